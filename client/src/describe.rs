@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "cli")]
 use cellar_api::wire::SheetsReply;
 use cellar_base::count::grouped;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
@@ -9,10 +10,10 @@ use cellar_sheet::a1::{CellName, Rectangle, column_name};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::operation::{
-    CellEdit, FIRST_SHEET_NAME, InsertBefore, Operation, SheetId, Span, Spans,
+    CellEdit, ImportSheet, InsertBefore, Operation, SheetId, Span, Spans,
 };
 
-use crate::table::escape;
+use crate::text::escape_shortened;
 
 /// Maximum length of a quoted text, in characters.
 const MAX_TEXT_CHARACTERS: usize = 40;
@@ -23,20 +24,23 @@ const MAX_LISTED: usize = 4;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SheetNames(BTreeMap<SheetId, String>);
 
+#[cfg(feature = "cli")]
 impl SheetNames {
     /// Creates the sheet names of a new spreadsheet.
     pub(crate) fn of_new_spreadsheet() -> Self {
-        Self(BTreeMap::from([(SheetId::FIRST, FIRST_SHEET_NAME.to_owned())]))
+        Self(BTreeMap::from([(
+            SheetId::FIRST,
+            cellar_sheet::operation::FIRST_SHEET_NAME.to_owned(),
+        )]))
     }
 
     /// Records the name of a sheet that the operation adds, if any.
     pub(crate) fn record_added(&mut self, operation: &Operation) {
-        let (sheet, name) = match operation {
-            Operation::AddSheet(add) => (add.sheet, &add.name),
-            Operation::ImportSheet(import) => (import.sheet, &import.name),
-            _ => return,
+        match operation {
+            Operation::AddSheet(add) => self.0.insert(add.sheet, add.name.clone()),
+            Operation::ImportSheet(import) => self.0.insert(import.sheet, import.name.clone()),
+            _ => None,
         };
-        self.0.insert(sheet, name.clone());
     }
 
     /// Records the new name of a sheet that the operation renames, if any.
@@ -45,7 +49,9 @@ impl SheetNames {
             self.0.insert(rename.sheet, rename.name.clone());
         }
     }
+}
 
+impl SheetNames {
     /// Returns a sheet's name in quotes, or `number 2` if its name is unknown.
     fn name_or_number(&self, sheet: SheetId) -> String {
         match self.0.get(&sheet) {
@@ -55,12 +61,14 @@ impl SheetNames {
     }
 }
 
+#[cfg(feature = "cli")]
 impl From<&SheetsReply> for SheetNames {
     fn from(reply: &SheetsReply) -> Self {
         Self(reply.sheets.iter().map(|sheet| (sheet.sheet, sheet.name.clone())).collect())
     }
 }
 
+#[cfg(feature = "cli")]
 /// Returns whether an operation's description contains the sheet's current name.
 pub(crate) fn needs_sheet_names(operation: &Operation) -> bool {
     match operation {
@@ -79,92 +87,91 @@ pub(crate) fn describe_operation(operation: &Operation) -> String {
 /// each other operation.
 pub(crate) fn describe_operations<'a>(
     operations: impl Iterator<Item = &'a Operation>,
-    names: &SheetNames,
+    sheet_names: &SheetNames,
 ) -> String {
-    let mut edits = Vec::<&CellEdit>::new();
+    let mut cell_edits = Vec::<&CellEdit>::new();
     let mut phrases = Vec::new();
     for operation in operations {
         match operation {
-            Operation::SetCells(set) => edits.extend(&set.cells),
-            other => phrases.push(describe_other(other, names)),
+            Operation::SetCells(set) => cell_edits.extend(&set.cells),
+            other => phrases.push(describe_with_sheet_names(other, sheet_names)),
         }
     }
-    match edits.as_slice() {
-        [] => {}
-        [edit] => phrases.insert(0, describe_cell_edit(edit)),
-        edits => {
-            let range = bounding_rectangle(edits);
-            phrases.insert(0, format!("{} cells {range}", grouped(edits.len())));
-        }
+    if let Some(phrase) = describe_cell_edits(&cell_edits) {
+        phrases.insert(0, phrase);
     }
     if phrases.is_empty() {
         return "nothing".to_owned();
     }
-    let omitted = phrases.len().saturating_sub(MAX_LISTED);
-    phrases.truncate(MAX_LISTED);
-    let listed = phrases.join(", ");
-    if omitted == 0 { listed } else { format!("{listed} and {} more", grouped(omitted)) }
+    let phrase_count = phrases.len();
+    join_first(phrases.into_iter(), phrase_count)
 }
 
-/// Describes an operation other than `SetCells`.
-fn describe_other(operation: &Operation, names: &SheetNames) -> String {
+/// Describes one operation, with the names of the sheets that it renames, deletes or replaces.
+fn describe_with_sheet_names(operation: &Operation, sheet_names: &SheetNames) -> String {
     match operation {
-        Operation::SetCells(_) => String::new(),
+        Operation::SetCells(set) => {
+            describe_cell_edits(&set.cells.iter().collect::<Vec<_>>()).unwrap_or_default()
+        }
         Operation::ClearRange(clear) => {
             format!("cleared {}", range_name(&clear.rows, &clear.columns))
         }
         Operation::SetFormat(set) => {
             format!("{} formatted as {}", range_name(&set.rows, &set.columns), shorten(&set.format))
         }
-        Operation::InsertRows(insert) => {
-            let count = inserted_count(Axis::Rows, *insert);
-            format!("inserted {} before row {}", count_of(count, "row"), row_number(insert.before))
-        }
-        Operation::InsertColumns(insert) => {
-            let before = column_name(insert.before);
-            let count = inserted_count(Axis::Columns, *insert);
-            format!("inserted {} before column {before}", count_of(count, "column"))
-        }
+        Operation::InsertRows(insert) => describe_insertion(Axis::Rows, *insert),
+        Operation::InsertColumns(insert) => describe_insertion(Axis::Columns, *insert),
         Operation::DeleteRows(delete) => format!("deleted rows {}", row_list(&delete.spans)),
         Operation::DeleteColumns(delete) => {
             format!("deleted columns {}", column_list(&delete.spans))
         }
         Operation::AddSheet(add) => format!("added sheet `{}`", shorten(&add.name)),
         Operation::RenameSheet(rename) => {
-            format!(
-                "renamed sheet {} to `{}`",
-                names.name_or_number(rename.sheet),
-                shorten(&rename.name)
-            )
+            let old_name = sheet_names.name_or_number(rename.sheet);
+            format!("renamed sheet {old_name} to `{}`", shorten(&rename.name))
         }
         Operation::DeleteSheet(delete) => {
-            format!("deleted sheet {}", names.name_or_number(delete.sheet))
+            format!("deleted sheet {}", sheet_names.name_or_number(delete.sheet))
         }
-        Operation::ImportSheet(import) => {
-            let cells = u32::try_from(import.cells).unwrap_or(u32::MAX);
-            let cells = count_of(cells, "cell");
-            match import.replaces {
-                None => format!("imported sheet `{}`, {cells}", shorten(&import.name)),
-                Some(sheet) => format!(
-                    "imported sheet `{}`, {cells}, replacing sheet {}",
-                    shorten(&import.name),
-                    names.name_or_number(sheet)
-                ),
-            }
-        }
+        Operation::ImportSheet(import) => describe_import(import, sheet_names),
         Operation::Undo(undo) => format!("undid {}", undo.position),
         Operation::Revert(revert) => format!("reverted to {}", revert.position),
         Operation::Rejected(rejection) => format!("rejected: {}", shorten(&rejection.detail)),
     }
 }
 
+fn describe_insertion(axis: Axis, insert: InsertBefore) -> String {
+    let inserted = inserted_count(axis, insert);
+    match axis {
+        Axis::Rows => {
+            let next_row = row_number(insert.before);
+            format!("inserted {} before row {next_row}", count_of(inserted, "row"))
+        }
+        Axis::Columns => {
+            let next_column = column_name(insert.before);
+            format!("inserted {} before column {next_column}", count_of(inserted, "column"))
+        }
+    }
+}
+
+fn describe_import(import: &ImportSheet, sheet_names: &SheetNames) -> String {
+    let cells = count_of(u32::try_from(import.cells).unwrap_or(u32::MAX), "cell");
+    let addition = format!("imported sheet `{}`, {cells}", shorten(&import.name));
+    match import.replaces {
+        None => addition,
+        Some(replaced) => {
+            format!("{addition}, replacing sheet {}", sheet_names.name_or_number(replaced))
+        }
+    }
+}
+
 /// Returns the number of rows or columns that an insertion adds, limited to the maximum sheet size.
 pub(crate) fn inserted_count(axis: Axis, insert: InsertBefore) -> u32 {
-    let limit = match axis {
+    let axis_length = match axis {
         Axis::Rows => MAX_ROWS,
         Axis::Columns => MAX_COLUMNS,
     };
-    insert.count.min(limit.saturating_sub(insert.before))
+    insert.count.min(axis_length.saturating_sub(insert.before))
 }
 
 /// Formats a count with its noun, such as `1 row` or `2 rows`.
@@ -174,36 +181,42 @@ fn count_of(count: u32, singular: &str) -> String {
 }
 
 /// Returns the one-based row number that is shown to users.
-fn row_number(row: u32) -> String {
+pub(crate) fn row_number(row: u32) -> String {
     (u64::from(row) + 1).to_string()
 }
 
 /// Formats a range, in A1 notation if possible.
 fn range_name(row_spans: &Spans, column_spans: &Spans) -> String {
+    if let Some(rectangle) = single_rectangle(row_spans, column_spans) {
+        return rectangle.to_string();
+    }
     match (row_spans.is_all(Axis::Rows), column_spans.is_all(Axis::Columns)) {
         (true, true) => "all cells".to_owned(),
         (true, false) => format!("columns {}", column_list(column_spans)),
         (false, true) => format!("rows {}", row_list(row_spans)),
-        (false, false) => match rectangle(row_spans, column_spans) {
-            Some(rectangle) => rectangle.to_string(),
-            None => {
-                format!("rows {} of columns {}", row_list(row_spans), column_list(column_spans))
-            }
-        },
+        (false, false) => {
+            format!("rows {} of columns {}", row_list(row_spans), column_list(column_spans))
+        }
     }
 }
 
-/// Returns the rectangle if each axis has a single span.
-fn rectangle(row_spans: &Spans, column_spans: &Spans) -> Option<Rectangle> {
-    if (row_spans.len(), column_spans.len()) != (1, 1) {
+/// Returns the rectangle if each axis has a single span that does not cover the whole axis.
+fn single_rectangle(row_spans: &Spans, column_spans: &Spans) -> Option<Rectangle> {
+    if row_spans.is_all(Axis::Rows) || column_spans.is_all(Axis::Columns) {
+        return None;
+    }
+    if row_spans.len() != 1 || column_spans.len() != 1 {
         return None;
     }
     let (rows, columns) = (row_spans.iter().next()?, column_spans.iter().next()?);
-    let last = |span: Span| span.end().saturating_sub(1);
     Some(Rectangle {
         first: CellName { row: rows.first, column: columns.first },
-        last: CellName { row: last(rows), column: last(columns) },
+        last: CellName { row: last_index(rows), column: last_index(columns) },
     })
+}
+
+fn last_index(span: Span) -> u32 {
+    span.end().saturating_sub(1)
 }
 
 fn row_list(spans: &Spans) -> String {
@@ -215,53 +228,64 @@ fn column_list(spans: &Spans) -> String {
 }
 
 /// Formats a list of spans, such as `3`, `3:5` or `3:5, 9 and 7 more`.
-fn list_spans(spans: &Spans, name: fn(u32) -> String) -> String {
-    let listed = spans.iter().take(MAX_LISTED).map(|span| match span.count {
-        1 => name(span.first),
-        _ => format!("{}:{}", name(span.first), name(span.end().saturating_sub(1))),
-    });
-    let listed = listed.collect::<Vec<_>>().join(", ");
-    match spans.len().saturating_sub(MAX_LISTED) {
-        0 => listed,
-        omitted => format!("{listed} and {} more", grouped(omitted)),
-    }
+fn list_spans(spans: &Spans, index_name: fn(u32) -> String) -> String {
+    let span_names = spans.iter().map(|span| span_name(span, index_name));
+    join_first(span_names, spans.len())
 }
 
-/// Describes a cell edit.
+/// Formats a span of rows or columns, such as `3` or `3:5`.
+pub(crate) fn span_name(span: Span, index_name: fn(u32) -> String) -> String {
+    if span.count == 1 {
+        return index_name(span.first);
+    }
+    format!("{}:{}", index_name(span.first), index_name(last_index(span)))
+}
+
+/// Joins the first `MAX_LISTED` of `item_count` items, such as `a, b, c, d and 7 more`.
+fn join_first(items: impl Iterator<Item = String>, item_count: usize) -> String {
+    let listed = items.take(MAX_LISTED).collect::<Vec<_>>().join(", ");
+    if item_count <= MAX_LISTED {
+        return listed;
+    }
+    format!("{listed} and {} more", grouped(item_count - MAX_LISTED))
+}
+
+/// Describes a single cell edit, or the number and range of several. Returns `None` without edits.
+fn describe_cell_edits(edits: &[&CellEdit]) -> Option<String> {
+    if let [edit] = edits {
+        return Some(describe_cell_edit(edit));
+    }
+    let range = bounding_rectangle(edits)?;
+    Some(format!("{} cells {range}", grouped(edits.len())))
+}
+
 fn describe_cell_edit(edit: &CellEdit) -> String {
-    let name = CellName { row: edit.row, column: edit.column };
+    let cell_name = CellName { row: edit.row, column: edit.column };
     match (&edit.value, &edit.formula, &edit.format) {
-        (Some(Value::Empty), None, _) => format!("{name} cleared"),
-        (_, Some(formula), _) => format!("{name} {}", shorten(formula)),
-        (Some(Value::Text(text)), None, _) => format!("{name} = \"{}\"", shorten(text)),
+        (Some(Value::Empty), None, _) => format!("{cell_name} cleared"),
+        (_, Some(formula), _) => format!("{cell_name} {}", shorten(formula)),
+        (Some(Value::Text(text)), None, _) => format!("{cell_name} = \"{}\"", shorten(text)),
         (Some(value), None, format) => {
             let cell = Cell { value: value.clone(), formula: None, format: format.clone() };
-            format!("{name} = {}", shorten(&cell.text()))
+            format!("{cell_name} = {}", shorten(&cell.text()))
         }
-        (None, None, Some(format)) => format!("{name} formatted as {}", shorten(format)),
-        (None, None, None) => format!("{name} unchanged"),
+        (None, None, Some(format)) => format!("{cell_name} formatted as {}", shorten(format)),
+        (None, None, None) => format!("{cell_name} unchanged"),
     }
 }
 
-/// Escapes a text and truncates it to `MAX_TEXT_CHARACTERS`.
 fn shorten(text: &str) -> String {
-    let start: String = text.chars().take(MAX_TEXT_CHARACTERS).collect();
-    let ellipsis = if start.len() < text.len() { "…" } else { "" };
-    format!("{}{ellipsis}", escape(&start))
+    escape_shortened(text, MAX_TEXT_CHARACTERS)
 }
 
-/// Returns the bounding rectangle of all edits.
-fn bounding_rectangle(edits: &[&CellEdit]) -> Rectangle {
-    let rows = || edits.iter().map(|edit| edit.row);
-    let columns = || edits.iter().map(|edit| edit.column);
-    let corner = |row: Option<u32>, column: Option<u32>| CellName {
-        row: row.unwrap_or(0),
-        column: column.unwrap_or(0),
-    };
-    Rectangle {
-        first: corner(rows().min(), columns().min()),
-        last: corner(rows().max(), columns().max()),
-    }
+/// Returns the bounding rectangle of all edits, or `None` without edits.
+fn bounding_rectangle(edits: &[&CellEdit]) -> Option<Rectangle> {
+    let rows = edits.iter().map(|edit| edit.row);
+    let columns = edits.iter().map(|edit| edit.column);
+    Some(Rectangle {
+        first: CellName { row: rows.clone().min()?, column: columns.clone().min()? },
+        last: CellName { row: rows.max()?, column: columns.max()? },
+    })
 }
 
 #[cfg(test)]

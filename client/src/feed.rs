@@ -37,7 +37,7 @@ use cellar_api::{wire::FeedItemView, wire::FeedReply, wire::ProblemKind};
 use serde::{Deserialize, Serialize};
 
 use crate::client::random;
-use crate::files::{FileError, read_json, write_json};
+use crate::files::{FileError, StateFile, read_json, write_json};
 use crate::{Client, ClientError, FeedQuery};
 
 /// A subscriber's progress in the change feed.
@@ -85,9 +85,7 @@ impl FileCheckpoints {
 
 impl Checkpoints for FileCheckpoints {
     fn load(&mut self) -> Result<FeedProgress, FileError> {
-        let advice =
-            "the file is not a checkpoint of a feed; delete it to read the feed from its beginning";
-        Ok(read_json(&self.path, advice)?.unwrap_or_default())
+        Ok(read_json(&self.path, StateFile::FeedCheckpoint)?.unwrap_or_default())
     }
 
     fn store(&mut self, progress: &FeedProgress) -> Result<(), FileError> {
@@ -147,6 +145,7 @@ pub trait Subscriber: Send {
 
 /// Error that ends a subscription.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SubscribeError<E> {
     /// The checkpoint belongs to an earlier feed generation, because the feed was rebuilt or the
     /// stack was restored. The subscriber must reread the feed from the beginning.

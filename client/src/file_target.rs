@@ -21,31 +21,31 @@ pub(crate) enum FileTarget {
 impl FileTarget {
     /// Resolves `path` by following symbolic links.
     pub(crate) fn resolve(path: &Path) -> io::Result<Self> {
-        let mut path = path.to_owned();
+        let mut current_path = path.to_owned();
         for _ in 0..MAX_LINKS {
-            let metadata = match path.symlink_metadata() {
+            let metadata = match current_path.symlink_metadata() {
                 Ok(metadata) => metadata,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    return Ok(Self::Missing(path));
+                    return Ok(Self::Missing(current_path));
                 }
                 Err(error) => return Err(error),
             };
             if !metadata.is_symlink() {
-                return Self::classify(path, metadata);
+                return Self::from_metadata(current_path, metadata);
             }
             // The /proc link of an open pipe does not contain a valid path.
-            if let Ok(target) = path.metadata()
-                && !target.is_file()
+            if let Ok(target_metadata) = current_path.metadata()
+                && !target_metadata.is_file()
             {
-                return Self::classify(path, target);
+                return Self::from_metadata(current_path, target_metadata);
             }
-            let target = path.read_link()?;
-            path = parent_folder(&path).join(target);
+            let link_target = current_path.read_link()?;
+            current_path = parent_folder(&current_path).join(link_target);
         }
         Err(io::Error::other(format!("more than {MAX_LINKS} symbolic links")))
     }
 
-    fn classify(path: PathBuf, metadata: Metadata) -> io::Result<Self> {
+    fn from_metadata(path: PathBuf, metadata: Metadata) -> io::Result<Self> {
         if metadata.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }

@@ -19,11 +19,11 @@ pub const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
 const PRIVATE_FOLDER_MODE: u32 = 0o700;
 
 /// Error of a local state file. The file was not changed.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FileError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
-    #[diagnostic(code(cellar::file_unreadable), help("check the permissions of the file"))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -32,10 +32,6 @@ pub enum FileError {
     },
     /// The file cannot be written.
     #[error("cannot write {}: {source}", path.display())]
-    #[diagnostic(
-        code(cellar::file_unwritable),
-        help("check the permissions of the folder and the free space of the disk")
-    )]
     Unwritable {
         /// The file.
         path: PathBuf,
@@ -44,25 +40,24 @@ pub enum FileError {
     },
     /// The file is malformed.
     #[error("{} is invalid: {why}", path.display())]
-    #[diagnostic(code(cellar::file_malformed))]
     Malformed {
         /// The file.
         path: PathBuf,
+        /// What the file should contain.
+        contents: StateFile,
         /// Reason why the file is malformed.
         why: String,
-        /// Hint for the user.
-        #[help]
-        advice: String,
+    },
+    /// The file was written by a version of the client with another format.
+    #[error("{} is invalid: {why}", path.display())]
+    OtherVersion {
+        /// The file.
+        path: PathBuf,
+        /// Description of the part that cannot be decoded.
+        why: String,
     },
     /// Another user owns the file or can write to it, so its contents are untrusted.
     #[error("{} was not read: {untrusted}", path.display())]
-    #[diagnostic(
-        code(cellar::file_foreign),
-        help(
-            "if you trust the file, change its owner and mode (chown, chmod go-w); otherwise use another \
-             folder, or pass --url and --token"
-        )
-    )]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -71,41 +66,62 @@ pub enum FileError {
     },
     /// Another process has locked the file.
     #[error("{} is locked by another cellar command", path.display())]
-    #[diagnostic(
-        code(cellar::file_locked),
-        help("wait for the other command to finish, then run this one again")
-    )]
     InUse {
         /// The lock file.
         path: PathBuf,
     },
 }
 
-/// Reads a JSON file. Returns `None` if the file does not exist. `advice` is the help text of a
+/// What a local state file contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StateFile {
+    /// The API URL, token and current spreadsheet.
+    Profile,
+    /// Edits that may not have been sent.
+    UnsentEdits,
+    /// The object of a large edit that may not have been sent.
+    UnsentLargeEdit,
+    /// The progress of a feed subscription.
+    FeedCheckpoint,
+    /// The journal of an import as edits.
+    EditImport,
+    /// The journal of an import of sheets.
+    SheetImport,
+    /// Anything else.
+    Other,
+}
+
+/// Reads a JSON file. Returns `None` if the file does not exist. `contents` becomes part of a
 /// [`FileError::Malformed`].
 ///
 /// # Errors
 ///
 /// Returns a [`FileError`] if the file cannot be read or is malformed.
-pub fn read_json<T: DeserializeOwned>(path: &Path, advice: &str) -> Result<Option<T>, FileError> {
+pub fn read_json<T: DeserializeOwned>(
+    path: &Path,
+    contents: StateFile,
+) -> Result<Option<T>, FileError> {
     let unreadable = |source| FileError::Unreadable { path: path.to_owned(), source };
-    let malformed = |why: String| FileError::Malformed {
-        path: path.to_owned(),
-        why,
-        advice: advice.to_owned(),
-    };
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(error)),
-    };
-    let length = file.metadata().map_err(unreadable)?.len();
-    if length > MAX_STATE_BYTES {
-        return Err(malformed(format!("{length} bytes exceed the limit of {MAX_STATE_BYTES}")));
+    let malformed = |why: String| FileError::Malformed { path: path.to_owned(), contents, why };
+    let Some(file) = open_if_exists(path).map_err(unreadable)? else { return Ok(None) };
+    let file_bytes = file.metadata().map_err(unreadable)?.len();
+    if file_bytes > MAX_STATE_BYTES {
+        return Err(malformed(format!("{file_bytes} bytes exceed the limit of {MAX_STATE_BYTES}")));
     }
     let mut json = Vec::new();
     file.take(MAX_STATE_BYTES).read_to_end(&mut json).map_err(unreadable)?;
-    serde_json::from_slice(&json).map(Some).map_err(|error| malformed(error.to_string()))
+    let content = serde_json::from_slice(&json).map_err(|error| malformed(error.to_string()))?;
+    Ok(Some(content))
+}
+
+/// Opens a file for reading. Returns `None` if it does not exist.
+fn open_if_exists(path: &Path) -> io::Result<Option<File>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Writes a value as JSON with [`write_private`].
@@ -130,23 +146,24 @@ pub fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FileError
 pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
     create_folder(parent_folder(path))?;
-    let target = replaceable_target(path).map_err(unwritable)?;
-    let folder = parent_folder(&target);
+    let target_path = resolve_replaceable_file(path).map_err(unwritable)?;
+    let folder = parent_folder(&target_path);
     // The temporary file has mode 0600, which the rename preserves.
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(unwritable)?;
-    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(unwritable)?;
-    file.persist(&target).map_err(|error| unwritable(error.error))?;
+    let mut temporary_file = tempfile::NamedTempFile::new_in(folder).map_err(unwritable)?;
+    temporary_file.write_all(content).map_err(unwritable)?;
+    temporary_file.as_file().sync_all().map_err(unwritable)?;
+    temporary_file.persist(&target_path).map_err(|failed| unwritable(failed.error))?;
     sync_folder(folder).map_err(unwritable)
 }
 
 /// Resolves `path` by following symbolic links. Fails if the target is a pipe or device, which
 /// cannot be replaced.
-fn replaceable_target(path: &Path) -> io::Result<PathBuf> {
+fn resolve_replaceable_file(path: &Path) -> io::Result<PathBuf> {
     match FileTarget::resolve(path)? {
-        FileTarget::Missing(path) | FileTarget::Regular(path, _) => Ok(path),
+        FileTarget::Missing(target_path) | FileTarget::Regular(target_path, _) => Ok(target_path),
         FileTarget::Special(..) => {
-            let why = "a regular file is required, but this is a pipe or a device";
-            Err(io::Error::new(ErrorKind::InvalidInput, why))
+            let message = "a regular file is required, but this is a pipe or a device";
+            Err(io::Error::new(ErrorKind::InvalidInput, message))
         }
     }
 }
@@ -156,8 +173,8 @@ fn replaceable_target(path: &Path) -> io::Result<PathBuf> {
 /// control. Existing directories keep their modes.
 pub(crate) fn create_folder(folder: &Path) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: folder.to_owned(), source };
-    let is_state = |folder: &&Path| folder.file_name().is_some_and(|name| name == STATE_FOLDER);
-    let Some(state_folder) = folder.ancestors().find(is_state) else {
+    let Some(state_folder) = folder.ancestors().find(|ancestor| ancestor.ends_with(STATE_FOLDER))
+    else {
         return std::fs::create_dir_all(folder).map_err(unwritable);
     };
     // Directories above `.cellar/` belong to the project and get the default mode.
@@ -202,9 +219,9 @@ impl FileLock {
     pub fn acquire(path: &Path) -> Result<Self, FileError> {
         let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
         loop {
-            let file = Self::open(path)?;
+            let file = open_lock_file(path)?;
             file.lock().map_err(unwritable)?;
-            if is_still_at(&file, path).map_err(unwritable)? {
+            if is_file_at_path(&file, path).map_err(unwritable)? {
                 return Ok(Self { file });
             }
         }
@@ -219,16 +236,16 @@ impl FileLock {
     pub fn try_acquire(path: &Path) -> Result<Self, FileError> {
         let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
         loop {
-            let file = Self::open(path)?;
+            let file = open_lock_file(path)?;
             match file.try_lock() {
-                Ok(()) if is_still_at(&file, path).map_err(unwritable)? => {
-                    return Ok(Self { file });
-                }
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
                     return Err(FileError::InUse { path: path.to_owned() });
                 }
                 Err(TryLockError::Error(source)) => return Err(unwritable(source)),
+            }
+            if is_file_at_path(&file, path).map_err(unwritable)? {
+                return Ok(Self { file });
             }
         }
     }
@@ -237,27 +254,33 @@ impl FileLock {
     /// fails, an empty file is left behind.
     pub fn release_and_delete(self, path: &Path) {
         // Delete the file while it is locked. A process that has already opened it detects the
-        // deletion with `is_still_at`.
-        if cfg!(unix) && is_still_at(&self.file, path).unwrap_or(false) {
+        // deletion with `is_file_at_path`.
+        if cfg!(unix) && is_file_at_path(&self.file, path).unwrap_or(false) {
             let _ = std::fs::remove_file(path);
         }
     }
+}
 
-    fn open(path: &Path) -> Result<File, FileError> {
-        create_folder(parent_folder(path))?;
-        let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
-        OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(unwritable)
-    }
+fn open_lock_file(path: &Path) -> Result<File, FileError> {
+    create_folder(parent_folder(path))?;
+    OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(|source| FileError::Unwritable { path: path.to_owned(), source })
 }
 
 /// Returns whether an open file is still the file at `path`. If another process has deleted it,
 /// locking the open file does not exclude processes that open `path` later.
 #[cfg(unix)]
-fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
+fn is_file_at_path(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
-    let opened = file.metadata()?;
+    let open_file = file.metadata()?;
     match std::fs::metadata(path) {
-        Ok(current) => Ok((current.dev(), current.ino()) == (opened.dev(), opened.ino())),
+        Ok(current_file) => {
+            Ok(current_file.dev() == open_file.dev() && current_file.ino() == open_file.ino())
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
@@ -265,7 +288,7 @@ fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
 
 /// Always true, because lock files are deleted only on Unix.
 #[cfg(not(unix))]
-fn is_still_at(_file: &File, _path: &Path) -> io::Result<bool> {
+fn is_file_at_path(_file: &File, _path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
@@ -277,10 +300,10 @@ mod tests {
     fn written_files_are_private_and_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(".cellar/clients/x.json");
-        assert_eq!(read_json::<Vec<u32>>(&path, "").unwrap(), None);
+        assert_eq!(read_json::<Vec<u32>>(&path, StateFile::Other).unwrap(), None);
         write_json(&path, &vec![1, 2]).unwrap();
         write_json(&path, &vec![3]).unwrap();
-        assert_eq!(read_json::<Vec<u32>>(&path, "").unwrap(), Some(vec![3]));
+        assert_eq!(read_json::<Vec<u32>>(&path, StateFile::Other).unwrap(), Some(vec![3]));
         let ignored = std::fs::read_to_string(folder.path().join(".cellar/.gitignore")).unwrap();
         assert_eq!(ignored, "*\n");
         let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
@@ -313,14 +336,13 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_file_is_reported_with_the_advice() {
-        use miette::Diagnostic as _;
+    fn a_malformed_file_is_reported_and_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.json");
         std::fs::write(&path, "{").unwrap();
-        let error = read_json::<Vec<u32>>(&path, "delete it").unwrap_err();
+        let error = read_json::<Vec<u32>>(&path, StateFile::Profile).unwrap_err();
         assert!(error.to_string().contains("state.json"));
-        assert_eq!(error.help().unwrap().to_string(), "delete it");
+        assert!(matches!(error, FileError::Malformed { contents: StateFile::Profile, .. }));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "{");
     }
 

@@ -8,9 +8,8 @@
 //! - [`reader`] reads cells directly from snapshots, with a disk cache.
 //! - [`replay`] replays a fork's edits onto a later position of its source.
 //! - [`import`] and [`export`] convert files of other programs to sheets and back.
-//! - [`table`] prints cells to a terminal and escapes control characters.
-//! - [`report`] prints errors in the same format for all commands.
-//! - [`cli`] is the `cellar` command.
+//! - [`text`] escapes control characters in texts.
+//! - `cli` is the `cellar` command, with the feature `cli`.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), cellar::ClientError> {
@@ -29,6 +28,7 @@
 
 #![deny(missing_docs)]
 
+#[cfg(feature = "cli")]
 pub mod cli;
 mod client;
 mod describe;
@@ -38,7 +38,6 @@ pub mod export;
 pub mod feed;
 mod file_target;
 pub mod files;
-pub mod help;
 pub mod import;
 pub mod live;
 mod outbox;
@@ -46,9 +45,8 @@ pub mod owner;
 pub mod profile;
 pub mod reader;
 pub mod replay;
-pub mod report;
 mod sheet_deletion;
-pub mod table;
+pub mod text;
 pub mod user_file;
 
 pub use client::{

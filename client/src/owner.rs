@@ -42,29 +42,30 @@ pub enum UntrustedFile {
 /// determined.
 pub fn check_trusted(path: &Path) -> Result<(), UntrustedFile> {
     let target = path.canonicalize().map_err(|error| unknown_owner(path, &error))?;
-    check_single(&target)?;
-    for path in [path, &target] {
-        if path.parent().is_some() {
-            check_single(parent_folder(path))?;
+    check_owner_and_mode(&target)?;
+    for checked_path in [path, &target] {
+        let is_file_system_root = checked_path.parent().is_none();
+        if !is_file_system_root {
+            check_owner_and_mode(parent_folder(checked_path))?;
         }
     }
     Ok(())
 }
 
 #[cfg(unix)]
-fn check_single(path: &Path) -> Result<(), UntrustedFile> {
+fn check_owner_and_mode(path: &Path) -> Result<(), UntrustedFile> {
     use std::os::unix::fs::MetadataExt as _;
     let metadata = std::fs::metadata(path).map_err(|error| unknown_owner(path, &error))?;
     let ownership =
         Ownership { owner: metadata.uid(), group: metadata.gid(), mode: metadata.mode() };
     let own_uid = rustix::process::geteuid().as_raw();
     let own_gid = rustix::process::getegid().as_raw();
-    ownership.check(path, metadata.is_dir(), own_uid, own_gid)
+    ownership.check_writers(path, metadata.is_dir(), own_uid, own_gid)
 }
 
 /// Accepts every file, because owners can be read only on Unix.
 #[cfg(not(unix))]
-fn check_single(_path: &Path) -> Result<(), UntrustedFile> {
+fn check_owner_and_mode(_path: &Path) -> Result<(), UntrustedFile> {
     Ok(())
 }
 
@@ -97,7 +98,7 @@ struct Ownership {
 impl Ownership {
     /// Checks that only `own_uid` and root can write. The group `own_gid` may also have write
     /// access, because it has no other members on most systems.
-    fn check(
+    fn check_writers(
         &self,
         path: &Path,
         is_folder: bool,
@@ -108,10 +109,10 @@ impl Ownership {
             return Err(UntrustedFile::Owner { path: path.to_owned(), owner: self.owner });
         }
         let is_foreign_group = self.group != own_gid && self.group != ROOT;
-        let others_can_write = (is_foreign_group && self.mode & WRITABLE_BY_GROUP != 0)
-            || self.mode & WRITABLE_BY_ALL != 0;
+        let foreign_group_can_write = is_foreign_group && self.mode & WRITABLE_BY_GROUP != 0;
+        let everyone_can_write = self.mode & WRITABLE_BY_ALL != 0;
         let is_sticky_folder = is_folder && self.mode & STICKY != 0;
-        if others_can_write && !is_sticky_folder {
+        if (foreign_group_can_write || everyone_can_write) && !is_sticky_folder {
             let mode = self.mode & PERMISSION_BITS;
             return Err(UntrustedFile::Writable { path: path.to_owned(), mode });
         }
@@ -147,7 +148,7 @@ mod tests {
             (1_001, 1_001, 0o1777, true, false),
         ] {
             let ownership = Ownership { owner, group, mode };
-            let checked = ownership.check(Path::new("x"), is_folder, OWN_ID, OWN_ID);
+            let checked = ownership.check_writers(Path::new("x"), is_folder, OWN_ID, OWN_ID);
             assert_eq!(checked.is_ok(), good, "{owner}:{group} {mode:o} {is_folder}");
         }
     }

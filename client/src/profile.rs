@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use cellar_base::identity::LogId;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
+use crate::files::{FileError, STATE_FOLDER, StateFile, read_json, write_json};
 use crate::owner;
 
 /// File name of the profile in the state directory.
@@ -39,27 +39,23 @@ pub struct Profile {
 /// Compares two URLs, ignoring trailing slashes and surrounding whitespace.
 #[must_use]
 pub fn is_same_url(left: &str, right: &str) -> bool {
-    let normalise = |url: &str| url.trim().trim_end_matches('/').to_owned();
-    normalise(left) == normalise(right)
+    without_slashes(left) == without_slashes(right)
+}
+
+fn without_slashes(url: &str) -> &str {
+    url.trim().trim_end_matches('/')
 }
 
 /// Reason why a command cannot use the profile.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProfileError {
     /// The file cannot be read.
     #[error(transparent)]
-    #[diagnostic(transparent)]
     File(#[from] FileError),
     /// The user passed a token without a URL. The token was not sent, because the profile's URL may
     /// be untrusted.
     #[error("refused to send the token to {url}, the URL in {}", path.display())]
-    #[diagnostic(
-        code(cellar::token_without_url),
-        help(
-            "if you trust this URL, pass it together with the token: --url {url} (or CELLAR_URL); to use the \
-             token of the profile, omit --token and unset CELLAR_TOKEN"
-        )
-    )]
     TokenWithoutUrl {
         /// Profile path.
         path: PathBuf,
@@ -121,9 +117,7 @@ impl Profile {
         if let Err(untrusted) = owner::check_trusted(&path) {
             return Err(FileError::Foreign { path, untrusted });
         }
-        let advice = "correct or delete the file; `cargo run -p synth -- deploy` (or \
-                      `deploy --local`) writes a new one";
-        read_json(&path, advice)
+        read_json(&path, StateFile::Profile)
     }
 
     /// Finds the profile for a command, which may also get a URL and a token from the command line
@@ -138,23 +132,22 @@ impl Profile {
     /// [`ProfileError::File`] if [`Profile::find`] fails.
     pub fn for_command(
         start_dir: &Path,
-        given_url: Option<&str>,
-        given_token: Option<&str>,
+        user_url: Option<&str>,
+        user_token: Option<&str>,
     ) -> Result<Option<(PathBuf, Self)>, ProfileError> {
-        let found = match Self::find(start_dir) {
-            Err(FileError::Foreign { .. }) if given_url.is_some() => None,
-            found => found?,
+        let nearest = match Self::find(start_dir) {
+            Err(FileError::Foreign { .. }) if user_url.is_some() => None,
+            result => result?,
         };
-        if let Some((directory, profile)) = &found
-            && let Some(given_token) = given_token
-            && given_url.is_none()
-            && profile.token.as_deref() != Some(given_token)
+        if let Some((directory, profile)) = &nearest
+            && user_url.is_none()
+            && user_token.is_some_and(|user_token| profile.token.as_deref() != Some(user_token))
         {
             let path = Self::path(directory);
-            let url = crate::table::escape(&profile.url);
+            let url = crate::text::escape(&profile.url);
             return Err(ProfileError::TokenWithoutUrl { path, url });
         }
-        Ok(found)
+        Ok(nearest)
     }
 
     /// Writes the profile to `dir/.cellar/profile.json` atomically. On Unix the file mode is 0600.

@@ -10,7 +10,7 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SheetId};
 
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 
 /// Maximum number of sheet names in an error message.
@@ -43,22 +43,23 @@ pub(crate) fn deleted_sheet(operation: &Operation) -> Option<SheetId> {
     }
 }
 
-/// Returns the position of the last log entry up to `until` that may delete `sheet`, or `None` if
-/// no entry can have deleted it. Returns `until` if the append response does not contain all
-/// entries.
+/// Returns the position of the last log entry up to `last_position` that may delete `sheet`, or
+/// `None` if no entry can have deleted it. Returns `last_position` if the append response does not
+/// contain all entries.
 pub(crate) fn find_possible_deletion(
     reply: &AppendReply,
     sheet: SheetId,
-    until: Position,
+    last_position: Position,
 ) -> Option<Position> {
     let deletes_sheet = |entry: &&EntryView| {
-        let mut operations = entry.mutations.iter().flat_map(MutationView::effective);
+        let mut operations = entry.mutations.iter().flat_map(MutationView::committed_operations);
         operations.any(|operation| deleted_sheet(operation) == Some(sheet))
     };
-    let mut newest_first = reply.entries.iter().rev().filter(|entry| entry.position <= until);
-    match newest_first.find(deletes_sheet) {
+    let mut entries_newest_first =
+        reply.entries.iter().rev().filter(|entry| entry.position <= last_position);
+    match entries_newest_first.find(deletes_sheet) {
         Some(entry) => Some(entry.position),
-        None if reply.next.is_some() => Some(until),
+        None if reply.next.is_some() => Some(last_position),
         None => None,
     }
 }
@@ -72,13 +73,13 @@ pub(crate) async fn is_deleted_at(
     position: Position,
 ) -> Result<bool, ClientError> {
     let reply = client.sheets(spreadsheet, Some(position), None).await?;
-    Ok(reply.sheets.iter().all(|existing| existing.sheet != sheet))
+    Ok(reply.sheets.iter().all(|view| view.sheet != sheet))
 }
 
 /// Finds a sheet by name, ignoring case like the server.
 pub(crate) fn find_sheet<'a>(sheets: &'a [SheetView], name: &str) -> Option<&'a SheetView> {
-    let folded = name.to_lowercase();
-    sheets.iter().find(|sheet| sheet.name.to_lowercase() == folded)
+    let folded_name = name.to_lowercase();
+    sheets.iter().find(|sheet| sheet.name.to_lowercase() == folded_name)
 }
 
 /// Formats sheet names for an error message.

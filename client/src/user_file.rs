@@ -29,10 +29,14 @@ pub enum UserFileError<E> {
 /// for a pipe or a terminal.
 #[must_use]
 pub fn replaces_data(path: &Path) -> bool {
-    match FileTarget::resolve(path) {
-        Ok(FileTarget::Regular(..)) => true,
-        Ok(FileTarget::Special(_, metadata)) => is_disk(&metadata),
-        Ok(FileTarget::Missing(_)) | Err(_) => false,
+    FileTarget::resolve(path).is_ok_and(|target| contains_data(&target))
+}
+
+fn contains_data(target: &FileTarget) -> bool {
+    match target {
+        FileTarget::Regular(..) => true,
+        FileTarget::Special(_, metadata) => is_disk(metadata),
+        FileTarget::Missing(_) => false,
     }
 }
 
@@ -51,16 +55,16 @@ pub fn write_user_file<T, E>(
     replace: bool,
     write_contents: impl FnOnce(&mut File) -> Result<T, E>,
 ) -> Result<T, UserFileError<E>> {
-    match FileTarget::resolve(path)? {
-        FileTarget::Regular(..) if !replace => Err(UserFileError::Exists),
-        FileTarget::Special(_, metadata) if is_disk(&metadata) && !replace => {
-            Err(UserFileError::Exists)
+    let target = FileTarget::resolve(path)?;
+    if contains_data(&target) && !replace {
+        return Err(UserFileError::Exists);
+    }
+    match target {
+        FileTarget::Regular(target_path, metadata) => {
+            write_atomically(&target_path, Some(&metadata), write_contents)
         }
-        FileTarget::Regular(path, metadata) => {
-            write_atomically(&path, Some(&metadata), write_contents)
-        }
-        FileTarget::Missing(path) => write_atomically(&path, None, write_contents),
-        FileTarget::Special(path, _) => write_through(&path, write_contents),
+        FileTarget::Missing(target_path) => write_atomically(&target_path, None, write_contents),
+        FileTarget::Special(target_path, _) => write_to_device(&target_path, write_contents),
     }
 }
 
@@ -75,11 +79,11 @@ fn is_disk(_metadata: &Metadata) -> bool {
     false
 }
 
-/// Writes a temporary file in the same directory and renames it to `path`. `existing` is the
+/// Writes a temporary file in the same directory and renames it to `path`. `replaced_file` is the
 /// metadata of the file to replace; if it is `None`, a file at `path` is an error.
 fn write_atomically<T, E>(
     path: &Path,
-    existing: Option<&Metadata>,
+    replaced_file: Option<&Metadata>,
     write_contents: impl FnOnce(&mut File) -> Result<T, E>,
 ) -> Result<T, UserFileError<E>> {
     let folder = parent_folder(path);
@@ -88,33 +92,36 @@ fn write_atomically<T, E>(
     // Temporary files are private by default, but an output file gets the usual mode.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(NEW_FILE_MODE));
-    let mut file = builder.tempfile_in(folder)?;
-    if let Some(existing) = existing {
-        file.as_file().set_permissions(existing.permissions())?;
+    let mut temporary_file = builder.tempfile_in(folder)?;
+    if let Some(replaced_file) = replaced_file {
+        temporary_file.as_file().set_permissions(replaced_file.permissions())?;
     }
-    let written = write_contents(file.as_file_mut()).map_err(UserFileError::Content)?;
-    file.as_file().sync_all()?;
-    let renamed =
-        if existing.is_some() { file.persist(path) } else { file.persist_noclobber(path) };
-    renamed.map_err(|error| match error.error.kind() {
+    let content_summary =
+        write_contents(temporary_file.as_file_mut()).map_err(UserFileError::Content)?;
+    temporary_file.as_file().sync_all()?;
+    let rename_result = match replaced_file {
+        Some(_) => temporary_file.persist(path),
+        None => temporary_file.persist_noclobber(path),
+    };
+    rename_result.map_err(|failed| match failed.error.kind() {
         io::ErrorKind::AlreadyExists => UserFileError::Exists,
-        _ => UserFileError::Io(error.error),
+        _ => UserFileError::Io(failed.error),
     })?;
     sync_folder(folder)?;
-    Ok(written)
+    Ok(content_summary)
 }
 
 /// Writes to a pipe or device once the complete contents have been produced.
-fn write_through<T, E>(
+fn write_to_device<T, E>(
     path: &Path,
     write_contents: impl FnOnce(&mut File) -> Result<T, E>,
 ) -> Result<T, UserFileError<E>> {
     let mut buffer = tempfile::tempfile()?;
-    let written = write_contents(&mut buffer).map_err(UserFileError::Content)?;
+    let content_summary = write_contents(&mut buffer).map_err(UserFileError::Content)?;
     buffer.rewind()?;
-    let mut target = OpenOptions::new().write(true).open(path)?;
-    io::copy(&mut buffer, &mut target)?;
-    Ok(written)
+    let mut device = OpenOptions::new().write(true).open(path)?;
+    io::copy(&mut buffer, &mut device)?;
+    Ok(content_summary)
 }
 
 #[cfg(all(test, unix))]

@@ -12,12 +12,12 @@ use cellar_log::{
     retention::Fences, retention::Keep, retention::OffloadedFault, retention::Plan,
     retention::Policy, retention::Trim, retention::TrimAction, retention::TrimEvent,
     retention::TrimRefusal, retention::Trimmed, retention::encode_offloaded,
-    retention::offloaded_key, retention::plan,
+    retention::offloaded_key, retention::plan_retention,
 };
 
 use crate::logs::{OffloadedRead, is_complete_segment, read_offloaded};
 use crate::ports::{BlobKey, Blobs, Clock, Entries, NewBlob, PortError, Retention};
-use crate::retry::retried;
+use crate::retry::retry_temporary_errors;
 use crate::sha256::sha256;
 
 /// Error offloading or trimming a segment. No data is lost.
@@ -83,14 +83,14 @@ impl Offloader {
     }
 
     /// Runs an idempotent request with retries.
-    async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
+    async fn retry<T, F>(&self, send_request: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        retried(self.clock.as_ref(), call).await
+        retry_temporary_errors(self.clock.as_ref(), send_request).await
     }
 
-    /// Plans the retention of every segment of every log, one log at a time. Calls `each` for each
+    /// Plans the retention of every segment of every log, one log at a time. Calls `report` for each
     /// planned segment.
     ///
     /// # Errors
@@ -99,21 +99,24 @@ impl Offloader {
     pub async fn survey(
         &self,
         policy: Policy,
-        mut each: impl FnMut(PlannedSegment),
+        mut report: impl FnMut(PlannedSegment),
     ) -> Result<(), RetentionError> {
-        let (mut after, mut log_segments) = (None, Vec::<Segment>::new());
+        let mut log_segments = Vec::<Segment>::new();
+        let mut next_page = None;
         loop {
-            let page = self.retried(|| self.retention.all_segments(after.clone())).await?;
+            let page = self.retry(|| self.retention.all_segments(next_page.clone())).await?;
             for segment in page.segments {
-                if log_segments.first().is_some_and(|first| first.log != segment.log) {
-                    self.plan_log(&log_segments, policy, &mut each).await?;
+                let starts_next_log =
+                    log_segments.first().is_some_and(|first| first.log != segment.log);
+                if starts_next_log {
+                    self.plan_log(&log_segments, policy, &mut report).await?;
                     log_segments.clear();
                 }
                 log_segments.push(segment);
             }
-            after = page.next;
-            if after.is_none() {
-                return self.plan_log(&log_segments, policy, &mut each).await;
+            next_page = page.next;
+            if next_page.is_none() {
+                return self.plan_log(&log_segments, policy, &mut report).await;
             }
         }
     }
@@ -122,47 +125,62 @@ impl Offloader {
         &self,
         log_segments: &[Segment],
         policy: Policy,
-        each: &mut impl FnMut(PlannedSegment),
+        report: &mut impl FnMut(PlannedSegment),
     ) -> Result<(), RetentionError> {
-        let Some(newest) = log_segments.iter().map(|segment| segment.num).max() else {
+        let Some(newest_num) = log_segments.iter().map(|segment| segment.num).max() else {
             return Ok(());
         };
-        let now_s = self.clock.now_ms() / 1_000;
         for (index, segment) in log_segments.iter().enumerate() {
             // A segment is closed when the next one is opened.
-            let ended_s = log_segments.get(index + 1).map(|next| next.created_s);
-            let closed_s = ended_s.unwrap_or(now_s);
-            let plan_if = |is_trimmed| plan(segment, newest, closed_s, is_trimmed, now_s, policy);
-            let plan = match plan_if(false) {
-                Plan::Keep(keep) => Plan::Keep(keep),
-                // Check for an earlier trim only if the segment would be trimmed, since the check
-                // costs reads.
-                Plan::Trim | Plan::OffloadAndTrim => plan_if(self.is_trimmed(segment).await?),
+            let ended_s = log_segments.get(index + 1).map(|next_segment| next_segment.created_s);
+            let plan = self.plan_segment(segment, newest_num, ended_s, policy).await?;
+            let Segment { log, num, .. } = *segment;
+            let last_entry = self.retry(|| self.entries.last(log, num, false)).await?;
+            let (entries, body_bytes) = match last_entry {
+                Some(entry) => {
+                    (u64::from(entry.position.entry_number()) + 1, entry.header.segment_bytes)
+                }
+                None => (0, 0),
             };
-            let last = self.retried(|| self.entries.last(segment.log, segment.num, false)).await?;
-            let count_entries = |last: &Arc<Entry>| u64::from(last.position.num()) + 1;
-            each(PlannedSegment {
-                segment: segment.clone(),
-                entries: last.as_ref().map_or(0, count_entries),
-                body_bytes: last.as_ref().map_or(0, |last| last.header.segment_bytes),
-                ended_s,
-                plan,
-            });
+            let segment = segment.clone();
+            report(PlannedSegment { segment, entries, body_bytes, ended_s, plan });
         }
         Ok(())
+    }
+
+    async fn plan_segment(
+        &self,
+        segment: &Segment,
+        newest_num: u32,
+        ended_s: Option<u64>,
+        policy: Policy,
+    ) -> Result<Plan, RetentionError> {
+        let now_s = self.clock.now_ms() / 1_000;
+        let closed_s = ended_s.unwrap_or(now_s);
+        let plan_if =
+            |is_trimmed| plan_retention(segment, newest_num, closed_s, is_trimmed, now_s, policy);
+        match plan_if(false) {
+            Plan::Keep(reason) => Ok(Plan::Keep(reason)),
+            // Check for an earlier trim only if the segment would be trimmed, since the check costs
+            // reads.
+            Plan::Trim | Plan::OffloadAndTrim => Ok(plan_if(self.is_trimmed(segment).await?)),
+        }
     }
 
     /// Whether a segment was already trimmed, so that only its first entry and its End Segment
     /// (last entry) remain.
     async fn is_trimmed(&self, segment: &Segment) -> Result<bool, RetentionError> {
         let Ok(first_position) = Position::new(segment.num, 0) else { return Ok(false) };
-        let first = self.retried(|| self.entries.get(segment.log, first_position)).await?;
-        if !first.is_some_and(|first| first.is_trimmed()) {
+        let first_entry = self.retry(|| self.entries.get(segment.log, first_position)).await?;
+        let has_trim_mark = first_entry.is_some_and(|entry| entry.is_trimmed());
+        if !has_trim_mark {
             return Ok(false);
         }
-        let Some(second) = first_position.next_in_segment() else { return Ok(true) };
-        let rest = self.retried(|| self.entries.page(segment.log, second, true)).await?;
-        Ok(rest.entries.len() <= 1)
+        let Some(second_position) = first_position.next_in_segment() else { return Ok(true) };
+        let later_page =
+            self.retry(|| self.entries.page(segment.log, second_position, true)).await?;
+        let has_only_end_segment = later_page.entries.len() <= 1;
+        Ok(has_only_end_segment)
     }
 
     /// Executes a segment's plan.
@@ -172,81 +190,80 @@ impl Offloader {
     /// Returns [`RetentionError`], which identifies the segment. The call may be retried.
     pub async fn execute(
         &self,
-        planned: &PlannedSegment,
+        planned_segment: &PlannedSegment,
     ) -> Result<OffloadOutcome, RetentionError> {
-        let segment = &planned.segment;
-        match planned.plan {
+        let segment = &planned_segment.segment;
+        match planned_segment.plan {
             Plan::Keep(Keep::Newest | Keep::TooYoung | Keep::TrimmedAlready | Keep::Inherited) => {
                 Ok(OffloadOutcome { offloaded: None, offloaded_bytes: None, deleted: 0 })
             }
             Plan::OffloadAndTrim => self.offload_and_trim(segment).await,
             Plan::Trim => match self.trim(segment, segment.offloaded.as_deref()).await {
+                Ok(Trimmed { deleted }) => {
+                    let offloaded = segment.offloaded.clone();
+                    Ok(OffloadOutcome { offloaded, offloaded_bytes: None, deleted })
+                }
                 // The offloaded copy is missing or damaged, but the table still contains the
                 // entries, so the segment is offloaded again.
                 Err(RetentionError::Trim { refusal: TrimRefusal::NotOffloaded, .. }) => {
                     self.offload_and_trim(segment).await
                 }
-                trimmed => {
-                    let Trimmed { deleted } = trimmed?;
-                    let offloaded = segment.offloaded.clone();
-                    Ok(OffloadOutcome { offloaded, offloaded_bytes: None, deleted })
-                }
+                Err(error) => Err(error),
             },
         }
     }
 
     async fn offload_and_trim(&self, segment: &Segment) -> Result<OffloadOutcome, RetentionError> {
-        let (key, bytes) = self.offload(segment).await?;
+        let OffloadedCopy { key, bytes } = self.offload(segment).await?;
         let Trimmed { deleted } = self.trim(segment, Some(&key)).await?;
         Ok(OffloadOutcome { offloaded: Some(key), offloaded_bytes: Some(bytes), deleted })
     }
 
-    /// Packs a segment into an object and records the object key. Returns the key and the size in
-    /// bytes.
-    async fn offload(&self, segment: &Segment) -> Result<(String, u64), RetentionError> {
-        let (log, num) = (segment.log, segment.num);
-        let entries = self.whole_segment(log, num).await?;
-        let plain: Vec<Entry> = entries.iter().map(|entry| without_trim_mark(entry)).collect();
-        let object = encode_offloaded(&plain).map_err(|fault| RetentionError::Offload {
+    /// Packs a segment into an object and records the object key.
+    async fn offload(&self, segment: &Segment) -> Result<OffloadedCopy, RetentionError> {
+        let Segment { log, num, .. } = *segment;
+        let entries = self.read_whole_segment(log, num).await?;
+        let entries: Vec<Entry> = entries.iter().map(|entry| without_trim_mark(entry)).collect();
+        let object = encode_offloaded(&entries).map_err(|fault| RetentionError::Offload {
             log,
             segment: num,
             fault,
         })?;
         let key = offloaded_key(log, num, &object);
-        let blob_key =
-            BlobKey::new(key.clone()).map_err(|error| PortError::permanent(error.to_string()))?;
         let bytes = u64::try_from(object.len()).unwrap_or(u64::MAX);
         let blob = NewBlob {
-            key: blob_key,
+            key: BlobKey::new(key.clone())
+                .map_err(|error| PortError::permanent(error.to_string()))?,
             sha256: sha256(&object),
             bytes: Bytes::from(object),
             content_type: Some("application/octet-stream".to_owned()),
             content_encoding: None,
             pending: false,
         };
-        self.retried(|| self.blobs.put(blob.clone())).await?;
-        self.retried(|| self.retention.set_offloaded(log, num, &key)).await?;
-        Ok((key, bytes))
+        self.retry(|| self.blobs.put(blob.clone())).await?;
+        self.retry(|| self.retention.set_offloaded(log, num, &key)).await?;
+        Ok(OffloadedCopy { key, bytes })
     }
 
     /// Reads all entries of a closed segment.
-    async fn whole_segment(
+    async fn read_whole_segment(
         &self,
         log: LogId,
         segment: u32,
     ) -> Result<Vec<Arc<Entry>>, RetentionError> {
         let mut entries: Vec<Arc<Entry>> = Vec::new();
-        let mut next = Position::new(segment, 0).ok();
-        while let Some(from) = next {
-            let page = self.retried(|| self.entries.page(log, from, true)).await?;
-            let last = page.entries.last().map(|last| last.position);
-            let bytes = page.entries.last().map_or(0, |last| last.header.segment_bytes);
-            if usize::try_from(bytes).map_or(true, |bytes| bytes > MAX_OFFLOADED_BYTES) {
+        let mut next_position = Position::new(segment, 0).ok();
+        while let Some(page_start) = next_position {
+            let page = self.retry(|| self.entries.page(log, page_start, true)).await?;
+            let Some(last_entry) = page.entries.last() else { break };
+            let is_too_large = usize::try_from(last_entry.header.segment_bytes)
+                .map_or(true, |segment_bytes| segment_bytes > MAX_OFFLOADED_BYTES);
+            if is_too_large {
                 let fault = OffloadedFault::TooLarge;
                 return Err(RetentionError::Offload { log, segment, fault });
             }
+            next_position = if page.more { last_entry.position.next_in_segment() } else { None };
             entries.extend(page.entries);
-            next = last.filter(|_| page.more).and_then(Position::next_in_segment);
         }
         if is_complete_segment(&entries, log, segment) {
             return Ok(entries);
@@ -257,69 +274,88 @@ impl Offloader {
     async fn trim(
         &self,
         segment: &Segment,
-        offloaded: Option<&str>,
+        offloaded_key: Option<&str>,
     ) -> Result<Trimmed, RetentionError> {
-        let (log, num) = (segment.log, segment.num);
-        let start =
+        let Segment { log, num, .. } = *segment;
+        let segment_start =
             Position::new(num, 0).map_err(|error| PortError::permanent(error.to_string()))?;
-        let (mut trim, mut action) = Trim::begin(start, Fences::default());
-        let mut store_error = None;
+        let (mut trim, mut action) = Trim::begin(segment_start, Fences::default());
+        let mut last_store_error = None;
         loop {
             let event = match action {
                 TrimAction::Finish(Ok(trimmed)) => return Ok(trimmed),
                 TrimAction::Finish(Err(refusal)) => {
-                    return Err(match (refusal, store_error) {
+                    return Err(match (refusal, last_store_error) {
                         (TrimRefusal::Store, Some(error)) => RetentionError::Store(error),
                         (refusal, _) => RetentionError::Trim { log, segment: num, refusal },
                     });
                 }
-                action => self.retried(|| self.perform(log, num, offloaded, &action)).await,
+                action => self.retry(|| self.perform_trim(log, num, offloaded_key, &action)).await,
             };
             let event = event.unwrap_or_else(|error| {
-                store_error = Some(error);
+                last_store_error = Some(error);
                 TrimEvent::Failed
             });
             (trim, action) = trim.step(event, self.clock.now_ms() / 1_000);
         }
     }
 
-    async fn perform(
+    async fn perform_trim(
         &self,
         log: LogId,
         segment: u32,
-        offloaded: Option<&str>,
+        offloaded_key: Option<&str>,
         action: &TrimAction,
     ) -> Result<TrimEvent, PortError> {
-        Ok(match action {
-            TrimAction::ReadLast => TrimEvent::Last(self.entries.last(log, segment, true).await?),
+        match action {
+            TrimAction::ReadLast => {
+                Ok(TrimEvent::Last(self.entries.last(log, segment, true).await?))
+            }
             TrimAction::CheckOffloaded { last } => {
-                let Some(key) = offloaded else { return Ok(TrimEvent::OffloadedIsDamaged) };
-                match read_offloaded(self.blobs.as_ref(), log, segment, key).await? {
-                    OffloadedRead::Whole(entries)
-                        if entries.last().is_some_and(|end| end.position == *last) =>
-                    {
-                        TrimEvent::OffloadedIsComplete
-                    }
-                    OffloadedRead::Whole(_) | OffloadedRead::Unusable(_) => {
-                        TrimEvent::OffloadedIsDamaged
-                    }
-                }
+                self.check_offloaded(log, segment, offloaded_key, *last).await
             }
             TrimAction::Mark { trimmed_s } => {
                 self.retention.mark_trimmed(log, segment, *trimmed_s).await?;
-                TrimEvent::Marked
+                Ok(TrimEvent::Marked)
             }
             TrimAction::Read { from } => {
                 let page = self.entries.page(log, *from, true).await?;
-                TrimEvent::Page { entries: page.entries, more: page.more }
+                Ok(TrimEvent::Page { entries: page.entries, has_more: page.more })
             }
             TrimAction::Delete { positions } => {
                 self.retention.delete(log, positions).await?;
-                TrimEvent::Deleted
+                Ok(TrimEvent::Deleted)
             }
-            TrimAction::Finish(_) => TrimEvent::Failed,
-        })
+            TrimAction::Finish(_) => Ok(TrimEvent::Failed),
+        }
     }
+
+    /// Checks that the segment's offloaded copy is complete up to its last entry.
+    async fn check_offloaded(
+        &self,
+        log: LogId,
+        segment: u32,
+        offloaded_key: Option<&str>,
+        last_position: Position,
+    ) -> Result<TrimEvent, PortError> {
+        let Some(object_key) = offloaded_key else { return Ok(TrimEvent::OffloadedIsIncomplete) };
+        match read_offloaded(self.blobs.as_ref(), log, segment, object_key).await? {
+            OffloadedRead::Whole(entries)
+                if entries.last().is_some_and(|end| end.position == last_position) =>
+            {
+                Ok(TrimEvent::OffloadedIsComplete)
+            }
+            OffloadedRead::Whole(_) | OffloadedRead::Unusable(_) => {
+                Ok(TrimEvent::OffloadedIsIncomplete)
+            }
+        }
+    }
+}
+
+/// The offloaded copy of a segment.
+struct OffloadedCopy {
+    key: String,
+    bytes: u64,
 }
 
 /// Returns the entry without its trim mark, so that every offload of a segment produces the same

@@ -7,13 +7,16 @@ use crate::ports::{Clock, PortError};
 
 /// Runs an idempotent request, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in
 /// total.
-pub(crate) async fn retried<T, F>(clock: &dyn Clock, call: impl Fn() -> F) -> Result<T, PortError>
+pub(crate) async fn retry_temporary_errors<T, F>(
+    clock: &dyn Clock,
+    send_request: impl Fn() -> F,
+) -> Result<T, PortError>
 where
     F: Future<Output = Result<T, PortError>>,
 {
     let mut attempt = 1;
     loop {
-        match call().await {
+        match send_request().await {
             Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
                 tracing::warn!(attempt, %error, "a request failed; retrying");
                 clock.sleep_ms(longest_ms(attempt)).await;

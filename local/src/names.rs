@@ -1,7 +1,7 @@
 //! Physical names of a local deployment's resources, and the values of references to these
 //! resources.
 
-use cellar_stacks::Lookup;
+use cellar_stacks::DeployedValues;
 use cellar_stacks::template::Template;
 use serde_json::Value;
 
@@ -87,7 +87,7 @@ impl Names<'_> {
     }
 }
 
-impl Lookup for Names<'_> {
+impl DeployedValues for Names<'_> {
     fn reference(&self, logical_id: &str) -> Option<String> {
         match logical_id {
             "AWS::StackName" => Some(self.stack.to_owned()),

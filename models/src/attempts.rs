@@ -60,14 +60,14 @@ fn entry(position: Position, content: Content) -> Arc<Entry> {
 fn possible_entries(position: Position) -> Vec<Arc<Entry>> {
     let trimmed = Content::Snapshot { root: None, trimmed_s: Some(0) };
     let mut contents = vec![trimmed, Content::EndSegment];
-    if position.num() == 0 {
+    if position.entry_number() == 0 {
         contents.insert(0, Content::Snapshot { root: None, trimmed_s: None });
     }
     contents.into_iter().map(|content| entry(position, content)).collect()
 }
 
 fn possible_read_answers(from: Position, can_invent: bool) -> Vec<AppendEvent> {
-    let page = |entries, more| AppendEvent::Page { entries, more };
+    let page = |entries, has_more| AppendEvent::Page { entries, has_more };
     let mut answers = vec![page(Vec::new(), false), AppendEvent::ReadFailed { temporary: true }];
     if !can_invent {
         return answers;
@@ -124,7 +124,7 @@ impl Model for AttemptsModel {
         let request = Request::new(log, client, None, FIRST_INCARNATION, 0, vec![mutation]);
         let rules = Rules::with_attempts(self.max_puts, self.max_reads);
         let Ok(request) = request else { return Vec::new() };
-        let machine = Append::begin_with(rules, request, &[], INPUTS);
+        let machine = Append::begin_with_rules(rules, request, &[], INPUTS);
         vec![State {
             machine: Hashed::new(Arc::new(machine)),
             attempts: Attempts::default(),

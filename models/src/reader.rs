@@ -11,7 +11,7 @@ use std::sync::Arc;
 use cellar_base::position::Position;
 use cellar_log::append::Inputs;
 use cellar_log::entry::Entry;
-use cellar_log::forward_read::{ForwardRead, ReadStep};
+use cellar_log::forward_read::{AddedPage, ForwardRead, ReadStep};
 use cellar_log::invariants::check_prefix;
 use cellar_log::roll::{self, Roll};
 use stateright::{Model, Property};
@@ -89,7 +89,7 @@ impl State {
         let (mut read, step) = *self.read;
         let (ReadStep::Read { from, .. } | ReadStep::ReadLater { from, .. }) = step else { return };
         let mut entries = self.tables.read(from, view);
-        let more = entries.len() > page_entries;
+        let has_more = entries.len() > page_entries;
         entries.truncate(page_entries);
         let mut is_contiguous = true;
         for entry in &entries {
@@ -99,7 +99,8 @@ impl State {
             }
             self.seen.push(Hashed::new(Arc::clone(entry)));
         }
-        let step = read.after_page(is_contiguous, entries.is_empty(), more);
+        let page = AddedPage { is_contiguous, is_empty: entries.is_empty(), has_more };
+        let step = read.step_after_page(page);
         self.read = hashed(read, step);
     }
 
@@ -119,7 +120,7 @@ impl Model for ReaderModel {
             tables: Arc::new(Tables::created()),
             grown: 0,
             torn: self.torn,
-            read: hashed(read, read.read()),
+            read: hashed(read, read.read_next_page()),
             must_reach: None,
             seen: Vec::new(),
         }]
@@ -162,7 +163,7 @@ impl Model for ReaderModel {
                 };
                 next.must_reach = next.tables.tail().map(|tail| tail.position);
                 let read = ForwardRead::begin(from, next.must_reach);
-                next.read = hashed(read, read.read());
+                next.read = hashed(read, read.read_next_page());
             }
         }
         Some(next)

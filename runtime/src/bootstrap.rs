@@ -87,22 +87,22 @@ async fn run_relay(settings: RelaySettings) -> Result<(), StartError> {
     let s3 = s3::client(&sdk::from_environment(Service::S3, read_variable)?);
     let blobs: Arc<dyn Blobs> = Arc::new(S3Blobs::new(settings.bucket, s3, meter));
     let handler = RelayHandler::new(queue, Arc::new(blobs));
-    let handle = |event: LambdaEvent<Event>| {
+    let handle_event = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
         async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await?) }
     };
-    Ok(lambda_runtime::run(service_fn(handle)).await?)
+    Ok(lambda_runtime::run(service_fn(handle_event)).await?)
 }
 
 async fn run_indexer(settings: IndexerSettings) -> Result<(), StartError> {
     let meter = Arc::new(Meter::default());
     let client = dynamodb::client(&sdk::from_environment(Service::DynamoDb, read_variable)?);
     let handler = IndexerHandler::new(indexer::build_indexer(&settings, client, meter));
-    let handle = |event: LambdaEvent<Event>| {
+    let handle_event = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
         async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await?) }
     };
-    Ok(lambda_runtime::run(service_fn(handle)).await?)
+    Ok(lambda_runtime::run(service_fn(handle_event)).await?)
 }
 
 async fn run_webhook(settings: WebhookSettings) -> Result<(), StartError> {
@@ -112,14 +112,14 @@ async fn run_webhook(settings: WebhookSettings) -> Result<(), StartError> {
     let blobs = Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
     let webhook = webhook::build_webhook(settings, client, blobs, meter, Receivers::Public);
     let handler = WebhookHandler::new(webhook);
-    let handle = |event: LambdaEvent<Event>| {
+    let handle_event = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
         async move {
             let deadline_ms = event.context.deadline;
             Ok::<_, lambda_runtime::Error>(handler.handle(event.payload, deadline_ms).await?)
         }
     };
-    Ok(lambda_runtime::run(service_fn(handle)).await?)
+    Ok(lambda_runtime::run(service_fn(handle_event)).await?)
 }
 
 async fn run_snapshot(settings: SnapshotSettings) -> Result<(), StartError> {
@@ -134,12 +134,12 @@ async fn run_snapshot(settings: SnapshotSettings) -> Result<(), StartError> {
     };
     let handler = snapshot::build_handler(&settings, clients, queue, snapshot::levels_builder);
     handler.warm_up().await;
-    let handle = |event: LambdaEvent<QueueEvent>| {
+    let handle_event = |event: LambdaEvent<QueueEvent>| {
         let handler = handler.clone();
         async move {
             let deadline_ms = event.context.deadline;
             Ok::<_, lambda_runtime::Error>(handler.handle(event.payload, deadline_ms).await?)
         }
     };
-    Ok(lambda_runtime::run(service_fn(handle)).await?)
+    Ok(lambda_runtime::run(service_fn(handle_event)).await?)
 }

@@ -1,6 +1,5 @@
 //! HTTP client for hosts outside AWS: token issuers and the webhook receiver.
 
-use std::error::Error as _;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -53,18 +52,27 @@ struct NotPublic {
     found: Vec<IpAddr>,
 }
 
+/// A lookup needs a port, but its result does not depend on it.
+const ANY_PORT: u16 = 0;
+
 impl ResolveDns for Resolver {
-    fn resolve_dns<'a>(&'a self, name: &'a str) -> DnsFuture<'a> {
+    fn resolve_dns<'a>(&'a self, host_name: &'a str) -> DnsFuture<'a> {
         DnsFuture::new(async move {
-            let found = tokio::net::lookup_host((name, 0)).await.map_err(ResolveDnsError::new)?;
-            let found: Vec<IpAddr> = found.map(|socket| socket.ip()).collect();
-            let is_permitted =
-                |address: &IpAddr| self.receivers.is_none_or(|its| its.allows(*address));
-            let permitted: Vec<IpAddr> = found.iter().copied().filter(is_permitted).collect();
-            if permitted.is_empty() {
-                return Err(ResolveDnsError::new(NotPublic { name: name.to_owned(), found }));
+            let socket_addresses = tokio::net::lookup_host((host_name, ANY_PORT))
+                .await
+                .map_err(ResolveDnsError::new)?;
+            let addresses: Vec<IpAddr> = socket_addresses.map(|socket| socket.ip()).collect();
+            let Some(permitted_receivers) = self.receivers else { return Ok(addresses) };
+            let permitted_addresses: Vec<IpAddr> = addresses
+                .iter()
+                .copied()
+                .filter(|address| permitted_receivers.allows(*address))
+                .collect();
+            if permitted_addresses.is_empty() {
+                let name = host_name.to_owned();
+                return Err(ResolveDnsError::new(NotPublic { name, found: addresses }));
             }
-            Ok(permitted)
+            Ok(permitted_addresses)
         })
     }
 }
@@ -112,29 +120,25 @@ impl HttpClient {
                 .try_insert(name, value)
                 .map_err(|error| unreachable_fault(&error))?;
         }
-        self.with_timeout(self.send(request)).await.map(drop)
+        self.with_timeout(self.send(request)).await?;
+        Ok(())
     }
 
     async fn get_body(&self, request: HttpRequest, max_bytes: usize) -> Result<Vec<u8>, HttpFault> {
-        let body = Limited::new(self.send(request).await?, max_bytes).collect().await;
-        let body = body.map_err(|error| {
-            if error.is::<LengthLimitError>() {
-                HttpFault::TooLong
-            } else {
-                HttpFault::Unreachable(error.to_string())
-            }
-        })?;
-        Ok(body.to_bytes().to_vec())
+        let body = self.send(request).await?;
+        match Limited::new(body, max_bytes).collect().await {
+            Ok(collected_body) => Ok(collected_body.to_bytes().to_vec()),
+            Err(error) if error.is::<LengthLimitError>() => Err(HttpFault::TooLong),
+            Err(error) => Err(HttpFault::Unreachable(error.to_string())),
+        }
     }
 
     /// Sends a request and returns the response body. Errors unless the status is a success.
     async fn send(&self, request: HttpRequest) -> Result<SdkBody, HttpFault> {
-        let response = self.connector.call(request).await.map_err(|error| {
-            // Only the root cause is specific; the outer errors merely say that the request failed.
-            let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-            let root_cause = causes.last().map(ToString::to_string);
-            HttpFault::Unreachable(root_cause.unwrap_or_else(|| error.to_string()))
-        })?;
+        let response = match self.connector.call(request).await {
+            Ok(response) => response,
+            Err(error) => return Err(HttpFault::Unreachable(root_cause(&error))),
+        };
         let status = response.status();
         if !status.is_success() {
             return Err(HttpFault::Status(status.as_u16()));
@@ -154,6 +158,16 @@ impl HttpClient {
             }
         }
     }
+}
+
+/// Returns the innermost error message. Only the root cause is specific; the outer errors merely
+/// say that the request failed.
+fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut innermost_error = error;
+    while let Some(cause) = innermost_error.source() {
+        innermost_error = cause;
+    }
+    innermost_error.to_string()
 }
 
 fn unreachable_fault(error: &impl ToString) -> HttpFault {

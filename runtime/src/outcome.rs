@@ -31,7 +31,7 @@ pub(crate) fn port_error<E>(error: &SdkError<E>) -> PortError
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,
 {
-    let message = DisplayErrorContext(error).to_string();
+    let error_message = DisplayErrorContext(error).to_string();
     let is_temporary = match error {
         SdkError::ConstructionFailure(_) => false,
         SdkError::TimeoutError(_) | SdkError::DispatchFailure(_) | SdkError::ResponseError(_) => {
@@ -44,5 +44,5 @@ where
         }
         _ => true,
     };
-    PortError { temporary: is_temporary, message }
+    PortError { temporary: is_temporary, message: error_message }
 }

@@ -41,19 +41,18 @@ impl Service {
 /// the first request is signed.
 pub fn from_environment(
     service: Service,
-    variable: impl Fn(&str) -> Option<String>,
+    read_variable: impl Fn(&str) -> Option<String>,
 ) -> Result<SdkConfig, SettingsError> {
-    let read_nonempty = |name: &str| variable(name).filter(|value| !value.is_empty());
+    let read_nonempty = |name: &str| read_variable(name).filter(|value| !value.is_empty());
     let region = read_nonempty(REGION).ok_or(SettingsError::Missing { name: REGION })?;
-    let service_endpoint = format!("{ENDPOINT}_{}", service.variable_suffix());
+    let service_endpoint_name = format!("{ENDPOINT}_{}", service.variable_suffix());
+    let endpoint_url = read_nonempty(&service_endpoint_name).or_else(|| read_nonempty(ENDPOINT));
+    let credentials = EnvironmentVariableCredentialsProvider::new();
     let mut config = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new(region))
-        .credentials_provider(SharedCredentialsProvider::new(
-            EnvironmentVariableCredentialsProvider::new(),
-        ));
-    let endpoint = read_nonempty(&service_endpoint).or_else(|| read_nonempty(ENDPOINT));
-    config.set_endpoint_url(endpoint);
+        .credentials_provider(SharedCredentialsProvider::new(credentials));
+    config.set_endpoint_url(endpoint_url);
     Ok(config.build())
 }
 

@@ -167,26 +167,25 @@ impl ApiSettings {
     /// # Errors
     ///
     /// Returns a [`SettingsError`] for the first missing or invalid variable.
-    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
-        let required = |name| variable(name).ok_or(SettingsError::Missing { name });
-        let keys = serde_json::from_str(&required(environment::TOKEN_KEYS)?)
+    pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
+        let public_keys = serde_json::from_str(&required(environment::TOKEN_KEYS)?)
             .map_err(|error| SettingsError::Keys { why: error.to_string() })?;
-        let oidc = match variable(environment::TOKEN_OIDC) {
+        let oidc_issuers = match read_variable(environment::TOKEN_OIDC) {
             Some(issuers) => serde_json::from_str(&issuers)
                 .map_err(|error| SettingsError::Issuers { why: error.to_string() })?,
             None => Vec::new(),
         };
-        let upkeep = match variable(environment::UPKEEP) {
+        let log_policy = match read_variable(environment::UPKEEP) {
             Some(policy) => serde_json::from_str(&policy)
                 .map_err(|error| SettingsError::Upkeep { why: error.to_string() })?,
             None => None,
         };
-        let request_timeout_ms = required(environment::REQUEST_TIMEOUT_MS)?;
-        let request_timeout_ms = parse(environment::REQUEST_TIMEOUT_MS, request_timeout_ms)?;
+        let request_timeout = required(environment::REQUEST_TIMEOUT_MS)?;
         Ok(Self {
-            request_timeout_ms,
-            incarnation: read_incarnation(&variable)?,
-            upkeep,
+            request_timeout_ms: parse_value(environment::REQUEST_TIMEOUT_MS, request_timeout)?,
+            incarnation: read_incarnation(&read_variable)?,
+            upkeep: log_policy,
             entry_table: required(environment::ENTRY_TABLE)?,
             segment_table: required(environment::SEGMENT_TABLE)?,
             event_stream_table: required(environment::EVENT_STREAM_TABLE)?,
@@ -196,31 +195,31 @@ impl ApiSettings {
             tokens: TokenSettings {
                 issuer: required(environment::TOKEN_ISSUER)?,
                 audience: required(environment::TOKEN_AUDIENCE)?,
-                keys,
-                oidc,
-                not_before_s: parse_or(&variable, environment::TOKEN_NOT_BEFORE_S, 0)?,
+                keys: public_keys,
+                oidc: oidc_issuers,
+                not_before_s: read_or_default(&read_variable, environment::TOKEN_NOT_BEFORE_S, 0)?,
             },
         })
     }
 }
 
-fn read_incarnation(variable: impl Fn(&str) -> Option<String>) -> Result<u32, SettingsError> {
-    parse_or(variable, environment::INCARNATION, FIRST_INCARNATION)
+fn read_incarnation(read_variable: impl Fn(&str) -> Option<String>) -> Result<u32, SettingsError> {
+    read_or_default(read_variable, environment::INCARNATION, FIRST_INCARNATION)
 }
 
 /// Parses the environment variable `name`. Defaults to `default` if unset.
-fn parse_or<T: FromStr>(
-    variable: impl Fn(&str) -> Option<String>,
+fn read_or_default<T: FromStr>(
+    read_variable: impl Fn(&str) -> Option<String>,
     name: &'static str,
     default: T,
 ) -> Result<T, SettingsError> {
-    match variable(name) {
-        Some(value) => parse(name, value),
+    match read_variable(name) {
+        Some(value) => parse_value(name, value),
         None => Ok(default),
     }
 }
 
-fn parse<T: FromStr>(name: &'static str, value: String) -> Result<T, SettingsError> {
+fn parse_value<T: FromStr>(name: &'static str, value: String) -> Result<T, SettingsError> {
     value.parse().map_err(|_| SettingsError::Malformed { name, value })
 }
 
@@ -230,13 +229,13 @@ impl IndexerSettings {
     /// # Errors
     ///
     /// Returns a [`SettingsError`] for the first missing or invalid variable.
-    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
-        let required = |name| variable(name).ok_or(SettingsError::Missing { name });
+    pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
             event_stream_table: required(environment::EVENT_STREAM_TABLE)?,
             feed_table: required(environment::FEED_TABLE)?,
-            entry_table: variable(environment::ENTRY_TABLE),
-            incarnation: read_incarnation(&variable)?,
+            entry_table: read_variable(environment::ENTRY_TABLE),
+            incarnation: read_incarnation(&read_variable)?,
         })
     }
 }
@@ -247,16 +246,16 @@ impl WebhookSettings {
     /// # Errors
     ///
     /// Returns a [`SettingsError`] for the first missing or invalid variable.
-    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
-        let required = |name| variable(name).ok_or(SettingsError::Missing { name });
+    pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
             url: required(environment::WEBHOOK_URL)?,
-            events: parse_or(&variable, environment::WEBHOOK_EVENTS, false)?,
+            events: read_or_default(&read_variable, environment::WEBHOOK_EVENTS, false)?,
             event_stream_table: required(environment::EVENT_STREAM_TABLE)?,
             feed_table: required(environment::FEED_TABLE)?,
             bucket: required(environment::BUCKET)?,
             stack: required(environment::STACK)?,
-            incarnation: read_incarnation(&variable)?,
+            incarnation: read_incarnation(&read_variable)?,
         })
     }
 }
@@ -267,8 +266,8 @@ impl RelaySettings {
     /// # Errors
     ///
     /// Returns a [`SettingsError`] for the first missing variable.
-    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
-        let required = |name| variable(name).ok_or(SettingsError::Missing { name });
+    pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
             snapshot_queue: required(environment::SNAPSHOT_QUEUE)?,
             bucket: required(environment::BUCKET)?,
@@ -282,8 +281,8 @@ impl SnapshotSettings {
     /// # Errors
     ///
     /// Returns a [`SettingsError`] for the first missing variable.
-    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
-        let required = |name| variable(name).ok_or(SettingsError::Missing { name });
+    pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
             entry_table: required(environment::ENTRY_TABLE)?,
             segment_table: required(environment::SEGMENT_TABLE)?,

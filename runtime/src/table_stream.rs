@@ -16,10 +16,10 @@ pub struct FirstRecordFailed {
 
 /// Extracts the named attributes from a record's new image. Omits missing attributes and attributes
 /// of unexpected types, which the caller reports.
-pub(crate) fn take_new_image(record: &mut EventRecord, names: &[&str]) -> Item {
+pub(crate) fn take_new_image(record: &mut EventRecord, attribute_names: &[&str]) -> Item {
     let mut attributes = std::mem::take(&mut record.change.new_image).into_inner();
     let mut image = Item::new();
-    for name in names {
+    for name in attribute_names {
         if let Some(value) = attributes.remove(*name).and_then(convert_value) {
             image.insert((*name).to_owned(), value);
         }
@@ -45,26 +45,25 @@ pub(crate) fn take_sequence_number(record: &mut EventRecord) -> String {
     record.change.sequence_number.take().unwrap_or_default()
 }
 
-/// Builds the response to a batch of `records` records. If a record failed, the response identifies
-/// the first failed record, from which Lambda resumes.
+/// Builds the response to a batch. If a record failed, the response identifies the first failed
+/// record by its sequence number, from which Lambda resumes.
 ///
 /// # Errors
 ///
 /// Returns [`FirstRecordFailed`] if the failed record is the first of several. Lambda splits a
 /// batch only on an error; splitting isolates the failed record from those after it.
 pub(crate) fn batch_response(
-    records: usize,
-    first: Option<&String>,
-    failed: Option<String>,
+    record_count: usize,
+    first_number: Option<&String>,
+    failed_number: Option<String>,
 ) -> Result<DynamoDbEventResponse, FirstRecordFailed> {
-    if records > 1 && failed.is_some() && failed.as_ref() == first {
-        return Err(FirstRecordFailed { records });
-    }
     let mut response = DynamoDbEventResponse::default();
-    if let Some(sequence_number) = failed {
-        let mut failure = DynamoDbBatchItemFailure::default();
-        failure.item_identifier = Some(sequence_number);
-        response.batch_item_failures.push(failure);
+    let Some(failed_number) = failed_number else { return Ok(response) };
+    if record_count > 1 && first_number == Some(&failed_number) {
+        return Err(FirstRecordFailed { records: record_count });
     }
+    let mut failure = DynamoDbBatchItemFailure::default();
+    failure.item_identifier = Some(failed_number);
+    response.batch_item_failures.push(failure);
     Ok(response)
 }

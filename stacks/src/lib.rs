@@ -35,4 +35,4 @@ pub use cellar::{CellarStackError, cellar_stack};
 pub use config::{Architecture, Config, ConfigError, FeedScope};
 pub use expression::Expression;
 pub use stack::Stack;
-pub use template::{Lookup, Template};
+pub use template::{DeployedValues, Template};

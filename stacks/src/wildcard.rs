@@ -10,13 +10,13 @@ pub enum Case {
 }
 
 /// Returns whether `pattern` matches `name`, in which `*` and `?` are literal characters.
-pub fn matches(pattern: &str, name: &str, case: Case) -> bool {
-    glob(pattern.as_bytes(), name.as_bytes(), case, char_len)
+pub fn matches_wildcards(pattern: &str, name: &str, case: Case) -> bool {
+    matches_wildcard_bytes(pattern.as_bytes(), name.as_bytes(), case, utf8_char_len)
 }
 
 /// Returns the length of the UTF-8 character that starts with byte `first`, or 0 for a continuation
 /// byte.
-const fn char_len(first: u8) -> usize {
+const fn utf8_char_len(first: u8) -> usize {
     match first {
         0x80..=0xbf => 0,
         0xc0..=0xdf => 2,
@@ -31,39 +31,56 @@ const fn char_len(first: u8) -> usize {
 /// After a mismatch, only the last `*` is tried again, so the running time is at most proportional
 /// to the product of both lengths. `wildcard_len` receives the next byte of `name` and returns the
 /// number of bytes that a `?` matches, or 0 if it does not match.
-pub(crate) fn glob(pattern: &[u8], name: &[u8], case: Case, wildcard_len: fn(u8) -> usize) -> bool {
-    let is_equal = |left: u8, right: u8| match case {
-        Case::Insensitive => left.eq_ignore_ascii_case(&right),
-        Case::Sensitive => left == right,
-    };
-    let (mut pattern_index, mut name_index) = (0_usize, 0_usize);
-    // Position of the last `*` in the pattern, and the end of the part of `name` that it matches.
-    let mut last_star: Option<(usize, usize)> = None;
-    while let Some(byte) = name.get(name_index).copied() {
+pub(crate) fn matches_wildcard_bytes(
+    pattern: &[u8],
+    name: &[u8],
+    case: Case,
+    wildcard_len: fn(u8) -> usize,
+) -> bool {
+    let mut pattern_index = 0;
+    let mut name_index = 0;
+    let mut last_star: Option<StarMatch> = None;
+    while let Some(name_byte) = name.get(name_index).copied() {
         match pattern.get(pattern_index).copied() {
             Some(b'*') => {
-                last_star = Some((pattern_index, name_index));
+                last_star = Some(StarMatch { star_index: pattern_index, name_end: name_index });
                 pattern_index += 1;
             }
-            Some(b'?') if wildcard_len(byte) > 0 => {
+            Some(b'?') if wildcard_len(name_byte) > 0 => {
                 pattern_index += 1;
-                name_index += wildcard_len(byte);
+                name_index += wildcard_len(name_byte);
             }
-            Some(expected) if is_equal(expected, byte) => {
+            Some(pattern_byte) if case.are_equal(pattern_byte, name_byte) => {
                 pattern_index += 1;
                 name_index += 1;
             }
             _ => {
-                let Some((star_index, star_end)) = last_star else { return false };
-                // Backtrack: let the `*` match one more byte.
-                last_star = Some((star_index, star_end + 1));
-                pattern_index = star_index + 1;
-                name_index = star_end + 1;
+                let Some(star) = &mut last_star else { return false };
+                star.name_end += 1;
+                pattern_index = star.star_index + 1;
+                name_index = star.name_end;
             }
         }
     }
-    let rest_of_pattern = pattern.get(pattern_index..).unwrap_or_default();
-    rest_of_pattern.iter().all(|byte| *byte == b'*')
+    let unmatched_pattern = pattern.get(pattern_index..).unwrap_or_default();
+    unmatched_pattern.iter().all(|byte| *byte == b'*')
+}
+
+/// The part of a name that a `*` of the pattern matches so far.
+struct StarMatch {
+    star_index: usize,
+    /// End of the matched part, which grows by one byte whenever the rest of the pattern does not
+    /// match.
+    name_end: usize,
+}
+
+impl Case {
+    const fn are_equal(self, left: u8, right: u8) -> bool {
+        match self {
+            Self::Insensitive => left.eq_ignore_ascii_case(&right),
+            Self::Sensitive => left == right,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -84,7 +101,7 @@ mod tests {
             ("a?", "a?"),
             ("", ""),
         ] {
-            assert!(matches(pattern, name, Case::Sensitive), "{pattern} {name}");
+            assert!(matches_wildcards(pattern, name, Case::Sensitive), "{pattern} {name}");
         }
         for (pattern, name) in [
             ("", "a"),
@@ -97,8 +114,8 @@ mod tests {
             ("A", "a"),
             ("*??", "é"),
         ] {
-            assert!(!matches(pattern, name, Case::Sensitive), "{pattern} {name}");
+            assert!(!matches_wildcards(pattern, name, Case::Sensitive), "{pattern} {name}");
         }
-        assert!(matches("S3:get*", "s3:GetObject", Case::Insensitive));
+        assert!(matches_wildcards("S3:get*", "s3:GetObject", Case::Insensitive));
     }
 }

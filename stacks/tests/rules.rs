@@ -23,7 +23,7 @@ mod storage;
 
 use cellar_stacks::config::{Encryption, Webhook};
 use cellar_stacks::template::Resource;
-use cellar_stacks::{Architecture, Config, FeedScope, Lookup, Template, cellar_stack};
+use cellar_stacks::{Architecture, Config, DeployedValues, FeedScope, Template, cellar_stack};
 use serde_json::{Value, json};
 
 fn template_of(config: &Config) -> Template {
@@ -217,7 +217,7 @@ fn wildcards_are_only_used_where_no_arn_is_supported() {
 /// Resolves every reference to its own name.
 struct Echo;
 
-impl Lookup for Echo {
+impl DeployedValues for Echo {
     fn reference(&self, logical_id: &str) -> Option<String> {
         Some(format!("<{logical_id}>"))
     }

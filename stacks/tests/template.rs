@@ -134,7 +134,7 @@ fn every_resource_records_the_line_with_its_name() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     assert!(template.resources().count() > 30);
     for (id, resource) in template.resources() {
-        let place = resource.made_in.unwrap();
+        let place = resource.source_line.unwrap();
         assert!(place.file().starts_with("stacks/src/cellar/"), "{id}: {place}");
         let source = fs::read_to_string(workspace.join(place.file())).unwrap();
         let line = usize::try_from(place.line()).unwrap();
@@ -146,7 +146,7 @@ fn every_resource_records_the_line_with_its_name() {
         assert!(names > 0, "{id} is not named at {place}:\n{item}");
     }
     let read = Template::from_json(&template.to_json()).unwrap();
-    assert!(read.resources().all(|(_, resource)| resource.made_in.is_none()));
+    assert!(read.resources().all(|(_, resource)| resource.source_line.is_none()));
 }
 
 #[test]

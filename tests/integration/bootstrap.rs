@@ -449,7 +449,7 @@ pub(crate) async fn makes_snapshots(program: &str) {
     let Content::Snapshot { root: Some(root), .. } = &entry.content else { panic!("{entry:?}") };
     assert!(root.starts_with(&format!("sheets/{log}/roots/")), "{root}");
     let last = tables.segment(log, 0, true).await.unwrap().unwrap().last_snapshot;
-    assert_eq!(last, Some(position.num()));
+    assert_eq!(last, Some(position.entry_number()));
     let broken = function.call(json!({"Records": [message("2", "nonsense")]})).await;
     assert!(broken["errorMessage"].as_str().unwrap().contains("is not a snapshot job"), "{broken}");
 }

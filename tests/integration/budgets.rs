@@ -16,6 +16,7 @@ use cellar_log::upkeep::LogPolicy;
 use cellar_runtime::dynamodb::DynamoTables;
 use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
+use cellar_tests::budgets::{self, Budget};
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{at, log, request, set_numbers};
 
@@ -38,9 +39,15 @@ impl Fixture {
     }
 
     /// Returns the cost since the last call.
-    fn cost(&self) -> (f64, f64, u64) {
+    fn cost(&self) -> (f64, u64, u64) {
         let cost = self.meter.take();
-        (cost.read_units(), cost.write_units as f64, cost.table_requests)
+        (cost.read_units(), cost.write_units, cost.table_requests)
+    }
+
+    /// Asserts that the cost since the last call is that of `budget`, in `table_requests` requests.
+    fn assert_cost(&self, budget: &Budget, table_requests: u64) {
+        let (read_units, write_units) = budget.units();
+        assert_eq!(self.cost(), (read_units, write_units, table_requests), "{}", budget.operation);
     }
 }
 
@@ -48,7 +55,7 @@ impl Fixture {
 async fn a_create_costs_four_write_units() {
     let fixture = Fixture::start().await;
     fixture.cold().create(log("create"), Some("alice".into())).await.unwrap();
-    assert_eq!(fixture.cost(), (0.0, 4.0, 1));
+    assert_eq!(fixture.cost(), (0.0, 4, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -61,14 +68,14 @@ async fn a_warm_append_costs_one_write_unit_and_no_read() {
     for id in 1..=5 {
         let base = at(u32::try_from(id).unwrap() - 1);
         logs.append(request(log, Some("alice"), id, base, set_numbers(&[1.5]))).await.unwrap();
-        assert_eq!(fixture.cost(), (0.0, 1.0, 1));
+        fixture.assert_cost(&budgets::WARM_EDIT, 1);
     }
     // The base is four entries old, but all of them are cached: no read.
     let client = ClientKey([9; 8]);
     let mutation = NewMutation { id: 1, base: at(1), operation: set_numbers(&[2.0]) };
     let request = Request::new(log, client, None, FIRST_INCARNATION, 0, vec![mutation]).unwrap();
     assert_eq!(logs.append(request).await.unwrap().missing.len(), 4);
-    assert_eq!(fixture.cost(), (0.0, 1.0, 1));
+    fixture.assert_cost(&budgets::WARM_EDIT, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -81,7 +88,7 @@ async fn ten_cells_in_one_batch_cost_one_write_unit() {
     let ten = [1.5, 2.25, -3.0, 4e9, 5.125, 6.0, 7.75, 8.5, 9.0, 1e-9];
     let author = Some("somebody with a rather long name");
     logs.append(request(log, author, 1, at(0), set_numbers(&ten))).await.unwrap();
-    assert_eq!(fixture.cost(), (0.0, 1.0, 1));
+    fixture.assert_cost(&budgets::WARM_EDIT, 1);
     // The same operations as ten mutations of one request.
     let mutations = (2..=11).map(|id| NewMutation {
         id,
@@ -93,7 +100,7 @@ async fn ten_cells_in_one_batch_cost_one_write_unit() {
     let request =
         Request::new(log, client, None, FIRST_INCARNATION, 0, mutations.collect()).unwrap();
     logs.append(request).await.unwrap();
-    assert_eq!(fixture.cost(), (0.0, 1.0, 1));
+    fixture.assert_cost(&budgets::WARM_EDIT, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -104,7 +111,7 @@ async fn a_cold_append_costs_half_a_read_unit_more() {
     fixture.cost();
     let first = request(log, None, 1, at(0), set_numbers(&[1.0]));
     fixture.cold().append(first).await.unwrap();
-    assert_eq!(fixture.cost(), (0.5, 1.0, 2));
+    fixture.assert_cost(&budgets::COLD_EDIT, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,9 +121,9 @@ async fn a_head_costs_half_a_read_unit_if_the_segment_is_known() {
     logs.create(log, None).await.unwrap();
     fixture.cost();
     logs.head(log, None).await.unwrap();
-    assert_eq!(fixture.cost(), (0.5, 0.0, 1));
+    fixture.assert_cost(&budgets::POLL, 1);
     fixture.cold().head(log, None).await.unwrap();
-    assert_eq!(fixture.cost(), (1.0, 0.0, 2));
+    assert_eq!(fixture.cost(), (1.0, 0, 2));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -133,18 +140,20 @@ async fn a_fork_costs_eight_write_units_whatever_is_in_the_log() {
         fixture.cost();
         // Reads the entry and its snapshot state; for the newest entry, also the position.
         logs.fork(fork(Some(at(edits)))).await.unwrap();
-        assert_eq!(fixture.cost(), (1.5, 8.0, 3), "{nonce}");
+        let (read_units, write_units) = budgets::FORK.units();
+        // The API also creates the fork's listing, with one write unit.
+        assert_eq!(fixture.cost(), (read_units, write_units - 1, 3), "{nonce}");
         let newest = fixture.cold().fork(fork(None)).await.unwrap();
-        assert_eq!((newest.position, fixture.cost()), (at(edits), (2.5, 8.0, 5)), "{nonce}");
+        assert_eq!((newest.position, fixture.cost()), (at(edits), (2.5, 8, 5)), "{nonce}");
         // Edits the fork in the process that created it, and in a process without cached state.
         let base = Position::new(1, 0).unwrap();
         let edit = |id, base| request(fork(None).log, None, id, base, set_numbers(&[1.0]));
         let cold = fixture.cold();
         cold.append(edit(u64::from(edits) + 1, base)).await.unwrap();
-        assert_eq!(fixture.cost(), (1.5, 1.0, 3), "{nonce}: the source is read once");
+        assert_eq!(fixture.cost(), (1.5, 1, 3), "{nonce}: the source is read once");
         let base = base.next_in_segment().unwrap();
         cold.append(edit(u64::from(edits) + 2, base)).await.unwrap();
-        assert_eq!(fixture.cost(), (0.0, 1.0, 1), "{nonce}");
+        assert_eq!(fixture.cost(), (0.0, 1, 1), "{nonce}");
     }
 }
 
@@ -165,20 +174,24 @@ async fn a_lost_put_costs_what_it_would_have_and_no_read() {
     // `one` has not cached the second entry: its put is refused, and it transforms past the other
     // entry.
     one.append(request(log, None, 2, at(1), set_numbers(&[3.0]))).await.unwrap();
-    assert_eq!(fixture.cost(), (0.0, 2.0, 2));
+    let (read_units, write_units) = budgets::LOST_RACE.units();
+    let (edit_read_units, edit_write_units) = budgets::WARM_EDIT.units();
+    let expected = (read_units + edit_read_units, write_units + edit_write_units, 2);
+    assert_eq!(fixture.cost(), expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_load_of_a_thousand_edits_costs_at_most_thirteen_read_units() {
     let fixture = Fixture::start().await;
-    for (author, most) in [(Some("an author of just thirty bytes"), 13.0), (None, 10.0)] {
+    let with_authors = budgets::LOAD.read_units();
+    for (author, most) in [(Some("an author of just thirty bytes"), with_authors), (None, 10.0)] {
         let log = log(if author.is_some() { "authors" } else { "no authors" });
         append_many(&fixture, log, author, 1_000).await;
         fixture.cost();
         let loaded = fixture.cold().load(log, None).await.unwrap();
         assert_eq!(loaded.entries.len(), 1_001);
         let (read_units, write_units, _) = fixture.cost();
-        assert!(read_units <= most && write_units == 0.0, "{read_units} read units");
+        assert!(read_units <= most && write_units == 0, "{read_units} read units");
     }
 }
 
@@ -195,8 +208,8 @@ async fn upkeep_costs_one_write_unit_every_thousand_entries_and_else_nothing() {
         fixture.cost();
         let upkept = logs.upkeep(log, &policy).await.unwrap();
         let expected = match id {
-            1_000 => (UpkeepOutcome::Snapshot(at(1_001)), (0.0, 1.0, 1)),
-            _ => (UpkeepOutcome::Nothing, (0.0, 0.0, 0)),
+            1_000 => (UpkeepOutcome::Snapshot(at(1_001)), (0.0, 1, 1)),
+            _ => (UpkeepOutcome::Nothing, (0.0, 0, 0)),
         };
         assert_eq!((upkept, fixture.cost()), expected, "{id}");
     }
@@ -226,7 +239,10 @@ async fn a_snapshot_in_one_piece_costs_four_write_units() {
     let cost = pending_meter.take();
     assert_eq!((cost.read_units(), cost.write_units, cost.table_requests), (2.0, 2, 4));
     // `L` is read with eventual and with strong consistency; `E` and `L` are written.
-    assert_eq!(fixture.cost(), (1.5, 2.0, 4));
+    let log_cost = fixture.cost();
+    assert_eq!(log_cost, (1.5, 2, 4));
+    let total = (cost.read_units() + log_cost.0, cost.write_units + log_cost.1);
+    assert_eq!(total, budgets::SNAPSHOT.units());
 }
 
 /// A builder without work.

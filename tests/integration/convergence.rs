@@ -76,7 +76,7 @@ impl View {
         assert!(entry.position > self.head);
         self.head = entry.position;
         for mutation in &entry.mutations {
-            self.workbook.apply_operations(mutation.effective()).unwrap();
+            self.workbook.apply_operations(mutation.committed_operations()).unwrap();
         }
     }
 

@@ -5,6 +5,7 @@ use cellar_api::cost::{Cost, HEADER};
 use cellar_api::{wire::CreateReply, wire::CreateRequest};
 use cellar_base::identity::LogId;
 use cellar_catalog::access::Role;
+use cellar_tests::budgets;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 use reqwest::Response;
@@ -61,7 +62,10 @@ impl Fixture {
 async fn a_reply_tells_what_its_request_cost() {
     let fixture = Fixture::start().await;
     let response = fixture.post("", nonce("told")).await;
-    assert_eq!((told(&response), fixture.metered()), ((0, 5, 2), (0, 5, 2)));
+    assert_eq!(
+        (told(&response), fixture.metered()),
+        ((0, budgets::CREATE.write_units, 2), (0, 5, 2))
+    );
     let created: CreateReply = response.json().await.unwrap();
     let entries = format!("/{}/entries", created.id);
     for id in 1..=3 {

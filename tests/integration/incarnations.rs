@@ -25,7 +25,7 @@ pub(crate) async fn restore(cloud: &TestCloud, log: LogId, last: Position) {
     let behind = client.query().table_name(table).key_condition_expression("S = :s AND N > :n");
     let behind = behind
         .expression_attribute_values(":s", partition)
-        .expression_attribute_values(":n", AttributeValue::N(last.num().to_string()));
+        .expression_attribute_values(":n", AttributeValue::N(last.entry_number().to_string()));
     for item in behind.send().await.unwrap().items() {
         let key = ["S", "N"].map(|name| (name.to_owned(), item[name].clone()));
         let delete = client.delete_item().table_name(table).set_key(Some(HashMap::from(key)));

@@ -68,6 +68,7 @@ mod tables_access;
 mod template_linters;
 mod tenants;
 mod tokens;
+mod tutorial;
 mod watch_command;
 mod webhook;
 mod writers;

@@ -163,7 +163,7 @@ impl World {
             .set_key(Some(key(cellar_log::records::segment::key(log.id, last.segment()))))
             .update_expression("SET #l = :l")
             .expression_attribute_names("#l", LAST_SNAPSHOT)
-            .expression_attribute_values(":l", AttributeValue::N(before.num().to_string()))
+            .expression_attribute_values(":l", AttributeValue::N(before.entry_number().to_string()))
             .send()
             .await
             .unwrap();
@@ -272,7 +272,7 @@ async fn a_snapshot_whose_message_was_lost_is_made() {
     let again = json(&project, &["--dry-run", "--since", "2020-01-01"]);
     assert_eq!(again["total"]["send"], 1, "a dry run changes nothing");
     assert_eq!(world.roots(&log).await[2], None);
-    assert_eq!(world.last_snapshot(&log).await, Some(log.marks[1].num()));
+    assert_eq!(world.last_snapshot(&log).await, Some(log.marks[1].entry_number()));
 
     // Twice concurrently: a second message is dropped.
     for _ in 0..2 {

@@ -78,7 +78,7 @@ impl Reading {
             assert!(!page.entries.is_empty() && page.entries.len() <= 5);
             history.extend(page.entries.iter().map(|entry| {
                 // Only the first entry of a trimmed segment has a mark.
-                let whole = (entry.position.num() > 0).then(|| entry.as_ref().clone());
+                let whole = (entry.position.entry_number() > 0).then(|| entry.as_ref().clone());
                 (entry.position, whole)
             }));
             from = page.next;

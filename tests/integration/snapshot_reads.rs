@@ -205,7 +205,7 @@ async fn a_cloud_that_is_killed_again_and_again_loses_nothing_and_finishes_every
     let (tables, _) = cloud.tables_at(&cloud.database_url);
     let newest = tables.newest(log, 1, true).await.unwrap();
     assert_eq!(newest[0].num, 0);
-    let marked = author.base.num() / 11 * 11;
+    let marked = author.base.entry_number() / 11 * 11;
     wait_for_snapshot(&cloud, log, Position::new(0, marked).unwrap(), &clock).await;
     assert_eq!(cells(&cloud, log, author.base).await, replayed(&cloud, log, author.base).await);
     assert!(cloud.queue("SnapshotDeadLetters").is_empty().await.unwrap());

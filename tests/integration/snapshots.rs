@@ -132,7 +132,7 @@ async fn wait_for_snapshots(cloud: &TestCloud, log: LogId, positions: &[Position
     let wanted: Vec<_> = positions.iter().map(made).collect();
     wait_until("all snapshots", || async { snapshots(cloud, log).await == wanted }).await;
     let (tables, _) = cloud.tables_at(&cloud.database_url);
-    let last = positions.last().map(|position| position.num());
+    let last = positions.last().map(|position| position.entry_number());
     wait_until("L", || async {
         tables.segment(log, 0, true).await.unwrap().unwrap().last_snapshot == last
     })

@@ -11,6 +11,7 @@
     reason = "support code of tests fails like a test"
 )]
 
+pub mod budgets;
 pub mod cells;
 pub mod cloud;
 pub mod edits;

@@ -126,7 +126,7 @@ impl OldLogs {
         let mut stored = Vec::new();
         loop {
             let page = self.tables.page(log, from, true).await.unwrap();
-            stored.extend(page.entries.iter().map(|entry| entry.position.num()));
+            stored.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
             if !page.more {
                 return stored;
             }

@@ -6,11 +6,11 @@ use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, Span, Spans}
 
 use super::args::{ColumnsCommand, Inserted, RowsCommand};
 use super::context::Context;
-use super::edit::Edit;
+use super::edit::{Edit, rectangle_spans};
 use super::error::CliError;
 use super::output::Output;
 use super::warnings;
-use crate::describe::{describe_operation, inserted_count};
+use crate::describe::{describe_operation, inserted_count, row_number, span_name};
 
 /// Parsed arguments of an insertion or deletion of rows or columns.
 pub(super) struct AxisEdit {
@@ -45,31 +45,26 @@ impl From<ColumnsCommand> for AxisEdit {
     }
 }
 
-pub(super) async fn run(
+pub(super) async fn edit_axis(
     context: &Context,
     output: &Output,
-    edit: AxisEdit,
+    axis_edit: AxisEdit,
 ) -> Result<(), CliError> {
-    let AxisEdit { axis, change } = edit;
+    let AxisEdit { axis, change } = axis_edit;
     let (edit, operation) = match change {
         AxisChange::Insert { before, inserted: Inserted { count, sheet } } => {
             let before = parse_single_index(axis, &before)?;
             let edit = Edit::new(context)?;
             let sheet = edit.sheet(sheet.as_deref()).await?;
             let insertion = InsertBefore { sheet, before, count };
-            if inserted_count(axis, insertion) < count {
-                let names = axis_name(axis);
-                output.note(format!("Not all {names} fit: the sheet has its maximum size."));
-            }
-            (edit, insert(axis, insertion))
+            note_if_truncated(output, axis, insertion);
+            (edit, insert_operation(axis, insertion))
         }
         AxisChange::Delete { spans, sheet } => {
-            let parsed = spans.iter().map(|text| parse_span(axis, text));
-            let mut spans = parsed.collect::<Result<Vec<_>, _>>()?;
-            spans.sort_by_key(|span| span.first);
+            let spans = parse_spans(axis, &spans)?;
             let edit = Edit::new(context)?;
             let sheet = edit.sheet(sheet.as_deref()).await?;
-            (edit, delete(axis, DeleteSpans { sheet, spans: Spans::from_sorted(spans) }))
+            (edit, delete_operation(axis, DeleteSpans { sheet, spans }))
         }
     };
     let description = describe_operation(&operation);
@@ -80,17 +75,24 @@ pub(super) async fn run(
     Ok(())
 }
 
-fn insert(axis: Axis, insert: InsertBefore) -> Operation {
+fn insert_operation(axis: Axis, insert: InsertBefore) -> Operation {
     match axis {
         Axis::Rows => Operation::InsertRows(insert),
         Axis::Columns => Operation::InsertColumns(insert),
     }
 }
 
-fn delete(axis: Axis, delete: DeleteSpans) -> Operation {
+fn delete_operation(axis: Axis, delete: DeleteSpans) -> Operation {
     match axis {
         Axis::Rows => Operation::DeleteRows(delete),
         Axis::Columns => Operation::DeleteColumns(delete),
+    }
+}
+
+fn note_if_truncated(output: &Output, axis: Axis, insertion: InsertBefore) {
+    if inserted_count(axis, insertion) < insertion.count {
+        let names = axis_name(axis);
+        output.note(format!("Not all {names} fit: the sheet has its maximum size."));
     }
 }
 
@@ -114,6 +116,15 @@ fn parse_single_index(axis: Axis, text: &str) -> Result<u32, CliError> {
     Ok(span.first)
 }
 
+fn parse_spans(axis: Axis, texts: &[String]) -> Result<Spans, CliError> {
+    let mut spans = Vec::with_capacity(texts.len());
+    for text in texts {
+        spans.push(parse_span(axis, text)?);
+    }
+    spans.sort_by_key(|span| span.first);
+    Ok(Spans::from_sorted(spans))
+}
+
 /// Parses `3` or `3:5` as rows, or `C` or `C:E` as columns.
 fn parse_span(axis: Axis, text: &str) -> Result<Span, CliError> {
     let invalid = || {
@@ -123,35 +134,37 @@ fn parse_span(axis: Axis, text: &str) -> Result<Span, CliError> {
         };
         CliError::usage(format!("`{text}` is not a range of {}", axis_name(axis)), advice)
     };
-    let range = if text.contains(':') { text.to_owned() } else { format!("{text}:{text}") };
-    let range: Range = range.parse().map_err(|_| invalid())?;
-    let (rows, columns) = super::edit::rectangle_spans(range.rectangle);
-    let (spans, is_whole_axis) = match axis {
-        Axis::Rows => (rows, columns.is_all(Axis::Columns)),
-        Axis::Columns => (columns, rows.is_all(Axis::Rows)),
+    // Rejects cells such as A1, absolute references such as $A, and sheets.
+    if !text.chars().all(|character| is_span_character(axis, character)) {
+        return Err(invalid());
+    }
+    let range_text = if text.contains(':') { text.to_owned() } else { format!("{text}:{text}") };
+    let range: Range = range_text.parse().map_err(|_| invalid())?;
+    let (rows, columns) = rectangle_spans(range.rectangle);
+    let (spans, other_spans, other_axis) = match axis {
+        Axis::Rows => (rows, columns, Axis::Columns),
+        Axis::Columns => (columns, rows, Axis::Rows),
     };
-    // Rejects cells such as A1 and absolute references such as $A.
-    let has_valid_characters = text.chars().all(|character| match axis {
-        Axis::Rows => character.is_ascii_digit() || character == ':',
-        Axis::Columns => character.is_ascii_alphabetic() || character == ':',
-    });
-    if !is_whole_axis || !has_valid_characters || range.sheet.is_some() {
+    if !other_spans.is_all(other_axis) {
         return Err(invalid());
     }
     spans.iter().next().ok_or_else(invalid)
 }
 
+fn is_span_character(axis: Axis, character: char) -> bool {
+    match axis {
+        Axis::Rows => character.is_ascii_digit() || character == ':',
+        Axis::Columns => character.is_ascii_alphabetic() || character == ':',
+    }
+}
+
 /// Formats a list of rows or columns, such as `3:5, 9` or `C:E, I`.
 pub(super) fn list_spans(axis: Axis, spans: &Spans) -> String {
-    let name = |index: u32| match axis {
-        Axis::Rows => (u64::from(index) + 1).to_string(),
-        Axis::Columns => column_name(index),
+    let span_names: Vec<String> = match axis {
+        Axis::Rows => spans.iter().map(|span| span_name(span, row_number)).collect(),
+        Axis::Columns => spans.iter().map(|span| span_name(span, column_name)).collect(),
     };
-    let describe = |span: Span| match span.count {
-        1 => name(span.first),
-        _ => format!("{}:{}", name(span.first), name(span.end().saturating_sub(1))),
-    };
-    spans.iter().map(describe).collect::<Vec<_>>().join(", ")
+    span_names.join(", ")
 }
 
 #[cfg(test)]

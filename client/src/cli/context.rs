@@ -16,7 +16,7 @@ use crate::editor::Editor;
 use crate::files::STATE_FOLDER;
 use crate::live::LiveSheet;
 use crate::profile::{Profile, is_same_url};
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, RequestCosts, author_of_token, subject_of_token};
 
 /// Environment variable for the spreadsheet id.

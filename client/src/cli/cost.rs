@@ -6,10 +6,10 @@ use cellar_api::cost::Prices;
 
 use super::output::count;
 use crate::RequestCosts;
-use crate::table::to_json;
+use crate::text::to_json;
 
 /// Prints the cost to stderr.
-pub(super) fn print(costs: &RequestCosts, json: bool) {
+pub(super) fn print_cost(costs: &RequestCosts, json: bool) {
     let line = if json { to_json(&format_json(costs)) } else { format_text(costs) };
     // Ignore the failure: with stderr closed, there is nowhere to report it.
     let _ = writeln!(io::stderr(), "{line}");
@@ -17,13 +17,13 @@ pub(super) fn print(costs: &RequestCosts, json: bool) {
 
 fn format_text(costs: &RequestCosts) -> String {
     let dollars = Prices::US_EAST_1.dollars(&costs.cost);
-    let unknown = match costs.unknown_requests {
+    let unknown_note = match costs.unknown_requests {
         0 => String::new(),
-        requests => {
-            format!(" (and {} of unknown cost)", count(requests, "request", "requests"))
+        request_count => {
+            format!(" (and {} of unknown cost)", count(request_count, "request", "requests"))
         }
     };
-    format!("cost: {}: {dollars}{unknown}", costs.cost)
+    format!("cost: {}: {dollars}{unknown_note}", costs.cost)
 }
 
 /// Returns an object with the key `cost`. The dollar amount is an exact decimal number, so it is

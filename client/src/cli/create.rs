@@ -8,7 +8,7 @@ use super::error::CliError;
 use super::output::Output;
 use crate::outbox::new_client_id;
 
-pub(super) async fn run(
+pub(super) async fn create_spreadsheet(
     context: &mut Context,
     output: &Output,
     args: args::Create,

@@ -4,7 +4,7 @@ use cellar_api::wire::DiffReply;
 use cellar_sheet::a1::CellName;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::{Cell, GENERAL, Value};
-use cellar_sheet::workbook::{SheetChange, SheetDiff};
+use cellar_sheet::workbook::{AxisDiff, SheetChange, SheetDiff};
 use console::style;
 
 use super::args;
@@ -13,12 +13,12 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
-use crate::table::escape;
+use crate::text::{escape, escape_shortened};
 
 /// Maximum length of a text in the output, in characters.
 const MAX_TEXT_CHARACTERS: usize = 60;
 
-pub(super) async fn run(
+pub(super) async fn show_differences(
     context: &Context,
     output: &Output,
     args: args::Diff,
@@ -47,41 +47,41 @@ fn diff_lines(diff: &DiffReply) -> Vec<String> {
 }
 
 fn sheet_lines(sheet: &SheetDiff) -> Vec<String> {
-    let change = match sheet.change {
+    let change_note = match sheet.change {
         SheetChange::Added => "   sheet added",
         SheetChange::Deleted => "   sheet deleted",
         SheetChange::Renamed => "   sheet renamed",
         SheetChange::Kept => "",
     };
-    let mut lines = vec![format!("{}{change}", style(escape(&sheet.name)).bold())];
-    for (axis, what, diff) in
-        [(Axis::Rows, "rows", &sheet.rows), (Axis::Columns, "columns", &sheet.columns)]
-    {
-        if !diff.inserted.is_empty() {
-            lines.push(format!(
-                "  {what} inserted: {}",
-                style(list_spans(axis, &diff.inserted)).green()
-            ));
-        }
-        if !diff.deleted.is_empty() {
-            lines.push(format!(
-                "  {what} deleted: {}",
-                style(list_spans(axis, &diff.deleted)).red()
-            ));
-        }
-    }
+    let mut lines = vec![format!("{}{change_note}", style(escape(&sheet.name)).bold())];
+    lines.extend(axis_lines(Axis::Rows, "rows", &sheet.rows));
+    lines.extend(axis_lines(Axis::Columns, "columns", &sheet.columns));
     if sheet.formats_changed {
         lines.push("  number formats of ranges changed".to_owned());
     }
     for cell in &sheet.cells {
-        let name = CellName { row: cell.row, column: cell.column };
+        let cell_name = CellName { row: cell.row, column: cell.column };
         let (before, after) = describe_change(&cell.before, &cell.after);
-        lines.push(format!("  {name}: {} -> {}", style(before).red(), style(after).green()));
+        lines.push(format!("  {cell_name}: {} -> {}", style(before).red(), style(after).green()));
     }
     for deleted in &sheet.deleted_cells {
-        let name = CellName { row: deleted.row, column: deleted.column };
+        let old_name = CellName { row: deleted.row, column: deleted.column };
         let before = describe_cell(&deleted.cell);
-        lines.push(format!("  {name} before: {} -> deleted", style(before).red()));
+        lines.push(format!("  {old_name} before: {} -> deleted", style(before).red()));
+    }
+    lines
+}
+
+/// Lists the inserted and deleted rows or columns.
+fn axis_lines(axis: Axis, axis_name: &str, diff: &AxisDiff) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !diff.inserted.is_empty() {
+        let inserted = list_spans(axis, &diff.inserted);
+        lines.push(format!("  {axis_name} inserted: {}", style(inserted).green()));
+    }
+    if !diff.deleted.is_empty() {
+        let deleted = list_spans(axis, &diff.deleted);
+        lines.push(format!("  {axis_name} deleted: {}", style(deleted).red()));
     }
     lines
 }
@@ -112,11 +112,8 @@ fn describe_cell(cell: &Cell) -> String {
     }
 }
 
-/// Escapes a text and truncates it to `MAX_TEXT_CHARACTERS`.
 fn shorten(text: &str) -> String {
-    let start: String = text.chars().take(MAX_TEXT_CHARACTERS).collect();
-    let ellipsis = if start.len() < text.len() { "…" } else { "" };
-    format!("{}{ellipsis}", escape(&start))
+    escape_shortened(text, MAX_TEXT_CHARACTERS)
 }
 
 #[cfg(test)]
@@ -124,7 +121,7 @@ mod tests {
     use cellar_api::wire::CellAt;
     use cellar_base::position::Position;
     use cellar_sheet::operation::{SheetId, Spans};
-    use cellar_sheet::workbook::{AxisDiff, CellDiff};
+    use cellar_sheet::workbook::CellDiff;
 
     use super::*;
 

@@ -13,7 +13,7 @@ use crate::Client;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
 use crate::editor::{AppliedEdit, Editor};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
-use crate::table::escape;
+use crate::text::escape;
 
 /// Note for an edit before which another client may have deleted the sheet.
 const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be checked whether this sheet still \
@@ -130,7 +130,7 @@ pub(super) async fn sheet_names(client: &Client, spreadsheet: LogId, at: Positio
 
 /// Returns the preceding position in the same log segment.
 pub(super) fn previous_position(position: Position) -> Option<Position> {
-    Position::new(position.segment(), position.num().checked_sub(1)?).ok()
+    Position::new(position.segment(), position.entry_number().checked_sub(1)?).ok()
 }
 
 /// Returns the note for an edit whose committed operations differ from the requested one.
@@ -164,26 +164,27 @@ pub(super) fn find_sheet_number(
     sheets: &[SheetView],
     name: Option<&str>,
 ) -> Result<SheetId, CliError> {
-    let found = match name {
+    let selected_sheet = match name {
         Some(name) => find_sheet(sheets, name),
         None => sheets.first(),
     };
-    found.map(|sheet| sheet.sheet).ok_or_else(|| {
-        let name = escape(name.unwrap_or_default());
-        let names = list_sheet_names(sheets);
-        CliError::usage(
-            format!("sheet `{name}` does not exist; the sheets are: {names}"),
-            "`cellar sheets` lists the sheets",
-        )
-    })
+    if let Some(view) = selected_sheet {
+        return Ok(view.sheet);
+    }
+    let name = escape(name.unwrap_or_default());
+    let sheet_names = list_sheet_names(sheets);
+    Err(CliError::usage(
+        format!("sheet `{name}` does not exist; the sheets are: {sheet_names}"),
+        "`cellar sheets` lists the sheets",
+    ))
 }
 
 /// Returns the row and column spans of a rectangle.
 pub(super) fn rectangle_spans(rectangle: Rectangle) -> (Spans, Spans) {
     let Rectangle { first, last } = rectangle;
-    let span =
-        |first: u32, last: u32| Spans::one(first, last.saturating_sub(first).saturating_add(1));
-    (span(first.row, last.row), span(first.column, last.column))
+    let rows = Spans::one(first.row, last.row - first.row + 1);
+    let columns = Spans::one(first.column, last.column - first.column + 1);
+    (rows, columns)
 }
 
 #[cfg(test)]

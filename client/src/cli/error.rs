@@ -7,6 +7,7 @@ use cellar_base::position::Position;
 use cellar_sheet::operation::RejectionReason;
 use miette::Diagnostic;
 
+use super::advice::Advised;
 use super::output::grouped;
 use super::{EXIT_ERROR, EXIT_USAGE};
 use crate::ClientError;
@@ -24,31 +25,31 @@ use crate::replay::ReplayError;
 pub(super) enum CliError {
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Client(#[from] ClientError),
+    Client(Advised<ClientError>),
     #[error(transparent)]
     #[diagnostic(transparent)]
-    File(#[from] FileError),
+    File(Advised<FileError>),
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Profile(#[from] ProfileError),
+    Profile(Advised<ProfileError>),
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Editor(#[from] EditorError),
+    Editor(Advised<EditorError>),
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Import(#[from] ImportError),
+    Import(Advised<ImportError>),
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Export(#[from] ExportError),
+    Export(Advised<ExportError>),
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Reader(#[from] ReaderError),
+    Reader(Advised<ReaderError>),
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Live(#[from] LiveError),
+    Live(Advised<LiveError>),
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Replay(#[from] ReplayError),
+    Replay(Advised<ReplayError>),
     #[error(
         "the checkpoint belongs to an earlier generation of the feed: the feed was rebuilt, or the tables were restored"
     )]
@@ -179,6 +180,29 @@ pub(super) enum CliError {
     Output { source: io::Error },
 }
 
+/// Converts an error of the library to the variant that adds its advice.
+macro_rules! advise {
+    ($($variant:ident: $error:ty),* $(,)?) => {
+        $(impl From<$error> for CliError {
+            fn from(error: $error) -> Self {
+                Self::$variant(Advised(error))
+            }
+        })*
+    };
+}
+
+advise! {
+    Client: ClientError,
+    File: FileError,
+    Profile: ProfileError,
+    Editor: EditorError,
+    Import: ImportError,
+    Export: ExportError,
+    Reader: ReaderError,
+    Live: LiveError,
+    Replay: ReplayError,
+}
+
 impl From<io::Error> for CliError {
     fn from(source: io::Error) -> Self {
         Self::Output { source }
@@ -208,7 +232,7 @@ impl CliError {
 
     /// Returns whether the server rejected an undo because the edit is no longer in effect.
     pub(super) fn is_nothing_to_undo(&self) -> bool {
-        matches!(self, Self::Editor(EditorError::Rejected { rejection, .. })
+        matches!(self, Self::Editor(Advised(EditorError::Rejected { rejection, .. }))
             if rejection.reason == RejectionReason::NothingToUndo)
     }
 
@@ -216,7 +240,8 @@ impl CliError {
     /// head`.
     pub(super) fn is_broken_pipe(&self) -> bool {
         match self {
-            Self::Output { source } | Self::Export(ExportError::Unwritable { source, .. }) => {
+            Self::Output { source }
+            | Self::Export(Advised(ExportError::Unwritable { source, .. })) => {
                 source.kind() == io::ErrorKind::BrokenPipe
             }
             _ => false,
@@ -227,7 +252,7 @@ impl CliError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{format_graphical, format_json, format_plain};
+    use crate::cli::report::{format_graphical, format_json, format_plain};
 
     #[test]
     fn every_format_contains_the_help() {
@@ -247,9 +272,8 @@ mod tests {
         let interrupted = CliError::Interrupted { committed_cells: 26_931, cells: 80_000 };
         assert!(interrupted.to_string().starts_with("26,931 of 80,000 cells"), "{interrupted}");
         let source = Box::new(ClientError::Setup { why: "because".into() });
-        let advice = String::new();
-        let error =
-            ImportError::Interrupted { acknowledged: 26_931, cells: 80_000, advice, source };
+        let (acknowledged, cells, was_sent) = (26_931, 80_000, true);
+        let error = ImportError::Interrupted { acknowledged, cells, was_sent, source };
         assert!(error.to_string().starts_with("26,931 of 80,000 cells"), "{error}");
     }
 

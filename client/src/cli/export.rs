@@ -12,14 +12,14 @@ use super::error::CliError;
 use super::output::{Output, count};
 use super::warnings;
 use crate::export::{CsvStyle, ExportError, Exported, ExportedSheet, fetch_csv, fetch_xlsx};
-use crate::table::escape;
+use crate::text::escape;
 use crate::user_file::replaces_data;
 use crate::{CellsQuery, Client};
 
 /// Interval of the spinner animation, in milliseconds.
 const SPINNER_INTERVAL_MS: u64 = 100;
 
-pub(super) async fn run(
+pub(super) async fn export_file(
     context: &Context,
     output: &Output,
     args: args::Export,

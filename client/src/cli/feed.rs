@@ -6,19 +6,16 @@ use super::args;
 use super::catalog;
 use super::context::Context;
 use super::error::CliError;
-use super::output::{Output, count};
+use super::output::{COLUMN_GAP, Output, count};
 use super::time::utc;
 use crate::Client;
 use crate::feed::{
     Checkpoints, Delivery, FeedProgress, FileCheckpoints, SubscribeError, Subscriber, Subscription,
     subscribe,
 };
-use crate::table::escape;
+use crate::text::escape;
 
-/// Column separator.
-const GAP: &str = "   ";
-
-pub(super) async fn run(
+pub(super) async fn print_feed(
     context: &Context,
     output: &Output,
     args: args::Feed,
@@ -29,12 +26,12 @@ pub(super) async fn run(
     let printed = async {
         match checkpoint {
             Some(path) => {
-                print_feed(&client, subscription, FileCheckpoints::at(path), *output).await
+                deliver_feed(&client, subscription, FileCheckpoints::at(path), *output).await
             }
             None => {
                 let checkpoint = after.map(|after| after.number());
                 let progress = FeedProgress { generation: None, checkpoint };
-                print_feed(&client, subscription, progress, *output).await
+                deliver_feed(&client, subscription, progress, *output).await
             }
         }
     };
@@ -44,6 +41,8 @@ pub(super) async fn run(
         interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
     }
 }
+
+const MILLISECONDS_PER_SECOND: u64 = 1_000;
 
 /// Prints delivered feed items.
 struct Printer(Output);
@@ -62,7 +61,7 @@ impl Subscriber for Printer {
 }
 
 /// Prints the feed items after the saved checkpoint.
-async fn print_feed(
+async fn deliver_feed(
     client: &Client,
     subscription: Subscription,
     mut checkpoints: impl Checkpoints,
@@ -86,14 +85,14 @@ async fn print_feed(
 
 /// Formats a feed item: one line per event stream, each followed by one line per payload.
 fn item_lines(item: &FeedItemView) -> Vec<String> {
-    let time = utc(item.indexed_ms / 1_000);
+    let indexed_at = utc(item.indexed_ms / MILLISECONDS_PER_SECOND);
     let mut lines = Vec::new();
     for span in &item.spans {
-        let events = count(span.kinds.len(), "event", "events");
+        let event_count = count(span.kinds.len(), "event", "events");
+        let event_range = format!("{event_count} from {}", span.first);
         let kinds = escape(&span.kinds.join(", "));
-        let stream = escape(&span.stream);
-        let range = format!("{events} from {}", span.first);
-        lines.push([time.clone(), stream, range, kinds].join(GAP));
+        let columns = [indexed_at.clone(), escape(&span.stream), event_range, kinds];
+        lines.push(columns.join(COLUMN_GAP));
         for change in span.events.iter().flatten() {
             lines.push(payload_line(change));
         }
@@ -102,5 +101,5 @@ fn item_lines(item: &FeedItemView) -> Vec<String> {
 }
 
 fn payload_line(change: &ChangeView) -> String {
-    format!("{GAP}{}", catalog::describe::format_change(change))
+    format!("{COLUMN_GAP}{}", catalog::describe::format_change(change))
 }

@@ -5,15 +5,12 @@ use cellar_api::{wire::ForkRequest, wire::ForkView};
 use super::args;
 use super::context::Context;
 use super::error::CliError;
-use super::output::Output;
+use super::output::{COLUMN_GAP, Output};
 use super::time::utc;
 use crate::outbox::new_client_id;
-use crate::table::escape;
+use crate::text::escape;
 
-/// Column separator.
-const GAP: &str = "   ";
-
-pub(super) async fn run(
+pub(super) async fn fork_spreadsheet(
     context: &mut Context,
     output: &Output,
     args: args::Fork,
@@ -36,7 +33,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-pub(super) async fn list(context: &Context, output: &Output) -> Result<(), CliError> {
+pub(super) async fn list_forks(context: &Context, output: &Output) -> Result<(), CliError> {
     let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
     let mut forks = Vec::new();
     let mut cursor = None;
@@ -61,13 +58,14 @@ pub(super) async fn list(context: &Context, output: &Output) -> Result<(), CliEr
 
 /// Formats forks, one line per fork.
 fn format_forks(forks: &[ForkView]) -> Vec<String> {
-    let width = forks.iter().map(|fork| fork.position.to_string().len()).max().unwrap_or(0);
-    let line = |fork: &ForkView| {
+    let position_widths = forks.iter().map(|fork| fork.position.to_string().len());
+    let position_width = position_widths.max().unwrap_or(0);
+    let format_fork = |fork: &ForkView| {
         let author = escape(fork.author.as_deref().unwrap_or("-"));
-        let position = format!("{:>width$}", fork.position.to_string());
-        [fork.id.to_string(), position, utc(fork.created_s), author].join(GAP)
+        let position = format!("{:>position_width$}", fork.position.to_string());
+        [fork.id.to_string(), position, utc(fork.created_s), author].join(COLUMN_GAP)
     };
-    forks.iter().map(line).collect()
+    forks.iter().map(format_fork).collect()
 }
 
 #[cfg(test)]

@@ -12,8 +12,9 @@ use super::context::Context;
 use super::edit::sheet_of_range;
 use super::error::CliError;
 use super::output::{Output, count, grouped};
+use crate::cli::table::{Window, render_table};
+use crate::describe::row_number;
 use crate::reader::{ChunkCache, Reader, ReaderError};
-use crate::table::{Window, render};
 use crate::{CellsQuery, Client};
 
 /// Default number of rows if --range is not given.
@@ -23,7 +24,7 @@ const SCREEN_COLUMNS: u32 = 20;
 /// Maximum number of cells in a table, including blank cells. JSON output is unlimited.
 const MAX_TABLE_CELLS: u64 = 200_000;
 
-pub(super) async fn run(
+pub(super) async fn print_cells(
     context: &Context,
     output: &Output,
     args: args::Get,
@@ -71,22 +72,23 @@ fn first_screen() -> Rectangle {
 /// such ranges are exempt from the server's cell limit.
 pub(super) fn range_text(range: &Range) -> String {
     let Rectangle { first, last } = range.rectangle;
-    let everything = Rectangle::EVERYTHING;
-    if range.open && first.row == 0 && last.row == everything.last.row {
+    if !range.open {
+        return range.rectangle.to_string();
+    }
+    let is_whole_columns = first.row == 0 && last.row == Rectangle::EVERYTHING.last.row;
+    if is_whole_columns {
         return format!("{}:{}", column_name(first.column), column_name(last.column));
     }
-    if range.open {
-        return format!("{}:{}", u64::from(first.row) + 1, u64::from(last.row) + 1);
-    }
-    range.rectangle.to_string()
+    format!("{}:{}", row_number(first.row), row_number(last.row))
 }
 
 /// Enforces the server's limit on the number of cells in a range.
 fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
     let Some(range) = range else { return Ok(()) };
-    range
-        .check_area()
-        .map_err(|error| ReaderError::from_problem(ProblemKind::RangeTooLarge, error.to_string()))
+    range.check_area().map_err(|error| {
+        let kind = ProblemKind::RangeTooLarge;
+        ReaderError::from_problem(kind, error.to_string())
+    })
 }
 
 /// Reads all pages of a range.
@@ -132,7 +134,7 @@ fn print_table(
             "pass a smaller --range, use --json, or export the cells with `cellar export FILE`",
         ));
     }
-    let rendered = render(&reply.cells, window, output.terminal_width());
+    let rendered = render_table(&reply.cells, window, output.terminal_width());
     output.say(&rendered.text)?;
     let shown = Window { columns: rendered.columns, ..window };
     if let Some(note) = truncation_note(shown, window, reply.extent, is_explicit) {
@@ -143,14 +145,17 @@ fn print_table(
 
 /// Clips a rectangle to the used range of the sheet.
 fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> Window {
-    let length = |first: u32, last: u32, extent: u32| {
-        last.saturating_add(1).min(extent).saturating_sub(first)
-    };
+    let Rectangle { first, last } = rectangle;
     Window {
-        first: rectangle.first,
-        rows: length(rectangle.first.row, rectangle.last.row, extent.rows),
-        columns: length(rectangle.first.column, rectangle.last.column, extent.columns),
+        first,
+        rows: clipped_length(first.row, last.row, extent.rows),
+        columns: clipped_length(first.column, last.column, extent.columns),
     }
+}
+
+fn clipped_length(first: u32, last: u32, extent: u32) -> u32 {
+    let end = last.saturating_add(1).min(extent);
+    end.saturating_sub(first)
 }
 
 /// Returns a note about cells that are not shown, or `None` if all requested cells or all cells of
@@ -166,10 +171,10 @@ fn truncation_note(
     if is_request_complete || is_sheet_complete {
         return None;
     }
-    let last =
+    let last_cell =
         CellName { row: extent.rows.saturating_sub(1), column: extent.columns.saturating_sub(1) };
     Some(format!(
-        "Shown: {} and {}. The sheet has {} and {}, up to {last}; print others with --range.",
+        "Shown: {} and {}. The sheet has {} and {}, up to {last_cell}; print others with --range.",
         count(shown.rows, "row", "rows"),
         count(shown.columns, "column", "columns"),
         count(extent.rows, "row", "rows"),

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 
-pub(super) async fn run(context: &Context, output: &Output) -> Result<(), CliError> {
+pub(super) async fn print_head(context: &Context, output: &Output) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let client = context.client()?;
     let head = client.head(spreadsheet, context.seen_position(&client, spreadsheet)).await?;

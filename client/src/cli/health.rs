@@ -3,9 +3,9 @@
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
-use crate::table::escape;
+use crate::text::escape;
 
-pub(super) async fn run(context: &Context, output: &Output) -> Result<(), CliError> {
+pub(super) async fn check_health(context: &Context, output: &Output) -> Result<(), CliError> {
     let client = context.client()?;
     let health = client.health().await?;
     output.result(&health)?;

@@ -6,21 +6,19 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
+use console::{Alignment, measure_text_width, pad_str};
 
 use super::args;
 use super::context::Context;
 use super::edit::{previous_position, sheet_names};
 use super::error::CliError;
-use super::output::Output;
+use super::output::{COLUMN_GAP, Output};
 use super::time::utc;
 use crate::Client;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
-use crate::table::escape;
+use crate::text::escape;
 
-/// Column separator.
-pub(super) const GAP: &str = "   ";
-
-pub(super) async fn run(
+pub(super) async fn show_history(
     context: &Context,
     output: &Output,
     args: args::History,
@@ -99,40 +97,45 @@ pub(super) fn is_displayed(entry: &EntryView) -> bool {
 
 /// Returns the sheet names before the oldest entry, if a description needs them.
 async fn names_before(client: &Client, spreadsheet: LogId, entries: &[EntryView]) -> SheetNames {
-    let Some(oldest) = entries.last() else { return SheetNames::default() };
-    let mut operations = entries
-        .iter()
-        .flat_map(|entry| &entry.mutations)
-        .flat_map(|mutation| std::iter::once(&mutation.op).chain(mutation.effective()));
-    if !operations.any(needs_sheet_names) {
+    let Some(oldest_entry) = entries.last() else { return SheetNames::default() };
+    let mut mutations = entries.iter().flat_map(|entry| &entry.mutations);
+    let is_any_name_needed = mutations.any(|mutation| {
+        needs_sheet_names(&mutation.op)
+            || mutation.committed_operations().iter().any(needs_sheet_names)
+    });
+    if !is_any_name_needed {
         return SheetNames::default();
     }
-    if oldest.position == Position::FIRST {
+    if oldest_entry.position == Position::FIRST {
         return SheetNames::of_new_spreadsheet();
     }
-    let position = previous_position(oldest.position).unwrap_or(oldest.position);
+    let position = previous_position(oldest_entry.position).unwrap_or(oldest_entry.position);
     sheet_names(client, spreadsheet, position).await
 }
 
 /// Formats log entries, one line per entry, newest first. `names` contains the sheet names before
 /// the oldest entry.
-fn format_entries(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
-    let author = |entry: &EntryView| escape(entry.author.as_deref().unwrap_or("-"));
-    let position_widths = entries.iter().map(|entry| entry.position.to_string().len());
+fn format_entries(entries_newest_first: &[EntryView], mut names: SheetNames) -> Vec<String> {
+    let position_widths = entries_newest_first.iter().map(|entry| entry.position.to_string().len());
     let position_width = position_widths.max().unwrap_or(0);
-    let author_widths = entries.iter().map(|entry| console::measure_text_width(&author(entry)));
+    let author_widths =
+        entries_newest_first.iter().map(|entry| measure_text_width(&author_name(entry)));
     let author_width = author_widths.max().unwrap_or(0);
-    let mut lines = Vec::with_capacity(entries.len());
+    let mut lines_oldest_first = Vec::with_capacity(entries_newest_first.len());
     // Process the oldest entry first, because each entry may change sheet names.
-    for entry in entries.iter().rev() {
+    for entry in entries_newest_first.iter().rev() {
         let position = format!("{:>position_width$}", entry.position.to_string());
-        let author = author(entry);
-        let author = console::pad_str(&author, author_width, console::Alignment::Left, None);
+        let author = pad_str(&author_name(entry), author_width, Alignment::Left, None).into_owned();
         let description = describe_entry(entry, &mut names);
-        lines.push([position, utc(entry.created_s), author.into_owned(), description].join(GAP));
+        let columns = [position, utc(entry.created_s), author, description];
+        lines_oldest_first.push(columns.join(COLUMN_GAP));
     }
-    lines.reverse();
-    lines
+    lines_oldest_first.reverse();
+    lines_oldest_first
+}
+
+fn author_name(entry: &EntryView) -> String {
+    escape(entry.author.as_deref().unwrap_or("-"))
 }
 
 /// Describes a log entry. `names` must contain the sheet names before the entry, and is updated to
@@ -145,22 +148,21 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
     if entry.kind != EntryKind::Edits {
         return "created".to_owned();
     }
-    let effective: Vec<&Operation> =
-        entry.mutations.iter().flat_map(|mutation| mutation.effective()).collect();
-    for operation in &effective {
+    let authored = entry.mutations.iter().map(|mutation| &mutation.op);
+    let committed: Vec<&Operation> =
+        entry.mutations.iter().flat_map(|mutation| mutation.committed_operations()).collect();
+    for operation in &committed {
         names.record_added(operation);
     }
-    let names_before_renames = names.clone();
-    for operation in &effective {
+    let authored_description = describe_operations(authored, names);
+    let committed_description = describe_operations(committed.iter().copied(), names);
+    for operation in &committed {
         names.record_renamed(operation);
     }
-    let authored_operations = entry.mutations.iter().map(|mutation| &mutation.op);
-    let authored = describe_operations(authored_operations, &names_before_renames);
     if entry.mutations.iter().all(|mutation| mutation.committed.is_none()) {
-        return authored;
+        return authored_description;
     }
-    let committed = describe_operations(effective.into_iter(), &names_before_renames);
-    format!("{authored} (as: {committed})")
+    format!("{authored_description} (as: {committed_description})")
 }
 
 #[cfg(test)]
@@ -236,7 +238,8 @@ mod tests {
         assert!(!newest.add_page(vec![of(5, EntryKind::Edits), of(4, EntryKind::Snapshot)]));
         assert!(!newest.add_page(vec![of(3, EntryKind::EndSegment), of(2, EntryKind::Edits)]));
         assert!(newest.add_page(vec![of(1, EntryKind::Edits), of(0, EntryKind::Snapshot)]));
-        let nums: Vec<u32> = newest.entries.iter().map(|entry| entry.position.num()).collect();
+        let nums: Vec<u32> =
+            newest.entries.iter().map(|entry| entry.position.entry_number()).collect();
         assert_eq!(nums, [5, 2]);
         assert_eq!(newest.next, Position::new(0, 1).ok());
     }

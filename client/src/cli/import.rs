@@ -10,9 +10,11 @@ use super::args::{self, Delimiter, Ragged};
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
-use crate::import::{ColumnTypes, FileKind, ReadOptions, TypeChoice};
+use crate::import::{
+    ColumnTypes, FileFormat, ReadOptions, Survey, TypeChoice, detect_format, likely_delimiter,
+};
 
-pub(super) async fn run(
+pub(super) async fn import_file(
     context: &mut Context,
     output: &Output,
     args: args::Import,
@@ -30,13 +32,17 @@ pub(super) async fn run(
             format!("omit --name, or rename the spreadsheet with `cellar rename NAME -s {into}`"),
         ));
     }
-    match (&args.sheet, &args.replace, into) {
-        (Some(_), _, None) => Err(missing_spreadsheet("--sheet")),
-        (None, Some(_), None) => Err(missing_spreadsheet("--replace")),
-        (Some(sheet), _, Some(into)) => edits::run(context, output, &args, into, sheet).await,
-        (None, _, _) if args.dry_run => sheets::run_dry(output, &args).await,
-        (None, _, _) => sheets::run(context, output, &args, into).await,
+    if let Some(sheet) = &args.sheet {
+        let Some(into) = into else { return Err(missing_spreadsheet("--sheet")) };
+        return edits::import_into_sheet(context, output, &args, into, sheet).await;
     }
+    if args.replace.is_some() && into.is_none() {
+        return Err(missing_spreadsheet("--replace"));
+    }
+    if args.dry_run {
+        return sheets::describe_file(output, &args).await;
+    }
+    sheets::import_as_new_sheets(context, output, &args, into).await
 }
 
 /// Builds the error for an option that requires an existing spreadsheet.
@@ -49,7 +55,23 @@ fn missing_spreadsheet(option: &str) -> CliError {
 
 /// Converts the arguments to read options.
 fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
-    let is_csv = FileKind::detect(&args.file)? == FileKind::Csv;
+    check_options_fit_file(args)?;
+    let types = if args.text {
+        ColumnTypes { others: Some(TypeChoice::Text), ..ColumnTypes::default() }
+    } else {
+        args.types.clone().unwrap_or_default()
+    };
+    Ok(ReadOptions {
+        delimiter: choose_delimiter(args.delimiter, &args.file),
+        pad: args.ragged == Ragged::Pad,
+        types,
+        sheets: args.sheets.clone(),
+    })
+}
+
+/// Fails if an option does not apply to the file's format.
+fn check_options_fit_file(args: &args::Import) -> Result<(), CliError> {
+    let is_csv = detect_format(&args.file)? == FileFormat::Csv;
     let has_csv_options = args.delimiter.is_some()
         || args.ragged != Ragged::Error
         || args.types.is_some()
@@ -66,27 +88,30 @@ fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
             "omit --sheets; --sheet NAME selects a sheet of the spreadsheet",
         ));
     }
-    let all_text = ColumnTypes { others: Some(TypeChoice::Text), ..ColumnTypes::default() };
-    let types = if args.text { Some(all_text) } else { args.types.clone() };
-    Ok(ReadOptions {
-        delimiter: choose_delimiter(args.delimiter, &args.file),
-        pad: args.ragged == Ragged::Pad,
-        types: types.unwrap_or_default(),
-        sheets: args.sheets.clone(),
-    })
+    Ok(())
 }
 
 /// Returns the delimiter option, which defaults to the usual delimiter for the file extension.
-fn choose_delimiter(passed: Option<Delimiter>, file: &Path) -> u8 {
+fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
     let extension = file.extension().unwrap_or_default();
     let is_tsv = ["tsv", "tab"].iter().any(|name| extension.eq_ignore_ascii_case(name));
-    match passed {
+    match delimiter_option {
         Some(Delimiter::Comma) => b',',
         Some(Delimiter::Tab) => b'\t',
         Some(Delimiter::Semicolon) => b';',
         None if is_tsv => b'\t',
         None => b',',
     }
+}
+
+/// Returns a hint if the file probably has another delimiter.
+fn delimiter_hint(path: &Path, survey: Option<&Survey>, delimiter: u8) -> Option<String> {
+    let name = match likely_delimiter(path, survey?, delimiter)? {
+        b';' => "semicolon",
+        b'\t' => "tab",
+        _ => "comma",
+    };
+    Some(format!("the file has one column; is `--delimiter {name}` right?"))
 }
 
 #[cfg(test)]

@@ -6,15 +6,12 @@ use serde_json::json;
 use super::args::{self, ListStatus};
 use super::context::Context;
 use super::error::CliError;
-use super::output::{Output, count};
+use super::output::{COLUMN_GAP, Output, count};
 use super::time::utc;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, SpreadsheetsQuery};
 
-/// Column separator.
-const GAP: &str = "   ";
-
-pub(super) async fn run(
+pub(super) async fn list_spreadsheets(
     context: &Context,
     output: &Output,
     args: args::List,
@@ -66,22 +63,23 @@ async fn read_all_pages(
 
 /// Formats spreadsheets, one line per spreadsheet.
 fn format_spreadsheets(spreadsheets: &[SpreadsheetView]) -> Vec<String> {
-    let display_name = |view: &SpreadsheetView| match view.name.as_str() {
+    let name_widths = spreadsheets.iter().map(|view| display_name(view).chars().count());
+    let name_width = name_widths.max().unwrap_or(0);
+    let format_spreadsheet = |view: &SpreadsheetView| {
+        let name = format!("{:<name_width$}", display_name(view));
+        let role = format!("{:<6}", view.role.to_string());
+        let mut columns = vec![view.id.to_string(), name, role];
+        columns.extend(view.status_since_s.map(|since_s| format!("since {}", utc(since_s))));
+        columns.join(COLUMN_GAP).trim_end().to_owned()
+    };
+    spreadsheets.iter().map(format_spreadsheet).collect()
+}
+
+fn display_name(view: &SpreadsheetView) -> String {
+    match view.name.as_str() {
         "" => "(no name)".to_owned(),
         name => escape(name),
-    };
-    let name_widths = spreadsheets.iter().map(|view| display_name(view).chars().count());
-    let width = name_widths.max().unwrap_or(0);
-    let format_line = |view: &SpreadsheetView| {
-        let (id, name, role) = (view.id, display_name(view), view.role.to_string());
-        let since = match view.status_since_s {
-            Some(since_s) => format!("{GAP}since {}", utc(since_s)),
-            None => String::new(),
-        };
-        let line = format!("{id}{GAP}{name:<width$}{GAP}{role:<6}{since}");
-        line.trim_end().to_owned()
-    };
-    spreadsheets.iter().map(format_line).collect()
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The `cellar` command.
 
+mod advice;
 mod args;
 mod axes;
 mod catalog;
@@ -8,7 +9,6 @@ mod cost;
 mod create;
 mod diff;
 mod edit;
-mod edit_args;
 mod error;
 mod export;
 mod feed;
@@ -17,21 +17,26 @@ mod get;
 mod grid;
 mod head;
 mod health;
+pub mod help;
 mod history;
 mod import;
 mod list;
 mod output;
 mod ranges;
 mod replay;
+pub mod report;
 mod revert;
 mod set;
 mod sheets;
 mod stats;
+pub mod table;
 mod time;
 mod undo;
 mod use_spreadsheet;
 mod warnings;
 mod watch;
+
+pub use advice::{Advised, CommandAdvice};
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -44,7 +49,7 @@ use error::CliError;
 use output::Output;
 
 use crate::RequestCosts;
-use crate::report::report;
+use report::report;
 
 /// Success.
 pub const EXIT_FINE: u8 = 0;
@@ -73,29 +78,16 @@ pub fn main() -> ExitCode {
 /// Runs a command line, whose first argument is the program name. Returns the exit code.
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> u8 {
-    let json = arguments.iter().any(|argument| argument == "--json");
-    let parsed = Cli::grouped().try_get_matches_from(arguments);
-    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
+    let wants_json = arguments.iter().any(|argument| argument == "--json");
+    let matches = Cli::grouped().try_get_matches_from(arguments);
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) if !error.use_stderr() => {
-            // clap returns help and version texts as errors. A broken pipe is not an error here.
-            let _ = error.print();
-            return EXIT_FINE;
-        }
-        Err(error) => {
-            if json {
-                report(&CliError::from_clap_message(&error.to_string()), true);
-            } else {
-                let _ = error.print();
-            }
-            return EXIT_USAGE;
-        }
+        Err(error) => return print_parse_error(&error, wants_json),
     };
     let Global { json, cost, .. } = cli.global;
     let (result, costs) = execute(cli);
-    let code = match result {
-        Ok(code) => code,
+    let exit_code = match result {
+        Ok(exit_code) => exit_code,
         Err(error) if error.is_broken_pipe() => EXIT_FINE,
         Err(error) => {
             report(&error, json);
@@ -103,9 +95,24 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         }
     };
     if cost {
-        cost::print(&costs, json);
+        cost::print_cost(&costs, json);
     }
-    code
+    exit_code
+}
+
+/// Prints clap's error, or the help or version text, which clap returns as an error, too. Returns
+/// the exit code. A broken pipe is not an error here.
+fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return EXIT_FINE;
+    }
+    if wants_json {
+        report(&CliError::from_clap_message(&error.to_string()), true);
+    } else {
+        let _ = error.print();
+    }
+    EXIT_USAGE
 }
 
 /// Executes the command. Returns the exit code and the cost, even on failure.
@@ -113,14 +120,18 @@ fn execute(cli: Cli) -> (Result<u8, CliError>, RequestCosts) {
     let output = Output::new(cli.global.json);
     match Context::new(cli.global) {
         Ok(mut context) => {
-            let result = execute_in(&mut context, output, cli.command);
+            let result = execute_command(&mut context, output, cli.command);
             (result, context.cost())
         }
         Err(error) => (Err(error), RequestCosts::default()),
     }
 }
 
-fn execute_in(context: &mut Context, output: Output, command: Command) -> Result<u8, CliError> {
+fn execute_command(
+    context: &mut Context,
+    output: Output,
+    command: Command,
+) -> Result<u8, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
         .enable_all()
@@ -128,40 +139,40 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
         .map_err(|source| CliError::Output { source })?;
     runtime.block_on(async {
         match command {
-            Command::Create(args) => create::run(context, &output, args).await,
-            Command::List(args) => list::run(context, &output, args).await,
-            Command::Import(args) => import::run(context, &output, args).await,
-            Command::Get(args) => get::run(context, &output, args).await,
-            Command::Edit(args) => grid::run(context, &output, args).await,
-            Command::Set(args) => set::run(context, &output, args).await,
-            Command::Clear(args) => ranges::clear(context, &output, args).await,
-            Command::Format(args) => ranges::format(context, &output, args).await,
-            Command::Rows(args) => axes::run(context, &output, args.command.into()).await,
-            Command::Columns(args) => axes::run(context, &output, args.command.into()).await,
-            Command::Sheets(args) => sheets::run(context, &output, args).await,
-            Command::Undo(args) => undo::run(context, &output, args).await,
-            Command::Revert(args) => revert::run(context, &output, args).await,
-            Command::Details(args) => catalog::details(context, &output, args).await,
-            Command::Rename(args) => catalog::rename(context, &output, args).await,
-            Command::Share(args) => catalog::share(context, &output, args).await,
-            Command::Unshare(args) => catalog::unshare(context, &output, args).await,
-            Command::Links(args) => catalog::links(context, &output, args).await,
-            Command::Archive => catalog::archive(context, &output).await,
-            Command::Unarchive => catalog::unarchive(context, &output).await,
-            Command::Delete => catalog::delete(context, &output).await,
-            Command::Undelete => catalog::undelete(context, &output).await,
-            Command::Diff(args) => return diff::run(context, &output, args).await,
-            Command::History(args) => history::run(context, &output, args).await,
-            Command::Watch(args) => watch::run(context, &output, args).await,
-            Command::Export(args) => export::run(context, &output, args).await,
-            Command::Head => head::run(context, &output).await,
-            Command::Fork(args) => fork::run(context, &output, args).await,
-            Command::Replay(args) => return replay::run(context, &output, args).await,
-            Command::Forks => fork::list(context, &output).await,
-            Command::Stats(args) => stats::run(context, &output, args).await,
-            Command::Use(args) => use_spreadsheet::run(context, &output, args).await,
-            Command::Feed(args) => feed::run(context, &output, args).await,
-            Command::Health => health::run(context, &output).await,
+            Command::Create(args) => create::create_spreadsheet(context, &output, args).await,
+            Command::List(args) => list::list_spreadsheets(context, &output, args).await,
+            Command::Import(args) => import::import_file(context, &output, args).await,
+            Command::Get(args) => get::print_cells(context, &output, args).await,
+            Command::Edit(args) => grid::edit_in_grid(context, &output, args).await,
+            Command::Set(args) => set::set_cells(context, &output, args).await,
+            Command::Clear(args) => ranges::clear_ranges(context, &output, args).await,
+            Command::Format(args) => ranges::format_range(context, &output, args).await,
+            Command::Rows(args) => axes::edit_axis(context, &output, args.command.into()).await,
+            Command::Columns(args) => axes::edit_axis(context, &output, args.command.into()).await,
+            Command::Sheets(args) => sheets::list_or_edit_sheets(context, &output, args).await,
+            Command::Undo(args) => undo::undo_edit(context, &output, args).await,
+            Command::Revert(args) => revert::revert_to_position(context, &output, args).await,
+            Command::Details(args) => catalog::show_details(context, &output, args).await,
+            Command::Rename(args) => catalog::rename_spreadsheet(context, &output, args).await,
+            Command::Share(args) => catalog::share_spreadsheet(context, &output, args).await,
+            Command::Unshare(args) => catalog::unshare_spreadsheet(context, &output, args).await,
+            Command::Links(args) => catalog::list_or_edit_links(context, &output, args).await,
+            Command::Archive => catalog::archive_spreadsheet(context, &output).await,
+            Command::Unarchive => catalog::unarchive_spreadsheet(context, &output).await,
+            Command::Delete => catalog::delete_spreadsheet(context, &output).await,
+            Command::Undelete => catalog::undelete_spreadsheet(context, &output).await,
+            Command::Diff(args) => return diff::show_differences(context, &output, args).await,
+            Command::History(args) => history::show_history(context, &output, args).await,
+            Command::Watch(args) => watch::watch_changes(context, &output, args).await,
+            Command::Export(args) => export::export_file(context, &output, args).await,
+            Command::Head => head::print_head(context, &output).await,
+            Command::Fork(args) => fork::fork_spreadsheet(context, &output, args).await,
+            Command::Replay(args) => return replay::replay_fork(context, &output, args).await,
+            Command::Forks => fork::list_forks(context, &output).await,
+            Command::Stats(args) => stats::show_statistics(context, &output, args).await,
+            Command::Use(args) => use_spreadsheet::select_spreadsheet(context, &output, args).await,
+            Command::Feed(args) => feed::print_feed(context, &output, args).await,
+            Command::Health => health::check_health(context, &output).await,
         }
         .map(|()| EXIT_FINE)
     })

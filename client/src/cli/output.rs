@@ -6,7 +6,10 @@ use serde::Serialize;
 
 pub(super) use cellar_base::count::{count, grouped};
 
-use crate::table::to_json;
+use crate::text::to_json;
+
+/// Separator of columns in lists.
+pub(super) const COLUMN_GAP: &str = "   ";
 
 /// Prints in a command's output format. Unlike `println!`, does not panic if stdout is closed.
 #[derive(Debug, Clone, Copy)]
@@ -32,12 +35,13 @@ impl Output {
 
     /// Prints a note to stderr. No-op with `--json`.
     pub(super) fn note(self, text: impl AsRef<str>) {
-        if !self.json {
-            let dim = console::Style::new().dim().for_stderr();
-            let text = dim.apply_to(text.as_ref());
-            // Ignore the failure, because notes are not essential.
-            let _ = writeln!(io::stderr(), "{text}");
+        if self.json {
+            return;
         }
+        let dim_style = console::Style::new().dim().for_stderr();
+        let styled_text = dim_style.apply_to(text.as_ref());
+        // Ignore the failure, because notes are not essential.
+        let _ = writeln!(io::stderr(), "{styled_text}");
     }
 
     /// Prints the result to stdout as JSON. No-op without `--json`.
@@ -52,7 +56,10 @@ impl Output {
 
     /// Returns the terminal width in characters, or `None` if stdout is not a terminal.
     pub(super) fn terminal_width(self) -> Option<usize> {
-        let term = console::Term::stdout();
-        io::stdout().is_terminal().then(|| usize::from(term.size().1))
+        if !io::stdout().is_terminal() {
+            return None;
+        }
+        let (_, width) = console::Term::stdout().size();
+        Some(usize::from(width))
     }
 }

@@ -13,9 +13,9 @@ use super::edit::{Edit, rectangle_spans, sheet_of_range};
 use super::error::CliError;
 use super::get::range_text;
 use super::output::Output;
-use crate::table::escape;
+use crate::text::escape;
 
-pub(super) async fn clear(
+pub(super) async fn clear_ranges(
     context: &Context,
     output: &Output,
     args: args::Clear,
@@ -43,36 +43,38 @@ pub(super) async fn clear(
 
 /// Returns the edits that clear the ranges, one per cell, in row-major order.
 fn clear_each_cell(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
-    let max = u64::try_from(MAX_CELLS_PER_OPERATION).unwrap_or(u64::MAX);
-    let too_many = || {
-        CliError::usage(
-            format!("the ranges have more than {max} cells"),
-            "clear each large range with a command of its own",
-        )
-    };
-    let mut cells = BTreeSet::new();
+    let mut cell_names = BTreeSet::new();
     for range in ranges {
+        check_cell_count(range.rectangle.area())?;
         let Rectangle { first, last } = range.rectangle;
-        let (rows, columns) = (first.row..=last.row, first.column..=last.column);
-        if range.rectangle.area() > max {
-            return Err(too_many());
+        for row in first.row..=last.row {
+            cell_names.extend((first.column..=last.column).map(|column| (row, column)));
         }
-        cells.extend(rows.flat_map(|row| columns.clone().map(move |column| (row, column))));
     }
-    if cells.len() > MAX_CELLS_PER_OPERATION {
-        return Err(too_many());
-    }
-    let clear = |(row, column)| CellEdit {
+    check_cell_count(u64::try_from(cell_names.len()).unwrap_or(u64::MAX))?;
+    let to_clearing_edit = |(row, column)| CellEdit {
         row,
         column,
         value: Some(Value::Empty),
         formula: None,
         format: None,
     };
-    Ok(cells.into_iter().map(clear).collect())
+    Ok(cell_names.into_iter().map(to_clearing_edit).collect())
 }
 
-pub(super) async fn format(
+/// Fails if one edit cannot clear this many cells.
+fn check_cell_count(cell_count: u64) -> Result<(), CliError> {
+    let max_cells = u64::try_from(MAX_CELLS_PER_OPERATION).unwrap_or(u64::MAX);
+    if cell_count > max_cells {
+        return Err(CliError::usage(
+            format!("the ranges have more than {max_cells} cells"),
+            "clear each large range with a command of its own",
+        ));
+    }
+    Ok(())
+}
+
+pub(super) async fn format_range(
     context: &Context,
     output: &Output,
     args: args::Format,
@@ -82,16 +84,16 @@ pub(super) async fn format(
     let sheet = edit.sheet(sheet.as_deref()).await?;
     let (rows, columns) = rectangle_spans(args.range.rectangle);
     let (range, format) = (range_name(&args.range), escape(&args.format));
-    let is_supported = is_supported(&args.format);
-    let description = if is_supported {
+    let is_format_supported = is_format_supported(&args.format);
+    let description = if is_format_supported {
         format!("{range} formatted as {format}")
     } else {
         format!("{range}: format {format} stored, but displayed as General")
     };
     let operation = Operation::SetFormat(SetFormat { sheet, rows, columns, format: args.format });
-    let fields = serde_json::json!({ "understood": is_supported });
+    let fields = serde_json::json!({ "understood": is_format_supported });
     edit.apply_with_fields(output, operation, &description, fields).await?;
-    if !is_supported {
+    if !is_format_supported {
         output.note("`cellar format --help` lists the supported formats.");
     }
     Ok(())
@@ -99,19 +101,19 @@ pub(super) async fn format(
 
 /// Returns whether Cellar supports a number format. Numbers in other formats are displayed as
 /// General.
-fn is_supported(format: &str) -> bool {
+fn is_format_supported(format: &str) -> bool {
     // The first sample differs from General for any number of decimals. The second is a date with a
     // time.
-    let differs = |number: f64| display(&Value::Number(number), format) != general(number);
-    format == GENERAL || differs(1.0 / 3.0) || differs(40_909.5)
+    const SAMPLES: [f64; 2] = [1.0 / 3.0, 40_909.5];
+    let is_general = |number: f64| display(&Value::Number(number), format) == general(number);
+    format == GENERAL || !SAMPLES.into_iter().all(is_general)
 }
 
 fn range_name(range: &Range) -> String {
     if range.rectangle == Rectangle::EVERYTHING {
-        "all cells".to_owned()
-    } else {
-        range_text(range)
+        return "all cells".to_owned();
     }
+    range_text(range)
 }
 
 #[cfg(test)]
@@ -127,10 +129,10 @@ mod tests {
             ["General", "0", "yyyy-mm-dd", "dd.mm.yyyy", "hh:mm:ss", "yyyy-mm-ddThh:mm", "yyyy"]
                 .map(str::to_owned),
         ) {
-            assert!(is_supported(&format), "{format}");
+            assert!(is_format_supported(&format), "{format}");
         }
         for format in ["#,##0.0%", "0%", "0.0000000000000000", "--", "", "general", "@", "d/m/yy"] {
-            assert!(!is_supported(format), "{format}");
+            assert!(!is_format_supported(format), "{format}");
         }
     }
 
@@ -162,7 +164,7 @@ mod tests {
             .collect();
         assert!(listed.len() >= 4, "{help}");
         for format in listed {
-            assert!(is_supported(format), "{format}");
+            assert!(is_format_supported(format), "{format}");
         }
     }
 }

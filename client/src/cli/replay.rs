@@ -10,12 +10,12 @@ use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
 use crate::describe::{SheetNames, describe_operations};
 use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
-use crate::table::escape;
+use crate::text::escape;
 
 /// Column separator.
 const GAP: &str = "   ";
 
-pub(super) async fn run(
+pub(super) async fn replay_fork(
     context: &mut Context,
     output: &Output,
     args: args::Replay,
@@ -32,7 +32,7 @@ pub(super) async fn run(
     let (id, mutations) = if args.dry_run {
         (None, replay.preview().await?)
     } else {
-        let replayed = replay.run().await?;
+        let replayed = replay.create_replayed_fork().await?;
         (Some(replayed.id), replayed.mutations)
     };
     if let Some(id) = id

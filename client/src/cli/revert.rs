@@ -3,6 +3,7 @@
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, RejectionReason, Revert};
 
+use super::advice::Advised;
 use super::args;
 use super::context::Context;
 use super::edit::Edit;
@@ -11,7 +12,7 @@ use super::output::Output;
 use super::undo::{SHEET_RECOVERED, entry_at, recovers_a_sheet};
 use crate::editor::EditorError;
 
-pub(super) async fn run(
+pub(super) async fn revert_to_position(
     context: &Context,
     output: &Output,
     args: args::Revert,
@@ -42,7 +43,7 @@ pub(super) async fn run(
 
 /// Returns success if the error means that there was nothing to revert, or the error otherwise.
 fn report_rejection(output: &Output, position: Position, error: CliError) -> Result<(), CliError> {
-    let CliError::Editor(EditorError::Rejected { rejection, .. }) = &error else {
+    let CliError::Editor(Advised(EditorError::Rejected { rejection, .. })) = &error else {
         return Err(error);
     };
     match rejection.reason {

@@ -20,7 +20,7 @@ const USAGE: &str =
 /// The cell edits, each with the sheet from its cell reference, if any.
 type ParsedPairs = (Vec<CellEdit>, Vec<Option<String>>);
 
-pub(super) async fn run(
+pub(super) async fn set_cells(
     context: &Context,
     output: &Output,
     args: args::Set,
@@ -37,55 +37,63 @@ pub(super) async fn run(
 
 /// Parses pairs of a cell and a value. If `as_text` is set, all values are parsed as text.
 fn parse_pairs(pairs: &[String], as_text: bool) -> Result<ParsedPairs, CliError> {
-    let parse_pair = |pair: &[String]| match pair {
-        [cell, value] => {
-            let (name, sheet) = parse_cell(cell)?;
-            let typed = parse_value(value, as_text);
-            Ok((to_edit(name, typed), sheet))
-        }
-        [cell, ..] => Err(CliError::usage(format!("cell `{cell}` has no value"), USAGE)),
-        [] => Err(CliError::usage("no cells to set", USAGE)),
-    };
-    pairs.chunks(2).map(parse_pair).collect()
+    let mut edits = Vec::new();
+    let mut sheets = Vec::new();
+    for pair in pairs.chunks(2) {
+        let [cell, value] = pair else {
+            let cell = pair.concat();
+            return Err(CliError::usage(format!("cell `{cell}` has no value"), USAGE));
+        };
+        let (cell_name, sheet) = parse_cell(cell)?;
+        edits.push(to_edit(cell_name, parse_value(value, as_text)));
+        sheets.push(sheet);
+    }
+    Ok((edits, sheets))
 }
 
-fn parse_value(value: &str, as_text: bool) -> TypedText {
+fn parse_value(value_text: &str, as_text: bool) -> TypedText {
     if !as_text {
-        return typed_or_text(value);
+        return typed_or_text(value_text);
     }
-    let value = if value.is_empty() { Value::Empty } else { Value::Text(value.to_owned()) };
+    let value = match value_text {
+        "" => Value::Empty,
+        text => Value::Text(text.to_owned()),
+    };
     TypedText { value, format: None }
 }
 
 /// Returns the sheet of all cells, which must be the same because they are set in a single edit.
 /// Cell references without a sheet use the option --sheet.
 fn common_sheet(
-    option: Option<&str>,
+    sheet_option: Option<&str>,
     cell_sheets: &[Option<String>],
 ) -> Result<Option<String>, CliError> {
-    let first_named = cell_sheets.iter().flatten().next();
-    let Some(sheet) = option.or(first_named.map(String::as_str)) else { return Ok(None) };
-    let is_same = |cell_sheet: &Option<String>| match cell_sheet {
-        Some(cell_sheet) => cell_sheet.to_lowercase() == sheet.to_lowercase(),
-        None => option.is_some(),
+    let first_cell_sheet = cell_sheets.iter().flatten().next();
+    let Some(sheet) = sheet_option.or(first_cell_sheet.map(String::as_str)) else {
+        return Ok(None);
     };
-    if cell_sheets.iter().all(is_same) {
-        return Ok(Some(sheet.to_owned()));
+    let is_same_sheet = |cell_sheet: &Option<String>| match cell_sheet {
+        Some(cell_sheet) => cell_sheet.to_lowercase() == sheet.to_lowercase(),
+        None => sheet_option.is_some(),
+    };
+    if !cell_sheets.iter().all(is_same_sheet) {
+        return Err(CliError::usage(
+            "the cells are in different sheets",
+            "use one command for each sheet, and name the sheet in every cell or with --sheet",
+        ));
     }
-    Err(CliError::usage(
-        "the cells are in different sheets",
-        "use one command for each sheet, and name the sheet in every cell or with --sheet",
-    ))
+    Ok(Some(sheet.to_owned()))
 }
 
 /// Fails if a cell occurs twice, because one of its values would be lost.
 fn check_no_duplicates(edits: &[CellEdit]) -> Result<(), CliError> {
-    let mut cells = BTreeSet::new();
+    let mut seen_cells = BTreeSet::new();
     for CellEdit { row, column, .. } in edits {
-        if !cells.insert((row, column)) {
-            let name = CellName { row: *row, column: *column };
+        let is_new = seen_cells.insert((row, column));
+        if !is_new {
+            let duplicate = CellName { row: *row, column: *column };
             return Err(CliError::usage(
-                format!("cell {name} occurs more than once"),
+                format!("cell {duplicate} occurs more than once"),
                 "pass each cell once",
             ));
         }

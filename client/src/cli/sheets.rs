@@ -9,22 +9,22 @@ use super::edit::Edit;
 use super::error::CliError;
 use super::output::{Output, count};
 use crate::sheet_deletion::find_sheet;
-use crate::table::escape;
+use crate::text::escape;
 
-pub(super) async fn run(
+pub(super) async fn list_or_edit_sheets(
     context: &Context,
     output: &Output,
     args: args::Sheets,
 ) -> Result<(), CliError> {
     match args.command {
-        None => list(context, output, args.at).await,
-        Some(SheetsCommand::Add { name }) => add(context, output, name).await,
-        Some(SheetsCommand::Rename { old, new }) => rename(context, output, &old, new).await,
-        Some(SheetsCommand::Delete { name }) => delete(context, output, &name).await,
+        None => list_sheets(context, output, args.at).await,
+        Some(SheetsCommand::Add { name }) => add_sheet(context, output, name).await,
+        Some(SheetsCommand::Rename { old, new }) => rename_sheet(context, output, &old, new).await,
+        Some(SheetsCommand::Delete { name }) => delete_sheet(context, output, &name).await,
     }
 }
 
-async fn list(
+async fn list_sheets(
     context: &Context,
     output: &Output,
     at: Option<cellar_base::position::Position>,
@@ -52,7 +52,7 @@ async fn list(
     Ok(())
 }
 
-async fn add(context: &Context, output: &Output, name: String) -> Result<(), CliError> {
+async fn add_sheet(context: &Context, output: &Output, name: String) -> Result<(), CliError> {
     let edit = Edit::new(context)?;
     let sheets = edit.editor.sheets().await?;
     check_name_is_free(&sheets, &name)?;
@@ -61,7 +61,7 @@ async fn add(context: &Context, output: &Output, name: String) -> Result<(), Cli
     edit.apply(output, operation, &description).await
 }
 
-async fn rename(
+async fn rename_sheet(
     context: &Context,
     output: &Output,
     old: &str,
@@ -77,7 +77,7 @@ async fn rename(
     edit.apply(output, Operation::RenameSheet(RenameSheet { sheet, name: new }), &description).await
 }
 
-async fn delete(context: &Context, output: &Output, name: &str) -> Result<(), CliError> {
+async fn delete_sheet(context: &Context, output: &Output, name: &str) -> Result<(), CliError> {
     let edit = Edit::new(context)?;
     let sheet = edit.sheet(Some(name)).await?;
     if edit.editor.sheets().await?.sheets.len() == 1 {

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 
-pub(super) async fn run(
+pub(super) async fn show_statistics(
     context: &Context,
     output: &Output,
     args: args::Stats,
@@ -46,13 +46,14 @@ fn format_stats(stats: &StatsReply) -> Vec<String> {
         ),
         "levels     last entry   cells   bytes   chunks".to_owned(),
     ];
-    lines.extend(snapshot.levels.iter().rev().map(level_line));
+    let levels_newest_first = snapshot.levels.iter().rev();
+    lines.extend(levels_newest_first.map(level_line));
     lines
 }
 
 fn level_line(level: &LevelStats) -> String {
-    let LevelStats { last, cells, bytes, chunks, in_root } = level;
-    let chunks = if *in_root { "in the root".to_owned() } else { chunks.to_string() };
+    let LevelStats { last, cells, bytes, .. } = level;
+    let chunks = if level.in_root { "in the root".to_owned() } else { level.chunks.to_string() };
     format!("           {last}   {cells}   {}   {chunks}", kilobytes(*bytes))
 }
 
@@ -60,14 +61,12 @@ fn kilobytes(bytes: u64) -> String {
     format!("{} KB", bytes.div_ceil(1_000))
 }
 
-/// Formats the average cell size with two decimals.
+/// Formats the average cell size with two decimals. Returns an empty text without cells.
 fn per_cell(bytes: u64, cells: u64) -> String {
-    match bytes.saturating_mul(100).checked_div(cells) {
-        Some(hundredths) => {
-            format!(" ({}.{:02} bytes per cell)", hundredths / 100, hundredths % 100)
-        }
-        None => String::new(),
-    }
+    let Some(hundredths) = bytes.saturating_mul(100).checked_div(cells) else {
+        return String::new();
+    };
+    format!(" ({}.{:02} bytes per cell)", hundredths / 100, hundredths % 100)
 }
 
 #[cfg(test)]

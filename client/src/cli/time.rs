@@ -9,14 +9,16 @@ const SECONDS_PER_DAY: u64 = 86_400;
 /// Formats seconds since the Unix epoch as `YYYY-MM-DD HH:MM:SSZ`. Times after the year 9999 are
 /// formatted as plain seconds.
 pub(super) fn utc(unix_s: u64) -> String {
-    let days = u32::try_from(unix_s / SECONDS_PER_DAY);
-    let seconds = u32::try_from(unix_s % SECONDS_PER_DAY);
-    let (Ok(days), Ok(seconds)) = (days, seconds) else {
-        return format!("{unix_s} s");
+    let plain_seconds = format!("{unix_s} s");
+    let (Ok(days), Ok(seconds_of_day)) =
+        (u32::try_from(unix_s / SECONDS_PER_DAY), u32::try_from(unix_s % SECONDS_PER_DAY))
+    else {
+        return plain_seconds;
     };
-    let serial = UNIX_EPOCH_SERIAL + f64::from(days) + f64::from(seconds) / 86_400.0;
-    let text = display(&Value::Number(serial), "yyyy-mm-dd hh:mm:ss");
-    if text.contains(':') { format!("{text}Z") } else { format!("{unix_s} s") }
+    let serial = UNIX_EPOCH_SERIAL + f64::from(days) + f64::from(seconds_of_day) / 86_400.0;
+    let date_and_time = display(&Value::Number(serial), "yyyy-mm-dd hh:mm:ss");
+    let is_representable = date_and_time.contains(':');
+    if is_representable { format!("{date_and_time}Z") } else { plain_seconds }
 }
 
 #[cfg(test)]

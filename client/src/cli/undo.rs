@@ -13,7 +13,7 @@ use super::edit::Edit;
 use super::error::CliError;
 use super::output::Output;
 use crate::editor::AppliedEdit;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 
 /// Maximum number of ineffective edits that one command skips. For each skipped edit, the server
@@ -23,7 +23,7 @@ const MAX_SKIPPED: usize = 10;
 /// Note for an undo or revert that recovered a deleted sheet.
 pub(super) const SHEET_RECOVERED: &str = "The recovered sheet is the last sheet and has a new number; edits of the old sheet do not affect it.";
 
-pub(super) async fn run(
+pub(super) async fn undo_edit(
     context: &Context,
     output: &Output,
     args: args::Undo,
@@ -121,23 +121,23 @@ pub(super) async fn entry_at(
 fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
     match entry.kind {
         EntryKind::Snapshot if entry.position == Position::FIRST => {
-            return Some("the spreadsheet was created at this position");
+            Some("the spreadsheet was created at this position")
         }
-        EntryKind::Snapshot => {
-            return Some("a snapshot was started at this position; nothing was changed");
-        }
+        EntryKind::Snapshot => Some("a snapshot was started at this position; nothing was changed"),
         EntryKind::EndSegment => {
-            return Some("a log segment was closed at this position; nothing was changed");
+            Some("a log segment was closed at this position; nothing was changed")
         }
-        EntryKind::Edits if entry.external_body.is_some() => return None,
-        EntryKind::Edits => {}
+        EntryKind::Edits if had_effect(entry) => None,
+        EntryKind::Edits => {
+            let has_operations =
+                entry.mutations.iter().any(|edit| !edit.committed_operations().is_empty());
+            if has_operations {
+                Some("the edit was rejected and had no effect")
+            } else {
+                Some("the edit had no effect")
+            }
+        }
     }
-    let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
-    if effective.clone().next().is_none() {
-        return Some("the edit had no effect");
-    }
-    let is_rejected = effective.all(|operation| matches!(operation, Operation::Rejected(_)));
-    is_rejected.then_some("the edit was rejected and had no effect")
 }
 
 /// Undoes an author's newest edit that is still in effect.
@@ -172,7 +172,8 @@ async fn undo_newest(
 }
 
 fn list_positions(positions: &[Position]) -> String {
-    positions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    let names: Vec<String> = positions.iter().map(ToString::to_string).collect();
+    names.join(", ")
 }
 
 /// Searches for an author's newest edit in effect. Visits log entries newest first.
@@ -203,14 +204,14 @@ impl UndoSearch {
         if is_in_effect && let Some(target) = find_revert_target(entry) {
             self.reverted_to = Some(target);
         }
-        let is_own = entry.author.as_deref() == Some(self.author.as_str());
-        let is_match =
-            is_in_effect && is_own && had_effect(entry) && !self.without_effect.contains(&position);
-        is_match.then_some(position)
+        let is_by_author = entry.author.as_deref() == Some(self.author.as_str());
+        let has_effect =
+            is_in_effect && had_effect(entry) && !self.without_effect.contains(&position);
+        if is_by_author && has_effect { Some(position) } else { None }
     }
 
     fn visit_undo(&mut self, target: Position, mutation: &MutationView, is_in_effect: bool) {
-        if let [Operation::Rejected(rejection)] = mutation.effective() {
+        if let [Operation::Rejected(rejection)] = mutation.committed_operations() {
             let is_nothing_to_undo = rejection.reason == RejectionReason::NothingToUndo;
             let nothing_restored_since = self.undone.is_empty() && self.reverted_to.is_none();
             if is_nothing_to_undo && nothing_restored_since {
@@ -224,9 +225,11 @@ impl UndoSearch {
 
 /// Returns whether a log entry took effect when it was committed.
 fn had_effect(entry: &EntryView) -> bool {
-    let mut operations = entry.mutations.iter().flat_map(MutationView::effective);
-    entry.external_body.is_some()
-        || operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
+    if entry.external_body.is_some() {
+        return true;
+    }
+    let mut operations = entry.mutations.iter().flat_map(MutationView::committed_operations);
+    operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
 }
 
 /// Returns the undo target of a log entry, if any. An undo is always the only mutation in its
@@ -240,10 +243,12 @@ fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
 
 /// Returns the revert target of a log entry, or `None` if the revert was rejected.
 fn find_revert_target(entry: &EntryView) -> Option<Position> {
-    entry.mutations.iter().find_map(|mutation| match (&mutation.op, mutation.effective()) {
-        (_, [Operation::Rejected(_)]) => None,
-        (Operation::Revert(revert), _) => Some(revert.position),
-        _ => None,
+    entry.mutations.iter().find_map(|mutation| {
+        match (&mutation.op, mutation.committed_operations()) {
+            (_, [Operation::Rejected(_)]) => None,
+            (Operation::Revert(revert), _) => Some(revert.position),
+            _ => None,
+        }
     })
 }
 
@@ -302,7 +307,7 @@ mod tests {
     /// Returns the number of the entry that is found. `entries` are oldest first.
     fn found(entries: &[EntryView]) -> Option<u32> {
         let mut search = UndoSearch { author: "alice".into(), ..UndoSearch::default() };
-        entries.iter().rev().find_map(|entry| search.visit(entry)).map(Position::num)
+        entries.iter().rev().find_map(|entry| search.visit(entry)).map(Position::entry_number)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 
-pub(super) async fn run(
+pub(super) async fn select_spreadsheet(
     context: &mut Context,
     output: &Output,
     args: args::Use,

@@ -9,34 +9,34 @@ pub(super) const FORMULAS_NOT_SHIFTED: &str = "Formulas still refer to the same 
 pub(super) const FORMULAS_NOT_CALCULATED: &str = "formulas are not calculated";
 
 /// Warns about the formulas of an imported file.
-pub(super) fn imported_formulas(formulas: u64) -> Option<String> {
-    (formulas > 0).then(|| {
-        let formulas = count(formulas, "formula keeps its value", "formulas keep their values");
+pub(super) fn imported_formulas(formula_count: u64) -> Option<String> {
+    (formula_count > 0).then(|| {
+        let formula_count = count(formula_count, "formula keeps its value", "formula_count keep their values");
         format!(
-            "{formulas} from the file. Cellar does not calculate formulas yet, and does not shift their \
+            "{formula_count} from the file. Cellar does not calculate formula_count yet, and does not shift their \
              references when rows or columns are inserted, deleted or sorted."
         )
     })
 }
 
 /// Warns about the formulas of an exported file.
-pub(super) fn exported_formulas(formulas: u64) -> Option<String> {
-    (formulas > 0).then(|| {
-        let formulas = count(formulas, "formula was", "formulas were");
+pub(super) fn exported_formulas(formula_count: u64) -> Option<String> {
+    (formula_count > 0).then(|| {
+        let formula_count = count(formula_count, "formula was", "formula_count were");
         format!(
-            "{formulas} exported as imported: later edits have neither changed their values nor shifted \
+            "{formula_count} exported as imported: later edits have neither changed their values nor shifted \
              their references."
         )
     })
 }
 
 /// Warns about texts in a CSV file that other programs may interpret as formulas.
-pub(super) fn formula_like_texts(texts: u64) -> Option<String> {
-    (texts > 0).then(|| {
-        let texts = count(texts, "text starts", "texts start");
+pub(super) fn formula_like_texts(text_count: u64) -> Option<String> {
+    (text_count > 0).then(|| {
+        let text_count = count(text_count, "text starts", "text_count start");
         format!(
-            "{texts} with =, +, -, @, a tab or a line break, which some programs interpret as a formula; \
-             --escape-formulas writes ' before such texts."
+            "{text_count} with =, +, -, @, a tab or a line break, which some programs interpret as a formula; \
+             --escape-formulas writes ' before such text_count."
         )
     })
 }

@@ -12,16 +12,17 @@ use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::SheetId;
 use serde::Serialize;
 
+use super::advice::Advised;
 use super::args;
 use super::context::Context;
 use super::edit::{find_sheet_number, sheet_of_range};
 use super::error::CliError;
-use super::history::{GAP, describe_entry, is_displayed};
-use super::output::Output;
+use super::history::{describe_entry, is_displayed};
+use super::output::{COLUMN_GAP, Output};
 use super::time::utc;
 use crate::client::random;
 use crate::describe::SheetNames;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, Pokes};
 use affects::affects_range;
 
@@ -46,7 +47,7 @@ enum WatchEvent<'a> {
     Skipped { to: Position, restored: bool },
 }
 
-pub(super) async fn run(
+pub(super) async fn watch_changes(
     context: &Context,
     output: &Output,
     args: args::Watch,
@@ -124,7 +125,7 @@ impl Watcher {
             let poll_event = match self.poll().await {
                 Ok(true) => PollEvent::Active,
                 Ok(false) => PollEvent::Quiet,
-                Err(CliError::Client(error)) if error.is_offline() => {
+                Err(CliError::Client(Advised(error))) if error.is_offline() => {
                     if !self.polling.is_failing() {
                         let why = error.to_string();
                         let text = format!("Offline: {why}. Retrying …");
@@ -206,7 +207,8 @@ impl Watcher {
         }
         let position = entry.position.to_string();
         let author = escape(entry.author.as_deref().unwrap_or("-"));
-        self.output.say([position, utc(entry.created_s), author, description.clone()].join(GAP))?;
+        self.output
+            .say([position, utc(entry.created_s), author, description.clone()].join(COLUMN_GAP))?;
         Ok(self.output.result(&WatchEvent::Entry { entry, description })?)
     }
 

@@ -32,7 +32,7 @@ pub(super) fn parse(url: &str) -> Result<Url, ClientError> {
 fn without_credentials(url: &str) -> String {
     match url.rsplit_once('@') {
         Some((_, host)) => format!("…@{host}"),
-        None => crate::table::escape(url),
+        None => crate::text::escape(url),
     }
 }
 

@@ -21,8 +21,7 @@ use super::observed::Observer;
 use super::retry::{Failure, RetryState, parse_retry_after_ms};
 use super::tally::Tally;
 use crate::ClientError;
-use crate::error::advice;
-use crate::table::escape;
+use crate::text::escape;
 
 /// Connect timeout, in milliseconds.
 const CONNECT_TIMEOUT_MS: u64 = 5_000;
@@ -447,10 +446,7 @@ fn final_error(
         Failure::NotConnected { why } => ClientError::Unreachable { url, why, uncertain },
         Failure::TimedOut => ClientError::TimedOut { url, timeout_ms: request.timeout_ms },
         Failure::Lost { why } => ClientError::ConnectionLost { url, why },
-        Failure::Problem { problem, .. } => {
-            let advice = advice(problem.kind);
-            ClientError::Problem { problem, uncertain, advice }
-        }
+        Failure::Problem { problem, .. } => ClientError::Problem { problem, uncertain },
         Failure::Status { status, excerpt, .. } => {
             ClientError::UnexpectedStatus { url, status, excerpt, uncertain }
         }

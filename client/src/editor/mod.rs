@@ -23,7 +23,7 @@ use crate::outbox::{
     new_client_id,
 };
 use crate::sheet_deletion::is_deleted_at;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 
 /// Edits one spreadsheet as one subject (user).
@@ -110,7 +110,7 @@ impl Editor {
     pub async fn apply(&self, operation: Operation) -> Result<AppliedEdit, EditorError> {
         let operation = operation.validated().map_err(|fault| EditorError::Invalid { fault })?;
         let (payload, object) =
-            EditPayload::choose(operation).map_err(|fault| EditorError::TooLarge { fault })?;
+            EditPayload::encode(operation).map_err(|fault| EditorError::TooLarge { fault })?;
         let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
         let sheet_known_at = state.seen;

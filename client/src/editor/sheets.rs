@@ -7,7 +7,7 @@ use cellar_sheet::operation::SheetId;
 use super::{Editor, EditorError};
 use crate::outbox::new_client_id;
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
-use crate::table::escape;
+use crate::text::escape;
 
 impl Editor {
     /// Returns the sheets at the last seen position, which is the base of the next edit.

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use cellar_api::wire::{CellAt, CellsReply};
 use cellar_base::identity::LogId;
-use cellar_exchange::{CsvWriter, OutCell, WriteError};
+use cellar_exchange::{CsvWriter, OutCell};
 use cellar_sheet::cell::{Cell, Value};
 
 use super::spool::{RowSpool, SpoolError};
 use super::{
-    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, read_pages, temporary_file_error,
-    write_error, write_output_file,
+    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, cells_out_of_order_error, read_pages,
+    temporary_file_error, write_error, write_output_file,
 };
 use crate::{CellsQuery, Client};
 
@@ -37,7 +37,7 @@ impl Default for CsvStyle {
 pub struct CsvExport {
     spool: RowSpool,
     style: CsvStyle,
-    counts: WarningCounts,
+    warning_counts: WarningCounts,
     /// The last page, with its cells removed.
     last_page: CellsReply,
 }
@@ -55,14 +55,14 @@ pub async fn fetch_csv(
     mut report_progress: impl FnMut(u64),
 ) -> Result<CsvExport, ExportError> {
     let mut spool = RowSpool::new().map_err(temporary_file_error)?;
-    let mut counts = WarningCounts::default();
+    let mut warning_counts = WarningCounts::default();
     let last_page = read_pages(client, spreadsheet, query, |page| {
-        add_page(&mut spool, &mut counts, page, style)?;
+        add_page(&mut spool, &mut warning_counts, page, style)?;
         report_progress(spool.cells());
         Ok(())
     })
     .await?;
-    Ok(CsvExport { spool, style, counts, last_page })
+    Ok(CsvExport { spool, style, warning_counts, last_page })
 }
 
 /// Cell counts for export warnings.
@@ -78,38 +78,44 @@ const FORMULA_PREFIXES: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 /// Adds a page's cells to the spool.
 fn add_page(
     spool: &mut RowSpool,
-    counts: &mut WarningCounts,
+    warning_counts: &mut WarningCounts,
     page: &CellsReply,
     style: CsvStyle,
 ) -> Result<(), ExportError> {
     for CellAt { row, column, cell } in &page.cells {
-        counts.formulas += u64::from(cell.formula.is_some());
-        let text = field_text(cell, style, counts);
-        spool.add_cell(*row, *column, text).map_err(|error| match error {
-            SpoolError::OutOfOrder => write_error(Path::new(""), WriteError::OutOfOrder),
+        warning_counts.formulas += u64::from(cell.formula.is_some());
+        let field = Field::of_cell(cell, style);
+        warning_counts.formula_like_texts += u64::from(field.is_formula_like);
+        spool.add_cell(*row, *column, field.text).map_err(|error| match error {
+            SpoolError::OutOfOrder => cells_out_of_order_error(),
             SpoolError::Io(source) => temporary_file_error(source),
         })?;
     }
     Ok(())
 }
 
-/// Returns a cell's text in the CSV file. Counts texts that look like formulas.
-fn field_text(cell: &Cell, style: CsvStyle, counts: &mut WarningCounts) -> String {
-    if style.formulas
-        && let Some(formula) = &cell.formula
-    {
-        return formula.clone();
+/// A cell in the CSV file.
+struct Field {
+    text: String,
+    /// Whether other programs may interpret the cell's text as a formula.
+    is_formula_like: bool,
+}
+
+impl Field {
+    fn of_cell(cell: &Cell, style: CsvStyle) -> Self {
+        if style.formulas
+            && let Some(formula) = &cell.formula
+        {
+            return Self { text: formula.clone(), is_formula_like: false };
+        }
+        let text = cell.text();
+        let is_formula_like =
+            matches!(cell.value, Value::Text(_)) && text.starts_with(FORMULA_PREFIXES);
+        if is_formula_like && style.escape_formulas {
+            return Self { text: format!("'{text}"), is_formula_like: false };
+        }
+        Self { text, is_formula_like }
     }
-    let text = cell.text();
-    let is_text = matches!(cell.value, Value::Text(_));
-    if !is_text || !text.starts_with(FORMULA_PREFIXES) {
-        return text;
-    }
-    if style.escape_formulas {
-        return format!("'{text}");
-    }
-    counts.formula_like_texts += 1;
-    text
 }
 
 impl CsvExport {
@@ -133,31 +139,40 @@ impl CsvExport {
     }
 
     fn write(self, target: impl Write, path: &Path) -> Result<Exported, ExportError> {
-        let Self { spool, style, counts, last_page } = self;
+        let Self { spool, style, warning_counts, last_page } = self;
         let (rows, columns, cells) = (spool.rows(), spool.columns(), spool.cells());
         if rows.saturating_mul(columns) > EXPORT_MAX_FIELDS {
             return Err(ExportError::TooManyFields { rows, columns });
         }
-        let field_count = u32::try_from(columns).unwrap_or(u32::MAX);
-        // The spool contains only texts; `field_text` has already converted formulas.
+        let fields_per_row = u32::try_from(columns).unwrap_or(u32::MAX);
+        // The spool contains only texts; `Field::of_cell` has already converted formulas.
         let write_formulas = false;
-        let mut writer = CsvWriter::new(target, style.delimiter, field_count, write_formulas);
-        for row in spool.into_rows().map_err(temporary_file_error)? {
-            let row = row.map_err(temporary_file_error)?;
-            for (column, text) in row.fields {
-                let value = Value::Text(text);
-                let cell = OutCell { value: &value, formula: None, format: None };
-                writer.cell(row.row, column, &cell).map_err(|error| write_error(path, error))?;
-            }
-        }
-        let finished = writer.finish().and_then(|mut target| Ok(target.flush()?));
-        finished.map_err(|error| write_error(path, error))?;
+        let mut writer = CsvWriter::new(target, style.delimiter, fields_per_row, write_formulas);
+        write_rows(&mut writer, spool, path)?;
+        let finish_result = writer.finish().and_then(|mut target| Ok(target.flush()?));
+        finish_result.map_err(|error| write_error(path, error))?;
         let CellsReply { sheet, name, position, incarnation, .. } = last_page;
-        let WarningCounts { formulas, formula_like_texts } = counts;
+        let WarningCounts { formulas, formula_like_texts } = warning_counts;
         let sheets =
             vec![ExportedSheet { sheet, name, rows, columns, cells, formulas, formula_like_texts }];
         Ok(Exported { position, incarnation, sheets })
     }
+}
+
+fn write_rows<W: Write>(
+    writer: &mut CsvWriter<W>,
+    spool: RowSpool,
+    path: &Path,
+) -> Result<(), ExportError> {
+    for row_result in spool.into_rows().map_err(temporary_file_error)? {
+        let row = row_result.map_err(temporary_file_error)?;
+        for (column, text) in row.fields {
+            let value = Value::Text(text);
+            let cell = OutCell { value: &value, formula: None, format: None };
+            writer.cell(row.row, column, &cell).map_err(|error| write_error(path, error))?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -189,11 +204,11 @@ mod tests {
     }
 
     fn fetched_in(style: CsvStyle, pages: Vec<Vec<CellAt>>) -> Result<CsvExport, ExportError> {
-        let (mut spool, mut counts) = (RowSpool::new().unwrap(), WarningCounts::default());
+        let (mut spool, mut warning_counts) = (RowSpool::new().unwrap(), WarningCounts::default());
         for cells in pages {
-            add_page(&mut spool, &mut counts, &page(cells), style)?;
+            add_page(&mut spool, &mut warning_counts, &page(cells), style)?;
         }
-        Ok(CsvExport { spool, style, counts, last_page: page(Vec::new()) })
+        Ok(CsvExport { spool, style, warning_counts, last_page: page(Vec::new()) })
     }
 
     fn fetched(pages: Vec<Vec<CellAt>>) -> Result<CsvExport, ExportError> {

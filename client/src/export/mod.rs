@@ -21,7 +21,7 @@ use cellar_sheet::operation::SheetId;
 pub use csv::{CsvExport, CsvStyle, fetch_csv};
 pub use xlsx::{XlsxExport, fetch_xlsx};
 
-use crate::table::escape;
+use crate::text::escape;
 use crate::user_file::{UserFileError, write_user_file};
 use crate::{CellsQuery, Client, ClientError};
 
@@ -30,25 +30,20 @@ use crate::{CellsQuery, Client, ClientError};
 pub const EXPORT_MAX_FIELDS: u64 = 200_000_000;
 
 /// Error of an export. An existing output file is unchanged.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExportError {
     /// A request failed.
     #[error(transparent)]
-    #[diagnostic(transparent)]
     Client(#[from] ClientError),
     /// The file already exists, and the caller did not allow overwriting it.
     #[error("{} already exists", path.display())]
-    #[diagnostic(code(cellar::export::exists), help("replace it with --force"))]
     Exists {
         /// Path of the file.
         path: PathBuf,
     },
     /// The output file or a temporary file cannot be written.
     #[error("cannot write {}: {source}", path.display())]
-    #[diagnostic(
-        code(cellar::export::unwritable),
-        help("check the permissions of the folder and the free space of the disk")
-    )]
     Unwritable {
         /// Path of the file.
         path: PathBuf,
@@ -60,12 +55,6 @@ pub enum ExportError {
         "the sheet has {rows} rows and {columns} columns, which is more than {EXPORT_MAX_FIELDS} fields \
          including blank ones"
     )]
-    #[diagnostic(
-        code(cellar::export::too_wide),
-        help(
-            "clear cells that are far from the others, or export to .xlsx, which does not store blank cells"
-        )
-    )]
     TooManyFields {
         /// Number of rows up to the last cell.
         rows: u64,
@@ -74,14 +63,12 @@ pub enum ExportError {
     },
     /// The file format cannot represent a cell or sheet.
     #[error("{}", escape(&source.to_string()))]
-    #[diagnostic(code(cellar::export::format))]
     Format {
         /// Description and location of what cannot be represented.
         source: WriteError,
     },
     /// The server returned inconsistent pages.
     #[error("the server returned inconsistent pages: {why}")]
-    #[diagnostic(code(cellar::export::pages))]
     Pages {
         /// Description of the inconsistency.
         why: &'static str,
@@ -128,21 +115,21 @@ async fn read_pages(
     loop {
         let page = client.cells(spreadsheet, &query).await?;
         handle_page(&page)?;
-        let Some(next) = &page.next else {
+        let Some(next_cursor) = &page.next else {
             return Ok(CellsReply { cells: Vec::new(), ..page });
         };
-        if query.cursor.as_ref() == Some(next) || page.cells.is_empty() {
+        if query.cursor.as_ref() == Some(next_cursor) || page.cells.is_empty() {
             return Err(ExportError::Pages { why: "the cursor does not advance" });
         }
-        if query.at.is_some_and(|at| at != page.position) {
+        if query.at.is_some_and(|position| position != page.position) {
             return Err(ExportError::Pages { why: "the position differs" });
         }
         query.at = Some(page.position);
-        query.cursor = Some(next.clone());
+        query.cursor = Some(next_cursor.clone());
     }
 }
 
-/// Writes an output file.
+/// Writes an output file. `force` allows to replace an existing one.
 fn write_output_file<T>(
     path: &Path,
     force: bool,
@@ -163,7 +150,11 @@ fn temporary_file_error(source: io::Error) -> ExportError {
 fn write_error(path: &Path, error: WriteError) -> ExportError {
     match error {
         WriteError::Io(source) => ExportError::Unwritable { path: path.to_owned(), source },
-        WriteError::OutOfOrder => ExportError::Pages { why: "the cells are out of order" },
+        WriteError::OutOfOrder => cells_out_of_order_error(),
         source => ExportError::Format { source },
     }
+}
+
+fn cells_out_of_order_error() -> ExportError {
+    ExportError::Pages { why: "the cells are out of order" }
 }

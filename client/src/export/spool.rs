@@ -18,7 +18,8 @@ pub(super) struct SparseRow {
 #[derive(Debug)]
 pub(super) struct RowSpool {
     file: BufWriter<File>,
-    current: SparseRow,
+    current_row: SparseRow,
+    /// Row and column of the last cell, including cells with an empty text.
     last_cell: Option<(u32, u32)>,
     rows: u64,
     columns: u64,
@@ -39,7 +40,7 @@ impl RowSpool {
         let file = BufWriter::new(tempfile::tempfile()?);
         Ok(Self {
             file,
-            current: SparseRow::default(),
+            current_row: SparseRow::default(),
             last_cell: None,
             rows: 0,
             columns: 0,
@@ -54,31 +55,32 @@ impl RowSpool {
         column: u32,
         text: String,
     ) -> Result<(), SpoolError> {
-        if self.last_cell.is_some_and(|last| last >= (row, column)) {
+        let cell = (row, column);
+        if self.last_cell.is_some_and(|last_cell| last_cell >= cell) {
             return Err(SpoolError::OutOfOrder);
         }
-        self.last_cell = Some((row, column));
+        self.last_cell = Some(cell);
         if text.is_empty() {
             return Ok(());
         }
-        if row != self.current.row {
+        if row != self.current_row.row {
             self.write_row().map_err(SpoolError::Io)?;
-            self.current.row = row;
+            self.current_row.row = row;
         }
-        self.current.fields.push((column, text));
-        self.rows = u64::from(row).saturating_add(1);
-        self.columns = self.columns.max(u64::from(column).saturating_add(1));
-        self.cells = self.cells.saturating_add(1);
+        self.current_row.fields.push((column, text));
+        self.rows = u64::from(row) + 1;
+        self.columns = self.columns.max(u64::from(column) + 1);
+        self.cells += 1;
         Ok(())
     }
 
     fn write_row(&mut self) -> io::Result<()> {
-        if self.current.fields.is_empty() {
+        if self.current_row.fields.is_empty() {
             return Ok(());
         }
-        serde_json::to_writer(&mut self.file, &self.current)?;
+        serde_json::to_writer(&mut self.file, &self.current_row)?;
         self.file.write_all(b"\n")?;
-        self.current.fields.clear();
+        self.current_row.fields.clear();
         Ok(())
     }
 

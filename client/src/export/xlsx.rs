@@ -40,7 +40,7 @@ pub async fn fetch_xlsx(
             CellsQuery { sheet: Some(name), at: Some(position), ..CellsQuery::default() };
         read_pages(client, spreadsheet, sheet_query, |page| {
             export.add_page(page)?;
-            report_progress(export.cells());
+            report_progress(export.cell_count());
             Ok(())
         })
         .await?;
@@ -50,15 +50,17 @@ pub async fn fetch_xlsx(
 
 /// Returns all sheets, or the sheet with a given name. Returns the name even if the sheet is
 /// missing, so that requesting its cells fails with the server's error.
-fn selected_sheets(reply: &SheetsReply, name: Option<&str>) -> Vec<SheetView> {
-    let Some(name) = name else { return reply.sheets.clone() };
-    let sheet = match find_sheet(&reply.sheets, name) {
+fn selected_sheets(reply: &SheetsReply, selected_name: Option<&str>) -> Vec<SheetView> {
+    let Some(selected_name) = selected_name else { return reply.sheets.clone() };
+    let selected_sheet = match find_sheet(&reply.sheets, selected_name) {
         Some(sheet) => sheet.clone(),
-        None => {
-            SheetView { sheet: SheetId::FIRST, name: name.to_owned(), extent: Extent::default() }
-        }
+        None => SheetView {
+            sheet: SheetId::FIRST,
+            name: selected_name.to_owned(),
+            extent: Extent::default(),
+        },
     };
-    vec![sheet]
+    vec![selected_sheet]
 }
 
 impl XlsxExport {
@@ -68,10 +70,10 @@ impl XlsxExport {
     }
 
     fn start_sheet(&mut self, sheet: SheetId, name: &str) -> Result<(), ExportError> {
-        let name = self.writer.sheet(name).map_err(temporary_file_error)?;
+        let name_in_file = self.writer.sheet(name).map_err(temporary_file_error)?;
         self.exported.sheets.push(ExportedSheet {
             sheet,
-            name,
+            name: name_in_file,
             rows: 0,
             columns: 0,
             cells: 0,
@@ -84,18 +86,21 @@ impl XlsxExport {
     fn add_page(&mut self, page: &CellsReply) -> Result<(), ExportError> {
         let Some(sheet) = self.exported.sheets.last_mut() else { return Ok(()) };
         for CellAt { row, column, cell } in &page.cells {
-            let (formula, format) = (cell.formula.as_deref(), cell.format.as_deref());
-            let out = OutCell { value: &cell.value, formula, format };
-            self.writer.cell(*row, *column, &out).map_err(temporary_file_error)?;
-            sheet.rows = u64::from(*row).saturating_add(1);
-            sheet.columns = sheet.columns.max(u64::from(*column).saturating_add(1));
-            sheet.cells = sheet.cells.saturating_add(1);
+            let out_cell = OutCell {
+                value: &cell.value,
+                formula: cell.formula.as_deref(),
+                format: cell.format.as_deref(),
+            };
+            self.writer.cell(*row, *column, &out_cell).map_err(temporary_file_error)?;
+            sheet.rows = u64::from(*row) + 1;
+            sheet.columns = sheet.columns.max(u64::from(*column) + 1);
+            sheet.cells += 1;
             sheet.formulas += u64::from(cell.formula.is_some());
         }
         Ok(())
     }
 
-    fn cells(&self) -> u64 {
+    fn cell_count(&self) -> u64 {
         self.exported.sheets.iter().map(|sheet| sheet.cells).sum()
     }
 

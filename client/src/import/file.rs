@@ -5,19 +5,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cellar_exchange::{
-    BlockSize, ColumnTypes, CsvImport, CsvOptions, FileSource, Import as _, ImportProgress, Piece,
-    ReadError, Survey, WorkbookImport,
+    BlockSize, ColumnTypes, CsvImport, CsvOptions, FileFormat, FileSource, Import as _,
+    ImportProgress, Piece, ReadError, Survey, WorkbookImport,
 };
 
 use super::ImportError;
 
-/// File signatures of workbooks: zip archives and xls compound files.
-const WORKBOOK_SIGNATURES: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0"];
-/// Length of each file signature, in bytes.
-const SIGNATURE_BYTES: u64 = 4;
-/// File name extensions of workbooks, including unsupported ones.
-const WORKBOOK_EXTENSIONS: [&str; 9] =
-    ["xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods", "ots", "xls", "fods"];
 /// Length of the CSV sample that is searched for other delimiters, in bytes.
 const DELIMITER_SAMPLE_BYTES: u64 = 64 * 1024;
 
@@ -40,55 +33,35 @@ impl Default for ReadOptions {
     }
 }
 
-/// File type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
-    /// Comma-separated values or text with another delimiter.
-    Csv,
-    /// A workbook: xlsx, xlsb or ods.
-    Workbook,
-}
-
-impl FileKind {
-    /// Detects a workbook by its file signature or its extension; either is sufficient.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ImportError::Unreadable`] if the file cannot be read, or [`ImportError::NotAFile`]
-    /// if the path is not a regular file.
-    pub fn detect(path: &Path) -> Result<Self, ImportError> {
-        // Check the file type first: opening a pipe would block until another process writes to it.
-        let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
-        if !metadata.is_file() {
-            let what = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
-            return Err(ImportError::NotAFile { path: path.to_owned(), what });
-        }
-        let mut start = Vec::new();
-        let file = File::open(path).map_err(|source| unreadable(path, source))?;
-        file.take(SIGNATURE_BYTES)
-            .read_to_end(&mut start)
-            .map_err(|source| unreadable(path, source))?;
-        let extension = path.extension().unwrap_or_default();
-        let has_extension =
-            WORKBOOK_EXTENSIONS.iter().any(|name| extension.eq_ignore_ascii_case(name));
-        let has_signature = WORKBOOK_SIGNATURES.contains(&start.as_slice());
-        Ok(if has_extension || has_signature { Self::Workbook } else { Self::Csv })
+/// Detects whether a file is csv or which workbook it is.
+///
+/// # Errors
+///
+/// Returns [`ImportError::NotAFile`] if the path is not a regular file, [`ImportError::Unreadable`]
+/// if the file cannot be read, or [`ImportError::Read`] if it is not a valid workbook.
+pub fn detect_format(path: &Path) -> Result<FileFormat, ImportError> {
+    // Check the file type first: opening a pipe would block until another process writes to it.
+    let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
+    if !metadata.is_file() {
+        let what = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
+        return Err(ImportError::NotAFile { path: path.to_owned(), what });
     }
+    FileFormat::detect(path).map_err(|error| read_error(path, error))
 }
 
 pub(super) fn unreadable(path: &Path, source: std::io::Error) -> ImportError {
     ImportError::Unreadable { path: path.to_owned(), source }
 }
 
-/// Reads the selected sheets of a file.
+/// Reads the selected_names sheets of a file.
 #[derive(Debug)]
 pub(super) struct SheetReader {
     path: PathBuf,
     format: FormatReader,
     /// Sheets to read, by name. Reads all sheets if empty.
-    selected: Vec<String>,
+    selected_names: Vec<String>,
     /// Names of the sheets that were read or skipped so far.
-    found: Vec<String>,
+    found_names: Vec<String>,
     is_skipping: bool,
 }
 
@@ -96,6 +69,35 @@ pub(super) struct SheetReader {
 enum FormatReader {
     Csv(Box<CsvImport<FileSource>>),
     Workbook(Box<WorkbookImport<FileSource>>),
+}
+
+impl FormatReader {
+    fn open(
+        path: &Path,
+        options: &ReadOptions,
+        sample_bytes: Option<u64>,
+    ) -> Result<Self, ImportError> {
+        let source = FileSource(path.to_owned());
+        let to_import_error = |error| read_error(path, error);
+        match detect_format(path)? {
+            FileFormat::Csv => {
+                let csv_options = CsvOptions {
+                    delimiter: options.delimiter,
+                    pad: options.pad,
+                    types: options.types.clone(),
+                    block: BlockSize::default(),
+                    sample_bytes,
+                };
+                let csv = CsvImport::open(source, &csv_options).map_err(to_import_error)?;
+                Ok(Self::Csv(Box::new(csv)))
+            }
+            FileFormat::Xlsx | FileFormat::Xlsb | FileFormat::Ods => {
+                let workbook =
+                    WorkbookImport::open(source, BlockSize::default()).map_err(to_import_error)?;
+                Ok(Self::Workbook(Box::new(workbook)))
+            }
+        }
+    }
 }
 
 impl SheetReader {
@@ -106,64 +108,47 @@ impl SheetReader {
         options: &ReadOptions,
         sample_bytes: Option<u64>,
     ) -> Result<Self, ImportError> {
-        let source = FileSource(path.to_owned());
-        let read_error = |error| read_error(path, error);
-        let format = match FileKind::detect(path)? {
-            FileKind::Csv => {
-                let csv = CsvOptions {
-                    delimiter: options.delimiter,
-                    pad: options.pad,
-                    types: options.types.clone(),
-                    block: BlockSize::default(),
-                    sample_bytes,
-                };
-                FormatReader::Csv(Box::new(CsvImport::open(source, &csv).map_err(read_error)?))
-            }
-            FileKind::Workbook => {
-                let workbook = WorkbookImport::open(source, BlockSize::default());
-                FormatReader::Workbook(Box::new(workbook.map_err(read_error)?))
-            }
-        };
         Ok(Self {
             path: path.to_owned(),
-            format,
-            selected: options.sheets.clone(),
-            found: Vec::new(),
+            format: FormatReader::open(path, options, sample_bytes)?,
+            selected_names: options.sheets.clone(),
+            found_names: Vec::new(),
             is_skipping: false,
         })
     }
 
-    /// Returns the next piece of the selected sheets, or `None` at the end of the file. Returns
-    /// [`Piece::Working`] for each piece of a sheet that is not selected.
-    pub(super) fn next(&mut self) -> Result<Option<Piece>, ImportError> {
-        let piece = match &mut self.format {
+    /// Returns the next piece of the selected_names sheets, or `None` at the end of the file. Returns
+    /// [`Piece::Working`] for each piece of a sheet that is not selected_names.
+    pub(super) fn next_piece(&mut self) -> Result<Option<Piece>, ImportError> {
+        let read_result = match &mut self.format {
             FormatReader::Csv(csv) => csv.next(),
             FormatReader::Workbook(workbook) => workbook.next(),
         };
-        let Some(piece) = piece.map_err(|error| read_error(&self.path, error))? else {
-            self.check_all_found()?;
+        let Some(piece) = read_result.map_err(|error| read_error(&self.path, error))? else {
+            self.check_selected_were_found()?;
             return Ok(None);
         };
         if let Piece::Sheet(start) = &piece {
-            let name = start.name.clone().unwrap_or_default();
-            self.is_skipping = !self.is_selected(&name);
-            self.found.push(name);
+            let sheet_name = start.name.clone().unwrap_or_default();
+            self.is_skipping = !self.is_selected(&sheet_name);
+            self.found_names.push(sheet_name);
         }
         Ok(Some(if self.is_skipping { Piece::Working } else { piece }))
     }
 
     fn is_selected(&self, name: &str) -> bool {
-        self.selected.is_empty() || contains_name(&self.selected, name)
+        self.selected_names.is_empty() || contains_name(&self.selected_names, name)
     }
 
-    /// Fails if a selected sheet does not exist in the file.
-    fn check_all_found(&self) -> Result<(), ImportError> {
-        match self.selected.iter().find(|name| !contains_name(&self.found, name)) {
-            None => Ok(()),
-            Some(name) => {
-                Err(ImportError::NotInFile { name: name.clone(), sheets: self.found.clone() })
+    /// Fails if a selected_names sheet does not exist in the file.
+    fn check_selected_were_found(&self) -> Result<(), ImportError> {
+        for name in &self.selected_names {
+            if !contains_name(&self.found_names, name) {
+                let sheets = self.found_names.clone();
+                return Err(ImportError::NotInFile { name: name.clone(), sheets });
             }
         }
+        Ok(())
     }
 
     pub(super) fn progress(&self) -> ImportProgress {
@@ -184,45 +169,35 @@ impl SheetReader {
 
 /// Returns whether `names` contains a sheet name, ignoring case like the server.
 fn contains_name(names: &[String], name: &str) -> bool {
-    let folded = name.to_lowercase();
-    names.iter().any(|other| other.to_lowercase() == folded)
+    let folded_name = name.to_lowercase();
+    names.iter().any(|other| other.to_lowercase() == folded_name)
 }
 
 fn read_error(path: &Path, error: ReadError) -> ImportError {
     let path = path.to_owned();
-    let advice = match error {
-        ReadError::Io(source) => return ImportError::Unreadable { path, source },
-        ReadError::Ragged { .. } => Some(
-            "fill short rows with `--ragged pad`, or set the field separator with `--delimiter`"
-                .to_owned(),
-        ),
-        _ => None,
-    };
-    ImportError::Read { path, source: Box::new(error), advice }
+    match error {
+        ReadError::Io(source) => ImportError::Unreadable { path, source },
+        error => ImportError::Read { path, source: Box::new(error) },
+    }
 }
 
-/// Returns a hint that the delimiter may be wrong if the file has a single column and most of its
-/// first lines contain another delimiter.
+/// Returns another delimiter that is probably the right one: the file has a single column, and most
+/// of its first lines contain the other delimiter.
 #[must_use]
-pub fn delimiter_hint(path: &Path, survey: &Survey, delimiter: u8) -> Option<String> {
-    const DELIMITERS: [(u8, &str); 3] = [(b';', "semicolon"), (b'\t', "tab"), (b',', "comma")];
+pub fn likely_delimiter(path: &Path, survey: &Survey, delimiter: u8) -> Option<u8> {
+    const DELIMITERS: [u8; 3] = *b";\t,";
     if survey.columns != 1 {
         return None;
     }
     let mut sample = Vec::new();
     File::open(path).ok()?.take(DELIMITER_SAMPLE_BYTES).read_to_end(&mut sample).ok()?;
-    let lines = || sample.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    let lines_with = |other: u8| lines().filter(|line| line.contains(&other)).count();
-    let half = lines().count() / 2;
-    let (most_lines, name) = DELIMITERS
-        .into_iter()
-        .filter(|(other, _)| *other != delimiter)
-        .map(|(other, name)| (lines_with(other), name))
-        .max_by_key(|(lines, _)| *lines)?;
-    if most_lines <= half {
-        return None;
-    }
-    Some(format!("the file has one column; is `--delimiter {name}` right?"))
+    let lines: Vec<&[u8]> =
+        sample.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
+    let count_lines_with = |byte: u8| lines.iter().filter(|line| line.contains(&byte)).count();
+    let other_delimiters = DELIMITERS.into_iter().filter(|other| *other != delimiter);
+    let likely_delimiter = other_delimiters.max_by_key(|other| count_lines_with(*other))?;
+    let is_in_most_lines = count_lines_with(likely_delimiter) > lines.len() / 2;
+    is_in_most_lines.then_some(likely_delimiter)
 }
 
 #[cfg(test)]
@@ -247,7 +222,7 @@ pub(super) mod tests {
         let sheets = sheets.iter().map(|name| (*name).to_owned()).collect();
         let options = ReadOptions { sheets, ..ReadOptions::default() };
         let (mut file, mut numbers) = (SheetReader::open(path, &options, None)?, Vec::new());
-        while let Some(piece) = file.next()? {
+        while let Some(piece) = file.next_piece()? {
             if let Piece::Block(block) = piece {
                 let values = block.cells().map(|cell| cell.value);
                 numbers.extend(values.filter_map(|value| match value {
@@ -293,36 +268,31 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_error_of_a_ragged_file_names_the_options() {
-        use miette::Diagnostic as _;
+    fn the_error_of_a_ragged_file_names_the_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ragged.csv");
         std::fs::write(&path, "a,b\n1\n").unwrap();
         let error = read(&path, &[]).unwrap_err();
         assert!(error.to_string().contains("ragged.csv: line 2"), "{error}");
-        assert!(error.help().unwrap().to_string().contains("--ragged pad"));
     }
 
     #[test]
-    fn hints_at_the_delimiter_of_a_file_with_one_column() {
+    fn finds_the_delimiter_of_a_file_with_one_column() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
-        let hint = |text: &str, delimiter: u8| {
+        let likely = |text: &str, delimiter: u8| {
             std::fs::write(&path, text).unwrap();
             let options = ReadOptions { delimiter, pad: true, ..ReadOptions::default() };
             let mut file = SheetReader::open(&path, &options, None).unwrap();
-            while file.next().unwrap().is_some() {}
-            delimiter_hint(&path, file.survey().unwrap(), delimiter)
+            while file.next_piece().unwrap().is_some() {}
+            likely_delimiter(&path, file.survey().unwrap(), delimiter)
         };
-        let asks = |text, delimiter, name: &str| {
-            assert!(hint(text, delimiter).unwrap().contains(&format!("`--delimiter {name}`")));
-        };
-        asks("a;b\n1;2\n\n", b',', "semicolon");
-        asks("a\tb\r\n1\t2\r\nnote\r\n", b',', "tab");
-        asks("a;b\n1;2\n", b'\t', "semicolon");
-        asks("a,b\n1,2\n", b'\t', "comma");
+        assert_eq!(likely("a;b\n1;2\n\n", b','), Some(b';'));
+        assert_eq!(likely("a\tb\r\n1\t2\r\nnote\r\n", b','), Some(b'\t'));
+        assert_eq!(likely("a;b\n1;2\n", b'\t'), Some(b';'));
+        assert_eq!(likely("a,b\n1,2\n", b'\t'), Some(b','));
         for (text, delimiter) in [("a;b\n1;2\n", b';'), ("a\nb;c\n", b','), ("a,b;c\n", b',')] {
-            assert_eq!(hint(text, delimiter), None, "{text}");
+            assert_eq!(likely(text, delimiter), None, "{text}");
         }
     }
 }

@@ -10,9 +10,9 @@ mod error;
 mod file;
 pub mod sheets;
 
-pub use cellar_exchange::{ColumnKind, ColumnTypes, ColumnTyping, Survey, TypeChoice};
-pub use error::ImportError;
-pub use file::{FileKind, ReadOptions, delimiter_hint};
+pub use cellar_exchange::{ColumnKind, ColumnTypes, ColumnTyping, FileFormat, Survey, TypeChoice};
+pub use error::{ImportError, OneSheetPurpose};
+pub use file::{ReadOptions, detect_format, likely_delimiter};
 
 use std::path::Path;
 
@@ -25,11 +25,11 @@ const JOURNAL_NAME_CHARACTERS: usize = 32;
 /// Deletes a journal durably. If the journal reappeared after a crash, the next import of the file
 /// would resume an import that is already finished.
 fn delete_journal(path: &Path) -> Result<(), FileError> {
-    let not_deleted = |source| FileError::Unwritable { path: path.to_owned(), source };
+    let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
     match std::fs::remove_file(path) {
-        Ok(()) => sync_folder(parent_folder(path)).map_err(not_deleted),
+        Ok(()) => sync_folder(parent_folder(path)).map_err(unwritable),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(not_deleted(error)),
+        Err(error) => Err(unwritable(error)),
     }
 }
 

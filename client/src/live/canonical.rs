@@ -6,9 +6,12 @@ use cellar_api::{wire::EntryView, wire::Head};
 use cellar_base::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
 use cellar_base::position::Position;
 
-use super::disk_cache;
+use super::disk_cache::{self, CachedState};
 use crate::outbox::{Outbox, OutboxState};
-use crate::reader::{EntryTail, LoadedSpreadsheet, ReadableState, ReaderError, SnapshotSource};
+use crate::reader::{
+    EntryRetention, EntryTail, GrowableState, LoadedSpreadsheet, ReadableState, ReaderError,
+    SnapshotSource,
+};
 
 /// The committed state of the spreadsheet up to one position.
 #[derive(Debug)]
@@ -35,37 +38,34 @@ pub(super) struct CanonicalState {
 }
 
 impl CanonicalState {
-    /// Opens the state from the disk cache if the cached state matches `saved` and is not older;
-    /// otherwise loads the newest state.
+    /// Opens the state from the disk cache if the cached state matches `saved_state` and is not
+    /// older; otherwise loads the newest state.
     pub(super) async fn open(
         source: &SnapshotSource,
         outbox: &Outbox,
-        saved: Option<&OutboxState>,
+        saved_state: Option<&OutboxState>,
     ) -> Result<Self, ReaderError> {
-        let Some(saved) = saved else { return Self::load(source, None).await };
-        match Self::read_cached(source, outbox, saved).await {
-            Some(canonical) => Ok(canonical),
-            None => Self::load(source, Some(saved.seen)).await,
+        let Some(saved_state) = saved_state else { return Self::load(source, None).await };
+        match Self::read_cached(source, outbox, saved_state).await {
+            Some(cached_state) => Ok(cached_state),
+            None => Self::load(source, Some(saved_state.seen)).await,
         }
     }
 
     /// Reads the state from the disk cache. Returns `None` if the cached state is missing,
-    /// unreadable, older than `saved` or from another table incarnation.
+    /// unreadable, older than `saved_state` or from another table incarnation.
     async fn read_cached(
         source: &SnapshotSource,
         outbox: &Outbox,
-        saved: &OutboxState,
+        saved_state: &OutboxState,
     ) -> Option<Self> {
-        let cached = disk_cache::read(outbox)?;
-        if cached.incarnation != saved.incarnation {
+        let CachedState { root, incarnation, entries, .. } = disk_cache::read_state(outbox)?;
+        if incarnation != saved_state.incarnation {
             return None;
         }
-        let loaded =
-            LoadedSpreadsheet::from_cache(source, cached.root, cached.incarnation, cached.entries)
-                .await
-                .ok()??;
-        let mut canonical = Self::from_loaded(source, loaded).ok()?;
-        if canonical.position < saved.seen {
+        let cached = LoadedSpreadsheet::from_cache(source, root, incarnation, entries).await;
+        let mut canonical = Self::from_loaded(source, cached.ok()??).ok()?;
+        if canonical.position < saved_state.seen {
             return None;
         }
         canonical.has_unsaved_changes = false;
@@ -77,8 +77,8 @@ impl CanonicalState {
         source: &SnapshotSource,
         min_position: Option<Position>,
     ) -> Result<Self, ReaderError> {
-        let keep_entries = true;
-        let loaded = LoadedSpreadsheet::load(source, min_position, keep_entries).await?;
+        let loaded =
+            LoadedSpreadsheet::load(source, min_position, EntryRetention::KeepEntries).await?;
         Self::from_loaded(source, loaded)
     }
 
@@ -87,7 +87,7 @@ impl CanonicalState {
         loaded: LoadedSpreadsheet,
     ) -> Result<Self, ReaderError> {
         let root_key = loaded.root_key.clone();
-        let (readable, tail, entries) = loaded.into_parts(source)?;
+        let GrowableState { readable, tail, entries } = loaded.into_growable_state(source)?;
         let position = readable.position;
         // The first entry moves no cells: it is either the root's Snapshot entry or the first log
         // entry.
@@ -105,24 +105,25 @@ impl CanonicalState {
             has_unsaved_changes: true,
             is_stale: false,
         };
-        canonical.drop_oldest_entries();
+        canonical.evict_oldest_entries();
         Ok(canonical)
     }
 
     /// Evicts the oldest entries until the limits on entry count and bytes are met. Without this,
     /// the number of entries would be unbounded in a spreadsheet without snapshots.
-    fn drop_oldest_entries(&mut self) {
-        let mut kept_bytes = 0_usize;
-        let mut first_kept = self.entries.len();
-        for entry in self.entries.iter().rev().take(MAX_LIVE_ENTRIES) {
-            kept_bytes = kept_bytes.saturating_add(entry.weight_bytes());
-            if kept_bytes > MAX_LIVE_ENTRY_BYTES {
+    fn evict_oldest_entries(&mut self) {
+        let mut retained_bytes = 0_usize;
+        let mut evicted_count = self.entries.len();
+        let entries_newest_first = self.entries.iter().rev();
+        for entry in entries_newest_first.take(MAX_LIVE_ENTRIES) {
+            retained_bytes = retained_bytes.saturating_add(entry.weight_bytes());
+            if retained_bytes > MAX_LIVE_ENTRY_BYTES {
                 break;
             }
-            first_kept = first_kept.saturating_sub(1);
+            evicted_count -= 1;
         }
-        if let Some(last_dropped) = self.entries.drain(..first_kept).next_back() {
-            self.known_after = last_dropped.position;
+        if let Some(last_evicted) = self.entries.drain(..evicted_count).next_back() {
+            self.known_after = last_evicted.position;
             self.has_all_entries = false;
         }
     }
@@ -157,7 +158,7 @@ impl CanonicalState {
     ) -> Result<(), ReaderError> {
         self.tail.apply_entry(source, &entry).await?;
         self.position = entry.position;
-        self.applied_entries = self.applied_entries.saturating_add(1);
+        self.applied_entries += 1;
         self.applied_bytes = self.applied_bytes.saturating_add(entry.weight_bytes());
         self.entries.push(without_url(entry));
         self.has_unsaved_changes = true;
@@ -180,40 +181,40 @@ impl CanonicalState {
         source: &SnapshotSource,
         after: Position,
     ) -> bool {
-        let mut earlier = Vec::<EntryView>::new();
+        let mut earlier_entries = Vec::<EntryView>::new();
         let mut earlier_bytes = 0_usize;
         let mut fetched_until = after;
         while fetched_until < self.known_after {
             let Ok(page) = source.client.entries(source.log, fetched_until).await else {
                 return false;
             };
-            let (Some(first), Some(last)) = (page.entries.first(), page.entries.last()) else {
-                return false;
-            };
-            let expected = earlier.last().and_then(EntryView::next_position);
-            let has_gap = expected.is_some_and(|expected| expected != first.position);
-            if has_gap || page.incarnation != self.incarnation() {
+            let Some(last_entry) = page.entries.last() else { return false };
+            let is_other_incarnation = page.incarnation != self.incarnation();
+            if is_other_incarnation || has_gap_between(&earlier_entries, &page.entries) {
                 return false;
             }
-            fetched_until = last.position;
-            earlier.extend(page.entries.into_iter().map(without_url));
-            earlier_bytes =
-                earlier.iter().map(EntryView::weight_bytes).fold(0, usize::saturating_add);
-            if earlier.len() > MAX_LIVE_ENTRIES || earlier_bytes > MAX_LIVE_ENTRY_BYTES {
+            fetched_until = last_entry.position;
+            for entry in page.entries {
+                let entry = without_url(entry);
+                earlier_bytes = earlier_bytes.saturating_add(entry.weight_bytes());
+                earlier_entries.push(entry);
+            }
+            if earlier_entries.len() > MAX_LIVE_ENTRIES || earlier_bytes > MAX_LIVE_ENTRY_BYTES {
                 return false;
             }
         }
-        self.prepend_entries(earlier, after);
+        self.prepend_entries(earlier_entries, after);
         self.applied_bytes = self.applied_bytes.max(earlier_bytes);
         true
     }
 
-    /// Prepends `earlier` to the known entries, without duplicating entries that are in both.
-    fn prepend_entries(&mut self, mut earlier: Vec<EntryView>, after: Position) {
+    /// Prepends the entries after position `after` to the known entries, without duplicating
+    /// entries that are in both.
+    fn prepend_entries(&mut self, mut earlier_entries: Vec<EntryView>, after: Position) {
         let oldest_known = self.entries.first().map_or(self.known_after, |first| first.position);
-        earlier.retain(|entry| entry.position < oldest_known);
-        earlier.append(&mut self.entries);
-        self.entries = earlier;
+        earlier_entries.retain(|entry| entry.position < oldest_known);
+        earlier_entries.append(&mut self.entries);
+        self.entries = earlier_entries;
         self.known_after = after;
         self.has_unsaved_changes = true;
     }
@@ -225,7 +226,7 @@ impl CanonicalState {
 
     /// Writes the state to the disk cache, from which the next start can open the spreadsheet
     /// without a request.
-    pub(super) fn save(&mut self, outbox: &Outbox) {
+    pub(super) fn update_disk_cache(&mut self, outbox: &Outbox) {
         if !self.has_unsaved_changes {
             return;
         }
@@ -234,15 +235,25 @@ impl CanonicalState {
         // gaps.
         let root_position =
             self.readable.root.as_ref().map_or(Position::FIRST, |root| root.position);
-        let first = self.entries.partition_point(|entry| entry.position < root_position);
-        match self.entries.get(first..) {
-            Some(entries) if self.has_all_entries => {
+        let count_before_root =
+            self.entries.partition_point(|entry| entry.position < root_position);
+        match self.entries.get(count_before_root..) {
+            Some(entries_after_root) if self.has_all_entries => {
                 let root_key = self.root_key.as_deref();
-                disk_cache::write(outbox, root_key, self.incarnation(), entries);
+                disk_cache::write_state(outbox, root_key, self.incarnation(), entries_after_root);
             }
-            _ => disk_cache::delete(outbox),
+            _ => disk_cache::delete_state(outbox),
         }
     }
+}
+
+/// Returns whether entries are missing between two adjacent pages.
+fn has_gap_between(page: &[EntryView], next_page: &[EntryView]) -> bool {
+    let (Some(last_entry), Some(next_entry)) = (page.last(), next_page.first()) else {
+        return false;
+    };
+    let next_position = last_entry.next_position();
+    next_position.is_some_and(|next_position| next_position != next_entry.position)
 }
 
 /// Removes the download URL from an entry with an external body. The URL expires within minutes and

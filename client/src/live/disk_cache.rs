@@ -8,7 +8,7 @@ use cellar_api::wire::EntryView;
 use cellar_base::identity::LogId;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{MAX_STATE_BYTES, read_json, write_private};
+use crate::files::{MAX_STATE_BYTES, StateFile, read_json, write_private};
 use crate::outbox::Outbox;
 
 /// Format version of the cache file.
@@ -42,8 +42,9 @@ struct CachedStateRef<'a> {
 
 /// Reads an outbox's cache file. Returns `None` if the file is missing, unreadable, or from another
 /// stack, spreadsheet or format version.
-pub(super) fn read(outbox: &Outbox) -> Option<CachedState> {
-    let cached = read_json::<CachedState>(&outbox.path_with_extension(EXTENSION), "").ok()??;
+pub(super) fn read_state(outbox: &Outbox) -> Option<CachedState> {
+    let path = outbox.path_with_extension(EXTENSION);
+    let cached = read_json::<CachedState>(&path, StateFile::Other).ok()??;
     let (cloud, spreadsheet) = outbox.key();
     let is_valid = cached.version == FORMAT_VERSION
         && cached.cloud == cloud
@@ -53,7 +54,12 @@ pub(super) fn read(outbox: &Outbox) -> Option<CachedState> {
 
 /// Writes a root's key and all entries at and after its position. Deletes the cache file if the
 /// data is too large or cannot be written.
-pub(super) fn write(outbox: &Outbox, root: Option<&str>, incarnation: u32, entries: &[EntryView]) {
+pub(super) fn write_state(
+    outbox: &Outbox,
+    root: Option<&str>,
+    incarnation: u32,
+    entries: &[EntryView],
+) {
     let (cloud, spreadsheet) = outbox.key();
     let state = CachedStateRef {
         version: FORMAT_VERSION,
@@ -63,19 +69,23 @@ pub(super) fn write(outbox: &Outbox, root: Option<&str>, incarnation: u32, entri
         root,
         entries,
     };
-    if !try_write(outbox, &state) {
-        delete(outbox);
+    let is_written = match serde_json::to_vec(&state) {
+        Ok(json) if is_within_limit(&json) => {
+            write_private(&outbox.path_with_extension(EXTENSION), &json).is_ok()
+        }
+        _ => false,
+    };
+    if !is_written {
+        delete_state(outbox);
     }
 }
 
-fn try_write(outbox: &Outbox, state: &CachedStateRef<'_>) -> bool {
-    let Ok(json) = serde_json::to_vec(state) else { return false };
-    let is_small_enough = u64::try_from(json.len()).is_ok_and(|len| len <= MAX_STATE_BYTES);
-    is_small_enough && write_private(&outbox.path_with_extension(EXTENSION), &json).is_ok()
+fn is_within_limit(json: &[u8]) -> bool {
+    u64::try_from(json.len()).is_ok_and(|byte_length| byte_length <= MAX_STATE_BYTES)
 }
 
 /// Deletes the cache file. Failure is harmless, because a cached state older than the outbox's
 /// position is ignored.
-pub(super) fn delete(outbox: &Outbox) {
+pub(super) fn delete_state(outbox: &Outbox) {
     let _ = std::fs::remove_file(outbox.path_with_extension(EXTENSION));
 }

@@ -11,34 +11,27 @@ use crate::reader::ReaderError;
 
 /// Error opening, viewing, editing or syncing a live sheet. Edits that were accepted before the
 /// error stay queued.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LiveError {
     /// A request failed. Pending edits stay queued and are resent unchanged by the next sync.
     #[error(transparent)]
-    #[diagnostic(transparent)]
     Client(Box<ClientError>),
     /// The spreadsheet's state cannot be read.
     #[error(transparent)]
-    #[diagnostic(transparent)]
     Reader(Box<ReaderError>),
     /// A local file cannot be used, or another process has opened the spreadsheet in this
     /// directory.
     #[error(transparent)]
-    #[diagnostic(transparent)]
     File(#[from] FileError),
     /// The edit is invalid and was not queued.
     #[error("{fault}")]
-    #[diagnostic(code(cellar::invalid_edit), help("correct the edit; it was not saved"))]
     Invalid {
         /// Reason why the edit is invalid.
         fault: InvalidOperation,
     },
     /// The edit is too large even for an upload and was not queued.
     #[error("the edit is too large: {fault}")]
-    #[diagnostic(
-        code(cellar::edit_too_large),
-        help("split the edit into several; it was not saved")
-    )]
     TooLarge {
         /// The limit that the edit exceeds.
         fault: BodyError,
@@ -48,10 +41,6 @@ pub enum LiveError {
         "too many unsent edits: {edits} edits (limit {MAX_LIVE_PENDING}); with the new edit, {bytes} \
          bytes (limit {MAX_LIVE_PENDING_BYTES}) and {object_bytes} bytes of large edits (limit \
          {MAX_LIVE_OBJECT_BYTES})"
-    )]
-    #[diagnostic(
-        code(cellar::too_many_unsent_edits),
-        help("synchronise, then repeat the edit; the unsent edits are kept")
     )]
     TooManyPending {
         /// Number of unsent edits, excluding the new one.
@@ -64,10 +53,6 @@ pub enum LiveError {
     /// Unsent edits cannot be rebased, because log entries after their base position are not
     /// available locally.
     #[error("the unsent edits cannot be shown: {needed}")]
-    #[diagnostic(
-        code(cellar::entries_needed),
-        help("synchronise: sending the edits does not need these entries")
-    )]
     CannotRebase {
         /// The missing log entries.
         #[from]
@@ -75,7 +60,6 @@ pub enum LiveError {
     },
     /// The edit imports a sheet, which requires uploading chunks first. The edit was not queued.
     #[error("a live sheet cannot import a sheet as an edit")]
-    #[diagnostic(code(cellar::not_an_edit), help("use the module `import`; nothing was saved"))]
     Import,
 }
 

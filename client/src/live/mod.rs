@@ -31,7 +31,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cellar_api::rebase::{Outlook, OwnEntries, PendingMutation};
-use cellar_api::{wire::CellsReply, wire::SheetView};
+use cellar_api::{wire::CellsReply, wire::SentMutation, wire::SheetView};
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
 use cellar_base::limits::{MAX_LIVE_OBJECT_BYTES, MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
 use cellar_base::position::Position;
@@ -41,12 +41,14 @@ use cellar_sheet::operation::{Operation, SheetId};
 use crate::Client;
 use crate::client::{subject_key_of_token, subject_of_token};
 use crate::files::{FileError, FileLock, STATE_FOLDER};
-use crate::outbox::{EditPayload, Outbox, OutboxState, PendingEdit, new_client_id};
+use crate::outbox::{EditNumber, EditPayload, Outbox, OutboxState, new_client_id};
 use crate::reader::{ChunkCache, SnapshotSource};
 use canonical::CanonicalState;
 use rebased::RebasedView;
 use sync::Answers;
 
+/// Id below that of every edit.
+const NO_EDIT_ID: u64 = 0;
 /// Directory for the files of live sheets, below the local state directory.
 const FOLDER: &str = "live";
 
@@ -59,7 +61,8 @@ pub struct LiveSheet {
     state: OutboxState,
     /// The pending edits of `state` together with their operations.
     pending: Vec<PendingMutation>,
-    own: OwnEntries,
+    /// The log entries of this client.
+    own_entries: OwnEntries,
     canonical: CanonicalState,
     view: RebasedView,
     answers: Answers,
@@ -88,39 +91,39 @@ impl LiveSheet {
         let lock = outbox.try_lock()?;
         let cache = Arc::new(ChunkCache::new(dir));
         let source = SnapshotSource::new(client, spreadsheet, Some(cache));
-        let saved = outbox.read()?;
-        let canonical = CanonicalState::open(&source, &outbox, saved.as_ref()).await?;
-        let state = match saved {
+        let saved_state = outbox.read()?;
+        let canonical = CanonicalState::open(&source, &outbox, saved_state.as_ref()).await?;
+        let state = match saved_state {
             Some(state) => state,
             None => create_state(&outbox, &canonical)?,
         };
         let subject = subject_key_of_token(token);
-        let own = OwnEntries::new(client_key(subject, &state.client_id));
+        let own_entries = OwnEntries::new(client_key(subject, &state.client_id));
         let pending = load_pending(&outbox, &state)?;
-        let view = RebasedView::new(&canonical, &own, &pending);
+        let view = RebasedView::new(&canonical, &own_entries, &pending);
         let unreported = SyncReport::empty(canonical.position());
-        let mut live = Self {
+        let mut live_sheet = Self {
             outbox,
             source,
             subject,
             state,
             pending,
-            own,
+            own_entries,
             canonical,
             view,
             answers: Answers::default(),
             unreported,
             _lock: lock,
         };
-        live.reconcile_with_canonical().await?;
-        Ok(live)
+        live_sheet.reconcile_with_canonical().await?;
+        Ok(live_sheet)
     }
 
     /// Settles pending edits that are already part of the canonical state. Starts over if the table
     /// incarnation has changed.
     async fn reconcile_with_canonical(&mut self) -> Result<(), LiveError> {
         if self.canonical.incarnation() != self.state.incarnation {
-            return self.start_over(0).await;
+            return self.start_over(NO_EDIT_ID).await;
         }
         self.acknowledge_known_entries();
         Ok(self.save_and_rebase().await?)
@@ -170,14 +173,14 @@ impl LiveSheet {
         // Reject the edit until the earlier edits can be rebased; its coordinates would be
         // ambiguous.
         self.view.check_rebased()?;
-        let (payload, object) = EditPayload::choose(operation.clone())
+        let (payload, object) = EditPayload::encode(operation.clone())
             .map_err(|fault| LiveError::TooLarge { fault })?;
         self.check_pending_limits(&payload, &operation)?;
         let object_bytes = payload.object_bytes();
-        let (id, base) = self.outbox.add_edit(&mut self.state, payload, object)?;
-        let pending = PendingMutation { id, base, operation, object_bytes };
-        self.view.add_edit(&pending);
-        self.pending.push(pending);
+        let EditNumber { id, base } = self.outbox.add_edit(&mut self.state, payload, object)?;
+        let pending_edit = PendingMutation { id, base, operation, object_bytes };
+        self.view.add_edit(&pending_edit);
+        self.pending.push(pending_edit);
         Ok(id)
     }
 
@@ -189,14 +192,14 @@ impl LiveSheet {
     ) -> Result<(), LiveError> {
         let edits = self.state.pending.len();
         let bytes = json_bytes(&self.state.pending).saturating_add(json_bytes(payload));
-        let large_edits = self.pending.iter().filter(|pending| pending.object_bytes.is_some());
-        let mut object_bytes = large_edits
-            .map(|pending| pending.operation.weight_bytes())
-            .fold(0, usize::saturating_add);
+        let mut object_bytes = 0_usize;
+        for edit in self.pending.iter().filter(|edit| edit.object_bytes.is_some()) {
+            object_bytes = object_bytes.saturating_add(edit.operation.weight_bytes());
+        }
         if payload.object_bytes().is_some() {
             object_bytes = object_bytes.saturating_add(operation.weight_bytes());
         }
-        if exceeds_pending_limits(edits.saturating_add(1), bytes, object_bytes) {
+        if exceeds_pending_limits(edits + 1, bytes, object_bytes) {
             return Err(LiveError::TooManyPending { edits, bytes, object_bytes });
         }
         Ok(())
@@ -216,27 +219,27 @@ impl LiveSheet {
     ) -> Result<CellsReply, LiveError> {
         self.view.check_rebased()?;
         self.view.install(&mut self.canonical);
-        let reply = self.canonical.readable.read_cells(&self.source, sheet, rectangle).await;
-        if let Err(error) = &reply
+        let read_result = self.canonical.readable.read_cells(&self.source, sheet, rectangle).await;
+        if let Err(error) = &read_result
             && error.object().is_some()
         {
             // A newer snapshot has probably replaced the missing object. The next sync loads the
             // newest root.
             self.canonical.is_stale = true;
         }
-        Ok(reply?)
+        Ok(read_result?)
     }
 
     /// Returns the sheets in tab order, including pending edits.
     #[must_use]
     pub fn sheets(&self) -> Vec<SheetView> {
         let metadata = self.view.metadata();
-        let view = |sheet: &SheetId| {
+        let to_view = |sheet: &SheetId| {
             let name = metadata.tabs.name(*sheet)?.to_owned();
             let extent = metadata.sheets.get(sheet)?.extent;
             Some(SheetView { sheet: *sheet, name, extent })
         };
-        metadata.tabs.order().iter().filter_map(view).collect()
+        metadata.tabs.order().iter().filter_map(to_view).collect()
     }
 
     /// Returns an unused number for a new sheet, greater than every sheet number ever used in this
@@ -250,12 +253,12 @@ impl LiveSheet {
     /// canonical state.
     async fn save_and_rebase(&mut self) -> Result<(), FileError> {
         self.state.seen = self.canonical.position();
-        self.canonical.save(&self.outbox);
+        self.canonical.update_disk_cache(&self.outbox);
         self.outbox.write(&self.state)?;
         self.outbox.delete_unreferenced_bodies(&self.state);
         self.rebase();
-        if let Err(needed) = self.view.check_rebased()
-            && self.canonical.fetch_earlier_entries(&self.source, needed.after).await
+        if let Err(entries_needed) = self.view.check_rebased()
+            && self.canonical.fetch_earlier_entries(&self.source, entries_needed.after).await
         {
             self.rebase();
         }
@@ -263,7 +266,7 @@ impl LiveSheet {
     }
 
     fn rebase(&mut self) {
-        self.view = RebasedView::new(&self.canonical, &self.own, &self.pending);
+        self.view = RebasedView::new(&self.canonical, &self.own_entries, &self.pending);
     }
 }
 
@@ -279,8 +282,8 @@ fn create_state(outbox: &Outbox, canonical: &CanonicalState) -> Result<OutboxSta
     Ok(state)
 }
 
-fn exceeds_pending_limits(edits: usize, bytes: usize, object_bytes: usize) -> bool {
-    edits > MAX_LIVE_PENDING
+fn exceeds_pending_limits(edit_count: usize, bytes: usize, object_bytes: usize) -> bool {
+    edit_count > MAX_LIVE_PENDING
         || bytes > MAX_LIVE_PENDING_BYTES
         || object_bytes > MAX_LIVE_OBJECT_BYTES
 }
@@ -303,12 +306,13 @@ fn open_outbox(client: Client, token: Option<&str>, spreadsheet: LogId, dir: &Pa
 
 /// Reads the operations of all pending edits. The operations of large edits are in separate files.
 fn load_pending(outbox: &Outbox, state: &OutboxState) -> Result<Vec<PendingMutation>, FileError> {
-    let load = |edit: &PendingEdit| {
-        let sent = outbox.load_mutation(edit)?;
+    let mut pending_mutations = Vec::with_capacity(state.pending.len());
+    for edit in &state.pending {
+        let SentMutation { id, base, op } = outbox.load_mutation(edit)?;
         let object_bytes = edit.payload.object_bytes();
-        Ok(PendingMutation { id: sent.id, base: sent.base, operation: sent.op, object_bytes })
-    };
-    state.pending.iter().map(load).collect()
+        pending_mutations.push(PendingMutation { id, base, operation: op, object_bytes });
+    }
+    Ok(pending_mutations)
 }
 
 #[cfg(test)]

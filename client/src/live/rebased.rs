@@ -11,7 +11,7 @@ use super::canonical::CanonicalState;
 pub(super) struct RebasedView {
     /// The cumulative effect of the log entries after the root and the pending edits.
     fold: Fold,
-    rebased: Result<RebasedEdits, EntriesNeeded>,
+    rebase_result: Result<RebasedEdits, EntriesNeeded>,
     /// Whether this view is installed in the canonical state, from which cells are read.
     is_installed: bool,
 }
@@ -27,33 +27,31 @@ impl RebasedView {
     /// Rebases `pending` onto a canonical state.
     pub(super) fn new(
         canonical: &CanonicalState,
-        own: &OwnEntries,
+        own_entries: &OwnEntries,
         pending: &[PendingMutation],
     ) -> Self {
         let mut fold = canonical.tail.fold.clone();
-        let rebased = match Rebase::begin(canonical.known(), own, pending) {
-            Ok((rebase, outlooks)) => {
-                for outlook in &outlooks {
-                    apply_outlook(&mut fold, outlook);
-                }
-                Ok(RebasedEdits { rebase, outlooks })
+        let begun = Rebase::begin(canonical.known(), own_entries, pending);
+        let rebase_result = begun.map(|(rebase, outlooks)| RebasedEdits { rebase, outlooks });
+        if let Ok(rebased) = &rebase_result {
+            for outlook in &rebased.outlooks {
+                apply_outlook(&mut fold, outlook);
             }
-            Err(needed) => Err(needed),
-        };
-        Self { fold, rebased, is_installed: false }
+        }
+        Self { fold, rebase_result, is_installed: false }
     }
 
     /// Fails if the pending edits could not be rebased because earlier log entries are missing.
     pub(super) fn check_rebased(&self) -> Result<(), EntriesNeeded> {
-        match &self.rebased {
+        match &self.rebase_result {
             Ok(_) => Ok(()),
-            Err(needed) => Err(*needed),
+            Err(entries_needed) => Err(*entries_needed),
         }
     }
 
     /// Appends a new edit to the pending edits.
     pub(super) fn add_edit(&mut self, pending: &PendingMutation) {
-        let Ok(rebased) = &mut self.rebased else { return };
+        let Ok(rebased) = &mut self.rebase_result else { return };
         let outlook = rebased.rebase.add_pending(pending);
         apply_outlook(&mut self.fold, &outlook);
         rebased.outlooks.push(outlook);
@@ -62,7 +60,7 @@ impl RebasedView {
 
     /// Returns each pending edit's expected result. Empty if the edits could not be rebased.
     pub(super) fn outlooks(&self) -> impl Iterator<Item = &Outlook> {
-        self.rebased.iter().flat_map(|rebased| &rebased.outlooks)
+        self.rebase_result.iter().flat_map(|rebased| &rebased.outlooks)
     }
 
     pub(super) fn metadata(&self) -> &WorkbookMetadata {
@@ -74,10 +72,10 @@ impl RebasedView {
         if self.is_installed {
             return;
         }
-        let position = canonical.position();
-        let readable = &mut canonical.readable;
-        (readable.metadata, readable.tail) = self.fold.clone().finish();
-        readable.position = position;
+        let (metadata, tail) = self.fold.clone().finish();
+        canonical.readable.position = canonical.position();
+        canonical.readable.metadata = metadata;
+        canonical.readable.tail = tail;
         self.is_installed = true;
     }
 }
@@ -85,6 +83,6 @@ impl RebasedView {
 /// Applies a pending edit's expected result. Can fail only for an import, which live sheets do not
 /// accept.
 fn apply_outlook(fold: &mut Fold, outlook: &Outlook) {
-    let applied = fold.apply_operations(outlook.operations());
-    debug_assert!(applied.is_ok(), "a live sheet accepts no imports");
+    let apply_result = fold.apply_operations(outlook.operations());
+    debug_assert!(apply_result.is_ok(), "a live sheet accepts no imports");
 }

@@ -25,7 +25,7 @@ impl LiveSheet {
         self.set_aside_up_to(last_uncertain_id)?;
         let new_state = self.remake_edits_after(last_uncertain_id)?;
         self.pending = load_pending(&self.outbox, &new_state)?;
-        self.own = OwnEntries::new(client_key(self.subject, &new_state.client_id));
+        self.own_entries = OwnEntries::new(client_key(self.subject, &new_state.client_id));
         self.state = new_state;
         self.answers = Answers::default();
         self.unreported.reapplied += self.pending.len();
@@ -34,12 +34,13 @@ impl LiveSheet {
 
     /// Copies the pending edits up to `last_id` to a separate file, which is added to the report.
     fn set_aside_up_to(&mut self, last_id: u64) -> Result<(), LiveError> {
-        let uncertain = self.state.pending_up_to(last_id);
-        if !uncertain.is_empty() {
-            let file = self.outbox.write_set_aside_file(uncertain)?;
-            let edits = uncertain.len();
-            self.unreported.set_aside.push(SetAsideEdits { file, edits });
+        let uncertain_edits = self.state.pending_up_to(last_id);
+        if uncertain_edits.is_empty() {
+            return Ok(());
         }
+        let file = self.outbox.write_set_aside_file(uncertain_edits)?;
+        let edits = uncertain_edits.len();
+        self.unreported.set_aside.push(SetAsideEdits { file, edits });
         Ok(())
     }
 
@@ -52,38 +53,48 @@ impl LiveSheet {
             self.canonical.incarnation(),
             self.canonical.position(),
         );
-        let remaining = self.pending.iter().filter(|pending| pending.id > last_id);
-        let operations = remaining.map(|pending| pending.operation.clone());
-        let next_sheet = self.canonical.tail.fold.metadata().tabs.next_sheet();
-        for operation in renumber_added_sheets(operations, next_sheet) {
+        let mut sheet_renumbering = SheetRenumbering::from_number(self.next_canonical_sheet());
+        for edit in self.pending.iter().filter(|edit| edit.id > last_id) {
+            let operation = sheet_renumbering.renumber(edit.operation.clone());
             let (payload, object) =
-                EditPayload::choose(operation).map_err(|fault| LiveError::TooLarge { fault })?;
+                EditPayload::encode(operation).map_err(|fault| LiveError::TooLarge { fault })?;
             self.outbox.add_edit_unsaved(&mut new_state, payload, object)?;
         }
         Ok(new_state)
     }
+
+    /// Returns the first sheet number that is unused without the pending edits.
+    fn next_canonical_sheet(&self) -> SheetId {
+        self.canonical.tail.fold.metadata().tabs.next_sheet()
+    }
 }
 
-/// Renumbers the sheets that `operations` add, starting at `next_sheet`, and updates later
-/// operations on these sheets.
-fn renumber_added_sheets(
-    operations: impl Iterator<Item = Operation>,
-    next_sheet: SheetId,
-) -> impl Iterator<Item = Operation> {
-    let mut next_number = next_sheet.0;
-    let mut renumbered_sheets = Vec::<(SheetId, SheetMap)>::new();
-    operations.map(move |operation| {
-        if let Operation::AddSheet(AddSheet { sheet, name }) = operation {
-            let new_sheet = SheetId(next_number);
-            next_number = next_number.saturating_add(1);
-            let map = SheetMap { target: Some(new_sheet), ..SheetMap::identity(sheet) };
-            renumbered_sheets.push((sheet, map));
-            return Operation::AddSheet(AddSheet { sheet: new_sheet, name });
+/// Renumbers the sheets that a sequence of operations adds, and updates later operations on these
+/// sheets.
+struct SheetRenumbering {
+    next_number: u32,
+    /// The new number of each added sheet, by its old number.
+    sheet_maps: Vec<(SheetId, SheetMap)>,
+}
+
+impl SheetRenumbering {
+    fn from_number(first_number: SheetId) -> Self {
+        Self { next_number: first_number.0, sheet_maps: Vec::new() }
+    }
+
+    /// Renumbers the next operation of the sequence.
+    fn renumber(&mut self, operation: Operation) -> Operation {
+        if let Operation::AddSheet(AddSheet { sheet: old_number, name }) = operation {
+            let sheet = SheetId(self.next_number);
+            self.next_number = self.next_number.saturating_add(1);
+            let sheet_map = SheetMap { target: Some(sheet), ..SheetMap::identity(old_number) };
+            self.sheet_maps.push((old_number, sheet_map));
+            return Operation::AddSheet(AddSheet { sheet, name });
         }
-        let map = SpaceMap::from_sheets(renumbered_sheets.iter().cloned());
-        let redirected = transform(&operation, &map).and_then(|parts| parts.into_iter().next());
-        redirected.unwrap_or(operation)
-    })
+        let space_map = SpaceMap::from_sheets(self.sheet_maps.iter().cloned());
+        let transformed = transform(&operation, &space_map);
+        transformed.and_then(|parts| parts.into_iter().next()).unwrap_or(operation)
+    }
 }
 
 #[cfg(test)]
@@ -103,8 +114,8 @@ mod tests {
             Operation::RenameSheet(RenameSheet { sheet: SheetId(sheet), name })
         };
         let operations = [delete(5), add(5), rename(5), add(6), delete(6), rename(0)];
-        let renumbered: Vec<Operation> =
-            renumber_added_sheets(operations.into_iter(), SheetId(3)).collect();
+        let mut renumbering = SheetRenumbering::from_number(SheetId(3));
+        let renumbered = operations.map(|operation| renumbering.renumber(operation));
         let named = |sheet, name: &str| {
             Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: name.into() })
         };

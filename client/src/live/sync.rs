@@ -7,16 +7,16 @@ use std::path::PathBuf;
 use cellar_api::polling::PollEvent;
 use cellar_api::rebase::acknowledged;
 use cellar_api::{
-    wire::AppendReply, wire::AppendedMutation, wire::EntryKind, wire::EntryView,
-    wire::MutationStatus, wire::ProblemKind,
+    wire::AppendedMutation, wire::EntryKind, wire::EntryView, wire::MutationStatus,
+    wire::ProblemKind,
 };
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
 use super::canonical::CanonicalState;
-use super::{LiveError, LiveSheet};
+use super::{LiveError, LiveSheet, NO_EDIT_ID};
 use crate::ClientError;
-use crate::outbox::{NextRequest, Recovery, SendError, choose_queued_recovery};
+use crate::outbox::{NextRequest, Recovery, SendError, SentRequest, choose_queued_recovery};
 
 /// Changes since the previous report, including those of failed syncs that made some progress.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +115,7 @@ impl LiveSheet {
     pub async fn sync(&mut self) -> Result<SyncReport, LiveError> {
         let send_result = match self.send_pending().await {
             Err(error) if error.is_offline() => return Err(error),
-            result => result,
+            online_result => online_result,
         };
         // Fetch even if the server refused the edits: a user without write access may still read.
         self.fetch_new_entries().await?;
@@ -129,16 +129,17 @@ impl LiveSheet {
     async fn send_pending(&mut self) -> Result<(), LiveError> {
         while let Some(request) = self.state.next_request() {
             let Some((first_id, last_id)) = self.edit_ids(&request) else { break };
-            let attempted_id_before = self.state.attempted_id;
+            let previously_attempted_id = self.state.attempted_id;
             self.save_attempt(last_id)?;
             // An abandoned upload may still have committed a large edit.
-            let may_have_been_sent = attempted_id_before >= first_id || self.state.is_uncertain();
+            let may_have_been_sent =
+                previously_attempted_id >= first_id || self.state.is_uncertain();
             match self.outbox.send_request(&mut self.state, request).await {
-                Ok((edit_count, reply)) => self.record_reply(edit_count, reply)?,
+                Ok(sent_request) => self.record_reply(sent_request)?,
                 Err(SendError::File(error)) => return Err(error.into()),
                 Err(SendError::Client(error)) => {
                     if error.certainly_not_done() {
-                        self.state.attempted_id = attempted_id_before;
+                        self.state.attempted_id = previously_attempted_id;
                     }
                     return self.handle_send_failure(error, may_have_been_sent, last_id).await;
                 }
@@ -156,14 +157,15 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Records the results of a request with `edit_count` edits.
-    fn record_reply(&mut self, edit_count: usize, reply: AppendReply) -> Result<(), LiveError> {
+    /// Records the results of a request.
+    fn record_reply(&mut self, sent_request: SentRequest) -> Result<(), LiveError> {
+        let SentRequest { edit_count, reply } = sent_request;
         if self.state.record_reply(edit_count, &reply).is_none() {
             return Err(self.outbox.incomplete_reply_error().into());
         }
         for answer in reply.results {
             if let Some(position) = answer.position {
-                self.own.add_position(position);
+                self.own_entries.add_position(position);
             }
             self.answers.insert(answer.id, answer);
         }
@@ -179,7 +181,7 @@ impl LiveSheet {
         last_id: u64,
     ) -> Result<(), LiveError> {
         match choose_queued_recovery(&error, may_have_been_sent) {
-            Recovery::StartOver => self.start_over(0).await,
+            Recovery::StartOver => self.start_over(NO_EDIT_ID).await,
             // The refusal is permanent, so none of the request's edits may be resent.
             Recovery::SetAside => self.start_over(last_id).await,
             Recovery::Keep | Recovery::Withdraw => Err(error.into()),
@@ -201,36 +203,42 @@ impl LiveSheet {
 
     /// Fetches and applies any log entries after the canonical position.
     async fn fetch_new_entries(&mut self) -> Result<(), LiveError> {
-        let position = Some(self.position());
-        let own_entries_missing = self.answers.values().any(|answer| answer.position > position);
-        if !own_entries_missing && !self.canonical.needs_newer_root() {
-            let known = self.canonical.head();
-            let newest = self.outbox.client.head_if_changed(self.outbox.spreadsheet, known).await?;
-            match newest {
+        if !self.has_known_news() {
+            let known_head = self.canonical.head();
+            let client = &self.outbox.client;
+            match client.head_if_changed(self.outbox.spreadsheet, known_head).await? {
                 None => return self.settle_answered_edits().await,
-                Some(newest) if newest.incarnation != known.incarnation => {
-                    return self.start_over(0).await;
+                Some(newest) if newest.incarnation != known_head.incarnation => {
+                    return self.start_over(NO_EDIT_ID).await;
                 }
                 Some(_) => {}
             }
         }
-        let fetched = self.apply_new_entries().await;
+        let fetch_result = self.apply_new_entries().await;
         // Settle even after an error, because the entries before the failure were applied.
         self.settle_answered_edits().await?;
-        match fetched? {
+        match fetch_result? {
             FetchOutcome::UpToDate => Ok(()),
-            FetchOutcome::IncarnationChanged => self.start_over(0).await,
+            FetchOutcome::IncarnationChanged => self.start_over(NO_EDIT_ID).await,
         }
+    }
+
+    /// Returns whether there is something to fetch, so that the server need not be asked: entries
+    /// of answered edits or a newer root.
+    fn has_known_news(&self) -> bool {
+        let position = Some(self.position());
+        let own_entries_missing = self.answers.values().any(|answer| answer.position > position);
+        own_entries_missing || self.canonical.needs_newer_root()
     }
 
     /// Applies the log entries after the canonical position. If there are too many, loads a newer
     /// root instead.
     async fn apply_new_entries(&mut self) -> Result<FetchOutcome, LiveError> {
         while !self.canonical.needs_newer_root() {
-            let page = self.outbox.client.entries(self.outbox.spreadsheet, self.position()).await;
-            let page = match page {
+            let client = &self.outbox.client;
+            let page = match client.entries(self.outbox.spreadsheet, self.position()).await {
                 Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => break,
-                page => page?,
+                result => result?,
             };
             if page.incarnation != self.canonical.incarnation() {
                 return Ok(FetchOutcome::IncarnationChanged);
@@ -249,21 +257,18 @@ impl LiveSheet {
 
     /// Replaces the canonical state with the newest state.
     async fn load_newer_root(&mut self) -> Result<FetchOutcome, LiveError> {
-        let newest = match CanonicalState::load(&self.source, Some(self.position())).await {
-            Ok(newest) => newest,
-            Err(error) => {
-                // Loading also fails if the restored table's log is shorter than the local
-                // position.
-                if self.has_incarnation_changed().await {
-                    return Ok(FetchOutcome::IncarnationChanged);
-                }
-                return Err(error.into());
+        let newest_state = match CanonicalState::load(&self.source, Some(self.position())).await {
+            Ok(newest_state) => newest_state,
+            // Loading also fails if the restored table's log is shorter than the local position.
+            Err(_) if self.has_incarnation_changed().await => {
+                return Ok(FetchOutcome::IncarnationChanged);
             }
+            Err(error) => return Err(error.into()),
         };
-        if newest.incarnation() != self.canonical.incarnation() {
+        if newest_state.incarnation() != self.canonical.incarnation() {
             return Ok(FetchOutcome::IncarnationChanged);
         }
-        self.canonical = newest;
+        self.canonical = newest_state;
         self.acknowledge_known_entries();
         Ok(FetchOutcome::UpToDate)
     }
@@ -277,9 +282,10 @@ impl LiveSheet {
 
     /// Settles the pending edits that are contained in the known entries.
     pub(super) fn acknowledge_known_entries(&mut self) {
-        let own = self.canonical.entries().iter().filter(|entry| self.own.contains(entry));
-        let own: Vec<EntryView> = own.cloned().collect();
-        for entry in &own {
+        let known_entries = self.canonical.entries().iter();
+        let own_entries: Vec<EntryView> =
+            known_entries.filter(|entry| self.own_entries.contains(entry)).cloned().collect();
+        for entry in &own_entries {
             self.acknowledge_entry(entry);
         }
     }
@@ -287,16 +293,18 @@ impl LiveSheet {
     /// Settles the pending edits in an entry by this client. Entries by other clients are only
     /// counted.
     fn acknowledge_entry(&mut self, entry: &EntryView) {
-        if !self.own.contains(entry) {
-            self.unreported.new_entries += usize::from(entry.kind == EntryKind::Edits);
+        if !self.own_entries.contains(entry) {
+            if entry.kind == EntryKind::Edits {
+                self.unreported.new_entries += 1;
+            }
             return;
         }
         let committed_edits: Vec<_> = acknowledged(entry, self.state.acked_id).collect();
         for edit in committed_edits {
             // A large edit's entry does not record a rejection; only the response does.
-            let reply = self.answers.get(&edit.id);
-            let rejection =
-                edit.rejection.or_else(|| reply.and_then(|answer| answer.rejection.clone()));
+            let answered_rejection =
+                self.answers.get(&edit.id).and_then(|answer| answer.rejection.clone());
+            let rejection = edit.rejection.or(answered_rejection);
             let outcome = EditOutcome::new(rejection, edit.committed);
             self.settle_up_to(edit.id, Some(edit.position), &outcome);
         }
@@ -306,32 +314,43 @@ impl LiveSheet {
     /// root and thus missing from the known entries. Persists and rebases if anything changed.
     async fn settle_answered_edits(&mut self) -> Result<(), LiveError> {
         let position = Some(self.position());
-        let reached = self.answers.values().take_while(|answer| answer.position <= position);
-        let reached: Vec<AppendedMutation> = reached.cloned().collect();
-        for answer in &reached {
+        let answers_in_order = self.answers.values();
+        let reached_answers: Vec<AppendedMutation> =
+            answers_in_order.take_while(|answer| answer.position <= position).cloned().collect();
+        for answer in &reached_answers {
             self.settle_up_to(answer.id, answer.position, &EditOutcome::of_answer(answer));
         }
-        if !reached.is_empty() || self.canonical.has_unsaved_changes() {
+        if !reached_answers.is_empty() || self.canonical.has_unsaved_changes() {
             self.save_and_rebase().await?;
         }
         Ok(())
     }
 
-    /// Drops the pending edits up to `id` and reports them as settled.
-    fn settle_up_to(&mut self, id: u64, position: Option<Position>, outcome: &EditOutcome) {
-        for dropped in self.state.drop_up_to(id) {
-            let answer = self.answers.remove(&dropped.id);
-            let (position, outcome) = if dropped.id == id {
-                (position, outcome.clone())
-            } else if let Some(answer) = answer {
-                (answer.position, EditOutcome::of_answer(&answer))
+    /// Drops the pending edits up to `last_id` and reports them as settled. `position` and
+    /// `outcome` are those of the last one; earlier ones are known from their answers, if at all.
+    fn settle_up_to(&mut self, last_id: u64, position: Option<Position>, outcome: &EditOutcome) {
+        for edit in self.state.drop_up_to(last_id) {
+            let answer = self.answers.remove(&edit.id);
+            let settlement = if edit.id == last_id {
+                Settlement { id: last_id, position, outcome: outcome.clone() }
             } else {
-                (None, EditOutcome::Unknown)
+                Settlement::of_answer(edit.id, answer.as_ref())
             };
-            self.unreported.settled.push(Settlement { id: dropped.id, position, outcome });
+            self.unreported.settled.push(settlement);
         }
-        self.answers.remove(&id);
-        self.pending.retain(|pending| pending.id > id);
+        self.answers.remove(&last_id);
+        self.pending.retain(|edit| edit.id > last_id);
+    }
+}
+
+impl Settlement {
+    fn of_answer(id: u64, answer: Option<&AppendedMutation>) -> Self {
+        match answer {
+            Some(answer) => {
+                Self { id, position: answer.position, outcome: EditOutcome::of_answer(answer) }
+            }
+            None => Self { id, position: None, outcome: EditOutcome::Unknown },
+        }
     }
 }
 

@@ -11,19 +11,20 @@ mod recovery;
 mod send;
 mod state;
 
+use pending_edit::UploadBody;
 pub(crate) use pending_edit::{EditPayload, PendingEdit};
 pub(crate) use recovery::{Recovery, choose_queued_recovery, choose_recovery};
-pub(crate) use send::SendError;
-pub(crate) use state::{NextRequest, OutboxState, SettledEdit};
+pub(crate) use send::{SendError, SentRequest};
+pub(crate) use state::{EditNumber, NextRequest, OutboxState, SettledEdit};
 
 use std::path::{Path, PathBuf};
 
 use cellar_api::wire::SentMutation;
 use cellar_base::identity::LogId;
-use cellar_base::position::Position;
 use cellar_log::entry::decode_external_body;
+use cellar_sheet::operation::Operation;
 
-use crate::files::{FileError, FileLock, read_json, write_json};
+use crate::files::{FileError, FileLock, StateFile, read_json, write_json};
 use crate::{Client, ClientError};
 
 /// Number of characters in an outbox's file name.
@@ -43,10 +44,10 @@ impl Outbox {
     /// [`Client::identity`], the spreadsheet and the token `subject`, so that edits are never sent
     /// as another subject.
     pub(crate) fn new(client: Client, spreadsheet: LogId, subject: &str, folder: &Path) -> Self {
-        let key = format!("{}\n{spreadsheet}\n{subject}", client.identity());
-        let hash = blake3::hash(key.as_bytes()).to_hex();
-        let name: String = hash.chars().take(NAME_CHARACTERS).collect();
-        Self { client, spreadsheet, path: folder.join(format!("{name}.json")) }
+        let hashed_key = format!("{}\n{spreadsheet}\n{subject}", client.identity());
+        let hash = blake3::hash(hashed_key.as_bytes()).to_hex();
+        let file_stem: String = hash.chars().take(NAME_CHARACTERS).collect();
+        Self { client, spreadsheet, path: folder.join(format!("{file_stem}.json")) }
     }
 
     /// Returns the stack identity and the spreadsheet of the edits.
@@ -61,19 +62,17 @@ impl Outbox {
 
     /// Reads the state file. Returns `None` if the file does not exist.
     pub(crate) fn read(&self) -> Result<Option<OutboxState>, FileError> {
-        let advice =
-            "the file contains edits that may not have been sent: check it, then move it elsewhere";
-        let Some(state) = read_json::<OutboxState>(&self.path, advice)? else {
+        let Some(state) = read_json::<OutboxState>(&self.path, StateFile::UnsentEdits)? else {
             return Ok(None);
         };
-        match state.find_fault(&self.key()) {
-            None => Ok(Some(state)),
-            Some(fault) => Err(FileError::Malformed {
+        if let Some(fault) = state.find_fault(&self.key()) {
+            return Err(FileError::Malformed {
                 path: self.path.clone(),
+                contents: StateFile::UnsentEdits,
                 why: fault.to_owned(),
-                advice: advice.to_owned(),
-            }),
+            });
         }
+        Ok(Some(state))
     }
 
     /// Writes the state file durably.
@@ -83,12 +82,14 @@ impl Outbox {
 
     /// Locks the outbox. Blocks while another process holds the lock.
     pub(crate) async fn lock(&self) -> Result<FileLock, FileError> {
-        let path = self.lock_path();
-        let waiting = tokio::task::spawn_blocking(move || FileLock::acquire(&path));
-        waiting.await.unwrap_or_else(|error| {
-            let source = std::io::Error::other(error);
-            Err(FileError::Unwritable { path: self.path.clone(), source })
-        })
+        let lock_path = self.lock_path();
+        match tokio::task::spawn_blocking(move || FileLock::acquire(&lock_path)).await {
+            Ok(lock_result) => lock_result,
+            Err(error) => Err(FileError::Unwritable {
+                path: self.path.clone(),
+                source: std::io::Error::other(error),
+            }),
+        }
     }
 
     /// Locks the outbox. Fails immediately if another process holds the lock.
@@ -100,17 +101,20 @@ impl Outbox {
         self.path_with_extension("lock")
     }
 
-    /// Adds an edit and persists it; the object of a large edit is written first. Returns the
-    /// edit's id and base position. On error, the edit is not added.
+    /// Adds an edit and persists it; the object of a large edit is written first. On error, the
+    /// edit is not added.
     pub(crate) fn add_edit(
         &self,
         state: &mut OutboxState,
         payload: EditPayload,
         object: Option<Vec<u8>>,
-    ) -> Result<(u64, Position), FileError> {
-        let added = self.add_edit_unsaved(state, payload, object)?;
-        self.write(state).inspect_err(|_| state.withdraw_newest())?;
-        Ok(added)
+    ) -> Result<EditNumber, FileError> {
+        let number = self.add_edit_unsaved(state, payload, object)?;
+        if let Err(error) = self.write(state) {
+            state.withdraw_newest();
+            return Err(error);
+        }
+        Ok(number)
     }
 
     /// Like [`Outbox::add_edit`], but persists only the edit's object. The caller must write the
@@ -120,9 +124,9 @@ impl Outbox {
         state: &mut OutboxState,
         payload: EditPayload,
         object: Option<Vec<u8>>,
-    ) -> Result<(u64, Position), FileError> {
+    ) -> Result<EditNumber, FileError> {
         if let (EditPayload::Body(body), Some(object)) = (&payload, object) {
-            bodies::write(&self.path, body, &object)?;
+            bodies::write_body(&self.path, body, &object)?;
         }
         Ok(state.add_edit(payload))
     }
@@ -130,10 +134,10 @@ impl Outbox {
     /// Removes the newest edit, which must certainly not be committed. On a write error, the edit
     /// is kept.
     pub(crate) fn withdraw_newest(&self, state: &mut OutboxState) -> Result<(), FileError> {
-        let mut shortened = state.clone();
-        shortened.withdraw_newest();
-        self.write(&shortened)?;
-        *state = shortened;
+        let mut state_without_newest = state.clone();
+        state_without_newest.withdraw_newest();
+        self.write(&state_without_newest)?;
+        *state = state_without_newest;
         self.delete_unreferenced_bodies(state);
         Ok(())
     }
@@ -142,8 +146,11 @@ impl Outbox {
     /// but cannot be resent. Does not remove the edits from the state.
     pub(crate) fn write_set_aside_file(&self, edits: &[PendingEdit]) -> Result<PathBuf, FileError> {
         let path = self.path_with_extension(&format!("{}.aside.json", new_client_id()));
-        let mutations = edits.iter().map(|edit| self.load_mutation(edit));
-        write_json(&path, &mutations.collect::<Result<Vec<_>, _>>()?)?;
+        let mut mutations = Vec::new();
+        for edit in edits {
+            mutations.push(self.load_mutation(edit)?);
+        }
+        write_json(&path, &mutations)?;
         Ok(path)
     }
 
@@ -151,31 +158,35 @@ impl Outbox {
     pub(crate) fn delete(&self) -> Result<(), FileError> {
         std::fs::remove_file(&self.path)
             .map_err(|source| FileError::Unwritable { path: self.path.clone(), source })?;
-        bodies::delete_unreferenced(&self.path, std::iter::empty());
+        bodies::delete_unreferenced_bodies(&self.path, std::iter::empty());
         Ok(())
     }
 
     /// Deletes the objects of edits that are no longer pending.
     pub(crate) fn delete_unreferenced_bodies(&self, state: &OutboxState) {
-        bodies::delete_unreferenced(&self.path, state.bodies());
+        bodies::delete_unreferenced_bodies(&self.path, state.bodies());
     }
 
     /// Returns an edit's mutation. Reads the operation of a large edit from its object file.
     pub(crate) fn load_mutation(&self, edit: &PendingEdit) -> Result<SentMutation, FileError> {
         let PendingEdit { id, base, payload } = edit;
-        let body = match payload {
-            EditPayload::Op(op) => {
-                return Ok(SentMutation { id: *id, base: *base, op: op.clone() });
-            }
-            EditPayload::Body(body) => body,
+        let op = match payload {
+            EditPayload::Op(op) => op.clone(),
+            EditPayload::Body(body) => self.load_operation(*id, body)?,
         };
-        let operations = decode_external_body(&bodies::read(&self.path, body)?);
-        match operations.map(|operations| operations.into_iter().next()) {
-            Ok(Some(op)) => Ok(SentMutation { id: *id, base: *base, op }),
-            undecodable => Err(FileError::Malformed {
+        Ok(SentMutation { id: *id, base: *base, op })
+    }
+
+    /// Reads the operation of large edit `id` from its object file.
+    fn load_operation(&self, id: u64, body: &UploadBody) -> Result<Operation, FileError> {
+        let object = bodies::read_body(&self.path, body)?;
+        let first_operation =
+            decode_external_body(&object).map(|operations| operations.into_iter().next());
+        match first_operation {
+            Ok(Some(operation)) => Ok(operation),
+            undecodable => Err(FileError::OtherVersion {
                 path: self.path.clone(),
                 why: format!("large edit {id} cannot be decoded: {undecodable:?}"),
-                advice: "use the version of cellar that wrote the file".to_owned(),
             }),
         }
     }

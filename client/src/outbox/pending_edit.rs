@@ -64,30 +64,14 @@ impl EditPayload {
     /// # Errors
     ///
     /// Returns a [`BodyError`] if the operation is too large even for an upload.
-    pub(crate) fn choose(operation: Operation) -> Result<(Self, Option<Vec<u8>>), BodyError> {
-        if !matches!(operation, Operation::SetCells(_)) {
-            return Ok((Self::Op(operation), None));
+    pub(crate) fn encode(operation: Operation) -> Result<(Self, Option<Vec<u8>>), BodyError> {
+        match object_to_upload(&operation)? {
+            None => Ok((Self::Op(operation), None)),
+            Some(object) => {
+                let body = UploadBody::of_object(&object, &operation);
+                Ok((Self::Body(body), Some(object)))
+            }
         }
-        // Encoding plain data cannot fail, and the compressed object is never longer than the JSON.
-        let json_bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
-        if json_bytes <= EXTERNAL_BODY_BYTES {
-            return Ok((Self::Op(operation), None));
-        }
-        let object = encode_external_body(std::slice::from_ref(&operation))?;
-        let fits_a_request = json_bytes <= MAX_MUTATION_BYTES - MUTATION_FRAME_BYTES;
-        if object.len() <= EXTERNAL_BODY_BYTES && fits_a_request {
-            return Ok((Self::Op(operation), None));
-        }
-        let body = UploadBody {
-            sha256: sha256(&object),
-            bytes: u64::try_from(object.len()).unwrap_or(u64::MAX),
-            description: describe_operation(&operation),
-            sheet: needed_sheet(&operation),
-            grant: None,
-            uploaded: false,
-            uncertain: false,
-        };
-        Ok((Self::Body(body), Some(object)))
     }
 
     /// Returns the sheet that must exist for the edit to take effect.
@@ -123,6 +107,40 @@ impl EditPayload {
         match self {
             Self::Body(_) => true,
             Self::Op(operation) => operation.is_resolved_on_append(),
+        }
+    }
+}
+
+/// Encodes an operation that is too large for an append request. Returns `None` for others.
+fn object_to_upload(operation: &Operation) -> Result<Option<Vec<u8>>, BodyError> {
+    if !matches!(operation, Operation::SetCells(_)) {
+        return Ok(None);
+    }
+    // Encoding plain data cannot fail, and the compressed object is never longer than the JSON.
+    let json_bytes = serde_json::to_vec(operation).map_or(usize::MAX, |json| json.len());
+    if json_bytes <= EXTERNAL_BODY_BYTES {
+        return Ok(None);
+    }
+    let object = encode_external_body(std::slice::from_ref(operation))?;
+    let fits_request = json_bytes <= MAX_MUTATION_BYTES - MUTATION_FRAME_BYTES;
+    let fits_log_entry = object.len() <= EXTERNAL_BODY_BYTES;
+    if fits_request && fits_log_entry {
+        return Ok(None);
+    }
+    Ok(Some(object))
+}
+
+impl UploadBody {
+    /// Describes an object that contains only `operation` and is not uploaded yet.
+    fn of_object(object: &[u8], operation: &Operation) -> Self {
+        Self {
+            sha256: sha256(object),
+            bytes: u64::try_from(object.len()).unwrap_or(u64::MAX),
+            description: describe_operation(operation),
+            sheet: needed_sheet(operation),
+            grant: None,
+            uploaded: false,
+            uncertain: false,
         }
     }
 }
@@ -174,7 +192,7 @@ mod tests {
     }
 
     fn object(operation: &Operation) -> Option<Vec<u8>> {
-        EditPayload::choose(operation.clone()).unwrap().1
+        EditPayload::encode(operation.clone()).unwrap().1
     }
 
     #[test]
@@ -182,7 +200,7 @@ mod tests {
         assert_eq!(object(&set(vec![noise(5_000)])), None);
         assert_eq!(object(&set(vec!["x".repeat(MAX_TEXT_BYTES)])), None, "it compresses");
         let large = set(vec![noise(60_000), noise(60_000)]);
-        let (payload, bytes) = EditPayload::choose(large.clone()).unwrap();
+        let (payload, bytes) = EditPayload::encode(large.clone()).unwrap();
         let (EditPayload::Body(body), Some(bytes)) = (&payload, bytes) else {
             panic!("{payload:?}")
         };

@@ -18,10 +18,10 @@ pub(crate) enum Recovery {
     SetAside,
 }
 
-/// Chooses the recovery for an edit whose author is waiting for the result. `sent_before` is set if
+/// Chooses the recovery for an edit whose author is waiting for the result. `may_have_been_sent` is set if
 /// an earlier request may have delivered the edits; they may then have been committed.
-pub(crate) fn choose_recovery(error: &ClientError, sent_before: bool) -> Recovery {
-    let certainly_not_committed = error.certainly_not_done() && !sent_before;
+pub(crate) fn choose_recovery(error: &ClientError, may_have_been_sent: bool) -> Recovery {
+    let certainly_not_committed = error.certainly_not_done() && !may_have_been_sent;
     match error.problem_kind() {
         // The server checks these conditions before it appends any entry.
         Some(ProblemKind::UnknownBase | ProblemKind::MutationGap | ProblemKind::ReloadRequired) => {
@@ -42,10 +42,10 @@ pub(crate) fn choose_recovery(error: &ClientError, sent_before: bool) -> Recover
 /// edits are kept until they can be sent. If the server permanently refuses them, they are moved to
 /// a file. If their base position no longer exists, the caller starts over as a new client and
 /// moves only the edits that may have been committed to a file.
-pub(crate) fn choose_queued_recovery(error: &ClientError, sent_before: bool) -> Recovery {
-    let is_permanent = error.problem_kind().is_some_and(is_permanent);
-    match choose_recovery(error, sent_before) {
-        Recovery::Withdraw | Recovery::SetAside if is_permanent => Recovery::SetAside,
+pub(crate) fn choose_queued_recovery(error: &ClientError, may_have_been_sent: bool) -> Recovery {
+    let is_permanent_problem = error.problem_kind().is_some_and(is_permanent);
+    match choose_recovery(error, may_have_been_sent) {
+        Recovery::Withdraw | Recovery::SetAside if is_permanent_problem => Recovery::SetAside,
         Recovery::SetAside => Recovery::StartOver,
         Recovery::Withdraw => Recovery::Keep,
         recovery => recovery,
@@ -84,7 +84,7 @@ mod tests {
 
     fn problem(kind: ProblemKind, uncertain: bool) -> ClientError {
         let problem = Box::new(Problem::new(kind, "because"));
-        ClientError::Problem { problem, uncertain, advice: None }
+        ClientError::Problem { problem, uncertain }
     }
 
     #[test]

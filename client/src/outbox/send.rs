@@ -24,6 +24,22 @@ pub(crate) enum SendError {
     File(FileError),
 }
 
+/// A request that was answered.
+#[derive(Debug)]
+pub(crate) struct SentRequest {
+    /// Number of edits in the request.
+    pub(crate) edit_count: usize,
+    pub(crate) reply: AppendReply,
+}
+
+/// Result of one attempt to upload and commit a large edit.
+enum UploadAttempt {
+    /// The edit was committed or rejected.
+    Committed(AppendReply),
+    /// The server does not have the object, so another attempt may succeed.
+    ObjectMissing(ClientError),
+}
+
 impl From<ClientError> for SendError {
     fn from(error: ClientError) -> Self {
         Self::Client(error)
@@ -37,18 +53,20 @@ impl From<FileError> for SendError {
 }
 
 impl Outbox {
-    /// Sends all pending edits. Moves each answered edit from `state` to `settled` (committed or
+    /// Sends all pending edits. Moves each answered edit from `state` to `settled_edits` (committed or
     /// rejected edits), even if a later request fails.
     pub(crate) async fn send_all(
         &self,
         state: &mut OutboxState,
-        settled: &mut Vec<SettledEdit>,
+        settled_edits: &mut Vec<SettledEdit>,
     ) -> Result<(), SendError> {
         while let Some(request) = state.next_request() {
-            let (edit_count, reply) = self.send_request(state, request).await?;
+            let SentRequest { edit_count, reply } = self.send_request(state, request).await?;
             let had_bodies = state.bodies().next().is_some();
-            let answered = state.settle_edits(edit_count, &reply);
-            settled.extend(answered.ok_or_else(|| self.incomplete_reply_error())?);
+            let Some(answered_edits) = state.settle_edits(edit_count, &reply) else {
+                return Err(self.incomplete_reply_error().into());
+            };
+            settled_edits.extend(answered_edits);
             // If this write fails, the edits are resent later and the server deduplicates them.
             if self.write(state).is_ok() && had_bodies {
                 self.delete_unreferenced_bodies(state);
@@ -57,78 +75,85 @@ impl Outbox {
         Ok(())
     }
 
-    /// Sends one request. Returns the response and the number of edits in the request.
+    /// Sends one request and waits for its response.
     pub(crate) async fn send_request(
         &self,
         state: &mut OutboxState,
         request: NextRequest,
-    ) -> Result<(usize, AppendReply), SendError> {
+    ) -> Result<SentRequest, SendError> {
         match request {
             NextRequest::Append(append) => {
                 let reply = self.client.append(self.spreadsheet, &append).await?;
-                Ok((append.mutations.len(), reply))
+                Ok(SentRequest { edit_count: append.mutations.len(), reply })
             }
-            NextRequest::Upload(_) => Ok((1, self.upload_first_edit(state).await?)),
+            NextRequest::Upload(_) => {
+                let reply = self.upload_first_edit(state).await?;
+                Ok(SentRequest { edit_count: 1, reply })
+            }
         }
     }
 
     /// Uploads and commits the first unanswered edit, which must be a large edit. Persists the
     /// state after each step, so that the edit is committed exactly once even after a crash.
     async fn upload_first_edit(&self, state: &mut OutboxState) -> Result<AppendReply, SendError> {
-        let mut last_error = None;
-        for _ in 0..MAX_UPLOAD_ATTEMPTS {
+        let mut last_error = ClientError::Setup { why: "there is no edit to upload".to_owned() };
+        for _ in 1..=MAX_UPLOAD_ATTEMPTS {
             let (Some(NextRequest::Upload(body)), Some(completion)) =
                 (state.next_request(), state.completion_request())
             else {
                 break;
             };
             match self.try_upload(state, body, &completion).await? {
-                Ok(reply) => return Ok(reply),
-                Err(error) => last_error = Some(error),
+                UploadAttempt::Committed(reply) => return Ok(reply),
+                UploadAttempt::ObjectMissing(error) => last_error = error,
             }
         }
-        let no_edit = || ClientError::Setup { why: "there is no edit to upload".to_owned() };
-        Err(last_error.unwrap_or_else(no_edit).into())
+        Err(last_error.into())
     }
 
-    /// Attempts to upload and commit an object once. The inner error means that the server does not
-    /// have the object, so another attempt may succeed.
+    /// Attempts to upload and commit an object once.
     async fn try_upload(
         &self,
         state: &mut OutboxState,
         body: UploadBody,
         completion: &CompleteRequest,
-    ) -> Result<Result<AppendReply, ClientError>, SendError> {
-        let object = bodies::read(&self.path, &body)?;
+    ) -> Result<UploadAttempt, SendError> {
+        let object = bodies::read_body(&self.path, &body)?;
         let is_uploaded = body.uploaded;
         let grant = self.upload_grant(state, body).await?;
-        let mut upload_error = None;
-        if !is_uploaded {
-            match self.client.upload(&grant, object).await {
-                Ok(()) => {
-                    state.mark_uploaded();
-                    self.write(state)?;
-                }
-                Err(error @ ClientError::Unreachable { uncertain: false, .. }) => {
-                    return Err(error.into());
-                }
-                // Complete the upload even if the object store refused it: after a lost response,
-                // the store refuses the retried upload although the object exists. Only the
-                // completion request shows whether it exists.
-                Err(error) => upload_error = Some(error),
-            }
-        }
+        let upload_result =
+            if is_uploaded { Ok(()) } else { self.upload_object(state, &grant, object).await? };
         let completed =
             self.client.complete_upload(self.spreadsheet, grant.upload_id, completion).await;
         match completed {
-            Ok(reply) => Ok(Ok(reply)),
+            Ok(reply) => Ok(UploadAttempt::Committed(reply)),
             Err(error) if error.problem_kind() == Some(ProblemKind::InvalidUpload) => {
                 let may_be_committed = !error.certainly_not_done();
                 state.abandon_upload(may_be_committed);
                 self.write(state)?;
-                Ok(Err(upload_error.unwrap_or(error)))
+                Ok(UploadAttempt::ObjectMissing(upload_result.err().unwrap_or(error)))
             }
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Uploads an object and persists that it is uploaded. The inner error means that the object
+    /// store refused the object: after a lost response, it refuses the retried upload although the
+    /// object exists. Only the completion request shows whether it exists.
+    async fn upload_object(
+        &self,
+        state: &mut OutboxState,
+        grant: &UploadReply,
+        object: Vec<u8>,
+    ) -> Result<Result<(), ClientError>, SendError> {
+        match self.client.upload(grant, object).await {
+            Ok(()) => {
+                state.mark_uploaded();
+                self.write(state)?;
+                Ok(Ok(()))
+            }
+            Err(error @ ClientError::Unreachable { uncertain: false, .. }) => Err(error.into()),
+            Err(refusal) => Ok(Err(refusal)),
         }
     }
 

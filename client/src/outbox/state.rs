@@ -59,6 +59,14 @@ pub(crate) struct OutboxState {
     pub(crate) pending: Vec<PendingEdit>,
 }
 
+/// The identity of an edit, which never changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EditNumber {
+    pub(crate) id: u64,
+    /// Position that the author of the edit had seen.
+    pub(crate) base: Position,
+}
+
 /// A request that sends one or more pending edits.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum NextRequest {
@@ -111,7 +119,8 @@ impl OutboxState {
         if self.version != STATE_VERSION {
             return Some("another version of cellar wrote the file");
         }
-        if (&self.cloud, self.spreadsheet) != (&key.0, key.1) {
+        let (cloud, spreadsheet) = key;
+        if self.cloud != *cloud || self.spreadsheet != *spreadsheet {
             return Some("the file belongs to another spreadsheet");
         }
         let first_id = self.acked_id.saturating_add(1);
@@ -126,19 +135,19 @@ impl OutboxState {
         None
     }
 
-    /// Adds an edit. Returns its id and base position, which never change.
-    pub(crate) fn add_edit(&mut self, payload: EditPayload) -> (u64, Position) {
-        let (id, base) = (self.next_id, self.seen);
-        self.pending.push(PendingEdit { id, base, payload });
+    /// Adds an edit based on the highest known position.
+    pub(crate) fn add_edit(&mut self, payload: EditPayload) -> EditNumber {
+        let number = EditNumber { id: self.next_id, base: self.seen };
+        self.pending.push(PendingEdit { id: number.id, base: number.base, payload });
         self.next_id = self.next_id.saturating_add(1);
-        (id, base)
+        number
     }
 
     /// Returns the next request to send, or `None` if all pending edits are answered. Repeated
     /// calls return equal requests until an answer is recorded.
     pub(crate) fn next_request(&self) -> Option<NextRequest> {
-        let first = self.unanswered().first()?;
-        if let Some(body) = first.body() {
+        let first_edit = self.unanswered().first()?;
+        if let Some(body) = first_edit.body() {
             return Some(NextRequest::Upload(body.clone()));
         }
         Some(NextRequest::Append(AppendRequest {
@@ -174,14 +183,14 @@ impl OutboxState {
 
     /// Returns the request that commits the first unanswered edit, whose object must be uploaded.
     pub(crate) fn completion_request(&self) -> Option<CompleteRequest> {
-        let first = self.unanswered().first()?;
-        let body = first.body()?;
+        let edit = self.unanswered().first()?;
+        let body = edit.body()?;
         Some(CompleteRequest {
             client_id: self.client_id.clone(),
             incarnation: self.incarnation,
             acked_id: self.last_answered_id(),
-            first_id: first.id,
-            base: first.base,
+            first_id: edit.id,
+            base: edit.base,
             bytes: body.bytes,
             sha256: body.sha256.clone(),
         })
@@ -207,9 +216,9 @@ impl OutboxState {
     }
 
     fn change_first_body(&mut self, change: impl FnOnce(&mut UploadBody)) {
-        let answered_id = self.last_answered_id();
-        let first = self.pending.iter_mut().find(|edit| edit.id > answered_id);
-        if let Some(PendingEdit { payload: EditPayload::Body(body), .. }) = first {
+        let last_answered_id = self.last_answered_id();
+        let first_unanswered = self.pending.iter_mut().find(|edit| edit.id > last_answered_id);
+        if let Some(PendingEdit { payload: EditPayload::Body(body), .. }) = first_unanswered {
             change(body);
         }
     }
@@ -226,9 +235,8 @@ impl OutboxState {
 
     /// Returns the pending edits without a response from the server.
     pub(crate) fn unanswered(&self) -> &[PendingEdit] {
-        let answered_id = self.last_answered_id();
-        let start = self.pending.partition_point(|edit| edit.id <= answered_id);
-        self.pending.get(start..).unwrap_or_default()
+        let first_unanswered = self.count_up_to(self.last_answered_id());
+        self.pending.get(first_unanswered..).unwrap_or_default()
     }
 
     fn last_answered_id(&self) -> u64 {
@@ -250,9 +258,10 @@ impl OutboxState {
     /// Drops and returns the pending edits up to `id`, all of which must be settled (committed or
     /// rejected).
     pub(crate) fn drop_up_to(&mut self, id: u64) -> Vec<PendingEdit> {
-        let dropped: Vec<PendingEdit> = self.pending.drain(..self.count_up_to(id)).collect();
-        if let Some(last) = dropped.last() {
-            self.acked_id = last.id;
+        let dropped_count = self.count_up_to(id);
+        let dropped_edits: Vec<PendingEdit> = self.pending.drain(..dropped_count).collect();
+        if let Some(last_dropped) = dropped_edits.last() {
+            self.acked_id = last_dropped.id;
         }
         if self.answered_id <= self.acked_id {
             self.answered_id = 0;
@@ -260,7 +269,7 @@ impl OutboxState {
         if self.attempted_id <= self.acked_id {
             self.attempted_id = 0;
         }
-        dropped
+        dropped_edits
     }
 
     /// Drops and returns the first `edit_count` unanswered edits, which the response has settled.
@@ -271,23 +280,19 @@ impl OutboxState {
         reply: &AppendReply,
     ) -> Option<Vec<SettledEdit>> {
         let answered_id = self.record_reply(edit_count, reply)?;
-        let dropped = self.drop_up_to(answered_id);
-        let mut own_edits = dropped.iter().zip(&reply.results);
-        if own_edits.any(|(edit, answer)| may_delete_a_sheet(&edit.payload, answer))
-            || reply.next.is_some()
-            || reply.entries.iter().any(deletes_a_sheet)
-        {
+        let answered_edits = self.drop_up_to(answered_id);
+        let mut settled_edits = Vec::with_capacity(answered_edits.len());
+        let mut may_have_deleted_sheet =
+            reply.next.is_some() || reply.entries.iter().any(deletes_a_sheet);
+        for (edit, answer) in answered_edits.iter().zip(&reply.results) {
+            may_have_deleted_sheet |= may_delete_a_sheet(&edit.payload, answer);
+            settled_edits.push(SettledEdit::of_edit(edit, answer, reply));
+        }
+        if may_have_deleted_sheet {
             self.first_sheet = None;
         }
         self.seen = self.seen.max(reply.head);
-        let settle = |(edit, answer): (PendingEdit, &AppendedMutation)| SettledEdit {
-            description: edit.payload.describe(),
-            base: edit.base,
-            sheet: edit.payload.needed_sheet(),
-            possible_deletion: possible_deletion(&edit.payload, answer, reply),
-            answer: answer.clone(),
-        };
-        Some(dropped.into_iter().zip(&reply.results).map(settle).collect())
+        Some(settled_edits)
     }
 
     /// Removes the newest edit, which must certainly not be committed. The next edit reuses its id.
@@ -300,10 +305,10 @@ impl OutboxState {
     /// Starts a new client that recreates the pending edits, based on `seen`. The edits must
     /// certainly not be committed.
     pub(crate) fn start_over(&mut self, client_id: String, incarnation: u32, seen: Position) {
-        let edits = std::mem::take(&mut self.pending);
-        let key = (std::mem::take(&mut self.cloud), self.spreadsheet);
+        let uncommitted_edits = std::mem::take(&mut self.pending);
+        let key = (self.cloud.clone(), self.spreadsheet);
         *self = Self::new(key, client_id, incarnation, seen);
-        for edit in edits {
+        for edit in uncommitted_edits {
             self.add_edit(edit.payload);
         }
     }
@@ -319,20 +324,19 @@ impl OutboxState {
 
     /// Returns whether a pending edit adds a sheet.
     pub(crate) fn adds_a_sheet(&self) -> bool {
-        let adds_sheet =
-            |edit: &PendingEdit| matches!(edit.payload, EditPayload::Op(Operation::AddSheet(_)));
-        self.pending.iter().any(adds_sheet)
+        let mut payloads = self.pending.iter().map(|edit| &edit.payload);
+        payloads.any(|payload| matches!(payload, EditPayload::Op(Operation::AddSheet(_))))
     }
 
-    /// Renumbers the sheets that the pending edits add, starting at `next`. The edits must not have
-    /// been sent yet.
-    pub(crate) fn renumber_added_sheets(&mut self, next: SheetId) {
-        let added = self.pending.iter_mut().filter_map(|edit| match &mut edit.payload {
-            EditPayload::Op(Operation::AddSheet(add)) => Some(add),
-            _ => None,
-        });
-        for (number, add) in (next.0..=u32::MAX).zip(added) {
-            add.sheet = SheetId(number);
+    /// Renumbers the sheets that the pending edits add, starting at `next_sheet`. The edits must not
+    /// have been sent yet.
+    pub(crate) fn renumber_added_sheets(&mut self, next_sheet: SheetId) {
+        let mut next_number = next_sheet.0;
+        for edit in &mut self.pending {
+            if let EditPayload::Op(Operation::AddSheet(add)) = &mut edit.payload {
+                add.sheet = SheetId(next_number);
+                next_number = next_number.saturating_add(1);
+            }
         }
     }
 
@@ -354,19 +358,37 @@ impl OutboxState {
             self.first_sheet = first_sheet.or(self.first_sheet);
             return true;
         }
-        let before = (self.seen, self.first_sheet);
-        if position > self.seen {
-            (self.seen, self.first_sheet) = (position, first_sheet);
-        } else if position == self.seen {
-            self.first_sheet = first_sheet.or(self.first_sheet);
+        if position < self.seen {
+            return false;
         }
-        before != (self.seen, self.first_sheet)
+        if position > self.seen {
+            self.seen = position;
+            self.first_sheet = first_sheet;
+            return true;
+        }
+        let has_new_sheet = first_sheet.is_some() && first_sheet != self.first_sheet;
+        if has_new_sheet {
+            self.first_sheet = first_sheet;
+        }
+        has_new_sheet
     }
 
     /// Describes the pending edits for a message, such as `B2 = "new", 3 cells A1:C1`.
     pub(crate) fn describe_pending(&self) -> String {
         let edits: Vec<String> = self.pending.iter().map(|edit| edit.payload.describe()).collect();
         edits.join(", ")
+    }
+}
+
+impl SettledEdit {
+    fn of_edit(edit: &PendingEdit, answer: &AppendedMutation, reply: &AppendReply) -> Self {
+        Self {
+            description: edit.payload.describe(),
+            base: edit.base,
+            sheet: edit.payload.needed_sheet(),
+            possible_deletion: possible_deletion(&edit.payload, answer, reply),
+            answer: answer.clone(),
+        }
     }
 }
 
@@ -381,7 +403,10 @@ fn possible_deletion(
     let deletion = find_possible_deletion(reply, payload.needed_sheet()?, edit_position)?;
     // The edit itself may delete the sheet, so a deleted sheet proves nothing.
     let deletes_sheet = matches!(payload, EditPayload::Op(operation) if is_delete_sheet(operation));
-    if deletes_sheet && deletion == edit_position { None } else { Some(deletion) }
+    if deletes_sheet && deletion == edit_position {
+        return None;
+    }
+    Some(deletion)
 }
 
 fn is_zero(id: &u64) -> bool {
@@ -389,7 +414,7 @@ fn is_zero(id: &u64) -> bool {
 }
 
 fn deletes_a_sheet(entry: &EntryView) -> bool {
-    entry.mutations.iter().flat_map(MutationView::effective).any(is_delete_sheet)
+    entry.mutations.iter().flat_map(MutationView::committed_operations).any(is_delete_sheet)
 }
 
 fn is_delete_sheet(operation: &Operation) -> bool {
@@ -401,13 +426,10 @@ fn may_delete_a_sheet(payload: &EditPayload, answer: &AppendedMutation) -> bool 
     if let Some(committed) = &answer.committed {
         return committed.iter().any(is_delete_sheet);
     }
-    match payload {
-        EditPayload::Op(operation) => {
-            // The answer to a duplicate undo or revert omits the committed operations.
-            let is_unknown =
-                operation.is_resolved_on_append() && answer.status == MutationStatus::Duplicate;
-            is_unknown || is_delete_sheet(operation)
-        }
-        EditPayload::Body(_) => false,
-    }
+    // A large edit only sets cells.
+    let EditPayload::Op(operation) = payload else { return false };
+    // The answer to a duplicate undo or revert omits the committed operations.
+    let is_unknown_undo =
+        operation.is_resolved_on_append() && answer.status == MutationStatus::Duplicate;
+    is_unknown_undo || is_delete_sheet(operation)
 }

@@ -5,7 +5,7 @@
 //! processes may share a cache directory, because files are created by atomic renames and any
 //! process may evict them.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirEntry, File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -52,6 +52,7 @@ pub(super) struct CacheName(String);
 /// Creates the file names for one spreadsheet's objects.
 #[derive(Debug, Clone)]
 pub(super) struct CacheNames {
+    /// The stack and the spreadsheet.
     owner: String,
 }
 
@@ -87,6 +88,26 @@ struct CachedFile {
     path: PathBuf,
 }
 
+impl CachedFile {
+    /// Returns `None` for anything but a regular file.
+    fn of_entry(entry: &DirEntry) -> Option<Self> {
+        let metadata = entry.metadata().ok()?;
+        if !metadata.is_file() {
+            return None;
+        }
+        let last_used = metadata.modified().ok()?;
+        Some(Self { last_used, bytes: metadata.len(), path: entry.path() })
+    }
+}
+
+/// Reads a file to its end. Returns `None` if it cannot be read or is longer than `max_bytes`.
+fn read_at_most(file: &mut File, max_bytes: usize) -> Option<Vec<u8>> {
+    let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(1);
+    let mut contents = Vec::new();
+    file.take(limit).read_to_end(&mut contents).ok()?;
+    (contents.len() <= max_bytes).then_some(contents)
+}
+
 impl ChunkCache {
     /// Returns the cache in `dir/.cellar/chunks/` with the default size limit. The directory is
     /// created on the first write.
@@ -107,21 +128,18 @@ impl ChunkCache {
     pub(super) fn get(&self, name: &CacheName, max_bytes: usize) -> Option<Vec<u8>> {
         let path = self.path(name);
         // Only open regular files: opening a pipe would block.
-        let is_regular = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        let is_regular = std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
         if !is_regular {
             return None;
         }
         // Without write permission, the object is still readable, but its access time cannot be
         // updated.
-        let writable = OpenOptions::new().read(true).write(true).open(&path);
-        let mut file = writable.or_else(|_| File::open(&path)).ok()?;
-        let max_bytes = u64::try_from(max_bytes).unwrap_or(u64::MAX);
-        let mut stored = Vec::new();
-        let read = (&mut file).take(max_bytes.saturating_add(1)).read_to_end(&mut stored);
-        if read.is_err() || u64::try_from(stored.len()).unwrap_or(u64::MAX) > max_bytes {
+        let writable_file = OpenOptions::new().read(true).write(true).open(&path);
+        let mut file = writable_file.or_else(|_| File::open(&path)).ok()?;
+        let Some(stored) = read_at_most(&mut file, max_bytes) else {
             self.remove(name);
             return None;
-        }
+        };
         let _ = file.set_modified(SystemTime::now());
         Some(stored)
     }
@@ -165,39 +183,31 @@ impl ChunkCache {
     /// Scans the directory and, if the cache exceeds its limit, evicts the least recently used
     /// files. Returns the remaining size in bytes.
     fn scan_and_evict(&self) -> u64 {
-        let mut files = self.files();
-        let mut bytes: u64 = files.iter().map(|file| file.bytes).fold(0, u64::saturating_add);
-        if bytes <= self.max_bytes {
-            return bytes;
+        let mut files = self.list_files();
+        let mut total_bytes: u64 = files.iter().map(|file| file.bytes).fold(0, u64::saturating_add);
+        if total_bytes <= self.max_bytes {
+            return total_bytes;
         }
         files.sort_unstable_by(|a, b| (a.last_used, &a.path).cmp(&(b.last_used, &b.path)));
-        let target_bytes = self.max_bytes.saturating_sub(self.max_bytes / EVICTION_DIVISOR);
+        let target_bytes = self.max_bytes - self.max_bytes / EVICTION_DIVISOR;
         for file in files {
-            if bytes <= target_bytes {
+            if total_bytes <= target_bytes {
                 break;
             }
             // Another process may already have removed the file. A file that cannot be removed
             // still counts.
             let is_removed = std::fs::remove_file(&file.path).is_ok() || !file.path.exists();
             if is_removed {
-                bytes = bytes.saturating_sub(file.bytes);
+                total_bytes = total_bytes.saturating_sub(file.bytes);
             }
         }
-        bytes
+        total_bytes
     }
 
     /// Lists all files in the directory, including temporary files left by killed processes.
-    fn files(&self) -> Vec<CachedFile> {
-        let Ok(files) = std::fs::read_dir(&self.folder) else { return Vec::new() };
-        let regular_files = files.flatten().filter_map(|file| {
-            let metadata = file.metadata().ok()?;
-            if !metadata.is_file() {
-                return None;
-            }
-            let last_used = metadata.modified().ok()?;
-            Some(CachedFile { last_used, bytes: metadata.len(), path: file.path() })
-        });
-        regular_files.collect()
+    fn list_files(&self) -> Vec<CachedFile> {
+        let Ok(folder_entries) = std::fs::read_dir(&self.folder) else { return Vec::new() };
+        folder_entries.flatten().filter_map(|entry| CachedFile::of_entry(&entry)).collect()
     }
 }
 
@@ -227,7 +237,7 @@ mod tests {
     }
 
     fn bytes(cache: &ChunkCache) -> u64 {
-        cache.files().iter().map(|kept| kept.bytes).sum()
+        cache.list_files().iter().map(|kept| kept.bytes).sum()
     }
 
     /// Sets an object's access time to `seconds` ago.

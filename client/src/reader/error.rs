@@ -6,18 +6,16 @@ use cellar_base::position::Position;
 use cellar_snapshot::SnapshotError;
 
 use crate::ClientError;
-use crate::error::advice;
 
 /// Error reading a spreadsheet from its snapshots.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReaderError {
     /// A request failed, or the requested range or sheet is invalid.
     #[error(transparent)]
-    #[diagnostic(transparent)]
     Client(#[from] ClientError),
     /// A snapshot object does not exist.
     #[error("snapshot object {key} is missing")]
-    #[diagnostic(code(cellar::object_missing), help("{}", rebuild_advice(log)))]
     Missing {
         /// The spreadsheet.
         log: LogId,
@@ -26,7 +24,6 @@ pub enum ReaderError {
     },
     /// A snapshot object is corrupt.
     #[error("snapshot object {key} is damaged: {why}")]
-    #[diagnostic(code(cellar::object_damaged), help("{}", rebuild_advice(log)))]
     Damaged {
         /// The spreadsheet.
         log: LogId,
@@ -38,12 +35,6 @@ pub enum ReaderError {
     },
     /// The external body of a large log entry cannot be downloaded.
     #[error("the body of the large entry at {position} is missing: {source}")]
-    #[diagnostic(
-        code(cellar::large_entry_missing),
-        help(
-            "run the command again; if the error persists, the object was deleted from the bucket"
-        )
-    )]
     LargeEntry {
         /// Position of the log entry.
         position: Position,
@@ -53,7 +44,6 @@ pub enum ReaderError {
     /// Every attempt to load the spreadsheet failed, because its tables were restored or too many
     /// entries were appended during the load.
     #[error("the spreadsheet changed during each of {attempts} attempts to read it")]
-    #[diagnostic(code(cellar::changing), help("run the command again"))]
     Changing {
         /// Number of attempts.
         attempts: u32,
@@ -64,7 +54,7 @@ impl ReaderError {
     /// Returns the problem kind with which the server reports the same error.
     pub(crate) fn from_problem(kind: ProblemKind, why: impl Into<String>) -> Self {
         let problem = Box::new(Problem::new(kind, why));
-        Self::Client(ClientError::Problem { problem, uncertain: false, advice: advice(kind) })
+        Self::Client(ClientError::Problem { problem, uncertain: false })
     }
 
     /// Builds the error for objects that are inconsistent with each other.
@@ -83,14 +73,6 @@ impl ReaderError {
     }
 }
 
-/// Returns a hint on how to rebuild a spreadsheet's snapshots.
-fn rebuild_advice(log: &LogId) -> String {
-    format!(
-        "rebuild the snapshots from the log, which is complete, with `synth reprocess --rebuild \
-         --spreadsheet {log}`"
-    )
-}
-
 /// Returns whether the object store refused a download because the object does not exist or the URL
 /// has expired.
 pub(super) fn is_refusal(error: &ClientError) -> bool {
@@ -104,25 +86,20 @@ pub(super) fn is_not_found(error: &ClientError) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use miette::Diagnostic as _;
-
     use super::*;
 
     #[test]
-    fn a_missing_object_is_named_with_the_command_that_rebuilds_it() {
+    fn a_missing_object_is_named() {
         let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
         let key = format!("sheets/{log}/chunks/ab");
         let missing = ReaderError::Missing { log, key: key.clone() };
         let damaged = ReaderError::Damaged { log, key: key.clone(), why: "a bit".into() };
         for error in [missing, damaged] {
-            let (text, help) = (error.to_string(), error.help().unwrap().to_string());
-            assert!(text.contains(&key), "{text}");
-            assert!(help.contains(&format!("--rebuild --spreadsheet {log}`")), "{help}");
+            assert!(error.to_string().contains(&key), "{error}");
             assert_eq!(error.object(), Some(key.clone()));
         }
         let unknown =
             ReaderError::from_problem(ProblemKind::SheetNotFound, "sheet `x` does not exist");
-        assert!(unknown.help().unwrap().to_string().contains("cellar sheets"));
         assert_eq!(unknown.object(), None);
     }
 }

@@ -30,7 +30,9 @@ use cellar_sheet::operation::SheetId;
 
 use crate::Client;
 pub(crate) use objects::SnapshotSource;
-pub(crate) use opened::{EntryTail, LoadedSpreadsheet, ReadableState};
+pub(crate) use opened::{
+    EntryRetention, EntryTail, GrowableState, LoadedSpreadsheet, ReadableState,
+};
 
 /// A spreadsheet opened at its newest position.
 ///
@@ -84,17 +86,19 @@ impl Reader {
         sheet: Option<&str>,
         rectangle: Rectangle,
     ) -> Result<CellsReply, ReaderError> {
-        for _ in 1..MAX_READ_BEGINNINGS {
-            match self.state.read_cells(&self.source, sheet, rectangle).await {
-                Err(error) if error.object().is_some() => {
-                    if !self.switch_to_newest_root().await? {
-                        return Err(error);
-                    }
-                }
-                result => return result,
+        let mut attempts_left = MAX_READ_BEGINNINGS;
+        loop {
+            attempts_left -= 1;
+            let result = self.state.read_cells(&self.source, sheet, rectangle).await;
+            let is_object_missing = result.as_ref().is_err_and(|error| error.object().is_some());
+            if !is_object_missing || attempts_left == 0 {
+                return result;
+            }
+            let has_new_root = self.switch_to_newest_root().await?;
+            if !has_new_root {
+                return result;
             }
         }
-        self.state.read_cells(&self.source, sheet, rectangle).await
     }
 
     /// Loads the newest state. If the snapshot root has changed, switches to the new state and
@@ -110,49 +114,57 @@ impl Reader {
 }
 
 impl ReadableState {
-    /// Returns the cells of a rectangle. Reads the sheet named `sheet`, or the first sheet if
-    /// `sheet` is `None`.
+    /// Returns the cells of a rectangle. Reads the sheet named `sheet_name`, or the first sheet if
+    /// it is `None`.
     pub(crate) async fn read_cells(
         &mut self,
         source: &SnapshotSource,
-        sheet: Option<&str>,
+        sheet_name: Option<&str>,
         rectangle: Rectangle,
     ) -> Result<CellsReply, ReaderError> {
-        let (id, name, extent, formats) =
-            self.sheet_metadata(sheet, rectangle).ok_or_else(|| {
-                let why = format!("sheet `{}` does not exist", sheet.unwrap_or_default());
-                ReaderError::from_problem(ProblemKind::SheetNotFound, why)
-            })?;
-        let cells = self.nonblank_cells(source, id, rectangle).await?;
+        let Some(header) = self.sheet_header(sheet_name, rectangle) else {
+            let message = format!("sheet `{}` does not exist", sheet_name.unwrap_or_default());
+            return Err(ReaderError::from_problem(ProblemKind::SheetNotFound, message));
+        };
+        let cells = self.nonblank_cells(source, header.sheet, rectangle).await?;
         Ok(CellsReply {
-            sheet: id,
-            name,
+            sheet: header.sheet,
+            name: header.name,
             position: self.position,
             incarnation: self.incarnation,
-            extent,
-            formats: formats.newest,
-            formats_truncated: formats.truncated,
+            extent: header.extent,
+            formats: header.formats.newest,
+            formats_truncated: header.formats.truncated,
             cells,
             next: None,
         })
     }
 
-    /// Returns a sheet's id, name and extent, and the formats within a rectangle.
-    fn sheet_metadata(
-        &self,
-        sheet: Option<&str>,
-        rectangle: Rectangle,
-    ) -> Option<(SheetId, String, Extent, ReplyFormats)> {
+    /// Returns what a reply states about a sheet apart from its cells, or `None` if the sheet does
+    /// not exist.
+    fn sheet_header(&self, sheet_name: Option<&str>, rectangle: Rectangle) -> Option<SheetHeader> {
         let tabs = &self.metadata.tabs;
-        let id = match sheet {
+        let sheet = match sheet_name {
             None => *tabs.order().first()?,
-            Some(name) => tabs.named(name)?,
+            Some(sheet_name) => tabs.named(sheet_name)?,
         };
-        let name = tabs.name(id)?.to_owned();
-        let metadata = self.metadata.sheets.get(&id)?;
-        let formats = ReplyFormats::newest_of(metadata.formats.in_rectangle(rectangle));
-        Some((id, name, metadata.extent, formats))
+        let metadata = self.metadata.sheets.get(&sheet)?;
+        Some(SheetHeader {
+            sheet,
+            name: tabs.name(sheet)?.to_owned(),
+            extent: metadata.extent,
+            formats: ReplyFormats::newest_of(metadata.formats.in_rectangle(rectangle)),
+        })
     }
+}
+
+/// A sheet without its cells, as read in a rectangle.
+struct SheetHeader {
+    sheet: SheetId,
+    name: String,
+    extent: Extent,
+    /// The formats within the rectangle.
+    formats: ReplyFormats,
 }
 
 #[cfg(test)]

@@ -51,17 +51,17 @@ impl SnapshotSource {
     /// Reads a snapshot root from the disk cache.
     pub(crate) fn cached_root(&self, key: ObjectKey) -> Option<Root> {
         self.family.get_or_init(|| key.log);
-        let name = self.cache_names().root(key.hash);
+        let cache_name = self.cache_names().root(key.hash);
         let unpack = |stored: &[u8]| Root::unpack(key.hash, stored);
-        self.read_cached(&name, MAX_STORED_ROOT_BYTES, unpack)
+        self.read_cached(&cache_name, MAX_STORED_ROOT_BYTES, unpack)
     }
 
     /// Loads a snapshot root from the disk cache or, on a cache miss, from `url`.
     pub(super) async fn load_root(&self, key: ObjectKey, url: &str) -> Result<Root, ReaderError> {
-        let (hash, path) = (key.hash, root_key(key.log, key.hash));
         if let Some(root) = self.cached_root(key) {
             return Ok(root);
         }
+        let path = root_key(key.log, key.hash);
         let damaged = |why| ReaderError::Damaged { log: self.log, key: path.clone(), why };
         let stored = match self.client.stored_object(url, MAX_STORED_ROOT_BYTES).await {
             Ok(stored) => stored,
@@ -69,28 +69,13 @@ impl SnapshotSource {
                 return Err(ReaderError::Missing { log: self.log, key: path });
             }
             Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {
-                return Err(damaged(too_large(max_bytes)));
+                return Err(damaged(too_large_message(max_bytes)));
             }
             Err(error) => return Err(error.into()),
         };
-        let root = Root::unpack(hash, &stored).map_err(|why| damaged(why.to_string()))?;
-        self.store_in_cache(&self.cache_names().root(hash), &stored);
+        let root = Root::unpack(key.hash, &stored).map_err(|error| damaged(error.to_string()))?;
+        self.store_in_cache(&self.cache_names().root(key.hash), &stored);
         Ok(root)
-    }
-
-    /// Loads objects into memory. Fails if an object is missing or corrupt.
-    pub(super) async fn load(
-        &self,
-        wanted: &[ObjectRequest],
-        objects: &mut Objects,
-    ) -> Result<(), ReaderError> {
-        self.load_chunks(
-            wanted,
-            |wanted| wanted.hash,
-            |wanted, stored| objects.insert(wanted, stored).map_err(|why| why.to_string()),
-            |_, error| Err(error),
-        )
-        .await
     }
 
     /// Calls `read` until it returns a value. Between calls, loads the objects that `read` has
@@ -103,96 +88,111 @@ impl SnapshotSource {
         loop {
             match read(objects).map_err(|error| ReaderError::inconsistent(self.log, &error))? {
                 Fetch::Ready(value) => return Ok(value),
-                Fetch::Need(wanted) => self.load(&wanted, objects).await?,
+                Fetch::Need(wanted) => self.load_chunks(&wanted, objects).await?,
             }
         }
     }
 
-    /// Loads chunks. `accept` verifies and stores a chunk, or returns a description of the
-    /// corruption. `on_unavailable` is called for each missing or corrupt chunk: `Err` aborts the
-    /// load, `Ok` skips the chunk.
-    pub(super) async fn load_chunks<W: Copy>(
+    /// Loads chunks from the disk cache or, on a cache miss, from the object store, and passes them
+    /// to `receiver`.
+    pub(super) async fn load_chunks<R: ChunkReceiver>(
         &self,
-        wanted: &[W],
-        hash: impl Fn(&W) -> ChunkHash,
-        mut accept: impl FnMut(&W, &[u8]) -> Result<(), String>,
-        mut on_unavailable: impl FnMut(&W, ReaderError) -> Result<(), ReaderError>,
+        requests: &[R::Request],
+        receiver: &mut R,
     ) -> Result<(), ReaderError> {
-        let names = self.cache_names();
-        let mut missing = wanted.to_vec();
-        missing.retain(|wanted| {
-            let name = names.chunk(hash(wanted));
-            self.read_cached(&name, MAX_STORED_CHUNK_BYTES, |stored| accept(wanted, stored))
-                .is_none()
-        });
-        for batch in missing.chunks(MAX_CHUNK_URLS) {
-            let refused =
-                self.download_chunks(batch, &hash, &mut accept, &mut on_unavailable).await?;
+        let missing_requests = self.receive_cached_chunks(requests, receiver);
+        for batch in missing_requests.chunks(MAX_CHUNK_URLS) {
+            let refused = self.download_chunks(batch, receiver).await?;
             if refused.is_empty() {
                 continue;
             }
             // The first URLs may have expired: retry once with new URLs.
-            let retried: Vec<W> = refused.into_iter().map(|refused| refused.wanted).collect();
-            let refused =
-                self.download_chunks(&retried, &hash, &mut accept, &mut on_unavailable).await?;
-            for RefusedChunk { wanted, is_not_found } in refused {
-                let key = chunk_key(self.family(), hash(&wanted));
+            let retried: Vec<R::Request> = refused.iter().map(|chunk| chunk.request).collect();
+            for refused_again in self.download_chunks(&retried, receiver).await? {
+                let RefusedChunk { request, is_not_found } = refused_again;
+                let key = chunk_key(self.family(), R::hash_of(&request));
                 let error = ReaderError::Missing { log: self.log, key };
                 // After a refused download, the client cannot know whether the chunk exists.
                 if !is_not_found {
                     return Err(error);
                 }
-                on_unavailable(&wanted, error)?;
+                receiver.handle_unavailable(&request, error)?;
             }
         }
         Ok(())
     }
 
+    /// Passes the cached chunks to `receiver`. Returns the requests for the other chunks.
+    fn receive_cached_chunks<R: ChunkReceiver>(
+        &self,
+        requests: &[R::Request],
+        receiver: &mut R,
+    ) -> Vec<R::Request> {
+        let cache_names = self.cache_names();
+        let mut missing_requests = Vec::new();
+        for request in requests {
+            let cache_name = cache_names.chunk(R::hash_of(request));
+            let accept = |stored: &[u8]| receiver.accept(request, stored);
+            if self.read_cached(&cache_name, MAX_STORED_CHUNK_BYTES, accept).is_none() {
+                missing_requests.push(*request);
+            }
+        }
+        missing_requests
+    }
+
     /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently. Returns the chunks refused by the
     /// object store.
-    async fn download_chunks<W: Copy>(
+    async fn download_chunks<R: ChunkReceiver>(
         &self,
-        wanted: &[W],
-        hash: &impl Fn(&W) -> ChunkHash,
-        accept: &mut impl FnMut(&W, &[u8]) -> Result<(), String>,
-        on_unavailable: &mut impl FnMut(&W, ReaderError) -> Result<(), ReaderError>,
-    ) -> Result<Vec<RefusedChunk<W>>, ReaderError> {
-        let hashes: Vec<ChunkHash> = wanted.iter().map(hash).collect();
+        requests: &[R::Request],
+        receiver: &mut R,
+    ) -> Result<Vec<RefusedChunk<R::Request>>, ReaderError> {
+        let hashes: Vec<ChunkHash> = requests.iter().map(R::hash_of).collect();
         let urls = self.client.chunk_urls(self.log, &hashes).await?.urls;
-        let download = |(index, url): (usize, String)| {
+        let download = |(request, url): (R::Request, String)| {
             let client = self.client.clone();
-            async move { (index, client.stored_object(&url, MAX_STORED_CHUNK_BYTES).await) }
+            async move { (request, client.stored_object(&url, MAX_STORED_CHUNK_BYTES).await) }
         };
         let mut refused = Vec::new();
-        let handle_download = |joined: Result<(usize, Downloaded), JoinError>| {
+        let handle_result = |joined: Result<(R::Request, DownloadResult), JoinError>| {
             // Joining fails only if the task panicked, which is a bug.
-            let (index, downloaded) =
+            let (request, result) =
                 joined.map_err(|error| ClientError::Setup { why: error.to_string() })?;
-            let Some(wanted) = wanted.get(index) else { return Ok(()) };
-            let hash = hash(wanted);
-            let damaged = |why| {
-                let key = chunk_key(self.family(), hash);
-                ReaderError::Damaged { log: self.log, key, why }
-            };
-            match downloaded {
-                Ok(stored) => match accept(wanted, &stored) {
-                    Ok(()) => self.store_in_cache(&self.cache_names().chunk(hash), &stored),
-                    Err(why) => on_unavailable(wanted, damaged(why))?,
-                },
-                Err(error) if is_refusal(&error) => {
-                    let is_not_found = is_not_found(&error);
-                    refused.push(RefusedChunk { wanted: *wanted, is_not_found });
-                }
-                Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {
-                    on_unavailable(wanted, damaged(too_large(max_bytes)))?;
-                }
-                Err(error) => return Err(ReaderError::from(error)),
-            }
-            Ok(())
+            refused.extend(self.receive_download(request, result, receiver)?);
+            Ok::<(), ReaderError>(())
         };
-        let numbered_urls = urls.into_iter().enumerate();
-        run_concurrently(CHUNK_GETS_AT_ONCE, numbered_urls, download, handle_download).await?;
+        let requests_with_urls = requests.iter().copied().zip(urls);
+        run_concurrently(CHUNK_GETS_AT_ONCE, requests_with_urls, download, handle_result).await?;
         Ok(refused)
+    }
+
+    /// Passes a downloaded chunk to `receiver`. Returns the chunk if the object store refused it.
+    fn receive_download<R: ChunkReceiver>(
+        &self,
+        request: R::Request,
+        result: DownloadResult,
+        receiver: &mut R,
+    ) -> Result<Option<RefusedChunk<R::Request>>, ReaderError> {
+        let hash = R::hash_of(&request);
+        let damaged = |why| {
+            let key = chunk_key(self.family(), hash);
+            ReaderError::Damaged { log: self.log, key, why }
+        };
+        match result {
+            Ok(stored) => match receiver.accept(&request, &stored) {
+                Ok(()) => self.store_in_cache(&self.cache_names().chunk(hash), &stored),
+                Err(why) => receiver.handle_unavailable(&request, damaged(why))?,
+            },
+            Err(error) if is_refusal(&error) => {
+                let is_not_found = is_not_found(&error);
+                return Ok(Some(RefusedChunk { request, is_not_found }));
+            }
+            Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {
+                receiver.handle_unavailable(&request, damaged(too_large_message(max_bytes)))?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(None)
     }
 
     /// Loads a large entry's mutations from the disk cache or, on a cache miss, from the object
@@ -202,9 +202,9 @@ impl SnapshotSource {
         position: Position,
         external: &ExternalBody,
     ) -> Result<Vec<MutationView>, ReaderError> {
-        let name = self.cache_names().body(&external.sha256);
+        let cache_name = self.cache_names().body(&external.sha256);
         let decode = |stored: &[u8]| self.client.mutations_of(external, stored);
-        if let Some(mutations) = self.read_cached(&name, MAX_UPLOAD_BYTES, decode) {
+        if let Some(mutations) = self.read_cached(&cache_name, MAX_UPLOAD_BYTES, decode) {
             return Ok(mutations);
         }
         let object = match self.client.external_object(external).await {
@@ -215,7 +215,7 @@ impl SnapshotSource {
             Err(error) => return Err(error.into()),
         };
         let mutations = decode(&object)?;
-        self.store_in_cache(&name, &object);
+        self.store_in_cache(&cache_name, &object);
         Ok(mutations)
     }
 
@@ -243,41 +243,75 @@ impl SnapshotSource {
     }
 }
 
+/// Receives the chunks that a [`SnapshotSource`] loads.
+pub(super) trait ChunkReceiver {
+    /// Identifies a chunk to load.
+    type Request: Copy + Send + Sync + 'static;
+
+    fn hash_of(request: &Self::Request) -> ChunkHash;
+
+    /// Verifies and retains a chunk. The error describes why the chunk is corrupt.
+    fn accept(&mut self, request: &Self::Request, stored: &[u8]) -> Result<(), String>;
+
+    /// Handles a missing or corrupt chunk: `Err` aborts the load, `Ok` skips the chunk.
+    fn handle_unavailable(
+        &mut self,
+        request: &Self::Request,
+        error: ReaderError,
+    ) -> Result<(), ReaderError>;
+}
+
+impl ChunkReceiver for Objects {
+    type Request = ObjectRequest;
+
+    fn hash_of(request: &ObjectRequest) -> ChunkHash {
+        request.hash
+    }
+
+    fn accept(&mut self, request: &ObjectRequest, stored: &[u8]) -> Result<(), String> {
+        self.insert(request, stored).map_err(|error| error.to_string())
+    }
+
+    fn handle_unavailable(&mut self, _: &ObjectRequest, error: ReaderError) -> Result<(), ReaderError> {
+        Err(error)
+    }
+}
+
 /// Result of downloading one object.
-type Downloaded = Result<Vec<u8>, ClientError>;
+type DownloadResult = Result<Vec<u8>, ClientError>;
 
 /// A chunk that the object store did not return.
-struct RefusedChunk<W> {
-    wanted: W,
+struct RefusedChunk<Request> {
+    request: Request,
     /// Whether the object store reported that the chunk does not exist, rather than refusing
     /// access.
     is_not_found: bool,
 }
 
-fn too_large(max_bytes: usize) -> String {
+fn too_large_message(max_bytes: usize) -> String {
     format!("it is larger than the limit of {max_bytes} bytes")
 }
 
-/// Runs at most `limit` tasks concurrently and passes each result to `handle` as soon as it is
-/// available. If `handle` returns an error, cancels the remaining tasks.
+/// Runs one task per input, at most `max_tasks` at a time, and passes each result to
+/// `handle_result` as soon as it is available. If that returns an error, cancels the other tasks.
 async fn run_concurrently<I, T: Send + 'static, F, E>(
-    limit: usize,
-    items: impl IntoIterator<Item = I>,
-    task: impl Fn(I) -> F,
-    mut handle: impl FnMut(Result<T, JoinError>) -> Result<(), E>,
+    max_tasks: usize,
+    inputs: impl IntoIterator<Item = I>,
+    task_of: impl Fn(I) -> F,
+    mut handle_result: impl FnMut(Result<T, JoinError>) -> Result<(), E>,
 ) -> Result<(), E>
 where
     F: Future<Output = T> + Send + 'static,
 {
-    let mut items = items.into_iter();
-    let mut running = JoinSet::new();
-    for item in items.by_ref().take(limit) {
-        running.spawn(task(item));
+    let mut remaining_inputs = inputs.into_iter();
+    let mut running_tasks = JoinSet::new();
+    for input in remaining_inputs.by_ref().take(max_tasks) {
+        running_tasks.spawn(task_of(input));
     }
-    while let Some(joined) = running.join_next().await {
-        handle(joined)?;
-        if let Some(item) = items.next() {
-            running.spawn(task(item));
+    while let Some(joined) = running_tasks.join_next().await {
+        handle_result(joined)?;
+        if let Some(input) = remaining_inputs.next() {
+            running_tasks.spawn(task_of(input));
         }
     }
     Ok(())

@@ -1,13 +1,13 @@
 //! Loads a spreadsheet's newest state, consisting of the newest snapshot root and the log entries
 //! after it.
 
+use std::borrow::Cow;
+
 use cellar_api::{wire::EntriesReply, wire::EntryView, wire::LoadReply, wire::ProblemKind};
 use cellar_base::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::metadata::WorkbookMetadata;
-use cellar_sheet::operation::Operation;
 use cellar_sheet::workbook::WorkbookTooLarge;
-use cellar_snapshot::SnapshotError;
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::keys::{ObjectKey, parse_root_key};
 use cellar_snapshot::objects::Objects;
@@ -53,15 +53,33 @@ pub(crate) struct LoadedSpreadsheet {
     entries: Vec<EntryView>,
 }
 
+/// Whether a load keeps the log entries after the root in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntryRetention {
+    KeepEntries,
+    DropEntries,
+}
+
+/// A loaded state to which more entries can be applied.
+#[derive(Debug)]
+pub(crate) struct GrowableState {
+    /// The state from which cells are read.
+    pub(crate) readable: ReadableState,
+    /// The tail to which more entries can be applied.
+    pub(crate) tail: EntryTail,
+    /// The retained log entries.
+    pub(crate) entries: Vec<EntryView>,
+}
+
 impl ReadableState {
     /// Loads the newest state, at or after `min_position`.
     pub(super) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
     ) -> Result<Self, ReaderError> {
-        let keep_entries = false;
-        let loaded = LoadedSpreadsheet::load(source, min_position, keep_entries).await?;
-        loaded.into_state(source)
+        let loaded =
+            LoadedSpreadsheet::load(source, min_position, EntryRetention::DropEntries).await?;
+        loaded.into_readable_state(source)
     }
 }
 
@@ -71,49 +89,52 @@ impl LoadedSpreadsheet {
     pub(crate) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
-        keep_entries: bool,
+        retention: EntryRetention,
     ) -> Result<Self, ReaderError> {
         let mut previous_object = None;
-        for _ in 1..MAX_READ_BEGINNINGS {
-            let error = match Self::try_load(source, min_position, keep_entries).await {
+        let mut attempts_left = MAX_READ_BEGINNINGS;
+        loop {
+            attempts_left -= 1;
+            let error = match Self::try_load(source, min_position, retention).await {
                 Ok(loaded) => return Ok(loaded),
                 Err(error) => error,
             };
-            let object = error.object();
-            let can_retry = object.is_some() || matches!(error, ReaderError::Changing { .. });
+            let missing_object = error.object();
+            let can_retry =
+                missing_object.is_some() || matches!(error, ReaderError::Changing { .. });
             // If the same object is missing twice, the cause is not a newer snapshot.
-            let is_same_object = object.is_some() && object == previous_object;
-            if !can_retry || is_same_object {
+            let is_same_object = missing_object.is_some() && missing_object == previous_object;
+            if !can_retry || is_same_object || attempts_left == 0 {
                 return Err(error);
             }
-            previous_object = object;
+            previous_object = missing_object;
         }
-        Self::try_load(source, min_position, keep_entries).await
     }
 
     async fn try_load(
         source: &SnapshotSource,
         min_position: Option<Position>,
-        keep_entries: bool,
+        retention: EntryRetention,
     ) -> Result<Self, ReaderError> {
         let reply = source.client.load(source.log, min_position).await?;
         let root = load_root(source, &reply).await?;
         let LoadReply { root: root_key, head, incarnation, entries, next, .. } = reply;
-        let mut loaded = Self::at_root(source, root_key, root, incarnation).await?;
+        let mut loaded = Self::start_at_root(source, root_key, root, incarnation).await?;
         let mut page = EntriesReply { head, incarnation, entries, next };
         loop {
-            loaded.apply_entries(source, page.entries, keep_entries).await?;
+            loaded.apply_entries(source, page.entries, retention).await?;
+            let last_position = loaded.tail.last_position;
             // Stop at the head position of the first response; otherwise a fast writer could
             // prolong the load forever.
-            let has_reached_head = loaded.tail.last_position >= Some(head);
-            let Some(after) = page.next else { break };
+            let has_reached_head = last_position >= Some(head);
+            let Some(next_after) = page.next else { break };
             if has_reached_head {
                 break;
             }
-            if loaded.tail.last_position != Some(after) {
+            if last_position != Some(next_after) {
                 return Err(invalid_reply(source, "`next` is not the position of the last entry"));
             }
-            page = load_next_page(source, after, incarnation).await?;
+            page = load_next_page(source, next_after, incarnation).await?;
         }
         Ok(loaded)
     }
@@ -128,18 +149,19 @@ impl LoadedSpreadsheet {
     ) -> Result<Option<Self>, ReaderError> {
         let root = match &root_key {
             None => None,
-            Some(key) => match source.cached_root(parse_key(source, key)?) {
-                None => return Ok(None),
-                root => root,
-            },
+            Some(key) => {
+                let object_key = parse_key(source, key)?;
+                let Some(root) = source.cached_root(object_key) else { return Ok(None) };
+                Some(root)
+            }
         };
-        let mut loaded = Self::at_root(source, root_key, root, incarnation).await?;
-        let keep_entries = true;
-        loaded.apply_entries(source, entries, keep_entries).await?;
+        let mut loaded = Self::start_at_root(source, root_key, root, incarnation).await?;
+        loaded.apply_entries(source, entries, EntryRetention::KeepEntries).await?;
         Ok(Some(loaded))
     }
 
-    async fn at_root(
+    /// Creates the state at a snapshot root, to which the log entries after it can be applied.
+    async fn start_at_root(
         source: &SnapshotSource,
         root_key: Option<String>,
         root: Option<Root>,
@@ -166,36 +188,34 @@ impl LoadedSpreadsheet {
         &mut self,
         source: &SnapshotSource,
         entries: Vec<EntryView>,
-        keep_entries: bool,
+        retention: EntryRetention,
     ) -> Result<(), ReaderError> {
         for entry in entries {
             self.tail.apply_entry(source, &entry).await?;
-            if keep_entries {
+            if retention == EntryRetention::KeepEntries {
                 self.entries.push(entry);
             }
         }
         Ok(())
     }
 
-    fn into_state(self, source: &SnapshotSource) -> Result<ReadableState, ReaderError> {
+    fn into_readable_state(self, source: &SnapshotSource) -> Result<ReadableState, ReaderError> {
         let Self { incarnation, root, objects, tail, .. } = self;
         let position = tail.position(source)?;
         let (metadata, tail) = tail.fold.finish();
         Ok(ReadableState { position, incarnation, metadata, root, tail, objects })
     }
 
-    /// Returns the state from which cells are read, the tail to which more entries can be applied,
-    /// and the retained entries.
-    pub(crate) fn into_parts(
+    pub(crate) fn into_growable_state(
         self,
         source: &SnapshotSource,
-    ) -> Result<(ReadableState, EntryTail, Vec<EntryView>), ReaderError> {
+    ) -> Result<GrowableState, ReaderError> {
         let Self { incarnation, root, objects, tail, entries, .. } = self;
         let position = tail.position(source)?;
         let (metadata, folded_tail) = tail.fold.clone().finish();
-        let state =
+        let readable =
             ReadableState { position, incarnation, metadata, root, tail: folded_tail, objects };
-        Ok((state, tail, entries))
+        Ok(GrowableState { readable, tail, entries })
     }
 }
 
@@ -216,16 +236,17 @@ impl EntryTail {
             let why = format!("entry {} is out of order", entry.position);
             return Err(invalid_reply(source, why));
         }
-        let applied = match &entry.external_body {
-            None => {
-                self.fold_operations(entry.mutations.iter().map(|mutation| mutation.effective()))
-            }
+        let mutations = match &entry.external_body {
+            None => Cow::Borrowed(&entry.mutations),
             Some(external) => {
-                let mutations = source.load_external_body(entry.position, external).await?;
-                self.fold_operations(mutations.iter().map(|mutation| mutation.effective()))
+                Cow::Owned(source.load_external_body(entry.position, external).await?)
             }
         };
-        applied.map_err(|error| invalid_reply(source, error.to_string()))?;
+        for mutation in mutations.iter() {
+            self.fold
+                .apply_operations(mutation.committed_operations())
+                .map_err(|error| invalid_reply(source, error.to_string()))?;
+        }
         self.last_position = Some(entry.position);
         self.next_position = entry.next_position();
         if self.fold.memory_bytes() > MAX_REPLAY_BYTES {
@@ -233,13 +254,6 @@ impl EntryTail {
             return Err(ReaderError::from_problem(ProblemKind::RangeTooLarge, why));
         }
         Ok(())
-    }
-
-    fn fold_operations<'a>(
-        &mut self,
-        mut mutations: impl Iterator<Item = &'a [Operation]>,
-    ) -> Result<(), SnapshotError> {
-        mutations.try_for_each(|operations| self.fold.apply_operations(operations))
     }
 }
 
@@ -265,11 +279,11 @@ async fn load_root(
     reply: &LoadReply,
 ) -> Result<Option<Root>, ReaderError> {
     let Some(key) = &reply.root else { return Ok(None) };
-    let object = parse_key(source, key)?;
+    let object_key = parse_key(source, key)?;
     let Some(url) = reply.root_url.as_deref() else {
         return Err(invalid_reply(source, "the root has no URL"));
     };
-    Ok(Some(source.load_root(object, url).await?))
+    Ok(Some(source.load_root(object_key, url).await?))
 }
 
 /// Parses a snapshot root's key. In a fork, the key may contain the id of the spreadsheet from

@@ -1,6 +1,6 @@
 //! Reads a rectangle's cells in horizontal bands, so that only one band's tiles are in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use cellar_api::wire::CellAt;
@@ -12,13 +12,13 @@ use cellar_sheet::operation::SheetId;
 use cellar_snapshot::cells::{TileCell, visible_cells};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::merge::Window;
-use cellar_snapshot::objects::{Fetch, ObjectKind};
+use cellar_snapshot::objects::{Fetch, ObjectKind, ObjectRequest};
 use cellar_snapshot::packed::{Bounds, unpack};
 use cellar_snapshot::tile::Tile;
 use cellar_snapshot::view;
 
 use super::ReaderError;
-use super::objects::SnapshotSource;
+use super::objects::{ChunkReceiver, SnapshotSource};
 use super::opened::ReadableState;
 
 /// Number of cells in the first band, including blank cells.
@@ -36,6 +36,25 @@ fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> (Range<u32>, Range<u3
     (rows, columns)
 }
 
+/// Returns the number of rows of the first band. `columns` must not be empty.
+fn first_band_rows(columns: &Range<u32>) -> u32 {
+    let column_count = columns.end - columns.start;
+    (FIRST_BAND_CELLS / column_count).max(1)
+}
+
+/// Returns the number of rows of the band after one of `band_rows` rows with `cell_count` cells.
+fn next_band_rows(band_rows: u32, cell_count: usize) -> u32 {
+    match cell_count {
+        ..SPARSE_BAND_CELLS => band_rows.saturating_mul(2),
+        DENSE_BAND_CELLS.. => halve_rows(band_rows),
+        _ => band_rows,
+    }
+}
+
+fn halve_rows(row_count: u32) -> u32 {
+    (row_count / 2).max(1)
+}
+
 /// How to proceed if a band requires tiles that are not in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingTilesAction {
@@ -49,7 +68,7 @@ enum MissingTilesAction {
 }
 
 impl MissingTilesAction {
-    fn choose(loaded_tiles: usize, missing_tiles: usize, band_rows: usize) -> Self {
+    fn choose_action(loaded_tiles: usize, missing_tiles: usize, band_rows: usize) -> Self {
         let total_tiles = loaded_tiles.saturating_add(missing_tiles);
         if missing_tiles == 0 || total_tiles <= MAX_READ_BAND_TILES {
             Self::Load
@@ -60,6 +79,40 @@ impl MissingTilesAction {
         } else {
             Self::Load
         }
+    }
+}
+
+/// The long texts of some cells. Missing and corrupt texts are skipped.
+#[derive(Debug, Default)]
+struct LongTexts {
+    by_hash: BTreeMap<ChunkHash, String>,
+}
+
+impl LongTexts {
+    fn value_of(&self, hash: ChunkHash) -> Value {
+        match self.by_hash.get(&hash) {
+            Some(text) => Value::Text(text.clone()),
+            None => Value::Error(ErrorCode::Lost),
+        }
+    }
+}
+
+impl ChunkReceiver for LongTexts {
+    type Request = ChunkHash;
+
+    fn hash_of(request: &ChunkHash) -> ChunkHash {
+        *request
+    }
+
+    fn accept(&mut self, hash: &ChunkHash, stored: &[u8]) -> Result<(), String> {
+        let bytes = unpack(*hash, stored, Bounds::TEXT).map_err(|error| error.to_string())?;
+        let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
+        self.by_hash.insert(*hash, text);
+        Ok(())
+    }
+
+    fn handle_unavailable(&mut self, _: &ChunkHash, _: ReaderError) -> Result<(), ReaderError> {
+        Ok(())
     }
 }
 
@@ -76,27 +129,22 @@ impl ReadableState {
         if columns.is_empty() {
             return Ok(Vec::new());
         }
-        let width = u32::try_from(columns.len()).unwrap_or(u32::MAX);
-        let mut band_rows = (FIRST_BAND_CELLS / width).max(1);
+        let mut band_rows = first_band_rows(&columns);
         let mut band_start = rows.start;
-        let mut found = Vec::new();
+        let mut cells = Vec::new();
         while band_start < rows.end {
             let band_end = band_start.saturating_add(band_rows).min(rows.end);
-            let window = Window { rows: band_start..band_end, columns: columns.clone() };
-            let Some(merged) = self.merge_window(source, sheet, &window).await? else {
-                band_rows = (band_end.saturating_sub(band_start) / 2).max(1);
+            let band = Window { rows: band_start..band_end, columns: columns.clone() };
+            let Some(merged_band) = self.merge_window(source, sheet, &band).await? else {
+                band_rows = halve_rows(band_end - band_start);
                 continue;
             };
-            let cells = self.displayed_cells(source, sheet, &merged).await?;
-            band_rows = match cells.len() {
-                ..SPARSE_BAND_CELLS => band_rows.saturating_mul(2),
-                DENSE_BAND_CELLS.. => (band_rows / 2).max(1),
-                _ => band_rows,
-            };
-            found.extend(cells);
+            let band_cells = self.displayed_cells(source, sheet, &merged_band).await?;
+            band_rows = next_band_rows(band_rows, band_cells.len());
+            cells.extend(band_cells);
             band_start = band_end;
         }
-        Ok(found)
+        Ok(cells)
     }
 
     /// Merges the snapshot levels within a window and loads the required tiles. Returns `None` if
@@ -110,15 +158,18 @@ impl ReadableState {
         loop {
             let fetch = view::window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
                 .map_err(|error| ReaderError::inconsistent(source.log, &error))?;
-            let wanted = match fetch {
+            let missing_objects = match fetch {
                 Fetch::Ready(tile) => return Ok(Some(tile)),
-                Fetch::Need(wanted) => wanted,
+                Fetch::Need(missing_objects) => missing_objects,
             };
-            let missing_tiles =
-                wanted.iter().filter(|wanted| wanted.kind == ObjectKind::Tile).count();
+            let is_tile = |object: &&ObjectRequest| object.kind == ObjectKind::Tile;
+            let missing_tiles = missing_objects.iter().filter(is_tile).count();
             let loaded_tiles = self.objects.tile_count();
-            match MissingTilesAction::choose(loaded_tiles, missing_tiles, window.rows.len()) {
-                MissingTilesAction::Load => source.load(&wanted, &mut self.objects).await?,
+            match MissingTilesAction::choose_action(loaded_tiles, missing_tiles, window.rows.len())
+            {
+                MissingTilesAction::Load => {
+                    source.load_chunks(&missing_objects, &mut self.objects).await?;
+                }
                 MissingTilesAction::DropLoaded => self.objects.drop_tiles(),
                 MissingTilesAction::NarrowBand => return Ok(None),
             }
@@ -134,18 +185,15 @@ impl ReadableState {
     ) -> Result<Vec<CellAt>, ReaderError> {
         let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
         let tile_cells = visible_cells(merged, &metadata.formats);
-        let texts = self.load_long_texts(source, &tile_cells).await?;
-        let displayed = tile_cells.into_iter().map(|tile_cell| {
-            let TileCell { row, column, mut cell, long_text } = tile_cell;
-            if let Some(hash) = long_text {
-                cell.value = match texts.get(&ChunkHash(hash)) {
-                    Some(text) => Value::Text(text.clone()),
-                    None => Value::Error(ErrorCode::Lost),
-                };
+        let long_texts = self.load_long_texts(source, &tile_cells).await?;
+        let mut displayed_cells = Vec::with_capacity(tile_cells.len());
+        for TileCell { row, column, mut cell, long_text } in tile_cells {
+            if let Some(text_hash) = long_text {
+                cell.value = long_texts.value_of(ChunkHash(text_hash));
             }
-            CellAt { row, column, cell }
-        });
-        Ok(displayed.collect())
+            displayed_cells.push(CellAt { row, column, cell });
+        }
+        Ok(displayed_cells)
     }
 
     /// Loads the cells' long texts from chunks or from the log entries after the snapshot. Omits
@@ -154,30 +202,22 @@ impl ReadableState {
         &self,
         source: &SnapshotSource,
         tile_cells: &[TileCell],
-    ) -> Result<BTreeMap<ChunkHash, String>, ReaderError> {
-        let mut texts = BTreeMap::new();
-        let hashes = tile_cells.iter().filter_map(|cell| cell.long_text.map(ChunkHash));
-        let mut missing: Vec<ChunkHash> = hashes.collect();
-        if missing.is_empty() {
-            return Ok(texts);
+    ) -> Result<LongTexts, ReaderError> {
+        let mut long_texts = LongTexts::default();
+        let mut missing_hashes: BTreeSet<ChunkHash> =
+            tile_cells.iter().filter_map(|cell| cell.long_text.map(ChunkHash)).collect();
+        if missing_hashes.is_empty() {
+            return Ok(long_texts);
         }
-        missing.sort_unstable();
-        missing.dedup();
-        for text in &self.tail.long_texts {
-            if let Ok(index) = missing.binary_search(&ChunkHash(text.hash)) {
-                missing.remove(index);
-                texts.insert(ChunkHash(text.hash), text.text.clone());
+        for tail_text in &self.tail.long_texts {
+            let hash = ChunkHash(tail_text.hash);
+            if missing_hashes.remove(&hash) {
+                long_texts.by_hash.insert(hash, tail_text.text.clone());
             }
         }
-        let insert_text = |hash: &ChunkHash, stored: &[u8]| {
-            let bytes = unpack(*hash, stored, Bounds::TEXT).map_err(|why| why.to_string())?;
-            let text = String::from_utf8(bytes).map_err(|why| why.to_string())?;
-            texts.insert(*hash, text);
-            Ok(())
-        };
-        let skip_unavailable = |_: &ChunkHash, _: ReaderError| Ok(());
-        source.load_chunks(&missing, |hash| *hash, insert_text, skip_unavailable).await?;
-        Ok(texts)
+        let stored_hashes = Vec::from_iter(missing_hashes);
+        source.load_chunks(&stored_hashes, &mut long_texts).await?;
+        Ok(long_texts)
     }
 }
 
@@ -198,7 +238,7 @@ mod tests {
             (most + 9, 0, 2, MissingTilesAction::Load),
         ] {
             assert_eq!(
-                MissingTilesAction::choose(loaded, missing, rows),
+                MissingTilesAction::choose_action(loaded, missing, rows),
                 action,
                 "{loaded} {missing} {rows}"
             );

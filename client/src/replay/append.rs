@@ -37,66 +37,85 @@ pub(super) struct SettledPiece {
 }
 
 impl SettledPiece {
+    fn new(piece: &OperationPiece, mutation: MutationView) -> Self {
+        let is_rejected = matches!(mutation.op, Operation::Rejected(_));
+        let committed = match mutation.committed {
+            None if is_rejected => Some(vec![mutation.op]),
+            committed => committed,
+        };
+        let sent = piece.operation.clone();
+        Self { mutation_index: piece.mutation_index, sent, committed }
+    }
+
     /// Returns the operations that take effect.
-    pub(super) fn effective(&self) -> &[Operation] {
+    pub(super) fn committed_operations(&self) -> &[Operation] {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.sent))
     }
 }
 
 /// Splits the operations of all mutations into pieces that fit in a request.
-pub(super) fn split_into_pieces(own: &[OwnMutation]) -> Result<Vec<OperationPiece>, ReplayError> {
+pub(super) fn split_into_pieces(
+    own_mutations: &[OwnMutation],
+) -> Result<Vec<OperationPiece>, ReplayError> {
     let mut pieces = Vec::new();
-    for (mutation_index, mutation) in own.iter().enumerate() {
-        // Stack of pieces to process. When an operation is split, its second half is pushed first.
-        let mut remaining: Vec<Operation> = mutation.operations.iter().rev().cloned().collect();
-        while let Some(mut operation) = remaining.pop() {
-            let json_bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
-            let bytes = json_bytes.saturating_add(MUTATION_FRAME_BYTES);
-            if bytes > MAX_REPLAYED_BYTES
-                && let Some(second_half) = split_off_half(&mut operation)
-            {
-                remaining.extend([second_half, operation]);
-            } else if bytes <= MAX_MUTATION_BYTES {
-                pieces.push(OperationPiece { mutation_index, operation, bytes });
-            } else {
-                let position = mutation.position;
-                return Err(ReplayError::OperationTooLarge { position, bytes });
-            }
+    for (mutation_index, mutation) in own_mutations.iter().enumerate() {
+        for operation in &mutation.operations {
+            push_pieces(&mut pieces, mutation_index, operation.clone());
         }
     }
+    let is_too_large = |piece: &&OperationPiece| piece.bytes > MAX_MUTATION_BYTES;
+    if let Some(piece) = pieces.iter().find(is_too_large)
+        && let Some(mutation) = own_mutations.get(piece.mutation_index)
+    {
+        let position = mutation.position;
+        return Err(ReplayError::OperationTooLarge { position, bytes: piece.bytes });
+    }
     Ok(pieces)
+}
+
+/// Adds an operation to `pieces`, split into halves as long as it is too large and can be split.
+fn push_pieces(pieces: &mut Vec<OperationPiece>, mutation_index: usize, mut operation: Operation) {
+    let json_bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
+    let bytes = json_bytes.saturating_add(MUTATION_FRAME_BYTES);
+    if bytes > MAX_REPLAYED_BYTES
+        && let Some(second_half) = split_off_half(&mut operation)
+    {
+        push_pieces(pieces, mutation_index, operation);
+        push_pieces(pieces, mutation_index, second_half);
+    } else {
+        pieces.push(OperationPiece { mutation_index, operation, bytes });
+    }
 }
 
 /// Splits off half the cells of a `SetCells` with several cells. Together, the two halves have the
 /// same effect as the original.
 fn split_off_half(operation: &mut Operation) -> Option<Operation> {
     let Operation::SetCells(SetCells { sheet, cells }) = operation else { return None };
-    let half = cells.len() / 2;
-    if half == 0 {
+    if cells.len() < 2 {
         return None;
     }
-    let cells = cells.split_off(half);
-    Some(Operation::SetCells(SetCells { sheet: *sheet, cells }))
+    let second_half = cells.split_off(cells.len() / 2);
+    Some(Operation::SetCells(SetCells { sheet: *sheet, cells: second_half }))
 }
 
 /// Appends all pieces in order. The server deduplicates pieces from an earlier run.
-pub(super) async fn append_all(
+pub(super) async fn append_pieces(
     client: &Client,
     new_fork: &ForkReply,
     client_id: &str,
     base: Position,
     pieces: &[OperationPiece],
 ) -> Result<(), ReplayError> {
-    let mut remaining = pieces;
-    let mut acked_id = 0_u64;
-    while !remaining.is_empty() {
-        let (batch, rest) = remaining.split_at(batch_length(remaining));
-        let ids = acked_id.saturating_add(1)..;
-        let mutations: Vec<SentMutation> = ids
-            .zip(batch)
-            .map(|(id, piece)| SentMutation { id, base, op: piece.operation.clone() })
-            .collect();
-        let last_id = mutations.last().map_or(acked_id, |mutation| mutation.id);
+    let mut unsent_pieces = pieces;
+    let mut last_id = 0_u64;
+    while !unsent_pieces.is_empty() {
+        let (batch, later_pieces) = unsent_pieces.split_at(batch_length(unsent_pieces));
+        let acked_id = last_id;
+        let mut mutations = Vec::with_capacity(batch.len());
+        for piece in batch {
+            last_id += 1;
+            mutations.push(SentMutation { id: last_id, base, op: piece.operation.clone() });
+        }
         let request = AppendRequest {
             client_id: client_id.to_owned(),
             incarnation: new_fork.incarnation,
@@ -104,20 +123,23 @@ pub(super) async fn append_all(
             mutations,
         };
         client.append(new_fork.id, &request).await?;
-        acked_id = last_id;
-        remaining = rest;
+        unsent_pieces = later_pieces;
     }
     Ok(())
 }
 
 /// Returns the number of leading pieces that fit in one request, at least one.
 fn batch_length(pieces: &[OperationPiece]) -> usize {
-    let mut bytes = REQUEST_FRAME_BYTES;
-    let fits = |piece: &&OperationPiece| {
-        bytes = bytes.saturating_add(piece.bytes);
-        bytes <= MAX_REQUEST_BYTES
-    };
-    pieces.iter().take(MAX_MUTATIONS_PER_REQUEST).take_while(fits).count().max(1)
+    let mut request_bytes = REQUEST_FRAME_BYTES;
+    let mut piece_count = 0;
+    for piece in pieces.iter().take(MAX_MUTATIONS_PER_REQUEST) {
+        request_bytes = request_bytes.saturating_add(piece.bytes);
+        if request_bytes > MAX_REQUEST_BYTES {
+            break;
+        }
+        piece_count += 1;
+    }
+    piece_count.max(1)
 }
 
 /// Reads the outcomes of all pieces, including those appended by earlier runs, from the new fork's
@@ -128,7 +150,7 @@ pub(super) async fn read_outcomes(
     head: Position,
     pieces: &[OperationPiece],
 ) -> Result<Vec<SettledPiece>, ReplayError> {
-    let mut outcomes: Vec<Option<MutationView>> = vec![None; pieces.len()];
+    let mut committed_mutations: Vec<Option<MutationView>> = vec![None; pieces.len()];
     visit_backwards(client, new_fork.id, head, async |entry| {
         if entry.position.segment() < new_fork.head.segment() {
             return Ok(false);
@@ -137,26 +159,21 @@ pub(super) async fn read_outcomes(
             // Mutation ids start at 1. Later entries by other clients may use the same ids. Entries
             // are visited newest first, so the earliest entry's outcome is retained.
             let index = mutation.id.checked_sub(1).and_then(|index| usize::try_from(index).ok());
-            if let Some(outcome) = index.and_then(|index| outcomes.get_mut(index)) {
-                *outcome = Some(mutation);
+            if let Some(slot) = index.and_then(|index| committed_mutations.get_mut(index)) {
+                *slot = Some(mutation);
             }
         }
         Ok(true)
     })
     .await?;
-    let settled = pieces.iter().zip(outcomes).map(|(piece, outcome)| {
-        let Some(mutation) = outcome else {
+    let mut settled_pieces = Vec::with_capacity(pieces.len());
+    for (piece, mutation) in pieces.iter().zip(committed_mutations) {
+        let Some(mutation) = mutation else {
             return Err(ReplayError::NotUnderstood { why: "an accepted edit is not in the log" });
         };
-        let is_rejected = matches!(mutation.op, Operation::Rejected(_));
-        let committed = match mutation.committed {
-            None if is_rejected => Some(vec![mutation.op]),
-            committed => committed,
-        };
-        let mutation_index = piece.mutation_index;
-        Ok(SettledPiece { mutation_index, sent: piece.operation.clone(), committed })
-    });
-    settled.collect()
+        settled_pieces.push(SettledPiece::new(piece, mutation));
+    }
+    Ok(settled_pieces)
 }
 
 #[cfg(test)]

@@ -24,6 +24,9 @@ use cellar_sheet::operation::{Operation, SheetId};
 
 use crate::Client;
 
+/// Number of characters of the hash in a nonce.
+const NONCE_HASH_CHARACTERS: usize = 32;
+
 /// A planned replay.
 #[derive(Debug, Clone)]
 pub struct ForkReplay {
@@ -38,7 +41,7 @@ pub struct ForkReplay {
     pub onto: Position,
     /// Newest position of the fork when the replay was planned.
     pub head: Position,
-    own: Vec<OwnMutation>,
+    own_mutations: Vec<OwnMutation>,
 }
 
 /// Result of a replay.
@@ -81,14 +84,14 @@ impl ForkReplay {
         if onto < from || onto > newest {
             return Err(ReplayError::Onto { onto, from, newest });
         }
-        let own = read::read_own_mutations(client, fork, from, head).await?;
-        Ok(Self { client: client.clone(), fork, source, from, onto, head, own })
+        let own_mutations = read::read_own_mutations(client, fork, from, head).await?;
+        Ok(Self { client: client.clone(), fork, source, from, onto, head, own_mutations })
     }
 
     /// Returns the number of mutations to replay.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.own.len()
+        self.own_mutations.len()
     }
 
     /// Predicts the outcome of each mutation with the same transform as the server. Changes
@@ -98,10 +101,10 @@ impl ForkReplay {
     ///
     /// Returns a [`ReplayError`] if a request fails or the edits are too large.
     pub async fn preview(&self) -> Result<Vec<ReplayedEdit>, ReplayError> {
-        let pieces = append::split_into_pieces(&self.own)?;
-        let settled = preview::predict_outcomes(self, &pieces).await?;
+        let pieces = append::split_into_pieces(&self.own_mutations)?;
+        let settled_pieces = preview::predict_outcomes(self, &pieces).await?;
         let deleted_sheets = self.deleted_sheets(self.source).await?;
-        Ok(report::combine_outcomes(&self.own, &settled, &deleted_sheets))
+        Ok(report::combine_outcomes(&self.own_mutations, &settled_pieces, &deleted_sheets))
     }
 
     /// Creates the new fork and replays the edits onto it, or resumes an interrupted replay.
@@ -110,33 +113,35 @@ impl ForkReplay {
     ///
     /// Returns a [`ReplayError`] if a request fails. To resume the replay, call this method again
     /// with the same [`ForkReplay::onto`].
-    pub async fn run(&self) -> Result<ReplayedFork, ReplayError> {
-        let pieces = append::split_into_pieces(&self.own)?;
+    pub async fn create_replayed_fork(&self) -> Result<ReplayedFork, ReplayError> {
+        let pieces = append::split_into_pieces(&self.own_mutations)?;
         let nonce = self.nonce();
-        let request = ForkRequest::new(nonce.clone(), Some(self.onto));
-        let new_fork = self.client.fork(self.source, &request).await?;
-        append::append_all(&self.client, &new_fork, &nonce, self.from, &pieces).await?;
+        let fork_request = ForkRequest::new(nonce.clone(), Some(self.onto));
+        let new_fork = self.client.fork(self.source, &fork_request).await?;
+        append::append_pieces(&self.client, &new_fork, &nonce, self.from, &pieces).await?;
         let head = self.client.head(new_fork.id, Some(new_fork.head)).await?.head;
-        let settled = append::read_outcomes(&self.client, &new_fork, head, &pieces).await?;
+        let settled_pieces = append::read_outcomes(&self.client, &new_fork, head, &pieces).await?;
         let deleted_sheets = self.deleted_sheets(new_fork.id).await?;
-        let mutations = report::combine_outcomes(&self.own, &settled, &deleted_sheets);
+        let mutations =
+            report::combine_outcomes(&self.own_mutations, &settled_pieces, &deleted_sheets);
         Ok(ReplayedFork { id: new_fork.id, head, mutations })
     }
 
     /// Returns the nonce (idempotency key) of the new fork, which is also the client id of the
     /// appended mutations. Deterministic for each fork and target position.
     fn nonce(&self) -> String {
-        let key = format!("{}\n{}\n{}", self.fork, self.head, self.onto);
-        let hash: String = blake3::hash(key.as_bytes()).to_hex().chars().take(32).collect();
-        format!("replay-{hash}")
+        let replay_key = format!("{}\n{}\n{}", self.fork, self.head, self.onto);
+        let hash = blake3::hash(replay_key.as_bytes()).to_hex();
+        let hash_prefix: String = hash.chars().take(NONCE_HASH_CHARACTERS).collect();
+        format!("replay-{hash_prefix}")
     }
 
     /// Returns the sheets that exist at the old position but not at the new one. The server accepts
     /// edits of these sheets, but they have no effect.
     async fn deleted_sheets(&self, spreadsheet: LogId) -> Result<Vec<SheetId>, ReplayError> {
-        let before = self.client.sheets(self.source, Some(self.from), None).await?.sheets;
-        let after = self.client.sheets(spreadsheet, Some(self.onto), None).await?.sheets;
-        let is_deleted = |sheet: &SheetId| after.iter().all(|view| view.sheet != *sheet);
-        Ok(before.iter().map(|view| view.sheet).filter(is_deleted).collect())
+        let old_sheets = self.client.sheets(self.source, Some(self.from), None).await?.sheets;
+        let new_sheets = self.client.sheets(spreadsheet, Some(self.onto), None).await?.sheets;
+        let is_deleted = |sheet: &SheetId| new_sheets.iter().all(|view| view.sheet != *sheet);
+        Ok(old_sheets.iter().map(|view| view.sheet).filter(is_deleted).collect())
     }
 }

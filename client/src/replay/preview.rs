@@ -5,7 +5,7 @@ use cellar_base::identity::ClientKey;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Edits, Entry, FIRST_INCARNATION, Header, Mutation};
-use cellar_log::transform::transform;
+use cellar_log::transform::{SpaceMap, transform};
 use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
 
@@ -14,37 +14,48 @@ use super::read::visit_backwards;
 use super::{ForkReplay, ReplayError};
 
 /// Client key of all log entries of the source.
-const OTHERS: ClientKey = ClientKey([0; 8]);
+const SOURCE_KEY: ClientKey = ClientKey([0; 8]);
 /// Client key of the replayed mutations.
-const OWN: ClientKey = ClientKey([1; 8]);
+const OWN_KEY: ClientKey = ClientKey([1; 8]);
 
 /// Predicts each piece's outcome when it is transformed past the source's entries after the fork.
 pub(super) async fn predict_outcomes(
     replay: &ForkReplay,
     pieces: &[OperationPiece],
 ) -> Result<Vec<SettledPiece>, ReplayError> {
-    let mut viewpoint = Viewpoint::new(OWN);
+    let mut viewpoint = Viewpoint::new(OWN_KEY);
     for entry in read_moving_entries(replay).await? {
         viewpoint.add_entry(&entry);
     }
     // `None` if the map is too long; the server then rejects all further operations.
-    let mut map = viewpoint.map_from(replay.from).ok().filter(|map| !map.is_too_long());
-    let mut settled = Vec::with_capacity(pieces.len());
+    let mut usable_map = viewpoint.map_from(replay.from).ok().filter(is_within_run_limit);
+    let mut settled_pieces = Vec::with_capacity(pieces.len());
     for OperationPiece { mutation_index, operation, .. } in pieces {
-        let committed = match &mut map {
+        let committed = match &mut usable_map {
             None => Some(vec![Operation::Rejected(too_far_behind())]),
-            Some(moved) => {
-                let committed = transform(operation, moved);
-                let effective = committed.as_deref().unwrap_or(std::slice::from_ref(operation));
-                moved.add_own(operation, effective);
-                map = map.filter(|map| !map.is_too_long());
-                committed
-            }
+            Some(map) => transform_own_operation(operation, map),
         };
-        let mutation_index = *mutation_index;
-        settled.push(SettledPiece { mutation_index, sent: operation.clone(), committed });
+        usable_map = usable_map.filter(is_within_run_limit);
+        settled_pieces.push(SettledPiece {
+            mutation_index: *mutation_index,
+            sent: operation.clone(),
+            committed,
+        });
     }
-    Ok(settled)
+    Ok(settled_pieces)
+}
+
+fn is_within_run_limit(map: &SpaceMap) -> bool {
+    !map.exceeds_run_limit()
+}
+
+/// Transforms an operation along `map` and adds its effect to the map, for later operations.
+/// Returns the committed operations, if they differ from the requested one.
+fn transform_own_operation(operation: &Operation, map: &mut SpaceMap) -> Option<Vec<Operation>> {
+    let committed = transform(operation, map);
+    let effective = committed.as_deref().unwrap_or(std::slice::from_ref(operation));
+    map.add_own(operation, effective);
+    committed
 }
 
 fn too_far_behind() -> Rejection {
@@ -55,45 +66,47 @@ fn too_far_behind() -> Rejection {
 /// Reads the source's log entries between the fork and the target position, oldest first. Returns
 /// only mutations that move cells. Skips the bodies of large entries, which only set cells.
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
-    let mut entries = Vec::new();
-    let mut bytes = 0_usize;
+    let mut entries_newest_first = Vec::new();
+    let mut total_bytes = 0_usize;
     visit_backwards(&replay.client, replay.source, replay.onto, async |entry| {
         if entry.position <= replay.from {
             return Ok(false);
         }
         let EntryView { position, mutations, .. } = entry;
-        let moving: Vec<Mutation> = mutations.into_iter().filter_map(moving_mutation).collect();
-        let weights = moving.iter().flat_map(Mutation::effective).map(Operation::weight_bytes);
-        bytes = weights.fold(bytes, usize::saturating_add);
-        if bytes > MAX_REPLAY_BYTES {
+        let moving_mutations: Vec<Mutation> =
+            mutations.into_iter().filter_map(to_moving_mutation).collect();
+        for operation in moving_mutations.iter().flat_map(Mutation::committed_operations) {
+            total_bytes = total_bytes.saturating_add(operation.weight_bytes());
+        }
+        if total_bytes > MAX_REPLAY_BYTES {
             return Err(ReplayError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
         }
-        if !moving.is_empty() {
-            entries.push(entry_of_source(replay, position, moving));
+        if !moving_mutations.is_empty() {
+            entries_newest_first.push(source_entry(replay, position, moving_mutations));
         }
         Ok(true)
     })
     .await?;
-    entries.reverse();
-    Ok(entries)
+    entries_newest_first.reverse();
+    Ok(entries_newest_first)
 }
 
 /// Converts a mutation. Returns `None` if the mutation moves no cells.
-fn moving_mutation(view: MutationView) -> Option<Mutation> {
-    if !view.effective().iter().any(Operation::moves_cells) {
+fn to_moving_mutation(view: MutationView) -> Option<Mutation> {
+    if !view.committed_operations().iter().any(Operation::moves_cells) {
         return None;
     }
     let MutationView { base, op, committed, .. } = view;
     Some(Mutation { base, authored: op, committed })
 }
 
-fn entry_of_source(replay: &ForkReplay, position: Position, mutations: Vec<Mutation>) -> Entry {
+fn source_entry(replay: &ForkReplay, position: Position, mutations: Vec<Mutation>) -> Entry {
     Entry {
         log: replay.source,
         position,
         created_s: 0,
         author: None,
         header: Header::first(FIRST_INCARNATION),
-        content: Content::Edits(Edits { client: OTHERS, name: None, first_id: 1, mutations }),
+        content: Content::Edits(Edits { client: SOURCE_KEY, name: None, first_id: 1, mutations }),
     }
 }

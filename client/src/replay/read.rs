@@ -16,16 +16,16 @@ pub(super) async fn visit_backwards(
     newest: Position,
     mut visit: impl AsyncFnMut(EntryView) -> Result<bool, ReplayError>,
 ) -> Result<(), ReplayError> {
-    let mut until = newest;
+    let mut page_start = newest;
     loop {
-        let page = client.history(id, Some(until), Some(MAX_PAGE_ENTRIES)).await?;
+        let page = client.history(id, Some(page_start), Some(MAX_PAGE_ENTRIES)).await?;
         for entry in page.entries {
             if !visit(entry).await? {
                 return Ok(());
             }
         }
         match page.next {
-            Some(next) if next < until => until = next,
+            Some(next) if next < page_start => page_start = next,
             // Stop: a bad `next` from the server would cause an endless loop.
             _ => return Ok(()),
         }
@@ -51,32 +51,35 @@ pub(super) async fn read_own_mutations(
     from: Position,
     head: Position,
 ) -> Result<Vec<OwnMutation>, ReplayError> {
-    let mut own = Vec::new();
-    let mut bytes = 0_usize;
+    let mut mutations_newest_first = Vec::new();
+    let mut total_bytes = 0_usize;
     visit_backwards(client, fork, head, async |entry| {
-        if entry.position.segment() <= from.segment() {
+        let is_entry_of_source = entry.position.segment() <= from.segment();
+        if is_entry_of_source {
             return Ok(false);
         }
         let EntryView { position, author, created_s: created, .. } = entry.clone();
         for mutation in load_mutations(client, entry).await?.into_iter().rev() {
-            let operations = without_rejections(mutation.effective());
-            let weights = operations.iter().map(Operation::weight_bytes);
-            bytes = weights.fold(bytes, usize::saturating_add);
-            if bytes > MAX_REPLAY_BYTES {
+            let operations = without_rejections(mutation.committed_operations());
+            for operation in &operations {
+                total_bytes = total_bytes.saturating_add(operation.weight_bytes());
+            }
+            if total_bytes > MAX_REPLAY_BYTES {
                 return Err(ReplayError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
             }
             if !operations.is_empty() {
-                own.push(OwnMutation { position, author: author.clone(), created, operations });
+                let author = author.clone();
+                mutations_newest_first.push(OwnMutation { position, author, created, operations });
             }
         }
         Ok(true)
     })
     .await?;
-    own.reverse();
-    Ok(own)
+    mutations_newest_first.reverse();
+    Ok(mutations_newest_first)
 }
 
 fn without_rejections(operations: &[Operation]) -> Vec<Operation> {
-    let has_effect = |operation: &&Operation| !matches!(operation, Operation::Rejected(_));
-    operations.iter().filter(has_effect).cloned().collect()
+    let is_not_rejected = |operation: &&Operation| !matches!(operation, Operation::Rejected(_));
+    operations.iter().filter(is_not_rejected).cloned().collect()
 }

@@ -47,48 +47,53 @@ pub struct ReplayedEdit {
 /// Combines the outcomes of each mutation's pieces. Edits of `deleted_sheets` count as dropped,
 /// because the server accepts them but they have no effect.
 pub(super) fn combine_outcomes(
-    own: &[OwnMutation],
-    settled: &[SettledPiece],
+    own_mutations: &[OwnMutation],
+    settled_pieces: &[SettledPiece],
     deleted_sheets: &[SheetId],
 ) -> Vec<ReplayedEdit> {
-    let mut remaining = settled;
-    let mut replayed = Vec::with_capacity(own.len());
-    for (index, mutation) in own.iter().enumerate() {
-        let count = remaining.iter().take_while(|piece| piece.mutation_index == index).count();
-        let (pieces, rest) = remaining.split_at(count);
-        replayed.push(replayed_edit(mutation, pieces, deleted_sheets));
-        remaining = rest;
+    let mut remaining_pieces = settled_pieces;
+    let mut replayed_edits = Vec::with_capacity(own_mutations.len());
+    for (mutation_index, mutation) in own_mutations.iter().enumerate() {
+        let is_of_mutation = |piece: &&SettledPiece| piece.mutation_index == mutation_index;
+        let piece_count = remaining_pieces.iter().take_while(is_of_mutation).count();
+        let (pieces, later_pieces) = remaining_pieces.split_at(piece_count);
+        replayed_edits.push(replayed_edit(mutation, pieces, deleted_sheets));
+        remaining_pieces = later_pieces;
     }
-    replayed
+    replayed_edits
 }
 
 fn replayed_edit(
-    own: &OwnMutation,
+    own_mutation: &OwnMutation,
     pieces: &[SettledPiece],
     deleted_sheets: &[SheetId],
 ) -> ReplayedEdit {
-    let OwnMutation { position, author, created, operations } = own.clone();
-    let has_sheet = |operation: &&Operation| {
-        needed_sheet(operation).is_none_or(|sheet| !deleted_sheets.contains(&sheet))
-    };
-    let committed_operations = || pieces.iter().flat_map(SettledPiece::effective);
-    let rejection = committed_operations().find_map(|operation| match operation {
+    let OwnMutation { position, author, created, operations } = own_mutation.clone();
+    let committed: Vec<&Operation> =
+        pieces.iter().flat_map(SettledPiece::committed_operations).collect();
+    let rejection = committed.iter().find_map(|operation| match operation {
         Operation::Rejected(rejection) => Some(rejection.clone()),
         _ => None,
     });
-    let effective: Vec<Operation> = committed_operations().filter(has_sheet).cloned().collect();
+    let has_sheet = |operation: &&&Operation| {
+        needed_sheet(operation).is_none_or(|sheet| !deleted_sheets.contains(&sheet))
+    };
+    let effective: Vec<Operation> =
+        committed.iter().filter(has_sheet).map(|operation| (*operation).clone()).collect();
     let is_transformed = pieces.iter().any(|piece| piece.committed.is_some());
     let outcome = if rejection.is_some() {
         ReplayOutcome::Rejected
-    } else if !is_transformed && effective.len() == committed_operations().count() {
+    } else if !is_transformed && effective.len() == committed.len() {
         ReplayOutcome::Unchanged
     } else if effective.is_empty() {
         ReplayOutcome::Dropped
     } else {
         ReplayOutcome::Transformed
     };
-    let differs = matches!(outcome, ReplayOutcome::Transformed | ReplayOutcome::Dropped);
-    let committed = differs.then_some(effective);
+    let committed = match outcome {
+        ReplayOutcome::Transformed | ReplayOutcome::Dropped => Some(effective),
+        ReplayOutcome::Unchanged | ReplayOutcome::Rejected => None,
+    };
     ReplayedEdit { position, author, created, outcome, operations, committed, rejection }
 }
 

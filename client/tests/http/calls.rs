@@ -65,7 +65,7 @@ fn problems_are_final_and_certain_unless_an_earlier_attempt_was_lost() {
 
 #[test]
 fn an_unreachable_server_error_contains_advice() {
-    use miette::Diagnostic as _;
+    use cellar::cli::CommandAdvice as _;
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let client = Client::new(&format!("http://127.0.0.1:{port}"), None).unwrap();
     let error = block_on(client.health()).unwrap_err();

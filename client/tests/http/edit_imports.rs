@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use cellar::ClientError;
-use cellar::import::edits::{Imported, JournalKey, Plan, Target, run};
+use cellar::import::edits::{Imported, JournalKey, Plan, Target, import_edits};
 use cellar::import::{ImportError, ReadOptions};
 use cellar_api::wire::ProblemKind;
 use cellar_base::identity::LogId;
@@ -51,7 +51,7 @@ impl Case {
     }
 
     fn import(&self) -> Result<Imported, ImportError> {
-        block_on(run(&self.fake.client(), &self.plan, &self.target(), |_| {}))
+        block_on(import_edits(&self.fake.client(), &self.plan, &self.target(), |_| {}))
     }
 
     fn entries(&self) -> usize {
@@ -83,7 +83,7 @@ fn an_import_that_fails_at_every_step_commits_every_cell_once() {
 
 #[test]
 fn an_error_keeps_the_journal_and_advises_to_resume() {
-    use miette::Diagnostic as _;
+    use cellar::cli::CommandAdvice as _;
     let case = Case::new();
     case.fake.fail([Fault::None, Fault::None, Fault::Refused(ProblemKind::Unauthorized)]);
     let error = case.import().unwrap_err();
@@ -93,7 +93,8 @@ fn an_error_keeps_the_journal_and_advises_to_resume() {
     assert!(error.help().unwrap().to_string().contains("to resume the import"));
     assert!(case.target().journal.exists());
     let restarted = Target { restart: true, ..case.target() };
-    let imported = block_on(run(&case.fake.client(), &case.plan, &restarted, |_| {})).unwrap();
+    let imported =
+        block_on(import_edits(&case.fake.client(), &case.plan, &restarted, |_| {})).unwrap();
     assert_eq!(imported.resumed_cells, 0);
     assert_eq!(case.entries(), case.plan.batches.len() + 2, "a restart sends all again");
 }
@@ -106,7 +107,7 @@ fn the_journal_is_kept_only_if_a_later_run_needs_it() {
     // Lock files remain on Windows.
     let nothing = if cfg!(unix) { 0 } else { 1 };
     let import = |target: &Target| {
-        block_on(run(&case.fake.client(), &case.plan, target, |_| {})).unwrap_err()
+        block_on(import_edits(&case.fake.client(), &case.plan, target, |_| {})).unwrap_err()
     };
 
     let into = LogId::from_uuid(uuid::Uuid::from_bytes([9; 16]));
@@ -147,8 +148,10 @@ fn cells_outside_the_imported_range_are_unchanged() {
     let journal = case.folder.path().join("other.json");
     let target = Target { journal, ..case.target() };
     let mut progress = Vec::new();
-    block_on(run(&case.fake.client(), &plan, &target, |it| progress.push(it.committed_cells)))
-        .unwrap();
+    block_on(import_edits(&case.fake.client(), &plan, &target, |it| {
+        progress.push(it.committed_cells)
+    }))
+    .unwrap();
     assert_eq!(progress.last(), Some(&4));
     let after = case.fake.texts(case.id);
     assert_eq!(after.len(), before.len());
@@ -162,7 +165,7 @@ fn an_import_fails_if_its_sheet_is_deleted() {
     let case = Case::new();
     let target = case.target();
     let mut deleted = false;
-    let imported = block_on(run(&case.fake.client(), &case.plan, &target, |progress| {
+    let imported = block_on(import_edits(&case.fake.client(), &case.plan, &target, |progress| {
         if progress.committed_cells > 0 && !std::mem::replace(&mut deleted, true) {
             case.fake.lock().replace_sheet(case.id, SheetId(1), SheetId::FIRST);
         }
@@ -173,6 +176,6 @@ fn an_import_fails_if_its_sheet_is_deleted() {
     );
     assert!(!target.journal.exists(), "the journal is deleted");
     let other = Target { sheet: "Other".into(), ..target };
-    block_on(run(&case.fake.client(), &case.plan, &other, |_| {})).unwrap();
+    block_on(import_edits(&case.fake.client(), &case.plan, &other, |_| {})).unwrap();
     assert_eq!(case.fake.texts(case.id).len(), case.plan.cells);
 }

@@ -284,7 +284,7 @@ impl Inner {
         let committed = match &authored {
             Operation::Undo(target) => {
                 let position = target.position;
-                let before = Position::new(0, position.num() - 1).unwrap();
+                let before = Position::new(0, position.entry_number() - 1).unwrap();
                 let state = |at| self.replay(id, at).0;
                 Some(undo(&state(Some(before)), &state(Some(position)), &state(None)).unwrap())
             }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use cellar::ClientError;
-use cellar::import::sheets::{Imported, JournalKey, ProgressMonitor, Target, run};
+use cellar::import::sheets::{Imported, JournalKey, ProgressMonitor, Target, import_sheets};
 use cellar::import::{ImportError, ReadOptions};
 use cellar_api::wire::ProblemKind;
 use cellar_base::identity::LogId;
@@ -59,7 +59,7 @@ impl Case {
 
     fn import_to(&self, target: &Target) -> Result<Imported, ImportError> {
         let (client, watch) = (self.fake.client(), ProgressMonitor::default());
-        block_on(run(&client, &self.path, &self.options, target, &watch))
+        block_on(import_sheets(&client, &self.path, &self.options, target, &watch))
     }
 
     pub(crate) fn import(&self) -> Result<Imported, ImportError> {
@@ -243,7 +243,7 @@ fn a_cancelled_import_leaves_nothing_in_the_log() {
             }
         };
         tokio::select! {
-            done = run(&client, &case.path, &case.options, &target, &watch) => panic!("{done:?}"),
+            done = import_sheets(&client, &case.path, &case.options, &target, &watch) => panic!("{done:?}"),
             () = half_way => {}
         }
     });
@@ -337,7 +337,7 @@ fn a_file_with_the_same_content_resumes_the_import() {
 
 #[test]
 fn a_file_that_has_changed_since_an_uncertain_run_is_an_error() {
-    use miette::Diagnostic as _;
+    use cellar::cli::CommandAdvice as _;
     let case = uncertain(Fault::Lost);
     std::fs::write(&case.path, "other,cells\n").unwrap();
     let error = case.import().unwrap_err();
@@ -372,7 +372,7 @@ fn a_run_that_was_killed_during_the_append_is_uncertain() {
                 }
             };
             tokio::select! {
-                done = run(&client, &case.path, &case.options, &target, &watch) => panic!("{done:?}"),
+                done = import_sheets(&client, &case.path, &case.options, &target, &watch) => panic!("{done:?}"),
                 () = appended_twice => assert!(watch.current().is_appending),
             }
         });

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cellar::import::ImportError;
-use cellar::import::sheets::{ProgressMonitor, examine, run};
+use cellar::import::sheets::{ProgressMonitor, examine_file, import_sheets};
 use cellar_exchange::{OutCell, XlsxWriter};
 use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use cellar_sheet::operation::{AddSheet, Operation, SheetId};
@@ -131,7 +131,7 @@ fn others_may_add_sheets_and_delete_the_replaced_one_during_an_import() {
     let (client, watch, target) = (case.fake.client(), ProgressMonitor::default(), case.target());
     case.fake.fail([Fault::None, Fault::RetryAfter(1)]);
     let error = block_on(async {
-        let import = run(&client, &case.path, &case.options, &target, &watch);
+        let import = import_sheets(&client, &case.path, &case.options, &target, &watch);
         let others = async {
             while case.fake.requests().len() < 2 {
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -168,7 +168,7 @@ fn the_number_of_sheets_is_limited() {
 fn a_dry_run_sends_nothing() {
     let case = workbook_case(&[("Kinds", every_kind()), ("a", cells(1.0))]);
     let watch = ProgressMonitor::default();
-    let looked = block_on(examine(&case.path, &case.options, &watch)).unwrap();
+    let looked = block_on(examine_file(&case.path, &case.options, &watch)).unwrap();
     let cells: Vec<u64> = looked.sheets.iter().map(|sheet| sheet.cells).collect();
     assert_eq!((cells, watch.current().cells), (vec![10, 1], 11));
     assert!(case.fake.requests().is_empty());

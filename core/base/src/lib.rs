@@ -13,5 +13,6 @@ pub mod identity;
 pub mod limits;
 pub mod position;
 pub mod record;
+pub mod safety_rules;
 pub mod table_attributes;
 pub mod zstd_frames;

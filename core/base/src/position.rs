@@ -60,7 +60,7 @@ impl Position {
 
     /// Returns the number of the entry within its segment, starting at 0.
     #[must_use]
-    pub fn num(self) -> u32 {
+    pub fn entry_number(self) -> u32 {
         self.num
     }
 

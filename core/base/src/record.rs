@@ -76,36 +76,38 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub fn fault(&self, name: &'static str, expected: &'static str) -> RecordError {
+    pub fn attribute_error(&self, name: &'static str, expected: &'static str) -> RecordError {
         RecordError::Attribute { record: self.record, name, expected }
     }
 
     pub fn bytes(&self, name: &'static str) -> Result<&'a [u8], RecordError> {
         match self.item.get(name) {
             Some(Attribute::Bytes(bytes)) => Ok(bytes),
-            _ => Err(self.fault(name, "bytes")),
+            _ => Err(self.attribute_error(name, "bytes")),
         }
     }
 
     pub fn array<const N: usize>(&self, name: &'static str) -> Result<[u8; N], RecordError> {
-        self.bytes(name)?.try_into().map_err(|_| self.fault(name, "bytes of the right length"))
+        self.bytes(name)?
+            .try_into()
+            .map_err(|_| self.attribute_error(name, "bytes of the right length"))
     }
 
     pub fn number(&self, name: &'static str) -> Result<u64, RecordError> {
         match self.item.get(name) {
             Some(Attribute::Number(number)) => Ok(*number),
-            _ => Err(self.fault(name, "a number")),
+            _ => Err(self.attribute_error(name, "a number")),
         }
     }
 
     pub fn number_u32(&self, name: &'static str) -> Result<u32, RecordError> {
-        self.number(name)?.try_into().map_err(|_| self.fault(name, "a number below 2³²"))
+        self.number(name)?.try_into().map_err(|_| self.attribute_error(name, "a number below 2³²"))
     }
 
     pub fn list(&self, name: &'static str) -> Result<&'a [Attribute], RecordError> {
         match self.item.get(name) {
             Some(Attribute::List(list)) => Ok(list),
-            _ => Err(self.fault(name, "a list")),
+            _ => Err(self.attribute_error(name, "a list")),
         }
     }
 
@@ -121,12 +123,12 @@ impl<'a> Reader<'a> {
         match self.item.get(name) {
             None => Ok(None),
             Some(Attribute::Text(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(self.fault(name, "text")),
+            Some(_) => Err(self.attribute_error(name, "text")),
         }
     }
 
     pub fn text(&self, name: &'static str) -> Result<String, RecordError> {
-        self.optional_text(name)?.ok_or_else(|| self.fault(name, "text"))
+        self.optional_text(name)?.ok_or_else(|| self.attribute_error(name, "text"))
     }
 }
 

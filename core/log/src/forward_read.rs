@@ -12,18 +12,18 @@ use cellar_base::position::Position;
 /// A forward log read in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ForwardRead {
-    next: Option<Position>,
+    next_position: Option<Position>,
     consistent: bool,
     /// Position that is known to exist. An earlier end of the log must be confirmed by a strongly
     /// consistent read.
-    must_reach: Option<Position>,
+    existing_position: Option<Position>,
     /// Set after reading an End Segment (the last entry of a closed segment): the next segment must
     /// exist.
-    segment_ended: bool,
+    is_after_end_segment: bool,
     /// Position of the last entry read.
-    last: Option<Position>,
-    /// Number of waits for the next segment to become visible.
-    waits: u32,
+    last_position: Option<Position>,
+    /// Number of segment_waits for the next segment to become visible.
+    segment_waits: u32,
 }
 
 /// Next action for the driver to perform.
@@ -41,7 +41,7 @@ pub enum ReadStep {
     ReadLater {
         /// First position to read.
         from: Position,
-        /// Number of waits, including this one.
+        /// Number of segment_waits, including this one.
         attempt: u32,
     },
     /// The end of the log was reached.
@@ -53,18 +53,29 @@ pub enum ReadStep {
     },
 }
 
+/// A page whose entries were added to a [`ForwardRead`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddedPage {
+    /// Whether no entry of the page was skipped or out of order.
+    pub is_contiguous: bool,
+    /// Whether the page had no entries.
+    pub is_empty: bool,
+    /// Whether the segment may have later entries.
+    pub has_more: bool,
+}
+
 impl ForwardRead {
-    /// Starts a read at `from` (inclusive). If the log appears to end before `must_reach`, the read
+    /// Starts a read at `from` (inclusive). If the log appears to end before `existing_position`, the read
     /// continues with strong consistency.
     #[must_use]
-    pub fn begin(from: Position, must_reach: Option<Position>) -> Self {
+    pub fn begin(from: Position, existing_position: Option<Position>) -> Self {
         Self {
-            next: Some(from),
+            next_position: Some(from),
             consistent: false,
-            must_reach,
-            segment_ended: false,
-            last: None,
-            waits: 0,
+            existing_position,
+            is_after_end_segment: false,
+            last_position: None,
+            segment_waits: 0,
         }
     }
 
@@ -76,45 +87,48 @@ impl ForwardRead {
 
     /// Adds an entry of the page. Returns `false` and ignores the entry if it is not the next one.
     pub fn add_entry(&mut self, entry: &Arc<Entry>) -> bool {
-        if Some(entry.position) != self.next {
+        if Some(entry.position) != self.next_position {
             return false;
         }
-        self.next = entry.next_position();
-        self.last = Some(entry.position);
-        self.segment_ended = matches!(entry.content, Content::EndSegment);
+        self.next_position = entry.next_position();
+        self.last_position = Some(entry.position);
+        self.is_after_end_segment = matches!(entry.content, Content::EndSegment);
         true
     }
 
-    /// Returns the next action after a page. `contiguous`: no entry of the page was skipped or out
-    /// of order. `empty`: the page had no entries. `more`: the segment may have later entries.
+    /// Returns the next action after the entries of a page were added.
     #[must_use]
-    pub fn after_page(&mut self, contiguous: bool, empty: bool, more: bool) -> ReadStep {
-        let Some(next) = self.next else { return ReadStep::End };
-        if !contiguous {
-            return self.confirm(ReadStep::Corrupt { at: next });
+    pub fn step_after_page(&mut self, page: AddedPage) -> ReadStep {
+        let Some(next_position) = self.next_position else { return ReadStep::End };
+        if !page.is_contiguous {
+            return self.confirm_with_consistent_read(ReadStep::Corrupt { at: next_position });
         }
-        if !empty && (more || self.segment_ended) {
-            return self.read();
+        if !page.is_empty && (page.has_more || self.is_after_end_segment) {
+            return self.read_next_page();
         }
-        if self.segment_ended {
-            return self.await_segment(next);
+        if self.is_after_end_segment {
+            return self.await_segment(next_position);
         }
-        if self.must_reach > self.last {
-            return self.confirm(ReadStep::End);
+        if !self.has_reached_existing_position() {
+            return self.confirm_with_consistent_read(ReadStep::End);
         }
         ReadStep::End
     }
 
+    fn has_reached_existing_position(&self) -> bool {
+        self.last_position >= self.existing_position
+    }
+
     /// Returns the position of the last added entry.
     #[must_use]
-    pub fn last(&self) -> Option<Position> {
-        self.last
+    pub fn last_position(&self) -> Option<Position> {
+        self.last_position
     }
 
     /// Returns the action that reads the next page.
     #[must_use]
-    pub fn read(&self) -> ReadStep {
-        match self.next {
+    pub fn read_next_page(&self) -> ReadStep {
+        match self.next_position {
             Some(from) => ReadStep::Read { from, consistent: self.consistent },
             None => ReadStep::End,
         }
@@ -122,22 +136,22 @@ impl ForwardRead {
 
     /// Waits for the segment after an End Segment to become visible. Its first entry was written in
     /// the same transaction as the End Segment.
-    fn await_segment(&mut self, from: Position) -> ReadStep {
-        if !self.consistent || self.waits >= MAX_READ_ATTEMPTS {
-            return self.confirm(ReadStep::Corrupt { at: from });
+    fn await_segment(&mut self, segment_start: Position) -> ReadStep {
+        if !self.consistent || self.segment_waits >= MAX_READ_ATTEMPTS {
+            return self.confirm_with_consistent_read(ReadStep::Corrupt { at: segment_start });
         }
-        self.waits += 1;
-        ReadStep::ReadLater { from, attempt: self.waits }
+        self.segment_waits += 1;
+        ReadStep::ReadLater { from: segment_start, attempt: self.segment_waits }
     }
 
     /// Returns `step` if reads are already strongly consistent. Otherwise, repeats the last read
     /// with strong consistency.
-    fn confirm(&mut self, step: ReadStep) -> ReadStep {
+    fn confirm_with_consistent_read(&mut self, step: ReadStep) -> ReadStep {
         if self.consistent {
             return step;
         }
         self.consistent = true;
-        self.read()
+        self.read_next_page()
     }
 }
 
@@ -156,9 +170,9 @@ mod tests {
         entry(segment, num, Content::Snapshot { root: None, trimmed_s: None })
     }
 
-    fn page(read: &mut ForwardRead, entries: &[Arc<Entry>], more: bool) -> ReadStep {
-        let contiguous = entries.iter().all(|entry| read.add_entry(entry));
-        read.after_page(contiguous, entries.is_empty(), more)
+    fn page(read: &mut ForwardRead, entries: &[Arc<Entry>], has_more: bool) -> ReadStep {
+        let is_contiguous = entries.iter().all(|entry| read.add_entry(entry));
+        read.step_after_page(AddedPage { is_contiguous, is_empty: entries.is_empty(), has_more })
     }
 
     fn step(segment: u32, num: u32, consistent: bool) -> ReadStep {
@@ -168,12 +182,12 @@ mod tests {
     #[test]
     fn reads_pages_and_segments_to_the_end() {
         let mut read = ForwardRead::begin(Position::FIRST, None);
-        assert_eq!(read.read(), step(0, 0, false));
+        assert_eq!(read.read_next_page(), step(0, 0, false));
         assert_eq!(page(&mut read, &[plain(0, 0), plain(0, 1)], true), step(0, 2, false));
         let end = entry(0, 2, Content::EndSegment);
         assert_eq!(page(&mut read, &[end], false), step(1, 0, false));
         assert_eq!(page(&mut read, &[plain(1, 0)], false), ReadStep::End);
-        assert_eq!(read.last(), Some(Position::new(1, 0).unwrap()));
+        assert_eq!(read.last_position(), Some(Position::new(1, 0).unwrap()));
     }
 
     #[test]
@@ -206,7 +220,7 @@ mod tests {
     #[test]
     fn a_consistent_read_starts_with_its_first_page() {
         let read = ForwardRead::begin(Position::FIRST, None).consistently();
-        assert_eq!(read.read(), step(0, 0, true));
+        assert_eq!(read.read_next_page(), step(0, 0, true));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct Lineage {
     /// Position of the last inherited entry. The source stores this entry itself.
     pub position: Position,
     /// Whether the entry at `position` is an End Segment. If not, readers synthesize one after it.
-    pub ended: bool,
+    pub position_ends_segment: bool,
     /// Root of the fork tree: the original log from which all logs of the family descend. All their
     /// snapshot objects are stored under this log's key prefix, which deduplicates identical
     /// objects.
@@ -40,7 +40,7 @@ pub struct Inherited {
     /// Inherited entries, with the fork's log id.
     pub entries: Vec<Arc<Entry>>,
     /// Whether the segment may contain more entries.
-    pub more: bool,
+    pub has_more: bool,
 }
 
 /// The source page is stale: it ends before the fork position.
@@ -50,42 +50,43 @@ pub struct StalePage;
 impl Lineage {
     /// Whether the fork inherits the entry at a position.
     #[must_use]
-    pub fn inherits(&self, at: Position) -> bool {
-        at.segment() <= self.position.segment()
+    pub fn inherits(&self, position: Position) -> bool {
+        position.segment() <= self.position.segment()
     }
 
     /// Returns the position of the End Segment after the inherited entries.
     #[must_use]
-    pub fn end(&self) -> Position {
-        match self.ended {
-            true => self.position,
-            // A fork is created only if its segment has a position left for the End Segment.
-            false => self.position.next_in_segment().unwrap_or(self.position),
+    pub fn end_segment_position(&self) -> Position {
+        if self.position_ends_segment {
+            return self.position;
         }
+        // A fork is created only if its segment has a position left for the End Segment.
+        self.position.next_in_segment().unwrap_or(self.position)
     }
 
     /// Returns the position of the fork's own first entry, or `None` if no position is left.
     #[must_use]
-    pub fn first_own(&self) -> Option<Position> {
-        let has_capacity_for_end = self.ended || self.position.next_in_segment().is_some();
-        if has_capacity_for_end { self.position.next_segment() } else { None }
+    pub fn first_own_position(&self) -> Option<Position> {
+        let has_end_segment_position =
+            self.position_ends_segment || self.position.next_in_segment().is_some();
+        if has_end_segment_position { self.position.next_segment() } else { None }
     }
 
-    /// Creates the End Segment after `shared`, the last entry that the fork `log` inherits.
+    /// Creates the End Segment after `source_entry`, the last entry that the fork `fork_log` inherits.
     #[must_use]
-    pub fn end_after(&self, log: LogId, shared: &Entry) -> Entry {
+    pub fn end_segment_after(&self, fork_log: LogId, source_entry: &Entry) -> Entry {
         Entry {
-            log,
-            position: self.end(),
+            log: fork_log,
+            position: self.end_segment_position(),
             created_s: self.forked_s,
             author: None,
-            header: shared.header.clone(),
+            header: source_entry.header.clone(),
             content: Content::EndSegment,
         }
     }
 
-    /// Returns the part of a source page that the fork `log` inherits. `from` is the first position
-    /// of the page, at or before the fork position. `more` is set if more pages follow.
+    /// Returns the part of a source page that the fork `fork_log` inherits. `page_start` is the first
+    /// position of the page, at or before the fork position. `has_more` is set if more pages follow.
     ///
     /// The inherited part ends with an End Segment, after a gap if the source's segment was
     /// trimmed. Without the End Segment, a writer would consider a position in the source's segment
@@ -93,31 +94,36 @@ impl Lineage {
     ///
     /// # Errors
     /// Returns [`StalePage`] if the page ends before the fork position.
-    pub fn inherited_part(
+    pub fn inherited_page(
         &self,
-        log: LogId,
-        from: Position,
-        page: &[Arc<Entry>],
-        more: bool,
+        fork_log: LogId,
+        page_start: Position,
+        source_page: &[Arc<Entry>],
+        has_more: bool,
     ) -> Result<Inherited, StalePage> {
-        let shared = page.iter().filter(|entry| entry.position <= self.position);
-        let mut entries: Vec<Arc<Entry>> =
-            shared.map(|entry| Arc::new(Entry { log, ..entry.as_ref().clone() })).collect();
-        if from.segment() < self.position.segment() {
-            return Ok(Inherited { entries, more });
+        let mut entries = self.entries_up_to_fork(fork_log, source_page);
+        let is_earlier_segment = page_start.segment() < self.position.segment();
+        if is_earlier_segment {
+            return Ok(Inherited { entries, has_more });
         }
-        if let Some(last) = page.iter().find(|entry| entry.position == self.position) {
-            if !self.ended {
-                entries.push(Arc::new(self.end_after(log, last)));
+        if let Some(last) = source_page.iter().find(|entry| entry.position == self.position) {
+            if !self.position_ends_segment {
+                entries.push(Arc::new(self.end_segment_after(fork_log, last)));
             }
-            return Ok(Inherited { entries, more: false });
+            return Ok(Inherited { entries, has_more: false });
         }
         // A later entry without an entry at the fork position means that the segment was trimmed.
-        if let Some(later) = page.iter().find(|entry| entry.position > self.position) {
-            entries.push(Arc::new(self.end_after(log, later)));
-            return Ok(Inherited { entries, more: false });
+        if let Some(later) = source_page.iter().find(|entry| entry.position > self.position) {
+            entries.push(Arc::new(self.end_segment_after(fork_log, later)));
+            return Ok(Inherited { entries, has_more: false });
         }
-        if more { Ok(Inherited { entries, more }) } else { Err(StalePage) }
+        if has_more { Ok(Inherited { entries, has_more }) } else { Err(StalePage) }
+    }
+
+    /// Returns the entries of a source page up to the fork position, with the fork's log id.
+    fn entries_up_to_fork(&self, fork_log: LogId, source_page: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
+        let inherited = source_page.iter().filter(|entry| entry.position <= self.position);
+        inherited.map(|entry| Arc::new(Entry { log: fork_log, ..Entry::clone(entry) })).collect()
     }
 }
 
@@ -134,11 +140,11 @@ mod tests {
         Position::new(segment, num).unwrap()
     }
 
-    fn lineage(position: Position, ended: bool) -> Lineage {
+    fn lineage(position: Position, position_ends_segment: bool) -> Lineage {
         Lineage {
             source: log(1),
             position,
-            ended,
+            position_ends_segment,
             family: log(1),
             depth: 1,
             snapshot: None,
@@ -154,16 +160,19 @@ mod tests {
     fn shown(inherited: &Inherited) -> (Vec<(u32, bool)>, bool) {
         let each = inherited.entries.iter().map(|entry| {
             assert_eq!(entry.log, log(2));
-            (entry.position.num(), entry.content == Content::EndSegment)
+            (entry.position.entry_number(), entry.content == Content::EndSegment)
         });
-        (each.collect(), inherited.more)
+        (each.collect(), inherited.has_more)
     }
 
     #[test]
     fn the_inherited_part_ends_with_an_end_segment() {
         let fork = lineage(at(2, 3), false);
-        assert_eq!((fork.end(), fork.first_own()), (at(2, 4), Some(at(3, 0))));
-        let cut = fork.inherited_part(log(2), at(2, 1), &entries(2, 1..9), true).unwrap();
+        assert_eq!(
+            (fork.end_segment_position(), fork.first_own_position()),
+            (at(2, 4), Some(at(3, 0)))
+        );
+        let cut = fork.inherited_page(log(2), at(2, 1), &entries(2, 1..9), true).unwrap();
         assert_eq!(shown(&cut), (vec![(1, false), (2, false), (3, false), (4, true)], false));
         let end = cut.entries.last().unwrap();
         assert_eq!((end.created_s, end.author.clone()), (77, None), "the same for every reader");
@@ -171,18 +180,21 @@ mod tests {
         let mut page = entries(2, 2..4);
         Arc::make_mut(&mut page[1]).content = Content::EndSegment;
         let fork = lineage(at(2, 3), true);
-        assert_eq!((fork.end(), fork.first_own()), (at(2, 3), Some(at(3, 0))));
-        let cut = fork.inherited_part(log(2), at(2, 2), &page, false).unwrap();
+        assert_eq!(
+            (fork.end_segment_position(), fork.first_own_position()),
+            (at(2, 3), Some(at(3, 0)))
+        );
+        let cut = fork.inherited_page(log(2), at(2, 2), &page, false).unwrap();
         assert_eq!(shown(&cut), (vec![(2, false), (3, true)], false));
     }
 
     #[test]
     fn earlier_segments_are_inherited_completely() {
         let fork = lineage(at(2, 3), false);
-        let cut = fork.inherited_part(log(2), at(1, 7), &entries(1, 7..9), true).unwrap();
+        let cut = fork.inherited_page(log(2), at(1, 7), &entries(1, 7..9), true).unwrap();
         assert_eq!(shown(&cut), (vec![(7, false), (8, false)], true));
         // The End Segment of an earlier segment does not end the inherited part.
-        let cut = fork.inherited_part(log(2), at(1, 7), &entries(1, 7..9), false).unwrap();
+        let cut = fork.inherited_page(log(2), at(1, 7), &entries(1, 7..9), false).unwrap();
         assert_eq!(shown(&cut), (vec![(7, false), (8, false)], false));
         assert!(fork.inherits(at(2, u32::MAX)) && fork.inherits(at(0, 0)));
         assert!(!fork.inherits(at(3, 0)));
@@ -192,25 +204,25 @@ mod tests {
     fn rejects_a_page_that_ends_before_the_fork() {
         let fork = lineage(at(0, 3), false);
         for page in [entries(0, 0..0), entries(0, 1..3)] {
-            assert_eq!(fork.inherited_part(log(2), at(0, 1), &page, false), Err(StalePage));
-            let cut = fork.inherited_part(log(2), at(0, 1), &page, true).unwrap();
-            assert!(cut.more && cut.entries.len() == page.len(), "the page continues");
+            assert_eq!(fork.inherited_page(log(2), at(0, 1), &page, false), Err(StalePage));
+            let cut = fork.inherited_page(log(2), at(0, 1), &page, true).unwrap();
+            assert!(cut.has_more && cut.entries.len() == page.len(), "the page continues");
         }
     }
 
     #[test]
     fn trimmed_entries_leave_a_gap_before_the_end_segment() {
         let fork = lineage(at(0, 3), false);
-        let cut = fork.inherited_part(log(2), at(0, 0), &entries(0, [0, 9]), false).unwrap();
+        let cut = fork.inherited_page(log(2), at(0, 0), &entries(0, [0, 9]), false).unwrap();
         assert_eq!(shown(&cut), (vec![(0, false), (4, true)], false));
     }
 
     #[test]
     fn a_fork_needs_positions_for_its_end_and_its_first_entry() {
-        assert_eq!(lineage(at(0, u32::MAX), false).first_own(), None);
-        assert_eq!(lineage(at(0, u32::MAX), true).first_own(), Some(at(1, 0)));
+        assert_eq!(lineage(at(0, u32::MAX), false).first_own_position(), None);
+        assert_eq!(lineage(at(0, u32::MAX), true).first_own_position(), Some(at(1, 0)));
         let last = MAX_SEGMENTS - 1;
-        assert_eq!(lineage(at(last, 0), false).first_own(), None);
-        assert_eq!(lineage(at(last - 1, 0), false).first_own(), Some(at(last, 0)));
+        assert_eq!(lineage(at(last, 0), false).first_own_position(), None);
+        assert_eq!(lineage(at(last - 1, 0), false).first_own_position(), Some(at(last, 0)));
     }
 }

@@ -32,36 +32,40 @@ pub enum UpdatePlan {
 
 /// Plans a load from the records of the log's two latest segments, latest first.
 #[must_use]
-pub fn plan_load(newest: &[Segment]) -> LoadPlan {
-    let Some(current) = newest.first() else {
+pub fn plan_load(newest_segments: &[Segment]) -> LoadPlan {
+    let Some(current_segment) = newest_segments.first() else {
         return LoadPlan::NoLog;
     };
-    if let Some(position) = newest.iter().find_map(Segment::newest_snapshot) {
-        return LoadPlan::From(position);
+    if let Some(snapshot) = newest_segments.iter().find_map(Segment::newest_snapshot) {
+        return LoadPlan::From(snapshot);
     }
     // A fork's second latest record may be its first record, which represents all inherited
     // segments.
     let is_fork_record = |segment: &Segment| segment.num == 0 && segment.lineage.is_some();
-    if current.num == 0 || newest.iter().any(is_fork_record) {
+    if current_segment.num == 0 || newest_segments.iter().any(is_fork_record) {
         return LoadPlan::From(Position::FIRST);
     }
-    LoadPlan::Corrupt { segment: current.num }
+    LoadPlan::Corrupt { segment: current_segment.num }
 }
 
-/// Plans an update for a client that has read up to `after`, from the records of the log's two
+/// Plans an update for a client that has read up to `read_position`, from the records of the log's two
 /// latest segments.
 #[must_use]
-pub fn plan_update(newest: &[Segment], after: Position) -> UpdatePlan {
+pub fn plan_update(newest_segments: &[Segment], read_position: Position) -> UpdatePlan {
     // A fork's first record represents all inherited segments, so it counts as the last inherited
     // segment.
     let last_segment_num = |segment: &Segment| match segment.lineage {
         Some(lineage) => lineage.position.segment(),
         None => segment.num,
     };
-    let Some(oldest) = newest.iter().map(last_segment_num).min() else {
+    let Some(oldest_segment_num) = newest_segments.iter().map(last_segment_num).min() else {
         return UpdatePlan::NoLog;
     };
-    if after.segment() >= oldest { UpdatePlan::ReadOn } else { UpdatePlan::Reload }
+    if read_position.segment() >= oldest_segment_num {
+        UpdatePlan::ReadOn
+    } else {
+        UpdatePlan::Reload
+    }
 }
 
 #[cfg(test)]
@@ -81,7 +85,7 @@ mod tests {
         let lineage = Lineage {
             source: first.log,
             position: Position::new(4, 7).unwrap(),
-            ended: false,
+            position_ends_segment: false,
             family: first.log,
             depth: 1,
             snapshot: inherited,
@@ -118,8 +122,8 @@ mod tests {
 
     #[test]
     fn updates_read_on_within_the_two_newest_segments() {
-        let newest = [segment(3, None), segment(2, Some(9))];
-        let plan = |segment| plan_update(&newest, Position::new(segment, 5).unwrap());
+        let newest_segments = [segment(3, None), segment(2, Some(9))];
+        let plan = |segment| plan_update(&newest_segments, Position::new(segment, 5).unwrap());
         assert_eq!(plan(3), UpdatePlan::ReadOn);
         assert_eq!(plan(2), UpdatePlan::ReadOn);
         assert_eq!(plan(1), UpdatePlan::Reload);

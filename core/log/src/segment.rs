@@ -26,7 +26,9 @@ impl Segment {
     /// considers the inherited entries.
     #[must_use]
     pub fn newest_snapshot(&self) -> Option<Position> {
-        let own = self.last_snapshot.and_then(|num| Position::new(self.num, num).ok());
-        own.or(self.lineage.and_then(|lineage| lineage.snapshot))
+        let own_snapshot =
+            self.last_snapshot.and_then(|entry_number| Position::new(self.num, entry_number).ok());
+        let inherited_snapshot = self.lineage.and_then(|lineage| lineage.snapshot);
+        own_snapshot.or(inherited_snapshot)
     }
 }

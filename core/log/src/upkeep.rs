@@ -40,27 +40,31 @@ impl LogPolicy {
     /// `ROLL_TRY_ENTRIES` entries.
     #[must_use]
     pub fn should_roll(&self, tail: &Entry) -> bool {
-        let num = tail.position.num();
-        let is_long =
-            num >= self.segment_entries || tail.header.segment_bytes >= self.segment_bytes;
-        is_long && num.is_multiple_of(ROLL_TRY_ENTRIES) && can_continue(tail)
+        let entry_number = tail.position.entry_number();
+        let is_long_segment =
+            entry_number >= self.segment_entries || tail.header.segment_bytes >= self.segment_bytes;
+        is_long_segment
+            && entry_number.is_multiple_of(ROLL_TRY_ENTRIES)
+            && segment_can_continue(tail)
     }
 
     /// Returns the Snapshot entry to put after `tail`, the latest entry, or `None` if no snapshot
     /// is due.
     #[must_use]
-    pub fn snapshot_after(&self, tail: &Entry, now_s: u64) -> Option<Entry> {
+    pub fn snapshot_entry_after(&self, tail: &Entry, now_s: u64) -> Option<Entry> {
         let Header { segment_bytes, snapshot_num, snapshot_bytes, .. } = tail.header;
-        let entries = tail.position.num().saturating_sub(snapshot_num);
-        let bytes = segment_bytes.saturating_sub(snapshot_bytes);
-        let is_due = entries >= self.snapshot_entries || bytes >= self.snapshot_bytes;
+        let entries_since_snapshot = tail.position.entry_number().saturating_sub(snapshot_num);
+        let bytes_since_snapshot = segment_bytes.saturating_sub(snapshot_bytes);
+        let snapshot_is_due = entries_since_snapshot >= self.snapshot_entries
+            || bytes_since_snapshot >= self.snapshot_bytes;
         // A snapshot directly after another Snapshot entry would be identical.
-        if entries == 0 || !is_due || !can_continue(tail) {
+        let tail_is_snapshot_entry = entries_since_snapshot == 0;
+        if !snapshot_is_due || tail_is_snapshot_entry || !segment_can_continue(tail) {
             return None;
         }
         let position = tail.position.next_in_segment()?;
         let header = Header {
-            snapshot_num: position.num(),
+            snapshot_num: position.entry_number(),
             snapshot_bytes: segment_bytes,
             ..tail.header.clone()
         };
@@ -71,7 +75,7 @@ impl LogPolicy {
 
 /// Whether the segment can continue after an entry. `false` for an End Segment, the last entry of a
 /// closed segment.
-fn can_continue(tail: &Entry) -> bool {
+fn segment_can_continue(tail: &Entry) -> bool {
     !matches!(tail.content, Content::EndSegment)
 }
 
@@ -112,7 +116,7 @@ mod tests {
             // The tail is the Snapshot entry.
             (20, header(9_000, 20, 0), false),
         ] {
-            let snapshot = POLICY.snapshot_after(&tail(num, header.clone()), 9);
+            let snapshot = POLICY.snapshot_entry_after(&tail(num, header.clone()), 9);
             assert_eq!(snapshot.is_some(), due, "{num} {header:?}");
         }
     }
@@ -120,12 +124,12 @@ mod tests {
     #[test]
     fn a_snapshot_entry_resets_the_counts() {
         let tail = tail(30, header(1_234, 20, 1_000));
-        let snapshot = POLICY.snapshot_after(&tail, 9).unwrap();
+        let snapshot = POLICY.snapshot_entry_after(&tail, 9).unwrap();
         assert_eq!(snapshot.position, tail.next_position().unwrap());
         assert_eq!(snapshot.header, header(1_234, 31, 1_234));
         assert_eq!((snapshot.log, snapshot.created_s), (tail.log, 9));
         assert_eq!(snapshot.content, Content::Snapshot { root: None, trimmed_s: None });
-        assert_eq!(POLICY.snapshot_after(&snapshot, 9), None);
+        assert_eq!(POLICY.snapshot_entry_after(&snapshot, 9), None);
     }
 
     #[test]
@@ -148,7 +152,7 @@ mod tests {
     fn nothing_is_put_after_an_end_segment() {
         let end = Entry { content: Content::EndSegment, ..tail(64, header(9_000, 0, 0)) };
         assert!(!POLICY.should_roll(&end));
-        assert_eq!(POLICY.snapshot_after(&end, 9), None);
+        assert_eq!(POLICY.snapshot_entry_after(&end, 9), None);
     }
 
     #[test]

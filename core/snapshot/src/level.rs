@@ -122,8 +122,8 @@ impl Region {
     /// cells.
     pub fn map(&mut self, axis: Axis, map: &AxisMap) {
         match axis {
-            Axis::Rows => self.rows = map.covered(&self.rows),
-            Axis::Columns => self.columns = map.covered(&self.columns),
+            Axis::Rows => self.rows = map.covering_spans(&self.rows),
+            Axis::Columns => self.columns = map.covering_spans(&self.columns),
         }
     }
 }

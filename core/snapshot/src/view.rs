@@ -113,7 +113,7 @@ fn visible_region(mapping: &LevelMapping, window: &Window) -> Region {
 /// Returns the lines that an axis map maps into `range`.
 fn map_back(map: &AxisMap, range: &Range<u32>) -> Spans {
     let count = range.end.saturating_sub(range.start);
-    map.reversed().kept(&Spans::one(range.start, count))
+    map.reversed().kept_spans(&Spans::one(range.start, count))
 }
 
 /// A decoded tile, placed in the coordinates of its level.

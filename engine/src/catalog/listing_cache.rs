@@ -19,6 +19,12 @@ pub(super) struct CachedListing {
     pub(super) read_ms: u64,
 }
 
+impl CachedListing {
+    fn event_count(&self) -> u64 {
+        self.tip.as_ref().map_or(0, |tip| tip.next)
+    }
+}
+
 /// Cache of up to `MAX_CACHED_LISTINGS` listings. Listings expire after `LISTING_AGE_MS`. When the
 /// cache is full, the oldest listing is evicted.
 #[derive(Debug, Default)]
@@ -43,16 +49,20 @@ impl ListingCache {
     }
 
     /// Caches a listing, unless the cached listing already includes later events.
-    pub(super) fn insert(&self, log: LogId, new: CachedListing) {
-        let next = |cached: &CachedListing| cached.tip.as_ref().map_or(0, |tip| tip.next);
+    pub(super) fn insert(&self, log: LogId, new_listing: CachedListing) {
         let mut listings = self.lock();
         match listings.get(&log) {
-            Some(cached) if next(cached) > next(&new) && !is_old(cached, new.read_ms) => return,
+            Some(cached)
+                if cached.event_count() > new_listing.event_count()
+                    && !is_old(cached, new_listing.read_ms) =>
+            {
+                return;
+            }
             Some(_) => {}
             None if listings.len() >= MAX_CACHED_LISTINGS => evict_oldest(&mut listings),
             None => {}
         }
-        listings.insert(log, new);
+        listings.insert(log, new_listing);
     }
 }
 
@@ -61,8 +71,8 @@ fn is_old(cached: &CachedListing, now_ms: u64) -> bool {
 }
 
 fn evict_oldest(listings: &mut HashMap<LogId, CachedListing>) {
-    let first = listings.iter().min_by_key(|(_, cached)| cached.read_ms).map(|(log, _)| *log);
-    if let Some(log) = first {
+    let oldest = listings.iter().min_by_key(|(_, cached)| cached.read_ms);
+    if let Some(log) = oldest.map(|(log, _)| *log) {
         listings.remove(&log);
     }
 }

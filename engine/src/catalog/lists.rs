@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cellar_base::identity::LogId;
 use cellar_base::limits::LIST_PUTS_AT_ONCE;
 use cellar_catalog::feed::Span;
-use cellar_catalog::stream::{Decider, StreamName};
+use cellar_catalog::stream::{Decider, StreamEvent, StreamName};
 use cellar_catalog::{
     spreadsheet::CATEGORY, spreadsheet::Catalog, spreadsheet::CatalogEvent, spreadsheet::Listing,
     spreadsheet::Person,
@@ -38,32 +38,31 @@ impl CatalogLists {
         Self { streams: StreamStore::new(streams, clock, random), lists }
     }
 
-    /// Updates the lists of all users affected by a spreadsheet's events, starting at index `from`.
-    async fn update_lists(&self, name: &StreamName, from: u64) -> Result<(), StreamError> {
+    /// Updates the lists of all users affected by a spreadsheet's events from `first_index` on.
+    async fn update_lists(&self, stream: &StreamName, first_index: u64) -> Result<(), StreamError> {
         // Ignore streams in this category whose id is not a log id: Cellar did not write them.
-        let Ok(log) = name.id().parse::<LogId>() else { return Ok(()) };
-        let loaded = self.streams.load(&Catalog, name, true).await?;
+        let Ok(log) = stream.id().parse::<LogId>() else { return Ok(()) };
+        let loaded = self.streams.load(&Catalog, stream, true).await?;
         let (Some(listing), Some(tip)) = (loaded.state, loaded.tip) else { return Ok(()) };
-        let Some(events) = self.streams.events_of(&tip, from, loaded.next, true).await? else {
-            return Ok(());
-        };
-        let changes = events.iter().map(|event| {
-            let data = event.data.unpack().map_err(|fault| unreadable(name, &fault.to_string()))?;
-            Catalog.decode(&event.kind, &data).map_err(|_| unreadable(name, event.kind.as_str()))
-        });
-        let changes: Vec<CatalogEvent> = changes.collect::<Result<_, StreamError>>()?;
-        self.put_entries(log, loaded.next, &listing, listing.affected_persons(&changes)).await?;
+        let version = loaded.next;
+        let events = self.streams.events_of(&tip, first_index, version, true).await?;
+        let Some(events) = events else { return Ok(()) };
+        let mut changes = Vec::with_capacity(events.len());
+        for event in &events {
+            changes.push(decode_event(stream, event)?);
+        }
+        self.put_list_entries(log, version, &listing, listing.affected_persons(&changes)).await?;
         Ok(())
     }
 
-    async fn put_entries(
+    async fn put_list_entries(
         &self,
         log: LogId,
         version: u64,
         listing: &Listing,
-        people: impl IntoIterator<Item = Person>,
+        affected_persons: impl IntoIterator<Item = Person>,
     ) -> Result<(), PortError> {
-        let puts = people.into_iter().map(|person| async move {
+        let puts = affected_persons.into_iter().map(|person| async move {
             let entry = listing.list_entry(log, version, &person);
             self.lists.put_listed(&person, &entry).await
         });
@@ -71,21 +70,27 @@ impl CatalogLists {
     }
 }
 
-fn unreadable(name: &StreamName, cause: &str) -> StreamError {
-    let message = format!("an event of the stream `{name}` is unreadable: {cause}");
+fn decode_event(stream: &StreamName, event: &StreamEvent) -> Result<CatalogEvent, StreamError> {
+    let data = event.data.unpack().map_err(|fault| unreadable_event(stream, &fault.to_string()))?;
+    let decoded = Catalog.decode(&event.kind, &data);
+    decoded.map_err(|_| unreadable_event(stream, event.kind.as_str()))
+}
+
+fn unreadable_event(stream: &StreamName, cause: &str) -> StreamError {
+    let message = format!("an event of the stream `{stream}` is unreadable: {cause}");
     StreamError::Store(PortError::permanent(message))
 }
 
 #[async_trait]
 impl Reactions for CatalogLists {
     async fn react(&self, spans: &[Span]) -> Result<(), PortError> {
-        let mut changed: BTreeMap<&StreamName, u64> = BTreeMap::new();
+        let mut first_indexes: BTreeMap<&StreamName, u64> = BTreeMap::new();
         for span in spans.iter().filter(|span| span.stream.category() == CATEGORY) {
-            let first = changed.entry(&span.stream).or_insert(span.first);
-            *first = span.first.min(*first);
+            let first_index = first_indexes.entry(&span.stream).or_insert(span.first);
+            *first_index = span.first.min(*first_index);
         }
-        for (name, from) in changed {
-            self.update_lists(name, from).await.map_err(|error| match error {
+        for (stream, first_index) in first_indexes {
+            self.update_lists(stream, first_index).await.map_err(|error| match error {
                 StreamError::Store(error) => error,
                 error => PortError::permanent(error.to_string()),
             })?;

@@ -85,10 +85,10 @@ impl CatalogStore {
         need: Need,
     ) -> Result<Access, StreamError> {
         let now_s = self.clock.now_ms() / 1_000;
-        let decide = |listing: Option<&Listing>| principal.access(log, listing, need, now_s);
-        let is_allowed = |listing: Option<&Listing>| decide(listing) == Access::Allowed;
+        let access_by = |listing: Option<&Listing>| principal.access(log, listing, need, now_s);
+        let is_allowed = |listing: Option<&Listing>| access_by(listing) == Access::Allowed;
         let listing = self.cached_or_read(principal, log, is_allowed).await?;
-        Ok(decide(listing.as_deref()))
+        Ok(access_by(listing.as_deref()))
     }
 
     /// Returns a spreadsheet's listing. The listing is at most `LISTING_AGE_MS` old if the
@@ -121,24 +121,27 @@ impl CatalogStore {
     ) -> Result<Option<Arc<Listing>>, StreamError> {
         let Some(right) = principal.right(log) else { return Ok(None) };
         let now_ms = self.clock.now_ms();
-        let cached = self.listings.get(log, now_ms);
-        if let Some(cached) = &cached
+        let cached_listing = self.listings.get(log, now_ms);
+        if let Some(cached) = &cached_listing
             && is_allowed(cached.listing.as_deref())
         {
             return Ok(cached.listing.clone());
         }
-        if let Some(refusal) = self.refusals.get((principal.subject, log), now_ms) {
-            let newer = cached.filter(|cached| cached.read_ms >= refusal.read_ms);
-            let listing = newer.map_or(refusal.listing, |cached| cached.listing);
+        let refusal_key = (principal.subject, log);
+        if let Some(refusal) = self.refusals.get(refusal_key, now_ms) {
+            let listing = match cached_listing {
+                Some(cached) if cached.read_ms >= refusal.read_ms => cached.listing,
+                _ => refusal.listing,
+            };
             if !is_allowed(listing.as_deref()) {
                 return Ok(listing);
             }
         }
-        let read = self.read(log, right).await?;
-        if !is_allowed(read.listing.as_deref()) {
-            self.refusals.insert((principal.subject, log), read.listing.clone(), read.read_ms);
+        let CachedListing { listing, read_ms, .. } = self.read_and_cache(log, right).await?;
+        if !is_allowed(listing.as_deref()) {
+            self.refusals.insert(refusal_key, listing.clone(), read_ms);
         }
-        Ok(read.listing)
+        Ok(listing)
     }
 
     /// Reads a spreadsheet's listing. `right` is the source of the caller's role.
@@ -151,7 +154,7 @@ impl CatalogStore {
         log: LogId,
         right: Right,
     ) -> Result<Option<Arc<Listing>>, StreamError> {
-        Ok(self.read(log, right).await?.listing)
+        Ok(self.read_and_cache(log, right).await?.listing)
     }
 
     /// Changes a spreadsheet's listing. Idempotent. If `seen` is set, the change is rejected unless
@@ -168,26 +171,28 @@ impl CatalogStore {
         action: CatalogAction,
         seen: Option<u64>,
     ) -> Result<Changed, CatalogError> {
-        let name = name_of(log)?;
+        let stream = catalog_stream(log)?;
         let now_ms = self.clock.now_ms();
         let cached_tip = match self.listings.get(log, now_ms) {
-            Some(cached) => CachedTip::Tip(cached.tip),
+            Some(cached_listing) => CachedTip::Tip(cached_listing.tip),
             // A new spreadsheet usually has no stream yet, so skip reading the tip.
             None if matches!(action, CatalogAction::Create { .. }) => CachedTip::Tip(None),
             None => CachedTip::Unknown,
         };
         let command = Command { by, action, now_s: now_ms / 1_000, seen };
+        let writer = self.new_writer();
         let transacted =
-            self.streams.transact(&Catalog, &name, &command, self.new_writer(), cached_tip).await;
+            self.streams.transact(&Catalog, &stream, &command, writer, cached_tip).await;
         let Transacted { state, events, next, tip } = transacted.map_err(|error| match error {
             TransactError::Rejected(rejection) => CatalogError::Rejected(rejection),
             TransactError::Stream(error) => error.into(),
         })?;
-        // If the tip has events that the state does not include, do not cache it.
-        let tip = tip.filter(|tip| tip.next == next);
         let listing = state.map(Arc::new);
-        if tip.is_some() {
-            self.cache_listing(log, listing.clone(), tip);
+        // If the tip has events that the state does not include, do not cache it.
+        if let Some(tip) = tip
+            && tip.next == next
+        {
+            self.cache_listing(log, listing.clone(), Some(tip));
         }
         Ok(Changed { listing, events })
     }
@@ -203,7 +208,7 @@ impl CatalogStore {
         log: LogId,
         below: Option<u64>,
     ) -> Result<Events<CatalogEvent>, StreamError> {
-        self.streams.events_back(&Catalog, &name_of(log)?, below).await
+        self.streams.events_back(&Catalog, &catalog_stream(log)?, below).await
     }
 
     /// Returns the events in a span of the spreadsheet's stream, oldest first.
@@ -224,8 +229,8 @@ impl CatalogStore {
 
     /// Reads a listing. If the spreadsheet is not in the catalog, the result is cached only for
     /// holders of an access token; otherwise strangers could fill the cache with made-up ids.
-    async fn read(&self, log: LogId, right: Right) -> Result<CachedListing, StreamError> {
-        let loaded = self.streams.load(&Catalog, &name_of(log)?, false).await?;
+    async fn read_and_cache(&self, log: LogId, right: Right) -> Result<CachedListing, StreamError> {
+        let loaded = self.streams.load(&Catalog, &catalog_stream(log)?, false).await?;
         let listing = loaded.state.map(Arc::new);
         if listing.is_some() || matches!(right, Right::Token(_)) {
             return Ok(self.cache_listing(log, listing, loaded.tip));
@@ -245,11 +250,11 @@ impl CatalogStore {
     }
 
     fn new_writer(&self) -> WriterId {
-        let half = || u128::from(self.random.next());
-        WriterId(((half() << u64::BITS) | half()).to_le_bytes())
+        let random_half = || u128::from(self.random.next());
+        WriterId(((random_half() << u64::BITS) | random_half()).to_le_bytes())
     }
 }
 
-fn name_of(log: LogId) -> Result<StreamName, StreamError> {
+fn catalog_stream(log: LogId) -> Result<StreamName, StreamError> {
     stream_of(log).map_err(|fault| StreamError::Store(PortError::permanent(fault.to_string())))
 }

@@ -38,15 +38,15 @@ impl RefusalCache {
         let refusals = self.lock();
         let refusal = refusals.get(&key)?;
         let is_old = now_ms.saturating_sub(refusal.read_ms) > LISTING_REFUSAL_AGE_MS;
-        (!is_old).then(|| refusal.clone())
+        if is_old { None } else { Some(refusal.clone()) }
     }
 
     pub(super) fn insert(&self, key: RefusalKey, listing: Option<Arc<Listing>>, read_ms: u64) {
         let mut refusals = self.lock();
         if refusals.len() >= MAX_CACHED_REFUSALS && !refusals.contains_key(&key) {
             let oldest = refusals.iter().min_by_key(|(_, refusal)| refusal.read_ms);
-            if let Some(oldest) = oldest.map(|(key, _)| *key) {
-                refusals.remove(&oldest);
+            if let Some(oldest_key) = oldest.map(|(key, _)| *key) {
+                refusals.remove(&oldest_key);
             }
         }
         refusals.insert(key, CachedRefusal { listing, read_ms });

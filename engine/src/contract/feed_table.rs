@@ -44,20 +44,21 @@ fn ok<T>(result: Result<T, crate::ports::PortError>) -> T {
 
 async fn partitions_are_begun_once_and_the_newest_is_found<T: FeedTable>(table: &T) {
     assert_eq!(ok(table.newest_partition(true).await), None);
-    for (partition, mine) in [(9, feed(1, 9)), (10, feed(1, 9)), (11, feed(2, 11))] {
-        assert_eq!(table.begin_partition(partition, mine).await, FeedWriteOutcome::Done);
+    for (partition, partition_feed) in [(9, feed(1, 9)), (10, feed(1, 9)), (11, feed(2, 11))] {
+        assert_eq!(table.begin_partition(partition, partition_feed).await, FeedWriteOutcome::Done);
         assert_eq!(table.begin_partition(partition, feed(3, 0)).await, FeedWriteOutcome::Exists);
-        assert_eq!(ok(table.newest_partition(true).await), Some((partition, mine)));
+        assert_eq!(ok(table.newest_partition(true).await), Some((partition, partition_feed)));
     }
 }
 
 async fn items_are_put_once_and_read_in_order<T: FeedTable>(table: &T) {
-    let last = FEED_PARTITION_ITEMS - 1;
+    let last_offset = FEED_PARTITION_ITEMS - 1;
     assert_eq!(ok(table.last_item(9).await), None);
     assert_eq!(ok(table.items(at(9, 0), 10, true).await), vec![]);
-    let end = Item { time_ms: 1, partition_bytes: 9, content: Content::End(feed(1, 9)) };
-    let all = [(0, item("a", 0, 1)), (1, item("b", 0, 2)), (2, item("a", 1, 3)), (last, end)];
-    for (offset, item) in &all {
+    let end_item = Item { time_ms: 1, partition_bytes: 9, content: Content::End(feed(1, 9)) };
+    let items =
+        [(0, item("a", 0, 1)), (1, item("b", 0, 2)), (2, item("a", 1, 3)), (last_offset, end_item)];
+    for (offset, item) in &items {
         assert_eq!(table.put_item(at(9, *offset), item).await, FeedWriteOutcome::Done);
         assert_eq!(ok(table.last_item(9).await), Some((*offset, item.clone())));
     }
@@ -65,23 +66,23 @@ async fn items_are_put_once_and_read_in_order<T: FeedTable>(table: &T) {
     // The two partition numbers share their first digit, so a prefix match would confuse them.
     assert_eq!(table.put_item(at(90, 0), &item("d", 0, 1)).await, FeedWriteOutcome::Done);
     for consistent in [true, false] {
-        assert_eq!(ok(table.items(at(9, 0), 10, consistent).await), all);
-        assert_eq!(ok(table.items(at(9, 1), 2, consistent).await), all[1..3]);
-        assert_eq!(ok(table.items(at(9, 3), 10, consistent).await), all[3..]);
+        assert_eq!(ok(table.items(at(9, 0), 10, consistent).await), items);
+        assert_eq!(ok(table.items(at(9, 1), 2, consistent).await), items[1..3]);
+        assert_eq!(ok(table.items(at(9, 3), 10, consistent).await), items[3..]);
     }
 }
 
 async fn an_item_has_as_much_as_it_may<T: FeedTable>(table: &T) {
-    let most = item("most", 0, MAX_FEED_ITEM_EVENTS);
-    assert_eq!(table.put_item(at(20, 0), &most).await, FeedWriteOutcome::Done);
-    assert_eq!(ok(table.last_item(20).await), Some((0, most)));
+    let largest_item = item("most", 0, MAX_FEED_ITEM_EVENTS);
+    assert_eq!(table.put_item(at(20, 0), &largest_item).await, FeedWriteOutcome::Done);
+    assert_eq!(ok(table.last_item(20).await), Some((0, largest_item)));
 }
 
 async fn marks_only_rise<T: FeedTable>(table: &T) {
     let mark = |first_partition, next| Mark { first_partition, next };
     let stream = stream("marked");
     assert_eq!(ok(table.mark(&stream).await), None);
-    for (raised, there) in [
+    for (new_mark, stored_mark) in [
         (mark(0, 3), mark(0, 3)),
         (mark(0, 2), mark(0, 3)),
         (mark(0, 3), mark(0, 3)),
@@ -90,7 +91,7 @@ async fn marks_only_rise<T: FeedTable>(table: &T) {
         (mark(7, 1), mark(7, 1)),
         (mark(0, 99), mark(7, 1)),
     ] {
-        ok(table.raise_mark(&stream, raised).await);
-        assert_eq!(ok(table.mark(&stream).await), Some(there), "{raised:?}");
+        ok(table.raise_mark(&stream, new_mark).await);
+        assert_eq!(ok(table.mark(&stream).await), Some(stored_mark), "{new_mark:?}");
     }
 }

@@ -11,62 +11,64 @@ use super::{at, log, segment};
 use crate::ports::{CreateOutcome, Entries, ForkRecords, Segments};
 
 /// Returns the records of a fork of `source` at position 2.3.
-fn records(source: LogId, fork: LogId, number: u64) -> ForkRecords {
+fn fork_records(source: LogId, fork: LogId, number: u64) -> ForkRecords {
+    const CREATED_S: u64 = 1_795_246_133;
+    let author = Some("alice".to_owned());
     let position = at(2, 3);
     let lineage = Lineage {
         source,
         position,
-        ended: false,
+        position_ends_segment: false,
         family: source,
         depth: 1,
         snapshot: Some(at(1, 9)),
-        forked_s: 1_795_246_133,
+        forked_s: CREATED_S,
     };
-    let first = Entry::first(fork, Some("alice".into()), 1_795_246_133);
-    let (created_s, author) = (first.created_s, first.author.clone());
     ForkRecords {
         origin: Segment { lineage: Some(lineage), ..segment(fork, 0) },
         segment: segment(fork, 3),
-        first: Entry { position: at(3, 0), ..first },
-        listed: ListedFork { source, number, fork, position, created_s, author },
+        first: Entry { position: at(3, 0), ..Entry::first(fork, author.clone(), CREATED_S) },
+        listed: ListedFork { source, number, fork, position, created_s: CREATED_S, author },
     }
 }
 
 pub(super) async fn a_fork_writes_all_four_records_or_none<T: Entries + Segments>(tables: &T) {
     let (source, fork) = (log("forked"), log("fork"));
-    let written = records(source, fork, 77);
-    assert_eq!(tables.fork(&written).await, CreateOutcome::Created);
-    assert_written(tables, &written).await;
+    let stored_records = fork_records(source, fork, 77);
+    assert_eq!(tables.fork(&stored_records).await, CreateOutcome::Created);
+    assert_stored(tables, &stored_records).await;
     assert_eq!(
-        tables.fork(&written).await,
+        tables.fork(&stored_records).await,
         CreateOutcome::Exists,
         "a repeated request changes nothing"
     );
-    assert_written(tables, &written).await;
+    assert_stored(tables, &stored_records).await;
     // One of the four keys is taken. The transaction must write nothing.
-    let other = records(source, log("another fork"), 78);
-    let lost = [
-        ForkRecords { origin: written.origin.clone(), ..other.clone() },
-        ForkRecords { segment: written.segment.clone(), ..other.clone() },
-        ForkRecords { first: written.first.clone(), ..other.clone() },
-        ForkRecords { listed: ListedFork { number: 77, ..other.listed.clone() }, ..other.clone() },
+    let other_records = fork_records(source, log("another fork"), 78);
+    let taken_number = ListedFork { number: 77, ..other_records.listed.clone() };
+    let conflicting_forks = [
+        ForkRecords { origin: stored_records.origin.clone(), ..other_records.clone() },
+        ForkRecords { segment: stored_records.segment.clone(), ..other_records.clone() },
+        ForkRecords { first: stored_records.first.clone(), ..other_records.clone() },
+        ForkRecords { listed: taken_number, ..other_records.clone() },
     ];
-    for lost in lost {
-        assert_eq!(tables.fork(&lost).await, CreateOutcome::Exists);
-        assert_written(tables, &written).await;
-        let (log, position) = (other.first.log, other.first.position);
+    for conflicting_fork in conflicting_forks {
+        assert_eq!(tables.fork(&conflicting_fork).await, CreateOutcome::Exists);
+        assert_stored(tables, &stored_records).await;
+        let Entry { log, position, .. } = other_records.first;
         assert_eq!(tables.get(log, position).await, Ok(None));
         assert_eq!(tables.newest(log, 9, true).await, Ok(Vec::new()));
     }
 }
 
-async fn assert_written<T: Entries + Segments>(tables: &T, written: &ForkRecords) {
-    let (log, ForkRecords { origin, segment, first, listed }) = (written.first.log, written);
-    let newest = tables.newest(log, 9, true).await;
-    assert_eq!(newest, Ok(vec![segment.clone(), origin.clone()]));
-    assert_eq!(tables.segment(log, 0, true).await, Ok(Some(origin.clone())));
-    assert_eq!(tables.get(log, first.position).await, Ok(Some(first.clone().into())));
-    assert_eq!(tables.get(log, Position::FIRST).await, Ok(None), "nothing of the source");
+async fn assert_stored<T: Entries + Segments>(tables: &T, records: &ForkRecords) {
+    let ForkRecords { origin, segment, first, listed } = records;
+    let fork = first.log;
+    let newest_segments = tables.newest(fork, 9, true).await;
+    assert_eq!(newest_segments, Ok(vec![segment.clone(), origin.clone()]));
+    assert_eq!(tables.segment(fork, 0, true).await, Ok(Some(origin.clone())));
+    assert_eq!(tables.get(fork, first.position).await, Ok(Some(first.clone().into())));
+    assert_eq!(tables.get(fork, Position::FIRST).await, Ok(None), "nothing of the source");
     let page = tables.forks(listed.source, None, 9).await;
     assert!(page.is_ok_and(|page| page.forks == [listed.clone()] && page.next.is_none()));
     // Fork records must not be returned as segments.
@@ -81,34 +83,36 @@ pub(super) async fn create_forks<T: Entries + Segments>(
     count: u64,
 ) {
     for number in (0..count).rev() {
-        let mut made = records(source, log(&format!("{nonce} {number}")), number * 10);
-        made.listed.author = Some("x".repeat(8_000));
-        assert_eq!(tables.fork(&made).await, CreateOutcome::Created);
+        let fork = log(&format!("{nonce} {number}"));
+        let mut records = fork_records(source, fork, number * 10);
+        records.listed.author = Some("x".repeat(8_000));
+        assert_eq!(tables.fork(&records).await, CreateOutcome::Created);
     }
 }
 
 pub(super) async fn forks_are_listed_by_their_source_in_pages<T: Entries + Segments>(tables: &T) {
-    let (source, other) = (log("listed"), log("listed not"));
-    create_forks(tables, other, "fork of another", 2).await;
+    let (source, other_source) = (log("listed"), log("listed not"));
+    create_forks(tables, other_source, "fork of another", 2).await;
     create_forks(tables, source, "fork of listed", 7).await;
     for limit in [1, 3, 7, 100] {
-        let (mut after, mut numbers) = (None, Vec::new());
+        let mut listed_numbers = Vec::new();
+        let mut last_number = None;
         loop {
-            let page = tables.forks(source, after, limit).await;
+            let page = tables.forks(source, last_number, limit).await;
             assert!(page.is_ok(), "{page:?}");
             let Ok(page) = page else { return };
             assert!(page.forks.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
-            assert!(page.forks.iter().all(|listed| listed.source == source));
-            numbers.extend(page.forks.iter().map(|listed| listed.number));
-            after = page.next;
-            if after.is_none() {
+            assert!(page.forks.iter().all(|fork| fork.source == source));
+            listed_numbers.extend(page.forks.iter().map(|fork| fork.number));
+            last_number = page.next;
+            if last_number.is_none() {
                 break;
             }
         }
-        assert_eq!(numbers, [0, 10, 20, 30, 40, 50, 60]);
+        assert_eq!(listed_numbers, [0, 10, 20, 30, 40, 50, 60]);
     }
-    let behind = tables.forks(source, Some(60), 9).await;
-    assert!(behind.is_ok_and(|page| page.forks.is_empty() && page.next.is_none()));
-    let none = tables.forks(log("never forked"), None, 9).await;
-    assert!(none.is_ok_and(|page| page.forks.is_empty() && page.next.is_none()));
+    let after_last = tables.forks(source, Some(60), 9).await;
+    assert!(after_last.is_ok_and(|page| page.forks.is_empty() && page.next.is_none()));
+    let without_forks = tables.forks(log("never forked"), None, 9).await;
+    assert!(without_forks.is_ok_and(|page| page.forks.is_empty() && page.next.is_none()));
 }

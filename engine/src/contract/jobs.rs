@@ -8,11 +8,14 @@ use crate::ports::{Clock, Jobs, Received};
 
 /// Number of consecutive empty receives after which a queue counts as empty. SQS may query only a
 /// subset of its servers, so a single empty response proves nothing.
-const TRIES: u32 = 20;
+const RECEIVE_ATTEMPTS: u32 = 20;
 /// Visibility timeout in seconds that does not expire during the suite, even over a network.
-const HIDDEN_S: u32 = 600;
+const LONG_TIMEOUT_S: u32 = 600;
 /// Visibility timeout in seconds that is short enough for a test to wait for.
-const BRIEFLY_S: u32 = 2;
+const SHORT_TIMEOUT_S: u32 = 2;
+
+/// Time in milliseconds after which an expired timeout has certainly taken effect.
+const TIMEOUT_MARGIN_MS: u64 = 500;
 
 /// The queue under test. It must be empty and have no other users.
 pub struct JobsUnderTest<'a> {
@@ -25,7 +28,7 @@ pub struct JobsUnderTest<'a> {
 
 pub async fn jobs(test: &JobsUnderTest<'_>) {
     let queue = test.queue;
-    assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]), "nothing is there at first");
+    assert_eq!(queue.receive(1, LONG_TIMEOUT_S).await, Ok(vec![]), "nothing is there at first");
     a_message_is_hidden_until_it_is_deleted(queue).await;
     a_message_comes_back(test).await;
     every_message_is_given(queue).await;
@@ -36,8 +39,8 @@ pub async fn jobs(test: &JobsUnderTest<'_>) {
 }
 
 /// Receives the next message, or returns `None` after many empty responses.
-async fn next(queue: &dyn Jobs, visibility_s: u32) -> Option<Received> {
-    for _ in 0..TRIES {
+async fn receive_next(queue: &dyn Jobs, visibility_s: u32) -> Option<Received> {
+    for _ in 0..RECEIVE_ATTEMPTS {
         let received = queue.receive(1, visibility_s).await;
         assert!(received.is_ok(), "the queue failed: {received:?}");
         if let Some(message) = received.into_iter().flatten().next() {
@@ -47,23 +50,23 @@ async fn next(queue: &dyn Jobs, visibility_s: u32) -> Option<Received> {
     None
 }
 
-async fn take(queue: &dyn Jobs, visibility_s: u32) -> Received {
-    match next(queue, visibility_s).await {
+async fn receive_sent(queue: &dyn Jobs, visibility_s: u32) -> Received {
+    match receive_next(queue, visibility_s).await {
         Some(message) => message,
-        None => missing(),
+        None => fail_as_missing(),
     }
 }
 
 #[allow(clippy::panic, reason = "a contract suite fails like a test")]
-fn missing() -> ! {
+fn fail_as_missing() -> ! {
     panic!("a sent message was not received")
 }
 
 async fn a_message_is_hidden_until_it_is_deleted(queue: &dyn Jobs) {
     assert_eq!(queue.send("one").await, Ok(()));
-    let message = take(queue, HIDDEN_S).await;
+    let message = receive_sent(queue, LONG_TIMEOUT_S).await;
     assert_eq!((message.body.as_str(), message.receive_count), ("one", 1));
-    assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]), "it is hidden");
+    assert_eq!(queue.receive(1, LONG_TIMEOUT_S).await, Ok(vec![]), "it is hidden");
     assert_eq!(queue.delete(&message.receipt).await, Ok(()));
     assert_eq!(queue.delete(&message.receipt).await, Ok(()), "twice is a success");
     assert_eq!(
@@ -71,59 +74,67 @@ async fn a_message_is_hidden_until_it_is_deleted(queue: &dyn Jobs) {
         Ok(false),
         "the message was deleted"
     );
-    assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]), "the message stays deleted");
+    assert_eq!(queue.receive(1, LONG_TIMEOUT_S).await, Ok(vec![]), "the message stays deleted");
 }
 
 async fn a_message_comes_back(test: &JobsUnderTest<'_>) {
     let queue = test.queue;
     assert_eq!(queue.send("again").await, Ok(()));
-    let first = take(queue, BRIEFLY_S).await;
-    test.clock.sleep_ms(u64::from(BRIEFLY_S) * 1_000 + 500).await;
-    let second = take(queue, HIDDEN_S).await;
-    assert_eq!((&second.id, second.body.as_str()), (&first.id, "again"));
-    assert_eq!((second.receive_count, second.sent_ms), (2, first.sent_ms));
-    assert_ne!(second.receipt, first.receipt);
-    assert_eq!(queue.delete(&second.receipt).await, Ok(()));
+    let first_receive = receive_sent(queue, SHORT_TIMEOUT_S).await;
+    wait_for_short_timeout(test.clock).await;
+    let second_receive = receive_sent(queue, LONG_TIMEOUT_S).await;
+    assert_eq!(second_receive.id, first_receive.id);
+    assert_eq!(second_receive.body, "again");
+    assert_eq!(second_receive.receive_count, 2);
+    assert_eq!(second_receive.sent_ms, first_receive.sent_ms);
+    assert_ne!(second_receive.receipt, first_receive.receipt);
+    assert_eq!(queue.delete(&second_receive.receipt).await, Ok(()));
 
     assert_eq!(queue.send("shown").await, Ok(()));
-    let hidden = take(queue, HIDDEN_S).await;
+    let hidden = receive_sent(queue, LONG_TIMEOUT_S).await;
     assert_eq!(queue.change_visibility(&hidden.receipt, 0).await, Ok(true));
-    let shown = take(queue, BRIEFLY_S).await;
+    let shown = receive_sent(queue, SHORT_TIMEOUT_S).await;
     assert_eq!(shown.id, hidden.id, "the message became visible early");
-    assert_eq!(queue.change_visibility(&shown.receipt, HIDDEN_S).await, Ok(true));
-    test.clock.sleep_ms(u64::from(BRIEFLY_S) * 1_000 + 500).await;
-    assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]), "the timeout was extended");
+    assert_eq!(queue.change_visibility(&shown.receipt, LONG_TIMEOUT_S).await, Ok(true));
+    wait_for_short_timeout(test.clock).await;
+    assert_eq!(queue.receive(1, LONG_TIMEOUT_S).await, Ok(vec![]), "the timeout was extended");
     assert_eq!(queue.delete(&shown.receipt).await, Ok(()));
 }
 
+async fn wait_for_short_timeout(clock: &dyn Clock) {
+    clock.sleep_ms(u64::from(SHORT_TIMEOUT_S) * 1_000 + TIMEOUT_MARGIN_MS).await;
+}
+
 async fn every_message_is_given(queue: &dyn Jobs) {
-    let sent: Vec<String> = (0..25).map(|number| format!("job {number}")).collect();
-    for body in &sent {
+    let sent_bodies: Vec<String> = (0..25).map(|number| format!("job {number}")).collect();
+    for body in &sent_bodies {
         assert_eq!(queue.send(body).await, Ok(()));
     }
-    let mut given = BTreeMap::new();
-    for _ in 0..TRIES * 2 {
-        let messages = queue.receive(MAX_RECEIVED_MESSAGES, HIDDEN_S).await.unwrap_or_default();
+    let mut receive_counts: BTreeMap<String, u32> = BTreeMap::new();
+    for _ in 0..RECEIVE_ATTEMPTS * 2 {
+        let received = queue.receive(MAX_RECEIVED_MESSAGES, LONG_TIMEOUT_S).await;
+        let messages = received.unwrap_or_default();
         assert!(messages.len() <= usize::from(MAX_RECEIVED_MESSAGES));
         for message in messages {
             assert_eq!(queue.delete(&message.receipt).await, Ok(()));
-            *given.entry(message.body).or_insert(0) += 1;
+            *receive_counts.entry(message.body).or_default() += 1;
         }
-        if given.len() == sent.len() {
+        if receive_counts.len() == sent_bodies.len() {
             break;
         }
     }
-    let all: BTreeMap<String, i32> = sent.into_iter().map(|body| (body, 1)).collect();
-    assert_eq!(given, all);
+    let once_each: BTreeMap<String, u32> = sent_bodies.into_iter().map(|body| (body, 1)).collect();
+    assert_eq!(receive_counts, once_each);
 }
 
 async fn equal_messages_are_two(queue: &dyn Jobs) {
     for _ in 0..2 {
         assert_eq!(queue.send("same").await, Ok(()));
     }
-    let (one, two) = (take(queue, HIDDEN_S).await, take(queue, HIDDEN_S).await);
-    assert_ne!(one.id, two.id);
-    for message in [one, two] {
+    let (first_message, second_message) =
+        (receive_sent(queue, LONG_TIMEOUT_S).await, receive_sent(queue, LONG_TIMEOUT_S).await);
+    assert_ne!(first_message.id, second_message.id);
+    for message in [first_message, second_message] {
         assert_eq!(message.body, "same");
         assert_eq!(queue.delete(&message.receipt).await, Ok(()));
     }
@@ -133,7 +144,7 @@ async fn bodies_arrive_as_they_were_sent(queue: &dyn Jobs) {
     let longest = "x".repeat(MAX_MESSAGE_BYTES);
     for body in [r#"{"a":"<&>\"é😀\n"}"#, longest.as_str()] {
         assert_eq!(queue.send(body).await, Ok(()));
-        let message = take(queue, HIDDEN_S).await;
+        let message = receive_sent(queue, LONG_TIMEOUT_S).await;
         assert!(message.body == body, "{} bytes", body.len());
         assert_eq!(queue.delete(&message.receipt).await, Ok(()));
     }
@@ -148,12 +159,12 @@ async fn bounds_are_kept(queue: &dyn Jobs) {
     }
     assert!(queue.receive(1, MAX_VISIBILITY_S + 1).await.is_err_and(|error| !error.temporary));
     assert_eq!(queue.send("bounds").await, Ok(()));
-    let message = take(queue, HIDDEN_S).await;
-    let longest = queue.change_visibility(&message.receipt, MAX_VISIBILITY_S).await;
+    let message = receive_sent(queue, LONG_TIMEOUT_S).await;
+    let longest_timeout = queue.change_visibility(&message.receipt, MAX_VISIBILITY_S).await;
     // SQS limits how long a message can stay hidden after it was received.
-    assert!(longest.is_ok() || longest.is_err_and(|error| !error.temporary));
-    let longer = queue.change_visibility(&message.receipt, MAX_VISIBILITY_S + 1).await;
-    assert!(longer.is_err_and(|error| !error.temporary));
+    assert!(longest_timeout.is_ok() || longest_timeout.is_err_and(|error| !error.temporary));
+    let too_long_timeout = queue.change_visibility(&message.receipt, MAX_VISIBILITY_S + 1).await;
+    assert!(too_long_timeout.is_err_and(|error| !error.temporary));
     assert_eq!(queue.delete(&message.receipt).await, Ok(()));
 }
 
@@ -161,22 +172,20 @@ async fn a_message_that_is_received_too_often_becomes_a_dead_letter(test: &JobsU
     let JobsUnderTest { queue, dead_letters, max_receive_count, .. } = *test;
     assert!(max_receive_count >= 2, "the suite itself receives a message twice");
     assert_eq!(queue.send("poison").await, Ok(()));
-    let mut given = 0;
-    for expected in 1..=max_receive_count {
-        let message = take(queue, HIDDEN_S).await;
-        assert_eq!((message.body.as_str(), message.receive_count), ("poison", expected));
+    for expected_count in 1..=max_receive_count {
+        let message = receive_sent(queue, LONG_TIMEOUT_S).await;
+        assert_eq!(message.body, "poison");
+        assert_eq!(message.receive_count, expected_count);
         assert_eq!(queue.change_visibility(&message.receipt, 0).await, Ok(true));
-        given += 1;
     }
-    assert_eq!(given, max_receive_count);
     assert_eq!(
-        queue.receive(1, HIDDEN_S).await,
+        queue.receive(1, LONG_TIMEOUT_S).await,
         Ok(vec![]),
         "the message moved to the dead-letter queue"
     );
-    let letter = take(dead_letters, HIDDEN_S).await;
-    assert_eq!(letter.body, "poison");
-    assert_eq!(dead_letters.delete(&letter.receipt).await, Ok(()));
-    assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]));
-    assert_eq!(dead_letters.receive(1, HIDDEN_S).await, Ok(vec![]));
+    let dead_letter = receive_sent(dead_letters, LONG_TIMEOUT_S).await;
+    assert_eq!(dead_letter.body, "poison");
+    assert_eq!(dead_letters.delete(&dead_letter.receipt).await, Ok(()));
+    assert_eq!(queue.receive(1, LONG_TIMEOUT_S).await, Ok(vec![]));
+    assert_eq!(dead_letters.receive(1, LONG_TIMEOUT_S).await, Ok(vec![]));
 }

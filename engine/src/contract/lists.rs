@@ -35,36 +35,38 @@ fn ok<T>(result: Result<T, PortError>) -> T {
 
 async fn the_entry_of_most_events_stays<T: Lists>(lists: &T) {
     let (alice, owner) = (person("alice"), Some(Role::Owner));
-    for (put, there) in [
+    for (new_entry, stored_entry) in [
         (entry(1, 1, owner), entry(1, 1, owner)),
         (entry(1, 1, Some(Role::Editor)), entry(1, 1, Some(Role::Editor))),
         (entry(1, 3, None), entry(1, 3, None)),
         (entry(1, 2, owner), entry(1, 3, None)),
         (entry(1, 4, owner), entry(1, 4, owner)),
     ] {
-        ok(lists.put_listed(&alice, &put).await);
-        assert_eq!(ok(lists.listed(&alice, None, 10).await).entries, [there]);
+        ok(lists.put_listed(&alice, &new_entry).await);
+        assert_eq!(ok(lists.listed(&alice, None, 10).await).entries, [stored_entry]);
     }
 }
 
 async fn pages_follow_each_other<T: Lists>(lists: &T) {
     let bob = person("bob");
-    assert_eq!(ok(lists.listed(&bob, None, 10).await), ListPage { entries: vec![], more: false });
+    let empty_page = ListPage { entries: vec![], more: false };
+    assert_eq!(ok(lists.listed(&bob, None, 10).await), empty_page);
     for id in [3, 1, 2, 5, 4] {
         ok(lists.put_listed(&bob, &entry(id, 1, Some(Role::Viewer))).await);
     }
+    let sorted_entries: Vec<_> = (1..6).map(|id| entry(id, 1, Some(Role::Viewer))).collect();
     for limit in 1..7 {
-        let (mut seen, mut after) = (Vec::new(), None);
+        let mut listed_entries = Vec::new();
+        let mut last_log = None;
         loop {
-            let page = ok(lists.listed(&bob, after, limit).await);
+            let page = ok(lists.listed(&bob, last_log, limit).await);
             assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
-            after = page.entries.last().map(|entry| entry.log);
-            seen.extend(page.entries);
+            last_log = page.entries.last().map(|entry| entry.log);
+            listed_entries.extend(page.entries);
             if !page.more {
                 break;
             }
         }
-        let wanted: Vec<_> = (1..6).map(|id| entry(id, 1, Some(Role::Viewer))).collect();
-        assert_eq!(seen, wanted, "{limit}");
+        assert_eq!(listed_entries, sorted_entries, "{limit}");
     }
 }

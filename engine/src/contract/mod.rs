@@ -29,6 +29,7 @@ use cellar_log::entry::{Content, Edits, Entry, Header, Mutation};
 use cellar_log::segment::Segment;
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
+use futures_util::future::join_all;
 
 pub use blobs::{Promise, Tampering, UrlReply, UrlRequest, blob_versions, blobs, presigned};
 
@@ -96,28 +97,28 @@ async fn nothing_is_there_at_first<T: Entries + Segments>(tables: &T) {
 
 async fn create_writes_both_records_or_none<T: Entries + Segments>(tables: &T) {
     let log = log("create");
-    let (segment, first) = (segment(log, 0), Entry::first(log, Some("alice".into()), 7));
-    assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
+    let (segment, first_entry) = (segment(log, 0), Entry::first(log, Some("alice".into()), 7));
+    assert_eq!(tables.create(&segment, &first_entry).await, CreateOutcome::Created);
     assert_eq!(tables.newest(log, 2, true).await, Ok(vec![segment.clone()]));
-    assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(first.clone().into())));
-    let other = Entry { created_s: 8, ..first.clone() };
-    assert_eq!(tables.create(&segment, &other).await, CreateOutcome::Exists);
-    assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(first.into())));
+    assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(first_entry.clone().into())));
+    let other_entry = Entry { created_s: 8, ..first_entry.clone() };
+    assert_eq!(tables.create(&segment, &other_entry).await, CreateOutcome::Exists);
+    assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(first_entry.into())));
     // The segment's key is free, but its first entry's key is taken. The transaction must write
     // nothing.
-    let taken = edits(log, Position::FIRST, "x");
-    let next = Segment { num: 1, ..segment };
-    assert_eq!(tables.create(&next, &taken).await, CreateOutcome::Exists);
-    assert_eq!(tables.newest(log, 2, true).await.map(|newest| newest.len()), Ok(1));
+    let entry_with_taken_key = edits(log, Position::FIRST, "x");
+    let next_segment = Segment { num: 1, ..segment };
+    assert_eq!(tables.create(&next_segment, &entry_with_taken_key).await, CreateOutcome::Exists);
+    assert_eq!(tables.newest(log, 2, true).await.map(|segments| segments.len()), Ok(1));
 }
 
 async fn a_put_is_conditional_and_returns_the_winner<T: Entries>(tables: &T) {
     let log = log("conditional");
     let winner = edits(log, at(0, 1), "winner");
     assert_eq!(tables.put(&winner).await, PutOutcome::Accepted);
-    let refused = PutOutcome::Refused { winner: winner.clone().into() };
-    assert_eq!(tables.put(&edits(log, at(0, 1), "loser")).await, refused);
-    assert_eq!(tables.put(&winner).await, refused, "the same put again is refused as well");
+    let refused_outcome = PutOutcome::Refused { winner: winner.clone().into() };
+    assert_eq!(tables.put(&edits(log, at(0, 1), "loser")).await, refused_outcome);
+    assert_eq!(tables.put(&winner).await, refused_outcome, "the same put again is refused as well");
     assert_eq!(tables.get(log, at(0, 1)).await, Ok(Some(winner.into())));
 }
 
@@ -130,18 +131,20 @@ async fn every_content_reads_back<T: Entries>(tables: &T) {
         snapshot_bytes: 9,
         ..Header::first(0)
     };
-    let first =
+    let first_entry =
         Entry { header, ..Entry::first(log, Some("Ünïcode".into()), u64::from(u32::MAX)) };
-    let root = Content::Snapshot { root: Some("sheets/x/roots/y".into()), trimmed_s: None };
-    let contents = [Content::Snapshot { root: None, trimmed_s: None }, root, Content::EndSegment];
+    let finished_snapshot =
+        Content::Snapshot { root: Some("sheets/x/roots/y".into()), trimmed_s: None };
+    let unfinished_snapshot = Content::Snapshot { root: None, trimmed_s: None };
+    let contents = [unfinished_snapshot, finished_snapshot, Content::EndSegment];
     for (num, content) in (0..).zip(contents) {
-        let entry = Entry { position: at(5, num), content, ..first.clone() };
+        let entry = Entry { position: at(5, num), content, ..first_entry.clone() };
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
         assert_eq!(tables.get(log, entry.position).await, Ok(Some(entry.into())));
     }
-    let large = edits(log, at(5, 3), &"x".repeat(60_000));
-    assert_eq!(tables.put(&large).await, PutOutcome::Accepted);
-    assert_eq!(tables.get(log, large.position).await, Ok(Some(large.into())));
+    let large_entry = edits(log, at(5, 3), &"x".repeat(60_000));
+    assert_eq!(tables.put(&large_entry).await, PutOutcome::Accepted);
+    assert_eq!(tables.get(log, large_entry.position).await, Ok(Some(large_entry.into())));
 }
 
 async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
@@ -152,20 +155,21 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
     for consistent in [false, true] {
-        let (mut from, mut read) = (3, vec![]);
+        let mut nums_read = vec![];
+        let mut next_num = 3;
         loop {
-            let page = tables.page(log, at(0, from), consistent).await;
+            let page = tables.page(log, at(0, next_num), consistent).await;
             let Ok(page) = page else { unreadable_page() };
-            read.extend(page.entries.iter().map(|entry| entry.position.num()));
+            nums_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
             if !page.more {
                 break;
             }
             assert!(!page.entries.is_empty(), "a page that is not the last is not empty");
-            from = read.last().map_or(0, |last| last + 1);
+            next_num = nums_read.last().map_or(0, |last_num| last_num + 1);
         }
-        assert_eq!(read, (3..40).collect::<Vec<_>>());
-        let last = tables.last(log, 0, consistent).await;
-        assert!(last.is_ok_and(|last| last.is_some_and(|last| last.position == at(0, 39))));
+        assert_eq!(nums_read, (3..40).collect::<Vec<_>>());
+        let last_entry = tables.last(log, 0, consistent).await;
+        assert!(last_entry.is_ok_and(|last| last.is_some_and(|last| last.position == at(0, 39))));
     }
 }
 
@@ -175,50 +179,40 @@ fn unreadable_page() -> ! {
 }
 
 async fn segments_and_logs_are_apart<T: Entries + Segments>(tables: &T) {
-    let (one, two) = (log("apart-1"), log("apart-2"));
-    for (log, segment_num, num) in [(one, 0, 0), (one, 1, 0), (one, 256, 0), (two, 0, 0)] {
-        let entry = edits(log, at(segment_num, num), "x");
+    let (first_log, second_log) = (log("apart-1"), log("apart-2"));
+    for (log, segment_num) in [(first_log, 0), (first_log, 1), (first_log, 256), (second_log, 0)] {
+        let entry = edits(log, at(segment_num, 0), "x");
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
         let page = tables.page(log, at(segment_num, 0), true).await;
         assert!(page.is_ok_and(|page| page.entries == [entry.into()] && !page.more));
     }
-    for num in [0, 1, 10, 2] {
-        let first = edits(two, at(num + 300, 0), "first");
-        assert_eq!(tables.create(&segment(two, num), &first).await, CreateOutcome::Created);
+    for segment_num in [0, 1, 10, 2] {
+        let first_entry = edits(second_log, at(segment_num + 300, 0), "first");
+        let outcome = tables.create(&segment(second_log, segment_num), &first_entry).await;
+        assert_eq!(outcome, CreateOutcome::Created);
     }
-    let newest = tables.newest(two, 2, true).await.unwrap_or_default();
-    assert_eq!(newest.iter().map(|segment| segment.num).collect::<Vec<_>>(), [10, 2]);
+    let newest_segments = tables.newest(second_log, 2, true).await.unwrap_or_default();
+    let newest_nums: Vec<u32> = newest_segments.iter().map(|segment| segment.num).collect();
+    assert_eq!(newest_nums, [10, 2]);
 }
 
 async fn one_of_many_writers_wins<T: Entries>(tables: &T) {
     let log = log("race");
-    let texts: Vec<String> = (0..16).map(|writer| writer.to_string()).collect();
-    let entries: Vec<Entry> = texts.iter().map(|text| edits(log, at(0, 1), text)).collect();
-    let mut waiting: Vec<_> = entries.iter().map(|entry| tables.put(entry)).collect();
-    let mut outcomes = vec![];
-    // Poll the puts together, so that all of them are in flight before the first response.
-    std::future::poll_fn(|context| {
-        let mut index = 0;
-        while let Some(put) = waiting.get_mut(index) {
-            match put.as_mut().poll(context) {
-                std::task::Poll::Ready(outcome) => {
-                    outcomes.push(outcome);
-                    drop(waiting.swap_remove(index));
-                }
-                std::task::Poll::Pending => index += 1,
+    let entries: Vec<Entry> =
+        (0..16).map(|writer: u32| edits(log, at(0, 1), &writer.to_string())).collect();
+    // The puts run together, so that all of them are in flight before the first response.
+    let outcomes = join_all(entries.iter().map(|entry| tables.put(entry))).await;
+    let mut accepted_count = 0;
+    let mut winners = BTreeSet::new();
+    for outcome in outcomes {
+        match outcome {
+            PutOutcome::Accepted => accepted_count += 1,
+            PutOutcome::Refused { winner } => {
+                winners.insert(format!("{winner:?}"));
             }
+            PutOutcome::Unknown(_) | PutOutcome::Failed(_) => {}
         }
-        if waiting.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-    })
-    .await;
-    let accepted = outcomes.iter().filter(|outcome| **outcome == PutOutcome::Accepted).count();
-    assert_eq!(accepted, 1, "exactly one writer wins");
-    let winners: BTreeSet<String> = outcomes
-        .iter()
-        .filter_map(|outcome| match outcome {
-            PutOutcome::Refused { winner } => Some(format!("{winner:?}")),
-            _ => None,
-        })
-        .collect();
+    }
+    assert_eq!(accepted_count, 1, "exactly one writer wins");
     assert_eq!(winners.len(), 1, "every loser receives the same winner");
 }

@@ -22,10 +22,49 @@ pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
 }
 
 async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(tables: &T) {
+    let created_segments = create_many_segments(tables).await;
+    // Fork records must not be returned as segments, even if a fork record is the last one on a
+    // page.
+    for (number, log) in created_segments.keys().enumerate() {
+        forks::create_forks(tables, *log, &format!("listed {number}"), 3).await;
+    }
+    let mut listed_segments = Vec::<Segment>::new();
+    let mut page_count = 0;
+    let mut next_page = None;
+    loop {
+        let page = tables.all_segments(next_page).await;
+        assert!(page.is_ok(), "{page:?}");
+        let Ok(page) = page else { return };
+        listed_segments.extend(page.segments);
+        page_count += 1;
+        next_page = page.next;
+        if next_page.is_none() {
+            break;
+        }
+    }
+    assert!(page_count > 1, "more than one page");
+    for (log, segments) in &created_segments {
+        let adjacent_segments = listed_segments
+            .iter()
+            .skip_while(|segment| segment.log != *log)
+            .take_while(|segment| segment.log == *log);
+        assert!(adjacent_segments.eq(segments), "the segments of a log are adjacent and sorted");
+    }
+    let listed_count = listed_segments
+        .iter()
+        .filter(|segment| created_segments.contains_key(&segment.log))
+        .count();
+    let created_count: usize = created_segments.values().map(Vec::len).sum();
+    assert_eq!(listed_count, created_count, "each once");
+}
+
+/// Creates logs whose segment records span several pages. Returns each log's segments in ascending
+/// order.
+async fn create_many_segments<T: Entries + Segments>(tables: &T) -> BTreeMap<LogId, Vec<Segment>> {
     /// Number of logs. Their records span several pages, both in memory and in DynamoDB.
     const LOGS: u32 = 40;
     const SEGMENTS: u32 = 4;
-    let mut made = BTreeMap::<LogId, Vec<Segment>>::new();
+    let mut created_segments = BTreeMap::<LogId, Vec<Segment>>::new();
     for number in 0..LOGS {
         let log = log(&format!("all segments {number}"));
         // Segments are created in descending order; otherwise the check would pass even without
@@ -34,112 +73,92 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
             // The long key makes a DynamoDB page hold only a few segments.
             let offloaded = Some("x".repeat(8_000));
             let segment = Segment { offloaded, ..segment(log, num) };
-            let first = edits(log, at(num, 0), "x");
-            assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
-            made.entry(log).or_default().insert(0, segment);
+            let first_entry = edits(log, at(num, 0), "x");
+            assert_eq!(tables.create(&segment, &first_entry).await, CreateOutcome::Created);
+            created_segments.entry(log).or_default().insert(0, segment);
         }
     }
-    // Fork records must not be returned as segments, even if a fork record is the last one on a
-    // page.
-    for (number, log) in made.keys().enumerate() {
-        forks::create_forks(tables, *log, &format!("listed {number}"), 3).await;
-    }
-    let (mut after, mut pages) = (None, 0);
-    let mut listed = Vec::<Segment>::new();
-    loop {
-        let page = tables.all_segments(after).await;
-        assert!(page.is_ok(), "{page:?}");
-        let Ok(page) = page else { return };
-        listed.extend(page.segments);
-        pages += 1;
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    assert!(pages > 1, "more than one page");
-    for (log, segments) in &made {
-        let place = listed.iter().position(|segment| segment.log == *log);
-        let rest = place.and_then(|place| listed.get(place..)).unwrap_or_default();
-        let together = rest.iter().take_while(|segment| segment.log == *log);
-        assert!(together.eq(segments), "the segments of a log are adjacent and sorted");
-    }
-    let all = listed.iter().filter(|segment| made.contains_key(&segment.log)).count();
-    assert_eq!(all, made.values().map(Vec::len).sum::<usize>(), "each once");
+    created_segments
 }
 
 /// Creates a log with a closed segment of six entries.
-async fn closed_segment<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
+async fn create_closed_segment<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
     let log = log(nonce);
-    let first = Entry::first(log, Some("alice".into()), 7);
-    assert_eq!(tables.create(&segment(log, 0), &first).await, CreateOutcome::Created);
+    let first_entry = Entry::first(log, Some("alice".into()), 7);
+    assert_eq!(tables.create(&segment(log, 0), &first_entry).await, CreateOutcome::Created);
     for num in 1..5 {
         assert_eq!(tables.put(&edits(log, at(0, num), "x")).await, PutOutcome::Accepted);
     }
-    let end = Entry { position: at(0, 5), content: Content::EndSegment, ..first };
-    assert_eq!(tables.put(&end).await, PutOutcome::Accepted);
+    let end_segment = Entry { position: at(0, 5), content: Content::EndSegment, ..first_entry };
+    assert_eq!(tables.put(&end_segment).await, PutOutcome::Accepted);
     log
 }
 
 async fn an_offload_is_recorded<T: Entries + Segments + Retention>(tables: &T) {
-    let log = closed_segment(tables, "set offload").await;
+    let log = create_closed_segment(tables, "set offload").await;
     assert_eq!(tables.raise_last_snapshot(log, at(0, 3)).await, Ok(()));
     for key in ["offloaded/one", "offloaded/one", "offloaded/two"] {
         assert_eq!(tables.set_offloaded(log, 0, key).await, Ok(()));
         let offloaded = Some(key.to_owned());
-        let recorded = Segment { offloaded, last_snapshot: Some(3), ..segment(log, 0) };
-        assert_eq!(tables.segment(log, 0, true).await, Ok(Some(recorded)), "nothing else changed");
+        let expected_segment = Segment { offloaded, last_snapshot: Some(3), ..segment(log, 0) };
+        assert_eq!(
+            tables.segment(log, 0, true).await,
+            Ok(Some(expected_segment)),
+            "nothing else changed"
+        );
     }
-    let absent = tables.set_offloaded(log, 1, "offloaded/none").await;
-    assert!(absent.is_err_and(|error| !error.temporary), "permanent");
+    let outcome = tables.set_offloaded(log, 1, "offloaded/none").await;
+    assert!(outcome.is_err_and(|error| !error.temporary), "permanent");
     assert_eq!(tables.segment(log, 1, true).await, Ok(None), "no segment was created");
 }
 
 async fn an_earlier_mark_stays<T: Entries + Segments + Retention>(tables: &T) {
-    let log = closed_segment(tables, "mark").await;
+    let log = create_closed_segment(tables, "mark").await;
     for trimmed_s in [1_000, 1_000, 2_000, 500] {
         assert_eq!(tables.mark_trimmed(log, 0, trimmed_s).await, Ok(()));
         let content = Content::Snapshot { root: None, trimmed_s: Some(1_000) };
-        let marked = Entry { content, ..Entry::first(log, Some("alice".into()), 7) };
-        assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(marked.into())));
+        let marked_entry = Entry { content, ..Entry::first(log, Some("alice".into()), 7) };
+        assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(marked_entry.into())));
     }
     let page = tables.page(log, at(0, 1), true).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 5), "other entries are unchanged");
-    let absent = tables.mark_trimmed(log, 1, 1_000).await;
-    assert!(absent.is_err_and(|error| !error.temporary), "permanent");
+    let outcome = tables.mark_trimmed(log, 1, 1_000).await;
+    assert!(outcome.is_err_and(|error| !error.temporary), "permanent");
     assert_eq!(tables.get(log, at(1, 0)).await, Ok(None), "no entry was created");
 }
 
 async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T) {
-    let (log, other) =
-        (closed_segment(tables, "delete").await, closed_segment(tables, "delete not").await);
+    let log = create_closed_segment(tables, "delete").await;
+    let other_log = create_closed_segment(tables, "delete not").await;
     assert_eq!(tables.delete(log, &[]).await, Ok(()));
     assert_eq!(tables.delete(log, &[at(0, 1), at(0, 2)]).await, Ok(()));
     // Some of the entries are already deleted, and one never existed.
-    let rest = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(0, 9)];
+    let positions = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(0, 9)];
     for _ in 0..2 {
-        assert_eq!(tables.delete(log, &rest).await, Ok(()));
+        assert_eq!(tables.delete(log, &positions).await, Ok(()));
         let page = tables.page(log, Position::FIRST, true).await;
-        let left = page.map(|page| page.entries.iter().map(|e| e.position).collect::<Vec<_>>());
-        assert_eq!(left, Ok(vec![Position::FIRST, at(0, 5)]));
+        let remaining_positions =
+            page.map(|page| page.entries.iter().map(|entry| entry.position).collect::<Vec<_>>());
+        assert_eq!(remaining_positions, Ok(vec![Position::FIRST, at(0, 5)]));
     }
-    let page = tables.page(other, Position::FIRST, true).await;
+    let page = tables.page(other_log, Position::FIRST, true).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 6), "other logs are unchanged");
     // More entries than one request can delete.
-    for num in 6..106 {
-        assert_eq!(tables.put(&edits(other, at(0, num), "x")).await, PutOutcome::Accepted);
+    let many_positions: Vec<Position> = (6..106).map(|num| at(0, num)).collect();
+    for position in &many_positions {
+        let entry = edits(other_log, *position, "x");
+        assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
-    let many: Vec<Position> = (6..106).map(|num| at(0, num)).collect();
-    assert_eq!(tables.delete(other, &many).await, Ok(()));
-    let page = tables.page(other, Position::FIRST, true).await;
+    assert_eq!(tables.delete(other_log, &many_positions).await, Ok(()));
+    let page = tables.page(other_log, Position::FIRST, true).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 6));
 }
 
 async fn records_of_segments_are_deleted_one_by_one<T: Entries + Segments + Retention>(tables: &T) {
-    let (log, other) = (log("delete segment"), log("delete segment not"));
-    for (log, num) in [(log, 0), (log, 1), (other, 0)] {
-        let first = edits(log, at(num, 0), "x");
-        assert_eq!(tables.create(&segment(log, num), &first).await, CreateOutcome::Created);
+    let (log, other_log) = (log("delete segment"), log("delete segment not"));
+    for (log, num) in [(log, 0), (log, 1), (other_log, 0)] {
+        let first_entry = edits(log, at(num, 0), "x");
+        assert_eq!(tables.create(&segment(log, num), &first_entry).await, CreateOutcome::Created);
     }
     for _ in 0..2 {
         assert_eq!(tables.delete_segment(log, 1).await, Ok(()));
@@ -148,8 +167,8 @@ async fn records_of_segments_are_deleted_one_by_one<T: Entries + Segments + Rete
     assert_eq!(tables.delete_segment(log, 0).await, Ok(()));
     assert_eq!(tables.newest(log, 9, true).await, Ok(vec![]));
     assert_eq!(
-        tables.newest(other, 9, true).await,
-        Ok(vec![segment(other, 0)]),
+        tables.newest(other_log, 9, true).await,
+        Ok(vec![segment(other_log, 0)]),
         "other logs are unchanged"
     );
     let page = tables.page(log, at(0, 0), true).await;
@@ -159,21 +178,21 @@ async fn records_of_segments_are_deleted_one_by_one<T: Entries + Segments + Rete
 async fn forks_are_taken_off_the_list_of_their_source<T: Entries + Segments + Retention>(
     tables: &T,
 ) {
-    let (source, other) = (log("delete listed"), log("delete listed not"));
+    let (source, other_source) = (log("delete listed"), log("delete listed not"));
     forks::create_forks(tables, source, "delete listed", 3).await;
-    forks::create_forks(tables, other, "delete listed not", 1).await;
-    let listed = tables.forks(source, None, 9).await.map(|page| page.forks).unwrap_or_default();
-    let [first, second, third] = listed.as_slice() else {
-        assert_eq!(listed.len(), 3, "three forks are listed");
+    forks::create_forks(tables, other_source, "delete listed not", 1).await;
+    let page = tables.forks(source, None, 9).await.unwrap_or_default();
+    let [first_fork, second_fork, third_fork] = page.forks.as_slice() else {
+        assert_eq!(page.forks.len(), 3, "three forks are listed");
         return;
     };
     for _ in 0..2 {
-        assert_eq!(tables.delete_listed(source, second.number).await, Ok(()));
-        let left = tables.forks(source, None, 9).await.map(|page| page.forks);
-        assert_eq!(left, Ok(vec![first.clone(), third.clone()]));
+        assert_eq!(tables.delete_listed(source, second_fork.number).await, Ok(()));
+        let remaining_forks = tables.forks(source, None, 9).await.map(|page| page.forks);
+        assert_eq!(remaining_forks, Ok(vec![first_fork.clone(), third_fork.clone()]));
     }
-    let left = tables.forks(other, None, 9).await.map(|page| page.forks.len());
-    assert_eq!(left, Ok(1), "other lists are unchanged");
-    let origin = tables.segment(second.fork, 0, true).await;
-    assert!(origin.is_ok_and(|origin| origin.is_some()), "the fork itself stays");
+    let other_count = tables.forks(other_source, None, 9).await.map(|page| page.forks.len());
+    assert_eq!(other_count, Ok(1), "other lists are unchanged");
+    let fork_segment = tables.segment(second_fork.fork, 0, true).await;
+    assert!(fork_segment.is_ok_and(|segment| segment.is_some()), "the fork itself stays");
 }

@@ -17,30 +17,34 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
     for (consistent, limit) in [(false, 1_000), (true, 1_000), (true, 4)] {
-        let (mut from, mut read) = (Some(26), Vec::<u32>::new());
-        while let Some(num) = from {
+        let mut nums_read = Vec::<u32>::new();
+        let mut next_num = Some(26);
+        while let Some(num) = next_num {
             let page = tables.page_back(log, at(2, num), limit, consistent).await;
             let Ok(page) = page else { unreadable_page() };
             assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
             assert!(!page.more || !page.entries.is_empty());
-            read.extend(page.entries.iter().map(|entry| entry.position.num()));
-            from = read.last().and_then(|last| last.checked_sub(1)).filter(|_| page.more);
+            nums_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
+            next_num = match nums_read.last() {
+                Some(oldest_num) if page.more => oldest_num.checked_sub(1),
+                _ => None,
+            };
         }
-        assert_eq!(read, (0..=26).rev().collect::<Vec<_>>());
+        assert_eq!(nums_read, (0..=26).rev().collect::<Vec<_>>());
     }
     // If the start is past the last entry, the page starts at the latest entry and contains no
     // entries of other segments.
     let page = tables.page_back(log, at(2, 99), 1, true).await;
     assert!(page.is_ok_and(|page| page.entries.iter().all(|entry| entry.position == at(2, 29))));
-    for elsewhere in [at(1, 99), at(3, 99)] {
-        let page = tables.page_back(log, elsewhere, 9, true).await;
+    for other_segment in [at(1, 99), at(3, 99)] {
+        let page = tables.page_back(log, other_segment, 9, true).await;
         assert!(page.is_ok_and(|page| page.entries.is_empty() && !page.more));
     }
 }
 
 /// Returns the transaction that rolls a log: it closes segment `num`, which contains entries 0 and
 /// 1.
-fn transaction(log: LogId, num: u32) -> Transaction {
+fn roll_of_segment(log: LogId, num: u32) -> Transaction {
     let entry = |position, content| Entry {
         position,
         content,
@@ -55,7 +59,7 @@ fn transaction(log: LogId, num: u32) -> Transaction {
     }
 }
 
-async fn created_log<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
+async fn create_log<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
     let log = log(nonce);
     let first = Entry::first(log, None, 7);
     assert_eq!(tables.create(&segment(log, 0), &first).await, CreateOutcome::Created);
@@ -64,28 +68,28 @@ async fn created_log<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
 }
 
 pub(super) async fn a_roll_writes_all_three_records_or_none<T: Entries + Segments>(tables: &T) {
-    let log = created_log(tables, "roll").await;
-    let roll = transaction(log, 0);
-    assert_eq!(tables.roll(&roll).await, CreateOutcome::Created);
-    assert_rolled(tables, &roll).await;
+    let log = create_log(tables, "roll").await;
+    let stored_roll = roll_of_segment(log, 0);
+    assert_eq!(tables.roll(&stored_roll).await, CreateOutcome::Created);
+    assert_rolled(tables, &stored_roll).await;
     assert_eq!(
-        tables.roll(&roll).await,
+        tables.roll(&stored_roll).await,
         CreateOutcome::Exists,
         "a repeated request changes nothing"
     );
-    assert_rolled(tables, &roll).await;
+    assert_rolled(tables, &stored_roll).await;
     // One of the three keys is taken. The transaction must write nothing.
-    let after = Transaction { end: edits(log, at(0, 3), "x"), ..transaction(log, 7) };
-    let lost = [
-        Transaction { end: roll.end.clone(), ..after.clone() },
-        Transaction { segment: roll.segment.clone(), ..after.clone() },
-        Transaction { first: roll.first.clone(), ..after.clone() },
+    let other_roll = Transaction { end: edits(log, at(0, 3), "x"), ..roll_of_segment(log, 7) };
+    let conflicting_rolls = [
+        Transaction { end: stored_roll.end.clone(), ..other_roll.clone() },
+        Transaction { segment: stored_roll.segment.clone(), ..other_roll.clone() },
+        Transaction { first: stored_roll.first.clone(), ..other_roll.clone() },
     ];
-    for lost in lost {
-        assert_eq!(tables.roll(&lost).await, CreateOutcome::Exists);
-        assert_rolled(tables, &roll).await;
-        assert_eq!(tables.get(log, after.end.position).await, Ok(None));
-        assert_eq!(tables.get(log, after.first.position).await, Ok(None));
+    for conflicting_roll in conflicting_rolls {
+        assert_eq!(tables.roll(&conflicting_roll).await, CreateOutcome::Exists);
+        assert_rolled(tables, &stored_roll).await;
+        assert_eq!(tables.get(log, other_roll.end.position).await, Ok(None));
+        assert_eq!(tables.get(log, other_roll.first.position).await, Ok(None));
         assert_eq!(tables.segment(log, 8, true).await, Ok(None));
     }
 }
@@ -93,36 +97,38 @@ pub(super) async fn a_roll_writes_all_three_records_or_none<T: Entries + Segment
 async fn assert_rolled<T: Entries + Segments>(tables: &T, roll: &Transaction) {
     let log = roll.segment.log;
     for entry in [&roll.end, &roll.first] {
-        let read = tables.get(log, entry.position).await;
-        assert_eq!(read, Ok(Some(entry.clone().into())));
+        let stored_entry = tables.get(log, entry.position).await;
+        assert_eq!(stored_entry, Ok(Some(entry.clone().into())));
     }
     assert_eq!(tables.segment(log, 1, true).await, Ok(Some(roll.segment.clone())));
     assert_eq!(tables.newest(log, 9, true).await.map(|newest| newest.len()), Ok(2));
 }
 
 pub(super) async fn a_roll_and_an_append_exclude_each_other<T: Entries + Segments>(tables: &T) {
-    let log = created_log(tables, "roll or append").await;
-    let taken = edits(log, at(0, 2), "faster");
-    assert_eq!(tables.put(&taken).await, PutOutcome::Accepted);
-    assert_eq!(tables.roll(&transaction(log, 0)).await, CreateOutcome::Exists);
-    assert_eq!(tables.get(log, at(0, 2)).await, Ok(Some(taken.into())));
+    let log = create_log(tables, "roll or append").await;
+    let appended_first = edits(log, at(0, 2), "faster");
+    assert_eq!(tables.put(&appended_first).await, PutOutcome::Accepted);
+    assert_eq!(tables.roll(&roll_of_segment(log, 0)).await, CreateOutcome::Exists);
+    assert_eq!(tables.get(log, at(0, 2)).await, Ok(Some(appended_first.into())));
     assert_eq!(tables.segment(log, 1, true).await, Ok(None));
-    let mut further = transaction(log, 0);
-    further.end.position = at(0, 3);
-    assert_eq!(tables.roll(&further).await, CreateOutcome::Created);
-    let put = tables.put(&edits(log, at(0, 3), "too late")).await;
-    assert_eq!(put, PutOutcome::Refused { winner: further.end.into() });
+    let mut later_roll = roll_of_segment(log, 0);
+    later_roll.end.position = at(0, 3);
+    assert_eq!(tables.roll(&later_roll).await, CreateOutcome::Created);
+    let late_append = tables.put(&edits(log, at(0, 3), "too late")).await;
+    assert_eq!(late_append, PutOutcome::Refused { winner: later_roll.end.into() });
 }
 
 pub(super) async fn the_last_snapshot_only_rises<T: Entries + Segments>(tables: &T) {
-    let log = created_log(tables, "last snapshot").await;
-    assert_eq!(tables.roll(&transaction(log, 0)).await, CreateOutcome::Created);
-    for (raised, stands) in [(0, 0), (5, 5), (5, 5), (3, 5), (u32::MAX, u32::MAX), (6, u32::MAX)] {
-        assert_eq!(tables.raise_last_snapshot(log, at(1, raised)).await, Ok(()));
+    let log = create_log(tables, "last snapshot").await;
+    assert_eq!(tables.roll(&roll_of_segment(log, 0)).await, CreateOutcome::Created);
+    for (new_num, stored_num) in
+        [(0, 0), (5, 5), (5, 5), (3, 5), (u32::MAX, u32::MAX), (6, u32::MAX)]
+    {
+        assert_eq!(tables.raise_last_snapshot(log, at(1, new_num)).await, Ok(()));
         for consistent in [false, true] {
-            let read = tables.segment(log, 1, consistent).await;
-            let last_snapshot = Some(stands);
-            assert_eq!(read, Ok(Some(Segment { last_snapshot, ..segment(log, 1) })));
+            let stored_segment = tables.segment(log, 1, consistent).await;
+            let expected = Segment { last_snapshot: Some(stored_num), ..segment(log, 1) };
+            assert_eq!(stored_segment, Ok(Some(expected)));
         }
     }
     assert_eq!(
@@ -130,58 +136,60 @@ pub(super) async fn the_last_snapshot_only_rises<T: Entries + Segments>(tables: 
         Ok(Some(segment(log, 0))),
         "other segments are unchanged"
     );
-    let absent = tables.raise_last_snapshot(log, at(2, 0)).await;
-    assert!(absent.is_err_and(|error| !error.temporary), "permanent");
+    let absent_segment = tables.raise_last_snapshot(log, at(2, 0)).await;
+    assert!(absent_segment.is_err_and(|error| !error.temporary), "permanent");
     assert_eq!(tables.segment(log, 2, true).await, Ok(None), "no segment was created");
 }
 
 pub(super) async fn a_root_is_set_once<T: Entries + Segments>(tables: &T) {
-    let log = created_log(tables, "root").await;
-    let first = Entry::first(log, None, 7);
+    let log = create_log(tables, "root").await;
+    let first_entry = Entry::first(log, None, 7);
     for root in ["sheets/a/roots/b", "sheets/a/roots/b", "sheets/a/roots/c"] {
-        let stands = tables.set_root(log, first.position, root).await;
-        assert_eq!(stands.as_deref(), Ok("sheets/a/roots/b"));
+        let stored_root = tables.set_root(log, first_entry.position, root).await;
+        assert_eq!(stored_root.as_deref(), Ok("sheets/a/roots/b"));
     }
     let root = Some("sheets/a/roots/b".to_owned());
-    let finished = Entry { content: Content::Snapshot { root, trimmed_s: None }, ..first };
-    assert_eq!(tables.get(log, finished.position).await, Ok(Some(finished.into())));
+    let finished_entry =
+        Entry { content: Content::Snapshot { root, trimmed_s: None }, ..first_entry };
+    assert_eq!(tables.get(log, finished_entry.position).await, Ok(Some(finished_entry.into())));
     // An edit entry cannot get a root, and setting a root never creates an entry.
-    for elsewhere in [at(0, 1), at(0, 2), at(1, 0)] {
-        let before = tables.get(log, elsewhere).await;
-        let set = tables.set_root(log, elsewhere, "sheets/a/roots/b").await;
-        assert!(set.is_err_and(|error| !error.temporary), "{elsewhere}");
-        assert_eq!(tables.get(log, elsewhere).await, before);
+    for other_position in [at(0, 1), at(0, 2), at(1, 0)] {
+        let entry_before = tables.get(log, other_position).await;
+        let outcome = tables.set_root(log, other_position, "sheets/a/roots/b").await;
+        assert!(outcome.is_err_and(|error| !error.temporary), "{other_position}");
+        assert_eq!(tables.get(log, other_position).await, entry_before);
     }
 }
 
 pub(super) async fn a_root_is_replaced_if_it_is_the_expected_one<T: Entries + Segments>(
     tables: &T,
 ) {
-    let log = created_log(tables, "root replaced").await;
-    let first = Entry::first(log, None, 7);
-    let (a, b) = ("sheets/a/roots/a", "sheets/a/roots/b");
-    let none = tables.replace_root(log, first.position, Some(a), b).await;
-    assert_eq!(none, Ok(None), "the entry has no root yet");
-    for (replaces, root, stands) in [
-        (None, a, a),
-        (None, b, a),
-        (Some(b), b, a),
-        (Some(a), a, a),
-        (Some(a), b, b),
-        (Some(a), "sheets/a/roots/c", b),
+    let log = create_log(tables, "root replaced").await;
+    let first_entry = Entry::first(log, None, 7);
+    let (root_a, root_b) = ("sheets/a/roots/a", "sheets/a/roots/b");
+    let outcome = tables.replace_root(log, first_entry.position, Some(root_a), root_b).await;
+    assert_eq!(outcome, Ok(None), "the entry has no root yet");
+    for (expected_root, new_root, stored_root) in [
+        (None, root_a, root_a),
+        (None, root_b, root_a),
+        (Some(root_b), root_b, root_a),
+        (Some(root_a), root_a, root_a),
+        (Some(root_a), root_b, root_b),
+        (Some(root_a), "sheets/a/roots/c", root_b),
     ] {
-        let replaced = tables.replace_root(log, first.position, replaces, root).await;
-        assert_eq!(replaced, Ok(Some(stands.to_owned())), "{replaces:?} {root}");
+        let outcome = tables.replace_root(log, first_entry.position, expected_root, new_root).await;
+        assert_eq!(outcome, Ok(Some(stored_root.to_owned())), "{expected_root:?} {new_root}");
     }
-    let root = Some(b.to_owned());
-    let finished = Entry { content: Content::Snapshot { root, trimmed_s: None }, ..first };
-    assert_eq!(tables.get(log, finished.position).await, Ok(Some(finished.into())));
-    for elsewhere in [at(0, 1), at(0, 2), at(1, 0)] {
-        let before = tables.get(log, elsewhere).await;
-        for replaces in [None, Some(a)] {
-            let replaced = tables.replace_root(log, elsewhere, replaces, b).await;
-            assert_eq!(replaced, Ok(None), "{elsewhere}");
+    let root = Some(root_b.to_owned());
+    let finished_entry =
+        Entry { content: Content::Snapshot { root, trimmed_s: None }, ..first_entry };
+    assert_eq!(tables.get(log, finished_entry.position).await, Ok(Some(finished_entry.into())));
+    for other_position in [at(0, 1), at(0, 2), at(1, 0)] {
+        let entry_before = tables.get(log, other_position).await;
+        for expected_root in [None, Some(root_a)] {
+            let outcome = tables.replace_root(log, other_position, expected_root, root_b).await;
+            assert_eq!(outcome, Ok(None), "{other_position}");
         }
-        assert_eq!(tables.get(log, elsewhere).await, before);
+        assert_eq!(tables.get(log, other_position).await, entry_before);
     }
 }

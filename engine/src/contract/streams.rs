@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use cellar_base::limits::TIP_INDEX;
 use cellar_catalog::stream::{
-    InvalidEvent, Kind, Payload, Proposal, SplitPolicy, StreamEvent, StreamName, Tip, Unfold,
-    Update, Write, WriterId,
+    EventBatch, InvalidEvent, Kind, Payload, Proposal, SplitPolicy, StreamEvent, StreamName, Tip,
+    Unfold, Update, Write, WriterId,
 };
+
+use futures_util::future::join_all;
 
 use crate::ports::{StreamOutcome, Streams};
 
 /// Maximum number of events per tip (latest stream item). The limit is low, so that tips split
 /// after a few appends.
-const SMALL: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
+const SMALL_TIPS: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
 /// Checks the EventStream table.
 pub async fn streams<T: Streams>(streams: &T) {
@@ -52,9 +54,9 @@ fn event(writer: WriterId, text: &str) -> StreamEvent {
 
 /// Builds the write that appends `text` to a tip.
 fn append(name: &StreamName, on: Option<&Arc<Tip>>, writer: u8, text: &str) -> Write {
-    let next = on.map_or(0, |tip| tip.next);
+    let next_index = on.map_or(0, |tip| tip.next);
     let unfold = Unfold {
-        index: next + 1,
+        index: next_index + 1,
         time_ms: 1_795_246_133_000,
         kind: kind("State"),
         data: Payload { encoding: 0, stored: text.as_bytes().to_vec() },
@@ -68,7 +70,7 @@ fn append(name: &StreamName, on: Option<&Arc<Tip>>, writer: u8, text: &str) -> W
         events: vec![event(writer, text)],
         unfolds: vec![unfold],
     };
-    proposal.write(SMALL).unwrap_or_else(|error| panic!("{error}"))
+    proposal.write(SMALL_TIPS).unwrap_or_else(|error| panic!("{error}"))
 }
 
 async fn write<T: Streams>(streams: &T, write: &Write) -> StreamOutcome {
@@ -80,12 +82,12 @@ async fn write<T: Streams>(streams: &T, write: &Write) -> StreamOutcome {
 }
 
 /// Appends `count` events and returns the tip.
-async fn grown<T: Streams>(streams: &T, name: &StreamName, count: u8) -> Arc<Tip> {
+async fn append_many<T: Streams>(streams: &T, name: &StreamName, count: u8) -> Arc<Tip> {
     let mut tip: Option<Arc<Tip>> = None;
     for number in 0..count {
-        let next = append(name, tip.as_ref(), number, &format!("event {number}"));
-        assert_eq!(write(streams, &next).await, StreamOutcome::Done);
-        tip = Some(Arc::new(next.tip().clone()));
+        let new_append = append(name, tip.as_ref(), number, &format!("event {number}"));
+        assert_eq!(write(streams, &new_append).await, StreamOutcome::Done);
+        tip = Some(Arc::new(new_append.tip().clone()));
         assert_stored(streams, name, tip.as_ref()).await;
     }
     tip.unwrap_or_else(|| panic!("no events"))
@@ -105,8 +107,8 @@ async fn nothing_is_there_at_first<T: Streams>(streams: &T) {
         assert_eq!(streams.batches_before(&name, TIP_INDEX, consistent).await, Ok(vec![]));
     }
     // An append to a missing stream fails.
-    let other = grown(streams, &self::name("something"), 1).await;
-    let Write::Update(mut update) = append(&name, Some(&other), 1, "x") else { panic!() };
+    let other_tip = append_many(streams, &self::name("something"), 1).await;
+    let Write::Update(mut update) = append(&name, Some(&other_tip), 1, "x") else { panic!() };
     update.tip.name = name.clone();
     assert_eq!(streams.update(&update).await, StreamOutcome::Refused { tip: None });
     assert_stored(streams, &name, None).await;
@@ -114,10 +116,10 @@ async fn nothing_is_there_at_first<T: Streams>(streams: &T) {
 
 async fn a_first_tip_is_put_once<T: Streams>(streams: &T) {
     let name = name("first");
-    let tip = grown(streams, &name, 1).await;
-    let again = append(&name, None, 9, "another");
+    let tip = append_many(streams, &name, 1).await;
+    let second_append = append(&name, None, 9, "another");
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&tip)) };
-    assert_eq!(write(streams, &again).await, refused);
+    assert_eq!(write(streams, &second_append).await, refused);
     // A repeated write fails, because the first write already changed the tip.
     assert_eq!(streams.put_first(&tip).await, refused);
     assert_stored(streams, &name, Some(&tip)).await;
@@ -125,48 +127,55 @@ async fn a_first_tip_is_put_once<T: Streams>(streams: &T) {
 
 async fn an_update_is_conditional_and_returns_the_tip<T: Streams>(streams: &T) {
     let name = name("update");
-    let first = grown(streams, &name, 1).await;
-    let (won, lost) =
-        (append(&name, Some(&first), 2, "won"), append(&name, Some(&first), 3, "lost"));
-    assert_eq!(write(streams, &won).await, StreamOutcome::Done);
-    let stands = Arc::new(won.tip().clone());
-    let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&stands)) };
-    assert_eq!(write(streams, &lost).await, refused);
-    assert_eq!(write(streams, &won).await, refused);
-    assert_stored(streams, &name, Some(&stands)).await;
+    let first_tip = append_many(streams, &name, 1).await;
+    let winning_append = append(&name, Some(&first_tip), 2, "won");
+    let losing_append = append(&name, Some(&first_tip), 3, "lost");
+    assert_eq!(write(streams, &winning_append).await, StreamOutcome::Done);
+    let current_tip = Arc::new(winning_append.tip().clone());
+    let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&current_tip)) };
+    assert_eq!(write(streams, &losing_append).await, refused);
+    assert_eq!(write(streams, &winning_append).await, refused);
+    assert_stored(streams, &name, Some(&current_tip)).await;
 }
 
 async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(streams: &T) {
     let name = name("split");
-    let full = grown(streams, &name, 2).await;
-    let (won, lost) = (append(&name, Some(&full), 5, "won"), append(&name, Some(&full), 6, "lost"));
-    let Write::SplitOff { batch, update } = &won else { panic!("{won:?}") };
+    let full_tip = append_many(streams, &name, 2).await;
+    let winning_append = append(&name, Some(&full_tip), 5, "won");
+    let losing_append = append(&name, Some(&full_tip), 6, "lost");
+    let Write::SplitOff { batch, update } = &winning_append else { panic!("{winning_append:?}") };
     assert_eq!(streams.split_off(batch, update).await, StreamOutcome::Done);
-    let stands = Arc::new(update.tip.clone());
-    assert_eq!((stands.events.len(), stands.unfolds.len(), stands.next), (1, 1, 3));
-    assert!(stands.batch_bytes > 0);
+    let current_tip = Arc::new(update.tip.clone());
+    assert_eq!(current_tip.events.len(), 1);
+    assert_eq!(current_tip.unfolds.len(), 1);
+    assert_eq!(current_tip.next, 3);
+    assert!(current_tip.batch_bytes > 0);
     // Both conditions fail. The response contains the current tip.
-    let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&stands)) };
-    assert_eq!(write(streams, &lost).await, refused);
-    assert_stored(streams, &name, Some(&stands)).await;
+    let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&current_tip)) };
+    assert_eq!(write(streams, &losing_append).await, refused);
+    assert_stored(streams, &name, Some(&current_tip)).await;
     // Only the tip condition fails. The event batch is not written.
-    let elsewhere = cellar_catalog::stream::EventBatch { index: 77, ..batch.clone() };
-    let Write::SplitOff { update: late, .. } = &lost else { panic!("{lost:?}") };
-    assert_eq!(streams.split_off(&elsewhere, late).await, refused);
+    let other_batch = EventBatch { index: 77, ..batch.clone() };
+    let Write::SplitOff { update: losing_update, .. } = &losing_append else {
+        panic!("{losing_append:?}")
+    };
+    assert_eq!(streams.split_off(&other_batch, losing_update).await, refused);
     // Only the event batch condition fails: the batch already exists. The tip is not written.
-    let Write::Update(next) = append(&name, Some(&stands), 7, "next") else { panic!() };
-    let emptied = Update { tip: Tip { events: next.appended.clone(), ..next.tip.clone() }, ..next };
-    assert_eq!(streams.split_off(batch, &emptied).await, StreamOutcome::BatchExists);
-    assert_stored(streams, &name, Some(&stands)).await;
+    let Write::Update(next_update) = append(&name, Some(&current_tip), 7, "next") else { panic!() };
+    let split_tip = Tip { events: next_update.appended.clone(), ..next_update.tip.clone() };
+    let split_update = Update { tip: split_tip, ..next_update };
+    assert_eq!(streams.split_off(batch, &split_update).await, StreamOutcome::BatchExists);
+    assert_stored(streams, &name, Some(&current_tip)).await;
     assert_eq!(streams.batches_before(&name, TIP_INDEX, true).await, Ok(vec![batch.clone()]));
 }
 
 async fn event_batches_are_read_backwards_and_completely<T: Streams>(streams: &T) {
     let name = name("batches");
-    let tip = grown(streams, &name, 13).await;
+    let tip = append_many(streams, &name, 13).await;
     assert_eq!((tip.first(), tip.next), (12, 13));
     for consistent in [false, true] {
-        let (mut below, mut batches) = (tip.first(), Vec::new());
+        let mut batches_newest_first = Vec::new();
+        let mut below = tip.first();
         while below > 0 {
             let page = streams.batches_before(&name, below, consistent).await;
             let page = page.unwrap_or_else(|error| panic!("{error}"));
@@ -174,12 +183,12 @@ async fn event_batches_are_read_backwards_and_completely<T: Streams>(streams: &T
             for batch in page {
                 assert_eq!(batch.next(), below);
                 below = batch.index;
-                batches.push(batch);
+                batches_newest_first.push(batch);
             }
         }
-        assert_eq!(batches.len(), 6);
-        let texts = batches.iter().rev().flat_map(|batch| &batch.events);
-        for (number, event) in texts.enumerate() {
+        assert_eq!(batches_newest_first.len(), 6);
+        let events = batches_newest_first.iter().rev().flat_map(|batch| &batch.events);
+        for (number, event) in events.enumerate() {
             assert_eq!(event.data.stored, format!("event {number}").into_bytes());
         }
     }
@@ -187,32 +196,24 @@ async fn event_batches_are_read_backwards_and_completely<T: Streams>(streams: &T
 
 async fn one_of_many_writers_wins<T: Streams>(streams: &T) {
     let name = name("many");
-    let tip = grown(streams, &name, 1).await;
-    let writes: Vec<_> = (10..16).map(|writer| append(&name, Some(&tip), writer, "x")).collect();
-    let [a, b, c, d, e, f] = writes.as_slice() else { panic!() };
-    let all = tokio::join!(
-        write(streams, a),
-        write(streams, b),
-        write(streams, c),
-        write(streams, d),
-        write(streams, e),
-        write(streams, f),
-    );
-    let outcomes = [all.0, all.1, all.2, all.3, all.4, all.5];
-    let won = outcomes.iter().filter(|outcome| **outcome == StreamOutcome::Done).count();
-    assert_eq!(won, 1, "{outcomes:?}");
-    let stands = streams.tip(&name, true).await;
-    assert!(stands.is_ok_and(|tip| tip.is_some_and(|tip| tip.next == 2)));
+    let tip = append_many(streams, &name, 1).await;
+    let appends: Vec<Write> =
+        (10..16).map(|writer| append(&name, Some(&tip), writer, "x")).collect();
+    let outcomes = join_all(appends.iter().map(|append| write(streams, append))).await;
+    let winner_count = outcomes.iter().filter(|outcome| **outcome == StreamOutcome::Done).count();
+    assert_eq!(winner_count, 1, "{outcomes:?}");
+    let current_tip = streams.tip(&name, true).await;
+    assert!(current_tip.is_ok_and(|tip| tip.is_some_and(|tip| tip.next == 2)));
 }
 
 /// Streams whose names are prefixes of each other, or adjacent in sort order, do not interfere.
 async fn names_are_apart<T: Streams>(streams: &T) {
-    let (one, other) = (name("apart"), name("apart-too"));
-    let tip = grown(streams, &one, 3).await;
-    assert_stored(streams, &other, None).await;
-    assert_eq!(streams.batches_before(&other, TIP_INDEX, true).await, Ok(vec![]));
-    grown(streams, &other, 5).await;
-    assert_stored(streams, &one, Some(&tip)).await;
-    let batches = streams.batches_before(&one, TIP_INDEX, true).await;
-    assert!(batches.is_ok_and(|batches| batches.iter().all(|batch| batch.name == one)));
+    let (first_name, other_name) = (name("apart"), name("apart-too"));
+    let tip = append_many(streams, &first_name, 3).await;
+    assert_stored(streams, &other_name, None).await;
+    assert_eq!(streams.batches_before(&other_name, TIP_INDEX, true).await, Ok(vec![]));
+    append_many(streams, &other_name, 5).await;
+    assert_stored(streams, &first_name, Some(&tip)).await;
+    let batches = streams.batches_before(&first_name, TIP_INDEX, true).await;
+    assert!(batches.is_ok_and(|batches| batches.iter().all(|batch| batch.name == first_name)));
 }

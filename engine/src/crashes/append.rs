@@ -12,7 +12,7 @@ use cellar_sheet::operation::{InsertBefore, Operation, Revert, SheetId, Undo};
 use super::run::Crashes;
 use super::scenario::{MutationPlace, Promise, Retry, Scenario, mutation_places, retry};
 use super::stored::Stored;
-use super::{FaultyPorts, at, edited, edits, empty, log, set};
+use super::{FaultyPorts, at, edit_request, empty_ports, log, ports_with_edits, set};
 use crate::logs::Logs;
 use crate::ports::Segments as _;
 
@@ -26,11 +26,11 @@ impl Scenario for Client {
     type Caller = ();
     type Answer = Vec<MutationPlace>;
 
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         self.requests.len() + 1
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Logs {
         ports.logs()
     }
 
@@ -58,11 +58,11 @@ impl Scenario for WithUpkeep {
 
     const PROMISE: Promise = Promise::ReadsSame;
 
-    fn steps(&self) -> usize {
-        self.client.steps()
+    fn step_count(&self) -> usize {
+        self.client.step_count()
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Logs {
         ports.logs()
     }
 
@@ -85,11 +85,11 @@ impl Scenario for Contended {
 
     const PROMISE: Promise = Promise::Sound;
 
-    fn steps(&self) -> usize {
-        self.client.steps()
+    fn step_count(&self) -> usize {
+        self.client.step_count()
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Logs {
         ports.logs()
     }
 
@@ -97,28 +97,31 @@ impl Scenario for Contended {
         self.client.step(logs, &(), step).await
     }
 
-    async fn meanwhile(&self, ports: Arc<FaultyPorts>) {
+    async fn run_other_writers(&self, ports: Arc<FaultyPorts>) {
         let logs = ports.logs();
         logs.create(log(), Some("bob".to_owned())).await.unwrap();
         for id in 1..=2 {
             let text = format!("another's {id}");
-            logs.append(edits(log(), 7, id, at(0, 0), vec![set(7, &text)])).await.unwrap();
+            logs.append(edit_request(log(), 7, id, at(0, 0), vec![set(7, &text)])).await.unwrap();
         }
     }
 
     /// Asserts that each acknowledged mutation is stored at its reported position and was not
     /// rejected.
-    fn assert_ended(&self, stored: &Stored, answers: &[Vec<MutationPlace>], what: &str) {
+    fn assert_final(&self, stored: &Stored, answers: &[Vec<MutationPlace>], context: &str) {
         let entries: Vec<_> = stored.entries_of(log()).cloned().map(Arc::new).collect();
         let ids = answers.iter().skip(1).flatten().map(|(id, ..)| *id);
         let client = self.client.requests[0].client();
         let acknowledged = ids.map(|id| MutationId { client, id });
         check_acknowledged(&readable(&entries, &[]), acknowledged).unwrap();
         for (id, position, rejection) in answers.iter().skip(1).flatten() {
-            let there = &stored.entries[&(log(), position.unwrap())];
-            let (whose, first, last) = there.mutation_ids().unwrap();
-            assert!(whose == client && (first..=last).contains(id), "{what}: {id} is elsewhere");
-            assert_eq!(*rejection, None, "{what}");
+            let entry = &stored.entries[&(log(), position.unwrap())];
+            let (entry_client, first_id, last_id) = entry.mutation_ids().unwrap();
+            assert!(
+                entry_client == client && (first_id..=last_id).contains(id),
+                "{context}: {id} is elsewhere"
+            );
+            assert_eq!(*rejection, None, "{context}");
         }
     }
 }
@@ -128,19 +131,19 @@ fn three_requests() -> Client {
     let base = Position::FIRST;
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 2 };
     let requests = vec![
-        edits(log(), 1, 1, base, vec![set(0, "one"), set(1, "two")]),
-        edits(log(), 1, 3, base, vec![Operation::InsertRows(insert)]),
-        edits(log(), 1, 4, base, vec![set(0, "four")]),
+        edit_request(log(), 1, 1, base, vec![set(0, "one"), set(1, "two")]),
+        edit_request(log(), 1, 3, base, vec![Operation::InsertRows(insert)]),
+        edit_request(log(), 1, 4, base, vec![set(0, "four")]),
     ];
     Client { requests }
 }
 
 async fn created_and_edited() -> Crashes<Client> {
-    Crashes::new(three_requests(), empty()).await
+    Crashes::new(three_requests(), empty_ports()).await
 }
 
 async fn behind_others() -> Crashes<Client> {
-    Crashes::new(three_requests(), edited(4).await).await
+    Crashes::new(three_requests(), ports_with_edits(4).await).await
 }
 
 /// An undo of another client's edit, an undo of that undo, and a revert of all edits.
@@ -148,53 +151,53 @@ async fn taking_back() -> Crashes<Client> {
     let undo = |position| Operation::Undo(Undo { position });
     let revert = Operation::Revert(Revert { position: at(0, 2) });
     let requests = vec![
-        edits(log(), 1, 1, at(0, 4), vec![undo(at(0, 3))]),
-        edits(log(), 1, 2, at(0, 5), vec![undo(at(0, 5))]),
-        edits(log(), 1, 3, at(0, 6), vec![revert]),
+        edit_request(log(), 1, 1, at(0, 4), vec![undo(at(0, 3))]),
+        edit_request(log(), 1, 2, at(0, 5), vec![undo(at(0, 5))]),
+        edit_request(log(), 1, 3, at(0, 6), vec![revert]),
     ];
-    Crashes::new(Client { requests }, edited(4).await).await
+    Crashes::new(Client { requests }, ports_with_edits(4).await).await
 }
 
 /// The policy appends a Snapshot entry after every second edit.
 async fn with_snapshot_entries() -> Crashes<WithUpkeep> {
     let never = LogPolicy::default();
     let policy = LogPolicy { snapshot_entries: 2, ..never };
-    Crashes::new(WithUpkeep { client: three_requests(), policy }, empty()).await
+    Crashes::new(WithUpkeep { client: three_requests(), policy }, empty_ports()).await
 }
 
 /// The segment is rolled after the second of three requests.
 async fn with_a_roll() -> Crashes<WithUpkeep> {
-    let before = edited(14).await;
+    let before = ports_with_edits(14).await;
     before.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
     let text = |id: u64| vec![set(0, &format!("rolled {id}"))];
-    let requests = (1..=3).map(|id| edits(log(), 1, id, at(0, 14), text(id))).collect();
+    let requests = (1..=3).map(|id| edit_request(log(), 1, id, at(0, 14), text(id))).collect();
     let policy = LogPolicy { segment_entries: 16, ..LogPolicy::default() };
     Crashes::new(WithUpkeep { client: Client { requests }, policy }, before).await
 }
 
 async fn contended() -> Crashes<Contended> {
-    Crashes::new(Contended { client: three_requests() }, empty()).await
+    Crashes::new(Contended { client: three_requests() }, empty_ports()).await
 }
 
 #[tokio::test]
 async fn a_log_that_is_created_and_edited_survives() {
     let crashes = created_and_edited().await;
     assert_eq!(crashes.requests(), 4, "a transaction and three puts: nothing is read");
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn edits_behind_those_of_others_survive() {
     let crashes = behind_others().await;
     assert!(crashes.answers()[1] == [(1, Some(at(0, 5)), None), (2, Some(at(0, 5)), None)]);
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn undo_and_revert_survive() {
     let crashes = taking_back().await;
     assert!(crashes.answers().iter().flatten().all(|(_, _, rejection)| rejection.is_none()));
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
@@ -204,24 +207,24 @@ async fn edits_with_upkeep_behind_them_survive() {
         crashes.stored().entries[&(log(), at(0, 3))].mutation_ids().is_none(),
         "a Snapshot entry"
     );
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
     let crashes = with_a_roll().await;
     assert_eq!(crashes.stored().segments_of(log()).len(), 2);
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn edits_survive_while_others_write() {
-    contended().await.at_each_request().await;
+    contended().await.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_appends_survive_whatever_two_requests_fail() {
-    created_and_edited().await.at_any_two_requests().await;
-    behind_others().await.at_any_two_requests().await;
-    taking_back().await.at_any_two_requests().await;
-    with_snapshot_entries().await.at_any_two_requests().await;
-    with_a_roll().await.at_any_two_requests().await;
-    contended().await.at_any_two_requests().await;
+    created_and_edited().await.fail_each_two_requests().await;
+    behind_others().await.fail_each_two_requests().await;
+    taking_back().await.fail_each_two_requests().await;
+    with_snapshot_entries().await.fail_each_two_requests().await;
+    with_a_roll().await.fail_each_two_requests().await;
+    contended().await.fail_each_two_requests().await;
 }

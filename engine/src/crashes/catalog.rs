@@ -14,13 +14,13 @@ use cellar_catalog::{
 use super::run::Crashes;
 use super::scenario::{Promise, Retry, Scenario};
 use super::stored::Stored;
-use super::{FaultyPorts, empty};
+use super::{FaultyPorts, empty_ports};
 use crate::catalog::tests::{log, somebody};
 use crate::catalog::{CatalogError, CatalogStore};
 use crate::streams::StreamError;
 
 /// Changes that alice makes to her spreadsheet, in order.
-struct Changing {
+struct CatalogClient {
     actions: Vec<CatalogAction>,
 }
 
@@ -43,7 +43,7 @@ fn actions() -> Vec<CatalogAction> {
     ]
 }
 
-impl Scenario for Changing {
+impl Scenario for CatalogClient {
     type Process = CatalogStore;
     type Caller = ();
     type Answer = bool;
@@ -51,64 +51,70 @@ impl Scenario for Changing {
     // The archival time is part of the listing and differs between runs.
     const PROMISE: Promise = Promise::Sound;
 
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         self.actions.len()
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> CatalogStore {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> CatalogStore {
         let (streams, random) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
         CatalogStore::new(streams, Arc::clone(&ports.clock) as _, random)
     }
 
     async fn step(&self, catalog: &CatalogStore, (): &(), step: usize) -> Result<bool, Retry> {
         let by = somebody("alice").by(log()).unwrap();
-        let seen = u64::try_from(step).unwrap();
-        let changed = catalog.change(log(), by, self.actions[step].clone(), Some(seen)).await;
-        let changed = changed.map_err(|error| match error {
-            CatalogError::Stream(
-                StreamError::Store(_)
-                | StreamError::Append(
-                    AppendFault::Store | AppendFault::OutcomeUnknown | AppendFault::Contention,
-                ),
-            ) => Retry(error.to_string()),
-            // A frozen process resumes after a retry has made its change and further changes have
-            // followed.
-            CatalogError::Rejected(Rejection::Changed | Rejection::Archived) => {
-                Retry(error.to_string())
-            }
-            error => panic!("no client retries after this error: {error:?}"),
-        })?;
-        Ok(changed.listing.is_some())
+        let seen = Some(u64::try_from(step).unwrap());
+        let changed = catalog.change(log(), by, self.actions[step].clone(), seen).await;
+        match changed {
+            Ok(changed) => Ok(changed.listing.is_some()),
+            Err(error) => Err(retry_or_panic(error)),
+        }
     }
 
-    fn assert_between(&self, stored: &Stored, what: &str) {
-        let (all, distinct) = events(stored);
-        assert_eq!(all, distinct, "{what}: a change was made twice");
+    fn assert_after_failure(&self, stored: &Stored, context: &str) {
+        let (event_count, distinct_count) = count_events(stored);
+        assert_eq!(event_count, distinct_count, "{context}: a change was made twice");
     }
 
-    fn assert_ended(&self, stored: &Stored, answers: &[bool], what: &str) {
-        assert_eq!(events(stored), (self.actions.len(), self.actions.len()), "{what}");
-        assert!(answers.iter().all(|listed| *listed), "{what}");
+    fn assert_final(&self, stored: &Stored, answers: &[bool], context: &str) {
+        assert_eq!(count_events(stored), (self.actions.len(), self.actions.len()), "{context}");
+        assert!(answers.iter().all(|listed| *listed), "{context}");
+    }
+}
+
+fn retry_or_panic(error: CatalogError) -> Retry {
+    match error {
+        CatalogError::Stream(
+            StreamError::Store(_)
+            | StreamError::Append(
+                AppendFault::Store | AppendFault::OutcomeUnknown | AppendFault::Contention,
+            ),
+        ) => Retry(error.to_string()),
+        // A frozen process resumes after a retry has made its change and further changes have
+        // followed.
+        CatalogError::Rejected(Rejection::Changed | Rejection::Archived) => {
+            Retry(error.to_string())
+        }
+        error => panic!("no client retries after this error: {error:?}"),
     }
 }
 
 /// Returns the total number of events and the number of distinct events.
-fn events(stored: &Stored) -> (usize, usize) {
-    let all: Vec<_> = stored.streams.iter().flat_map(|(_, events)| events).collect();
-    let distinct: BTreeSet<_> = all.iter().collect();
-    (all.len(), distinct.len())
+fn count_events(stored: &Stored) -> (usize, usize) {
+    let events: Vec<_> = stored.streams.iter().flat_map(|(_, events)| events).collect();
+    let distinct_events: BTreeSet<_> = events.iter().collect();
+    (events.len(), distinct_events.len())
 }
 
 #[tokio::test]
 async fn changes_of_the_catalog_survive() {
-    let crashes = Crashes::new(Changing { actions: actions() }, empty()).await;
+    let crashes = Crashes::new(CatalogClient { actions: actions() }, empty_ports()).await;
     assert_eq!(crashes.requests(), actions().len(), "one write each");
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_changes_of_the_catalog_survive_whatever_two_requests_fail() {
-    let crashes = Crashes::new(Changing { actions: actions() }, empty()).await;
-    crashes.at_any_two_requests().await;
+    let crashes = Crashes::new(CatalogClient { actions: actions() }, empty_ports()).await;
+    crashes.fail_each_two_requests().await;
 }

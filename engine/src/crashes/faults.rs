@@ -50,13 +50,14 @@ const OUTAGE_REQUESTS: usize = MAX_READ_ATTEMPTS as usize + 2;
 /// Counts requests and injects the planned faults.
 #[derive(Default)]
 pub(crate) struct FaultPlan {
-    requests: AtomicUsize,
-    /// Indexes of the requests that were reads.
+    request_count: AtomicUsize,
+    /// Numbers of the requests that were reads.
     reads: Mutex<HashSet<usize>>,
-    over: AtomicBool,
-    running: AtomicUsize,
-    most_running: AtomicUsize,
-    planned: Vec<(usize, Fault)>,
+    is_paused: AtomicBool,
+    running_requests: AtomicUsize,
+    max_running_requests: AtomicUsize,
+    /// Faults with the numbers of the requests into which they are injected.
+    planned_faults: Vec<(usize, Fault)>,
     /// Notified when a process dies during a request.
     pub(crate) died: Notify,
     /// Notified when a process freezes during a request.
@@ -67,48 +68,50 @@ pub(crate) struct FaultPlan {
 
 impl FaultPlan {
     /// Creates a plan that injects these faults, each into the request with the given number.
-    pub(crate) fn planned(planned: Vec<(usize, Fault)>) -> Self {
-        Self { planned, ..Self::default() }
+    pub(crate) fn planned(planned_faults: Vec<(usize, Fault)>) -> Self {
+        Self { planned_faults, ..Self::default() }
     }
 
-    fn fault_at(&self, number: usize) -> Option<Fault> {
-        let at = |(first, fault): &&(usize, Fault)| match fault {
-            Fault::Outage => (*first..*first + OUTAGE_REQUESTS).contains(&number),
-            _ => *first == number,
-        };
-        self.planned.iter().find(at).map(|(_, fault)| *fault)
+    fn fault_of_request(&self, request_number: usize) -> Option<Fault> {
+        for (fault_number, fault) in &self.planned_faults {
+            let duration = if *fault == Fault::Outage { OUTAGE_REQUESTS } else { 1 };
+            if (*fault_number..*fault_number + duration).contains(&request_number) {
+                return Some(*fault);
+            }
+        }
+        None
     }
 
     /// Pauses fault injection and request counting. Frozen processes stay frozen.
     pub(crate) fn pause(&self) {
-        self.over.store(true, Ordering::SeqCst);
+        self.is_paused.store(true, Ordering::SeqCst);
     }
 
     /// Resumes fault injection and request counting.
     pub(crate) fn resume(&self) {
-        self.over.store(false, Ordering::SeqCst);
+        self.is_paused.store(false, Ordering::SeqCst);
     }
 
     /// Stops fault injection and resumes frozen processes.
-    pub(crate) fn end(&self) {
+    pub(crate) fn pause_and_wake(&self) {
         self.pause();
         self.wakes.notify_waiters();
     }
 
     /// Returns the number of requests so far.
     pub(crate) fn requests(&self) -> usize {
-        self.requests.load(Ordering::SeqCst)
+        self.request_count.load(Ordering::SeqCst)
     }
 
     /// Returns the number of requests since the last call, and restarts the numbering at 0.
     pub(crate) fn take_requests(&self) -> usize {
-        self.requests.swap(0, Ordering::SeqCst)
+        self.request_count.swap(0, Ordering::SeqCst)
     }
 
     /// Whether a request was a read. For a read, a fault before the request and a fault after it
     /// are equivalent.
-    pub(crate) fn reads(&self, number: usize) -> bool {
-        self.reads.lock().unwrap().contains(&number)
+    pub(crate) fn is_read(&self, request_number: usize) -> bool {
+        self.reads.lock().unwrap().contains(&request_number)
     }
 
     pub(crate) async fn read<T>(
@@ -121,39 +124,39 @@ impl FaultPlan {
 
     /// Returns the maximum number of requests that were in flight at once.
     pub(crate) fn most_running(&self) -> usize {
-        self.most_running.load(Ordering::SeqCst)
+        self.max_running_requests.load(Ordering::SeqCst)
     }
 
     pub(crate) async fn around<T>(
         &self,
         request: impl Future<Output = T> + Send,
-        failed: impl FnOnce(PortError) -> T + Send,
+        to_failure: impl FnOnce(PortError) -> T + Send,
     ) -> T {
-        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most_running.fetch_max(running, Ordering::SeqCst);
-        let answer = self.answer(request, failed).await;
-        self.running.fetch_sub(1, Ordering::SeqCst);
-        answer
+        let running_requests = self.running_requests.fetch_add(1, Ordering::SeqCst) + 1;
+        self.max_running_requests.fetch_max(running_requests, Ordering::SeqCst);
+        let reply = self.send_with_fault(request, to_failure).await;
+        self.running_requests.fetch_sub(1, Ordering::SeqCst);
+        reply
     }
 
-    async fn answer<T>(
+    async fn send_with_fault<T>(
         &self,
         request: impl Future<Output = T> + Send,
-        failed: impl FnOnce(PortError) -> T + Send,
+        to_failure: impl FnOnce(PortError) -> T + Send,
     ) -> T {
         // Let concurrent tasks run first.
         tokio::task::yield_now().await;
-        if self.over.load(Ordering::SeqCst) {
+        if self.is_paused.load(Ordering::SeqCst) {
             return request.await;
         }
-        let number = self.requests.fetch_add(1, Ordering::SeqCst);
-        match self.fault_at(number) {
+        let request_number = self.request_count.fetch_add(1, Ordering::SeqCst);
+        match self.fault_of_request(request_number) {
             None => request.await,
-            Some(Fault::Refused | Fault::Outage) => failed(PortError::temporary("planned")),
-            Some(Fault::Denied) => failed(PortError::permanent("planned")),
+            Some(Fault::Refused | Fault::Outage) => to_failure(PortError::temporary("planned")),
+            Some(Fault::Denied) => to_failure(PortError::permanent("planned")),
             Some(Fault::ReplyLost) => {
                 request.await;
-                failed(PortError::temporary("planned"))
+                to_failure(PortError::temporary("planned"))
             }
             Some(Fault::DiesBefore) => self.die().await,
             Some(Fault::DiesAfter) => {
@@ -165,9 +168,9 @@ impl FaultPlan {
                 request.await
             }
             Some(Fault::FreezesAfter) => {
-                let done = request.await;
+                let reply = request.await;
                 self.freeze().await;
-                done
+                reply
             }
             Some(Fault::Wakes) => {
                 self.wakes.notify_waiters();
@@ -176,6 +179,7 @@ impl FaultPlan {
         }
     }
 
+    /// Reports that the process died, and never returns.
     async fn die<T>(&self) -> T {
         self.died.notify_one();
         std::future::pending().await

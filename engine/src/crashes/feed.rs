@@ -17,7 +17,7 @@ use cellar_catalog::{
 use super::run::Crashes;
 use super::scenario::{Promise, Retry, Scenario};
 use super::stored::Stored;
-use super::{FaultyPorts, empty};
+use super::{FaultyPorts, empty_ports};
 use crate::catalog::tests::{log, somebody};
 use crate::catalog::{CatalogLists, CatalogStore};
 use crate::feed::{FeedReader, Indexer, Webhook, WebhookPorts};
@@ -25,7 +25,7 @@ use crate::system::SystemRandom;
 
 /// Maximum number of items per partition. The limit is low, so that partitions end during the
 /// scenario.
-const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
+const SMALL_PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
 
 /// Batches from the EventStream table's change stream.
 struct Indexing {
@@ -38,12 +38,12 @@ struct Delivering {
 }
 
 fn indexer(ports: &Arc<FaultyPorts>) -> Indexer {
-    let time = || (Arc::clone(&ports.clock) as _, Arc::new(SystemRandom) as _);
-    let (clock, random) = time();
-    let lists = Arc::clone(ports) as _;
-    let lists = CatalogLists::new(Arc::clone(ports) as _, lists, clock, random);
+    let clock_and_random = || (Arc::clone(&ports.clock) as _, Arc::new(SystemRandom) as _);
+    let (clock, random) = clock_and_random();
+    let lists = CatalogLists::new(Arc::clone(ports) as _, Arc::clone(ports) as _, clock, random);
     let (index, streams) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
-    Indexer::new(index, streams, Arc::new(lists), time(), 0).with_partition_policy(PARTITIONS)
+    Indexer::new(index, streams, Arc::new(lists), clock_and_random(), 0)
+        .with_partition_policy(SMALL_PARTITIONS)
 }
 
 fn actions() -> Vec<CatalogAction> {
@@ -61,8 +61,8 @@ fn actions() -> Vec<CatalogAction> {
 
 /// Creates a spreadsheet as alice, then shares, renames and archives it. Returns the stream's
 /// spans, one per event.
-async fn changed() -> (Arc<FaultyPorts>, Vec<Span>) {
-    let ports = empty();
+async fn ports_with_changes() -> (Arc<FaultyPorts>, Vec<Span>) {
+    let ports = empty_ports();
     let random = Arc::new(SystemRandom);
     let catalog = CatalogStore::new(Arc::clone(&ports) as _, ports.clock.clone(), random);
     let mut events: Vec<CatalogEvent> = Vec::new();
@@ -70,11 +70,11 @@ async fn changed() -> (Arc<FaultyPorts>, Vec<Span>) {
         let by = somebody("alice").by(log()).unwrap();
         events.extend(catalog.change(log(), by, action, None).await.unwrap().events);
     }
-    let span = |(first, event): (u64, &CatalogEvent)| {
-        let (stream, kind) = (stream_of(log()).unwrap(), Kind::new(event.kind()).unwrap());
-        Span { stream, first, kinds: vec![kind] }
-    };
-    let spans = (0..).zip(&events).map(span).collect();
+    let mut spans = Vec::new();
+    for (first, event) in (0..).zip(&events) {
+        let kinds = vec![Kind::new(event.kind()).unwrap()];
+        spans.push(Span { stream: stream_of(log()).unwrap(), first, kinds });
+    }
     ports.faults.take_requests();
     (ports, spans)
 }
@@ -87,11 +87,11 @@ impl Scenario for Indexing {
     // The indexing time and the feed id differ between runs.
     const PROMISE: Promise = Promise::Sound;
 
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         self.batches.len()
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Indexer {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Indexer {
         indexer(ports)
     }
 
@@ -100,21 +100,21 @@ impl Scenario for Indexing {
         indexed.map(drop).map_err(|error| Retry(error.to_string()))
     }
 
-    fn assert_between(&self, stored: &Stored, what: &str) {
-        events(&stored.feed, what);
+    fn assert_after_failure(&self, stored: &Stored, context: &str) {
+        events(&stored.feed, context);
     }
 
     /// Asserts that the feed contains every event exactly once and in order, and that the
     /// spreadsheet lists match the listing.
-    fn assert_ended(&self, stored: &Stored, _answers: &[()], what: &str) {
+    fn assert_final(&self, stored: &Stored, _answers: &[()], context: &str) {
         let expected: Vec<_> = actions().iter().map(kind).collect();
-        assert_eq!(events(&stored.feed, what), expected, "{what}");
+        assert_eq!(events(&stored.feed, context), expected, "{context}");
         let lines = stored.lists.iter().filter_map(|entry| entry.line.as_ref());
         let named: Vec<_> = lines.map(|line| (line.name.as_str(), line.role)).collect();
         assert_eq!(
             named,
             [("Plan B", Role::Owner)],
-            "{what}: only alice's list contains the spreadsheet"
+            "{context}: only alice's list contains the spreadsheet"
         );
     }
 }
@@ -131,13 +131,13 @@ fn kind(action: &CatalogAction) -> String {
 }
 
 /// Returns the event kinds in the feed. Asserts that the events are in order and without gaps.
-fn events(feed: &[Vec<Span>], what: &str) -> Vec<String> {
+fn events(feed: &[Vec<Span>], context: &str) -> Vec<String> {
     let mut kinds = Vec::new();
     for span in feed.iter().flatten() {
-        let expected = u64::try_from(kinds.len()).unwrap();
+        let next_index = u64::try_from(kinds.len()).unwrap();
         assert_eq!(
-            span.first, expected,
-            "{what}: an event is duplicated or out of order: {feed:?}"
+            span.first, next_index,
+            "{context}: an event is duplicated or out of order: {feed:?}"
         );
         kinds.extend(span.kinds.iter().map(|kind| kind.as_str().to_owned()));
     }
@@ -151,11 +151,11 @@ impl Scenario for Delivering {
 
     const PROMISE: Promise = Promise::Sound;
 
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         self.batches.len()
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Webhook {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Webhook {
         let ports = WebhookPorts {
             feed: FeedReader::new(Arc::clone(ports) as _, 0),
             progresses: Arc::clone(ports) as _,
@@ -170,51 +170,54 @@ impl Scenario for Delivering {
         delivered.map(drop).map_err(|error| Retry(error.to_string()))
     }
 
-    fn assert_between(&self, stored: &Stored, what: &str) {
-        received(stored, what);
+    fn assert_after_failure(&self, stored: &Stored, context: &str) {
+        received(stored, context);
     }
 
-    fn assert_ended(&self, stored: &Stored, _answers: &[()], what: &str) {
+    fn assert_final(&self, stored: &Stored, _answers: &[()], context: &str) {
         let had: BTreeMap<_, _> = [(stream_of(log()).unwrap().to_string(), 6)].into();
-        assert_eq!(received(stored, what), had, "{what}");
+        assert_eq!(received(stored, context), had, "{context}");
     }
 }
 
 /// Returns how many events of each stream the receiver got. Asserts that there are no gaps.
-fn received(stored: &Stored, what: &str) -> BTreeMap<String, u64> {
-    let mut next = BTreeMap::new();
+fn received(stored: &Stored, context: &str) -> BTreeMap<String, u64> {
+    let mut next_indexes = BTreeMap::new();
     for EventRange { stream, first, kinds, .. } in stored.received.iter().flatten() {
-        let expected: &mut u64 = next.entry(stream.clone()).or_default();
-        assert!(first <= expected, "{what}: event {first} arrived before {expected}");
-        *expected = (first + u64::try_from(kinds.len()).unwrap()).max(*expected);
+        let next_index: &mut u64 = next_indexes.entry(stream.clone()).or_default();
+        assert!(first <= next_index, "{context}: event {first} arrived before {next_index}");
+        *next_index = (first + u64::try_from(kinds.len()).unwrap()).max(*next_index);
     }
-    next
+    next_indexes
 }
 
 /// Batches as delivered by two shards: one batch is lost, one is redelivered, and some overlap.
 async fn indexing() -> Crashes<Indexing> {
-    let (ports, spans) = changed().await;
-    let batch = |numbers: &[usize]| numbers.iter().map(|number| spans[*number].clone()).collect();
-    let batches = [&[0][..], &[0, 1], &[3], &[2], &[4, 5, 3]].map(batch).to_vec();
+    let (ports, spans) = ports_with_changes().await;
+    let batch_of =
+        |span_numbers: &[usize]| span_numbers.iter().map(|number| spans[*number].clone()).collect();
+    let batches = [&[0][..], &[0, 1], &[3], &[2], &[4, 5, 3]].map(batch_of).to_vec();
     Crashes::new(Indexing { batches }, ports).await
 }
 
 async fn delivering() -> Crashes<Delivering> {
-    let (ports, spans) = changed().await;
+    let (ports, spans) = ports_with_changes().await;
     for span in spans {
         indexer(&ports).index(vec![span]).await.unwrap();
     }
     let reader = FeedReader::new(Arc::clone(&ports) as _, 0);
-    let (mut places, mut from) = (Vec::new(), None);
+    let mut checkpoints = Vec::new();
+    let mut next_checkpoint = None;
     loop {
-        let page = reader.page(from, None, 100).await.unwrap();
-        places.extend(page.items.iter().map(|item| item.at));
-        from = Some(page.next);
+        let page = reader.page(next_checkpoint, None, 100).await.unwrap();
+        checkpoints.extend(page.items.iter().map(|item| item.at));
+        next_checkpoint = Some(page.next);
         if page.is_end {
             break;
         }
     }
-    let batches = places.chunks(2).map(|chunk| (chunk[0], chunk[chunk.len() - 1])).collect();
+    let first_and_last = |batch: &[Checkpoint]| (batch[0], batch[batch.len() - 1]);
+    let batches = checkpoints.chunks(2).map(first_and_last).collect();
     ports.faults.take_requests();
     Crashes::new(Delivering { batches }, ports).await
 }
@@ -223,24 +226,24 @@ async fn delivering() -> Crashes<Delivering> {
 async fn indexing_survives() {
     let crashes = indexing().await;
     assert!(crashes.stored().feed.iter().any(Vec::is_empty), "a partition has ended");
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn deliveries_survive() {
     let crashes = delivering().await;
     assert!(crashes.stored().received.len() > 1, "more than one delivery");
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_indexing_survives_whatever_two_requests_fail() {
-    indexing().await.at_any_two_requests().await;
+    indexing().await.fail_each_two_requests().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_deliveries_survive_whatever_two_requests_fail() {
-    delivering().await.at_any_two_requests().await;
+    delivering().await.fail_each_two_requests().await;
 }

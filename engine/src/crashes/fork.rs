@@ -11,7 +11,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 use super::run::Crashes;
 use super::scenario::{Retry, Scenario, cache_tail, mutation_places, retry};
 use super::workers::work;
-use super::{FaultyPorts, at, edited, edits, log, set, subject};
+use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set, subject};
 use crate::logs::{Logs, NewFork};
 use crate::ports::Jobs as _;
 use crate::snapshots::Snapshots;
@@ -39,7 +39,8 @@ struct Process {
 
 /// Number of edits in the source log. A finished snapshot follows the second edit.
 const SOURCE_EDITS: u64 = 4;
-const MARKED: LogPolicy = LogPolicy {
+/// Appends a Snapshot entry after every entry.
+const SNAPSHOT_AFTER_EACH_ENTRY: LogPolicy = LogPolicy {
     snapshot_entries: 1,
     snapshot_bytes: 1 << 20,
     segment_entries: 1 << 20,
@@ -56,20 +57,20 @@ fn fork() -> NewFork {
 }
 
 impl Process {
-    async fn fork(&self, new: NewFork) -> Result<Vec<Position>, Retry> {
-        let forked = self.logs.fork(new).await.map_err(retry)?;
+    async fn fork(&self, request: NewFork) -> Result<Vec<Position>, Retry> {
+        let forked = self.logs.fork(request).await.map_err(retry)?;
         Ok(vec![forked.position, forked.head])
     }
 
     async fn append(&self) -> Result<Vec<Position>, Retry> {
-        let request = edits(fork().log, 1, 1, at(0, 2), vec![set(0, "of the fork")]);
+        let request = edit_request(fork().log, 1, 1, at(0, 2), vec![set(0, "of the fork")]);
         let appended = mutation_places(self.logs.append(request).await.map_err(retry)?);
         Ok(appended.into_iter().filter_map(|(_, position, _)| position).collect())
     }
 
     async fn keep_up(&self) -> Result<Vec<Position>, Retry> {
         let tail = cache_tail(&self.logs, fork().log).await?;
-        let upkept = self.logs.upkeep(tail.log, &MARKED).await;
+        let upkept = self.logs.upkeep(tail.log, &SNAPSHOT_AFTER_EACH_ENTRY).await;
         upkept.map(|_| vec![]).map_err(retry)
     }
 
@@ -89,11 +90,11 @@ impl Scenario for Forking {
     type Caller = ();
     type Answer = Vec<Position>;
 
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         self.steps.len()
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Process {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Process {
         Process { ports: Arc::clone(ports), logs: ports.logs(), workers: ports.workers() }
     }
 
@@ -108,22 +109,22 @@ impl Scenario for Forking {
     }
 
     /// Handles jobs whose messages were delivered twice.
-    async fn settle(&self, ports: Arc<FaultyPorts>) {
+    async fn finish_other_work(&self, ports: Arc<FaultyPorts>) {
         work(&ports.workers(), &ports).await;
     }
 }
 
 /// Creates a source log with a snapshot between its edits.
-async fn source() -> Arc<FaultyPorts> {
-    let ports = edited(SOURCE_EDITS / 2).await;
+async fn ports_with_source() -> Arc<FaultyPorts> {
+    let ports = ports_with_edits(SOURCE_EDITS / 2).await;
     let logs = ports.logs();
     cache_tail(&logs, log()).await.unwrap();
-    logs.upkeep(log(), &MARKED).await.unwrap();
+    logs.upkeep(log(), &SNAPSHOT_AFTER_EACH_ENTRY).await.unwrap();
     let job = SnapshotJob { log: log(), position: at(0, 3) };
     ports.queue.send(&job.encode()).await.unwrap();
     work(&ports.workers(), &ports).await;
     for id in SOURCE_EDITS / 2 + 1..=SOURCE_EDITS {
-        let request = edits(log(), 9, id, at(0, 3), vec![set(9, &format!("edit {id}"))]);
+        let request = edit_request(log(), 9, id, at(0, 3), vec![set(9, &format!("edit {id}"))]);
         logs.append(request).await.unwrap();
     }
     ports.faults.take_requests();
@@ -132,26 +133,26 @@ async fn source() -> Arc<FaultyPorts> {
 
 async fn forking() -> Crashes<Forking> {
     let steps = &[Step::Fork, Step::Append, Step::KeepUp, Step::ForkTheFork];
-    Crashes::new(Forking { steps }, source().await).await
+    Crashes::new(Forking { steps }, ports_with_source().await).await
 }
 
 /// Builds the fork's first snapshots: one at its first own entry and one after an edit.
 async fn first_snapshots() -> Crashes<Forking> {
-    let before = source().await;
-    let forking = Forking { steps: &[Step::MakeSnapshots] };
-    let process = forking.process(&before);
+    let ports = ports_with_source().await;
+    let scenario = Forking { steps: &[Step::MakeSnapshots] };
+    let process = scenario.start_process(&ports);
     process.fork(fork()).await.unwrap();
     process.append().await.unwrap();
     process.keep_up().await.unwrap();
-    before.faults.take_requests();
-    Crashes::new(forking, before).await
+    ports.faults.take_requests();
+    Crashes::new(scenario, ports).await
 }
 
 #[tokio::test]
 async fn forks_survive() {
     let crashes = forking().await;
     assert_eq!(crashes.stored().forks.len(), 2);
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
@@ -159,12 +160,12 @@ async fn the_first_snapshots_of_a_fork_survive() {
     let crashes = first_snapshots().await;
     let made = crashes.stored().segments_of(fork().log).last().unwrap().last_snapshot;
     assert_eq!(made, Some(2), "the fork has a snapshot of its own");
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_forks_survive_whatever_two_requests_fail() {
-    forking().await.at_any_two_requests().await;
-    first_snapshots().await.at_any_two_requests().await;
+    forking().await.fail_each_two_requests().await;
+    first_snapshots().await.fail_each_two_requests().await;
 }

@@ -14,7 +14,7 @@ use cellar_snapshot::packed::{Bounds, pack};
 use super::run::Crashes;
 use super::scenario::{Promise, Retry, Scenario, retry};
 use super::stored::Stored;
-use super::{FaultyPorts, at, edited, log};
+use super::{FaultyPorts, at, log, ports_with_edits};
 use crate::logs::Logs;
 use crate::logs::tests::imports::FLAT;
 use crate::logs::tests::imports::texts::{long, named, naming, sheet_of};
@@ -35,7 +35,7 @@ impl Scenario for Replacing {
     // Entries may differ between runs: each process has a different client id.
     const PROMISE: Promise = Promise::ReadsSame;
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Logs {
         ports.logs()
     }
 
@@ -44,54 +44,58 @@ impl Scenario for Replacing {
     }
 
     /// Asserts that one entry replaces the lost cell and no other cell.
-    fn assert_ended(&self, stored: &Stored, _: &[()], what: &str) {
-        let after: Vec<&Entry> =
+    fn assert_final(&self, stored: &Stored, _: &[()], context: &str) {
+        let entries_after_import: Vec<&Entry> =
             stored.entries_of(log()).filter(|entry| entry.position > at(0, IMPORTED)).collect();
-        let [Entry { content: Content::Edits(edits), .. }] = after.as_slice() else {
-            panic!("{what}: {after:?}");
+        let [Entry { content: Content::Edits(edits), .. }] = entries_after_import.as_slice() else {
+            panic!("{context}: {entries_after_import:?}");
         };
         let [Mutation { authored: Operation::SetCells(set), .. }] = edits.mutations.as_slice()
         else {
-            panic!("{what}: {edits:?}");
+            panic!("{context}: {edits:?}");
         };
-        let replaced: Vec<_> =
+        let replaced_cells: Vec<_> =
             set.cells.iter().map(|cell| (cell.row, cell.value.clone())).collect();
-        assert_eq!(replaced, [(1, Some(Value::Error(ErrorCode::Lost)))], "{what}");
+        assert_eq!(replaced_cells, [(1, Some(Value::Error(ErrorCode::Lost)))], "{context}");
     }
 }
 
 /// Creates a sheet with three long texts in one column. The second text's object is never stored.
-async fn with_lost_text() -> Arc<FaultyPorts> {
-    let ports = edited(2).await;
+async fn ports_with_lost_text() -> Arc<FaultyPorts> {
+    let ports = ports_with_edits(2).await;
     let texts = [0, 1, 2].map(long);
     let tile = naming(&texts.each_ref().map(|text| named(text)));
-    let [first, _, third] = texts.map(|text| pack(text.as_bytes(), Bounds::TEXT).unwrap());
-    for object in [&tile, &first, &third] {
+    let [first_text, _lost_text, third_text] =
+        texts.map(|text| pack(text.as_bytes(), Bounds::TEXT).unwrap());
+    for object in [&tile, &first_text, &third_text] {
         let key = BlobKey::new(chunk_key(log(), object.chunk.hash)).unwrap();
         ports.blobs.put(new_object(key, object.stored.clone().into())).await.unwrap();
     }
-    let authored = sheet_of(&tile, 3, FLAT).operation();
-    let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
-    let edits = Edits { client: ClientKey([1; 8]), name: None, first_id: 1, mutations };
-    let newest = ports.tables.get(log(), at(0, IMPORTED - 1)).await.unwrap().unwrap();
-    let newest = Arc::unwrap_or_clone(newest);
-    let header = Header { summary: None, ..newest.header.followed_by(1_000) };
-    let entry =
-        Entry { position: at(0, IMPORTED), header, content: Content::Edits(edits), ..newest };
-    assert_eq!(ports.tables.put(&entry).await, PutOutcome::Accepted);
+    let import = sheet_of(&tile, 3, FLAT).operation();
+    let mutation = Mutation { base: Position::FIRST, authored: import, committed: None };
+    let edits =
+        Edits { client: ClientKey([1; 8]), name: None, first_id: 1, mutations: vec![mutation] };
+    let last_entry = ports.tables.get(log(), at(0, IMPORTED - 1)).await.unwrap().unwrap();
+    let import_entry = Entry {
+        position: at(0, IMPORTED),
+        header: Header { summary: None, ..last_entry.header.followed_by(1_000) },
+        content: Content::Edits(edits),
+        ..Arc::unwrap_or_clone(last_entry)
+    };
+    assert_eq!(ports.tables.put(&import_entry).await, PutOutcome::Accepted);
     ports.faults.take_requests();
     ports
 }
 
 #[tokio::test]
 async fn a_replacement_of_lost_cells_survives() {
-    let crashes = Crashes::new(Replacing, with_lost_text().await).await;
+    let crashes = Crashes::new(Replacing, ports_with_lost_text().await).await;
     assert!(crashes.requests() > 5, "{}", crashes.requests());
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_replacements_of_lost_cells_survive_whatever_two_requests_fail() {
-    Crashes::new(Replacing, with_lost_text().await).await.at_any_two_requests().await;
+    Crashes::new(Replacing, ports_with_lost_text().await).await.fail_each_two_requests().await;
 }

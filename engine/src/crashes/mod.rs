@@ -52,7 +52,7 @@ use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 const START_MS: u64 = 1_795_246_133_000;
 
 /// Creates empty ports without fault injection.
-fn empty() -> Arc<FaultyPorts> {
+fn empty_ports() -> Arc<FaultyPorts> {
     let clock = Arc::new(ManualClock::at(START_MS));
     let blobs = MemoryBlobs::new(clock.clone());
     FaultyPorts::new(vec![], MemoryTables::default(), blobs, clock)
@@ -78,7 +78,7 @@ pub(crate) fn set(row: u32, text: &str) -> Operation {
 
 /// Builds a request with mutations of one client. Mutation ids start at `first_id`, and all
 /// mutations are based on `base`.
-pub(crate) fn edits(
+pub(crate) fn edit_request(
     log: LogId,
     client: u8,
     first_id: u64,
@@ -93,14 +93,14 @@ pub(crate) fn edits(
 }
 
 /// Creates a log with `count` edits by client 9, each in a different row.
-pub(crate) async fn edited(count: u64) -> Arc<FaultyPorts> {
-    let ports = empty();
+pub(crate) async fn ports_with_edits(count: u64) -> Arc<FaultyPorts> {
+    let ports = empty_ports();
     let logs = ports.logs();
     logs.create(log(), Some("bob".to_owned())).await.unwrap();
     for id in 1..=count {
         let row = u32::try_from(id).unwrap();
         let base = at(0, row - 1);
-        let request = edits(log(), 9, id, base, vec![set(row, &format!("edit {id}"))]);
+        let request = edit_request(log(), 9, id, base, vec![set(row, &format!("edit {id}"))]);
         logs.append(request).await.unwrap();
     }
     ports.faults.take_requests();

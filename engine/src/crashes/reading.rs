@@ -1,6 +1,6 @@
 //! Reads the stored data like a newly started process.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
@@ -19,36 +19,42 @@ use crate::logs::{CellsQuery, Logs, SheetName};
 pub(crate) type Cells = BTreeMap<SheetId, Vec<((u32, u32), Cell)>>;
 
 /// Reads all cells at a position by replaying the log.
-pub(crate) async fn replayed(logs: &Logs, log: LogId, at: Position) -> Cells {
-    let read = logs.workbook(log, Some(at), None).await.unwrap();
-    let cells = |sheet: SheetId| {
-        read.workbook.sheet(sheet).unwrap().cells_in(Rectangle::EVERYTHING).collect()
-    };
-    read.workbook.sheets().map(|(sheet, _)| (sheet, cells(sheet))).collect()
+pub(crate) async fn replayed(logs: &Logs, log: LogId, position: Position) -> Cells {
+    let replay = logs.workbook(log, Some(position), None).await.unwrap();
+    let mut all_cells = Cells::new();
+    for (id, sheet) in replay.workbook.sheets() {
+        all_cells.insert(id, sheet.cells_in(Rectangle::EVERYTHING).collect());
+    }
+    all_cells
 }
 
 /// Reads all cells of the given sheets from the latest snapshot, like a client.
 pub(crate) async fn shown(
     logs: &Logs,
     log: LogId,
-    at: Position,
+    position: Position,
     sheets: impl IntoIterator<Item = &SheetId>,
 ) -> Cells {
     let mut all_cells = Cells::new();
     for sheet in sheets {
-        let (mut cells, mut from) = (Vec::new(), None);
+        let mut sheet_cells = Vec::new();
+        let mut query = CellsQuery {
+            sheet: SheetName::Number(*sheet),
+            rectangle: Rectangle::EVERYTHING,
+            at: Some(position),
+            from: None,
+            min_position: None,
+        };
         loop {
-            let (name, rectangle) = (SheetName::Number(*sheet), Rectangle::EVERYTHING);
-            let query =
-                CellsQuery { sheet: name, rectangle, at: Some(at), from, min_position: None };
-            let read = logs.cells(log, &query).await.unwrap();
-            cells.extend(read.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
-            from = read.next;
-            if from.is_none() {
+            let page = logs.cells(log, &query).await.unwrap();
+            let page_cells = page.cells.into_iter();
+            sheet_cells.extend(page_cells.map(|cell| ((cell.row, cell.column), cell.cell)));
+            query.from = page.next;
+            if query.from.is_none() {
                 break;
             }
         }
-        all_cells.insert(*sheet, cells);
+        all_cells.insert(*sheet, sheet_cells);
     }
     all_cells
 }
@@ -60,89 +66,107 @@ impl Readings {
     /// Reads every log in a new process. Asserts that the logs are readable and consistent, and
     /// that the cells match a replay of the log. Imported cells are not compared, since the log
     /// does not contain them.
-    pub(crate) async fn of(ports: &FaultyPorts, what: &str) -> Self {
+    pub(crate) async fn of(ports: &FaultyPorts, context: &str) -> Self {
         let stored = Stored::read(ports);
         let ports = ports.copied(vec![]);
         let mut readings = BTreeMap::new();
         for log in stored.logs() {
-            assert_sound(&stored, log, what);
+            assert_sound(&stored, log, context);
             // Read each log in a new process with empty caches.
             let logs = ports.logs();
-            readings.insert(log, read_all(&logs, log, what).await);
+            readings.insert(log, read_all(&logs, log, context).await);
         }
         Self(readings)
     }
 
     /// Asserts that these readings are a prefix of `expected`, with equal cells at each position.
-    pub(crate) fn assert_prefix_of(&self, expected: &Self, what: &str) {
-        for (log, positions) in &self.0 {
-            let there =
-                expected.0.get(log).unwrap_or_else(|| panic!("{what}: unexpected log {log}"));
-            for (own, there) in positions.iter().zip(there) {
-                assert!(own == there, "{what}: {log} at {}: {own:?}, not {there:?}", own.0);
+    pub(crate) fn assert_prefix_of(&self, expected: &Self, context: &str) {
+        for (log, readings) in &self.0 {
+            let expected_readings =
+                expected.0.get(log).unwrap_or_else(|| panic!("{context}: unexpected log {log}"));
+            for (reading, expected_reading) in readings.iter().zip(expected_readings) {
+                let position = reading.0;
+                assert!(
+                    reading == expected_reading,
+                    "{context}: {log} at {position}: {reading:?}, not {expected_reading:?}"
+                );
             }
-            let (len, most) = (positions.len(), there.len());
-            assert!(len <= most, "{what}: {log} has {len} entries, not {most}");
+            let (entry_count, max_count) = (readings.len(), expected_readings.len());
+            assert!(
+                entry_count <= max_count,
+                "{context}: {log} has {entry_count} entries, not {max_count}"
+            );
         }
     }
 
     /// Asserts that each log's latest cells equal the cells at some position in `expected`.
-    pub(crate) fn assert_newest_among(&self, expected: &Self, what: &str) {
-        for (log, positions) in &self.0 {
-            let newest = &positions.last().unwrap().1;
-            let is_known = expected.0[log].iter().any(|(_, cells)| cells == newest);
-            assert!(is_known, "{what}: {log} is {newest:?}");
+    pub(crate) fn assert_newest_among(&self, expected: &Self, context: &str) {
+        for (log, readings) in &self.0 {
+            let newest_cells = &readings.last().unwrap().1;
+            let is_expected = expected.0[log].iter().any(|(_, cells)| cells == newest_cells);
+            assert!(is_expected, "{context}: {log} is {newest_cells:?}");
         }
     }
 
     /// Asserts that each log's latest cells equal the latest cells in `expected`.
-    pub(crate) fn assert_newest_are(&self, expected: &Self, what: &str) {
-        let newest = |readings: &Self| {
-            let newest = |(log, positions): (&LogId, &Vec<(Position, Cells)>)| {
-                (*log, positions.last().unwrap().1.clone())
-            };
-            readings.0.iter().map(newest).collect::<Vec<_>>()
-        };
-        assert_eq!(newest(self), newest(expected), "{what}: the newest cells");
+    pub(crate) fn assert_newest_are(&self, expected: &Self, context: &str) {
+        assert_eq!(self.newest_cells(), expected.newest_cells(), "{context}: the newest cells");
+    }
+
+    fn newest_cells(&self) -> BTreeMap<LogId, Cells> {
+        let mut newest_cells = BTreeMap::new();
+        for (log, readings) in &self.0 {
+            newest_cells.insert(*log, readings.last().unwrap().1.clone());
+        }
+        newest_cells
     }
 }
 
-async fn read_all(logs: &Logs, log: LogId, what: &str) -> Vec<(Position, Cells)> {
+async fn read_all(logs: &Logs, log: LogId, context: &str) -> Vec<(Position, Cells)> {
     let loaded = logs.load(log, None).await;
-    let head = loaded.unwrap_or_else(|error| panic!("{what}: {log} does not load: {error}")).head;
+    let loaded = loaded.unwrap_or_else(|error| panic!("{context}: {log} does not load: {error}"));
     let history = logs.history(log, None, 1_000).await.unwrap();
-    assert_eq!(history.next, None, "{what}: one page has all entries");
-    assert_eq!(history.entries.first().map(|newest| newest.position), Some(head), "{what}");
-    let mut all = Vec::new();
+    assert_eq!(history.next, None, "{context}: one page has all entries");
+    let newest_position = history.entries.first().map(|entry| entry.position);
+    assert_eq!(newest_position, Some(loaded.head), "{context}");
+    let mut readings = Vec::new();
     for entry in history.entries.iter().rev() {
-        let replayed = replayed(logs, log, entry.position).await;
-        let cells = shown(logs, log, entry.position, replayed.keys()).await;
-        for (sheet, replayed) in &replayed {
-            // The log contains later edits of an imported sheet, but not its imported cells.
-            let is_same = match *sheet {
-                SheetId::FIRST => replayed == &cells[sheet],
-                _ => replayed.iter().all(|cell| cells[sheet].contains(cell)),
-            };
-            assert!(is_same, "{what}: {log} at {}: {cells:?} is not a replay", entry.position);
-        }
-        all.push((entry.position, cells));
+        let position = entry.position;
+        let replayed_cells = replayed(logs, log, position).await;
+        let shown_cells = shown(logs, log, position, replayed_cells.keys()).await;
+        assert!(
+            is_replay_of_log(&replayed_cells, &shown_cells),
+            "{context}: {log} at {position}: {shown_cells:?} is not a replay"
+        );
+        readings.push((position, shown_cells));
     }
-    all
+    readings
+}
+
+fn is_replay_of_log(replayed_cells: &Cells, shown_cells: &Cells) -> bool {
+    replayed_cells.iter().all(|(sheet, replayed)| {
+        let shown = &shown_cells[sheet];
+        match *sheet {
+            SheetId::FIRST => replayed == shown,
+            // The log contains later edits of an imported sheet, but not its imported cells.
+            _ => replayed.iter().all(|cell| shown.contains(cell)),
+        }
+    })
 }
 
 /// Asserts that a log's stored data satisfies invariants I1, I3 and I5.
-fn assert_sound(stored: &Stored, log: LogId, what: &str) {
+fn assert_sound(stored: &Stored, log: LogId, context: &str) {
     let entries: Vec<Arc<Entry>> = stored.entries_of(log).cloned().map(Arc::new).collect();
     let segments = stored.segments_of(log);
     // Inherited entries are checked with the source log.
     if segments.iter().all(|segment| segment.lineage.is_none()) {
-        check_no_gap(&entries).unwrap_or_else(|violation| panic!("{what}: {violation}"));
-        check_links(&entries, &segments).unwrap_or_else(|violation| panic!("{what}: {violation}"));
+        check_no_gap(&entries).unwrap_or_else(|violation| panic!("{context}: {violation}"));
+        check_links(&entries, &segments)
+            .unwrap_or_else(|violation| panic!("{context}: {violation}"));
     }
-    check_once(&entries).unwrap_or_else(|violation| panic!("{what}: {violation}"));
-    let trimmed: BTreeSet<u32> =
-        entries.iter().filter(|e| e.is_trimmed()).map(|e| e.position.segment()).collect();
-    if trimmed.is_empty() {
-        check_order(&entries).unwrap_or_else(|violation| panic!("{what}: {violation}"));
+    check_once(&entries).unwrap_or_else(|violation| panic!("{context}: {violation}"));
+    let has_trimmed_segment = entries.iter().any(|entry| entry.is_trimmed());
+    if !has_trimmed_segment {
+        check_order(&entries).unwrap_or_else(|violation| panic!("{context}: {violation}"));
     }
 }

@@ -10,12 +10,12 @@ use super::relayed::{entry_changes, relay};
 use super::run::Crashes;
 use super::scenario::{Retry, Scenario, cache_tail};
 use super::uploads::append_large;
-use super::{FaultyPorts, at, edited, edits, log, set};
+use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set};
 use crate::ports::{Blobs as _, NewBlob};
 use crate::relay::{EntryChange, Relay};
 
 /// A change stream that delivers one batch.
-struct Stream {
+struct ChangeStream {
     changes: Vec<EntryChange>,
 }
 
@@ -30,53 +30,57 @@ pub(super) async fn tag_uploads(ports: &FaultyPorts) {
     }
 }
 
-impl Scenario for Stream {
+impl Scenario for ChangeStream {
     type Process = Relay;
     /// Index of the record at which the batch is retried.
     type Caller = AtomicUsize;
     type Answer = ();
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Relay {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Relay {
         relay(ports)
     }
 
-    async fn step(&self, relay: &Relay, from: &AtomicUsize, _: usize) -> Result<(), Retry> {
-        let rest = &self.changes[from.load(Ordering::SeqCst)..];
-        let Some(failed) = relay.relay_batch(rest).await else { return Ok(()) };
-        let number = self.changes.iter().position(|change| change.sequence_number == failed);
-        from.fetch_max(number.unwrap(), Ordering::SeqCst);
-        Err(Retry(failed))
+    async fn step(&self, relay: &Relay, next_index: &AtomicUsize, _: usize) -> Result<(), Retry> {
+        let remaining_changes = &self.changes[next_index.load(Ordering::SeqCst)..];
+        let Some(failed_number) = relay.relay_batch(remaining_changes).await else {
+            return Ok(());
+        };
+        let is_failed = |change: &EntryChange| change.sequence_number == failed_number;
+        let failed_index = self.changes.iter().position(is_failed).unwrap();
+        next_index.fetch_max(failed_index, Ordering::SeqCst);
+        Err(Retry(failed_number))
     }
 }
 
 /// Creates edits, Snapshot entries and an upload that have not been relayed yet.
-async fn stream() -> Crashes<Stream> {
-    let before = edited(2).await;
-    let logs = before.logs();
+async fn change_stream() -> Crashes<ChangeStream> {
+    let ports = ports_with_edits(2).await;
+    let logs = ports.logs();
     let policy = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     for id in 3..6 {
         cache_tail(&logs, log()).await.unwrap();
         logs.upkeep(log(), &policy).await.unwrap();
-        logs.append(edits(log(), 9, id, at(0, 1), vec![set(3, "more")])).await.unwrap();
+        let request = edit_request(log(), 9, id, at(0, 1), vec![set(3, "more")]);
+        logs.append(request).await.unwrap();
     }
-    append_large(&before).await;
-    tag_uploads(&before).await;
-    before.faults.take_requests();
-    let changes = entry_changes(&before);
-    Crashes::new(Stream { changes }, before).await
+    append_large(&ports).await;
+    tag_uploads(&ports).await;
+    ports.faults.take_requests();
+    let changes = entry_changes(&ports);
+    Crashes::new(ChangeStream { changes }, ports).await
 }
 
 #[tokio::test]
 async fn a_batch_survives() {
-    let crashes = stream().await;
+    let crashes = change_stream().await;
     assert_eq!(crashes.requests(), 4, "three jobs and a tag");
     assert_eq!(crashes.stored().messages.len(), 3);
     assert!(crashes.stored().objects.values().all(|(_, pending)| !pending));
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_batches_survive_whatever_two_requests_fail() {
-    stream().await.at_any_two_requests().await;
+    change_stream().await.fail_each_two_requests().await;
 }

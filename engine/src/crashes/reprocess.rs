@@ -15,7 +15,7 @@ use super::scenario::{Retry, Scenario, cache_tail};
 use super::stored::Stored;
 use super::uploads::append_large;
 use super::workers::work;
-use super::{FaultyPorts, at, edited, edits, log, set};
+use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set};
 use crate::ports::{
     BlobKey, Blobs as _, Entries as _, Jobs as _, PendingSnapshots as _, Segments as _,
     WriteOutcome,
@@ -46,17 +46,20 @@ impl Process {
         let mut findings = Vec::new();
         let survey = self.reprocess.survey(Scope::default(), |finding| findings.push(finding));
         survey.await.map_err(|error| Retry(error.to_string()))?;
-        let mut failed = Ok(());
+        let mut last_failure = None;
         for finding in findings {
             // Unreadable objects are reported but do not prevent other repairs.
             if finding.kind.is_lost() {
-                failed = Err(Retry(format!("{finding:?}")));
+                last_failure = Some(Retry(format!("{finding:?}")));
             }
             if let Err(error) = self.reprocess.repair(&finding).await {
-                failed = Err(Retry(error.to_string()));
+                last_failure = Some(Retry(error.to_string()));
             }
         }
-        failed
+        match last_failure {
+            None => Ok(()),
+            Some(retry) => Err(retry),
+        }
     }
 
     async fn rebuild(&self) -> Result<(), Retry> {
@@ -71,11 +74,11 @@ impl Scenario for Operator {
     type Caller = ();
     type Answer = ();
 
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         self.commands.len()
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Process {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Process {
         let reprocess = Reprocess::new(ReprocessPorts {
             entries: Arc::clone(ports) as _,
             segments: Arc::clone(ports) as _,
@@ -101,99 +104,101 @@ impl Scenario for Operator {
     }
 
     /// Workers handle the jobs.
-    async fn settle(&self, ports: Arc<FaultyPorts>) {
+    async fn finish_other_work(&self, ports: Arc<FaultyPorts>) {
         work(&ports.workers(), &ports).await;
     }
 
-    fn assert_ended(&self, stored: &Stored, _: &[()], what: &str) {
-        assert!(stored.pending.is_empty(), "{what}: a pending snapshot is left");
+    fn assert_final(&self, stored: &Stored, _: &[()], context: &str) {
+        assert!(stored.pending.is_empty(), "{context}: a pending snapshot is left");
         for entry in stored.entries.values().filter(|entry| entry.position > Position::FIRST) {
-            let unmade = matches!(entry.content, Content::Snapshot { root: None, .. });
-            assert!(!unmade, "{what}: the snapshot at {} is missing", entry.position);
+            let is_unfinished = matches!(entry.content, Content::Snapshot { root: None, .. });
+            assert!(!is_unfinished, "{context}: the snapshot at {} is missing", entry.position);
         }
     }
 }
 
 /// Creates a log with Snapshot entries at 2, 4 and 6 whose jobs are lost.
-async fn marked() -> Arc<FaultyPorts> {
-    let ports = edited(1).await;
+async fn ports_with_lost_jobs() -> Arc<FaultyPorts> {
+    let ports = ports_with_edits(1).await;
     let logs = ports.logs();
     let policy = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     for id in 2..5 {
         cache_tail(&logs, log()).await.unwrap();
         logs.upkeep(log(), &policy).await.unwrap();
         let base = at(0, 1);
-        logs.append(edits(log(), 9, id, base, vec![set(2, &format!("edit {id}"))])).await.unwrap();
+        logs.append(edit_request(log(), 9, id, base, vec![set(2, &format!("edit {id}"))]))
+            .await
+            .unwrap();
     }
     ports
 }
 
-fn job(num: u32) -> SnapshotJob {
+fn job_at(num: u32) -> SnapshotJob {
     SnapshotJob { log: log(), position: at(0, num) }
 }
 
 /// Simulates lost jobs, an abandoned pending snapshot left by one of them, and an upload that still
 /// has its `pending` tag.
 async fn mending() -> Crashes<Operator> {
-    let before = marked().await;
-    append_large(&before).await;
-    tag_uploads(&before).await;
-    let begun_s = super::START_MS / 1_000;
-    let record = PendingSnapshot {
-        job: job(4),
-        created_s: begun_s,
-        modified_s: begun_s,
+    let ports = ports_with_lost_jobs().await;
+    append_large(&ports).await;
+    tag_uploads(&ports).await;
+    let start_s = super::START_MS / 1_000;
+    let abandoned_snapshot = PendingSnapshot {
+        job: job_at(4),
+        created_s: start_s,
+        modified_s: start_s,
         active: true,
         increment: 3,
         progress: Vec::new(),
         rebuild: None,
     };
-    assert_eq!(before.pending.create(&record).await, WriteOutcome::Written);
-    Crashes::new(Operator { commands: vec![Command::Mend] }, before).await
+    assert_eq!(ports.pending.create(&abandoned_snapshot).await, WriteOutcome::Written);
+    Crashes::new(Operator { commands: vec![Command::Mend] }, ports).await
 }
 
 /// The first of the three snapshots was skipped; only a rebuild creates it.
 async fn rebuilding() -> Crashes<Operator> {
-    let before = marked().await;
-    let made = before.copied(vec![]);
+    let ports = ports_with_lost_jobs().await;
+    let ports_with_snapshots = ports.copied(vec![]);
     for num in [2, 4, 6] {
-        made.queue.send(&job(num).encode()).await.unwrap();
-        work(&made.workers(), &made).await;
+        ports_with_snapshots.queue.send(&job_at(num).encode()).await.unwrap();
+        work(&ports_with_snapshots.workers(), &ports_with_snapshots).await;
     }
-    for (key, (bytes, _)) in made.blobs.contents() {
-        before.blobs.put(new_object(BlobKey::new(key).unwrap(), bytes)).await.unwrap();
+    for (key, (bytes, _)) in ports_with_snapshots.blobs.contents() {
+        ports.blobs.put(new_object(BlobKey::new(key).unwrap(), bytes)).await.unwrap();
     }
-    let made = Stored::read(&made);
+    let stored = Stored::read(&ports_with_snapshots);
     for num in [4, 6] {
         let Content::Snapshot { root: Some(root), .. } =
-            &made.entries[&(log(), at(0, num))].content
+            &stored.entries[&(log(), at(0, num))].content
         else {
             panic!("{num} is made");
         };
-        before.tables.set_root(log(), at(0, num), root).await.unwrap();
+        ports.tables.set_root(log(), at(0, num), root).await.unwrap();
     }
-    before.tables.raise_last_snapshot(log(), at(0, 6)).await.unwrap();
+    ports.tables.raise_last_snapshot(log(), at(0, 6)).await.unwrap();
     let commands = vec![Command::Rebuild, Command::Mend];
-    Crashes::new(Operator { commands }, before).await
+    Crashes::new(Operator { commands }, ports).await
 }
 
 #[tokio::test]
 async fn a_reprocessing_survives() {
     let crashes = mending().await;
     assert!(crashes.requests() > 8);
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn a_rebuild_survives() {
     let crashes = rebuilding().await;
     assert!(crashes.requests() > 20);
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_reprocessing_survives_whatever_two_requests_fail() {
-    mending().await.at_any_two_requests().await;
-    rebuilding().await.at_any_two_requests().await;
+    mending().await.fail_each_two_requests().await;
+    rebuilding().await.fail_each_two_requests().await;
 }

@@ -19,7 +19,7 @@ use super::scenario::{
 };
 use super::stored::Stored;
 use super::workers::work;
-use super::{FaultyPorts, at, edited, edits, log, set};
+use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set};
 use crate::logs::Logs;
 use crate::ports::{Jobs as _, Segments as _};
 use crate::retention::Offloader;
@@ -38,17 +38,19 @@ fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
 
 /// Executes all plans and returns them. A failed segment does not stop the others.
 async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Retry> {
-    let mut plans = Vec::new();
-    let survey = offloader.survey(POLICY, |planned| plans.push(planned)).await;
+    let mut planned_segments = Vec::new();
+    let survey = offloader.survey(POLICY, |planned| planned_segments.push(planned)).await;
     survey.map_err(|error| Retry(error.to_string()))?;
-    let mut failed = None;
-    for planned in &plans {
-        if let Err(error) = offloader.execute(planned).await {
-            failed = Some(Retry(error.to_string()));
+    let mut last_failure = None;
+    for planned_segment in &planned_segments {
+        if let Err(error) = offloader.execute(planned_segment).await {
+            last_failure = Some(Retry(error.to_string()));
         }
     }
-    let plans = plans.into_iter().map(|planned| (planned.segment.num, planned.plan)).collect();
-    failed.map_or(Ok(plans), Err)
+    if let Some(retry) = last_failure {
+        return Err(retry);
+    }
+    Ok(planned_segments.into_iter().map(|planned| (planned.segment.num, planned.plan)).collect())
 }
 
 impl Scenario for Offloading {
@@ -57,11 +59,11 @@ impl Scenario for Offloading {
     /// The remaining plans.
     type Answer = Vec<(u32, Plan)>;
 
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         2
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Offloader {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Offloader {
         offloader(ports)
     }
 
@@ -90,11 +92,11 @@ impl Scenario for FrozenWriter {
 
     const PROMISE: Promise = Promise::Sound;
 
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         self.requests.len()
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Logs {
         ports.logs()
     }
 
@@ -102,7 +104,7 @@ impl Scenario for FrozenWriter {
         Ok(mutation_places(logs.append(self.requests[step].clone()).await.map_err(retry)?))
     }
 
-    async fn meanwhile(&self, ports: Arc<FaultyPorts>) {
+    async fn run_other_writers(&self, ports: Arc<FaultyPorts>) {
         for segment in 0..2 {
             roll(&ports, segment).await;
         }
@@ -112,32 +114,37 @@ impl Scenario for FrozenWriter {
     }
 
     /// Asserts that the log contains every mutation exactly once.
-    fn assert_ended(&self, stored: &Stored, answers: &[Vec<MutationPlace>], what: &str) {
-        let table: Vec<Arc<Entry>> = stored.entries_of(log()).cloned().map(Arc::new).collect();
-        let offloaded = offloaded(stored);
-        let ids = answers.iter().flatten().map(|(id, ..)| *id);
+    fn assert_final(&self, stored: &Stored, answers: &[Vec<MutationPlace>], context: &str) {
+        let table_entries: Vec<Arc<Entry>> =
+            stored.entries_of(log()).cloned().map(Arc::new).collect();
+        let offloaded_entries = offloaded_entries(stored);
         let client = self.requests[0].client();
-        let acknowledged: Vec<_> = ids.map(|id| MutationId { client, id }).collect();
-        assert_eq!(acknowledged.len(), self.requests.len(), "{what}");
-        let once = check_once(&history(&table, &offloaded));
-        once.unwrap_or_else(|violation| panic!("{what}: {violation}"));
-        let there = check_acknowledged(&readable(&table, &offloaded), acknowledged);
-        there.unwrap_or_else(|violation| panic!("{what}: {violation}"));
+        let acknowledged_ids = answers.iter().flatten().map(|(id, ..)| *id);
+        let acknowledged: Vec<_> = acknowledged_ids.map(|id| MutationId { client, id }).collect();
+        assert_eq!(acknowledged.len(), self.requests.len(), "{context}");
+        check_once(&history(&table_entries, &offloaded_entries))
+            .unwrap_or_else(|violation| panic!("{context}: {violation}"));
+        check_acknowledged(&readable(&table_entries, &offloaded_entries), acknowledged)
+            .unwrap_or_else(|violation| panic!("{context}: {violation}"));
     }
 }
 
-fn offloaded(stored: &Stored) -> Vec<Arc<Entry>> {
-    let segments = stored.segments_of(log());
-    let keys = segments.iter().filter_map(|segment| segment.offloaded.as_ref());
-    let entries = keys.flat_map(|key| decode_offloaded(key, &stored.objects[key].0).unwrap());
-    entries.map(Arc::new).collect()
+fn offloaded_entries(stored: &Stored) -> Vec<Arc<Entry>> {
+    let mut entries = Vec::new();
+    for segment in stored.segments_of(log()) {
+        if let Some(key) = &segment.offloaded {
+            let object = &stored.objects[key].0;
+            entries.extend(decode_offloaded(key, object).unwrap().into_iter().map(Arc::new));
+        }
+    }
+    entries
 }
 
 /// Rolls a segment and builds the first snapshot of the next segment.
 async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
     let logs = ports.logs();
-    let first = at(segment, 0);
-    ports.tables.raise_last_snapshot(log(), first).await.unwrap();
+    let first_position = at(segment, 0);
+    ports.tables.raise_last_snapshot(log(), first_position).await.unwrap();
     let tail = cache_tail(&logs, log()).await.unwrap();
     logs.roll(tail).await.unwrap();
     let job = SnapshotJob { log: log(), position: at(segment + 1, 0) };
@@ -147,49 +154,54 @@ async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
 
 /// Creates four segments with two edits each. The last segment was opened more than a day ago.
 async fn offloading() -> Crashes<Offloading> {
-    let before = edited(2).await;
+    let ports = ports_with_edits(2).await;
     for segment in 0..3 {
-        roll(&before, segment).await;
+        roll(&ports, segment).await;
         for num in 0..2 {
             let (id, base) = (u64::from(segment * 2 + num + 3), at(segment + 1, num));
             let text = format!("edit {id}");
-            before.logs().append(edits(log(), 9, id, base, vec![set(1, &text)])).await.unwrap();
+            ports
+                .logs()
+                .append(edit_request(log(), 9, id, base, vec![set(1, &text)]))
+                .await
+                .unwrap();
         }
     }
-    before.clock.advance_ms(LATER_MS);
-    before.faults.take_requests();
-    Crashes::new(Offloading, before).await
+    ports.clock.advance_ms(LATER_MS);
+    ports.faults.take_requests();
+    Crashes::new(Offloading, ports).await
 }
 
 async fn frozen() -> Crashes<FrozenWriter> {
-    let requests = (1..=3)
-        .map(|id| edits(log(), 1, id, Position::FIRST, vec![set(0, &format!("written {id}"))]));
-    let before = edited(2).await;
-    Crashes::new(FrozenWriter { requests: requests.collect() }, before).await
+    let requests = (1..=3).map(|id| {
+        edit_request(log(), 1, id, Position::FIRST, vec![set(0, &format!("written {id}"))])
+    });
+    let ports = ports_with_edits(2).await;
+    Crashes::new(FrozenWriter { requests: requests.collect() }, ports).await
 }
 
 #[tokio::test]
 async fn offloading_and_trimming_survive() {
     let crashes = offloading().await;
-    let trimmed = Plan::Keep(Keep::TrimmedAlready);
-    assert_eq!(crashes.answers()[1][..2], [(0, trimmed), (1, trimmed)]);
+    let trimmed_plan = Plan::Keep(Keep::TrimmedAlready);
+    assert_eq!(crashes.answers()[1][..2], [(0, trimmed_plan), (1, trimmed_plan)]);
     // Each of the two trimmed segments retains only its first entry and its End Segment (last
     // entry).
     assert_eq!(crashes.stored().entries.keys().filter(|(_, at)| at.segment() < 2).count(), 4);
-    assert_eq!(offloaded(crashes.stored()).len(), 8);
-    crashes.at_each_request().await;
+    assert_eq!(offloaded_entries(crashes.stored()).len(), 8);
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn writers_survive_the_trim_of_their_segment() {
     let crashes = frozen().await;
     assert_eq!(crashes.requests(), 4, "one read and three puts");
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_retention_survives_whatever_two_requests_fail() {
-    offloading().await.at_any_two_requests().await;
-    frozen().await.at_any_two_requests().await;
+    offloading().await.fail_each_two_requests().await;
+    frozen().await.fail_each_two_requests().await;
 }

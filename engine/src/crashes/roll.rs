@@ -6,7 +6,7 @@ use cellar_log::upkeep::LogPolicy;
 
 use super::run::Crashes;
 use super::scenario::{Retry, Scenario, cache_tail, retry};
-use super::{FaultyPorts, at, edited, log};
+use super::{FaultyPorts, at, log, ports_with_edits};
 use crate::logs::Logs;
 use crate::ports::Segments as _;
 
@@ -20,7 +20,7 @@ impl Scenario for Keeping {
     type Caller = ();
     type Answer = ();
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Logs {
         ports.logs()
     }
 
@@ -36,18 +36,18 @@ impl Scenario for Keeping {
 }
 
 async fn rolled() -> Crashes<Keeping> {
-    let before = edited(3).await;
+    let before = ports_with_edits(3).await;
     before.tables.raise_last_snapshot(log(), at(0, 0)).await.unwrap();
     Crashes::new(Keeping { policy: None }, before).await
 }
 
 async fn marked() -> Crashes<Keeping> {
     let policy = LogPolicy { snapshot_entries: 3, ..LogPolicy::default() };
-    Crashes::new(Keeping { policy: Some(policy) }, edited(3).await).await
+    Crashes::new(Keeping { policy: Some(policy) }, ports_with_edits(3).await).await
 }
 
 async fn rolled_by_upkeep() -> Crashes<Keeping> {
-    let before = edited(16).await;
+    let before = ports_with_edits(16).await;
     before.tables.raise_last_snapshot(log(), at(0, 0)).await.unwrap();
     let policy = LogPolicy { segment_entries: 16, ..LogPolicy::default() };
     Crashes::new(Keeping { policy: Some(policy) }, before).await
@@ -57,7 +57,7 @@ async fn rolled_by_upkeep() -> Crashes<Keeping> {
 async fn a_roll_survives() {
     for crashes in [rolled().await, rolled_by_upkeep().await] {
         assert_eq!(crashes.stored().segments_of(log()).len(), 2);
-        crashes.at_each_request().await;
+        crashes.fail_each_request().await;
     }
 }
 
@@ -65,13 +65,13 @@ async fn a_roll_survives() {
 async fn a_snapshot_entry_survives() {
     let crashes = marked().await;
     assert!(crashes.stored().entries.contains_key(&(log(), at(0, 4))));
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_upkeep_survives_whatever_two_requests_fail() {
     for crashes in [rolled().await, rolled_by_upkeep().await, marked().await] {
-        crashes.at_any_two_requests().await;
+        crashes.fail_each_two_requests().await;
     }
 }

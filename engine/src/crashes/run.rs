@@ -27,10 +27,10 @@ pub(crate) const FAULTS: [Fault; 8] = [
 const RETRY_AFTER_MS: u64 = 2_000;
 /// Maximum number of attempts for a scenario's steps. Exceeds the number of attempts that any two
 /// faults cause, including all failures of an outage.
-const MAX_TRIES: usize = 30;
+const MAX_RETRIES: usize = 30;
 /// Number of additional requests into which faults are injected after those of a fault-free run,
 /// since retries send more requests.
-const SECOND_TRY_REQUESTS: usize = 10;
+const RETRY_REQUESTS: usize = 10;
 
 /// Final state of a run.
 struct RunResult<A> {
@@ -42,97 +42,118 @@ struct RunResult<A> {
 /// A scenario, its initial data and the result of a fault-free run.
 pub(crate) struct Crashes<D: Scenario> {
     scenario: Arc<D>,
-    before: Arc<FaultyPorts>,
-    expected: RunResult<D::Answer>,
-    requests: usize,
+    initial_ports: Arc<FaultyPorts>,
+    fault_free_result: RunResult<D::Answer>,
+    request_count: usize,
     /// For each request, whether it is a read.
-    reads: Vec<bool>,
+    is_read: Vec<bool>,
 }
 
 impl<D: Scenario> Crashes<D> {
     /// Runs a scenario without faults and records the result.
-    pub(crate) async fn new(scenario: D, before: Arc<FaultyPorts>) -> Self {
+    pub(crate) async fn new(scenario: D, initial_ports: Arc<FaultyPorts>) -> Self {
         let scenario = Arc::new(scenario);
-        let run = Run::new(Arc::clone(&scenario), &before, vec![]).steps().await;
-        let requests = run.ports.faults.requests();
-        let reads = (0..requests).map(|at| run.ports.faults.reads(at)).collect();
-        let expected = run.end().await;
-        Self { scenario, before, expected, requests, reads }
+        let run = Run::new(Arc::clone(&scenario), &initial_ports, vec![]).take_all_steps().await;
+        let faults = &run.ports.faults;
+        let request_count = faults.requests();
+        let is_read = (0..request_count).map(|number| faults.is_read(number)).collect();
+        let fault_free_result = run.finish().await;
+        Self { scenario, initial_ports, fault_free_result, request_count, is_read }
     }
 
     /// Returns the number of requests in the fault-free run.
     pub(crate) fn requests(&self) -> usize {
-        self.requests
+        self.request_count
     }
 
     /// Returns the step results of the fault-free run.
     pub(crate) fn answers(&self) -> &[D::Answer] {
-        &self.expected.answers
+        &self.fault_free_result.answers
     }
 
     /// Returns the final data of the fault-free run.
     pub(crate) fn stored(&self) -> &Stored {
-        &self.expected.stored
+        &self.fault_free_result.stored
     }
 
     /// Runs the scenario once for each combination of request and fault.
-    pub(crate) async fn at_each_request(&self) {
-        let mut runs = 0;
-        for at in 0..self.requests {
-            // Skip faults after a read: they are equivalent to faults before it.
-            for fault in FAULTS.into_iter().filter(|fault| !self.reads[at] || !fault.is_after()) {
-                self.check_run(vec![(at, fault)]).await;
-                runs += 1;
+    pub(crate) async fn fail_each_request(&self) {
+        let mut run_count = 0;
+        for request in 0..self.request_count {
+            for fault in self.distinct_faults(request) {
+                self.check_runs(vec![(request, fault)]).await;
+                run_count += 1;
             }
         }
-        println!("{}: {} requests, {runs} runs", std::any::type_name::<D>(), self.requests);
+        let scenario = std::any::type_name::<D>();
+        println!("{scenario}: {} requests, {run_count} runs", self.request_count);
+    }
+
+    /// Returns the faults with different effects on a request. A fault after a read is equivalent
+    /// to a fault before it.
+    fn distinct_faults(&self, request: usize) -> impl Iterator<Item = Fault> {
+        let is_read = self.is_read[request];
+        FAULTS.into_iter().filter(move |fault| !is_read || !fault.is_after())
     }
 
     /// Runs the scenario for each pair of requests and each pair of faults. In some runs, a frozen
     /// process resumes while another process is running.
-    pub(crate) async fn at_any_two_requests(&self) {
-        let mut runs = 0;
-        for first in 0..self.requests {
-            for one in FAULTS.into_iter().filter(|fault| !self.reads[first] || !fault.is_after()) {
-                let wakes = one.freezes().then_some(Fault::Wakes);
-                for second in first + 1..self.requests + SECOND_TRY_REQUESTS {
-                    for other in FAULTS.into_iter().chain(wakes) {
-                        self.check_run(vec![(first, one), (second, other)]).await;
-                        runs += 1;
+    pub(crate) async fn fail_each_two_requests(&self) {
+        let mut run_count = 0;
+        for first_request in 0..self.request_count {
+            for first_fault in self.distinct_faults(first_request) {
+                let mut second_faults = FAULTS.to_vec();
+                if first_fault.freezes() {
+                    second_faults.push(Fault::Wakes);
+                }
+                for second_request in first_request + 1..self.request_count + RETRY_REQUESTS {
+                    for second_fault in &second_faults {
+                        let first = (first_request, first_fault);
+                        self.check_runs(vec![first, (second_request, *second_fault)]).await;
+                        run_count += 1;
                     }
                 }
             }
         }
-        println!("{}: {} requests, {runs} pairs", std::any::type_name::<D>(), self.requests);
+        let scenario = std::any::type_name::<D>();
+        println!("{scenario}: {} requests, {run_count} pairs", self.request_count);
     }
 
     /// Checks two runs: one retries failed steps in a new process, the other in the same process.
-    async fn check_run(&self, planned: Vec<(usize, Fault)>) {
-        if self.check_run_in(planned.clone(), RetryIn::NewProcess).await {
-            self.check_run_in(planned, RetryIn::SameProcess).await;
+    async fn check_runs(&self, planned_faults: Vec<(usize, Fault)>) {
+        let has_erred = self.check_run(planned_faults.clone(), RetryIn::NewProcess).await;
+        if has_erred {
+            self.check_run(planned_faults, RetryIn::SameProcess).await;
         }
     }
 
     /// Checks one run. Returns whether a step returned an error.
-    async fn check_run_in(&self, planned: Vec<(usize, Fault)>, retry_in: RetryIn) -> bool {
-        let mut run = Run::new(Arc::clone(&self.scenario), &self.before, planned);
-        run.what = format!("{}, retry in {retry_in:?}", run.what);
-        (run.retry_in, run.expected) = (retry_in, Some(&self.expected));
-        let run = run.steps().await;
-        let (has_erred, what) = (run.error.is_some(), run.what.clone());
-        let ended = run.end().await;
-        self.scenario.assert_ended(&ended.stored, &ended.answers, &what);
-        if D::PROMISE == Promise::Sound {
-            return has_erred;
-        }
-        assert_eq!(ended.answers, self.expected.answers, "{what}: the answers");
-        ended.readings.assert_newest_are(&self.expected.readings, &what);
-        if D::PROMISE == Promise::Same {
-            let expected = self.expected.stored.without_times();
-            ended.stored.without_times().assert_equals(&expected, &what);
-            ended.readings.assert_prefix_of(&self.expected.readings, &what);
-        }
+    async fn check_run(&self, planned_faults: Vec<(usize, Fault)>, retry_in: RetryIn) -> bool {
+        let mut run = Run::new(Arc::clone(&self.scenario), &self.initial_ports, planned_faults);
+        run.context = format!("{}, retry in {retry_in:?}", run.context);
+        run.retry_in = retry_in;
+        run.fault_free_result = Some(&self.fault_free_result);
+        let run = run.take_all_steps().await;
+        let has_erred = run.last_error.is_some();
+        let context = run.context.clone();
+        let result = run.finish().await;
+        self.check_result(&result, &context);
         has_erred
+    }
+
+    fn check_result(&self, result: &RunResult<D::Answer>, context: &str) {
+        let expected = &self.fault_free_result;
+        self.scenario.assert_final(&result.stored, &result.answers, context);
+        if D::PROMISE == Promise::Sound {
+            return;
+        }
+        assert_eq!(result.answers, expected.answers, "{context}: the answers");
+        result.readings.assert_newest_are(&expected.readings, context);
+        if D::PROMISE == Promise::Same {
+            let expected_data = expected.stored.without_times();
+            result.stored.without_times().assert_equals(&expected_data, context);
+            result.readings.assert_prefix_of(&expected.readings, context);
+        }
     }
 }
 
@@ -145,143 +166,172 @@ enum RetryIn {
     SameProcess,
 }
 
+/// Outcome of a step.
+enum StepOutcome<A> {
+    Answered(A),
+    Failed(Retry),
+    /// The process died or froze.
+    ProcessLost,
+}
+
 /// Task of a step in progress.
 type StepTask<D> = JoinHandle<Result<<D as Scenario>::Answer, Retry>>;
 
 /// The state of one run.
 struct Run<'a, D: Scenario> {
-    what: String,
+    context: String,
     scenario: Arc<D>,
     ports: Arc<FaultyPorts>,
     caller: Arc<D::Caller>,
     answers: Vec<D::Answer>,
     /// Frozen processes, each with the index of its interrupted step.
-    frozen: Vec<(usize, StepTask<D>)>,
-    last: Stored,
-    interrupted: bool,
+    frozen_tasks: Vec<(usize, StepTask<D>)>,
+    /// Stored data after the last failure.
+    last_stored: Stored,
+    other_writers_ran: bool,
     retry_in: RetryIn,
     /// Latest error of a step.
-    error: Option<String>,
+    last_error: Option<String>,
     /// Result of the fault-free run, or `None` if this is the fault-free run.
-    expected: Option<&'a RunResult<D::Answer>>,
+    fault_free_result: Option<&'a RunResult<D::Answer>>,
 }
 
 impl<D: Scenario> Run<'_, D> {
-    fn new(scenario: Arc<D>, before: &FaultyPorts, planned: Vec<(usize, Fault)>) -> Self {
+    fn new(
+        scenario: Arc<D>,
+        initial_ports: &FaultyPorts,
+        planned_faults: Vec<(usize, Fault)>,
+    ) -> Self {
         Self {
-            what: format!("{planned:?}"),
+            context: format!("{planned_faults:?}"),
             scenario,
-            ports: before.copied(planned),
+            ports: initial_ports.copied(planned_faults),
             caller: Arc::default(),
             answers: Vec::new(),
-            frozen: Vec::new(),
-            last: Stored::read(before),
-            interrupted: false,
+            frozen_tasks: Vec::new(),
+            last_stored: Stored::read(initial_ports),
+            other_writers_ran: false,
             retry_in: RetryIn::NewProcess,
-            error: None,
-            expected: None,
+            last_error: None,
+            fault_free_result: None,
         }
     }
 
     /// Runs all steps. If a process dies or freezes, a new process retries its step.
-    async fn steps(mut self) -> Self {
-        let (mut process, mut tries) = (self.process(), 0);
-        while self.answers.len() < self.scenario.steps() {
-            tries += 1;
-            let most = MAX_TRIES + self.scenario.steps();
-            let (what, error) = (&self.what, &self.error);
-            assert!(tries <= most, "{what}: not finished after {most} attempts: {error:?}");
-            let has_process = match self.take_step(&process).await {
-                Some(Ok(answer)) => {
+    async fn take_all_steps(mut self) -> Self {
+        let max_attempts = MAX_RETRIES + self.scenario.step_count();
+        let mut attempts = 0;
+        let mut process = self.start_process();
+        while self.answers.len() < self.scenario.step_count() {
+            attempts += 1;
+            assert!(
+                attempts <= max_attempts,
+                "{}: not finished after {max_attempts} attempts: {:?}",
+                self.context,
+                self.last_error
+            );
+            let needs_new_process = match self.take_step(&process).await {
+                StepOutcome::Answered(answer) => {
                     self.answers.push(answer);
                     continue;
                 }
-                Some(Err(Retry(why))) => {
-                    self.error = Some(why);
-                    self.retry_in == RetryIn::SameProcess
+                StepOutcome::Failed(Retry(error)) => {
+                    self.last_error = Some(error);
+                    self.retry_in == RetryIn::NewProcess
                 }
-                None => false,
+                StepOutcome::ProcessLost => true,
             };
             self.check_after_failure().await;
-            if !has_process {
-                process = self.process();
+            if needs_new_process {
+                process = self.start_process();
             }
         }
         self
     }
 
-    fn process(&self) -> Arc<D::Process> {
-        Arc::new(self.scenario.process(&self.ports))
+    fn start_process(&self) -> Arc<D::Process> {
+        Arc::new(self.scenario.start_process(&self.ports))
     }
 
-    /// Runs the next step. Returns `None` if the process died or froze.
-    async fn take_step(&mut self, process: &Arc<D::Process>) -> Option<Result<D::Answer, Retry>> {
-        let (scenario, process) = (Arc::clone(&self.scenario), Arc::clone(process));
-        let (caller, step) = (Arc::clone(&self.caller), self.answers.len());
-        let mut called = tokio::spawn(async move { scenario.step(&process, &caller, step).await });
+    /// Runs the next step.
+    async fn take_step(&mut self, process: &Arc<D::Process>) -> StepOutcome<D::Answer> {
+        let step = self.answers.len();
+        let scenario = Arc::clone(&self.scenario);
+        let process = Arc::clone(process);
+        let caller = Arc::clone(&self.caller);
+        let mut task = tokio::spawn(async move { scenario.step(&process, &caller, step).await });
         let faults = &self.ports.faults;
         tokio::select! {
             biased;
-            ended = &mut called => Some(ended.unwrap()),
+            answer = &mut task => match answer.unwrap() {
+                Ok(answer) => StepOutcome::Answered(answer),
+                Err(retry) => StepOutcome::Failed(retry),
+            },
             () = faults.died.notified() => {
-                called.abort();
-                assert!(called.await.unwrap_err().is_cancelled());
-                None
+                task.abort();
+                assert!(task.await.unwrap_err().is_cancelled());
+                StepOutcome::ProcessLost
             }
             () = faults.froze.notified() => {
-                self.frozen.push((step, called));
-                None
+                self.frozen_tasks.push((step, task));
+                StepOutcome::ProcessLost
             }
         }
     }
 
     /// Checks the stored data after a failure, as read by another process.
     async fn check_after_failure(&mut self) {
-        let what = format!("{}, after the failure", self.what);
-        assert!(self.expected.is_some(), "a step of an undisturbed run failed");
-        if !std::mem::replace(&mut self.interrupted, true) {
+        let Some(fault_free_result) = self.fault_free_result else {
+            panic!("a step of an undisturbed run failed");
+        };
+        let context = format!("{}, after the failure", self.context);
+        if !self.other_writers_ran {
+            self.other_writers_ran = true;
             self.ports.faults.pause();
-            self.scenario.meanwhile(Arc::clone(&self.ports)).await;
+            self.scenario.run_other_writers(Arc::clone(&self.ports)).await;
             self.ports.faults.resume();
         }
         self.ports.clock.advance_ms(RETRY_AFTER_MS);
-        let now = Stored::read(&self.ports);
-        self.last.assert_preserved_in(&now, &what);
-        self.scenario.assert_between(&now, &what);
-        self.last = now;
-        let readings = Readings::of(&self.ports, &what).await;
-        if let Some(expected) = self.expected {
-            match D::PROMISE {
-                Promise::Same => readings.assert_prefix_of(&expected.readings, &what),
-                Promise::ReadsSame => readings.assert_newest_among(&expected.readings, &what),
-                Promise::Sound => {}
-            }
+        let stored = Stored::read(&self.ports);
+        self.last_stored.assert_preserved_in(&stored, &context);
+        self.scenario.assert_after_failure(&stored, &context);
+        self.last_stored = stored;
+        let readings = Readings::of(&self.ports, &context).await;
+        let expected_readings = &fault_free_result.readings;
+        match D::PROMISE {
+            Promise::Same => readings.assert_prefix_of(expected_readings, &context),
+            Promise::ReadsSame => readings.assert_newest_among(expected_readings, &context),
+            Promise::Sound => {}
         }
     }
 
     /// Runs the remaining work of other processes, then resumes frozen processes and asserts that
     /// they do not change the stored data.
-    async fn end(mut self) -> RunResult<D::Answer> {
+    async fn finish(mut self) -> RunResult<D::Answer> {
         self.ports.faults.pause();
-        self.scenario.settle(Arc::clone(&self.ports)).await;
+        self.scenario.finish_other_work(Arc::clone(&self.ports)).await;
         let stored = Stored::read(&self.ports);
-        self.last.assert_preserved_in(&stored, &self.what);
-        if !self.frozen.is_empty() {
-            self.ports.clock.advance_ms(RETRY_AFTER_MS);
-            self.ports.faults.end();
-            for (step, frozen) in std::mem::take(&mut self.frozen) {
-                let answer = frozen.await.unwrap();
-                if let Ok(answer) = answer
-                    && D::PROMISE != Promise::Sound
-                {
-                    assert_eq!(answer, self.answers[step], "{}: resumed", self.what);
-                }
-            }
-            self.scenario.settle(Arc::clone(&self.ports)).await;
-            let what = format!("{}, resumed", self.what);
-            Stored::read(&self.ports).assert_equals(&stored, &what);
+        self.last_stored.assert_preserved_in(&stored, &self.context);
+        if !self.frozen_tasks.is_empty() {
+            self.resume_frozen_processes().await;
+            self.scenario.finish_other_work(Arc::clone(&self.ports)).await;
+            let context = format!("{}, resumed", self.context);
+            Stored::read(&self.ports).assert_equals(&stored, &context);
         }
-        let readings = Readings::of(&self.ports, &self.what).await;
+        let readings = Readings::of(&self.ports, &self.context).await;
         RunResult { stored, readings, answers: self.answers }
+    }
+
+    async fn resume_frozen_processes(&mut self) {
+        self.ports.clock.advance_ms(RETRY_AFTER_MS);
+        self.ports.faults.pause_and_wake();
+        for (step, task) in self.frozen_tasks.drain(..) {
+            let answer = task.await.unwrap();
+            if let Ok(answer) = answer
+                && D::PROMISE != Promise::Sound
+            {
+                assert_eq!(answer, self.answers[step], "{}: resumed", self.context);
+            }
+        }
     }
 }

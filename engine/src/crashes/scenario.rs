@@ -44,12 +44,12 @@ pub(crate) trait Scenario: Send + Sync + 'static {
     const PROMISE: Promise = Promise::Same;
 
     /// Returns the number of steps.
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         1
     }
 
     /// Creates a process with empty caches.
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Self::Process;
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Self::Process;
 
     /// Takes one step.
     fn step(
@@ -60,18 +60,18 @@ pub(crate) trait Scenario: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Answer, Retry>> + Send;
 
     /// Checks the stored data after a failure.
-    fn assert_between(&self, _stored: &Stored, _what: &str) {}
+    fn assert_after_failure(&self, _stored: &Stored, _what: &str) {}
 
     /// Checks the final data, in addition to the promised guarantee.
-    fn assert_ended(&self, _stored: &Stored, _answers: &[Self::Answer], _what: &str) {}
+    fn assert_final(&self, _stored: &Stored, _answers: &[Self::Answer], _what: &str) {}
 
     /// Runs other writers after a failure, before the step is retried.
-    fn meanwhile(&self, _: Arc<FaultyPorts>) -> impl Future<Output = ()> + Send {
+    fn run_other_writers(&self, _: Arc<FaultyPorts>) -> impl Future<Output = ()> + Send {
         async {}
     }
 
     /// Runs the remaining work of other processes at the end, without fault injection.
-    fn settle(&self, _: Arc<FaultyPorts>) -> impl Future<Output = ()> + Send {
+    fn finish_other_work(&self, _: Arc<FaultyPorts>) -> impl Future<Output = ()> + Send {
         async {}
     }
 }

@@ -13,7 +13,7 @@ use cellar_catalog::records::feed::decode_item;
 use cellar_catalog::records::list;
 use cellar_catalog::spreadsheet::ListEntry;
 use cellar_log::entry::{Content, Entry};
-use cellar_log::lineage::Lineage;
+
 use cellar_log::records::fork::ListedFork;
 use cellar_log::segment::Segment;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
@@ -55,14 +55,11 @@ impl Stored {
             objects: ports.blobs.contents(),
             messages: ports.queue.bodies().into_iter().collect(),
             streams: ports.streams.contents(),
-            feed: feed_records(ports, PARTITION_BYTES, |record| {
-                match decode_item(record).unwrap().1.content {
-                    feed::Content::Spans(spans) => spans,
-                    feed::Content::End(_) => vec![],
-                }
+            feed: decode_feed_records(ports, PARTITION_BYTES, spans_of_item),
+            lists: decode_feed_records(ports, LISTED_CREATED, |record| {
+                list::decode(record).unwrap()
             }),
-            lists: feed_records(ports, LISTED_CREATED, |record| list::decode(record).unwrap()),
-            received: received(ports),
+            received: received_ranges(ports),
         }
     }
 
@@ -77,78 +74,93 @@ impl Stored {
         }
         for segment in stored.segments.values_mut() {
             segment.created_s = 0;
-            let timeless = |lineage: Lineage| Lineage { forked_s: 0, ..lineage };
-            segment.lineage = segment.lineage.map(timeless);
+            if let Some(lineage) = &mut segment.lineage {
+                lineage.forked_s = 0;
+            }
         }
         for fork in &mut stored.forks {
+            fork.created_s = 0;
             // Remove fork numbers from fork records, since they are derived from the time.
-            (fork.number, fork.created_s) = (0, 0);
+            fork.number = 0;
         }
         stored.forks.sort_by_key(|fork| fork.fork);
         stored
     }
 
     /// Asserts that this data equals `expected`.
-    pub(crate) fn assert_equals(&self, expected: &Self, what: &str) {
-        assert_eq!(self.entries, expected.entries, "{what}: the entries");
-        assert_eq!(self.segments, expected.segments, "{what}: the segments");
-        assert_eq!(self.forks, expected.forks, "{what}: the lists of forks");
-        assert_eq!(self.pending, expected.pending, "{what}: the pending records");
-        assert_eq!(self.messages, expected.messages, "{what}: the messages");
-        assert_eq!(self.streams, expected.streams, "{what}: the streams");
-        assert_eq!(self.feed, expected.feed, "{what}: the feed");
-        assert_eq!(self.lists, expected.lists, "{what}: the lists");
-        let names = |stored: &Self| {
-            let names = stored.objects.iter().map(|(key, (_, pending))| (key.clone(), *pending));
-            names.collect::<Vec<_>>()
-        };
-        assert_eq!(names(self), names(expected), "{what}: the objects");
-        assert!(self.objects == expected.objects, "{what}: an object has changed");
+    pub(crate) fn assert_equals(&self, expected: &Self, context: &str) {
+        assert_eq!(self.entries, expected.entries, "{context}: the entries");
+        assert_eq!(self.segments, expected.segments, "{context}: the segments");
+        assert_eq!(self.forks, expected.forks, "{context}: the lists of forks");
+        assert_eq!(self.pending, expected.pending, "{context}: the pending records");
+        assert_eq!(self.messages, expected.messages, "{context}: the messages");
+        assert_eq!(self.streams, expected.streams, "{context}: the streams");
+        assert_eq!(self.feed, expected.feed, "{context}: the feed");
+        assert_eq!(self.lists, expected.lists, "{context}: the lists");
+        assert_eq!(self.keys_and_tags(), expected.keys_and_tags(), "{context}: the objects");
+        assert!(self.objects == expected.objects, "{context}: an object has changed");
+    }
+
+    /// Returns each object's key, and whether the object has the pending tag.
+    fn keys_and_tags(&self) -> Vec<(&str, bool)> {
+        self.objects.iter().map(|(key, (_, is_pending))| (key.as_str(), *is_pending)).collect()
     }
 
     /// Asserts that `later` preserves this data (I2), except for the permitted changes: a Snapshot
     /// entry may get a root; a segment may be offloaded, marked and trimmed; an object may lose its
     /// pending tag.
-    pub(crate) fn assert_preserved_in(&self, later: &Self, what: &str) {
-        let events = |stored: &Self| {
-            let events = stored.streams.iter().flat_map(|(_, events)| events.clone());
-            events.collect::<Vec<_>>()
-        };
-        assert!(events(later).starts_with(&events(self)), "{what}: an event is missing");
-        assert!(later.feed.starts_with(&self.feed), "{what}: an item of the feed is missing");
-        for (key, entry) in &self.entries {
-            let first = (key.0, key.1.segment_start());
-            let is_trimmed = later.entries.get(&first).is_some_and(Entry::is_trimmed);
-            match later.entries.get(key) {
-                None => assert!(is_trimmed, "{what}: the entry {key:?} is missing"),
-                Some(there) => assert_eq!(
-                    without_additions(there),
-                    without_additions(entry),
-                    "{what}: the entry {key:?}"
-                ),
-            }
-        }
-        for (key, segment) in &self.segments {
-            let there = &later.segments[key];
-            let same = Segment {
-                last_snapshot: segment.last_snapshot,
-                offloaded: segment.offloaded.clone(),
-                ..there.clone()
-            };
-            assert_eq!(&same, segment, "{what}: the segment {key:?}");
-            assert!(
-                there.last_snapshot >= segment.last_snapshot,
-                "{what}: the last snapshot of {key:?} decreased"
-            );
-        }
-        for (key, (bytes, pending)) in &self.objects {
-            let (now, now_pending) = &later.objects[key];
-            assert!(now == bytes && (*pending || !now_pending), "{what}: the object {key}");
+    pub(crate) fn assert_preserved_in(&self, later: &Self, context: &str) {
+        assert!(later.events().starts_with(&self.events()), "{context}: an event is missing");
+        assert!(later.feed.starts_with(&self.feed), "{context}: an item of the feed is missing");
+        self.assert_entries_preserved_in(later, context);
+        self.assert_segments_preserved_in(later, context);
+        for (key, (bytes, is_pending)) in &self.objects {
+            let (later_bytes, is_pending_later) = &later.objects[key];
+            assert!(later_bytes == bytes, "{context}: the object {key}");
+            assert!(*is_pending || !is_pending_later, "{context}: the object {key}");
         }
         assert!(
             self.forks.iter().all(|fork| later.forks.contains(fork)),
-            "{what}: a fork is missing"
+            "{context}: a fork is missing"
         );
+    }
+
+    /// Returns the data of all stream events.
+    fn events(&self) -> Vec<&Vec<u8>> {
+        self.streams.iter().flat_map(|(_, events)| events).collect()
+    }
+
+    fn assert_entries_preserved_in(&self, later: &Self, context: &str) {
+        for ((log, position), entry) in &self.entries {
+            match later.entries.get(&(*log, *position)) {
+                Some(later_entry) => assert_eq!(
+                    without_additions(later_entry),
+                    without_additions(entry),
+                    "{context}: the entry {log} {position}"
+                ),
+                None => {
+                    let first_entry = later.entries.get(&(*log, position.segment_start()));
+                    let is_trimmed = first_entry.is_some_and(Entry::is_trimmed);
+                    assert!(is_trimmed, "{context}: the entry {log} {position} is missing");
+                }
+            }
+        }
+    }
+
+    fn assert_segments_preserved_in(&self, later: &Self, context: &str) {
+        for (key, segment) in &self.segments {
+            let later_segment = &later.segments[key];
+            let without_changes = Segment {
+                last_snapshot: segment.last_snapshot,
+                offloaded: segment.offloaded.clone(),
+                ..later_segment.clone()
+            };
+            assert_eq!(&without_changes, segment, "{context}: the segment {key:?}");
+            assert!(
+                later_segment.last_snapshot >= segment.last_snapshot,
+                "{context}: the last snapshot of {key:?} decreased"
+            );
+        }
     }
 
     pub(crate) fn logs(&self) -> BTreeSet<LogId> {
@@ -165,24 +177,36 @@ impl Stored {
 }
 
 /// Decodes the Feed table records that have the given attribute.
-fn feed_records<T>(ports: &FaultyPorts, attribute: &str, read: impl Fn(&Item) -> T) -> Vec<T> {
+fn decode_feed_records<T>(
+    ports: &FaultyPorts,
+    attribute: &str,
+    decode: impl Fn(&Item) -> T,
+) -> Vec<T> {
     let records = ports.index.all_records();
-    records.iter().filter(|record| record.contains_key(attribute)).map(read).collect()
+    records.iter().filter(|record| record.contains_key(attribute)).map(decode).collect()
 }
 
-fn received(ports: &FaultyPorts) -> Vec<Vec<EventRange>> {
-    let received = ports.received.lock().unwrap();
-    let spans = |delivery: &WebhookDelivery| {
+fn spans_of_item(record: &Item) -> Vec<Span> {
+    match decode_item(record).unwrap().1.content {
+        feed::Content::Spans(spans) => spans,
+        feed::Content::End(_) => vec![],
+    }
+}
+
+fn received_ranges(ports: &FaultyPorts) -> Vec<Vec<EventRange>> {
+    let deliveries = ports.received.lock().unwrap();
+    let ranges_of = |delivery: &WebhookDelivery| {
         delivery.data.items.iter().flat_map(|item| item.spans.clone()).collect()
     };
-    received.iter().map(spans).collect()
+    deliveries.iter().map(ranges_of).collect()
 }
 
 /// Returns an entry without its root and trim mark, since both may be added later.
 fn without_additions(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Content::Snapshot { root, trimmed_s } = &mut entry.content {
-        (*root, *trimmed_s) = (None, None);
+        *root = None;
+        *trimmed_s = None;
     }
     entry
 }

@@ -10,7 +10,7 @@ use cellar_catalog::stream::{SplitPolicy, StreamName, WriterId};
 use super::run::Crashes;
 use super::scenario::{Retry, Scenario};
 use super::stored::Stored;
-use super::{FaultyPorts, empty};
+use super::{FaultyPorts, empty_ports};
 use crate::streams::tests::Words;
 use crate::streams::{CachedTip, StreamError, StreamStore, TransactError};
 
@@ -44,13 +44,12 @@ async fn add(
     word: &String,
 ) -> Result<Vec<String>, TransactError<&'static str>> {
     let decider = Words { keeps: true };
-    let added = store.transact(&decider, &name(), word, writer(), CachedTip::Unknown).await;
+    let mut words =
+        store.transact(&decider, &name(), word, writer(), CachedTip::Unknown).await?.state;
     // Drop later words, which a delayed call may also have read.
-    added.map(|mut added| {
-        let at = added.state.iter().position(|known| known == word).unwrap();
-        added.state.truncate(at + 1);
-        added.state
-    })
+    let word_index = words.iter().position(|stored_word| stored_word == word).unwrap();
+    words.truncate(word_index + 1);
+    Ok(words)
 }
 
 impl Scenario for Adding {
@@ -58,11 +57,11 @@ impl Scenario for Adding {
     type Caller = ();
     type Answer = Vec<String>;
 
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         self.words.len()
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> StreamStore {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> StreamStore {
         store(ports)
     }
 
@@ -78,31 +77,31 @@ impl Scenario for Adding {
         })
     }
 
-    fn assert_between(&self, stored: &Stored, what: &str) {
-        assert_once(stored, what);
+    fn assert_after_failure(&self, stored: &Stored, context: &str) {
+        assert_once(stored, context);
     }
 
-    fn assert_ended(&self, stored: &Stored, _: &[Vec<String>], what: &str) {
-        assert_once(stored, what);
+    fn assert_final(&self, stored: &Stored, _: &[Vec<String>], context: &str) {
+        assert_once(stored, context);
     }
 }
 
 /// Asserts that the stream contains each word once, without gaps between its items.
-fn assert_once(stored: &Stored, what: &str) {
+fn assert_once(stored: &Stored, context: &str) {
     let mut words = Vec::new();
-    for (first, events) in &stored.streams {
-        assert_eq!(*first, u64::try_from(words.len()).unwrap(), "{what}: a gap");
+    for (first_index, events) in &stored.streams {
+        assert_eq!(*first_index, u64::try_from(words.len()).unwrap(), "{context}: a gap");
         words.extend(events);
     }
-    let all = words.len();
+    let word_count = words.len();
     words.sort();
     words.dedup();
-    assert_eq!(words.len(), all, "{what}: a word was added twice");
+    assert_eq!(words.len(), word_count, "{context}: a word was added twice");
 }
 
 /// Runs the scenario on a stream that already contains `before` words.
 async fn adding(before: usize, words: usize) -> Crashes<Adding> {
-    let ports = empty();
+    let ports = empty_ports();
     for number in 0..before {
         add(&store(&ports), &format!("before{number}")).await.unwrap();
     }
@@ -118,15 +117,15 @@ async fn an_append_to_a_stream_survives() {
         let crashes = adding(before, 1).await;
         assert_eq!(crashes.requests(), 2);
         assert_eq!(crashes.stored().streams.len(), 1 + before / TIP_EVENTS);
-        crashes.at_each_request().await;
+        crashes.fail_each_request().await;
     }
-    adding(0, 5).await.at_each_request().await;
+    adding(0, 5).await.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_appends_to_a_stream_survive_whatever_two_requests_fail() {
     for before in 0..=TIP_EVENTS {
-        adding(before, 3).await.at_any_two_requests().await;
+        adding(before, 3).await.fail_each_two_requests().await;
     }
 }

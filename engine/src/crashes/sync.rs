@@ -11,7 +11,7 @@ use cellar_sheet::operation::{Operation, Rejection, RejectionReason, Undo};
 
 use super::run::Crashes;
 use super::scenario::{Retry, Scenario, retry};
-use super::{FaultyPorts, at, edited, log, set, subject};
+use super::{FaultyPorts, at, log, ports_with_edits, set, subject};
 use crate::logs::{Logs, PullDelta, PullOutcome, PushClient, Pushing};
 
 const GROUP: &str = "group";
@@ -40,14 +40,14 @@ impl Group {
     /// Pushes mutations in order, grouped into runs as in the API function.
     async fn push(&self, logs: &Logs, pushed: Vec<Pushed>) -> Result<Learned, Retry> {
         let pushing = Pushing { log: log(), author: Some("alice".to_owned()) };
-        let mut learned = Vec::new();
+        let mut pushed_ids = Vec::new();
         for run in group_into_runs(pushed) {
             let client = client(run.client());
             let outcome = logs.push(&pushing, &client, run).await.map_err(retry)?;
             assert!(!outcome.unknown_client && outcome.gap.is_none(), "{outcome:?}");
-            learned.extend(outcome.results.into_iter().map(|result| result.id));
+            pushed_ids.extend(outcome.results.into_iter().map(|result| result.id));
         }
-        Ok(Learned::Pushed(learned))
+        Ok(Learned::Pushed(pushed_ids))
     }
 
     async fn pull(&self, logs: &Logs, cookie: Option<Cookie>) -> Result<Learned, Retry> {
@@ -66,11 +66,11 @@ impl Scenario for Group {
     type Caller = ();
     type Answer = Learned;
 
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         self.pushes.len() + 2
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Logs {
         ports.logs()
     }
 
@@ -99,20 +99,21 @@ fn pushed(client: usize, id: u64, base: Position, operation: Operation) -> Pushe
 
 /// Edits of two clients, including a malformed edit, an edit with a nonexistent base, and an undo.
 async fn group() -> Crashes<Group> {
-    let unreadable = Rejection::new(RejectionReason::Invalid, "it is no mutation");
+    let malformed = Rejection::new(RejectionReason::Invalid, "it is no mutation");
     let undo = Operation::Undo(Undo { position: at(0, 2) });
-    let first = vec![
+    let first_push = vec![
         pushed(0, 1, at(0, 1), set(0, "one")),
         pushed(0, 2, at(0, 1), set(1, "two")),
         pushed(1, 1, at(0, 0), set(2, "another's")),
-        Pushed { client: 0, id: 3, arguments: ParsedArguments::Invalid(unreadable) },
+        Pushed { client: 0, id: 3, arguments: ParsedArguments::Invalid(malformed) },
     ];
-    let second = vec![
+    let second_push = vec![
         pushed(0, 4, at(0, 3), undo),
         pushed(1, 2, at(0, 99), set(3, "on nothing")),
         pushed(1, 3, at(0, 3), set(4, "three")),
     ];
-    Crashes::new(Group { pushes: vec![first, second] }, edited(3).await).await
+    let pushes = vec![first_push, second_push];
+    Crashes::new(Group { pushes }, ports_with_edits(3).await).await
 }
 
 #[tokio::test]
@@ -120,11 +121,11 @@ async fn pushes_and_pulls_survive() {
     let crashes = group().await;
     let Learned::Pulled(_, _, last_ids) = &crashes.answers()[3] else { panic!("a pull") };
     assert_eq!(last_ids.values().collect::<Vec<_>>(), [&4, &3]);
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_pushes_and_pulls_survive_whatever_two_requests_fail() {
-    group().await.at_any_two_requests().await;
+    group().await.fail_each_two_requests().await;
 }

@@ -7,6 +7,7 @@ use cellar_base::identity::ClientKey;
 use cellar_log::entry::{FIRST_INCARNATION, encode_external_body};
 use cellar_snapshot::index::IndexChunk;
 use cellar_snapshot::keys::chunk_key;
+use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use uuid::Uuid;
 
@@ -14,7 +15,7 @@ use super::relayed::{entry_changes, relay};
 use super::run::Crashes;
 use super::scenario::{MutationPlace, Retry, Scenario, mutation_places, retry};
 use super::stored::Stored;
-use super::{FaultyPorts, at, edited, edits, log, set};
+use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set};
 use crate::logs::tests::imports::{DEEP, Sheet};
 use crate::logs::{ChunkToUpload, Completion, Logs};
 use crate::ports::PresignedRequest;
@@ -42,7 +43,7 @@ const EDITS: usize = 2;
 const CLIENT: ClientKey = ClientKey([1; 8]);
 const UPLOAD: Uuid = Uuid::from_bytes([5; 16]);
 
-/// Appends a large entry. The log was created by [`edited`](super::edited) and contains at least
+/// Appends a large entry. The log was created by [`ports_with_edits`](super::ports_with_edits) and contains at least
 /// one edit.
 pub(super) async fn append_large(ports: &Arc<FaultyPorts>) {
     let body = encode_external_body(&[set(0, "large"), set(1, "larger")]).unwrap();
@@ -59,11 +60,10 @@ impl Process {
     }
 
     async fn complete(&self, body: &[u8]) -> Result<Vec<MutationPlace>, Retry> {
-        let (bytes, sha256) = (body.len() as u64, sha256(body));
         let completion = Completion {
             upload: UPLOAD,
-            bytes,
-            sha256,
+            bytes: body.len() as u64,
+            sha256: sha256(body),
             client: CLIENT,
             author: Some("alice".to_owned()),
             incarnation: FIRST_INCARNATION,
@@ -84,13 +84,14 @@ impl Process {
 
     async fn grant_sheet(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
         let objects: Vec<&PackedObject> = sheet.objects().collect();
-        let asked = objects
+        let chunks: Vec<ChunkToUpload> = objects
             .iter()
-            .map(|object| ChunkToUpload { chunk: object.chunk, sha256: sha256(&object.stored) });
-        let asked: Vec<ChunkToUpload> = asked.collect();
-        let granted = self.logs.grant_chunks(log(), CLIENT, &asked).await.map_err(retry)?;
-        for (granted, object) in granted.into_iter().zip(objects) {
-            self.send(granted, &object.stored);
+            .map(|object| ChunkToUpload { chunk: object.chunk, sha256: sha256(&object.stored) })
+            .collect();
+        let upload_requests =
+            self.logs.grant_chunks(log(), CLIENT, &chunks).await.map_err(retry)?;
+        for (upload_request, object) in upload_requests.into_iter().zip(objects) {
+            self.send(upload_request, &object.stored);
         }
         Ok(vec![])
     }
@@ -104,9 +105,48 @@ impl Process {
     }
 
     async fn import(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
-        let request = edits(log(), 1, 1, at(0, 1), vec![set(8, "and"), sheet.operation()]);
+        let request = edit_request(log(), 1, 1, at(0, 1), vec![set(8, "and"), sheet.operation()]);
         Ok(mutation_places(self.logs.append(request).await.map_err(retry)?))
     }
+}
+
+fn assert_kept_body_has_entry(stored: &Stored, context: &str) {
+    let has_kept_body = stored.objects.values().any(|(_, is_pending)| !is_pending);
+    let has_entry = stored.entries_of(log()).any(|entry| entry.position > at(0, 3));
+    assert!(
+        has_entry || !has_kept_body,
+        "{context}: a body without an entry has lost its pending tag"
+    );
+}
+
+fn assert_referenced_chunks_published(sheet: &Sheet, stored: &Stored, context: &str) {
+    let is_published = |hash: ChunkHash| stored.objects.contains_key(&chunk_key(log(), hash));
+    for index_chunk in &sheet.chunks {
+        if !is_published(index_chunk.chunk.hash) {
+            continue;
+        }
+        for hash in child_hashes(index_chunk) {
+            assert!(
+                is_published(hash),
+                "{context}: {} is referenced but not published",
+                chunk_key(log(), hash)
+            );
+        }
+    }
+    let is_imported = stored.entries.len() > EDITS + 1;
+    let all_published = sheet.objects().all(|object| is_published(object.chunk.hash));
+    assert!(
+        !is_imported || all_published,
+        "{context}: an entry references a chunk that is not published"
+    );
+}
+
+/// Returns the hashes of the chunks that a tile index chunk references.
+fn child_hashes(index_chunk: &PackedObject) -> Vec<ChunkHash> {
+    let bytes = unpack(index_chunk.chunk.hash, &index_chunk.stored, Bounds::CHUNK).unwrap();
+    let children = IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap();
+    let tiles = children.tiles.iter().map(|tile| tile.chunk.hash);
+    tiles.chain(children.index.iter().map(|index| index.chunk.hash)).collect()
 }
 
 impl Scenario for Uploading {
@@ -114,14 +154,14 @@ impl Scenario for Uploading {
     type Caller = ();
     type Answer = Vec<MutationPlace>;
 
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         match self.upload {
             UploadKind::Body(_) => 2,
             UploadKind::Sheet(_) => 3,
         }
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Process {
+    fn start_process(&self, ports: &Arc<FaultyPorts>) -> Process {
         Process { ports: Arc::clone(ports), logs: ports.logs() }
     }
 
@@ -139,60 +179,40 @@ impl Scenario for Uploading {
             (UploadKind::Sheet(sheet), _) => process.import(sheet).await,
         }
     }
+
     /// Asserts that every object referenced by an entry or by a published index chunk is published.
-    fn assert_between(&self, stored: &Stored, what: &str) {
-        let UploadKind::Sheet(sheet) = &self.upload else {
-            let is_kept = stored.objects.values().any(|(_, pending)| !pending);
-            let is_named = stored.entries_of(log()).any(|entry| entry.position > at(0, 3));
-            return assert!(
-                is_named || !is_kept,
-                "{what}: a body without an entry has lost its pending tag"
-            );
-        };
-        let key = |hash| chunk_key(log(), hash);
-        let is_published = |hash| stored.objects.contains_key(&key(hash));
-        let imported = stored.entries.len() > EDITS + 1;
-        for object in sheet.chunks.iter().filter(|object| is_published(object.chunk.hash)) {
-            let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
-            let below = IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap();
-            let tiles = below.tiles.iter().map(|tile| tile.chunk.hash);
-            let below = tiles.chain(below.index.iter().map(|index| index.chunk.hash));
-            for hash in below {
-                assert!(
-                    is_published(hash),
-                    "{what}: {} is referenced but not published",
-                    key(hash)
-                );
-            }
+    fn assert_after_failure(&self, stored: &Stored, context: &str) {
+        match &self.upload {
+            UploadKind::Body(_) => assert_kept_body_has_entry(stored, context),
+            UploadKind::Sheet(sheet) => assert_referenced_chunks_published(sheet, stored, context),
         }
-        let all_published = sheet.objects().all(|object| is_published(object.chunk.hash));
-        assert!(
-            !imported || all_published,
-            "{what}: an entry references a chunk that is not published"
-        );
     }
 
     /// Relays every entry, which removes the remaining `pending` tags.
-    async fn settle(&self, ports: Arc<FaultyPorts>) {
+    async fn finish_other_work(&self, ports: Arc<FaultyPorts>) {
         assert_eq!(relay(&ports).relay_batch(&entry_changes(&ports)).await, None);
     }
 }
 
 async fn body() -> Crashes<Uploading> {
     let body = encode_external_body(&[set(0, "large"), set(1, "larger")]).unwrap();
-    Crashes::new(Uploading { upload: UploadKind::Body(body) }, edited(3).await).await
+    Crashes::new(Uploading { upload: UploadKind::Body(body) }, ports_with_edits(3).await).await
 }
 
 async fn sheet() -> Crashes<Uploading> {
     let sheet = Box::new(Sheet::new(2, 2, DEEP));
-    Crashes::new(Uploading { upload: UploadKind::Sheet(sheet) }, edited(EDITS as u64).await).await
+    Crashes::new(
+        Uploading { upload: UploadKind::Sheet(sheet) },
+        ports_with_edits(EDITS as u64).await,
+    )
+    .await
 }
 
 #[tokio::test]
 async fn a_large_entry_survives() {
     let crashes = body().await;
     assert!(crashes.stored().objects.values().all(|(_, pending)| !pending), "each is kept");
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
@@ -201,12 +221,12 @@ async fn an_import_survives() {
     let (staged, published): (Vec<_>, Vec<_>) =
         crashes.stored().objects.values().partition(|(_, pending)| *pending);
     assert_eq!(staged.len(), published.len(), "each chunk is published, and its upload expires");
-    crashes.at_each_request().await;
+    crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_uploads_survive_whatever_two_requests_fail() {
-    body().await.at_any_two_requests().await;
-    sheet().await.at_any_two_requests().await;
+    body().await.fail_each_two_requests().await;
+    sheet().await.fail_each_two_requests().await;
 }

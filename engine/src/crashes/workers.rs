@@ -34,9 +34,9 @@ pub(crate) async fn handle(
 
 /// Handles all queued messages, one at a time.
 pub(crate) async fn work(worker: &Snapshots, ports: &Arc<FaultyPorts>) {
-    let ends_ms = ports.clock.now_ms() + PATIENCE_MS;
+    let deadline_ms = ports.clock.now_ms() + PATIENCE_MS;
     while !ports.queue.is_empty() {
-        assert!(ports.clock.now_ms() < ends_ms, "the queue is not empty in time");
+        assert!(ports.clock.now_ms() < deadline_ms, "the queue is not empty in time");
         match ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap().pop() {
             Some(message) => {
                 handle(worker.clone(), Arc::clone(ports), message, FUNCTION_MS).await;

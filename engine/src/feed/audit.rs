@@ -21,7 +21,7 @@ const STREAMS_PER_CALL: usize = 100;
 #[derive(Clone)]
 pub struct Auditor {
     reader: FeedReader,
-    all: Arc<dyn AllStreams>,
+    all_streams: Arc<dyn AllStreams>,
     sources: Sources,
     /// Source of all log segments; set if the feed includes log entries.
     segments: Option<Arc<dyn Retention>>,
@@ -103,11 +103,14 @@ pub enum AuditError {
     Index(#[from] IndexError),
 }
 
+/// Number of events per stream.
+type EventCounts = BTreeMap<StreamName, u64>;
+
 /// Progress of a feed scan.
 #[derive(Default)]
 struct FeedScan {
     /// Number of events in the feed per stream.
-    indexed: BTreeMap<StreamName, u64>,
+    indexed_counts: EventCounts,
     audit: Audit,
 }
 
@@ -123,7 +126,8 @@ impl Auditor {
         random: Arc<dyn crate::ports::Random>,
     ) -> Self {
         let sources = Sources::new(Arc::clone(streams) as _, Arc::clone(&clock), random);
-        Self { reader, all: Arc::clone(streams) as _, sources, segments: None, indexer, clock }
+        let all_streams = Arc::clone(streams) as _;
+        Self { reader, all_streams, sources, segments: None, indexer, clock }
     }
 
     /// Includes log entries in the comparison. If `segments` is set, entries that are missing from
@@ -145,20 +149,23 @@ impl Auditor {
     ///
     /// Returns [`AuditError`] if a table fails.
     pub async fn verify(&self) -> Result<Audit, AuditError> {
-        let stored = self.count_stored_events().await?;
+        let stored_counts = self.count_stored_events().await?;
         let mut scan = FeedScan::default();
         for attempt in 0..=FEED_SETTLES {
             if attempt > 0 {
                 self.clock.sleep_ms(FEED_SETTLE_MS).await;
             }
-            if !self.scan_to_end(&mut scan).await? || missing(&stored, &scan.indexed).is_empty() {
+            let reached_end = self.scan_to_end(&mut scan).await?;
+            if !reached_end || find_missing_events(&stored_counts, &scan.indexed_counts).is_empty()
+            {
                 break;
             }
         }
-        let mut audit = scan.audit;
-        audit.streams = u64::try_from(stored.len()).unwrap_or(u64::MAX);
-        audit.findings.extend(missing(&stored, &scan.indexed));
-        audit.findings.extend(self.find_excess_events(&stored, &scan.indexed).await?);
+        let FeedScan { indexed_counts, mut audit } = scan;
+        audit.streams = u64::try_from(stored_counts.len()).unwrap_or(u64::MAX);
+        audit.findings.extend(find_missing_events(&stored_counts, &indexed_counts));
+        let excess_events = self.find_excess_events(&stored_counts, &indexed_counts).await?;
+        audit.findings.extend(excess_events);
         audit.findings.sort();
         Ok(audit)
     }
@@ -169,18 +176,19 @@ impl Auditor {
     ///
     /// Returns [`AuditError`]. Events indexed before the error stay in the feed.
     pub async fn repair(&self, audit: &Audit) -> Result<Indexed, AuditError> {
-        let missing = audit.findings.iter().filter_map(|finding| match finding {
-            Finding::Missing { stream, from, to } => Some((stream, *from, *to)),
-            _ => None,
-        });
-        let missing: Vec<_> = missing.collect();
+        let mut missing_events = Vec::new();
+        for finding in &audit.findings {
+            if let Finding::Missing { stream, from, to } = finding {
+                missing_events.push((stream, *from, *to));
+            }
+        }
         let mut total = Indexed::default();
-        for chunk in missing.chunks(STREAMS_PER_CALL) {
+        for call_events in missing_events.chunks(STREAMS_PER_CALL) {
             let mut spans = Vec::new();
-            for (stream, from, to) in chunk {
+            for (stream, from, to) in call_events {
                 spans.extend(self.span_to_index(stream, *from, *to).await?);
             }
-            self.index(spans, &mut total).await?;
+            self.index_into_total(spans, &mut total).await?;
         }
         Ok(total)
     }
@@ -188,22 +196,25 @@ impl Auditor {
     /// Builds a new generation of the feed from all events of all streams. The new generation
     /// follows the existing one. Appends and indexing may continue during the rebuild. An
     /// interrupted rebuild is completed by [`Auditor::verify`] and [`Auditor::repair`]. Calls
-    /// `progress` with the number of events indexed so far.
+    /// `report_progress` with the number of events indexed so far.
     ///
     /// # Errors
     ///
     /// Returns [`AuditError`] if a table fails.
-    pub async fn rebuild(&self, mut progress: impl FnMut(u64)) -> Result<Indexed, AuditError> {
+    pub async fn rebuild(
+        &self,
+        mut report_progress: impl FnMut(u64),
+    ) -> Result<Indexed, AuditError> {
         self.indexer.start_new_feed().await?;
         let mut total = Indexed::default();
-        let stored: Vec<_> = self.count_stored_events().await?.into_iter().collect();
-        for chunk in stored.chunks(STREAMS_PER_CALL) {
+        let stored_counts: Vec<_> = self.count_stored_events().await?.into_iter().collect();
+        for call_counts in stored_counts.chunks(STREAMS_PER_CALL) {
             let mut spans = Vec::new();
-            for (stream, count) in chunk {
-                spans.extend(self.span_to_index(stream, 0, *count).await?);
+            for (stream, event_count) in call_counts {
+                spans.extend(self.span_to_index(stream, 0, *event_count).await?);
             }
-            self.index(spans, &mut total).await?;
-            progress(total.events);
+            self.index_into_total(spans, &mut total).await?;
+            report_progress(total.events);
         }
         Ok(total)
     }
@@ -216,11 +227,16 @@ impl Auditor {
         from: u64,
         to: u64,
     ) -> Result<Option<Span>, PortError> {
-        let last = segment_of_stream(stream).map(|_| to.saturating_sub(1));
-        self.sources.span(stream, last.unwrap_or(from), to).await
+        let is_log_segment = segment_of_stream(stream).is_some();
+        let first_index = if is_log_segment { to.saturating_sub(1) } else { from };
+        self.sources.span(stream, first_index, to).await
     }
 
-    async fn index(&self, spans: Vec<Span>, total: &mut Indexed) -> Result<(), AuditError> {
+    async fn index_into_total(
+        &self,
+        spans: Vec<Span>,
+        total: &mut Indexed,
+    ) -> Result<(), AuditError> {
         let Indexed { items, events, found } = self.indexer.index(spans).await?;
         total.items += items;
         total.events += events;
@@ -229,41 +245,42 @@ impl Auditor {
     }
 
     /// Returns the number of stored events per stream.
-    async fn count_stored_events(&self) -> Result<BTreeMap<StreamName, u64>, PortError> {
-        let (mut stored, mut after) = (BTreeMap::new(), None);
+    async fn count_stored_events(&self) -> Result<EventCounts, PortError> {
+        let mut stored_counts = EventCounts::new();
+        let mut next_page = None;
         loop {
-            let page = self.all.all_streams(after).await?;
-            stored.extend(page.streams);
-            after = page.next;
-            if after.is_none() {
+            let page = self.all_streams.all_streams(next_page).await?;
+            stored_counts.extend(page.streams);
+            next_page = page.next;
+            if next_page.is_none() {
                 break;
             }
         }
         if let Some(segments) = &self.segments {
-            self.add_log_segments(segments.as_ref(), &mut stored).await?;
+            self.count_log_entries(segments.as_ref(), &mut stored_counts).await?;
         }
-        Ok(stored)
+        Ok(stored_counts)
     }
 
-    /// Adds the number of entries per log segment to `stored`. Skips inherited segments of forks,
+    /// Adds the number of entries per log segment to `stored_counts`. Skips inherited segments of forks,
     /// which belong to their source.
-    async fn add_log_segments(
+    async fn count_log_entries(
         &self,
         segments: &dyn Retention,
-        stored: &mut BTreeMap<StreamName, u64>,
+        stored_counts: &mut EventCounts,
     ) -> Result<(), PortError> {
-        let mut after = None;
+        let mut next_page = None;
         loop {
-            let page = segments.all_segments(after).await?;
+            let page = segments.all_segments(next_page).await?;
             for segment in page.segments.iter().filter(|segment| segment.lineage.is_none()) {
                 let stream = stream_of_segment(segment.log, segment.num)
                     .map_err(|error| PortError::permanent(error.to_string()))?;
-                if let Some(entries) = self.sources.count_events(&stream).await? {
-                    stored.insert(stream, entries);
+                if let Some(entry_count) = self.sources.count_events(&stream).await? {
+                    stored_counts.insert(stream, entry_count);
                 }
             }
-            after = page.next;
-            if after.is_none() {
+            next_page = page.next;
+            if next_page.is_none() {
                 return Ok(());
             }
         }
@@ -282,7 +299,8 @@ impl Auditor {
                 Err(error) => return Err(error.into()),
             };
             if page.feed.is_some() {
-                (scan.audit.feed, scan.audit.end) = (page.feed, Some(page.next));
+                scan.audit.feed = page.feed;
+                scan.audit.end = Some(page.next);
             }
             for item in page.items {
                 scan.audit.items += 1;
@@ -296,23 +314,23 @@ impl Auditor {
         }
     }
 
-    /// Returns the streams with more events in the feed than in `stored`. The events are counted
+    /// Returns the streams with more events in the feed than in the stream. The events are counted
     /// again, since a stream may have grown since the first count.
     async fn find_excess_events(
         &self,
-        stored: &BTreeMap<StreamName, u64>,
-        indexed: &BTreeMap<StreamName, u64>,
+        stored_counts: &EventCounts,
+        indexed_counts: &EventCounts,
     ) -> Result<Vec<Finding>, PortError> {
         let mut findings = Vec::new();
-        for (stream, indexed) in indexed {
-            if *indexed <= stored.get(stream).copied().unwrap_or_default() {
+        for (stream, indexed_count) in indexed_counts {
+            let indexed = *indexed_count;
+            if indexed <= stored_counts.get(stream).copied().unwrap_or_default() {
                 continue;
             }
             // Events of a purged spreadsheet can no longer be counted.
             let Some(stored) = self.sources.count_events(stream).await? else { continue };
-            if *indexed > stored {
-                let (stream, indexed) = (stream.clone(), *indexed);
-                findings.push(Finding::Beyond { stream, stored, indexed });
+            if indexed > stored {
+                findings.push(Finding::Beyond { stream: stream.clone(), stored, indexed });
             }
         }
         Ok(findings)
@@ -320,28 +338,32 @@ impl Auditor {
 }
 
 impl FeedScan {
-    fn add_span(&mut self, span: &Span, at: Checkpoint) {
+    fn add_span(&mut self, span: &Span, checkpoint: Checkpoint) {
         self.audit.events += u64::try_from(span.kinds.len()).unwrap_or(u64::MAX);
-        let expected = self.indexed.entry(span.stream.clone()).or_default();
-        if span.first != *expected {
-            let (stream, found) = (span.stream.clone(), span.first);
-            let finding = Finding::Disordered { stream, expected: *expected, found, at };
-            self.audit.findings.push(finding);
+        let indexed_count = self.indexed_counts.entry(span.stream.clone()).or_default();
+        if span.first != *indexed_count {
+            self.audit.findings.push(Finding::Disordered {
+                stream: span.stream.clone(),
+                expected: *indexed_count,
+                found: span.first,
+                at: checkpoint,
+            });
         }
-        *expected = span.next().max(*expected);
+        *indexed_count = span.next().max(*indexed_count);
     }
 }
 
-/// Returns the streams with fewer events in the feed than in `stored`.
-fn missing(
-    stored: &BTreeMap<StreamName, u64>,
-    indexed: &BTreeMap<StreamName, u64>,
-) -> Vec<Finding> {
+/// Returns the streams with fewer events in the feed than in the stream.
+fn find_missing_events(stored_counts: &EventCounts, indexed_counts: &EventCounts) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (stream, stored) in stored {
-        let from = indexed.get(stream).copied().unwrap_or_default();
-        if from < *stored {
-            findings.push(Finding::Missing { stream: stream.clone(), from, to: *stored });
+    for (stream, stored_count) in stored_counts {
+        let indexed_count = indexed_counts.get(stream).copied().unwrap_or_default();
+        if indexed_count < *stored_count {
+            findings.push(Finding::Missing {
+                stream: stream.clone(),
+                from: indexed_count,
+                to: *stored_count,
+            });
         }
     }
     findings

@@ -1,9 +1,9 @@
 //! Runs the indexing state machine: performs its actions and feeds back their results.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cellar_catalog::feed::{
-    Indexed, Indexing, IndexingAction, IndexingAnswer, IndexingFault, Known, Mark, PartitionPolicy,
+    Indexed, Indexing, IndexingAction, IndexingAnswer, IndexingFault, Known, PartitionPolicy,
     Rules, Span,
 };
 use cellar_catalog::stream::StreamName;
@@ -25,7 +25,7 @@ pub struct Indexer {
     random: Arc<dyn Random>,
     tables_incarnation: u32,
     policy: PartitionPolicy,
-    known: Arc<Mutex<Known>>,
+    cached_end: Arc<Mutex<Known>>,
 }
 
 /// Error indexing events.
@@ -63,9 +63,16 @@ impl Indexer {
         (clock, random): (Arc<dyn Clock>, Arc<dyn Random>),
         tables_incarnation: u32,
     ) -> Self {
-        let sources = Sources::new(streams, Arc::clone(&clock), Arc::clone(&random));
-        let (policy, known) = (PartitionPolicy::default(), Arc::default());
-        Self { index, sources, reactions, clock, random, tables_incarnation, policy, known }
+        Self {
+            index,
+            sources: Sources::new(streams, Arc::clone(&clock), Arc::clone(&random)),
+            reactions,
+            clock,
+            random,
+            tables_incarnation,
+            policy: PartitionPolicy::default(),
+            cached_end: Arc::default(),
+        }
     }
 
     /// Indexes log entries in addition to catalog events.
@@ -86,20 +93,19 @@ impl Indexer {
     /// # Errors
     ///
     /// Returns [`IndexError`]. Events indexed before the error stay in the feed.
-    pub async fn index(&self, spans: Vec<Span>) -> Result<Indexed, IndexError> {
-        let ends = self.sources.ends_before(&spans).await?;
-        let spans = spans.into_iter().chain(ends).collect();
-        let known = std::mem::take(&mut *self.known.lock().unwrap_or_else(PoisonError::into_inner));
-        let rules = Rules::default();
-        let begun = Indexing::begin_by(
-            known,
+    pub async fn index(&self, mut spans: Vec<Span>) -> Result<Indexed, IndexError> {
+        let end_spans = self.sources.spans_of_previous_ends(&spans).await?;
+        spans.extend(end_spans);
+        let cached_end = std::mem::take(&mut *self.lock_cached_end());
+        let (indexing, action) = Indexing::begin_by(
+            cached_end,
             spans,
             self.tables_incarnation,
             self.policy,
-            rules,
+            Rules::default(),
             self.inputs(),
         );
-        self.run(begun).await
+        self.drive(indexing, action).await
     }
 
     /// Starts a new generation of the feed after the existing one. The caller must then reindex
@@ -109,20 +115,24 @@ impl Indexer {
     ///
     /// Returns [`IndexError`] if the state machine refuses or the store fails.
     pub async fn start_new_feed(&self) -> Result<Indexed, IndexError> {
-        self.run(Indexing::begin_rebuild(self.tables_incarnation, self.inputs())).await
+        let (indexing, action) = Indexing::begin_rebuild(self.tables_incarnation, self.inputs());
+        self.drive(indexing, action).await
     }
 
-    async fn run(&self, begun: (Indexing, IndexingAction)) -> Result<Indexed, IndexError> {
-        let (mut indexing, mut action) = begun;
-        let mut store_error = None;
+    async fn drive(
+        &self,
+        mut indexing: Indexing,
+        mut action: IndexingAction,
+    ) -> Result<Indexed, IndexError> {
+        let mut last_store_error = None;
         loop {
             let answer = match action {
                 IndexingAction::Finish(Ok(indexed)) => {
-                    *self.known.lock().unwrap_or_else(PoisonError::into_inner) = indexing.known();
+                    *self.lock_cached_end() = indexing.known();
                     return Ok(indexed);
                 }
                 IndexingAction::Finish(Err(fault)) => {
-                    return Err(match (fault, store_error) {
+                    return Err(match (fault, last_store_error) {
                         (IndexingFault::Store, Some(error)) => IndexError::Store(error),
                         (fault, _) => IndexError::Indexing(fault),
                     });
@@ -130,7 +140,7 @@ impl Indexer {
                 action => self.perform(&action).await.unwrap_or_else(|error| {
                     tracing::warn!(%error, "a request to the Feed table failed");
                     let temporary = error.temporary;
-                    store_error = Some(error);
+                    last_store_error = Some(error);
                     IndexingAnswer::Failed { temporary }
                 }),
             };
@@ -139,44 +149,53 @@ impl Indexer {
     }
 
     async fn perform(&self, action: &IndexingAction) -> Result<IndexingAnswer, PortError> {
-        Ok(match action {
+        match action {
             IndexingAction::ReadPartition => {
-                IndexingAnswer::Partition(self.index.newest_partition(true).await?)
+                Ok(IndexingAnswer::Partition(self.index.newest_partition(true).await?))
             }
             IndexingAction::BeginPartition { partition, feed } => {
-                answer(self.index.begin_partition(*partition, *feed).await)?
+                to_answer(self.index.begin_partition(*partition, *feed).await)
             }
             IndexingAction::ReadTail { partition } => {
-                IndexingAnswer::Last(self.index.last_item(*partition).await?)
+                Ok(IndexingAnswer::Last(self.index.last_item(*partition).await?))
             }
-            IndexingAction::ReadMarks { streams } => {
-                let marks = streams.iter().map(|stream| self.mark(stream));
-                IndexingAnswer::Marks(try_join_all(marks).await?.into_iter().flatten().collect())
-            }
+            IndexingAction::ReadMarks { streams } => self.read_marks(streams).await,
             IndexingAction::RaiseMarks { marks } => {
-                let raised =
-                    marks.iter().map(|(stream, mark)| self.index.raise_mark(stream, *mark));
-                try_join_all(raised).await?;
-                IndexingAnswer::Done
+                try_join_all(
+                    marks.iter().map(|(stream, mark)| self.index.raise_mark(stream, *mark)),
+                )
+                .await?;
+                Ok(IndexingAnswer::Done)
             }
             IndexingAction::ReadMissing { stream, from, to } => {
-                IndexingAnswer::Missing(self.sources.span(stream, *from, *to).await?)
+                Ok(IndexingAnswer::Missing(self.sources.span(stream, *from, *to).await?))
             }
             IndexingAction::React { spans } => {
                 self.reactions.react(spans).await?;
-                IndexingAnswer::Done
+                Ok(IndexingAnswer::Done)
             }
-            IndexingAction::Put { at, item } => answer(self.index.put_item(*at, item).await)?,
+            IndexingAction::Put { at, item } => to_answer(self.index.put_item(*at, item).await),
             IndexingAction::Wait { delay_ms } => {
                 self.clock.sleep_ms(*delay_ms).await;
-                IndexingAnswer::Waited
+                Ok(IndexingAnswer::Waited)
             }
-            IndexingAction::Finish(_) => IndexingAnswer::Done,
-        })
+            IndexingAction::Finish(_) => Ok(IndexingAnswer::Done),
+        }
     }
 
-    async fn mark(&self, stream: &StreamName) -> Result<Option<(StreamName, Mark)>, PortError> {
-        Ok(self.index.mark(stream).await?.map(|mark| (stream.clone(), mark)))
+    async fn read_marks(&self, streams: &[StreamName]) -> Result<IndexingAnswer, PortError> {
+        let marks = try_join_all(streams.iter().map(|stream| self.index.mark(stream))).await?;
+        let mut stored_marks = Vec::new();
+        for (stream, mark) in streams.iter().zip(marks) {
+            if let Some(mark) = mark {
+                stored_marks.push((stream.clone(), mark));
+            }
+        }
+        Ok(IndexingAnswer::Marks(stored_marks))
+    }
+
+    fn lock_cached_end(&self) -> MutexGuard<'_, Known> {
+        self.cached_end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn inputs(&self) -> Inputs {
@@ -184,7 +203,7 @@ impl Indexer {
     }
 }
 
-fn answer(outcome: FeedWriteOutcome) -> Result<IndexingAnswer, PortError> {
+fn to_answer(outcome: FeedWriteOutcome) -> Result<IndexingAnswer, PortError> {
     match outcome {
         FeedWriteOutcome::Done => Ok(IndexingAnswer::Done),
         FeedWriteOutcome::Exists => Ok(IndexingAnswer::Exists),

@@ -92,26 +92,41 @@ impl FeedReader {
         limit: u32,
     ) -> Result<FeedPage, FeedError> {
         let limit = limit.clamp(1, MAX_FEED_PAGE_ITEMS);
-        let Some(mut newest) = self.index.newest_partition(false).await? else {
+        let Some((partition, current_feed)) = self.find_newest_partition(from, feed).await? else {
             return self.empty_page(from, feed);
         };
-        if check_checkpoint(from, feed, newest.0, newest.1).is_err() {
-            // An eventually consistent read may miss a new partition.
-            newest = self.index.newest_partition(true).await?.unwrap_or(newest);
-            check_checkpoint(from, feed, newest.0, newest.1)?;
-        }
-        let (newest, current) = newest;
-        let start = Checkpoint::at(current.first_partition, 0).map_err(|_| FeedError::Beyond)?;
+        let feed_start =
+            Checkpoint::at(current_feed.first_partition, 0).map_err(|_| FeedError::Beyond)?;
         let mut page = FeedPage {
-            feed: Some(current.id),
+            feed: Some(current_feed.id),
             items: Vec::new(),
-            next: from.unwrap_or(start),
+            next: from.unwrap_or(feed_start),
             is_end: false,
         };
         while !page.is_end && page.items.is_empty() {
-            self.read_items(&mut page, newest, limit).await?;
+            self.read_items(&mut page, partition, limit).await?;
         }
         Ok(page)
+    }
+
+    /// Returns the number and feed of the newest partition, or `None` if the feed is empty. Checks
+    /// the requested checkpoint and feed against them.
+    async fn find_newest_partition(
+        &self,
+        from: Option<Checkpoint>,
+        feed: Option<FeedId>,
+    ) -> Result<Option<(u64, Feed)>, FeedError> {
+        let Some((partition, current_feed)) = self.index.newest_partition(false).await? else {
+            return Ok(None);
+        };
+        if check_checkpoint(from, feed, partition, current_feed).is_ok() {
+            return Ok(Some((partition, current_feed)));
+        }
+        // An eventually consistent read may miss a new partition.
+        let newest_partition = self.index.newest_partition(true).await?;
+        let (partition, current_feed) = newest_partition.unwrap_or((partition, current_feed));
+        check_checkpoint(from, feed, partition, current_feed)?;
+        Ok(Some((partition, current_feed)))
     }
 
     /// Returns the page of an empty feed.
@@ -122,37 +137,37 @@ impl FeedReader {
     ) -> Result<FeedPage, FeedError> {
         let first_partition =
             u64::from(self.tables_incarnation).saturating_mul(FEED_PARTITIONS_PER_INCARNATION);
-        let start = Checkpoint::at(first_partition, 0).map_err(|_| FeedError::Beyond)?;
-        let from = from.unwrap_or(start);
-        if feed.is_some() || from < start {
+        let feed_start = Checkpoint::at(first_partition, 0).map_err(|_| FeedError::Beyond)?;
+        let from = from.unwrap_or(feed_start);
+        if feed.is_some() || from < feed_start {
             return Err(FeedError::AnotherFeed);
         }
-        if from > start {
+        if from > feed_start {
             return Err(FeedError::Beyond);
         }
-        Ok(FeedPage { feed: None, items: Vec::new(), next: start, is_end: true })
+        Ok(FeedPage { feed: None, items: Vec::new(), next: feed_start, is_end: true })
     }
 
     /// Adds items of one partition to a page, starting at the page's `next` checkpoint.
     async fn read_items(
         &self,
         page: &mut FeedPage,
-        newest: u64,
+        newest_partition: u64,
         limit: u32,
     ) -> Result<(), FeedError> {
-        let from = page.next;
-        let ItemRun { items, is_end } = self.read_run(from, newest, limit).await?;
+        let partition = page.next.partition();
+        let ItemRun { items, is_end } = self.read_run(page.next, newest_partition, limit).await?;
         page.is_end = is_end;
         for (offset, item) in items {
-            let at = Checkpoint::at(from.partition(), offset).map_err(|_| FeedError::Beyond)?;
-            page.next = at.next().map_err(|_| FeedError::Beyond)?;
+            let checkpoint = Checkpoint::at(partition, offset).map_err(|_| FeedError::Beyond)?;
             match item.content {
                 Content::Spans(spans) => {
-                    page.items.push(FeedItem { at, time_ms: item.time_ms, spans });
+                    page.items.push(FeedItem { at: checkpoint, time_ms: item.time_ms, spans });
+                    page.next = checkpoint.next().map_err(|_| FeedError::Beyond)?;
                 }
                 Content::End(_) => {
-                    let next = from.partition().saturating_add(1);
-                    page.next = Checkpoint::at(next, 0).map_err(|_| FeedError::Beyond)?;
+                    let next_partition = partition.saturating_add(1);
+                    page.next = Checkpoint::at(next_partition, 0).map_err(|_| FeedError::Beyond)?;
                     page.is_end = false;
                 }
             }
@@ -165,14 +180,14 @@ impl FeedReader {
     async fn read_run(
         &self,
         from: Checkpoint,
-        newest: u64,
+        newest_partition: u64,
         limit: u32,
     ) -> Result<ItemRun, FeedError> {
-        match self.try_read_run(from, newest, limit, false).await {
+        match self.try_read_run(from, newest_partition, limit, false).await {
             Err(FeedError::Beyond | FeedError::Damaged { .. }) => {
-                self.try_read_run(from, newest, limit, true).await
+                self.try_read_run(from, newest_partition, limit, true).await
             }
-            result => result,
+            item_run => item_run,
         }
     }
 
@@ -180,29 +195,31 @@ impl FeedReader {
     async fn try_read_run(
         &self,
         from: Checkpoint,
-        newest: u64,
+        newest_partition: u64,
         limit: u32,
         consistent: bool,
     ) -> Result<ItemRun, FeedError> {
-        let preceding = u32::from(from.offset() > 0);
-        let first = Checkpoint::new(from.number().saturating_sub(u64::from(preceding)));
-        let first = first.map_err(|_| FeedError::Beyond)?;
-        let limit = limit.saturating_add(preceding);
-        let mut items = self.index.items(first, limit, consistent).await?;
-        let gap = items.iter().zip(first.offset()..).find(|((offset, _), place)| offset != place);
-        if let Some((_, place)) = gap {
-            let at = Checkpoint::at(from.partition(), place).unwrap_or(from);
+        let has_preceding_item = from.offset() > 0;
+        let preceding_count = u32::from(has_preceding_item);
+        let first_read = Checkpoint::new(from.number().saturating_sub(u64::from(preceding_count)))
+            .map_err(|_| FeedError::Beyond)?;
+        let mut items = self.index.items(first_read, limit + preceding_count, consistent).await?;
+        if let Some(missing_offset) = first_missing_offset(&items, first_read.offset()) {
+            let at = Checkpoint::at(from.partition(), missing_offset).unwrap_or(from);
             return Err(FeedError::Damaged { at });
         }
-        let is_newest = from.partition() >= newest;
-        if items.is_empty() && preceding > 0 {
-            let error =
-                if is_newest { FeedError::Beyond } else { FeedError::Damaged { at: first } };
-            return Err(error);
+        let is_newest_partition = from.partition() >= newest_partition;
+        if has_preceding_item {
+            if items.is_empty() {
+                return Err(match is_newest_partition {
+                    true => FeedError::Beyond,
+                    false => FeedError::Damaged { at: first_read },
+                });
+            }
+            items.remove(0);
         }
-        items.drain(..usize::try_from(preceding).unwrap_or_default().min(items.len()));
         let is_end = items.is_empty();
-        if is_end && !is_newest {
+        if is_end && !is_newest_partition {
             // Every partition except the latest ends with an end item.
             return Err(FeedError::Damaged { at: from });
         }
@@ -210,21 +227,37 @@ impl FeedReader {
     }
 }
 
+/// Returns the offset of the first missing item, or `None` if the items have consecutive offsets.
+fn first_missing_offset(items: &[(u64, Item)], first_offset: u64) -> Option<u64> {
+    let mut expected_offset = first_offset;
+    for (offset, _) in items {
+        if *offset != expected_offset {
+            return Some(expected_offset);
+        }
+        expected_offset += 1;
+    }
+    None
+}
+
 /// Returns an error if the checkpoint does not exist in the current feed.
 fn check_checkpoint(
     from: Option<Checkpoint>,
     feed: Option<FeedId>,
-    newest: u64,
-    current: Feed,
+    newest_partition: u64,
+    current_feed: Feed,
 ) -> Result<(), FeedError> {
-    if feed.is_some_and(|feed| feed != current.id) {
+    if feed.is_some_and(|feed| feed != current_feed.id) {
         return Err(FeedError::AnotherFeed);
     }
     let Some(from) = from else { return Ok(()) };
-    if from.partition() < current.first_partition {
+    if from.partition() < current_feed.first_partition {
         return Err(FeedError::AnotherFeed);
     }
     // The checkpoint may be the start of the next partition, which may not exist yet.
-    let is_next = from.partition() == newest.saturating_add(1) && from.offset() == 0;
-    if from.partition() <= newest || is_next { Ok(()) } else { Err(FeedError::Beyond) }
+    let is_next_partition_start =
+        from.partition() == newest_partition.saturating_add(1) && from.offset() == 0;
+    if from.partition() <= newest_partition || is_next_partition_start {
+        return Ok(());
+    }
+    Err(FeedError::Beyond)
 }

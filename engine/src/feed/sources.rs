@@ -1,5 +1,6 @@
 //! Feed sources: the catalog's event streams and, optionally, spreadsheet logs.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
@@ -8,7 +9,6 @@ use cellar_catalog::feed::{
     EntryKind, LOG_CATEGORY, Span, entries_span, segment_of_stream, stream_of_segment,
 };
 use cellar_catalog::stream::StreamName;
-use cellar_log::entry::Entry;
 
 use crate::ports::{Clock, Entries, PortError, Random, Streams};
 use crate::streams::StreamStore;
@@ -43,12 +43,12 @@ impl Sources {
         from: u64,
         to: u64,
     ) -> Result<Option<Span>, PortError> {
-        match (segment_of_stream(stream), &self.entries) {
-            (Some((log, segment)), Some(entries)) => {
-                span_of_entries(entries.as_ref(), (log, segment), from, to).await
-            }
-            (Some(_), None) => Ok(None),
-            (None, _) => self.streams.span(stream, from, to).await,
+        let Some((log, segment)) = segment_of_stream(stream) else {
+            return self.streams.span(stream, from, to).await;
+        };
+        match &self.entries {
+            Some(entries) => span_of_entries(entries.as_ref(), log, segment, from..to).await,
+            None => Ok(None),
         }
     }
 
@@ -57,8 +57,8 @@ impl Sources {
     pub(super) async fn count_events(&self, stream: &StreamName) -> Result<Option<u64>, PortError> {
         match (segment_of_stream(stream), &self.entries) {
             (Some((log, segment)), Some(entries)) => {
-                let last = entries.last(log, segment, true).await?;
-                Ok(last.map(|last| u64::from(last.position.num()).saturating_add(1)))
+                let last_entry = entries.last(log, segment, true).await?;
+                Ok(last_entry.map(|entry| u64::from(entry.position.entry_number()) + 1))
             }
             (None, _) if stream.category() != LOG_CATEGORY => {
                 let tip = self.streams.tip(stream).await?;
@@ -72,62 +72,72 @@ impl Sources {
     /// Segment (last entry) of the previous segment. Both entries are written in one transaction.
     /// However, the change stream may deliver the End Segment and the entries before it later,
     /// since they are in another shard.
-    pub(super) async fn ends_before(&self, spans: &[Span]) -> Result<Vec<Span>, PortError> {
+    pub(super) async fn spans_of_previous_ends(
+        &self,
+        spans: &[Span],
+    ) -> Result<Vec<Span>, PortError> {
         let Some(entries) = &self.entries else { return Ok(Vec::new()) };
-        let mut ends = Vec::new();
+        let mut end_spans = Vec::new();
         for span in spans.iter().filter(|span| span.first == 0) {
             let Some((log, segment)) = segment_of_stream(&span.stream) else { continue };
-            let Some(segment) = segment.checked_sub(1) else { continue };
+            let Some(previous_segment) = segment.checked_sub(1) else { continue };
             // A fork stores no entries of inherited segments, which belong to its source.
-            if let Some(end) = entries.last(log, segment, true).await? {
-                ends.push(entries_span(log, end.position, vec![EntryKind::of(&end.content)])?);
-            }
+            let Some(end) = entries.last(log, previous_segment, true).await? else { continue };
+            end_spans.push(entries_span(log, end.position, vec![EntryKind::of(&end.content)])?);
         }
-        Ok(ends)
+        Ok(end_spans)
     }
 }
 
-/// Returns one page of a segment's entries, starting at `from`. Trimmed entries are returned with
+/// Returns one page of a segment's entries among the requested ones. Trimmed entries are returned with
 /// the kind `Offloaded`.
 async fn span_of_entries(
     entries: &dyn Entries,
-    (log, segment): (LogId, u32),
-    from: u64,
-    to: u64,
+    log: LogId,
+    segment: u32,
+    requested_nums: Range<u64>,
 ) -> Result<Option<Span>, PortError> {
-    let begin = u32::try_from(from).ok().and_then(|num| Position::new(segment, num).ok());
-    let Some(begin) = begin else { return Ok(None) };
-    if from >= to {
+    if requested_nums.is_empty() {
         return Ok(None);
     }
-    let page = entries.page(log, begin, true).await?.entries;
-    let number = |entry: &Arc<Entry>| u64::from(entry.position.num());
-    let Some(first) = page.first().map(number) else { return Ok(None) };
-    if first > from {
-        return span_of_trimmed(entries, (log, segment), from, first.min(to)).await;
+    let start_num = u32::try_from(requested_nums.start).ok();
+    let start = start_num.and_then(|num| Position::new(segment, num).ok());
+    let Some(start) = start else { return Ok(None) };
+    let page = entries.page(log, start, true).await?;
+    let Some(first_entry) = page.entries.first() else { return Ok(None) };
+    let first_num = u64::from(first_entry.position.entry_number());
+    if first_num > requested_nums.start {
+        let missing_nums = requested_nums.start..first_num.min(requested_nums.end);
+        return span_of_trimmed(entries, log, segment, missing_nums).await;
     }
-    let without_gap =
-        page.iter().zip(from..to).take_while(|(entry, index)| number(entry) == *index);
-    let kinds: Vec<_> = without_gap.map(|(entry, _)| EntryKind::of(&entry.content)).collect();
-    Ok(Some(entries_span(log, begin, kinds)?))
+    let mut kinds = Vec::new();
+    for (entry, expected_num) in page.entries.iter().zip(requested_nums) {
+        if u64::from(entry.position.entry_number()) != expected_num {
+            break;
+        }
+        kinds.push(EntryKind::of(&entry.content));
+    }
+    Ok(Some(entries_span(log, start, kinds)?))
 }
 
 /// Returns a span for entries that are missing from the table, or `None` if their segment was not
 /// trimmed.
 async fn span_of_trimmed(
     entries: &dyn Entries,
-    (log, segment): (LogId, u32),
-    from: u64,
-    to: u64,
+    log: LogId,
+    segment: u32,
+    missing_nums: Range<u64>,
 ) -> Result<Option<Span>, PortError> {
-    let start = Position::new(segment, 0).map_err(|e| PortError::permanent(e.to_string()))?;
-    let first = entries.page(log, start, true).await?.entries;
-    if !first.first().is_some_and(|first| first.is_trimmed()) {
+    let segment_start =
+        Position::new(segment, 0).map_err(|error| PortError::permanent(error.to_string()))?;
+    let first_page = entries.page(log, segment_start, true).await?;
+    let is_trimmed = first_page.entries.first().is_some_and(|entry| entry.is_trimmed());
+    if !is_trimmed {
         return Ok(None);
     }
-    let stream = stream_of_segment(log, segment);
-    let stream = stream.map_err(|error| PortError::permanent(error.to_string()))?;
-    let count = usize::try_from(to.saturating_sub(from)).unwrap_or(usize::MAX);
-    let kinds = vec![EntryKind::Offloaded.kind(); count];
-    Ok(Some(Span { stream, first: from, kinds }))
+    let stream =
+        stream_of_segment(log, segment).map_err(|error| PortError::permanent(error.to_string()))?;
+    let first = missing_nums.start;
+    let kinds = missing_nums.map(|_| EntryKind::Offloaded.kind()).collect();
+    Ok(Some(Span { stream, first, kinds }))
 }

@@ -9,6 +9,9 @@ use super::reader::FeedPage;
 use crate::catalog::CatalogStore;
 use crate::streams::StreamError;
 
+/// Maximum size of the event contents of one response, in bytes.
+const MAX_EVENT_BYTES: usize = MAX_REPLY_BYTES / 2;
+
 /// Converts a page to an API response. If `catalog` is set, the response includes the contents of
 /// catalog events, limited to half of the maximum response size.
 ///
@@ -19,23 +22,23 @@ pub async fn feed_reply(
     page: FeedPage,
     catalog: Option<&CatalogStore>,
 ) -> Result<FeedReply, StreamError> {
-    let mut remaining_bytes = MAX_REPLY_BYTES / 2;
+    let mut remaining_event_bytes = MAX_EVENT_BYTES;
     let mut items = Vec::new();
     for item in page.items {
         let mut spans = Vec::new();
         for span in item.spans {
             let events = match catalog {
-                Some(catalog) => event_views(catalog, &span, &mut remaining_bytes).await?,
+                Some(catalog) => event_views(catalog, &span, &mut remaining_event_bytes).await?,
                 None => None,
             };
             spans.push(EventRange { events, ..span.into() });
         }
         // The checkpoint after a partition's last item is the end of the partition.
-        let next = item.at.number().saturating_add(1);
-        items.push(FeedItemView { checkpoint: next, indexed_ms: item.time_ms, spans });
+        let next_checkpoint = item.at.number().saturating_add(1);
+        items.push(FeedItemView { checkpoint: next_checkpoint, indexed_ms: item.time_ms, spans });
     }
-    let feed = page.feed.map(|feed| feed.to_string());
-    Ok(FeedReply { generation: feed, items, checkpoint: page.next.number(), at_end: page.is_end })
+    let generation = page.feed.map(|feed| feed.to_string());
+    Ok(FeedReply { generation, items, checkpoint: page.next.number(), at_end: page.is_end })
 }
 
 /// Returns the contents of a span's catalog events, or `None` if they exceed `remaining_bytes`.
@@ -47,9 +50,9 @@ async fn event_views(
     if span.stream.category() != CATEGORY || *remaining_bytes == 0 {
         return Ok(None);
     }
-    let dated = catalog.events_of_span(span).await?;
-    let views: Vec<ChangeView> = dated.into_iter().map(ChangeView::from).collect();
-    let bytes = serde_json::to_vec(&views).map(|text| text.len()).unwrap_or(usize::MAX);
-    *remaining_bytes = remaining_bytes.saturating_sub(bytes);
+    let events = catalog.events_of_span(span).await?;
+    let views: Vec<ChangeView> = events.into_iter().map(ChangeView::from).collect();
+    let json_bytes = serde_json::to_vec(&views).map_or(usize::MAX, |json| json.len());
+    *remaining_bytes = remaining_bytes.saturating_sub(json_bytes);
     if *remaining_bytes == 0 { Ok(None) } else { Ok(Some(views)) }
 }

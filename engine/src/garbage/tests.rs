@@ -7,7 +7,7 @@ use cellar_log::retention::Policy;
 use cellar_snapshot::keys::{chunk_key, staged_chunk_key};
 
 use super::*;
-use crate::crashes::{Fault, FaultyPorts, at, edited, edits, log, set, work};
+use crate::crashes::{Fault, FaultyPorts, at, edit_request, log, ports_with_edits, set, work};
 use crate::logs::tests::imports::{DEEP, FLAT, Sheet};
 use crate::logs::{ImportFault, NewFork};
 use crate::ports::{Entries as _, Jobs as _, NewBlob, Segments as _, VersionPage};
@@ -35,7 +35,7 @@ async fn import(ports: &Arc<FaultyPorts>, to: LogId, sheet: &Sheet, id: u64, bas
     }
     let state = ports.logs().workbook(to, None, Some(base)).await.unwrap();
     let number = state.workbook.tabs().next_sheet();
-    let request = edits(to, 5, id, base, vec![sheet.operation_for(number)]);
+    let request = edit_request(to, 5, id, base, vec![sheet.operation_for(number)]);
     let appended = ports.logs().append(request).await.unwrap();
     assert_eq!(appended.results[0].rejection, None);
 }
@@ -60,11 +60,11 @@ async fn snapshot(ports: &Arc<FaultyPorts>, log: LogId, segment: u32) {
 /// Optionally creates a fork with its own imports and texts, some of them equal to those of the
 /// log.
 async fn world(is_forked: bool) -> Arc<FaultyPorts> {
-    let ports = edited(4).await;
+    let ports = ports_with_edits(4).await;
     let logs = ports.logs();
     import(&ports, log(), &Sheet::new(3, 4, DEEP), 1, at(0, 4)).await;
     let long = |text: &str| set(1, &text.repeat(2_000));
-    logs.append(edits(log(), 6, 1, at(0, 5), vec![long("of the log")])).await.unwrap();
+    logs.append(edit_request(log(), 6, 1, at(0, 5), vec![long("of the log")])).await.unwrap();
     roll(&ports, log()).await;
     import(&ports, log(), &Sheet::new(2, 3, FLAT), 2, at(1, 0)).await;
     if is_forked {
@@ -72,8 +72,8 @@ async fn world(is_forked: bool) -> Arc<FaultyPorts> {
         logs.fork(new).await.unwrap();
         snapshot(&ports, fork(), 2).await;
         import(&ports, fork(), &Sheet::new(4, 5, DEEP), 1, at(1, 0)).await;
-        logs.append(edits(fork(), 6, 1, at(2, 1), vec![long("of the fork")])).await.unwrap();
-        logs.append(edits(fork(), 6, 2, at(2, 2), vec![long("of the log")])).await.unwrap();
+        logs.append(edit_request(fork(), 6, 1, at(2, 1), vec![long("of the fork")])).await.unwrap();
+        logs.append(edit_request(fork(), 6, 2, at(2, 2), vec![long("of the log")])).await.unwrap();
         roll(&ports, fork()).await;
         import(&ports, fork(), &Sheet::new(5, 1, FLAT), 2, at(3, 0)).await;
     }
@@ -238,10 +238,10 @@ async fn write_again(ports: &Arc<FaultyPorts>) {
         // The object existed but was deleted in the meantime, so it is uploaded again.
         assert!(matches!(error, LogError::Import(ImportFault::Missing { .. })), "{error}");
     }
-    let import = edits(log(), 5, 3, at(1, 1), vec![sheet.operation()]);
+    let import = edit_request(log(), 5, 3, at(1, 1), vec![sheet.operation()]);
     let tail = logs.append(import).await.unwrap().tail;
     let long = set(1, &"of the fork".repeat(2_000));
-    logs.append(edits(log(), 6, 2, tail, vec![long])).await.unwrap();
+    logs.append(edit_request(log(), 6, 2, tail, vec![long])).await.unwrap();
     roll(ports, log()).await;
 }
 
@@ -264,7 +264,7 @@ async fn concurrent_writers_of_collected_objects_lose_nothing() {
             ports.faults.froze.notified().await;
             ports.faults.pause();
             write_again(&ports).await;
-            ports.faults.end();
+            ports.faults.pause_and_wake();
             collecting.await.unwrap().unwrap();
             let left = ports.blobs.contents();
             for (key, object) in &needed {

@@ -22,8 +22,8 @@ impl Logs {
     /// - [`LogError::NotFound`] if the log does not exist.
     /// - [`LogError::Store`] if the store fails permanently.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
-        match request.to_resolve() {
-            Some(asked) => self.append_resolved(request, asked).await,
+        match request.resolution_request() {
+            Some(resolution_request) => self.append_resolved(request, resolution_request).await,
             None => {
                 self.check_imports(&request).await?;
                 self.append_unchecked(request).await
@@ -34,33 +34,22 @@ impl Logs {
     /// Appends a request whose undo or revert, if any, is already resolved and whose imports are
     /// checked.
     pub(super) async fn append_unchecked(&self, request: Request) -> Result<Appended, LogError> {
-        let (log, from) = (request.log(), request.lowest_base());
-        let tail = self.fresh_tail_from(log, from);
-        let (mut append, mut action) = Append::begin(request, &tail, self.inputs());
-        let mut store_error = None;
+        let log = request.log();
+        let cached_tail = self.fresh_tail_from(log, request.lowest_base());
+        let (mut append, mut action) = Append::begin(request, &cached_tail, self.inputs());
+        let mut driver = AppendDriver { logs: self, log, last_store_error: None };
         loop {
             let event = match action {
-                AppendAction::Read { from, consistent } => {
-                    self.read_append_page(log, from, consistent, &mut store_error).await
-                }
-                AppendAction::Put { entry } => self.put_append_entry(entry, &mut store_error).await,
-                AppendAction::FindNewestSegment => match self.segments.newest(log, 1, true).await {
-                    Ok(newest) => {
-                        AppendEvent::NewestSegment(newest.first().map(|newest| newest.num))
-                    }
-                    Err(error) => read_failed(log, error, &mut store_error),
-                },
-                AppendAction::ReadState { at } => {
-                    self.read_append_state(log, at, &mut store_error).await
-                }
+                AppendAction::Read { from, consistent } => driver.read_page(from, consistent).await,
+                AppendAction::Put { entry } => driver.put_entry(entry).await,
+                AppendAction::FindNewestSegment => driver.find_newest_segment().await,
+                AppendAction::ReadState { at } => driver.read_state(at).await,
                 AppendAction::Wait { delay_ms } => {
                     self.clock.sleep_ms(delay_ms).await;
                     AppendEvent::Waited
                 }
                 AppendAction::Finish(Ok(appended)) => return Ok(appended),
-                AppendAction::Finish(Err(refusal)) => {
-                    return Err(self.refusal_error(log, refusal, store_error).await);
-                }
+                AppendAction::Finish(Err(refusal)) => return Err(driver.into_error(refusal).await),
             };
             (append, action) = append.step(event, self.inputs());
         }
@@ -72,85 +61,95 @@ impl Logs {
     /// closed segment.
     fn fresh_tail_from(&self, log: LogId, from: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
-        let cached = self.tails.entries_from(now_ms, log, from);
-        if cached.last().is_some_and(|last| is_fresh(last, now_ms)) { cached } else { Vec::new() }
+        let cached_entries = self.tails.entries_from(now_ms, log, from);
+        match cached_entries.last() {
+            Some(last_entry) if is_fresh(last_entry, now_ms) => cached_entries,
+            _ => Vec::new(),
+        }
     }
+}
 
-    async fn read_append_page(
-        &self,
-        log: LogId,
-        from: Position,
-        consistent: bool,
-        store_error: &mut Option<PortError>,
-    ) -> AppendEvent {
-        match self.page(log, from, consistent).await {
+/// Performs the actions of one append.
+struct AppendDriver<'a> {
+    logs: &'a Logs,
+    log: LogId,
+    /// Error of the last failed store request, reported if the append gives up.
+    last_store_error: Option<PortError>,
+}
+
+impl AppendDriver<'_> {
+    async fn read_page(&mut self, from: Position, consistent: bool) -> AppendEvent {
+        match self.logs.read_page(self.log, from, consistent).await {
             Ok(page) => {
-                self.cache_entries(contiguous(&page.entries));
-                AppendEvent::Page { entries: page.entries, more: page.more }
+                self.logs.cache_entries(contiguous_prefix(&page.entries));
+                AppendEvent::Page { entries: page.entries, has_more: page.more }
             }
-            Err(error) => read_failed(log, error, store_error),
+            Err(error) => self.record_failed_read(error),
         }
     }
 
-    async fn read_append_state(
-        &self,
-        log: LogId,
-        at: Position,
-        store_error: &mut Option<PortError>,
-    ) -> AppendEvent {
-        match self.view(log, Some(at), None).await {
+    async fn find_newest_segment(&mut self) -> AppendEvent {
+        match self.logs.segments.newest(self.log, 1, true).await {
+            Ok(segments) => AppendEvent::NewestSegment(segments.first().map(|segment| segment.num)),
+            Err(error) => self.record_failed_read(error),
+        }
+    }
+
+    async fn read_state(&mut self, position: Position) -> AppendEvent {
+        let log = self.log;
+        match self.logs.view(log, Some(position), None).await {
             Ok(view) => AppendEvent::State(Some(Arc::new(view.metadata))),
-            Err(LogError::Store(error)) => read_failed(log, error, store_error),
+            Err(LogError::Store(error)) => self.record_failed_read(error),
             Err(error) => {
-                tracing::error!(%log, %at, %error, "cannot read the state for an append");
+                tracing::error!(%log, at = %position, %error, "cannot read the state for an append");
                 AppendEvent::State(None)
             }
         }
     }
 
-    async fn put_append_entry(
-        &self,
-        entry: Arc<Entry>,
-        store_error: &mut Option<PortError>,
-    ) -> AppendEvent {
-        if let Err(error) = self.check_own(entry.log, entry.position).await {
-            *store_error = Some(error);
+    async fn put_entry(&mut self, entry: Arc<Entry>) -> AppendEvent {
+        let Entry { log, position, .. } = *entry;
+        if let Err(error) = self.logs.check_not_inherited(log, position).await {
+            self.last_store_error = Some(error);
             return AppendEvent::PutFailed;
         }
-        match self.entries.put(&entry).await {
+        match self.logs.entries.put(&entry).await {
             PutOutcome::Accepted => {
-                self.pokes.poke(entry.log, entry.position);
-                self.cache_entries(&[entry]);
+                self.logs.pokes.poke(log, position);
+                self.logs.cache_entries(&[entry]);
                 AppendEvent::PutAccepted
             }
             PutOutcome::Refused { winner } => {
-                self.cache_entries(std::slice::from_ref(&winner));
+                self.logs.cache_entries(std::slice::from_ref(&winner));
                 AppendEvent::PutRefused { winner }
             }
             PutOutcome::Unknown(error) => {
-                tracing::warn!(log = %entry.log, at = %entry.position, %error, "the outcome of a put is unknown");
-                *store_error = Some(error);
+                tracing::warn!(%log, at = %position, %error, "the outcome of a put is unknown");
+                self.last_store_error = Some(error);
                 AppendEvent::PutUnknown
             }
             PutOutcome::Failed(error) => {
-                *store_error = Some(error);
+                self.last_store_error = Some(error);
                 AppendEvent::PutFailed
             }
         }
     }
 
+    fn record_failed_read(&mut self, error: PortError) -> AppendEvent {
+        tracing::warn!(log = %self.log, %error, "a read of an append failed");
+        let temporary = error.temporary;
+        self.last_store_error = Some(error);
+        AppendEvent::ReadFailed { temporary }
+    }
+
     /// Converts a refusal to an error. If the base is unknown, checks with one more read whether
     /// the log exists.
-    async fn refusal_error(
-        &self,
-        log: LogId,
-        refusal: Refusal,
-        store_error: Option<PortError>,
-    ) -> LogError {
-        match (refusal, store_error) {
-            (Refusal::Store, Some(error)) => LogError::Store(error),
+    async fn into_error(self, refusal: Refusal) -> LogError {
+        match (refusal, self.last_store_error) {
+            (Refusal::Store, Some(store_error)) => LogError::Store(store_error),
             (refusal @ Refusal::UnknownBase { .. }, _) => {
-                match self.retry_read(|| self.get(log, Position::FIRST)).await {
+                let get_first_entry = || self.logs.get_entry(self.log, Position::FIRST);
+                match self.logs.retry_read(get_first_entry).await {
                     Ok(None) => LogError::NotFound,
                     Ok(Some(_)) => LogError::Refused(refusal),
                     Err(error) => error,
@@ -161,22 +160,19 @@ impl Logs {
     }
 }
 
-fn read_failed(log: LogId, error: PortError, store_error: &mut Option<PortError>) -> AppendEvent {
-    tracing::warn!(%log, %error, "a read of an append failed");
-    let temporary = error.temporary;
-    *store_error = Some(error);
-    AppendEvent::ReadFailed { temporary }
-}
-
 /// Returns the entries of a page up to its first gap.
-pub(super) fn contiguous(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
-    let has_gap =
-        |(entry, next): (&Arc<Entry>, &Arc<Entry>)| entry.next_position() != Some(next.position);
-    let last_before_gap = entries.iter().zip(entries.iter().skip(1)).position(has_gap);
-    last_before_gap.and_then(|last| entries.get(..=last)).unwrap_or(entries)
+pub(super) fn contiguous_prefix(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
+    let followed_by_gap = entries.windows(2).position(|pair| match pair {
+        [entry, following] => entry.next_position() != Some(following.position),
+        _ => false,
+    });
+    match followed_by_gap {
+        Some(last_index) => entries.get(..=last_index).unwrap_or(entries),
+        None => entries,
+    }
 }
 
 /// Whether an entry is recent enough that its segment cannot have been trimmed yet.
-pub(super) fn is_fresh(tail: &Entry, now_ms: u64) -> bool {
-    now_ms / 1_000 < tail.created_s.saturating_add(CACHED_ENTRY_AGE_S)
+pub(super) fn is_fresh(entry: &Entry, now_ms: u64) -> bool {
+    now_ms / 1_000 < entry.created_s.saturating_add(CACHED_ENTRY_AGE_S)
 }

@@ -40,7 +40,9 @@ impl TailCache {
             || TailSlot { tail: CachedTail::default(), created_ms: now_ms, used_ms: now_ms };
         let slot = tails.entry(log).or_insert_with(new_slot);
         slot.used_ms = now_ms;
-        entries.iter().for_each(|entry| slot.tail.add(entry));
+        for entry in entries {
+            slot.tail.add(entry);
+        }
     }
 
     /// Returns a log's cached entries, starting at `base`.
@@ -72,8 +74,9 @@ impl TailCache {
 }
 
 fn evict_least_recently_used(tails: &mut HashMap<LogId, TailSlot>) {
-    let oldest = tails.iter().min_by_key(|(_, slot)| slot.used_ms).map(|(log, _)| *log);
-    if let Some(log) = oldest {
+    let least_recently_used =
+        tails.iter().min_by_key(|(_, slot)| slot.used_ms).map(|(log, _)| *log);
+    if let Some(log) = least_recently_used {
         tails.remove(&log);
     }
 }

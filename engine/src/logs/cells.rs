@@ -1,24 +1,23 @@
 //! Reads cells at any position in history.
 
+use std::fmt;
+
 use cellar_api::{wire::CellAt, wire::ReplyFormats};
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_REPLY_BYTES;
 use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::{Cell, json_text_bytes};
-use cellar_sheet::metadata::{Extent, FormatLayer, RangeFormat};
+use cellar_sheet::metadata::{Extent, FormatLayer, RangeFormat, WorkbookMetadata};
 use cellar_sheet::operation::SheetId;
+use cellar_snapshot::cells::TileCell;
 use cellar_snapshot::merge::Window;
 
+use super::row_bands::RowBands;
 use super::{LogError, Logs, View};
 
 /// Approximate JSON size of a cell in bytes, excluding its texts.
 const CELL_FRAME_BYTES: usize = 96;
-/// Number of cells in the first band of rows that a page reads.
-const BAND_CELLS: u32 = 32 * 1024;
-/// Number of non-blank cells below which a band is sparse. After a sparse band, the band height is
-/// doubled.
-const SPARSE_BAND_CELLS: usize = 8 * 1024;
 
 /// Selects a sheet by number or by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +28,16 @@ pub enum SheetName {
     Number(SheetId),
     /// The sheet with this name, ignoring case.
     Name(String),
+}
+
+impl fmt::Display for SheetName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::First => Ok(()),
+            Self::Number(sheet_id) => write!(formatter, "{}", sheet_id.0),
+            Self::Name(name) => formatter.write_str(name),
+        }
+    }
 }
 
 /// Request for the cells of a rectangle.
@@ -76,24 +85,9 @@ impl Logs {
     /// [`Logs::view`].
     pub async fn cells(&self, log: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
         let mut view = self.view(log, query.at, query.min_position).await?;
-        let tabs = &view.metadata.tabs;
-        let id = match &query.sheet {
-            SheetName::First => tabs.order().first().copied(),
-            SheetName::Number(id) => Some(*id),
-            SheetName::Name(name) => tabs.named(name),
-        };
-        let found = id.and_then(|id| Some((id, tabs.name(id)?, view.metadata.sheets.get(&id)?)));
-        let (id, name, sheet) = found.ok_or_else(|| LogError::UnknownSheet {
-            sheet: match &query.sheet {
-                SheetName::First => String::new(),
-                SheetName::Number(id) => id.0.to_string(),
-                SheetName::Name(name) => name.clone(),
-            },
-        })?;
-        let (name, extent) = (name.to_owned(), sheet.extent);
-        let formats = page_formats(&sheet.formats, query);
+        let QueriedSheet { id, name, extent, formats } = find_sheet(&view.metadata, query)?;
         let page = read_page(&mut view, id, extent, query, formats.bytes).await;
-        let (cells, next) = self.roots.invalidate_on_error(log, page)?;
+        let CellPage { cells, next } = self.roots.invalidate_on_error(log, page)?;
         Ok(CellsRead {
             position: view.position,
             incarnation: view.incarnation,
@@ -108,6 +102,30 @@ impl Logs {
     }
 }
 
+/// The sheet of a query, with the formats for its page.
+struct QueriedSheet {
+    id: SheetId,
+    name: String,
+    extent: Extent,
+    formats: ReplyFormats,
+}
+
+fn find_sheet(metadata: &WorkbookMetadata, query: &CellsQuery) -> Result<QueriedSheet, LogError> {
+    let tabs = &metadata.tabs;
+    let sheet_id = match &query.sheet {
+        SheetName::First => tabs.order().first().copied(),
+        SheetName::Number(sheet_id) => Some(*sheet_id),
+        SheetName::Name(name) => tabs.named(name),
+    };
+    let queried_sheet = sheet_id.and_then(|id| {
+        let name = tabs.name(id)?.to_owned();
+        let sheet = metadata.sheets.get(&id)?;
+        let formats = page_formats(&sheet.formats, query);
+        Some(QueriedSheet { id, name, extent: sheet.extent, formats })
+    });
+    queried_sheet.ok_or_else(|| LogError::UnknownSheet { sheet: query.sheet.to_string() })
+}
+
 /// Returns the formats for a page. Only the first page includes them, since they are the same for
 /// all pages.
 fn page_formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
@@ -117,43 +135,47 @@ fn page_formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
     }
 }
 
-/// Reads one page of cells and returns them with the first cell of the next page. `bytes` is the
-/// size of the response so far. Cells are read in bands of rows, to avoid loading many tiles that
-/// do not fit on the page.
+/// Cells of one response, and the first cell of the next one.
+struct CellPage {
+    cells: Vec<CellAt>,
+    next: Option<CellName>,
+}
+
+/// Reads one page of cells. `reply_bytes` is the size of the response so far. Cells are read in
+/// bands of rows, to avoid loading many tiles that do not fit on the page.
 async fn read_page(
     view: &mut View,
     sheet: SheetId,
     extent: Extent,
     query: &CellsQuery,
-    mut bytes: usize,
-) -> Result<(Vec<CellAt>, Option<CellName>), LogError> {
-    let start = query.from.map_or((0, 0), |cell| (cell.row, cell.column));
+    mut reply_bytes: usize,
+) -> Result<CellPage, LogError> {
+    let page_start = query.from.map_or((0, 0), |cell| (cell.row, cell.column));
     let Rectangle { first, last } = query.rectangle;
     let columns = first.column..last.column.saturating_add(1).min(extent.columns);
-    let end = last.row.saturating_add(1).min(extent.rows);
-    let mut row = first.row.max(start.0);
-    let mut band_rows =
-        (BAND_CELLS / u32::try_from(columns.len()).unwrap_or(u32::MAX).max(1)).max(1);
+    let end_row = last.row.saturating_add(1).min(extent.rows);
+    let column_count = u32::try_from(columns.len()).unwrap_or(u32::MAX);
     let mut cells = Vec::new();
-    while row < end && !columns.is_empty() {
-        let band_end = row.saturating_add(band_rows).min(end);
-        let window = Window { rows: row..band_end, columns: columns.clone() };
-        let found = view.cells(sheet, &window).await?;
-        // In sparse regions, read more rows at a time.
-        if found.len() < SPARSE_BAND_CELLS {
-            band_rows = band_rows.saturating_mul(2);
-        }
-        for placed in found.into_iter().filter(|placed| (placed.row, placed.column) >= start) {
-            let (row, column, cell) = (placed.row, placed.column, placed.cell);
-            bytes = bytes.saturating_add(weight_bytes(&cell));
-            if bytes > MAX_REPLY_BYTES && !cells.is_empty() {
-                return Ok((cells, Some(CellName { row, column })));
+    if column_count == 0 {
+        return Ok(CellPage { cells, next: None });
+    }
+    let mut bands = RowBands::new(first.row.max(page_start.0)..end_row, column_count);
+    while let Some(rows) = bands.next_rows() {
+        let window = Window { rows, columns: columns.clone() };
+        let band_cells = view.cells(sheet, &window).await?;
+        bands.adapt_height(band_cells.len());
+        for TileCell { row, column, cell, .. } in band_cells {
+            if (row, column) < page_start {
+                continue;
+            }
+            reply_bytes = reply_bytes.saturating_add(weight_bytes(&cell));
+            if reply_bytes > MAX_REPLY_BYTES && !cells.is_empty() {
+                return Ok(CellPage { cells, next: Some(CellName { row, column }) });
             }
             cells.push(CellAt { row, column, cell });
         }
-        row = band_end;
     }
-    Ok((cells, None))
+    Ok(CellPage { cells, next: None })
 }
 
 fn weight_bytes(cell: &Cell) -> usize {

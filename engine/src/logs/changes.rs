@@ -15,7 +15,7 @@ use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::touched::{TouchedCells, touched_cells};
 
 use super::committed::EntryCursor;
-use super::{LogError, Logs, View};
+use super::{LogError, LogHead, Logs, View};
 
 /// Cells with their row and column indexes.
 type PlacedCells = Vec<((u32, u32), Cell)>;
@@ -33,22 +33,22 @@ pub(super) struct Changes {
 impl Changes {
     /// Returns the state after the entries, limited to the touched cells.
     pub(super) fn after(&self) -> Result<Workbook, WorkbookTooLarge> {
-        let mut after = self.before.clone();
+        let mut workbook = self.before.clone();
         for operation in &self.operations {
-            let new_sheet = match operation {
-                Operation::ImportSheet(import) if after.sheet(import.sheet).is_none() => {
+            let imported_sheet = match operation {
+                Operation::ImportSheet(import) if workbook.sheet(import.sheet).is_none() => {
                     Some(import.sheet)
                 }
                 _ => None,
             };
-            after.apply_operations(std::slice::from_ref(operation))?;
-            if let Some(sheet) = new_sheet
+            workbook.apply_operations(std::slice::from_ref(operation))?;
+            if let Some(sheet) = imported_sheet
                 && let Some(cells) = self.imported.get(&sheet)
             {
-                after.fill(sheet, cells.iter().cloned())?;
+                workbook.fill(sheet, cells.iter().cloned())?;
             }
         }
-        Ok(after)
+        Ok(workbook)
     }
 }
 
@@ -59,76 +59,83 @@ impl Logs {
     ///
     /// Returns [`LogError::NoSuchPosition`] if a position does not exist, [`LogError::TooLarge`] if
     /// the entries touch too many cells, and the same errors as [`Logs::view`].
-    pub(super) async fn changes(
+    pub(super) async fn read_changes(
         &self,
         log: LogId,
         from: Position,
         to: Position,
     ) -> Result<Changes, LogError> {
-        let mut view = self.view(log, Some(from), None).await?;
-        let operations = self.operations(log, from, to).await?;
-        let mut fold = Fold::new(view.metadata.clone());
+        let mut view_before = self.view(log, Some(from), None).await?;
+        let operations = self.committed_operations(log, from, to).await?;
+        let mut fold = Fold::new(view_before.metadata.clone());
         fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: to })?;
-        let (metadata, level) = fold.finish();
-        let touched = touched_cells(&view.metadata, &metadata, &level);
-        let before = view.touched_state(&touched).await?;
-        let imported = self.imported_cells(&view, &operations, (metadata, level)).await?;
+        let (metadata_after, level) = fold.finish();
+        let touched_cells = touched_cells(&view_before.metadata, &metadata_after, &level);
+        let before = view_before.touched_state(&touched_cells).await?;
+        let import_view = view_before.with_only_level(imports_of(level));
+        let imported = read_imported_cells(import_view, &operations, &metadata_after).await?;
         Ok(Changes { before, operations, imported })
     }
 
     /// Returns the operations committed by the entries after `from` up to and including `to`.
-    async fn operations(
+    async fn committed_operations(
         &self,
         log: LogId,
         from: Position,
         to: Position,
     ) -> Result<Vec<Operation>, LogError> {
         let mut cursor = EntryCursor::from(from);
-        let (mut operations, mut bytes) = (Vec::new(), 0_usize);
-        self.visit_committed(log, &mut cursor, Some(to), Some(to), |entry, committed| {
+        let mut operations = Vec::new();
+        let mut operation_bytes = 0_usize;
+        self.visit_committed(log, &mut cursor, Some(to), Some(to), |entry, mutations| {
             if entry.position > from {
-                for operation in committed.iter().flat_map(|operations| operations.iter()) {
-                    bytes = bytes.saturating_add(operation.weight_bytes());
+                for operation in mutations.iter().copied().flatten() {
+                    operation_bytes = operation_bytes.saturating_add(operation.weight_bytes());
                     operations.push(operation.clone());
                 }
             }
-            if bytes > MAX_REPLAY_BYTES {
+            if operation_bytes > MAX_REPLAY_BYTES {
                 return Err(LogError::TooLarge(WorkbookTooLarge));
             }
             Ok(ControlFlow::Continue(()))
         })
         .await?;
-        let (newest, _) = cursor.newest.ok_or(LogError::NotFound)?;
+        let LogHead { head: newest, .. } = cursor.newest.ok_or(LogError::NotFound)?;
         if newest < to {
             return Err(LogError::NoSuchPosition { at: to, newest });
         }
         Ok(operations)
     }
+}
 
-    /// Reads all cells of the imported sheets that still exist. Later edits are not included, since
-    /// the caller applies the operations afterwards.
-    async fn imported_cells(
-        &self,
-        view: &View,
-        operations: &[Operation],
-        (metadata, level): (WorkbookMetadata, FoldedLevel),
-    ) -> Result<BTreeMap<SheetId, PlacedCells>, LogError> {
-        let (mut imported, mut all) = (BTreeMap::new(), Workbook::from_metadata(&metadata));
-        let only_imports = FoldedLevel { imported: level.imported, ..FoldedLevel::default() };
-        let mut import_view = view.with_only_level(only_imports);
-        for operation in operations {
-            let Operation::ImportSheet(import) = operation else { continue };
-            if !import_view.has_imported(import.sheet) || imported.contains_key(&import.sheet) {
-                continue;
-            }
-            let mut cells = PlacedCells::new();
-            for part in TouchedCells::whole_sheet(import.extent).windows() {
-                let found = import_view.stored_cells(import.sheet, &part.window).await?;
-                all.fill(import.sheet, found.iter().cloned())?;
-                cells.extend(found);
-            }
-            imported.insert(import.sheet, cells);
+/// Returns a level that contains only the imported sheets of `level`.
+fn imports_of(level: FoldedLevel) -> FoldedLevel {
+    FoldedLevel { imported: level.imported, ..FoldedLevel::default() }
+}
+
+/// Reads all cells of the imported sheets that still exist. Later edits are not included, since
+/// the caller applies the operations afterwards.
+async fn read_imported_cells(
+    mut import_view: View,
+    operations: &[Operation],
+    metadata: &WorkbookMetadata,
+) -> Result<BTreeMap<SheetId, PlacedCells>, LogError> {
+    let mut imported_cells = BTreeMap::new();
+    // Enforces the memory limit on the sum of all imported sheets.
+    let mut all_imports = Workbook::from_metadata(metadata);
+    for operation in operations {
+        let Operation::ImportSheet(import) = operation else { continue };
+        let sheet = import.sheet;
+        if !import_view.has_imported(sheet) || imported_cells.contains_key(&sheet) {
+            continue;
         }
-        Ok(imported)
+        let mut sheet_cells = PlacedCells::new();
+        for part in TouchedCells::whole_sheet(import.extent).windows() {
+            let window_cells = import_view.stored_cells(sheet, &part.window).await?;
+            all_imports.fill(sheet, window_cells.iter().cloned())?;
+            sheet_cells.extend(window_cells);
+        }
+        imported_cells.insert(sheet, sheet_cells);
     }
+    Ok(imported_cells)
 }

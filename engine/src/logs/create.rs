@@ -27,14 +27,14 @@ impl Logs {
     /// Returns [`LogError::Store`] if the store fails or if another log already uses the id.
     pub async fn create(&self, log: LogId, author: Option<String>) -> Result<Created, LogError> {
         let created_s = self.clock.now_ms() / 1_000;
-        let entry = Entry::first(log, author, created_s).raise_incarnation(self.incarnation);
-        let segment =
+        let first_entry = Entry::first(log, author, created_s).raise_incarnation(self.incarnation);
+        let first_segment =
             Segment { log, num: 0, created_s, last_snapshot: None, offloaded: None, lineage: None };
         let mut attempt = 1;
         loop {
-            match self.segments.create(&segment, &entry).await {
-                CreateOutcome::Created => return Ok(self.cache_created(entry, false)),
-                CreateOutcome::Exists => return self.find_created(&entry).await,
+            match self.segments.create(&first_segment, &first_entry).await {
+                CreateOutcome::Created => return Ok(self.cache_created(first_entry, false)),
+                CreateOutcome::Exists => return self.find_existing(&first_entry).await,
                 CreateOutcome::Unknown(error) if attempt < MAX_PUT_ATTEMPTS => {
                     tracing::warn!(%log, attempt, %error, "the outcome of a create is unknown");
                     self.pause(attempt).await;
@@ -47,26 +47,30 @@ impl Logs {
         }
     }
 
-    fn cache_created(&self, entry: Entry, existed: bool) -> Created {
-        let created =
-            Created { head: entry.position, incarnation: entry.header.incarnation, existed };
-        self.cache_entries(&[entry.into()]);
+    fn cache_created(&self, first_entry: Entry, existed: bool) -> Created {
+        let created = Created {
+            head: first_entry.position,
+            incarnation: first_entry.header.incarnation,
+            existed,
+        };
+        self.cache_entries(&[first_entry.into()]);
         created
     }
 
     /// Compares the stored first entry with the requested one. Ignores time, root and incarnation,
     /// which may change after creation.
-    async fn find_created(&self, wanted: &Entry) -> Result<Created, LogError> {
-        let stored = self.retry_read(|| self.entries.get(wanted.log, Position::FIRST)).await?;
-        let Some(stored) = stored else {
+    async fn find_existing(&self, requested_entry: &Entry) -> Result<Created, LogError> {
+        let log = requested_entry.log;
+        let stored_entry = self.retry_read(|| self.entries.get(log, Position::FIRST)).await?;
+        let Some(stored_entry) = stored_entry else {
             let message = "another create of the same log is in progress";
             return Err(LogError::Store(PortError::temporary(message)));
         };
-        let is_snapshot = matches!(stored.content, Content::Snapshot { .. });
-        if is_snapshot && stored.author == wanted.author {
-            return Ok(self.cache_created(stored.as_ref().clone(), true));
+        let is_snapshot_entry = matches!(stored_entry.content, Content::Snapshot { .. });
+        if is_snapshot_entry && stored_entry.author == requested_entry.author {
+            return Ok(self.cache_created(stored_entry.as_ref().clone(), true));
         }
-        let message = format!("the id {} is already in use by another log", wanted.log);
+        let message = format!("the id {log} is already in use by another log");
         Err(LogError::Store(PortError::permanent(message)))
     }
 }

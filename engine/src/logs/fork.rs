@@ -66,102 +66,138 @@ impl Logs {
     ///
     /// Returns [`LogError::Fork`] if the log cannot be forked, [`LogError::NoSuchPosition`] if the
     /// position does not exist, and the same errors as [`Logs::head`].
-    pub async fn fork(&self, new: NewFork) -> Result<Forked, LogError> {
-        let requested = match new.at {
-            Some(at) => at,
-            None => self.head(new.source, None).await?.head,
+    pub async fn fork(&self, request: NewFork) -> Result<Forked, LogError> {
+        let requested_position = match request.at {
+            Some(position) => position,
+            None => self.head(request.source, None).await?.head,
         };
-        let (source, position) = self.find_owner(new.source, requested).await?;
-        let entry = self.retry_read(|| self.get_anywhere(source, position)).await?;
-        let Some(entry) = entry else {
-            let newest = self.head(new.source, None).await?.head;
-            return Err(LogError::NoSuchPosition { at: requested, newest });
+        let (source, position) = self.find_owner(request.source, requested_position).await?;
+        let shared_entry = self.retry_read(|| self.get_anywhere(source, position)).await?;
+        let Some(shared_entry) = shared_entry else {
+            let newest = self.head(request.source, None).await?.head;
+            return Err(LogError::NoSuchPosition { at: requested_position, newest });
         };
-        let parent = self.retry_read(|| self.lineage(source)).await?;
-        let depth = parent.map_or(0, |parent| parent.depth).saturating_add(1);
-        if depth > MAX_FORK_DEPTH {
+        let lineage = self.lineage_of_fork(source, &shared_entry).await?;
+        let shared_header = &shared_entry.header;
+        let incarnation = shared_header.incarnation.max(self.incarnation);
+        let header = Header::of_segment(incarnation, shared_header.summary.clone());
+        self.write_fork(&request, lineage, header).await
+    }
+
+    /// Returns the lineage of a new fork whose last shared entry is `shared_entry`, which is stored
+    /// in `source`.
+    async fn lineage_of_fork(
+        &self,
+        source: LogId,
+        shared_entry: &Entry,
+    ) -> Result<Lineage, LogError> {
+        let position = shared_entry.position;
+        let source_lineage = self.retry_read(|| self.lineage(source)).await?;
+        let source_depth = source_lineage.map_or(0, |lineage| lineage.depth);
+        if source_depth >= MAX_FORK_DEPTH {
             return Err(ForkFault::TooDeep.into());
         }
-        let snapshot = self.snapshot_before(source, position).await?.map(|(at, _)| at);
-        let lineage = Lineage {
+        let snapshot = self.snapshot_before(source, position).await?;
+        let snapshot_position = snapshot.map(|(snapshot_position, _)| snapshot_position);
+        Ok(Lineage {
             source,
             position,
-            ended: matches!(entry.content, Content::EndSegment),
-            family: parent.map_or(source, |parent| parent.family),
-            depth,
+            position_ends_segment: matches!(shared_entry.content, Content::EndSegment),
+            family: source_lineage.map_or(source, |lineage| lineage.family),
+            depth: source_depth + 1,
             // The state at a log's first entry is empty and needs no snapshot.
-            snapshot: snapshot.filter(|at| *at != Position::FIRST),
+            snapshot: snapshot_position.filter(|position| *position != Position::FIRST),
             forked_s: 0,
-        };
-        let incarnation = entry.header.incarnation.max(self.incarnation);
-        let header = Header::of_segment(incarnation, entry.header.summary.clone());
-        self.write_fork(&new, lineage, header).await
+        })
     }
 
     /// Writes the records of a fork. Each attempt uses a different number in the source's fork
     /// list.
     async fn write_fork(
         &self,
-        new: &NewFork,
+        request: &NewFork,
         lineage: Lineage,
         header: Header,
     ) -> Result<Forked, LogError> {
-        let (mut attempt, incarnation) = (0, header.incarnation);
+        let mut failed_attempts = 0;
         loop {
             // The fork number is derived from the time, so shift the time for each attempt.
-            let now_ms = self.clock.now_ms().saturating_add(u64::from(attempt));
-            let records = build_records(new, lineage, header.clone(), now_ms)?;
+            let now_ms = self.clock.now_ms() + u64::from(failed_attempts);
+            let records = build_records(request, lineage, header.clone(), now_ms)?;
             let error = match self.segments.fork(&records).await {
-                CreateOutcome::Created => {
-                    self.lineages.insert(new.log, records.origin.lineage);
-                    let (head, Lineage { source, position, .. }) =
-                        (records.first.position, lineage);
-                    self.cache_entries(&[records.first.into()]);
-                    return Ok(Forked { source, position, head, incarnation, existed: false });
-                }
-                CreateOutcome::Exists => match self.found_fork(new, lineage).await? {
-                    Some(found) => return Ok(found),
+                CreateOutcome::Created => return Ok(self.cache_fork(records)),
+                CreateOutcome::Exists => match self.find_existing_fork(request, lineage).await? {
+                    Some(existing_fork) => return Ok(existing_fork),
                     None => PortError::temporary("another fork took the same number in the list"),
                 },
                 CreateOutcome::Unknown(error) => error,
                 CreateOutcome::Failed(error) => return Err(LogError::Store(error)),
             };
-            attempt += 1;
-            if attempt >= MAX_FORK_ATTEMPTS {
+            failed_attempts += 1;
+            if failed_attempts >= MAX_FORK_ATTEMPTS {
                 return Err(LogError::Store(error));
             }
-            tracing::warn!(log = %new.log, attempt, %error, "a fork failed; retrying");
-            self.pause(attempt).await;
+            tracing::warn!(log = %request.log, attempt = failed_attempts, %error, "a fork failed; retrying");
+            self.pause(failed_attempts).await;
         }
+    }
+
+    fn cache_fork(&self, records: ForkRecords) -> Forked {
+        let ForkRecords { origin, first: first_entry, listed, .. } = records;
+        self.lineages.insert(origin.log, origin.lineage);
+        let forked = Forked {
+            source: listed.source,
+            position: listed.position,
+            head: first_entry.position,
+            incarnation: first_entry.header.incarnation,
+            existed: false,
+        };
+        self.cache_entries(&[first_entry.into()]);
+        forked
     }
 
     /// Returns the existing fork if it matches the request. A request without a position matches a
     /// fork at any position, since the first attempt chose the latest position at that time.
-    async fn found_fork(&self, new: &NewFork, wanted: Lineage) -> Result<Option<Forked>, LogError> {
-        let Some(lineage) = self.retry_read(|| self.lineage(new.log)).await? else {
+    async fn find_existing_fork(
+        &self,
+        request: &NewFork,
+        requested_lineage: Lineage,
+    ) -> Result<Option<Forked>, LogError> {
+        let Some(lineage) = self.retry_read(|| self.lineage(request.log)).await? else {
             return Ok(None);
         };
         let Lineage { source, position, .. } = lineage;
-        if new.at.is_some() && (source, position) != (wanted.source, wanted.position) {
+        let is_same_fork =
+            source == requested_lineage.source && position == requested_lineage.position;
+        if request.at.is_some() && !is_same_fork {
             return Err(ForkFault::OtherPosition { position }.into());
         }
-        let head = lineage.first_own().ok_or(ForkFault::Full { at: position })?;
-        let first = self.retry_read(|| self.entries.get(new.log, head)).await?;
-        let incarnation = first.ok_or(LogError::Corrupt { at: head })?.header.incarnation;
+        let head = lineage.first_own_position().ok_or(ForkFault::Full { at: position })?;
+        let first_entry = self.retry_read(|| self.entries.get(request.log, head)).await?;
+        let first_entry = first_entry.ok_or(LogError::Corrupt { at: head })?;
+        let incarnation = first_entry.header.incarnation;
         Ok(Some(Forked { source, position, head, incarnation, existed: true }))
     }
 
     /// Returns the log that stores the entry at a position, and the entry's position in that log.
     /// For a fork of a fork, the result may be the original source.
-    async fn find_owner(&self, log: LogId, at: Position) -> Result<(LogId, Position), LogError> {
-        let (mut log, mut at) = (log, at);
-        while let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, at)).await? {
-            if at > lineage.end() {
-                return Ok((log, at));
+    async fn find_owner(
+        &self,
+        log: LogId,
+        position: Position,
+    ) -> Result<(LogId, Position), LogError> {
+        let mut owner = log;
+        let mut owner_position = position;
+        loop {
+            let lineage =
+                self.retry_read(|| self.lineage_if_inherited(owner, owner_position)).await?;
+            let Some(lineage) = lineage else { return Ok((owner, owner_position)) };
+            if owner_position > lineage.end_segment_position() {
+                return Ok((owner, owner_position));
             }
-            (log, at) = (lineage.source, at.min(lineage.position));
+            owner = lineage.source;
+            owner_position = owner_position.min(lineage.position);
         }
-        Ok((log, at))
     }
 
     /// Returns a fork's source and their last shared position, or `None` if the log is not a fork.
@@ -188,18 +224,19 @@ impl Logs {
 }
 
 fn build_records(
-    new: &NewFork,
+    request: &NewFork,
     lineage: Lineage,
     header: Header,
     now_ms: u64,
 ) -> Result<ForkRecords, LogError> {
     let created_s = now_ms / 1_000;
     let lineage = Lineage { forked_s: created_s, ..lineage };
-    let Lineage { source, position, .. } = lineage;
-    let first = lineage.first_own().ok_or(ForkFault::Full { at: position })?;
+    let Lineage { source, position: shared_position, .. } = lineage;
+    let first_position =
+        lineage.first_own_position().ok_or(ForkFault::Full { at: shared_position })?;
     let segment = Segment {
-        log: new.log,
-        num: first.segment(),
+        log: request.log,
+        num: first_position.segment(),
         created_s,
         last_snapshot: None,
         offloaded: None,
@@ -209,20 +246,20 @@ fn build_records(
         origin: Segment { num: 0, lineage: Some(lineage), ..segment.clone() },
         segment,
         first: Entry {
-            log: new.log,
-            position: first,
+            log: request.log,
+            position: first_position,
             created_s,
-            author: new.author.clone(),
+            author: request.author.clone(),
             header,
             content: Content::Snapshot { root: None, trimmed_s: None },
         },
         listed: ListedFork {
             source,
-            number: list_number(new.log, now_ms),
-            fork: new.log,
-            position,
+            number: list_number(request.log, now_ms),
+            fork: request.log,
+            position: shared_position,
             created_s,
-            author: new.author.clone(),
+            author: request.author.clone(),
         },
     })
 }

@@ -19,6 +19,13 @@ pub struct LogHead {
     pub incarnation: u32,
 }
 
+impl LogHead {
+    /// Creates the head of a log whose latest entry is `entry`.
+    pub(crate) fn of(entry: &Entry) -> Self {
+        Self { head: entry.position, incarnation: entry.header.incarnation }
+    }
+}
+
 impl Logs {
     /// Returns a log's latest position. The result is at or after `min_position` and every cached
     /// entry.
@@ -31,37 +38,27 @@ impl Logs {
         log: LogId,
         min_position: Option<Position>,
     ) -> Result<LogHead, LogError> {
-        let cached = self.tails.last(self.clock.now_ms(), log);
-        let mut segment = match &cached {
+        let cached_last = self.tails.last(self.clock.now_ms(), log);
+        let mut segment = match &cached_last {
             Some(entry) => entry.position.segment(),
             None => self.current_segment(log, min_position).await?,
         };
-        let floor = min_position.max(cached.as_ref().map(|entry| entry.position));
-        let mut attempt = 0;
+        let min_position = min_position.max(cached_last.as_ref().map(|entry| entry.position));
+        let mut waits = 0;
         loop {
-            let last = self.last_not_before(log, segment, floor).await?;
-            let cached_here = cached.clone().filter(|entry| entry.position.segment() == segment);
-            match newer_entry(last, cached_here) {
-                Some(entry) if matches!(entry.content, Content::EndSegment) => {
-                    let next =
-                        entry.next_position().ok_or(LogError::Corrupt { at: entry.position })?;
-                    // Many segments may have followed the cached one, so find the current segment
-                    // with a single read.
-                    let newest = self.newest_segments(log, Some(next)).await?;
-                    let current = newest.first().map_or(0, |segment| segment.num);
-                    segment = current.max(next.segment());
+            let stored_last = self.last_entry_not_before(log, segment, min_position).await?;
+            let cached_in_segment =
+                cached_last.clone().filter(|entry| entry.position.segment() == segment);
+            match newer_entry(stored_last, cached_in_segment) {
+                Some(end) if matches!(end.content, Content::EndSegment) => {
+                    segment = self.segment_after(log, &end).await?;
                 }
-                Some(entry) => {
-                    return Ok(LogHead {
-                        head: entry.position,
-                        incarnation: entry.header.incarnation,
-                    });
-                }
+                Some(last_entry) => return Ok(LogHead::of(&last_entry)),
                 // A segment's record and first entry are written in one transaction, but an
                 // eventually consistent read may see the record before the entry.
-                None if attempt < MAX_READ_ATTEMPTS => {
-                    attempt += 1;
-                    self.pause(attempt).await;
+                None if waits < MAX_READ_ATTEMPTS => {
+                    waits += 1;
+                    self.pause(waits).await;
                 }
                 None => {
                     let at = Position::new(segment, 0).unwrap_or(Position::FIRST);
@@ -71,33 +68,45 @@ impl Logs {
         }
     }
 
+    /// Returns the current segment of a log with the End Segment `end`. Many segments may have
+    /// followed, so the current one is found with a single read.
+    async fn segment_after(&self, log: LogId, end: &Entry) -> Result<u32, LogError> {
+        let next_position = end.next_position().ok_or(LogError::Corrupt { at: end.position })?;
+        let newest_segments = self.newest_segments(log, Some(next_position)).await?;
+        let current_segment = newest_segments.first().map_or(0, |segment| segment.num);
+        Ok(current_segment.max(next_position.segment()))
+    }
+
     async fn current_segment(
         &self,
         log: LogId,
         min_position: Option<Position>,
     ) -> Result<u32, LogError> {
-        let newest = self.newest_segments(log, min_position).await?;
-        newest.first().map(|segment| segment.num).ok_or(LogError::NotFound)
+        let newest_segments = self.newest_segments(log, min_position).await?;
+        newest_segments.first().map(|segment| segment.num).ok_or(LogError::NotFound)
     }
 
-    /// Returns the latest entry of a segment. If that entry is older than `floor`, retries with a
-    /// strongly consistent read.
-    async fn last_not_before(
+    /// Returns the latest entry of a segment. If that entry is older than `min_position`, retries
+    /// with a strongly consistent read.
+    async fn last_entry_not_before(
         &self,
         log: LogId,
         segment: u32,
-        floor: Option<Position>,
+        min_position: Option<Position>,
     ) -> Result<Option<Arc<Entry>>, LogError> {
-        let last = self.retry_read(|| self.last(log, segment, false)).await?;
-        // If `floor` is in a later segment, this segment has an End Segment (last entry) that the
-        // first read missed.
-        if last.is_some() && last.as_ref().map(|entry| entry.position) >= floor {
-            return Ok(last);
+        let last_entry = self.retry_read(|| self.last_entry(log, segment, false)).await?;
+        // If `min_position` is in a later segment, this segment has an End Segment (last entry)
+        // that the first read missed.
+        match last_entry {
+            Some(entry) if min_position.is_none_or(|min| entry.position >= min) => Ok(Some(entry)),
+            _ => self.retry_read(|| self.last_entry(log, segment, true)).await,
         }
-        self.retry_read(|| self.last(log, segment, true)).await
     }
 }
 
-fn newer_entry(first: Option<Arc<Entry>>, second: Option<Arc<Entry>>) -> Option<Arc<Entry>> {
-    [first, second].into_iter().flatten().max_by_key(|entry| entry.position)
+fn newer_entry(
+    stored_entry: Option<Arc<Entry>>,
+    cached_entry: Option<Arc<Entry>>,
+) -> Option<Arc<Entry>> {
+    stored_entry.into_iter().chain(cached_entry).max_by_key(|entry| entry.position)
 }

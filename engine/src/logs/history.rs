@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::MAX_REPLY_BYTES;
+use cellar_base::limits::{MAX_PAGE_ENTRIES, MAX_REPLY_BYTES};
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
 use cellar_log::lineage::Lineage;
@@ -40,26 +40,28 @@ impl Logs {
         from: Option<Position>,
         limit: u32,
     ) -> Result<History, LogError> {
-        let newest = self.head(log, from).await?.head;
-        if let Some(at) = from.filter(|from| *from > newest) {
-            return Err(LogError::NoSuchPosition { at, newest });
+        let head = self.head(log, from).await?.head;
+        let start = from.unwrap_or(head);
+        if start > head {
+            return Err(LogError::NoSuchPosition { at: start, newest: head });
         }
-        let mut next = Some(from.unwrap_or(newest));
-        let (mut entries, mut bytes) = (Vec::new(), 0_usize);
-        let limit = usize::try_from(limit.max(1)).unwrap_or(usize::MAX);
-        while let Some(from) = next {
-            if entries.len() >= limit {
-                return Ok(History { entries, next });
+        let max_entries = usize::try_from(limit.max(1)).unwrap_or(usize::MAX);
+        let mut entries = Vec::new();
+        let mut reply_bytes = 0_usize;
+        let mut next_position = Some(start);
+        while let Some(page_start) = next_position {
+            if entries.len() >= max_entries {
+                return Ok(History { entries, next: next_position });
             }
-            let wanted = limit.saturating_sub(entries.len());
-            for entry in self.page_back(log, from, wanted).await? {
-                bytes = bytes.saturating_add(entry.weight_bytes());
+            let missing_count = max_entries - entries.len();
+            for entry in self.read_page_back(log, page_start, missing_count).await? {
+                reply_bytes = reply_bytes.saturating_add(entry.weight_bytes());
                 // Return at least one entry, regardless of its size, so that every response makes
                 // progress.
-                if bytes > MAX_REPLY_BYTES && !entries.is_empty() {
-                    return Ok(History { entries, next });
+                if reply_bytes > MAX_REPLY_BYTES && !entries.is_empty() {
+                    return Ok(History { entries, next: next_position });
                 }
-                next = self.before(log, entry.position).await?;
+                next_position = self.position_before(log, entry.position).await?;
                 entries.push(entry);
             }
         }
@@ -72,54 +74,62 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::NoSuchPosition`] if the segment ends before `from`.
-    async fn page_back(
+    async fn read_page_back(
         &self,
         log: LogId,
         from: Position,
-        wanted: usize,
+        max_entries: usize,
     ) -> Result<Vec<Arc<Entry>>, LogError> {
-        let limit = u32::try_from(wanted.max(1)).unwrap_or(u32::MAX);
-        let limit = limit.min(cellar_base::limits::MAX_PAGE_ENTRIES);
+        let page_limit = u32::try_from(max_entries).unwrap_or(u32::MAX).clamp(1, MAX_PAGE_ENTRIES);
         if let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, from)).await? {
-            return self.inherited_back(log, lineage, from, limit).await;
+            return self.read_inherited_back(log, lineage, from, page_limit).await;
         }
         // If the first read misses entries, retry with a strongly consistent read.
         for consistent in [false, true] {
-            let page =
-                self.retry_read(|| self.entries.page_back(log, from, limit, consistent)).await?;
-            let entries = contiguous_back(&page.entries, from);
-            if !entries.is_empty() {
-                return Ok(entries.to_vec());
+            let read_page = || self.entries.page_back(log, from, page_limit, consistent);
+            let page = self.retry_read(read_page).await?;
+            let entries_newest_first = contiguous_prefix_back(&page.entries, from);
+            if !entries_newest_first.is_empty() {
+                return Ok(entries_newest_first.to_vec());
             }
         }
-        self.offloaded_back(log, from, wanted.max(1)).await
+        self.read_offloaded_back(log, from, max_entries.max(1)).await
     }
 
-    /// Returns between one and `limit` entries at or before `from`, from newest to oldest, from the
+    /// Returns between one and `max_entries` entries at or before `from`, from newest to oldest, from the
     /// segment's offloaded copy.
-    async fn offloaded_back(
+    async fn read_offloaded_back(
         &self,
         log: LogId,
         from: Position,
-        limit: usize,
+        max_entries: usize,
     ) -> Result<Vec<Arc<Entry>>, LogError> {
+        let segment = from.segment();
         // The table retains the last entry of a trimmed segment.
-        let last = self.retry_read(|| self.entries.last(log, from.segment(), true)).await?;
-        if let Some(last) = last
-            && last.position < from
+        let last_entry = self.retry_read(|| self.entries.last(log, segment, true)).await?;
+        if let Some(last_entry) = last_entry
+            && last_entry.position < from
         {
-            return Err(LogError::NoSuchPosition { at: from, newest: last.position });
+            return Err(LogError::NoSuchPosition { at: from, newest: last_entry.position });
         }
-        let offloaded =
-            self.retry_read(|| self.offloaded_entries(log, from.segment(), true)).await?;
-        let offloaded = offloaded.ok_or(LogError::Corrupt { at: from })?;
-        let older = offloaded.iter().rev().skip_while(|entry| entry.position > from);
-        let older: Vec<Arc<Entry>> = older.take(limit).cloned().collect();
-        if older.is_empty() { Err(LogError::Corrupt { at: from }) } else { Ok(older) }
+        let segment_entries =
+            self.retry_read(|| self.offloaded_entries(log, segment, true)).await?;
+        let segment_entries = segment_entries.ok_or(LogError::Corrupt { at: from })?;
+        let entries_newest_first: Vec<Arc<Entry>> = segment_entries
+            .iter()
+            .rev()
+            .skip_while(|entry| entry.position > from)
+            .take(max_entries)
+            .cloned()
+            .collect();
+        if entries_newest_first.is_empty() {
+            return Err(LogError::Corrupt { at: from });
+        }
+        Ok(entries_newest_first)
     }
 
-    /// Like [`Logs::page_back`], but for entries that a fork inherits.
-    fn inherited_back(
+    /// Like [`Logs::read_page_back`], but for entries that a fork inherits.
+    fn read_inherited_back(
         &self,
         log: LogId,
         lineage: Lineage,
@@ -127,40 +137,43 @@ impl Logs {
         limit: u32,
     ) -> RecursiveRead<'_> {
         Box::pin(async move {
-            let end = lineage.end();
+            let end = lineage.end_segment_position();
             if from.segment() == end.segment() && from > end {
                 return Err(LogError::NoSuchPosition { at: from, newest: end });
             }
-            let mut older = Vec::new();
+            let mut entries_newest_first = Vec::new();
             if from > lineage.position {
-                older.extend(self.retry_read(|| self.get(log, end)).await?);
+                let end_segment = self.retry_read(|| self.get_entry(log, end)).await?;
+                entries_newest_first.extend(end_segment);
             }
-            let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
-            if older.len() < wanted {
-                let shared = from.min(lineage.position);
-                let page = self.page_back(lineage.source, shared, wanted - older.len()).await?;
-                let own = |entry: &Arc<Entry>| Arc::new(Entry { log, ..entry.as_ref().clone() });
-                older.extend(page.iter().map(own));
+            let max_entries = usize::try_from(limit).unwrap_or(usize::MAX);
+            if entries_newest_first.len() < max_entries {
+                let shared_position = from.min(lineage.position);
+                let missing_count = max_entries - entries_newest_first.len();
+                let source_entries =
+                    self.read_page_back(lineage.source, shared_position, missing_count).await?;
+                let inherited_entries =
+                    source_entries.iter().map(|entry| Arc::new(entry.with_log(log)));
+                entries_newest_first.extend(inherited_entries);
             }
-            Ok(older)
+            Ok(entries_newest_first)
         })
     }
 
     /// Returns the position before `position`. The first position of a segment is preceded by the
     /// End Segment (last entry) of the previous segment.
-    pub(super) async fn before(
+    pub(super) async fn position_before(
         &self,
         log: LogId,
         position: Position,
     ) -> Result<Option<Position>, LogError> {
-        if let Some(num) = position.num().checked_sub(1) {
-            return Ok(Position::new(position.segment(), num).ok());
+        if let Some(previous_num) = position.entry_number().checked_sub(1) {
+            return Ok(Position::new(position.segment(), previous_num).ok());
         }
-        let Some(segment) = position.segment().checked_sub(1) else { return Ok(None) };
-        match self.retry_read(|| self.last(log, segment, true)).await? {
-            Some(last) => Ok(Some(last.position)),
-            None => Err(LogError::Corrupt { at: position }),
-        }
+        let Some(previous_segment) = position.segment().checked_sub(1) else { return Ok(None) };
+        let last_entry = self.retry_read(|| self.last_entry(log, previous_segment, true)).await?;
+        let last_entry = last_entry.ok_or(LogError::Corrupt { at: position })?;
+        Ok(Some(last_entry.position))
     }
 
     /// Returns the differences between the states at two positions. Reads only the cells touched by
@@ -176,19 +189,20 @@ impl Logs {
         from: Position,
         to: Position,
     ) -> Result<WorkbookDiff, LogError> {
-        let changes = self.changes(log, from.min(to), from.max(to)).await?;
-        let after = changes.after()?;
-        Ok(if from <= to { changes.before.diff(&after) } else { after.diff(&changes.before) })
+        let changes = self.read_changes(log, from.min(to), from.max(to)).await?;
+        let (older, newer) = (&changes.before, changes.after()?);
+        Ok(if from <= to { older.diff(&newer) } else { newer.diff(older) })
     }
 }
 
 /// Returns the entries of a backward page, starting at `from`, up to the first gap.
-fn contiguous_back(entries: &[Arc<Entry>], from: Position) -> &[Arc<Entry>] {
-    let expected = (0..=from.num()).rev();
-    let count = entries
-        .iter()
-        .zip(expected)
-        .take_while(|(entry, num)| entry.position.num() == *num)
-        .count();
-    entries.get(..count).unwrap_or_default()
+fn contiguous_prefix_back(entries: &[Arc<Entry>], from: Position) -> &[Arc<Entry>] {
+    let mut prefix_length = 0;
+    for (entry, expected_num) in entries.iter().zip((0..=from.entry_number()).rev()) {
+        if entry.position.entry_number() != expected_num {
+            break;
+        }
+        prefix_length += 1;
+    }
+    entries.get(..prefix_length).unwrap_or_default()
 }

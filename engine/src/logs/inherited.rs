@@ -50,23 +50,25 @@ impl Logs {
         if !log.may_be_fork() {
             return Ok(None);
         }
-        if let Some(known) = self.lineages.get(log) {
-            return Ok(known);
+        if let Some(cached_lineage) = self.lineages.get(log) {
+            return Ok(cached_lineage);
         }
         // The read is strongly consistent: a missed lineage would make inherited positions look
         // free.
-        let Some(origin) = self.segments.segment(log, 0, true).await? else { return Ok(None) };
-        self.lineages.insert(log, origin.lineage);
-        Ok(origin.lineage)
+        let Some(first_segment) = self.segments.segment(log, 0, true).await? else {
+            return Ok(None);
+        };
+        self.lineages.insert(log, first_segment.lineage);
+        Ok(first_segment.lineage)
     }
 
-    /// Returns the log's lineage if the log inherits the entry at `at`.
+    /// Returns the log's lineage if the log inherits the entry at `position`.
     pub(super) async fn lineage_if_inherited(
         &self,
         log: LogId,
-        at: Position,
+        position: Position,
     ) -> Result<Option<Lineage>, PortError> {
-        Ok(self.lineage(log).await?.filter(|lineage| lineage.inherits(at)))
+        Ok(self.lineage(log).await?.filter(|lineage| lineage.inherits(position)))
     }
 
     /// Returns the original log of a fork family. Snapshot objects of all logs in the family are
@@ -88,10 +90,10 @@ impl Logs {
     /// Returns [`LogError::Store`] if the store fails.
     pub(crate) async fn first_own(&self, log: LogId) -> Result<Position, LogError> {
         let lineage = self.retry_read(|| self.lineage(log)).await?;
-        Ok(lineage.and_then(|lineage| lineage.first_own()).unwrap_or(Position::FIRST))
+        Ok(lineage.and_then(|lineage| lineage.first_own_position()).unwrap_or(Position::FIRST))
     }
 
-    /// Returns one page of inherited entries. See [`Logs::page`].
+    /// Returns one page of inherited entries. See [`Logs::read_page`].
     pub(super) fn inherited_page(
         &self,
         log: LogId,
@@ -100,25 +102,25 @@ impl Logs {
         consistent: bool,
     ) -> RecursiveRead<'_, Page> {
         Box::pin(async move {
-            if from > lineage.end() {
+            if from > lineage.end_segment_position() {
                 return Ok(Page { entries: Vec::new(), more: false });
             }
             // A fork's End Segment (last entry of a segment) is not stored but derived from the
             // last shared entry.
-            let read_from = from.min(lineage.position);
+            let source_start = from.min(lineage.position);
             for consistent in [consistent, true] {
-                let page = self.page(lineage.source, read_from, consistent).await?;
-                match lineage.inherited_part(log, read_from, &page.entries, page.more) {
-                    Ok(Inherited { mut entries, more }) => {
+                let page = self.read_page(lineage.source, source_start, consistent).await?;
+                match lineage.inherited_page(log, source_start, &page.entries, page.more) {
+                    Ok(Inherited { mut entries, has_more }) => {
                         entries.retain(|entry| entry.position >= from);
-                        return Ok(Page { entries, more });
+                        return Ok(Page { entries, more: has_more });
                     }
                     Err(StalePage) => {
-                        tracing::debug!(%log, %read_from, "a page of the source was stale");
+                        tracing::debug!(%log, read_from = %source_start, "a page of the source was stale");
                     }
                 }
             }
-            let (source, position) = (lineage.source, lineage.position);
+            let Lineage { source, position, .. } = lineage;
             Err(PortError::permanent(format!(
                 "the source {source} of the fork {log} has no entry at {position}, where it was forked"
             )))
@@ -127,14 +129,14 @@ impl Logs {
 
     /// Returns the entry at a position, which may be inherited or offloaded. The read is strongly
     /// consistent.
-    pub(super) async fn get(
+    pub(super) async fn get_entry(
         &self,
         log: LogId,
-        at: Position,
+        position: Position,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        match self.lineage_if_inherited(log, at).await? {
-            None => self.entries.get(log, at).await,
-            Some(lineage) => self.inherited_entry(log, lineage, at).await,
+        match self.lineage_if_inherited(log, position).await? {
+            None => self.entries.get(log, position).await,
+            Some(lineage) => self.inherited_entry(log, lineage, position).await,
         }
     }
 
@@ -142,21 +144,21 @@ impl Logs {
         &self,
         log: LogId,
         lineage: Lineage,
-        at: Position,
+        position: Position,
     ) -> RecursiveRead<'_, Option<Arc<Entry>>> {
         Box::pin(async move {
-            if at > lineage.end() {
+            if position > lineage.end_segment_position() {
                 return Ok(None);
             }
-            let shared = at.min(lineage.position);
-            let found = self.get_anywhere(lineage.source, shared).await?;
-            let Some(entry) = found else { return Ok(None) };
-            let inherited = if at == shared {
-                Entry { log, ..entry.as_ref().clone() }
+            let shared_position = position.min(lineage.position);
+            let shared_entry = self.get_anywhere(lineage.source, shared_position).await?;
+            let Some(shared_entry) = shared_entry else { return Ok(None) };
+            let inherited_entry = if position == shared_position {
+                shared_entry.with_log(log)
             } else {
-                lineage.end_after(log, &entry)
+                lineage.end_segment_after(log, &shared_entry)
             };
-            Ok(Some(Arc::new(inherited)))
+            Ok(Some(Arc::new(inherited_entry)))
         })
     }
 
@@ -165,53 +167,57 @@ impl Logs {
     pub(super) async fn get_anywhere(
         &self,
         log: LogId,
-        at: Position,
+        position: Position,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        if let Some(entry) = self.get(log, at).await? {
+        if let Some(entry) = self.get_entry(log, position).await? {
             return Ok(Some(entry));
         }
-        let page = self.page(log, at, true).await?;
-        Ok(page.entries.into_iter().find(|entry| entry.position == at))
+        let page = self.read_page(log, position, true).await?;
+        Ok(page.entries.into_iter().find(|entry| entry.position == position))
     }
 
     /// Returns the latest entry of a segment.
-    pub(super) async fn last(
+    pub(super) async fn last_entry(
         &self,
         log: LogId,
         segment: u32,
         consistent: bool,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        let start = Position::new(segment, 0).unwrap_or(Position::FIRST);
-        match self.lineage_if_inherited(log, start).await? {
+        let segment_start = Position::new(segment, 0).unwrap_or(Position::FIRST);
+        match self.lineage_if_inherited(log, segment_start).await? {
             None => self.entries.last(log, segment, consistent).await,
             Some(lineage) if segment == lineage.position.segment() => {
-                self.inherited_entry(log, lineage, lineage.end()).await
+                self.inherited_entry(log, lineage, lineage.end_segment_position()).await
             }
             // This segment precedes the last shared entry's segment, so it is closed. Trimming
             // retains its End Segment (last entry).
-            Some(lineage) => self.inherited_last(log, lineage.source, segment).await,
+            Some(lineage) => self.inherited_last_entry(log, lineage.source, segment).await,
         }
     }
 
-    fn inherited_last(
+    fn inherited_last_entry(
         &self,
         log: LogId,
         source: LogId,
         segment: u32,
     ) -> RecursiveRead<'_, Option<Arc<Entry>>> {
         Box::pin(async move {
-            let last = self.last(source, segment, true).await?;
-            Ok(last.map(|entry| Arc::new(Entry { log, ..entry.as_ref().clone() })))
+            let source_entry = self.last_entry(source, segment, true).await?;
+            Ok(source_entry.map(|entry| Arc::new(entry.with_log(log))))
         })
     }
 
-    /// Returns an error if `at` is an inherited position, where a fork must not write.
-    pub(super) async fn check_own(&self, log: LogId, at: Position) -> Result<(), PortError> {
-        match self.lineage_if_inherited(log, at).await? {
-            None => Ok(()),
-            Some(_) => Err(PortError::permanent(format!(
-                "the fork {log} cannot write at {at}, which it inherits"
-            ))),
+    /// Returns an error if `position` is inherited, since a fork must not write there.
+    pub(super) async fn check_not_inherited(
+        &self,
+        log: LogId,
+        position: Position,
+    ) -> Result<(), PortError> {
+        if self.lineage_if_inherited(log, position).await?.is_some() {
+            return Err(PortError::permanent(format!(
+                "the fork {log} cannot write at {position}, which it inherits"
+            )));
         }
+        Ok(())
     }
 }

@@ -8,6 +8,7 @@ use cellar_base::limits::MAX_REPLY_BYTES;
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_log::load::{LoadPlan, UpdatePlan, plan_load, plan_update};
+use cellar_log::segment::Segment;
 
 use super::walk::WalkEnd;
 use super::{LogError, LogHead, Logs};
@@ -42,12 +43,12 @@ impl Logs {
         log: LogId,
         min_position: Option<Position>,
     ) -> Result<Loaded, LogError> {
-        let mut newest = self.newest_segments(log, min_position).await?;
-        if matches!(plan_load(&newest), LoadPlan::Corrupt { .. }) {
+        let mut newest_segments = self.newest_segments(log, min_position).await?;
+        if matches!(plan_load(&newest_segments), LoadPlan::Corrupt { .. }) {
             // The read may be stale, so report corruption only after a strongly consistent read.
-            newest = self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await?;
+            newest_segments = self.read_newest_segments(log, true).await?;
         }
-        let from = match plan_load(&newest) {
+        let start = match plan_load(&newest_segments) {
             LoadPlan::From(position) => position,
             LoadPlan::NoLog => return Err(LogError::NotFound),
             LoadPlan::Corrupt { segment } => {
@@ -55,24 +56,31 @@ impl Logs {
                 return Err(LogError::Corrupt { at });
             }
         };
-        let loaded = match self.collect(log, from, min_position, true).await {
-            Err(LogError::NoSuchPosition { .. }) => return Err(LogError::Corrupt { at: from }),
+        let loaded = match self.collect(log, start, min_position, FirstEntry::Included).await {
+            Err(LogError::NoSuchPosition { .. }) => return Err(LogError::Corrupt { at: start }),
             loaded => loaded?,
         };
+        let has_snapshot =
+            newest_segments.iter().any(|segment| segment.newest_snapshot().is_some());
         // The state at a log's first entry is empty, so its root is not worth a read.
-        let has_snapshot = newest.iter().any(|segment| segment.newest_snapshot().is_some());
-        let has_root = has_snapshot && from != Position::FIRST;
-        let root = if has_root { Some(self.root(log, from).await?) } else { None };
-        Ok(Loaded { root, ..loaded })
+        if !has_snapshot || start == Position::FIRST {
+            return Ok(loaded);
+        }
+        let root_key = self.finished_root_key(log, start).await?;
+        Ok(Loaded { root: Some(root_key), ..loaded })
     }
 
-    /// Returns the root key of the finished snapshot at `at`. The root is added to an existing
+    /// Returns the root key of the finished snapshot at `position`. The root is added to an existing
     /// entry, so cached entries and eventually consistent reads may lack it.
-    pub(super) async fn root(&self, log: LogId, at: Position) -> Result<String, LogError> {
-        let entry = self.retry_read(|| self.get(log, at)).await?;
-        match entry.as_ref().map(|entry| &entry.content) {
-            Some(Content::Snapshot { root: Some(root), .. }) => Ok(root.clone()),
-            _ => Err(LogError::Corrupt { at }),
+    pub(super) async fn finished_root_key(
+        &self,
+        log: LogId,
+        position: Position,
+    ) -> Result<String, LogError> {
+        let entry = self.retry_read(|| self.get_entry(log, position)).await?;
+        match entry.as_deref().map(|entry| &entry.content) {
+            Some(Content::Snapshot { root: Some(root_key), .. }) => Ok(root_key.clone()),
+            _ => Err(LogError::Corrupt { at: position }),
         }
     }
 
@@ -84,19 +92,18 @@ impl Logs {
     /// log, and the same errors as [`Logs::load`].
     pub async fn update(&self, log: LogId, after: Position) -> Result<Loaded, LogError> {
         if !self.tails.covers(self.clock.now_ms(), log, after) {
-            let newest = self.newest_segments(log, Some(after)).await?;
-            match plan_update(&newest, after) {
+            let newest_segments = self.newest_segments(log, Some(after)).await?;
+            match plan_update(&newest_segments, after) {
                 UpdatePlan::ReadOn => {}
                 UpdatePlan::NoLog => return Err(LogError::NotFound),
                 UpdatePlan::Reload => return Err(LogError::Reload),
             }
         }
-        let updated = self.collect(log, after, Some(after), false).await;
-        match updated {
+        match self.collect(log, after, Some(after), FirstEntry::Excluded).await {
             // The log has no entry at `after`, so the client has read a different version of the
             // log.
             Err(LogError::NoSuchPosition { .. }) => Err(LogError::Reload),
-            updated => updated,
+            loaded => loaded,
         }
     }
 
@@ -106,38 +113,46 @@ impl Logs {
         &self,
         log: LogId,
         min_position: Option<Position>,
-    ) -> Result<Vec<cellar_log::segment::Segment>, LogError> {
-        let newest = self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, false)).await?;
-        let current = newest.first().map(|segment| segment.num);
-        if current.is_some() && current >= min_position.map(Position::segment) {
-            return Ok(newest);
+    ) -> Result<Vec<Segment>, LogError> {
+        let newest_segments = self.read_newest_segments(log, false).await?;
+        let min_segment = min_position.map_or(0, Position::segment);
+        match newest_segments.first() {
+            Some(current_segment) if current_segment.num >= min_segment => Ok(newest_segments),
+            _ => self.read_newest_segments(log, true).await,
         }
-        self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await
     }
 
-    /// Collects the entries after `from`, or from `from` on if `inclusive` is set, until the
-    /// response is full.
+    async fn read_newest_segments(
+        &self,
+        log: LogId,
+        consistent: bool,
+    ) -> Result<Vec<Segment>, LogError> {
+        self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, consistent)).await
+    }
+
+    /// Collects the entries that follow `start` until the response is full.
     async fn collect(
         &self,
         log: LogId,
-        from: Position,
-        must_reach: Option<Position>,
-        inclusive: bool,
+        start: Position,
+        min_position: Option<Position>,
+        first_entry: FirstEntry,
     ) -> Result<Loaded, LogError> {
-        let mut collector = ReplyCollector::new(from, inclusive);
-        let must_reach = must_reach.max(Some(from));
-        let walk_end = self.walk(log, from, must_reach, |entry| Ok(collector.add(entry))).await?;
+        let mut collector = ReplyCollector::new(start, first_entry);
+        let min_position = min_position.max(Some(start));
+        let walk_end =
+            self.walk(log, start, min_position, |entry| Ok(collector.add(entry))).await?;
         self.finish_reply(log, walk_end, collector).await
     }
 
-    /// Collects the entries after `from` with strongly consistent reads.
+    /// Collects the entries after `after` with strongly consistent reads.
     pub(super) async fn collect_consistently(
         &self,
         log: LogId,
-        from: Position,
+        after: Position,
     ) -> Result<Loaded, LogError> {
-        let mut collector = ReplyCollector::new(from, false);
-        let walk_end = self.walk_consistently(log, from, |entry| Ok(collector.add(entry))).await?;
+        let mut collector = ReplyCollector::new(after, FirstEntry::Excluded);
+        let walk_end = self.walk_consistently(log, after, |entry| Ok(collector.add(entry))).await?;
         self.finish_reply(log, walk_end, collector).await
     }
 
@@ -148,45 +163,52 @@ impl Logs {
         walk_end: WalkEnd,
         collector: ReplyCollector,
     ) -> Result<Loaded, LogError> {
-        let ReplyCollector { from, entries, newest, .. } = collector;
-        let Some((last, incarnation)) = newest else {
-            return Err(LogError::NoSuchPosition { at: from, newest: from });
+        let ReplyCollector { start, entries, newest, .. } = collector;
+        let Some(last_read) = newest else {
+            return Err(LogError::NoSuchPosition { at: start, newest: start });
         };
-        if walk_end == WalkEnd::EndOfLog {
-            return Ok(Loaded { root: None, entries, head: last, incarnation, next: None });
-        }
-        let LogHead { head, incarnation } = self.head(log, Some(last)).await?;
-        Ok(Loaded { root: None, entries, head, incarnation, next: Some(last) })
+        let (LogHead { head, incarnation }, next) = match walk_end {
+            WalkEnd::EndOfLog => (last_read, None),
+            WalkEnd::Stopped => (self.head(log, Some(last_read.head)).await?, Some(last_read.head)),
+        };
+        Ok(Loaded { root: None, entries, head, incarnation, next })
     }
+}
+
+/// Whether a response contains the entry at its start position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FirstEntry {
+    Included,
+    Excluded,
 }
 
 /// Entries collected for one response.
 struct ReplyCollector {
-    from: Position,
-    inclusive: bool,
+    start: Position,
+    first_entry: FirstEntry,
     entries: Vec<Arc<Entry>>,
-    bytes: usize,
+    reply_bytes: usize,
     /// Position and incarnation of the latest visited entry.
-    newest: Option<(Position, u32)>,
+    newest: Option<LogHead>,
 }
 
 impl ReplyCollector {
-    fn new(from: Position, inclusive: bool) -> Self {
-        Self { from, inclusive, entries: Vec::new(), bytes: 0, newest: None }
+    fn new(start: Position, first_entry: FirstEntry) -> Self {
+        Self { start, first_entry, entries: Vec::new(), reply_bytes: 0, newest: None }
     }
 
     /// Adds an entry; breaks if the response is full.
     fn add(&mut self, entry: &Arc<Entry>) -> ControlFlow<()> {
-        if self.inclusive || entry.position > self.from {
-            self.bytes = self.bytes.saturating_add(entry.weight_bytes());
+        if self.first_entry == FirstEntry::Included || entry.position > self.start {
+            self.reply_bytes = self.reply_bytes.saturating_add(entry.weight_bytes());
             // Return at least one entry, regardless of its size, so that every response makes
             // progress.
-            if self.bytes > MAX_REPLY_BYTES && !self.entries.is_empty() {
+            if self.reply_bytes > MAX_REPLY_BYTES && !self.entries.is_empty() {
                 return ControlFlow::Break(());
             }
             self.entries.push(Arc::clone(entry));
         }
-        self.newest = Some((entry.position, entry.header.incarnation));
+        self.newest = Some(LogHead::of(entry));
         ControlFlow::Continue(())
     }
 }

@@ -13,16 +13,15 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_snapshot::cells::stored_cells;
 use cellar_snapshot::merge::Window;
 
+use super::row_bands::RowBands;
 use super::view::LongText;
 use super::{LogError, Logs, View};
 
-/// Number of cells in the first band of rows, including blank cells.
-const BAND_CELLS: u32 = 32 * 1024;
-/// Number of non-blank cells below which a band is sparse. After a sparse band, the band height is
-/// doubled.
-const SPARSE_BAND_CELLS: usize = 8 * 1024;
 /// Approximate size of a `#LOST!` cell in an entry, in bytes, excluding its formula.
 const CELL_BYTES: usize = 32;
+/// Maximum approximate size of the cells of one entry, in bytes. The margin below the limit covers
+/// the error of the approximation.
+const MAX_GROUP_BYTES: usize = MAX_ENTRY_BODY_BYTES / 2;
 
 /// A cell whose long text is permanently unreadable.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,16 +68,15 @@ impl Logs {
     /// Returns the same errors as [`Logs::view`].
     pub async fn lost_cells(&self, log: LogId) -> Result<LostCells, LogError> {
         let mut view = self.view(log, None, None).await?;
-        let sheets = view.metadata.tabs.order().iter().filter_map(|sheet| {
-            let name = view.metadata.tabs.name(*sheet)?.to_owned();
-            Some((*sheet, name, view.metadata.sheets.get(sheet)?.extent))
-        });
-        let sheets: Vec<(SheetId, String, Extent)> = sheets.collect();
-        let mut scan = LostCellScan::default();
-        for (sheet, name, extent) in sheets {
-            scan.scan_sheet(&mut view, sheet, &name, extent).await?;
+        let tabs = view.metadata.tabs.clone();
+        let mut search = LostCellSearch::default();
+        for sheet in tabs.order() {
+            let extent = view.metadata.sheets.get(sheet).map(|metadata| metadata.extent);
+            if let (Some(sheet_name), Some(extent)) = (tabs.name(*sheet), extent) {
+                search.search_sheet(&mut view, *sheet, sheet_name, extent).await?;
+            }
         }
-        let LostCellScan { cells, more } = scan;
+        let LostCellSearch { cells, more } = search;
         Ok(LostCells { at: view.position, cells, more, incarnation: view.incarnation })
     }
 
@@ -97,11 +95,12 @@ impl Logs {
     ) -> Result<ReplacedCells, LogError> {
         let mut replaced = ReplacedCells { cells: Vec::new(), more: false, positions: Vec::new() };
         for _ in 0..MAX_RESOLVE_ATTEMPTS {
-            let found = self.lost_cells(log).await?;
-            replaced.more = found.more;
-            match self.append_replacements(log, author, found, &mut replaced).await {
+            let lost_cells = self.lost_cells(log).await?;
+            replaced.more = lost_cells.more;
+            match self.append_replacements(log, author, lost_cells, &mut replaced).await {
+                Ok(()) => return Ok(replaced),
                 Err(LogError::Refused(Refusal::StaleResolution { .. })) => {}
-                result => return result.map(|()| replaced),
+                Err(error) => return Err(error),
             }
         }
         Err(LogError::Refused(Refusal::Contention))
@@ -113,20 +112,23 @@ impl Logs {
         &self,
         log: LogId,
         author: &str,
-        found: LostCells,
+        lost_cells: LostCells,
         replaced: &mut ReplacedCells,
     ) -> Result<(), LogError> {
-        let LostCells { mut at, cells, incarnation, .. } = found;
-        for group in group_by_entry(cells) {
+        let LostCells { at: mut position, cells, incarnation, .. } = lost_cells;
+        for cell_group in group_by_entry(cells) {
             let client = ClientKey(self.random.next().to_be_bytes());
             let author = Some(author.to_owned());
-            let edit = lost_cells_edit(&group);
-            let request = Request::directly_after(log, client, author, incarnation, at, edit);
+            let edit = lost_cells_edit(&cell_group);
+            let request = Request::directly_after(log, client, author, incarnation, position, edit);
             let appended = self.append(request).await?;
             // If another client appends after this entry, the next request is rejected as stale.
-            at = appended.results.first().and_then(|result| result.position).unwrap_or(at);
-            replaced.positions.push(at);
-            replaced.cells.extend(group);
+            if let Some(new_position) = appended.results.first().and_then(|result| result.position)
+            {
+                position = new_position;
+            }
+            replaced.positions.push(position);
+            replaced.cells.extend(cell_group);
         }
         Ok(())
     }
@@ -134,30 +136,28 @@ impl Logs {
 
 /// Lost cells found so far.
 #[derive(Default)]
-struct LostCellScan {
+struct LostCellSearch {
     cells: Vec<LostCell>,
     more: bool,
 }
 
-impl LostCellScan {
-    async fn scan_sheet(
+impl LostCellSearch {
+    async fn search_sheet(
         &mut self,
         view: &mut View,
         sheet: SheetId,
-        name: &str,
+        sheet_name: &str,
         extent: Extent,
     ) -> Result<(), LogError> {
-        let mut band_rows = (BAND_CELLS / extent.columns.max(1)).max(1);
-        let mut row = 0;
-        while row < extent.rows && !self.more {
-            let end = row.saturating_add(band_rows).min(extent.rows);
-            let window = Window { rows: row..end, columns: 0..extent.columns };
+        let mut bands = RowBands::new(0..extent.rows, extent.columns);
+        while !self.more
+            && let Some(rows) = bands.next_rows()
+        {
+            let window = Window { rows, columns: 0..extent.columns };
             let tile = view.tile(sheet, &window).await?;
-            if tile.cells() < SPARSE_BAND_CELLS {
-                band_rows = band_rows.saturating_mul(2);
-            }
-            for placed in stored_cells(&tile) {
-                let Some(hash) = placed.long_text else { continue };
+            bands.adapt_height(tile.cells());
+            for tile_cell in stored_cells(&tile) {
+                let Some(hash) = tile_cell.long_text else { continue };
                 let LongText::Lost(fault) = view.long_text(hash).await? else { continue };
                 if self.cells.len() == MAX_LOST_CELLS_AT_ONCE {
                     self.more = true;
@@ -165,14 +165,13 @@ impl LostCellScan {
                 }
                 self.cells.push(LostCell {
                     sheet,
-                    sheet_name: name.to_owned(),
-                    place: CellName { row: placed.row, column: placed.column },
-                    preview: placed.cell.text(),
+                    sheet_name: sheet_name.to_owned(),
+                    place: CellName { row: tile_cell.row, column: tile_cell.column },
+                    preview: tile_cell.cell.text(),
                     why: fault.summary(),
-                    formula: placed.cell.formula,
+                    formula: tile_cell.cell.formula,
                 });
             }
-            row = end;
         }
         Ok(())
     }
@@ -181,22 +180,22 @@ impl LostCellScan {
 /// Groups cells by sheet, limited to the size of one entry.
 fn group_by_entry(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
     let mut groups: Vec<Vec<LostCell>> = Vec::new();
-    let mut group_bytes = 0;
+    let mut last_group_bytes = 0;
     for cell in cells {
         let cell_bytes = CELL_BYTES + cell.formula.as_deref().map_or(0, str::len);
-        let fits = |group: &[LostCell]| {
-            group.len() < MAX_CELLS_PER_OPERATION
-                && group_bytes + cell_bytes <= MAX_ENTRY_BODY_BYTES / 2
-                && group.first().is_some_and(|first| first.sheet == cell.sheet)
-        };
-        if let Some(group) = groups.last_mut()
-            && fits(group)
-        {
-            group_bytes += cell_bytes;
-            group.push(cell);
-        } else {
-            group_bytes = cell_bytes;
-            groups.push(vec![cell]);
+        match groups.last_mut() {
+            Some(last_group)
+                if last_group.len() < MAX_CELLS_PER_OPERATION
+                    && last_group_bytes + cell_bytes <= MAX_GROUP_BYTES
+                    && last_group.first().is_some_and(|other| other.sheet == cell.sheet) =>
+            {
+                last_group_bytes += cell_bytes;
+                last_group.push(cell);
+            }
+            _ => {
+                last_group_bytes = cell_bytes;
+                groups.push(vec![cell]);
+            }
         }
     }
     groups
@@ -206,12 +205,12 @@ fn group_by_entry(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
 /// preserved.
 fn lost_cells_edit(cells: &[LostCell]) -> Operation {
     let sheet = cells.first().map_or(SheetId::FIRST, |first| first.sheet);
-    let edits = cells.iter().map(|cell| CellEdit {
+    let cell_edits = cells.iter().map(|cell| CellEdit {
         row: cell.place.row,
         column: cell.place.column,
         value: Some(Value::Error(ErrorCode::Lost)),
         formula: cell.formula.clone(),
         format: None,
     });
-    Operation::SetCells(SetCells { sheet, cells: edits.collect() })
+    Operation::SetCells(SetCells { sheet, cells: cell_edits.collect() })
 }

@@ -21,6 +21,7 @@ mod push;
 mod resolve;
 mod revert;
 mod roll;
+mod row_bands;
 mod snapshot;
 mod stats;
 mod undo;
@@ -97,25 +98,20 @@ impl Logs {
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Self {
-        let (tails, last_ids) = (TailCache::default(), LastIdCache::default());
-        let last_offloaded = OffloadedCache::default();
-        let objects = ObjectStore::with_cache(Arc::clone(&blobs));
-        let (roots, lineages) = (RootCache::default(), LineageCache::default());
-        let incarnation = FIRST_INCARNATION;
         Self {
+            objects: ObjectStore::with_cache(Arc::clone(&blobs)),
             entries,
             segments,
             blobs,
             clock,
             random,
-            tails,
-            last_ids,
-            last_offloaded,
-            objects,
-            roots,
+            tails: TailCache::default(),
+            last_ids: LastIdCache::default(),
+            last_offloaded: OffloadedCache::default(),
+            roots: RootCache::default(),
             pokes: Arc::new(NoPokes),
-            lineages,
-            incarnation,
+            lineages: LineageCache::default(),
+            incarnation: FIRST_INCARNATION,
         }
     }
 
@@ -136,8 +132,9 @@ impl Logs {
 
     /// Returns each table's name and whether the table responds.
     pub async fn reachable(&self) -> [(&'static str, bool); 2] {
-        let (entries, segments) = tokio::join!(self.entries.reachable(), self.segments.reachable());
-        [("entries", entries), ("segments", segments)]
+        let (entries_reachable, segments_reachable) =
+            tokio::join!(self.entries.reachable(), self.segments.reachable());
+        [("entries", entries_reachable), ("segments", segments_reachable)]
     }
 
     fn inputs(&self) -> Inputs {
@@ -156,28 +153,28 @@ impl Logs {
     }
 
     /// Runs a read, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in total (I6).
-    async fn retry_read<T, F>(&self, read: impl Fn() -> F) -> Result<T, LogError>
+    async fn retry_read<T, F>(&self, send_read: impl Fn() -> F) -> Result<T, LogError>
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        retried(self.clock.as_ref(), self.random.as_ref(), read).await
+        retry_temporary_errors(self.clock.as_ref(), self.random.as_ref(), send_read).await
     }
 }
 
 /// Runs an idempotent request, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in
 /// total.
-async fn retried<T, F>(
+async fn retry_temporary_errors<T, F>(
     clock: &dyn Clock,
     random: &dyn Random,
-    request: impl Fn() -> F,
+    send_request: impl Fn() -> F,
 ) -> Result<T, LogError>
 where
     F: Future<Output = Result<T, PortError>>,
 {
     let mut attempt = 1;
     loop {
-        match request().await {
-            Ok(value) => return Ok(value),
+        match send_request().await {
+            Ok(reply) => return Ok(reply),
             Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
                 tracing::warn!(attempt, %error, "a read failed; retrying");
                 clock.sleep_ms(full_jitter_ms(attempt, random.next())).await;

@@ -13,7 +13,7 @@ use cellar_snapshot::objects::Objects;
 use cellar_snapshot::root::{ClientMap, Root};
 use cellar_snapshot::view;
 
-use super::{LogError, Logs};
+use super::{LogError, LogHead, Logs};
 
 /// Cache of each client's last mutation id, per log. A cached id may be too low but never too high,
 /// since entries are never removed from a log.
@@ -34,8 +34,8 @@ impl LastIdCache {
         if last_ids.len() >= MAX_CACHED_CLIENTS && !last_ids.contains_key(&(log, client)) {
             last_ids.clear();
         }
-        let cached = last_ids.entry((log, client)).or_insert(0);
-        *cached = last_id.max(*cached);
+        let cached_id = last_ids.entry((log, client)).or_insert(0);
+        *cached_id = last_id.max(*cached_id);
     }
 }
 
@@ -49,21 +49,24 @@ impl Logs {
         let root = self.root_for(log, None, None).await?;
         let mut last_id = match &root {
             None => None,
-            Some(root) => self.root_clients(log, root).await?.get(client).map(|last| last.id),
-        };
-        let begin = root.map_or(Position::FIRST, |root| root.position);
-        let mut head = None;
-        self.walk_consistently(log, begin, |entry| {
-            if let Some((author, _, last)) = entry.mutation_ids()
-                && author == client
-            {
-                last_id = last_id.max(Some(last));
+            Some(root) => {
+                let root_clients = self.root_clients(log, root).await?;
+                root_clients.get(client).map(|mutation| mutation.id)
             }
-            head = Some((entry.position, entry.header.incarnation));
+        };
+        let start = root.map_or(Position::FIRST, |root| root.position);
+        let mut newest = None;
+        self.walk_consistently(log, start, |entry| {
+            if let Some((entry_client, _, last_id_of_entry)) = entry.mutation_ids()
+                && entry_client == client
+            {
+                last_id = last_id.max(Some(last_id_of_entry));
+            }
+            newest = Some(LogHead::of(entry));
             Ok(ControlFlow::Continue(()))
         })
         .await?;
-        let (head, incarnation) = head.ok_or(LogError::NotFound)?;
+        let LogHead { head, incarnation } = newest.ok_or(LogError::NotFound)?;
         Ok(LookedUp { last_id, head, incarnation })
     }
 
@@ -73,7 +76,8 @@ impl Logs {
         log: LogId,
         root: &Root,
     ) -> Result<ClientMap, LogError> {
-        let (mut objects, family) = (Objects::default(), self.family(log).await?);
+        let family = self.family(log).await?;
+        let mut objects = Objects::default();
         let read_clients = |objects: &Objects| Ok(view::clients(root, objects));
         let clients = self.objects.ready(family, &mut objects, read_clients).await;
         self.roots.invalidate_on_error(log, clients.map_err(LogError::from))

@@ -10,7 +10,7 @@ use cellar_log::entry::{Content, Entry};
 use cellar_log::{retention::OffloadedFault, retention::decode_offloaded};
 
 use super::Logs;
-use super::append::contiguous;
+use super::append::contiguous_prefix;
 use crate::ports::{BlobKey, GetOutcome, Page, PortError};
 
 /// Cache of the most recently read offloaded segment, identified by its object key, which contains
@@ -27,7 +27,7 @@ impl Logs {
     /// Returns one page of a segment in ascending order, starting at `from` (inclusive). If the
     /// page in the table has a gap and the segment has an offloaded copy, the page is read from the
     /// copy. Inherited entries are read from the fork's source.
-    pub(super) async fn page(
+    pub(super) async fn read_page(
         &self,
         log: LogId,
         from: Position,
@@ -37,17 +37,15 @@ impl Logs {
             return self.inherited_page(log, lineage, from, consistent).await;
         }
         let page = self.entries.page(log, from, consistent).await?;
-        let starts_at_from = page.entries.first().is_none_or(|first| first.position == from);
-        if starts_at_from && contiguous(&page.entries).len() == page.entries.len() {
+        let starts_at_from = page.entries.first().is_none_or(|entry| entry.position == from);
+        let has_gap = contiguous_prefix(&page.entries).len() < page.entries.len();
+        if starts_at_from && !has_gap {
             return Ok(page);
         }
-        let Some(offloaded) = self.offloaded_entries(log, from.segment(), consistent).await? else {
-            return Ok(page);
-        };
-        let limit = usize::try_from(MAX_PAGE_ENTRIES).unwrap_or(usize::MAX);
-        let mut rest = offloaded.iter().filter(|entry| entry.position >= from);
-        let entries = rest.by_ref().take(limit).cloned().collect();
-        Ok(Page { entries, more: rest.next().is_some() })
+        match self.offloaded_entries(log, from.segment(), consistent).await? {
+            Some(offloaded_entries) => Ok(offloaded_page(&offloaded_entries, from)),
+            None => Ok(page),
+        }
     }
 
     /// Returns a segment's entries from its offloaded copy. Returns `None` if there is no copy, or
@@ -59,25 +57,34 @@ impl Logs {
         consistent: bool,
     ) -> Result<Option<SegmentEntries>, PortError> {
         let record = self.segments.segment(log, segment, consistent).await?;
-        let Some(name) = record.and_then(|record| record.offloaded) else { return Ok(None) };
-        if let Some(offloaded) = self.last_offloaded.get(&name) {
-            return Ok(Some(offloaded));
+        let Some(object_key) = record.and_then(|record| record.offloaded) else { return Ok(None) };
+        if let Some(cached_entries) = self.last_offloaded.get(&object_key) {
+            return Ok(Some(cached_entries));
         }
-        match read_offloaded(self.blobs.as_ref(), log, segment, &name).await? {
+        match read_offloaded(self.blobs.as_ref(), log, segment, &object_key).await? {
             OffloadedRead::Whole(entries) => {
                 let raise_incarnation = |entry: Arc<Entry>| {
                     Arc::new(Arc::unwrap_or_clone(entry).raise_incarnation(self.incarnation))
                 };
-                let offloaded = Arc::new(entries.into_iter().map(raise_incarnation).collect());
-                self.last_offloaded.insert(&name, &offloaded);
-                Ok(Some(offloaded))
+                let entries = Arc::new(entries.into_iter().map(raise_incarnation).collect());
+                self.last_offloaded.insert(&object_key, &entries);
+                Ok(Some(entries))
             }
             OffloadedRead::Unusable(reason) => {
-                tracing::error!(%log, segment, object = name, reason, "the offloaded segment is unusable");
+                tracing::error!(%log, segment, object = object_key, reason, "the offloaded segment is unusable");
                 Ok(None)
             }
         }
     }
+}
+
+/// Returns one page of a segment's entries, starting at `from`.
+fn offloaded_page(segment_entries: &[Arc<Entry>], from: Position) -> Page {
+    let page_limit = usize::try_from(MAX_PAGE_ENTRIES).unwrap_or(usize::MAX);
+    let skipped_count = segment_entries.partition_point(|entry| entry.position < from);
+    let remaining_entries = segment_entries.get(skipped_count..).unwrap_or_default();
+    let more = remaining_entries.len() > page_limit;
+    Page { entries: remaining_entries.iter().take(page_limit).cloned().collect(), more }
 }
 
 impl OffloadedCache {
@@ -110,10 +117,10 @@ pub(crate) async fn read_offloaded(
     blobs: &dyn crate::ports::Blobs,
     log: LogId,
     segment: u32,
-    name: &str,
+    object_key: &str,
 ) -> Result<OffloadedRead, PortError> {
     let unusable = |reason: String| Ok(OffloadedRead::Unusable(reason));
-    let key = match BlobKey::new(name) {
+    let key = match BlobKey::new(object_key) {
         Ok(key) => key,
         Err(error) => return unusable(error.to_string()),
     };
@@ -127,11 +134,11 @@ pub(crate) async fn read_offloaded(
             ));
         }
     };
-    let entries = match decode_offloaded(name, &bytes) {
+    let entries = match decode_offloaded(object_key, &bytes) {
         Ok(entries) => entries,
         Err(fault @ OffloadedFault::UnknownVersion(_)) => {
             return Err(PortError::permanent(format!(
-                "cannot read the offloaded segment {name}: {fault}"
+                "cannot read the offloaded segment {object_key}: {fault}"
             )));
         }
         Err(fault) => return unusable(fault.to_string()),
@@ -151,6 +158,6 @@ pub(crate) fn is_complete_segment(entries: &[Arc<Entry>], log: LogId, segment: u
     let is_closed = entries.last().is_some_and(|last| matches!(last.content, Content::EndSegment));
     entries.first().map(|entry| entry.position) == start
         && entries.iter().all(|entry| entry.log == log)
-        && contiguous(entries).len() == entries.len()
+        && contiguous_prefix(entries).len() == entries.len()
         && is_closed
 }

@@ -9,7 +9,7 @@ use cellar_base::position::Position;
 use cellar_log::entry::Entry;
 use cellar_log::load::{LoadPlan, UpdatePlan, plan_load, plan_update};
 
-use super::{LogError, Logs};
+use super::{Loaded, LogError, Logs};
 
 /// Result of a pull.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,8 +55,10 @@ impl Logs {
         group: &str,
         cookie: Option<Cookie>,
     ) -> Result<PullOutcome, LogError> {
-        let ids = ClientIds::new(subject, group);
-        let Some(cookie) = cookie else { return self.pull_from_snapshot(log, ids, None).await };
+        let client_ids = ClientIds::new(subject, group);
+        let Some(cookie) = cookie else {
+            return self.pull_from_snapshot(log, client_ids, None).await;
+        };
         if cookie.log != log {
             return Ok(PullOutcome::UnknownCookie);
         }
@@ -65,14 +67,9 @@ impl Logs {
             Err(LogError::NoSuchPosition { .. }) => None,
             Err(error) => return Err(error),
         };
-        let newest = loaded.as_ref().map(|loaded| {
-            let last = loaded.entries.last();
-            last.map_or((cookie.position, loaded.incarnation), |last| {
-                (last.position, last.header.incarnation)
-            })
-        });
-        let has_news = newest.is_some_and(|(newest, _)| newest > cookie.position);
-        let (snapshot, needs_reload) = if has_news {
+        let newest = loaded.as_ref().map(|loaded| newest_after(&cookie, loaded));
+        let has_new_entries = newest.is_some_and(|(position, _)| position > cookie.position);
+        let (snapshot, needs_reload) = if has_new_entries {
             self.snapshot_and_distance(log, cookie.position).await?
         } else {
             (None, false)
@@ -81,10 +78,10 @@ impl Logs {
             (PullPlan::Unchanged, _) => Ok(PullOutcome::Nothing(cookie)),
             (PullPlan::EntriesSince, Some(loaded)) if !needs_reload => {
                 let more = loaded.next.is_some();
-                Ok(PullOutcome::Since(pull_delta(cookie, ids, loaded.entries, more)))
+                Ok(PullOutcome::Since(pull_delta(cookie, client_ids, loaded.entries, more)))
             }
             (PullPlan::EntriesSince | PullPlan::FromSnapshot, _) => {
-                self.pull_from_snapshot(log, ids, Some(cookie.position)).await
+                self.pull_from_snapshot(log, client_ids, Some(cookie.position)).await
             }
             (PullPlan::UnknownState, _) => Ok(PullOutcome::UnknownCookie),
         }
@@ -97,41 +94,58 @@ impl Logs {
         log: LogId,
         after: Position,
     ) -> Result<(Option<Position>, bool), LogError> {
-        let newest = self.newest_segments(log, Some(after)).await?;
-        let snapshot = match plan_load(&newest) {
-            LoadPlan::From(from) if from != Position::FIRST => Some(from),
+        let newest_segments = self.newest_segments(log, Some(after)).await?;
+        let snapshot = match plan_load(&newest_segments) {
+            LoadPlan::From(start) if start != Position::FIRST => Some(start),
             _ => None,
         };
-        Ok((snapshot, plan_update(&newest, after) == UpdatePlan::Reload))
+        let needs_reload = plan_update(&newest_segments, after) == UpdatePlan::Reload;
+        Ok((snapshot, needs_reload))
     }
 
     async fn pull_from_snapshot(
         &self,
         log: LogId,
-        mut ids: ClientIds,
+        mut client_ids: ClientIds,
         min_position: Option<Position>,
     ) -> Result<PullOutcome, LogError> {
-        let loaded = self.load(log, min_position).await?;
-        let first = loaded.entries.first().map_or(Position::FIRST, |first| first.position);
-        if let Some(root) = &loaded.root {
-            let root = self.objects.root(root).await?;
-            ids.add_root(&self.root_clients(log, &root).await?);
-        }
-        let snapshot = loaded.root.is_some().then_some(first);
-        let cookie = Cookie { log, incarnation: loaded.incarnation, position: first, snapshot };
-        let news = pull_delta(cookie, ids, loaded.entries, loaded.next.is_some());
-        Ok(PullOutcome::Reset { root: loaded.root, news })
+        let Loaded { root: root_key, entries, incarnation, next, .. } =
+            self.load(log, min_position).await?;
+        let start = entries.first().map_or(Position::FIRST, |entry| entry.position);
+        let snapshot = match &root_key {
+            Some(root_key) => {
+                let root = self.objects.root(root_key).await?;
+                client_ids.add_root(&self.root_clients(log, &root).await?);
+                Some(start)
+            }
+            None => None,
+        };
+        let cookie = Cookie { log, incarnation, position: start, snapshot };
+        let news = pull_delta(cookie, client_ids, entries, next.is_some());
+        Ok(PullOutcome::Reset { root: root_key, news })
     }
 }
 
 /// Builds the response with the entries after `cookie` and the next cookie.
 fn pull_delta(
     cookie: Cookie,
-    mut ids: ClientIds,
+    mut client_ids: ClientIds,
     entries: Vec<Arc<Entry>>,
     more: bool,
 ) -> PullDelta {
-    entries.iter().for_each(|entry| ids.add_entry(entry));
-    let position = entries.last().map_or(cookie.position, |last| last.position);
-    PullDelta { cookie: Cookie { position, ..cookie }, entries, last_ids: ids.into_ids(), more }
+    for entry in &entries {
+        client_ids.add_entry(entry);
+    }
+    let position = entries.last().map_or(cookie.position, |entry| entry.position);
+    let next_cookie = Cookie { position, ..cookie };
+    PullDelta { cookie: next_cookie, entries, last_ids: client_ids.into_ids(), more }
+}
+
+/// Returns the position and incarnation of the latest loaded entry after the cookie, or of the
+/// cookie's own entry if there is none.
+fn newest_after(cookie: &Cookie, loaded: &Loaded) -> (Position, u32) {
+    match loaded.entries.last() {
+        Some(entry) => (entry.position, entry.header.incarnation),
+        None => (cookie.position, loaded.incarnation),
+    }
 }

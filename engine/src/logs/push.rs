@@ -2,7 +2,7 @@
 
 use cellar_api::sync::{PushAction, PushEvent, PushOutcome, PushRules, Run, RunPush};
 use cellar_base::identity::{ClientKey, ClientName, LogId};
-use cellar_log::append::Refusal;
+use cellar_log::append::{Appended, Refusal};
 use cellar_sheet::operation::{Rejection, RejectionReason};
 
 use super::{LogError, Logs};
@@ -38,19 +38,22 @@ impl Logs {
         client: &PushClient,
         run: Run,
     ) -> Result<PushOutcome, LogError> {
-        let PushClient { key, name } = client;
-        let (log, author) = (pushing.log, pushing.author.clone());
-        let known = self.last_ids.last_id(log, *key);
-        let whose = (*key, name.clone());
+        let log = pushing.log;
+        let author = pushing.author.clone();
+        let key_and_name = (client.key, client.name.clone());
+        let cached_last_id = self.last_ids.last_id(log, client.key);
         let rules = PushRules::default();
-        let (mut push, mut action) = RunPush::begin(log, whose, author, known, run, rules);
+        let (mut push, mut action) =
+            RunPush::begin(log, key_and_name, author, cached_last_id, run, rules);
         loop {
             let event = match action {
                 PushAction::Append(request) => to_push_event(self.append(request).await)?,
-                PushAction::LookUp => PushEvent::LookedUp(self.look_up_last_id(log, *key).await?),
+                PushAction::LookUp => {
+                    PushEvent::LookedUp(self.look_up_last_id(log, client.key).await?)
+                }
                 PushAction::GiveUp => return Err(LogError::Refused(Refusal::Contention)),
                 PushAction::Finish(outcome) => {
-                    self.last_ids.raise(log, *key, outcome.last_id);
+                    self.last_ids.raise(log, client.key, outcome.last_id);
                     return Ok(outcome);
                 }
             };
@@ -61,10 +64,8 @@ impl Logs {
 
 /// Converts the result of an append to a state machine event, or returns an error that ends the
 /// push.
-fn to_push_event(
-    appended: Result<cellar_log::append::Appended, LogError>,
-) -> Result<PushEvent, LogError> {
-    match appended {
+fn to_push_event(append_result: Result<Appended, LogError>) -> Result<PushEvent, LogError> {
+    match append_result {
         Ok(appended) => PushEvent::of(Ok(appended)).map_err(LogError::Refused),
         Err(LogError::Refused(refusal)) => PushEvent::of(Err(refusal)).map_err(LogError::Refused),
         // Reject the mutation instead of returning an error. The client would retry an error

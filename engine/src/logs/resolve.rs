@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_RESOLVE_ATTEMPTS;
 use cellar_base::position::Position;
-use cellar_log::append::{Appended, Refusal, Request, ResolutionRequest, Resolved, Target};
+use cellar_log::append::{Appended, Refusal, Request, Resolution, ResolutionRequest, Target};
 
 use super::undo::UndoStates;
 use super::{LogError, Logs};
@@ -23,63 +23,80 @@ impl Logs {
     pub(super) async fn append_resolved(
         &self,
         request: Request,
-        asked: ResolutionRequest,
+        resolution_request: ResolutionRequest,
     ) -> Result<Appended, LogError> {
         let log = request.log();
         // If this request is a retry, the log already contains its mutation, even if the current
         // state no longer allows the mutation.
-        if self.has_mutation(log, asked).await? {
+        if self.has_mutation(log, resolution_request).await? {
             return self.append_unchecked(request).await;
         }
-        let mut resolver = match asked.target {
-            Target::Entry(target) => match self.states_before(log, target, asked.base).await {
-                Ok(states) => Resolver::Undo(Box::new(states)),
-                Err(error) if is_unreadable(&error) => return self.append_unchecked(request).await,
-                Err(error) => return Err(error),
-            },
-            Target::After(target) => Resolver::Revert(target),
+        let mut resolver = match self.begin_resolution(log, resolution_request).await {
+            Ok(resolver) => resolver,
+            Err(error) if is_unreadable(&error) => return self.append_unchecked(request).await,
+            Err(error) => return Err(error),
         };
-        let mut must_reach = asked.base;
+        let mut min_position = resolution_request.base;
         for _ in 0..MAX_RESOLVE_ATTEMPTS {
-            let resolved = match self.resolve(log, &mut resolver, must_reach).await {
+            let resolved = match self.resolve(log, &mut resolver, min_position).await {
                 Ok(resolved) => resolved,
                 Err(error) if is_unreadable(&error) => return self.append_unchecked(request).await,
                 Err(error) => return Err(error),
             };
             match self.append_unchecked(request.clone().with_resolution(resolved)).await {
-                Err(LogError::Refused(Refusal::StaleResolution { newest })) => must_reach = newest,
-                result => return result,
+                Err(LogError::Refused(Refusal::StaleResolution { newest })) => {
+                    min_position = newest;
+                }
+                appended => return appended,
             }
         }
         Err(LogError::Refused(Refusal::Contention))
+    }
+
+    async fn begin_resolution(
+        &self,
+        log: LogId,
+        ResolutionRequest { target, base, .. }: ResolutionRequest,
+    ) -> Result<Resolver, LogError> {
+        match target {
+            Target::Entry(target) => {
+                let states = self.read_undo_states(log, target, base).await?;
+                Ok(Resolver::Undo(Box::new(states)))
+            }
+            Target::After(target) => Ok(Resolver::Revert(target)),
+        }
     }
 
     async fn resolve(
         &self,
         log: LogId,
         resolver: &mut Resolver,
-        must_reach: Position,
-    ) -> Result<Resolved, LogError> {
+        min_position: Position,
+    ) -> Result<Resolution, LogError> {
         match resolver {
-            Resolver::Undo(states) => self.resolve_undo(log, states, must_reach).await,
-            Resolver::Revert(target) => self.resolve_revert(log, *target, must_reach).await,
+            Resolver::Undo(states) => self.resolve_undo(log, states, min_position).await,
+            Resolver::Revert(target) => self.resolve_revert(log, *target, min_position).await,
         }
     }
 
     /// Whether the log contains the mutation after its base. The read is eventually consistent and
     /// may miss the mutation; the check merely avoids resolving a repeated request again.
-    async fn has_mutation(&self, log: LogId, asked: ResolutionRequest) -> Result<bool, LogError> {
-        let mut found = false;
-        let walk = self.walk(log, asked.base, None, |entry| {
-            let ids = entry.mutation_ids();
-            found |= ids.is_some_and(|(client, first, last)| {
-                client == asked.client && (first..=last).contains(&asked.id)
+    async fn has_mutation(
+        &self,
+        log: LogId,
+        resolution_request: ResolutionRequest,
+    ) -> Result<bool, LogError> {
+        let ResolutionRequest { client, id: mutation_id, base, .. } = resolution_request;
+        let mut is_in_log = false;
+        let walk = self.walk(log, base, None, |entry| {
+            is_in_log = entry.mutation_ids().is_some_and(|(entry_client, first_id, last_id)| {
+                entry_client == client && (first_id..=last_id).contains(&mutation_id)
             });
-            Ok(if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            Ok(if is_in_log { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
         match walk.await {
             // The read may miss a repeated mutation, but the append detects it.
-            Ok(_) | Err(LogError::Corrupt { .. }) => Ok(found),
+            Ok(_) | Err(LogError::Corrupt { .. }) => Ok(is_in_log),
             Err(error) => Err(error),
         }
     }

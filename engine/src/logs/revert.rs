@@ -2,36 +2,36 @@
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_log::append::Resolved;
+use cellar_log::append::Resolution;
 use cellar_sheet::workbook::revert;
 
 use super::{LogError, Logs};
 
 impl Logs {
     /// Returns the operations that restore the state at `target`, starting from the latest state,
-    /// which is at or after `must_reach`. Reads only the cells that differ. Returns no operations
+    /// which is at or after `min_position`. Reads only the cells that differ. Returns no operations
     /// if the states are equal or `target` does not exist.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::changes`].
+    /// Returns the same errors as [`Logs::read_changes`].
     pub(super) async fn resolve_revert(
         &self,
         log: LogId,
         target: Position,
-        must_reach: Position,
-    ) -> Result<Resolved, LogError> {
-        let at = self.head(log, Some(must_reach)).await?.head;
-        let nothing = Ok(Resolved { at, operations: Vec::new() });
-        if target >= at {
-            return nothing;
+        min_position: Position,
+    ) -> Result<Resolution, LogError> {
+        let head = self.head(log, Some(min_position)).await?.head;
+        let no_operations = Ok(Resolution { state_position: head, operations: Vec::new() });
+        if target >= head {
+            return no_operations;
         }
-        let changes = match self.changes(log, target, at).await {
+        let changes = match self.read_changes(log, target, head).await {
             Ok(changes) => changes,
-            Err(LogError::NoSuchPosition { .. }) => return nothing,
+            Err(LogError::NoSuchPosition { .. }) => return no_operations,
             Err(error) => return Err(error),
         };
         let operations = revert(&changes.before, &changes.after()?).unwrap_or_default();
-        Ok(Resolved { at, operations })
+        Ok(Resolution { state_position: head, operations })
     }
 }

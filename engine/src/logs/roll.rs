@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_log::entry::Entry;
 use cellar_log::roll::{Roll, RollAction, RollEvent, RollRefusal, Rolled, Transaction};
 
@@ -19,70 +21,82 @@ impl Logs {
     pub async fn roll(&self, tail: Arc<Entry>) -> Result<Rolled, LogError> {
         let log = tail.log;
         let (mut roll, mut action) = Roll::begin(tail);
-        let mut store_error: Option<PortError> = None;
+        let mut driver = RollDriver { logs: self, log, last_store_error: None };
         loop {
             let event = match action {
-                RollAction::ReadNewestSegment => match self.segments.newest(log, 1, true).await {
-                    Ok(newest) => RollEvent::NewestSegment(newest.into_iter().next()),
-                    Err(error) => read_failed(error, &mut store_error),
-                },
-                RollAction::Read { from } => match self.entries.page(log, from, true).await {
-                    Ok(page) => RollEvent::Page { entries: page.entries, more: page.more },
-                    Err(error) => read_failed(error, &mut store_error),
-                },
-                RollAction::Transact(transaction) => {
-                    self.transact_roll(transaction, &mut store_error).await
-                }
+                RollAction::ReadNewestSegment => driver.read_newest_segment().await,
+                RollAction::Read { from } => driver.read_page(from).await,
+                RollAction::Transact(transaction) => driver.transact(transaction).await,
                 RollAction::Wait { delay_ms } => {
                     self.clock.sleep_ms(delay_ms).await;
                     RollEvent::Waited
                 }
                 RollAction::Finish(Ok(rolled)) => return Ok(rolled),
-                RollAction::Finish(Err(refusal)) => {
-                    return Err(match (refusal, store_error) {
-                        (RollRefusal::Store, Some(error)) => LogError::Store(error),
-                        (refusal, _) => LogError::Roll(refusal),
-                    });
-                }
+                RollAction::Finish(Err(refusal)) => return Err(driver.into_error(refusal)),
             };
             (roll, action) = roll.step(event, self.inputs());
         }
     }
 }
 
-impl Logs {
+/// Performs the actions of one roll.
+struct RollDriver<'a> {
+    logs: &'a Logs,
+    log: LogId,
+    /// Error of the last failed store request, reported if the roll gives up.
+    last_store_error: Option<PortError>,
+}
+
+impl RollDriver<'_> {
+    async fn read_newest_segment(&mut self) -> RollEvent {
+        match self.logs.segments.newest(self.log, 1, true).await {
+            Ok(segments) => RollEvent::NewestSegment(segments.into_iter().next()),
+            Err(error) => self.record_failed_read(error),
+        }
+    }
+
+    async fn read_page(&mut self, from: Position) -> RollEvent {
+        match self.logs.entries.page(self.log, from, true).await {
+            Ok(page) => RollEvent::Page { entries: page.entries, has_more: page.more },
+            Err(error) => self.record_failed_read(error),
+        }
+    }
+
     /// Writes the End Segment (last entry) and the next segment's first entry in one transaction.
-    async fn transact_roll(
-        &self,
-        transaction: Box<Transaction>,
-        store_error: &mut Option<PortError>,
-    ) -> RollEvent {
+    async fn transact(&mut self, transaction: Box<Transaction>) -> RollEvent {
         let end = &transaction.end;
-        let outcome = match self.check_own(end.log, end.position).await {
-            Ok(()) => self.segments.roll(&transaction).await,
+        let outcome = match self.logs.check_not_inherited(end.log, end.position).await {
+            Ok(()) => self.logs.segments.roll(&transaction).await,
             Err(error) => CreateOutcome::Failed(error),
         };
         match outcome {
             CreateOutcome::Created => {
-                self.cache_entries(&[transaction.end.into(), transaction.first.into()]);
+                self.logs.cache_entries(&[transaction.end.into(), transaction.first.into()]);
                 RollEvent::Accepted
             }
             CreateOutcome::Exists => RollEvent::Refused,
             CreateOutcome::Unknown(error) => {
                 tracing::warn!(log = %end.log, %error, "the outcome of a roll is unknown");
-                *store_error = Some(error);
+                self.last_store_error = Some(error);
                 RollEvent::Unknown
             }
             CreateOutcome::Failed(error) => {
-                *store_error = Some(error);
+                self.last_store_error = Some(error);
                 RollEvent::Failed
             }
         }
     }
-}
 
-fn read_failed(error: PortError, store_error: &mut Option<PortError>) -> RollEvent {
-    let temporary = error.temporary;
-    *store_error = Some(error);
-    RollEvent::ReadFailed { temporary }
+    fn record_failed_read(&mut self, error: PortError) -> RollEvent {
+        let temporary = error.temporary;
+        self.last_store_error = Some(error);
+        RollEvent::ReadFailed { temporary }
+    }
+
+    fn into_error(self, refusal: RollRefusal) -> LogError {
+        match (refusal, self.last_store_error) {
+            (RollRefusal::Store, Some(store_error)) => LogError::Store(store_error),
+            (refusal, _) => LogError::Roll(refusal),
+        }
+    }
 }

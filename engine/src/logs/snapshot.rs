@@ -24,21 +24,21 @@ pub(super) struct RootCache {
 }
 
 impl RootCache {
-    fn get(&self, log: LogId, at: Position) -> Option<Arc<Root>> {
+    fn get(&self, log: LogId, position: Position) -> Option<Arc<Root>> {
         let roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
-        let (position, root) = roots.get(&log)?;
-        if *position != at {
+        let (cached_position, root) = roots.get(&log)?;
+        if *cached_position != position {
             return None;
         }
         Some(Arc::clone(root))
     }
 
-    fn insert(&self, log: LogId, at: Position, root: &Arc<Root>) {
+    fn insert(&self, log: LogId, position: Position, root: &Arc<Root>) {
         let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
         if roots.len() >= MAX_CACHED_ROOTS && !roots.contains_key(&log) {
             roots.clear();
         }
-        roots.insert(log, (at, Arc::clone(root)));
+        roots.insert(log, (position, Arc::clone(root)));
     }
 
     /// Returns `result` unchanged. If a snapshot object is missing or damaged, evicts the root from
@@ -55,125 +55,143 @@ impl RootCache {
     }
 }
 
+/// Returns the last possible position of a segment.
+fn last_position_of(segment: u32) -> Position {
+    Position::new(segment, u32::MAX).unwrap_or(Position::FIRST)
+}
+
 impl Logs {
-    /// Returns the root on which a read at `at` is based. `at` defaults to the latest position,
-    /// which is at or after `min_position`. Returns `None` if no snapshot is usable; the read then
+    /// Returns the root on which a read at `requested_position` is based. It defaults to the latest
+    /// position, which is at or after `min_position`. Returns `None` if no snapshot is usable; the read then
     /// starts at the log's first entry.
     pub(super) async fn root_for(
         &self,
         log: LogId,
-        at: Option<Position>,
+        requested_position: Option<Position>,
         min_position: Option<Position>,
     ) -> Result<Option<Arc<Root>>, LogError> {
-        let newest = self.newest_segments(log, min_position).await?;
+        let newest_segments = self.newest_segments(log, min_position).await?;
         // Segment records may be missing even if the log exists, so its existence is checked with
         // the entries.
-        let Some(current) = newest.first() else { return Ok(None) };
-        let last = newest.iter().find_map(Segment::newest_snapshot);
+        let Some(current_segment) = newest_segments.first() else { return Ok(None) };
+        let newest_snapshot = newest_segments.iter().find_map(Segment::newest_snapshot);
         // The state at a log's first entry is empty, so its root is not worth a read.
-        let last = last.filter(|last| *last != Position::FIRST);
-        let has_all_segments = newest.last().is_some_and(|oldest| oldest.num == 0);
-        match last {
-            Some(last) if at.is_none_or(|at| last <= at) => self.newest_root(log, last).await,
-            None if has_all_segments => Ok(None),
-            _ => {
-                let end = Position::new(current.num, u32::MAX).unwrap_or(Position::FIRST);
-                match self.snapshot_before(log, at.unwrap_or(end)).await? {
-                    None => Ok(None),
-                    Some((_, key)) => Ok(Some(Arc::new(self.objects.root(&key).await?))),
-                }
-            }
+        let newest_snapshot = newest_snapshot.filter(|position| *position != Position::FIRST);
+        if let Some(snapshot) = newest_snapshot
+            && requested_position.is_none_or(|requested| snapshot <= requested)
+        {
+            return Ok(Some(self.newest_root(log, snapshot).await?));
         }
+        let has_all_segments = newest_segments.last().is_some_and(|oldest| oldest.num == 0);
+        if newest_snapshot.is_none() && has_all_segments {
+            return Ok(None);
+        }
+        let search_start = requested_position.unwrap_or(last_position_of(current_segment.num));
+        let Some((_, root_key)) = self.snapshot_before(log, search_start).await? else {
+            return Ok(None);
+        };
+        Ok(Some(Arc::new(self.objects.root(&root_key).await?)))
     }
 
-    async fn newest_root(&self, log: LogId, at: Position) -> Result<Option<Arc<Root>>, LogError> {
-        if let Some(root) = self.roots.get(log, at) {
-            return Ok(Some(root));
+    async fn newest_root(
+        &self,
+        log: LogId,
+        snapshot_position: Position,
+    ) -> Result<Arc<Root>, LogError> {
+        if let Some(cached_root) = self.roots.get(log, snapshot_position) {
+            return Ok(cached_root);
         }
-        let key = self.root(log, at).await?;
-        let root = Arc::new(self.objects.root(&key).await?);
-        self.roots.insert(log, at, &root);
-        Ok(Some(root))
+        let root_key = self.finished_root_key(log, snapshot_position).await?;
+        let root = Arc::new(self.objects.root(&root_key).await?);
+        self.roots.insert(log, snapshot_position, &root);
+        Ok(root)
     }
 
-    /// Returns the latest finished snapshot at or before `at` with its root key, or `None` if the
-    /// log must be read from its first entry.
+    /// Returns the latest finished snapshot at or before `position` with its root key, or `None` if
+    /// the log must be read from its first entry.
     pub(crate) async fn snapshot_before(
         &self,
         log: LogId,
-        at: Position,
+        position: Position,
     ) -> Result<Option<(Position, String)>, LogError> {
-        let (mut log, mut at) = (log, at);
+        let mut searched_log = log;
+        let mut search_start = position;
         loop {
             // Snapshots of inherited entries are stored in the source.
-            while let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, at)).await?
+            while let Some(lineage) =
+                self.retry_read(|| self.lineage_if_inherited(searched_log, search_start)).await?
             {
-                (log, at) = (lineage.source, at.min(lineage.position));
+                searched_log = lineage.source;
+                search_start = search_start.min(lineage.position);
             }
-            let found = self.snapshot_in_segment(log, at).await?;
-            if found.is_some() {
-                return Ok(found);
+            let snapshot = self.snapshot_in_segment(searched_log, search_start).await?;
+            if snapshot.is_some() {
+                return Ok(snapshot);
             }
-            let Some(before) = at.segment().checked_sub(1) else { return Ok(None) };
-            at = Position::new(before, u32::MAX).unwrap_or(Position::FIRST);
+            let Some(previous_segment) = search_start.segment().checked_sub(1) else {
+                return Ok(None);
+            };
+            search_start = last_position_of(previous_segment);
         }
     }
 
-    /// Returns the latest finished snapshot at or before `at` within the segment of `at`.
+    /// Returns the latest finished snapshot at or before `position` within its segment.
     async fn snapshot_in_segment(
         &self,
         log: LogId,
-        at: Position,
+        position: Position,
     ) -> Result<Option<(Position, String)>, LogError> {
-        let segment = self.retry_read(|| self.segments.segment(log, at.segment(), false)).await?;
-        let last = segment.and_then(|segment| segment.last_snapshot);
-        let last = last.and_then(|num| Position::new(at.segment(), num).ok());
-        // The segment record contains no finished snapshot.
-        let Some(last) = last else { return Ok(None) };
-        let mut candidate =
-            if last <= at { Some(last) } else { self.snapshot_entry_before(log, at).await? };
+        let segment_num = position.segment();
+        let segment = self.retry_read(|| self.segments.segment(log, segment_num, false)).await?;
+        let newest_num = segment.and_then(|segment| segment.last_snapshot);
+        let newest_snapshot = newest_num.and_then(|num| Position::new(segment_num, num).ok());
+        let Some(newest_snapshot) = newest_snapshot else { return Ok(None) };
+        let mut candidate = if newest_snapshot <= position {
+            Some(newest_snapshot)
+        } else {
+            self.snapshot_entry_before(log, position).await?
+        };
         for _ in 0..MAX_UNFINISHED_SNAPSHOTS {
-            let Some(position) = candidate else { return Ok(None) };
-            let entry = self.retry_read(|| self.get_anywhere(log, position)).await?;
+            let Some(candidate_position) = candidate else { return Ok(None) };
+            let entry = self.retry_read(|| self.get_anywhere(log, candidate_position)).await?;
             match entry.as_deref().map(|entry| &entry.content) {
-                Some(Content::Snapshot { root: Some(root), .. }) => {
-                    return Ok(Some((position, root.clone())));
+                Some(Content::Snapshot { root: Some(root_key), .. }) => {
+                    return Ok(Some((candidate_position, root_key.clone())));
                 }
-                Some(Content::Snapshot { .. }) => {}
+                Some(Content::Snapshot { root: None, .. }) => {}
                 // The segment was trimmed and has no offloaded copy, so its entries are unreadable.
                 None => return Ok(None),
-                Some(_) => return Err(LogError::Corrupt { at: position }),
+                Some(_) => return Err(LogError::Corrupt { at: candidate_position }),
             }
-            candidate = match position.num().checked_sub(1) {
-                None => None,
-                Some(num) => {
-                    let before = Position::new(position.segment(), num).unwrap_or(Position::FIRST);
-                    self.snapshot_entry_before(log, before).await?
-                }
+            let Some(previous_num) = candidate_position.entry_number().checked_sub(1) else {
+                return Ok(None);
             };
+            let previous_position =
+                Position::new(segment_num, previous_num).unwrap_or(Position::FIRST);
+            candidate = self.snapshot_entry_before(log, previous_position).await?;
         }
         Ok(None)
     }
 
-    /// Returns the segment's last Snapshot entry at or before `at`, whose position is in the header
-    /// of the entry at `at`.
+    /// Returns the segment's last Snapshot entry at or before `position`, which the header of the
+    /// entry at `position` contains.
     async fn snapshot_entry_before(
         &self,
         log: LogId,
-        at: Position,
+        position: Position,
     ) -> Result<Option<Position>, LogError> {
-        let entry = self.retry_read(|| self.get_anywhere(log, at)).await?;
-        let num = entry.map(|entry| entry.header.snapshot_num);
-        Ok(num.and_then(|num| Position::new(at.segment(), num).ok()))
+        let entry = self.retry_read(|| self.get_anywhere(log, position)).await?;
+        let Some(entry) = entry else { return Ok(None) };
+        Ok(Position::new(position.segment(), entry.header.snapshot_num).ok())
     }
 
-    /// Returns the root of the Snapshot entry at a position.
+    /// Returns the root key of the Snapshot entry at a position.
     pub(crate) async fn root_at(
         &self,
         log: LogId,
-        at: Position,
+        position: Position,
     ) -> Result<Option<String>, LogError> {
-        let entry = self.retry_read(|| self.get_anywhere(log, at)).await?;
+        let entry = self.retry_read(|| self.get_anywhere(log, position)).await?;
         Ok(match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root, .. }) => root.clone(),
             _ => None,

@@ -9,12 +9,12 @@ use cellar_base::position::Position;
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::fold::FoldedLevel;
 use cellar_snapshot::merge::Window;
-use cellar_snapshot::objects::{Fetch, ObjectRequest, Objects};
+use cellar_snapshot::objects::{Fetch, Objects};
 use cellar_snapshot::root::{Root, RootLevel};
 use cellar_snapshot::view;
 
 use super::committed::EntryCursor;
-use super::{LogError, Logs};
+use super::{LogError, LogHead, Logs};
 use crate::snapshots::ObjectStore;
 
 /// The window that a client requests when it opens a sheet.
@@ -32,25 +32,27 @@ impl Logs {
         min_position: Option<Position>,
     ) -> Result<StatsReply, LogError> {
         let root = self.root_for(log, None, min_position).await?;
-        let begin = root.as_ref().map(|root| root.position);
-        let mut cursor = EntryCursor::from(begin.unwrap_or(Position::FIRST));
+        let root_position = root.as_ref().map(|root| root.position);
+        let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
+        let min_position = min_position.max(root_position);
         let mut entries_since = 0_u64;
-        self.visit_committed(log, &mut cursor, None, min_position.max(begin), |entry, _| {
-            entries_since += u64::from(Some(entry.position) != begin);
+        self.visit_committed(log, &mut cursor, None, min_position, |entry, _| {
+            if Some(entry.position) != root_position {
+                entries_since += 1;
+            }
             Ok(ControlFlow::Continue(()))
         })
         .await?;
-        let (head, _) = cursor.newest.ok_or(LogError::NotFound)?;
-        // Bypass the shared cache to measure the cost of a cold read.
-        let store = ObjectStore::new(Arc::clone(&self.blobs));
-        let family = self.family(log).await?;
-        let (snapshot, open) = match &root {
-            None => (None, OpenStats::default()),
-            Some(root) => (
-                Some(snapshot_stats(&store, family, root).await?),
-                measure_open(&store, family, root).await?,
-            ),
+        let LogHead { head, .. } = cursor.newest.ok_or(LogError::NotFound)?;
+        let Some(root) = root else {
+            let open = OpenStats::default();
+            return Ok(StatsReply { head, snapshot: None, entries_since, open });
         };
+        // Bypass the shared cache to measure the cost of a cold read.
+        let uncached_store = ObjectStore::new(Arc::clone(&self.blobs));
+        let family = self.family(log).await?;
+        let snapshot = Some(snapshot_stats(&uncached_store, family, &root).await?);
+        let open = measure_open(&uncached_store, family, &root).await?;
         Ok(StatsReply { head, snapshot, entries_since, open })
     }
 }
@@ -62,10 +64,11 @@ async fn snapshot_stats(
 ) -> Result<SnapshotStats, LogError> {
     let mut levels = Vec::new();
     for level in &root.levels {
-        levels.push(level_stats(store, family, level, false).await?);
+        let chunks = count_tiles(store, family, level).await?;
+        levels.push(level_stats(level, chunks, false));
     }
     if let Some(level_0) = &root.level_0 {
-        levels.push(level_stats(store, family, level_0, true).await?);
+        levels.push(level_stats(level_0, 0, true));
     }
     Ok(SnapshotStats {
         position: root.position,
@@ -76,20 +79,22 @@ async fn snapshot_stats(
     })
 }
 
-async fn level_stats(
+fn level_stats(level: &RootLevel, chunks: u64, in_root: bool) -> LevelStats {
+    LevelStats { last: level.last, cells: level.cells, bytes: level.bytes, chunks, in_root }
+}
+
+/// Returns the number of tiles of a level. Each of them is stored in a chunk of its own.
+async fn count_tiles(
     store: &ObjectStore,
     family: LogId,
     level: &RootLevel,
-    in_root: bool,
-) -> Result<LevelStats, LogError> {
+) -> Result<u64, LogError> {
     let mut objects = Objects::default();
-    let index =
+    let tile_index =
         store.ready(family, &mut objects, |objects| level.level.load_level(objects)).await?;
-    let tiles =
-        index.sheets.iter().flat_map(|sheet| &sheet.stripes).map(|stripe| stripe.tiles.len());
-    let tiles = u64::try_from(tiles.sum::<usize>()).unwrap_or(u64::MAX);
-    let chunks = if in_root { 0 } else { tiles };
-    Ok(LevelStats { last: level.last, cells: level.cells, bytes: level.bytes, chunks, in_root })
+    let stripes = tile_index.sheets.iter().flat_map(|sheet| &sheet.stripes);
+    let tile_count: usize = stripes.map(|stripe| stripe.tiles.len()).sum();
+    Ok(u64::try_from(tile_count).unwrap_or(u64::MAX))
 }
 
 /// Reads the first window shown by a client, and counts the requests and bytes.
@@ -98,24 +103,24 @@ async fn measure_open(
     family: LogId,
     root: &Root,
 ) -> Result<OpenStats, LogError> {
-    let packed = root.pack().map_err(|error| snapshot_error(family, &error))?;
-    let mut stats = OpenStats { objects: 1, bytes: u64::from(packed.chunk.bytes), round_trips: 1 };
-    let Some(sheet) = root.sheets.first().map(|sheet| sheet.sheet) else { return Ok(stats) };
+    let packed_root = root.pack().map_err(|error| snapshot_error(family, &error))?;
+    let root_bytes = u64::from(packed_root.chunk.bytes);
+    let mut stats = OpenStats { objects: 1, bytes: root_bytes, round_trips: 1 };
+    let Some(first_sheet) = root.sheets.first() else { return Ok(stats) };
+    let empty_tail = FoldedLevel::default();
     let mut objects = Objects::default();
-    let tail = FoldedLevel::default();
     loop {
-        let fetch = view::window(Some(root), &tail, sheet, &FIRST_VIEW, &objects);
-        let wanted: Vec<ObjectRequest> =
-            match fetch.map_err(|error| snapshot_error(family, &error))? {
-                Fetch::Ready(_) => return Ok(stats),
-                Fetch::Need(wanted) => wanted,
-            };
+        let fetch = view::window(Some(root), &empty_tail, first_sheet.sheet, &FIRST_VIEW, &objects);
+        let missing_objects = match fetch.map_err(|error| snapshot_error(family, &error))? {
+            Fetch::Ready(_) => return Ok(stats),
+            Fetch::Need(missing_objects) => missing_objects,
+        };
         stats.round_trips += 1;
-        for wanted in &wanted {
+        for object in &missing_objects {
             stats.objects += 1;
-            stats.bytes = stats.bytes.saturating_add(u64::from(wanted.bytes));
+            stats.bytes += u64::from(object.bytes);
         }
-        store.load(family, &wanted, &mut objects).await?;
+        store.load(family, &missing_objects, &mut objects).await?;
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_log::append::Resolved;
+use cellar_log::append::Resolution;
 use cellar_log::entry::Entry;
 use cellar_sheet::operation::Operation;
 use cellar_sheet::workbook::{Workbook, undo};
@@ -16,7 +16,7 @@ use super::{LogError, Logs};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reversal {
     /// Position of the entry that contains the undo or revert.
-    at: Position,
+    position: Position,
     reversed: ReversedEdits,
 }
 
@@ -36,27 +36,30 @@ pub(super) struct UndoStates {
     after: Option<Workbook>,
     /// Undos and reverts after the target that were not rejected, oldest first.
     reversals: Vec<Reversal>,
-    now: Replay,
+    latest: Replay,
 }
 
 impl UndoStates {
-    fn new(target: Position, now: Replay) -> Self {
-        Self { target, before: None, after: None, reversals: Vec::new(), now }
+    fn new(target: Position, latest: Replay) -> Self {
+        Self { target, before: None, after: None, reversals: Vec::new(), latest }
     }
 
     /// Returns the operations that reverse the target. Returns no operations if later edits
     /// replaced everything that the target changed, or if the target was already reversed or does
     /// not exist. Returns `None` if no entry has been read yet.
-    fn resolve(&self) -> Option<Resolved> {
-        let (at, _) = self.now.cursor.newest?;
-        let nothing = Some(Resolved { at, operations: Vec::new() });
-        let Some(before) = &self.before else { return nothing };
+    fn resolve(&self) -> Option<Resolution> {
+        let head = self.latest.cursor.newest?.head;
+        Some(Resolution { state_position: head, operations: self.reversing_operations() })
+    }
+
+    fn reversing_operations(&self) -> Vec<Operation> {
+        let Some(before) = &self.before else { return Vec::new() };
         if is_reversed(&self.reversals, self.target) {
-            return nothing;
+            return Vec::new();
         }
-        let now = &self.now.workbook;
-        let operations = undo(before, self.after.as_ref().unwrap_or(now), now).unwrap_or_default();
-        Some(Resolved { at, operations })
+        let latest = &self.latest.workbook;
+        let after = self.after.as_ref().unwrap_or(latest);
+        undo(before, after, latest).unwrap_or_default()
     }
 }
 
@@ -66,27 +69,27 @@ impl Logs {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::changes`].
-    pub(super) async fn states_before(
+    /// Returns the same errors as [`Logs::read_changes`].
+    pub(super) async fn read_undo_states(
         &self,
         log: LogId,
         target: Position,
         base: Position,
     ) -> Result<UndoStates, LogError> {
-        let empty = || UndoStates::new(target, Replay::resume(Workbook::default(), base));
-        let before = match self.before(log, target).await {
-            Ok(Some(before)) => before,
-            Ok(None) | Err(LogError::Corrupt { .. }) => return Ok(empty()),
+        let no_states = UndoStates::new(target, Replay::resume(Workbook::default(), base));
+        let position_before = match self.position_before(log, target).await {
+            Ok(Some(position_before)) => position_before,
+            Ok(None) | Err(LogError::Corrupt { .. }) => return Ok(no_states),
             Err(error) => return Err(error),
         };
-        match self.changes(log, before, target).await {
+        match self.read_changes(log, position_before, target).await {
             Ok(changes) => Ok(UndoStates::new(target, Replay::resume(changes.before, target))),
-            Err(LogError::NoSuchPosition { .. }) => Ok(empty()),
+            Err(LogError::NoSuchPosition { .. }) => Ok(no_states),
             Err(error) => Err(error),
         }
     }
 
-    /// Reads up to the latest entry, which is at or after `must_reach`, and computes the undo.
+    /// Reads up to the latest entry, which is at or after `min_position`, and computes the undo.
     /// Later edits by other authors are preserved.
     ///
     /// # Errors
@@ -97,10 +100,10 @@ impl Logs {
         &self,
         log: LogId,
         states: &mut UndoStates,
-        must_reach: Position,
-    ) -> Result<Resolved, LogError> {
-        let UndoStates { target, before, after, reversals, now } = states;
-        self.continue_replay(log, now, None, Some(must_reach), |workbook, entry| {
+        min_position: Position,
+    ) -> Result<Resolution, LogError> {
+        let UndoStates { target, before, after, reversals, latest } = states;
+        self.continue_replay(log, latest, None, Some(min_position), |workbook, entry| {
             if entry.position == *target {
                 *before = Some(workbook.clone());
             } else if before.is_some() && after.is_none() {
@@ -114,17 +117,20 @@ impl Logs {
 }
 
 /// Returns the undos and reverts of an entry that were not rejected.
-fn reversals_in(entry: &Entry) -> impl Iterator<Item = Reversal> + '_ {
-    let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
-    let effective = mutations.iter().filter(|mutation| mutation.rejection().is_none());
-    effective.filter_map(|mutation| {
+fn reversals_in(entry: &Entry) -> Vec<Reversal> {
+    let Some(edits) = entry.edits() else { return Vec::new() };
+    let mut reversals = Vec::new();
+    for mutation in &edits.mutations {
         let reversed = match &mutation.authored {
             Operation::Undo(undo) => ReversedEdits::Entry(undo.position),
             Operation::Revert(revert) => ReversedEdits::After(revert.position),
-            _ => return None,
+            _ => continue,
         };
-        Some(Reversal { at: entry.position, reversed })
-    })
+        if mutation.rejection().is_none() {
+            reversals.push(Reversal { position: entry.position, reversed });
+        }
+    }
+    reversals
 }
 
 /// Whether `target` is reversed by an undo or revert that is still in effect. `reversals` must be
@@ -133,7 +139,7 @@ fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
     let mut effective = EffectiveReversals::default();
     // A reversal can be reversed only by a later one, so iterate from newest to oldest.
     for reversal in reversals.iter().rev() {
-        if !effective.reverses(reversal.at) {
+        if !effective.reverses(reversal.position) {
             effective.add(reversal);
         }
     }
@@ -144,24 +150,36 @@ fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
 #[derive(Default)]
 struct EffectiveReversals {
     undone: BTreeSet<Position>,
-    /// Ranges of reverted entries as pairs of positions. Both bounds are exclusive.
-    reverted: Vec<(Position, Position)>,
+    reverted: Vec<RevertedRange>,
+}
+
+/// Entries reverted by one revert. Both bounds are exclusive.
+struct RevertedRange {
+    after: Position,
+    before: Position,
+}
+
+impl RevertedRange {
+    fn contains(&self, position: Position) -> bool {
+        self.after < position && position < self.before
+    }
 }
 
 impl EffectiveReversals {
     fn add(&mut self, reversal: &Reversal) {
         match reversal.reversed {
-            ReversedEdits::Entry(entry) => {
-                self.undone.insert(entry);
+            ReversedEdits::Entry(position) => {
+                self.undone.insert(position);
             }
-            ReversedEdits::After(position) => self.reverted.push((position, reversal.at)),
+            ReversedEdits::After(after) => {
+                self.reverted.push(RevertedRange { after, before: reversal.position });
+            }
         }
     }
 
     fn reverses(&self, position: Position) -> bool {
-        let is_reverted =
-            |(after, before): &(Position, Position)| *after < position && position < *before;
-        self.undone.contains(&position) || self.reverted.iter().any(is_reverted)
+        self.undone.contains(&position)
+            || self.reverted.iter().any(|range| range.contains(position))
     }
 }
 
@@ -174,11 +192,11 @@ mod tests {
     }
 
     fn undo(num: u32, target: u32) -> Reversal {
-        Reversal { at: at(num), reversed: ReversedEdits::Entry(at(target)) }
+        Reversal { position: at(num), reversed: ReversedEdits::Entry(at(target)) }
     }
 
     fn revert(num: u32, target: u32) -> Reversal {
-        Reversal { at: at(num), reversed: ReversedEdits::After(at(target)) }
+        Reversal { position: at(num), reversed: ReversedEdits::After(at(target)) }
     }
 
     #[test]

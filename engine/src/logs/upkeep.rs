@@ -53,8 +53,7 @@ impl Logs {
     /// Returns the latest cached entry, unless it is so old that its segment may have been trimmed.
     fn fresh_tail(&self, log: LogId) -> Option<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
-        let tail = self.tails.last(now_ms, log)?;
-        if is_fresh(&tail, now_ms) { Some(tail) } else { None }
+        self.tails.last(now_ms, log).filter(|tail| is_fresh(tail, now_ms))
     }
 
     /// Appends a Snapshot entry with a conditional put. If another entry was appended first and a
@@ -66,11 +65,11 @@ impl Logs {
     ) -> Result<UpkeepOutcome, LogError> {
         for _ in 0..SNAPSHOT_ENTRY_ATTEMPTS {
             let now_s = self.clock.now_ms() / 1_000;
-            let Some(entry) = policy.snapshot_after(&tail, now_s) else { break };
-            let position = entry.position;
-            match self.entries.put(&entry).await {
+            let Some(snapshot_entry) = policy.snapshot_entry_after(&tail, now_s) else { break };
+            let position = snapshot_entry.position;
+            match self.entries.put(&snapshot_entry).await {
                 PutOutcome::Accepted => {
-                    self.cache_entries(&[Arc::new(entry)]);
+                    self.cache_entries(&[Arc::new(snapshot_entry)]);
                     return Ok(UpkeepOutcome::Snapshot(position));
                 }
                 PutOutcome::Refused { winner } => {

@@ -6,13 +6,16 @@ use std::sync::Arc;
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::limits::{MAX_PRESIGNED_S, MAX_UPLOAD_AGE_S, MAX_UPLOAD_BYTES};
 use cellar_base::position::Position;
+use cellar_base::table_attributes::UPLOADS_PREFIX;
 use cellar_log::append::{Appended, MutationResult, Request, Upload};
 use cellar_log::entry::{Content, decode_external_body};
 use cellar_sheet::operation::Operation;
 use uuid::Uuid;
 
 use super::{LogError, Logs};
-use crate::ports::{BlobKey, GetOutcome, KeepOutcome, PortError, PresignedRequest, UploadGrant};
+use crate::ports::{
+    BlobHead, BlobKey, GetOutcome, KeepOutcome, PortError, PresignedRequest, UploadGrant,
+};
 use crate::sha256::sha256;
 
 /// Request to append an uploaded object as an entry.
@@ -64,10 +67,19 @@ pub enum UploadFault {
 const CONTENT_TYPE: &str = "application/octet-stream";
 
 /// Returns the object key of a client's upload.
-fn upload_key(log: LogId, upload: Uuid) -> Result<BlobKey, LogError> {
-    let key =
-        BlobKey::new(format!("{}{log}/{upload}", cellar_base::table_attributes::UPLOADS_PREFIX));
-    key.map_err(|error| LogError::Store(PortError::permanent(error.to_string())))
+fn upload_key(log: LogId, upload_id: Uuid) -> Result<BlobKey, LogError> {
+    let key = format!("{UPLOADS_PREFIX}{log}/{upload_id}");
+    BlobKey::new(key).map_err(|error| LogError::Store(PortError::permanent(error.to_string())))
+}
+
+fn decode_valid_operations(body: &[u8]) -> Result<Vec<Operation>, UploadFault> {
+    let operations =
+        decode_external_body(body).map_err(|error| UploadFault::Unreadable(error.to_string()))?;
+    for operation in &operations {
+        let validation = operation.clone().validated();
+        validation.map_err(|error| UploadFault::Unreadable(error.to_string()))?;
+    }
+    Ok(operations)
 }
 
 impl Logs {
@@ -80,7 +92,7 @@ impl Logs {
     pub async fn grant_upload(
         &self,
         log: LogId,
-        upload: Uuid,
+        upload_id: Uuid,
         bytes: u64,
         sha256: [u8; 32],
     ) -> Result<PresignedRequest, LogError> {
@@ -88,9 +100,8 @@ impl Logs {
             return Err(LogError::Upload(UploadFault::TooLong { bytes }));
         }
         self.head(log, None).await?;
-        let key = upload_key(log, upload)?;
         let grant = UploadGrant {
-            key,
+            key: upload_key(log, upload_id)?,
             length: bytes,
             sha256,
             content_type: Some(CONTENT_TYPE.to_owned()),
@@ -143,31 +154,34 @@ impl Logs {
         key: &BlobKey,
         announced: &Completion,
     ) -> Result<Arc<[Operation]>, LogError> {
-        let fault = |fault| Err(LogError::Upload(fault));
         let max_bytes = u64::try_from(MAX_UPLOAD_BYTES).unwrap_or(u64::MAX);
-        let (head, bytes) = match self.retry_read(|| self.blobs.get(key, max_bytes)).await? {
+        let (head, body) = match self.retry_read(|| self.blobs.get(key, max_bytes)).await? {
             GetOutcome::Found { head, bytes } => (head, bytes),
-            GetOutcome::Absent => return fault(UploadFault::Absent),
-            GetOutcome::TooLong { length } => return fault(UploadFault::TooLong { bytes: length }),
+            GetOutcome::Absent => return Err(UploadFault::Absent.into()),
+            GetOutcome::TooLong { length } => {
+                return Err(UploadFault::TooLong { bytes: length }.into());
+            }
         };
-        let has_announced_length = u64::try_from(bytes.len()) == Ok(announced.bytes);
-        if !has_announced_length || sha256(&bytes) != announced.sha256 {
-            return fault(UploadFault::Other);
+        let has_announced_length = u64::try_from(body.len()) == Ok(announced.bytes);
+        if !has_announced_length || sha256(&body) != announced.sha256 {
+            return Err(UploadFault::Other.into());
         }
+        self.check_upload_age(key, &head).await?;
+        Ok(decode_valid_operations(&body)?.into())
+    }
+
+    async fn check_upload_age(&self, key: &BlobKey, head: &BlobHead) -> Result<(), LogError> {
         let now_s = self.clock.now_ms() / 1_000;
-        let too_old = now_s > head.modified_s.saturating_add(MAX_UPLOAD_AGE_S);
+        if now_s <= head.modified_s.saturating_add(MAX_UPLOAD_AGE_S) {
+            return Ok(());
+        }
         // If an old upload has no `pending` tag, an earlier request completed it in time and this
         // request is a retry.
-        if too_old && self.retry_read(|| self.blobs.pending(key)).await? != Some(false) {
-            return fault(UploadFault::TooOld);
+        let is_pending = self.retry_read(|| self.blobs.pending(key)).await?;
+        if is_pending != Some(false) {
+            return Err(UploadFault::TooOld.into());
         }
-        let unreadable = |why: String| LogError::Upload(UploadFault::Unreadable(why));
-        let operations =
-            decode_external_body(&bytes).map_err(|error| unreadable(error.to_string()))?;
-        for operation in &operations {
-            operation.clone().validated().map_err(|error| unreadable(error.to_string()))?;
-        }
-        Ok(operations.into())
+        Ok(())
     }
 
     /// Whether the entry that contains the mutations references this upload. It does not if the
@@ -178,19 +192,21 @@ impl Logs {
         appended: &Appended,
         key: &BlobKey,
     ) -> Result<bool, LogError> {
-        let position = match appended.results.first() {
-            Some(MutationResult { rejection: None, position: Some(position), .. }) => *position,
-            _ => return Ok(false),
+        let Some(MutationResult { rejection: None, position: Some(position), .. }) =
+            appended.results.first()
+        else {
+            return Ok(false);
         };
-        let known = self.tails.entries_from(self.clock.now_ms(), log, position);
-        let entry = match known.into_iter().next() {
-            Some(entry) => Some(entry),
-            None => self.retry_read(|| self.get(log, position)).await?,
+        let cached_entries = self.tails.entries_from(self.clock.now_ms(), log, *position);
+        let entry = match cached_entries.into_iter().next() {
+            Some(cached_entry) => Some(cached_entry),
+            None => self.retry_read(|| self.get_entry(log, *position)).await?,
         };
-        Ok(entry.is_some_and(|entry| match &entry.content {
+        let references_upload = entry.is_some_and(|entry| match &entry.content {
             Content::External(external) => external.object == key.as_str(),
             _ => false,
-        }))
+        });
+        Ok(references_upload)
     }
 
     /// Removes the `pending` tag. Failures are only logged, since the relay removes the tag later.

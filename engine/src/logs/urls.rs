@@ -29,9 +29,9 @@ impl Logs {
         let key = BlobKey::new(key)
             .map_err(|error| LogError::Store(PortError::permanent(error.to_string())))?;
         let now_s = self.clock.now_ms() / 1_000;
-        let signed = self.blobs.presign_get(&key, MAX_PRESIGNED_S, now_s).await;
-        let signed = signed.map_err(LogError::Store)?;
-        Ok((signed.url, signed.expires_s))
+        let presigned = self.blobs.presign_get(&key, MAX_PRESIGNED_S, now_s).await;
+        let presigned = presigned.map_err(LogError::Store)?;
+        Ok((presigned.url, presigned.expires_s))
     }
 
     /// Returns presigned URLs for reading a log's snapshot chunks, in the order of `hashes`, and
@@ -48,12 +48,12 @@ impl Logs {
     ) -> Result<(Vec<String>, u64), LogError> {
         let family = self.family(log).await?;
         let mut urls = Vec::with_capacity(hashes.len());
-        let mut expires_s = self.clock.now_ms() / 1_000 + MAX_PRESIGNED_S;
+        let mut first_expiry_s = self.clock.now_ms() / 1_000 + MAX_PRESIGNED_S;
         for hash in hashes {
-            let (url, until_s) = self.object_url(&chunk_key(family, *hash)).await?;
-            expires_s = expires_s.min(until_s);
+            let (url, expires_s) = self.object_url(&chunk_key(family, *hash)).await?;
+            first_expiry_s = first_expiry_s.min(expires_s);
             urls.push(url);
         }
-        Ok((urls, expires_s))
+        Ok((urls, first_expiry_s))
     }
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
+use cellar_log::entry::Entry;
 use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use cellar_sheet::metadata::WorkbookMetadata;
-use cellar_sheet::operation::SheetId;
+use cellar_sheet::operation::{Operation, SheetId};
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 use cellar_snapshot::cells::{TileCell, stored_cells, visible_cells};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
@@ -23,7 +24,7 @@ use cellar_snapshot::touched::TouchedCells;
 use cellar_snapshot::view;
 
 use super::committed::EntryCursor;
-use super::{LogError, Logs};
+use super::{LogError, LogHead, Logs};
 use crate::snapshots::{ObjectFault, ObjectStore};
 
 /// Number of decoded tiles above which a view drops all of them.
@@ -53,58 +54,75 @@ pub(super) enum LongText {
 }
 
 impl Logs {
-    /// Reads the state at `at`, which defaults to the latest position. The latest position is at or
-    /// after `min_position`.
+    /// Reads the state at `requested_position`, which defaults to the latest position. The latest
+    /// position is at or after `min_position`.
     ///
     /// # Errors
     ///
     /// - [`LogError::NotFound`] if the log does not exist.
-    /// - [`LogError::NoSuchPosition`] if the log has no entry at `at`.
+    /// - [`LogError::NoSuchPosition`] if the log has no entry at `requested_position`.
     /// - [`LogError::TooLarge`] if the entries after the last snapshot are too large.
     /// - [`LogError::Snapshot`] if a snapshot object is missing or damaged.
     /// - [`LogError::Corrupt`] or [`LogError::Store`] if an entry cannot be read.
     pub async fn view(
         &self,
         log: LogId,
-        at: Option<Position>,
+        requested_position: Option<Position>,
         min_position: Option<Position>,
     ) -> Result<View, LogError> {
-        let root = self.root_for(log, at, min_position).await?;
+        let root = self.root_for(log, requested_position, min_position).await?;
         let family = self.family(log).await?;
         let mut objects = Objects::default();
-        let metadata = match &root {
+        let root_metadata = match &root {
             None => WorkbookMetadata::default(),
             Some(root) => {
-                let ask = |objects: &Objects| view::metadata(root, objects);
-                let metadata = self.objects.ready(family, &mut objects, ask).await;
+                let read_metadata = |objects: &Objects| view::metadata(root, objects);
+                let metadata = self.objects.ready(family, &mut objects, read_metadata).await;
                 self.roots.invalidate_on_error(log, metadata.map_err(LogError::from))?
             }
         };
-        let begin = root.as_ref().map(|root| root.position);
-        let mut fold = Fold::new(metadata);
-        let mut cursor = EntryCursor::from(begin.unwrap_or(Position::FIRST));
-        let min_position = min_position.max(begin);
-        self.visit_committed(log, &mut cursor, at, min_position, |entry, committed| {
-            if Some(entry.position) != begin {
-                for operations in committed {
-                    let applied = fold.apply_operations(operations);
-                    applied.map_err(|_| LogError::Corrupt { at: entry.position })?;
+        let root_position = root.as_ref().map(|root| root.position);
+        let mut fold = Fold::new(root_metadata);
+        let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
+        let min_position = min_position.max(root_position);
+        self.visit_committed(
+            log,
+            &mut cursor,
+            requested_position,
+            min_position,
+            |entry, mutations| {
+                if Some(entry.position) != root_position {
+                    apply_mutations(&mut fold, entry, mutations)?;
                 }
-            }
-            if fold.memory_bytes() > MAX_REPLAY_BYTES {
-                return Err(LogError::TooLarge(WorkbookTooLarge));
-            }
-            Ok(ControlFlow::Continue(()))
-        })
+                if fold.memory_bytes() > MAX_REPLAY_BYTES {
+                    return Err(LogError::TooLarge(WorkbookTooLarge));
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        )
         .await?;
-        let (position, incarnation) = cursor.newest.ok_or(LogError::NotFound)?;
-        if let Some(at) = at.filter(|at| position < *at) {
+        let LogHead { head: position, incarnation } = cursor.newest.ok_or(LogError::NotFound)?;
+        if let Some(at) = requested_position
+            && position < at
+        {
             return Err(LogError::NoSuchPosition { at, newest: position });
         }
         let (metadata, tail) = fold.finish();
         let store = self.objects.clone();
         Ok(View { family, position, incarnation, metadata, root, tail, objects, store })
     }
+}
+
+fn apply_mutations(
+    fold: &mut Fold,
+    entry: &Entry,
+    mutations: &[&[Operation]],
+) -> Result<(), LogError> {
+    for operations in mutations {
+        let applied = fold.apply_operations(operations);
+        applied.map_err(|_| LogError::Corrupt { at: entry.position })?;
+    }
+    Ok(())
 }
 
 impl View {
@@ -120,9 +138,8 @@ impl View {
         window: &Window,
     ) -> Result<Vec<TileCell>, LogError> {
         let tile = self.tile(sheet, window).await?;
-        let Some(own) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
-        let found = visible_cells(&tile, &own.formats);
-        self.with_long_texts(found).await
+        let Some(sheet) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        self.with_long_texts(visible_cells(&tile, &sheet.formats)).await
     }
 
     /// Returns a window's cells as stored, without applying range formats.
@@ -132,23 +149,23 @@ impl View {
         window: &Window,
     ) -> Result<Vec<((u32, u32), Cell)>, LogError> {
         let tile = self.tile(sheet, window).await?;
-        let found = self.with_long_texts(stored_cells(&tile).collect()).await?;
-        Ok(found.into_iter().map(|placed| ((placed.row, placed.column), placed.cell)).collect())
+        let cells = self.with_long_texts(stored_cells(&tile).collect()).await?;
+        Ok(cells.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect())
     }
 
     /// Returns the workbook state, limited to the touched cells.
     pub(super) async fn touched_state(
         &mut self,
-        touched: &BTreeMap<SheetId, TouchedCells>,
+        touched_cells: &BTreeMap<SheetId, TouchedCells>,
     ) -> Result<Workbook, LogError> {
         let mut workbook = Workbook::from_metadata(&self.metadata);
-        for (sheet, touched) in touched {
+        for (sheet, touched) in touched_cells {
             for part in touched.windows() {
-                let mut found = self.stored_cells(*sheet, &part.window).await?;
-                found.retain(|((row, column), _)| {
-                    !part.partly || touched.has_single_cell(*row, *column)
-                });
-                workbook.fill(*sheet, found)?;
+                let mut cells = self.stored_cells(*sheet, &part.window).await?;
+                if part.partly {
+                    cells.retain(|((row, column), _)| touched.has_single_cell(*row, *column));
+                }
+                workbook.fill(*sheet, cells)?;
             }
         }
         Ok(workbook)
@@ -184,17 +201,16 @@ impl View {
     }
 
     async fn with_long_texts(&self, mut cells: Vec<TileCell>) -> Result<Vec<TileCell>, LogError> {
-        for placed in &mut cells {
-            if let Some(hash) = placed.long_text {
-                placed.cell.value = match self.long_text(hash).await? {
-                    LongText::Whole(text) => Value::Text(text),
-                    LongText::Lost(fault) => {
-                        let (row, column) = (placed.row, placed.column);
-                        tracing::error!(family = %self.family, row, column, %fault, "the text of a cell is lost");
-                        Value::Error(ErrorCode::Lost)
-                    }
-                };
-            }
+        for tile_cell in &mut cells {
+            let Some(hash) = tile_cell.long_text else { continue };
+            tile_cell.cell.value = match self.long_text(hash).await? {
+                LongText::Whole(text) => Value::Text(text),
+                LongText::Lost(fault) => {
+                    let (row, column) = (tile_cell.row, tile_cell.column);
+                    tracing::error!(family = %self.family, row, column, %fault, "the text of a cell is lost");
+                    Value::Error(ErrorCode::Lost)
+                }
+            };
         }
         Ok(cells)
     }
@@ -202,11 +218,12 @@ impl View {
     /// Returns a long text from its object or from an entry after the snapshot. A lost text is not
     /// an error, since it affects a single cell and the other cells remain readable.
     pub(super) async fn long_text(&self, hash: [u8; 32]) -> Result<LongText, LogError> {
-        if let Some(text) = self.tail.long_texts.iter().find(|text| text.hash == hash) {
-            return Ok(LongText::Whole(text.text.clone()));
+        let text_in_tail = self.tail.long_texts.iter().find(|long_text| long_text.hash == hash);
+        if let Some(long_text) = text_in_tail {
+            return Ok(LongText::Whole(long_text.text.clone()));
         }
         match self.store.text(self.family, ChunkHash(hash)).await {
-            Ok(text) => Ok(LongText::Whole(text)),
+            Ok(stored_text) => Ok(LongText::Whole(stored_text)),
             Err(fault @ (ObjectFault::Missing { .. } | ObjectFault::Damaged { .. })) => {
                 Ok(LongText::Lost(fault))
             }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
-use cellar_log::forward_read::{ForwardRead, ReadStep};
+use cellar_log::forward_read::{AddedPage, ForwardRead, ReadStep};
 
-use super::append::contiguous;
+use super::append::contiguous_prefix;
 use super::{LogError, Logs};
 
 /// Reason why a walk ended.
@@ -22,16 +22,16 @@ pub(super) enum WalkEnd {
 
 impl Logs {
     /// Visits every entry, starting at `from` (inclusive), until the visitor breaks or the log
-    /// ends. If the log appears to end before `must_reach`, retries the last read with strong
+    /// ends. If the log appears to end before `min_position`, retries the last read with strong
     /// consistency.
     pub(super) async fn walk(
         &self,
         log: LogId,
         from: Position,
-        must_reach: Option<Position>,
+        min_position: Option<Position>,
         visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<WalkEnd, LogError> {
-        self.run_walk(log, from, ForwardRead::begin(from, must_reach), visit).await
+        self.drive_walk(log, from, ForwardRead::begin(from, min_position), visit).await
     }
 
     /// Like [`Logs::walk`], but strongly consistent, so that every acknowledged entry is visited.
@@ -41,24 +41,25 @@ impl Logs {
         from: Position,
         visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<WalkEnd, LogError> {
-        self.run_walk(log, from, ForwardRead::begin(from, None).consistently(), visit).await
+        let forward_read = ForwardRead::begin(from, None).consistently();
+        self.drive_walk(log, from, forward_read, visit).await
     }
 
-    async fn run_walk(
+    async fn drive_walk(
         &self,
         log: LogId,
         from: Position,
-        mut read: ForwardRead,
+        mut forward_read: ForwardRead,
         mut visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<WalkEnd, LogError> {
-        for entry in self.tails.entries_from(self.clock.now_ms(), log, from) {
-            if read.add_entry(&entry) && visit(&entry)?.is_break() {
+        for cached_entry in self.tails.entries_from(self.clock.now_ms(), log, from) {
+            if forward_read.add_entry(&cached_entry) && visit(&cached_entry)?.is_break() {
                 return Ok(WalkEnd::Stopped);
             }
         }
-        let mut step = read.read();
+        let mut read_step = forward_read.read_next_page();
         loop {
-            let (from, consistent) = match step {
+            let (page_start, consistent) = match read_step {
                 ReadStep::Read { from, consistent } => (from, consistent),
                 ReadStep::ReadLater { from, attempt } => {
                     self.pause(attempt).await;
@@ -67,19 +68,23 @@ impl Logs {
                 ReadStep::End => return Ok(WalkEnd::EndOfLog),
                 ReadStep::Corrupt { at } => return Err(LogError::Corrupt { at }),
             };
-            let page = self.retry_read(|| self.page(log, from, consistent)).await?;
-            self.cache_entries(contiguous(&page.entries));
-            let mut all_taken = true;
+            let page = self.retry_read(|| self.read_page(log, page_start, consistent)).await?;
+            self.cache_entries(contiguous_prefix(&page.entries));
+            let mut has_accepted_all = true;
             for entry in &page.entries {
-                if !read.add_entry(entry) {
-                    all_taken = false;
+                if !forward_read.add_entry(entry) {
+                    has_accepted_all = false;
                     break;
                 }
                 if visit(entry)?.is_break() {
                     return Ok(WalkEnd::Stopped);
                 }
             }
-            step = read.after_page(all_taken, page.entries.is_empty(), page.more);
+            read_step = forward_read.step_after_page(AddedPage {
+                is_contiguous: has_accepted_all,
+                is_empty: page.entries.is_empty(),
+                has_more: page.more,
+            });
         }
     }
 }

@@ -9,7 +9,7 @@ use cellar_log::entry::Entry;
 use cellar_sheet::workbook::Workbook;
 
 use super::committed::EntryCursor;
-use super::{LogError, Logs};
+use super::{LogError, LogHead, Logs};
 
 /// A workbook and the position of its state.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,16 +29,16 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// Resumes a replay from a state. `next` is the next entry to replay.
-    pub(super) fn resume(workbook: Workbook, next: Position) -> Self {
-        Self { workbook, cursor: EntryCursor::from(next) }
+    /// Resumes a replay from a state. `next_position` is the next entry to replay.
+    pub(super) fn resume(workbook: Workbook, next_position: Position) -> Self {
+        Self { workbook, cursor: EntryCursor::from(next_position) }
     }
 }
 
 impl Logs {
-    /// Returns the state at `at`, which defaults to the latest position. The latest position is at
-    /// or after `min_position`. Cells of imported sheets are missing, since the log does not
-    /// contain them.
+    /// Returns the state at `requested_position`, which defaults to the latest position. The latest
+    /// position is at or after `min_position`. Cells of imported sheets are missing, since the log
+    /// does not contain them.
     ///
     /// # Errors
     ///
@@ -47,34 +47,36 @@ impl Logs {
     pub async fn workbook(
         &self,
         log: LogId,
-        at: Option<Position>,
+        requested_position: Option<Position>,
         min_position: Option<Position>,
     ) -> Result<WorkbookRead, LogError> {
         let mut replay = Replay::resume(Workbook::default(), Position::FIRST);
-        self.continue_replay(log, &mut replay, at, min_position, |_, _| {}).await?;
-        let (position, incarnation) = replay.cursor.newest.ok_or(LogError::NotFound)?;
-        match at {
+        self.continue_replay(log, &mut replay, requested_position, min_position, |_, _| {}).await?;
+        let Replay { workbook, cursor } = replay;
+        let LogHead { head: position, incarnation } = cursor.newest.ok_or(LogError::NotFound)?;
+        match requested_position {
             // `at` is after the latest entry, or in the gap between a segment's End Segment (last
             // entry) and the next segment.
             Some(at) if position < at => Err(LogError::NoSuchPosition { at, newest: position }),
-            _ => Ok(WorkbookRead { workbook: replay.workbook, position, incarnation }),
+            _ => Ok(WorkbookRead { workbook, position, incarnation }),
         }
     }
 
-    /// Continues a replay up to `at`, calling `visit` for each entry with the state before it. `at`
-    /// defaults to the latest entry, which is at or after `min_position`.
+    /// Continues a replay up to `last_position`, calling `visit` for each entry with the state
+    /// before it. `last_position` defaults to the latest entry, which is at or after
+    /// `min_position`.
     pub(super) async fn continue_replay(
         &self,
         log: LogId,
         replay: &mut Replay,
-        at: Option<Position>,
+        last_position: Option<Position>,
         min_position: Option<Position>,
         mut visit: impl FnMut(&Workbook, &Entry) + Send,
     ) -> Result<(), LogError> {
         let Replay { workbook, cursor } = replay;
-        self.visit_committed(log, cursor, at, min_position, |entry, committed| {
+        self.visit_committed(log, cursor, last_position, min_position, |entry, mutations| {
             visit(workbook, entry);
-            for operations in committed {
+            for operations in mutations {
                 workbook.apply_operations(operations)?;
             }
             Ok(ControlFlow::Continue(()))

@@ -23,6 +23,15 @@ pub struct MemoryBlobs {
     state: Mutex<State>,
 }
 
+/// HTTP statuses of replies to presigned requests.
+mod status {
+    pub(super) const OK: u16 = 200;
+    pub(super) const BAD_REQUEST: u16 = 400;
+    pub(super) const FORBIDDEN: u16 = 403;
+    pub(super) const NOT_FOUND: u16 = 404;
+    pub(super) const PRECONDITION_FAILED: u16 = 412;
+}
+
 #[derive(Default)]
 struct State {
     objects: BTreeMap<String, Object>,
@@ -35,6 +44,26 @@ impl State {
     fn put(&mut self, key: String, object: Object) {
         self.version += 1;
         self.objects.insert(key, Object { version: self.version, ..object });
+    }
+
+    fn accept_upload(&mut self, key: String, blob: NewBlob, now_s: u64) -> UrlReply {
+        if self.objects.contains_key(&key) {
+            return UrlReply::without_body(status::PRECONDITION_FAILED);
+        }
+        match check_and_build(blob, now_s) {
+            Ok(object) => {
+                self.put(key, object);
+                UrlReply::without_body(status::OK)
+            }
+            Err(_) => UrlReply::without_body(status::BAD_REQUEST),
+        }
+    }
+
+    fn download(&self, key: &str) -> UrlReply {
+        match self.objects.get(key) {
+            Some(object) => UrlReply { status: status::OK, body: object.bytes.clone() },
+            None => UrlReply::without_body(status::NOT_FOUND),
+        }
     }
 }
 
@@ -59,25 +88,16 @@ impl MemoryBlobs {
     pub fn send(&self, request: &UrlRequest) -> UrlReply {
         let now_s = self.now_s();
         let mut state = self.lock();
-        let reply = |status, body| UrlReply { status, body };
         let Some(grant) = state.grants.find(request, now_s) else {
-            return reply(403, Bytes::new());
+            return UrlReply::without_body(status::FORBIDDEN);
         };
         let key = grant.key().as_str().to_owned();
-        let Some(upload) = grant.upload() else {
-            let object = state.objects.get(&key).map(|object| object.bytes.clone());
-            return object.map_or(reply(404, Bytes::new()), |bytes| reply(200, bytes));
-        };
-        if state.objects.contains_key(&key) {
-            return reply(412, Bytes::new());
-        }
-        let new = NewBlob { bytes: request.body.clone(), ..upload };
-        match check_and_build(new, now_s) {
-            Ok(object) => {
-                state.put(key, object);
-                reply(200, Bytes::new())
+        match grant.granted_upload() {
+            Some(granted_upload) => {
+                let blob = NewBlob { bytes: request.body.clone(), ..granted_upload };
+                state.accept_upload(key, blob, now_s)
             }
-            Err(_) => reply(400, Bytes::new()),
+            None => state.download(&key),
         }
     }
 
@@ -85,18 +105,22 @@ impl MemoryBlobs {
     #[cfg(test)]
     pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
         let state = self.lock();
-        let (objects, version) = (state.objects.clone(), state.version);
-        let state = State { objects, grants: Grants::default(), version };
-        Self { clock, state: Mutex::new(state) }
+        let copied_state = State {
+            objects: state.objects.clone(),
+            grants: Grants::default(),
+            version: state.version,
+        };
+        Self { clock, state: Mutex::new(copied_state) }
     }
 
     /// Returns each object's content, and whether the object has the pending tag.
     #[cfg(test)]
     pub(crate) fn contents(&self) -> BTreeMap<String, (Bytes, bool)> {
-        let object = |(key, object): (&String, &Object)| {
-            (key.clone(), (object.bytes.clone(), object.pending))
-        };
-        self.lock().objects.iter().map(object).collect()
+        let mut contents = BTreeMap::new();
+        for (key, object) in &self.lock().objects {
+            contents.insert(key.clone(), (object.bytes.clone(), object.pending));
+        }
+        contents
     }
 
     fn now_s(&self) -> u64 {
@@ -110,27 +134,27 @@ impl MemoryBlobs {
 
 /// Builds the stored form of an object. Returns an error if the content is too long or does not
 /// match its checksum.
-fn check_and_build(new: NewBlob, now_s: u64) -> Result<Object, PortError> {
-    let length = new.bytes.len() as u64;
+fn check_and_build(blob: NewBlob, now_s: u64) -> Result<Object, PortError> {
+    let length = blob.bytes.len() as u64;
     if length > MAX_BLOB_BYTES {
         return Err(PortError::permanent(format!(
             "the object has {length} bytes; at most {MAX_BLOB_BYTES} are allowed"
         )));
     }
-    if <[u8; 32]>::from(Sha256::digest(&new.bytes)) != new.sha256 {
+    if <[u8; 32]>::from(Sha256::digest(&blob.bytes)) != blob.sha256 {
         return Err(PortError::permanent(format!(
             "the content of {} does not match its checksum",
-            new.key
+            blob.key
         )));
     }
     let head = BlobHead {
         length,
-        sha256: Some(new.sha256),
+        sha256: Some(blob.sha256),
         modified_s: now_s,
-        content_type: new.content_type,
-        content_encoding: new.content_encoding,
+        content_type: blob.content_type,
+        content_encoding: blob.content_encoding,
     };
-    Ok(Object { version: 0, head, bytes: new.bytes, pending: new.pending })
+    Ok(Object { version: 0, head, bytes: blob.bytes, pending: blob.pending })
 }
 
 #[async_trait]
@@ -189,19 +213,19 @@ impl Blobs for MemoryBlobs {
             Some(after) if after >= prefix => Bound::Excluded(after),
             _ => Bound::Included(prefix),
         };
-        let mut rest = state
-            .objects
-            .range::<str, _>((start, Bound::Unbounded))
-            .take_while(|(key, _)| key.starts_with(prefix))
-            .map(|(key, object)| ListedBlob {
-                key: key.clone(),
-                length: object.head.length,
-                modified_s: object.head.modified_s,
-            });
-        let blobs: Vec<ListedBlob> = rest.by_ref().take(limit).collect();
-        let more = rest.next().is_some();
-        let next = blobs.last().filter(|_| more).map(|last| last.key.clone());
-        Ok(BlobPage { blobs, next })
+        let mut blobs = Vec::new();
+        for (key, object) in state.objects.range::<str, _>((start, Bound::Unbounded)) {
+            if !key.starts_with(prefix) {
+                break;
+            }
+            if blobs.len() == limit {
+                let next = blobs.last().map(|blob: &ListedBlob| blob.key.clone());
+                return Ok(BlobPage { blobs, next });
+            }
+            let BlobHead { length, modified_s, .. } = object.head;
+            blobs.push(ListedBlob { key: key.clone(), length, modified_s });
+        }
+        Ok(BlobPage { blobs, next: None })
     }
 
     async fn presign_put(
@@ -209,7 +233,7 @@ impl Blobs for MemoryBlobs {
         grant: &UploadGrant,
         now_s: u64,
     ) -> Result<PresignedRequest, PortError> {
-        self.lock().grants.upload(grant, now_s)
+        self.lock().grants.grant_upload(grant, now_s)
     }
 
     async fn presign_get(
@@ -218,7 +242,7 @@ impl Blobs for MemoryBlobs {
         valid_s: u64,
         now_s: u64,
     ) -> Result<PresignedRequest, PortError> {
-        self.lock().grants.download(key, valid_s, now_s)
+        self.lock().grants.grant_download(key, valid_s, now_s)
     }
 }
 
@@ -229,24 +253,25 @@ impl BlobVersions for MemoryBlobs {
         prefix: &str,
         after: Option<&VersionMarker>,
     ) -> Result<VersionPage, PortError> {
-        let after = after.map(|after| after.key.as_str());
-        let page = self.list(prefix, after, MAX_LISTED_BLOBS).await?;
+        let after_key = after.map(|marker| marker.key.as_str());
+        let page = self.list(prefix, after_key, MAX_LISTED_BLOBS).await?;
         let state = self.lock();
-        let listed = |ListedBlob { key, length, modified_s }: ListedBlob| {
-            let version = state.objects.get(&key)?.version.to_string();
-            Some(ListedVersion { key, version, length, modified_s })
-        };
-        let versions = page.blobs.into_iter().filter_map(listed).collect();
-        Ok(VersionPage {
-            versions,
-            next: page.next.map(|key| VersionMarker { key, version: None }),
-        })
+        let mut versions = Vec::new();
+        for ListedBlob { key, length, modified_s } in page.blobs {
+            if let Some(object) = state.objects.get(&key) {
+                let version = object.version.to_string();
+                versions.push(ListedVersion { key, version, length, modified_s });
+            }
+        }
+        let next = page.next.map(|key| VersionMarker { key, version: None });
+        Ok(VersionPage { versions, next })
     }
 
     async fn delete_version(&self, key: &BlobKey, version: &str) -> Result<(), PortError> {
         let mut state = self.lock();
-        let is_requested = |object: &Object| object.version.to_string() == version;
-        if state.objects.get(key.as_str()).is_some_and(is_requested) {
+        if let Some(object) = state.objects.get(key.as_str())
+            && object.version.to_string() == version
+        {
             state.objects.remove(key.as_str());
         }
         Ok(())

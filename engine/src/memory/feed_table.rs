@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use cellar_base::record::Item;
+use cellar_base::record::{Attribute, Item};
 use cellar_base::table_attributes::{FEED_PARTITION_KEY, FEED_SORT_KEY};
 use cellar_catalog::feed::{self, Checkpoint, Feed, Mark};
 use cellar_catalog::records::feed::{
@@ -27,11 +27,14 @@ pub struct MemoryFeed {
 }
 
 fn key_of(record: &Item) -> Key {
-    let text = |name: &str| match record.get(name) {
-        Some(cellar_base::record::Attribute::Text(text)) => text.clone(),
+    (text_attribute(record, FEED_PARTITION_KEY), text_attribute(record, FEED_SORT_KEY))
+}
+
+fn text_attribute(record: &Item, attribute: &str) -> String {
+    match record.get(attribute) {
+        Some(Attribute::Text(text)) => text.clone(),
         _ => String::new(),
-    };
-    (text(FEED_PARTITION_KEY), text(FEED_SORT_KEY))
+    }
 }
 
 impl MemoryFeed {
@@ -62,16 +65,12 @@ impl MemoryFeed {
     }
 
     /// Returns the last record of a partition.
-    fn last(&self, partition: &str) -> Option<Item> {
+    fn last_record(&self, partition: &str) -> Option<Item> {
         let items = self.lock();
-        let mut range = items.range((partition.to_owned(), String::new())..);
-        let mut last = None;
-        while let Some(((of, _), record)) = range.next()
-            && of == partition
-        {
-            last = Some(record.clone());
-        }
-        last
+        let from_partition = items.range((partition.to_owned(), String::new())..);
+        let in_partition =
+            from_partition.take_while(|((record_partition, _), _)| record_partition == partition);
+        in_partition.last().map(|(_, record)| record.clone())
     }
 
     /// Removes an item to simulate data loss, for repair tests.
@@ -83,7 +82,8 @@ impl MemoryFeed {
 #[async_trait]
 impl FeedTable for MemoryFeed {
     async fn newest_partition(&self, _: bool) -> Result<Option<(u64, Feed)>, PortError> {
-        Ok(self.last(PARTITIONS).as_ref().map(decode_partition).transpose()?)
+        let newest_record = self.last_record(PARTITIONS);
+        Ok(newest_record.as_ref().map(decode_partition).transpose()?)
     }
 
     async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
@@ -91,8 +91,8 @@ impl FeedTable for MemoryFeed {
     }
 
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, feed::Item)>, PortError> {
-        let last = self.last(&feed_partition_key(partition));
-        Ok(last.as_ref().map(decode_item).transpose()?)
+        let last_record = self.last_record(&feed_partition_key(partition));
+        Ok(last_record.as_ref().map(decode_item).transpose()?)
     }
 
     async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> FeedWriteOutcome {
@@ -111,9 +111,16 @@ impl FeedTable for MemoryFeed {
         let partition = feed_partition_key(from.partition());
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let items = self.lock();
-        let range = items.range((partition.clone(), offset_sort(from.offset()))..);
-        let records = range.take_while(|((of, _), _)| *of == partition).take(limit);
-        Ok(records.map(|(_, record)| decode_item(record)).collect::<Result<_, _>>()?)
+        let mut page = Vec::new();
+        for ((record_partition, _), record) in
+            items.range((partition.clone(), offset_sort(from.offset()))..)
+        {
+            if *record_partition != partition || page.len() == limit {
+                break;
+            }
+            page.push(decode_item(record)?);
+        }
+        Ok(page)
     }
 
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
@@ -125,10 +132,14 @@ impl FeedTable for MemoryFeed {
     async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError> {
         let mut items = self.lock();
         let key = key_of(&mark_key(stream));
-        let there = items.get(&key).map(decode_mark).transpose()?;
+        let stored_mark = items.get(&key).map(decode_mark).transpose()?;
         // A high-water mark of a later feed is greater than any mark of an earlier feed, regardless
         // of its index.
-        if there.is_none_or(|(_, there)| there < mark) {
+        let is_higher = match stored_mark {
+            Some((_, stored_mark)) => stored_mark < mark,
+            None => true,
+        };
+        if is_higher {
             items.insert(key, encode_mark(stream, mark));
         }
         Ok(())
@@ -150,11 +161,12 @@ impl WebhookProgresses for MemoryFeed {
     ) -> Result<bool, PortError> {
         let mut items = self.lock();
         let key = key_of(&webhook::key());
-        let there = items.get(&key).map(webhook::decode).transpose()?;
-        if there == from {
-            items.insert(key, webhook::encode(to));
+        let stored_progress = items.get(&key).map(webhook::decode).transpose()?;
+        if stored_progress != from {
+            return Ok(false);
         }
-        Ok(there == from)
+        items.insert(key, webhook::encode(to));
+        Ok(true)
     }
 }
 

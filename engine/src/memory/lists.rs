@@ -1,5 +1,7 @@
 //! In-memory spreadsheet lists, stored in the Feed table as in DynamoDB.
 
+use std::ops::Bound;
+
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
 use cellar_catalog::records::list::{decode, encode, list_partition};
@@ -13,8 +15,8 @@ impl Lists for MemoryFeed {
     async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError> {
         let mut items = self.lock();
         let key = (list_partition(person), entry.log.to_string());
-        let there = items.get(&key).map(decode).transpose()?;
-        if there.is_none_or(|there| there.version <= entry.version) {
+        let stored_entry = items.get(&key).map(decode).transpose()?;
+        if stored_entry.is_none_or(|stored_entry| stored_entry.version <= entry.version) {
             items.insert(key, encode(person, entry));
         }
         Ok(())
@@ -27,14 +29,19 @@ impl Lists for MemoryFeed {
         limit: u32,
     ) -> Result<ListPage, PortError> {
         let partition = list_partition(person);
-        let after = after.map(|log| log.to_string()).unwrap_or_default();
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let start = match after {
+            Some(log) => Bound::Excluded((partition.clone(), log.to_string())),
+            None => Bound::Included((partition.clone(), String::new())),
+        };
         let items = self.lock();
-        let range = items.range((partition.clone(), after.clone())..);
-        let behind = range.filter(|((_, sort), _)| *sort > after);
-        let records = behind.take_while(|((of, _), _)| *of == partition).take(limit);
-        let entries: Vec<_> =
-            records.map(|(_, record)| decode(record)).collect::<Result<_, _>>()?;
+        let mut entries = Vec::new();
+        for ((record_partition, _), record) in items.range((start, Bound::Unbounded)) {
+            if *record_partition != partition || entries.len() == limit {
+                break;
+            }
+            entries.push(decode(record)?);
+        }
         Ok(ListPage { more: entries.len() == limit, entries })
     }
 }

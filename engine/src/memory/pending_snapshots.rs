@@ -1,7 +1,7 @@
 //! In-memory PendingSnapshots table.
 
 use std::collections::BTreeMap;
-use std::ops::RangeBounds;
+use std::ops::{Bound, RangeBounds};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -51,64 +51,71 @@ impl MemoryPendingSnapshots {
         self.len() == 0
     }
 
-    fn first(&self, keys: impl RangeBounds<Key>) -> Result<Option<PendingSnapshot>, PortError> {
-        let records = self.lock();
-        let first = records.range(keys).next();
-        first.map(|(_, item)| Ok(pending_snapshot::decode(item)?)).transpose()
+    fn first_in(&self, keys: impl RangeBounds<Key>) -> Result<Option<PendingSnapshot>, PortError> {
+        match self.lock().range(keys).next() {
+            Some((_, item)) => Ok(Some(pending_snapshot::decode(item)?)),
+            None => Ok(None),
+        }
     }
 
-    fn write(
+    /// Writes a record if `condition` holds for the stored record.
+    fn write_if(
         &self,
         record: &PendingSnapshot,
-        holds: impl FnOnce(Option<&Item>) -> Result<bool, PortError>,
+        condition: impl FnOnce(Option<&PendingSnapshot>) -> bool,
+    ) -> WriteOutcome {
+        match self.try_write_if(record, condition) {
+            Ok(true) => WriteOutcome::Written,
+            Ok(false) => WriteOutcome::Refused,
+            Err(error) => WriteOutcome::Failed(error),
+        }
+    }
+
+    fn try_write_if(
+        &self,
+        record: &PendingSnapshot,
+        condition: impl FnOnce(Option<&PendingSnapshot>) -> bool,
     ) -> Result<bool, PortError> {
         let item = pending_snapshot::encode(record)?;
         let mut records = self.lock();
         let key = (record.job.log, record.job.position);
-        let holds = holds(records.get(&key))?;
-        if holds {
+        let stored_record = records.get(&key).map(pending_snapshot::decode).transpose()?;
+        let is_allowed = condition(stored_record.as_ref());
+        if is_allowed {
             records.insert(key, item);
         }
-        Ok(holds)
-    }
-}
-
-fn outcome(written: Result<bool, PortError>) -> WriteOutcome {
-    match written {
-        Ok(true) => WriteOutcome::Written,
-        Ok(false) => WriteOutcome::Refused,
-        Err(error) => WriteOutcome::Failed(error),
+        Ok(is_allowed)
     }
 }
 
 #[async_trait]
 impl PendingSnapshots for MemoryPendingSnapshots {
     async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
-        self.first((job.log, Position::FIRST)..=(job.log, job.position))
+        self.first_in((job.log, Position::FIRST)..=(job.log, job.position))
     }
 
     async fn first_after(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
-        use std::ops::Bound::{Excluded, Unbounded};
-        let next = self.first((Excluded((job.log, job.position)), Unbounded))?;
-        Ok(next.filter(|next| next.job.log == job.log))
+        let after_job = (Bound::Excluded((job.log, job.position)), Bound::Unbounded);
+        let next_record = self.first_in(after_job)?;
+        Ok(next_record.filter(|record| record.job.log == job.log))
     }
 
     async fn create(&self, record: &PendingSnapshot) -> WriteOutcome {
-        outcome(self.write(record, |there| Ok(there.is_none())))
+        self.write_if(record, |stored_record| stored_record.is_none())
     }
 
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome {
-        let holds = |there: Option<&Item>| {
-            let there = there.map(pending_snapshot::decode).transpose()?;
-            Ok(there.is_some_and(|there| there.increment == increment))
-        };
-        outcome(self.write(record, holds))
+        self.write_if(record, |stored_record| {
+            stored_record.is_some_and(|stored_record| stored_record.increment == increment)
+        })
     }
 
     async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError> {
-        let (mut records, key) = (self.lock(), (job.log, job.position));
-        let there = records.get(&key).map(pending_snapshot::decode).transpose()?;
-        if there.is_some_and(|there| there.rebuild.map(|rebuild| rebuild.run) == run) {
+        let mut records = self.lock();
+        let key = (job.log, job.position);
+        let Some(item) = records.get(&key) else { return Ok(()) };
+        let stored_run = pending_snapshot::decode(item)?.rebuild.map(|rebuild| rebuild.run);
+        if stored_run == run {
             records.remove(&key);
         }
         Ok(())

@@ -33,7 +33,13 @@ impl MemoryPendingTags {
 #[async_trait]
 impl PendingTags for MemoryPendingTags {
     async fn remove_pending_tag(&self, key: &str) -> Result<bool, PortError> {
-        Ok(self.lock().get_mut(key).map(|pending| *pending = false).is_some())
+        match self.lock().get_mut(key) {
+            Some(is_pending) => {
+                *is_pending = false;
+                Ok(true)
+            }
+            None => Ok(false),
+        }
     }
 }
 

@@ -27,14 +27,14 @@ pub(super) enum Grant {
 }
 
 impl Grants {
-    pub(super) fn upload(
+    pub(super) fn grant_upload(
         &mut self,
         grant: &UploadGrant,
         now_s: u64,
     ) -> Result<PresignedRequest, PortError> {
         grant.check()?;
         let checksum: String = grant.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
-        let headers = [
+        let signed_headers = [
             ("content-encoding", grant.content_encoding.clone()),
             ("content-length", Some(grant.length.to_string())),
             ("content-type", grant.content_type.clone()),
@@ -42,33 +42,36 @@ impl Grants {
             ("x-amz-checksum-sha256", Some(checksum)),
             ("x-amz-tagging", Some(format!("{STATE_TAG}={STATE_PENDING}"))),
         ];
-        let headers =
-            headers.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        let presigned = PresignedRequest {
-            headers: headers.collect(),
-            ..self.presigned("PUT", &grant.key, grant.valid_s, now_s)
-        };
-        let granted = Grant::Upload { presigned: presigned.clone(), grant: grant.clone() };
-        self.by_url.insert(presigned.url.clone(), granted);
+        let mut presigned = self.presign("PUT", &grant.key, grant.valid_s, now_s);
+        for (name, value) in signed_headers {
+            if let Some(value) = value {
+                presigned.headers.push((name.to_owned(), value));
+            }
+        }
+        self.insert(Grant::Upload { presigned: presigned.clone(), grant: grant.clone() });
         Ok(presigned)
     }
 
-    pub(super) fn download(
+    pub(super) fn grant_download(
         &mut self,
         key: &BlobKey,
         valid_s: u64,
         now_s: u64,
     ) -> Result<PresignedRequest, PortError> {
         check_valid_s(valid_s)?;
-        let presigned = self.presigned("GET", key, valid_s, now_s);
-        let granted = Grant::Download { presigned: presigned.clone(), key: key.clone() };
-        self.by_url.insert(presigned.url.clone(), granted);
+        let presigned = self.presign("GET", key, valid_s, now_s);
+        self.insert(Grant::Download { presigned: presigned.clone(), key: key.clone() });
         Ok(presigned)
     }
 
-    fn presigned(&self, method: &str, key: &BlobKey, valid_s: u64, now_s: u64) -> PresignedRequest {
-        let grant = self.by_url.len();
-        let url = format!("memory:///{key}?X-Amz-Expires={valid_s}&grant={grant}.");
+    fn insert(&mut self, grant: Grant) {
+        self.by_url.insert(grant.presigned().url.clone(), grant);
+    }
+
+    /// Returns a request with a unique URL and without headers.
+    fn presign(&self, method: &str, key: &BlobKey, valid_s: u64, now_s: u64) -> PresignedRequest {
+        let grant_number = self.by_url.len();
+        let url = format!("memory:///{key}?X-Amz-Expires={valid_s}&grant={grant_number}.");
         let expires_s = now_s.saturating_add(valid_s);
         PresignedRequest { method: method.to_owned(), url, headers: vec![], expires_s }
     }
@@ -77,23 +80,33 @@ impl Grants {
     pub(super) fn find(&self, request: &UrlRequest, now_s: u64) -> Option<&Grant> {
         let grant = self.by_url.get(&request.url)?;
         let presigned = grant.presigned();
-        let sent = |name: &str| match name {
-            "content-length" => Some(request.body.len().to_string()),
-            name => {
-                request.headers.iter().find(|(sent, _)| sent == name).map(|sent| sent.1.clone())
-            }
-        };
-        let signed = |name: &str| presigned.headers.iter().any(|(signed, _)| signed == name);
-        let allowed = request.method == presigned.method
+        let is_granted = request.method == presigned.method
             && now_s <= presigned.expires_s
-            && presigned.headers.iter().all(|(name, value)| sent(name).as_ref() == Some(value))
-            && request.headers.iter().all(|(name, _)| signed(name) || !must_be_signed(name));
-        allowed.then_some(grant)
+            && has_signed_headers(request, presigned)
+            && !has_forbidden_header(request, presigned);
+        if is_granted { Some(grant) } else { None }
     }
 }
 
-fn must_be_signed(name: &str) -> bool {
-    name.starts_with(SIGNED_PREFIX)
+/// Whether the request has all signed headers with their signed values.
+fn has_signed_headers(request: &UrlRequest, presigned: &PresignedRequest) -> bool {
+    presigned.headers.iter().all(|(signed_name, signed_value)| {
+        if signed_name == "content-length" {
+            return *signed_value == request.body.len().to_string();
+        }
+        let sent_header = request.headers.iter().find(|(sent_name, _)| sent_name == signed_name);
+        sent_header.is_some_and(|(_, sent_value)| sent_value == signed_value)
+    })
+}
+
+/// Whether the request has a header that must be signed but is not.
+fn has_forbidden_header(request: &UrlRequest, presigned: &PresignedRequest) -> bool {
+    let is_signed =
+        |sent_name: &str| presigned.headers.iter().any(|(signed_name, _)| signed_name == sent_name);
+    request
+        .headers
+        .iter()
+        .any(|(sent_name, _)| sent_name.starts_with(SIGNED_PREFIX) && !is_signed(sent_name))
 }
 
 impl Grant {
@@ -111,7 +124,7 @@ impl Grant {
     }
 
     /// Returns the object described by an upload grant, without its content.
-    pub(super) fn upload(&self) -> Option<NewBlob> {
+    pub(super) fn granted_upload(&self) -> Option<NewBlob> {
         let Self::Upload { grant, .. } = self else { return None };
         Some(NewBlob {
             key: grant.key.clone(),

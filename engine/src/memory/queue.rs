@@ -82,27 +82,43 @@ impl MemoryQueue {
         state.messages.insert(id, message);
     }
 
+    fn drop_expired(&self, state: &mut State, now_ms: u64) {
+        let retention_ms = self.rules.retention_ms;
+        state.messages.retain(|_, message| now_ms < message.sent_ms.saturating_add(retention_ms));
+    }
+
+    fn move_dead_letters(&self, state: &mut State, now_ms: u64) {
+        for message in self.take_exhausted(state, now_ms) {
+            if let Some(dead_letters) = &self.dead_letters {
+                dead_letters.add(message.body, message.sent_ms);
+            }
+        }
+    }
+
     /// Removes and returns the visible messages that have reached the maximum receive count.
     fn take_exhausted(&self, state: &mut State, now_ms: u64) -> Vec<Message> {
-        let Some(max) = self.rules.max_receive_count.filter(|_| self.dead_letters.is_some()) else {
+        let (Some(max_receive_count), Some(_)) = (self.rules.max_receive_count, &self.dead_letters)
+        else {
             return Vec::new();
         };
         let is_exhausted = |_: &u64, message: &mut Message| {
-            message.visible_from_ms <= now_ms && message.receive_count >= max
+            message.visible_from_ms <= now_ms && message.receive_count >= max_receive_count
         };
         state.messages.extract_if(.., is_exhausted).map(|(_, message)| message).collect()
     }
 }
 
 /// Formats a receipt as `id.count`, so that each receive of a message has a unique receipt.
-fn receipt(id: u64, receive_count: u32) -> Receipt {
+fn format_receipt(id: u64, receive_count: u32) -> Receipt {
     Receipt(format!("{id}.{receive_count}"))
 }
 
-fn read_receipt(receipt: &Receipt) -> Result<(u64, u32), PortError> {
-    let parts = receipt.0.split_once('.');
-    let numbers = parts.and_then(|(id, count)| Some((id.parse().ok()?, count.parse().ok()?)));
-    numbers.ok_or_else(|| PortError::permanent("the receipt does not belong to this queue"))
+fn parse_receipt(receipt: &Receipt) -> Result<(u64, u32), PortError> {
+    let ids = receipt
+        .0
+        .split_once('.')
+        .and_then(|(id, receive_count)| Some((id.parse().ok()?, receive_count.parse().ok()?)));
+    ids.ok_or_else(|| PortError::permanent("the receipt does not belong to this queue"))
 }
 
 #[async_trait]
@@ -117,28 +133,25 @@ impl Jobs for MemoryQueue {
         check_max(max)?;
         check_visibility(visibility_s)?;
         let now_ms = self.clock.now_ms();
+        let hidden_until_ms = now_ms.saturating_add(u64::from(visibility_s) * 1_000);
         let mut state = self.lock();
-        let retention_ms = self.rules.retention_ms;
-        state.messages.retain(|_, message| now_ms < message.sent_ms.saturating_add(retention_ms));
-        for message in self.take_exhausted(&mut state, now_ms) {
-            if let Some(dead_letters) = &self.dead_letters {
-                dead_letters.add(message.body, message.sent_ms);
-            }
-        }
-        let visible = state.messages.iter_mut();
-        let visible = visible.filter(|(_, message)| message.visible_from_ms <= now_ms);
-        let take = |(id, message): (&u64, &mut Message)| {
-            message.visible_from_ms = now_ms.saturating_add(u64::from(visibility_s) * 1_000);
+        self.drop_expired(&mut state, now_ms);
+        self.move_dead_letters(&mut state, now_ms);
+        let visible_messages =
+            state.messages.iter_mut().filter(|(_, message)| message.visible_from_ms <= now_ms);
+        let mut received = Vec::new();
+        for (id, message) in visible_messages.take(usize::from(max)) {
+            message.visible_from_ms = hidden_until_ms;
             message.receive_count += 1;
-            Received {
+            received.push(Received {
                 id: id.to_string(),
                 body: message.body.clone(),
-                receipt: receipt(*id, message.receive_count),
+                receipt: format_receipt(*id, message.receive_count),
                 receive_count: message.receive_count,
                 sent_ms: message.sent_ms,
-            }
-        };
-        Ok(visible.take(usize::from(max)).map(take).collect())
+            });
+        }
+        Ok(received)
     }
 
     async fn change_visibility(
@@ -147,21 +160,22 @@ impl Jobs for MemoryQueue {
         visibility_s: u32,
     ) -> Result<bool, PortError> {
         check_visibility(visibility_s)?;
-        let (id, count) = read_receipt(receipt)?;
+        let (id, receive_count) = parse_receipt(receipt)?;
         let now_ms = self.clock.now_ms();
         let mut state = self.lock();
-        let hidden = state
-            .messages
-            .get_mut(&id)
-            .filter(|message| message.receive_count == count && message.visible_from_ms > now_ms);
-        let until_ms = now_ms.saturating_add(u64::from(visibility_s) * 1_000);
-        Ok(hidden.map(|message| message.visible_from_ms = until_ms).is_some())
+        let Some(message) = state.messages.get_mut(&id) else { return Ok(false) };
+        let is_hidden = message.visible_from_ms > now_ms;
+        if message.receive_count != receive_count || !is_hidden {
+            return Ok(false);
+        }
+        message.visible_from_ms = now_ms.saturating_add(u64::from(visibility_s) * 1_000);
+        Ok(true)
     }
 
     async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
-        let (id, count) = read_receipt(receipt)?;
+        let (id, receive_count) = parse_receipt(receipt)?;
         let mut state = self.lock();
-        if state.messages.get(&id).is_some_and(|message| message.receive_count == count) {
+        if state.messages.get(&id).is_some_and(|message| message.receive_count == receive_count) {
             state.messages.remove(&id);
         }
         Ok(())

@@ -39,44 +39,51 @@ impl MemoryStreams {
     /// event data.
     #[cfg(test)]
     pub(crate) fn contents(&self) -> Vec<(u64, Vec<Vec<u8>>)> {
-        let said = |events: &[cellar_catalog::stream::StreamEvent]| {
+        let event_data = |events: &[cellar_catalog::stream::StreamEvent]| {
             events.iter().map(|event| event.data.stored.clone()).collect()
         };
-        let items = self.lock();
-        let read = items.iter().map(|((_, index), item)| match *index {
-            TIP_INDEX => decode_tip(item).map(|tip| (tip.first(), said(&tip.events))).unwrap(),
-            index => (index, said(&decode_event_batch(item).unwrap().events)),
-        });
-        read.collect()
+        let mut contents = Vec::new();
+        for ((_, index), item) in self.lock().iter() {
+            if *index == TIP_INDEX {
+                let tip = decode_tip(item).unwrap();
+                contents.push((tip.first(), event_data(&tip.events)));
+            } else {
+                let batch = decode_event_batch(item).unwrap();
+                contents.push((*index, event_data(&batch.events)));
+            }
+        }
+        contents
     }
 }
 
-fn tip_of(items: &Items, name: &StreamName) -> Result<Option<Arc<Tip>>, RecordError> {
-    let item = items.get(&(name.clone(), TIP_INDEX));
-    item.map(|item| decode_tip(item).map(Arc::new)).transpose()
+fn stored_tip(items: &Items, stream: &StreamName) -> Result<Option<Arc<Tip>>, RecordError> {
+    match items.get(&(stream.clone(), TIP_INDEX)) {
+        Some(item) => Ok(Some(Arc::new(decode_tip(item)?))),
+        None => Ok(None),
+    }
 }
 
 /// Writes the tip (latest item) and the event batch if the stored tip has the expected etag and the
 /// event batch does not exist. If the expected etag is `None`, no tip may exist.
-fn write(
+fn write_if_current(
     items: &mut Items,
     batch: Option<&EventBatch>,
     tip: &Tip,
-    expected: Option<Etag>,
+    expected_etag: Option<Etag>,
 ) -> StreamOutcome {
-    let stands = match tip_of(items, &tip.name) {
-        Ok(stands) => stands,
+    let current_tip = match stored_tip(items, &tip.name) {
+        Ok(current_tip) => current_tip,
         Err(error) => return StreamOutcome::Failed(error.into()),
     };
-    if stands.as_ref().map(|tip| tip.etag) != expected {
-        return StreamOutcome::Refused { tip: stands };
+    if current_tip.as_ref().map(|tip| tip.etag) != expected_etag {
+        return StreamOutcome::Refused { tip: current_tip };
     }
     if let Some(batch) = batch {
-        let key = (batch.name.clone(), batch.index);
-        if items.contains_key(&key) {
+        let batch_key = (batch.name.clone(), batch.index);
+        if items.contains_key(&batch_key) {
             return StreamOutcome::BatchExists;
         }
-        items.insert(key, encode_event_batch(batch));
+        items.insert(batch_key, encode_event_batch(batch));
     }
     items.insert((tip.name.clone(), TIP_INDEX), encode_tip(tip));
     StreamOutcome::Done
@@ -85,7 +92,7 @@ fn write(
 #[async_trait]
 impl Streams for MemoryStreams {
     async fn tip(&self, name: &StreamName, _: bool) -> Result<Option<Arc<Tip>>, PortError> {
-        Ok(tip_of(&self.lock(), name)?)
+        Ok(stored_tip(&self.lock(), name)?)
     }
 
     async fn batches_before(
@@ -101,36 +108,41 @@ impl Streams for MemoryStreams {
     }
 
     async fn put_first(&self, tip: &Tip) -> StreamOutcome {
-        write(&mut self.lock(), None, tip, None)
+        write_if_current(&mut self.lock(), None, tip, None)
     }
 
     async fn update(&self, update: &Update) -> StreamOutcome {
-        write(&mut self.lock(), None, &update.tip, Some(update.expected))
+        write_if_current(&mut self.lock(), None, &update.tip, Some(update.expected))
     }
 
     async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome {
-        write(&mut self.lock(), Some(batch), &update.tip, Some(update.expected))
+        write_if_current(&mut self.lock(), Some(batch), &update.tip, Some(update.expected))
     }
 }
 
 /// The page size is small, so that callers must request several pages.
-const PAGE_STREAMS: usize = 3;
+const STREAMS_PER_PAGE: usize = 3;
 
 #[async_trait]
 impl AllStreams for MemoryStreams {
     async fn all_streams(&self, after: Option<StreamScanKey>) -> Result<StreamPage, PortError> {
+        let after = after.map(|key| key.stream).unwrap_or_default();
         let items = self.lock();
-        let tips = items.iter().filter(|((_, index), _)| *index == TIP_INDEX);
-        let after = after.map(|after| after.stream).unwrap_or_default();
-        let behind = tips.filter(|((name, _), _)| name.as_str() > after.as_str());
-        let page: Vec<_> = behind.take(PAGE_STREAMS).collect();
-        let next = page.last().filter(|_| page.len() == PAGE_STREAMS);
-        let next = next
-            .map(|((name, index), _)| StreamScanKey { stream: name.to_string(), index: *index });
-        let read = |((name, _), item): &(&(StreamName, u64), &Item)| {
-            decode_tip(item).map(|tip| (name.clone(), tip.next))
+        let remaining_tips = items
+            .iter()
+            .filter(|((name, index), _)| *index == TIP_INDEX && name.as_str() > after.as_str());
+        let mut streams: Vec<(StreamName, u64)> = Vec::new();
+        for ((name, _), item) in remaining_tips.take(STREAMS_PER_PAGE) {
+            streams.push((name.clone(), decode_tip(item)?.next));
+        }
+        let is_full = streams.len() == STREAMS_PER_PAGE;
+        let next = match streams.last() {
+            Some((name, _)) if is_full => {
+                Some(StreamScanKey { stream: name.to_string(), index: TIP_INDEX })
+            }
+            _ => None,
         };
-        Ok(StreamPage { streams: page.iter().map(read).collect::<Result<_, _>>()?, next })
+        Ok(StreamPage { streams, next })
     }
 }
 

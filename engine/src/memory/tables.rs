@@ -65,28 +65,33 @@ impl MemoryTables {
         &self,
         segments: &[&Segment],
         entries: &[&Entry],
-        listed: Option<&ListedFork>,
+        listed_fork: Option<&ListedFork>,
     ) -> CreateOutcome {
-        let items = entries.iter().map(|new| entry::encode(new)).collect::<Result<Vec<_>, _>>();
-        let items = match items {
-            Ok(items) => items,
-            Err(error) => return CreateOutcome::Failed(error.into()),
-        };
+        let mut entry_items = Vec::new();
+        for entry in entries {
+            match entry::encode(entry) {
+                Ok(item) => entry_items.push(((entry.log, entry.position), item)),
+                Err(error) => return CreateOutcome::Failed(error.into()),
+            }
+        }
         let mut tables = self.lock();
-        let key = |entry: &Entry| (entry.log, entry.position);
-        let place = |listed: &ListedFork| (listed.source, listed.number);
-        let taken = segments.iter().any(|new| tables.segments.contains_key(&(new.log, new.num)))
-            || entries.iter().any(|entry| tables.entries.contains_key(&key(entry)))
-            || listed.is_some_and(|listed| tables.forks.contains_key(&place(listed)));
-        if taken {
+        let has_segment =
+            |segment: &&Segment| tables.segments.contains_key(&(segment.log, segment.num));
+        let has_entry = |(key, _): &((LogId, Position), Item)| tables.entries.contains_key(key);
+        let has_fork = |fork: &ListedFork| tables.forks.contains_key(&(fork.source, fork.number));
+        if segments.iter().any(has_segment)
+            || entry_items.iter().any(has_entry)
+            || listed_fork.is_some_and(has_fork)
+        {
             return CreateOutcome::Exists;
         }
-        for new in segments {
-            tables.segments.insert((new.log, new.num), segment::encode(new));
+        for segment in segments {
+            tables.segments.insert((segment.log, segment.num), segment::encode(segment));
         }
-        let items = entries.iter().map(|entry| key(entry)).zip(items);
-        tables.entries.extend(items);
-        tables.forks.extend(listed.map(|listed| (place(listed), fork::encode(listed))));
+        tables.entries.extend(entry_items);
+        if let Some(fork) = listed_fork {
+            tables.forks.insert((fork.source, fork.number), fork::encode(fork));
+        }
         CreateOutcome::Created
     }
 
@@ -110,34 +115,38 @@ impl MemoryTables {
 impl Retention for MemoryTables {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
         /// The page size is small, so that callers must request several pages.
-        const PAGE_SEGMENTS: usize = 3;
-        let tables = self.lock();
-        let key = |(log, num): &(LogId, u32)| ScanKey {
+        const SEGMENTS_PER_PAGE: usize = 3;
+        let scan_key = |log: LogId, num: u32| ScanKey {
             partition: log.as_bytes().to_vec(),
-            sort: u64::from(*num),
+            sort: u64::from(num),
         };
-        let behind = tables.segments.iter().filter(|(own, _)| Some(key(own)) > after);
-        let page: Vec<_> = behind.take(PAGE_SEGMENTS + 1).collect();
-        let more = page.len() > PAGE_SEGMENTS;
-        let shown = page.into_iter().take(PAGE_SEGMENTS);
-        let segments = shown.map(|(_, item)| segment::decode(item));
-        let segments = segments.collect::<Result<Vec<_>, _>>()?;
-        let next = segments.last().filter(|_| more).map(|last| key(&(last.log, last.num)));
-        Ok(SegmentPage { segments, next })
+        let tables = self.lock();
+        let mut segments: Vec<Segment> = Vec::new();
+        for ((log, num), item) in &tables.segments {
+            if after.as_ref().is_some_and(|after| scan_key(*log, *num) <= *after) {
+                continue;
+            }
+            if segments.len() == SEGMENTS_PER_PAGE {
+                let next = segments.last().map(|segment| scan_key(segment.log, segment.num));
+                return Ok(SegmentPage { segments, next });
+            }
+            segments.push(segment::decode(item)?);
+        }
+        Ok(SegmentPage { segments, next: None })
     }
 
     async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
         self.change_segment(log, segment, |segment| segment.offloaded = Some(key.to_owned()))
     }
 
-    async fn mark_trimmed(&self, log: LogId, segment: u32, at_s: u64) -> Result<(), PortError> {
+    async fn mark_trimmed(&self, log: LogId, segment: u32, now_s: u64) -> Result<(), PortError> {
         let absent = || PortError::permanent("the segment does not exist");
-        let first = Position::new(segment, 0).map_err(|_| absent())?;
+        let first_position = Position::new(segment, 0).map_err(|_| absent())?;
         let mut tables = self.lock();
-        let item = tables.entries.get_mut(&(log, first)).ok_or_else(absent)?;
+        let item = tables.entries.get_mut(&(log, first_position)).ok_or_else(absent)?;
         let mut record = entry::decode(item)?;
         if let Content::Snapshot { trimmed_s, .. } = &mut record.content {
-            trimmed_s.get_or_insert(at_s);
+            trimmed_s.get_or_insert(now_s);
         }
         *item = entry::encode(&record)?;
         Ok(())
@@ -162,8 +171,24 @@ impl Retention for MemoryTables {
     }
 }
 
-fn read(item: &Item) -> Result<Arc<Entry>, PortError> {
+fn decode_entry(item: &Item) -> Result<Arc<Entry>, PortError> {
     entry::decode(item).map(Arc::new).map_err(PortError::from)
+}
+
+/// Returns the first `limit` of these entries.
+fn entry_page<'a>(
+    items: impl Iterator<Item = (&'a (LogId, Position), &'a Item)>,
+    limit: u32,
+) -> Result<Page, PortError> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut entries = Vec::new();
+    for (_, item) in items {
+        if entries.len() == limit {
+            return Ok(Page { entries, more: true });
+        }
+        entries.push(decode_entry(item)?);
+    }
+    Ok(Page { entries, more: false })
 }
 
 fn last_of_segment(segment: u32) -> Result<Position, PortError> {
@@ -173,12 +198,9 @@ fn last_of_segment(segment: u32) -> Result<Position, PortError> {
 #[async_trait]
 impl Entries for MemoryTables {
     async fn page(&self, log: LogId, from: Position, _consistent: bool) -> Result<Page, PortError> {
-        let tables = self.lock();
         let end = last_of_segment(from.segment())?;
-        let limit = usize::try_from(MAX_PAGE_ENTRIES).unwrap_or(usize::MAX);
-        let mut rest = tables.entries.range((log, from)..=(log, end)).map(|(_, item)| read(item));
-        let entries = rest.by_ref().take(limit).collect::<Result<_, _>>()?;
-        Ok(Page { entries, more: rest.next().is_some() })
+        let tables = self.lock();
+        entry_page(tables.entries.range((log, from)..=(log, end)), MAX_PAGE_ENTRIES)
     }
 
     async fn page_back(
@@ -188,12 +210,9 @@ impl Entries for MemoryTables {
         limit: u32,
         _consistent: bool,
     ) -> Result<Page, PortError> {
+        let start = from.segment_start();
         let tables = self.lock();
-        let start = (log, from.segment_start());
-        let mut rest = tables.entries.range(start..=(log, from)).rev().map(|(_, item)| read(item));
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let entries = rest.by_ref().take(limit).collect::<Result<_, _>>()?;
-        Ok(Page { entries, more: rest.next().is_some() })
+        entry_page(tables.entries.range((log, start)..=(log, from)).rev(), limit)
     }
 
     async fn last(
@@ -205,23 +224,24 @@ impl Entries for MemoryTables {
         let tables = self.lock();
         let end = last_of_segment(segment)?;
         let start = Position::new(segment, 0).unwrap_or(end);
-        let last = tables.entries.range((log, start)..=(log, end)).next_back();
-        last.map(|(_, item)| read(item)).transpose()
+        let last_item = tables.entries.range((log, start)..=(log, end)).next_back();
+        last_item.map(|(_, item)| decode_entry(item)).transpose()
     }
 
     async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
-        self.lock().entries.get(&(log, position)).map(read).transpose()
+        self.lock().entries.get(&(log, position)).map(decode_entry).transpose()
     }
 
-    async fn put(&self, new: &Entry) -> PutOutcome {
-        let item = match entry::encode(new) {
+    async fn put(&self, entry: &Entry) -> PutOutcome {
+        let item = match entry::encode(entry) {
             Ok(item) => item,
             Err(error) => return PutOutcome::Failed(error.into()),
         };
+        let key = (entry.log, entry.position);
         let mut tables = self.lock();
-        match tables.entries.get(&(new.log, new.position)).map(read) {
+        match tables.entries.get(&key).map(decode_entry) {
             None => {
-                tables.entries.insert((new.log, new.position), item);
+                tables.entries.insert(key, item);
                 PutOutcome::Accepted
             }
             Some(Ok(winner)) => PutOutcome::Refused { winner },
@@ -238,13 +258,13 @@ impl Entries for MemoryTables {
         let absent = || PortError::permanent("the Snapshot entry does not exist");
         let mut tables = self.lock();
         let item = tables.entries.get_mut(&(log, position)).ok_or_else(absent)?;
-        let mut record = entry::decode(item)?;
-        let Content::Snapshot { root: there, .. } = &mut record.content else {
+        let mut entry = entry::decode(item)?;
+        let Content::Snapshot { root: stored_root, .. } = &mut entry.content else {
             return Err(absent());
         };
-        let stands = there.get_or_insert_with(|| root.to_owned()).clone();
-        *item = entry::encode(&record)?;
-        Ok(stands)
+        let current_root = stored_root.get_or_insert_with(|| root.to_owned()).clone();
+        *item = entry::encode(&entry)?;
+        Ok(current_root)
     }
 
     async fn replace_root(
@@ -256,14 +276,16 @@ impl Entries for MemoryTables {
     ) -> Result<Option<String>, PortError> {
         let mut tables = self.lock();
         let Some(item) = tables.entries.get_mut(&(log, position)) else { return Ok(None) };
-        let mut record = entry::decode(item)?;
-        let Content::Snapshot { root: there, .. } = &mut record.content else { return Ok(None) };
-        if there.as_deref() == replaces {
-            *there = Some(root.to_owned());
+        let mut entry = entry::decode(item)?;
+        let Content::Snapshot { root: stored_root, .. } = &mut entry.content else {
+            return Ok(None);
+        };
+        if stored_root.as_deref() == replaces {
+            *stored_root = Some(root.to_owned());
         }
-        let stands = there.clone();
-        *item = entry::encode(&record)?;
-        Ok(stands)
+        let current_root = stored_root.clone();
+        *item = entry::encode(&entry)?;
+        Ok(current_root)
     }
 
     async fn reachable(&self) -> bool {
@@ -280,8 +302,8 @@ impl Segments for MemoryTables {
         _consistent: bool,
     ) -> Result<Vec<Segment>, PortError> {
         let tables = self.lock();
-        let newest = tables.segments.range((log, 0)..=(log, u32::MAX)).rev();
-        newest
+        let items_newest_first = tables.segments.range((log, 0)..=(log, u32::MAX)).rev();
+        items_newest_first
             .take(usize::from(limit))
             .map(|(_, item)| segment::decode(item).map_err(PortError::from))
             .collect()
@@ -298,8 +320,8 @@ impl Segments for MemoryTables {
         item.map(|item| segment::decode(item).map_err(PortError::from)).transpose()
     }
 
-    async fn create(&self, new: &Segment, first: &Entry) -> CreateOutcome {
-        self.transact(&[new], &[first], None)
+    async fn create(&self, segment: &Segment, first_entry: &Entry) -> CreateOutcome {
+        self.transact(&[segment], &[first_entry], None)
     }
 
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
@@ -318,20 +340,27 @@ impl Segments for MemoryTables {
         after: Option<u64>,
         limit: u32,
     ) -> Result<ForkPage, PortError> {
-        let tables = self.lock();
-        let begin =
-            after.map_or(Bound::Included((source, 0)), |after| Bound::Excluded((source, after)));
-        let end = Bound::Included((source, u64::MAX));
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let mut rest = tables.forks.range((begin, end)).map(|(_, item)| fork::decode(item));
-        let forks = rest.by_ref().take(limit).collect::<Result<Vec<_>, _>>()?;
-        let next = rest.next().and(forks.last()).map(|last| last.number);
-        Ok(ForkPage { forks, next })
+        let start = match after {
+            Some(number) => Bound::Excluded((source, number)),
+            None => Bound::Included((source, 0)),
+        };
+        let end = Bound::Included((source, u64::MAX));
+        let tables = self.lock();
+        let mut forks: Vec<ListedFork> = Vec::new();
+        for (_, item) in tables.forks.range((start, end)) {
+            if forks.len() == limit {
+                let next = forks.last().map(|fork| fork.number);
+                return Ok(ForkPage { forks, next });
+            }
+            forks.push(fork::decode(item)?);
+        }
+        Ok(ForkPage { forks, next: None })
     }
 
-    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
-        self.change_segment(log, at.segment(), |segment| {
-            segment.last_snapshot = segment.last_snapshot.max(Some(at.num()));
+    async fn raise_last_snapshot(&self, log: LogId, position: Position) -> Result<(), PortError> {
+        self.change_segment(log, position.segment(), |segment| {
+            segment.last_snapshot = segment.last_snapshot.max(Some(position.entry_number()));
         })
     }
 

@@ -25,10 +25,10 @@ impl MeasureScope {
 /// Adds a cost to all active measurements immediately, so that it is included even if the future is
 /// dropped later.
 pub(super) fn add(cost: Cost) {
-    let mut scope = MeasureScope::current();
-    while let Some(active) = scope {
-        *active.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
-        scope = active.parent.clone();
+    let mut next_scope = MeasureScope::current();
+    while let Some(scope) = next_scope {
+        *scope.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+        next_scope = scope.parent.clone();
     }
 }
 

@@ -45,12 +45,12 @@ impl Meter {
 
     /// Counts an object store request that transferred `bytes` bytes of an object.
     pub fn count_object(&self, request: ObjectRequest, bytes: u64) {
-        let none = Cost::default();
+        let no_cost = Cost::default();
         self.add(match request {
-            ObjectRequest::Put => Cost { object_puts: 1, object_bytes_sent: bytes, ..none },
-            ObjectRequest::Get => Cost { object_gets: 1, object_bytes_received: bytes, ..none },
-            ObjectRequest::Tag => Cost { object_tags: 1, ..none },
-            ObjectRequest::Delete => Cost { object_deletes: 1, ..none },
+            ObjectRequest::Put => Cost { object_puts: 1, object_bytes_sent: bytes, ..no_cost },
+            ObjectRequest::Get => Cost { object_gets: 1, object_bytes_received: bytes, ..no_cost },
+            ObjectRequest::Tag => Cost { object_tags: 1, ..no_cost },
+            ObjectRequest::Delete => Cost { object_deletes: 1, ..no_cost },
         });
     }
 

@@ -50,8 +50,8 @@ impl BlobKey {
 }
 
 fn is_segment(segment: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=.".contains(&byte);
-    !matches!(segment, "" | "." | "..") && segment.bytes().all(allowed)
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=.".contains(&byte);
+    !matches!(segment, "" | "." | "..") && segment.bytes().all(is_allowed)
 }
 
 impl fmt::Display for BlobKey {

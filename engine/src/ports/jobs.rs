@@ -94,9 +94,10 @@ pub fn check_body(body: &str) -> Result<(), PortError> {
     if (1..=MAX_MESSAGE_BYTES).contains(&body.len()) {
         return Ok(());
     }
-    let bytes = body.len();
-    let why = format!("the message body has {bytes} bytes; 1 to {MAX_MESSAGE_BYTES} are allowed");
-    Err(PortError::permanent(why))
+    let byte_length = body.len();
+    let message =
+        format!("the message body has {byte_length} bytes; 1 to {MAX_MESSAGE_BYTES} are allowed");
+    Err(PortError::permanent(message))
 }
 
 /// Validates the maximum number of messages in a receive request.
@@ -108,10 +109,10 @@ pub fn check_max(max: u8) -> Result<(), PortError> {
     if (1..=MAX_RECEIVED_MESSAGES).contains(&max) {
         return Ok(());
     }
-    let why = format!(
+    let message = format!(
         "cannot receive {max} messages in one request; 1 to {MAX_RECEIVED_MESSAGES} are allowed"
     );
-    Err(PortError::permanent(why))
+    Err(PortError::permanent(message))
 }
 
 /// Validates a visibility timeout.
@@ -123,8 +124,8 @@ pub fn check_visibility(visibility_s: u32) -> Result<(), PortError> {
     if visibility_s <= MAX_VISIBILITY_S {
         return Ok(());
     }
-    let why = format!(
+    let message = format!(
         "cannot hide a message for {visibility_s} s; at most {MAX_VISIBILITY_S} s are allowed"
     );
-    Err(PortError::permanent(why))
+    Err(PortError::permanent(message))
 }

@@ -23,6 +23,7 @@ use cellar_catalog::{
     spreadsheet::Rejection, spreadsheet::Right,
 };
 use cellar_log::lineage::Lineage;
+use cellar_log::records::fork::ListedFork;
 use cellar_log::segment::Segment;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
@@ -33,7 +34,7 @@ use crate::logs::Logs;
 use crate::ports::{
     BlobVersions, Blobs, Clock, Entries, PendingSnapshots, PortError, Random, Retention, Segments,
 };
-use crate::retry::retried;
+use crate::retry::retry_temporary_errors;
 use crate::streams::StreamError;
 
 /// Page size when listing forks.
@@ -116,9 +117,13 @@ impl Purger {
     /// Creates a purger that uses these ports and acts as `operator`.
     #[must_use]
     pub fn new(ports: PurgePorts, catalog: CatalogStore, operator: Person) -> Self {
-        let (entries, segments) = (Arc::clone(&ports.entries), Arc::clone(&ports.segments));
-        let (blobs, clock) = (Arc::clone(&ports.blobs), Arc::clone(&ports.clock));
-        let logs = Logs::new(entries, segments, blobs, clock, Arc::clone(&ports.random));
+        let logs = Logs::new(
+            Arc::clone(&ports.entries),
+            Arc::clone(&ports.segments),
+            Arc::clone(&ports.blobs),
+            Arc::clone(&ports.clock),
+            Arc::clone(&ports.random),
+        );
         let collector = GarbageCollector::new(GarbagePorts {
             logs: Arc::new(logs),
             pending: ports.pending.clone(),
@@ -130,11 +135,11 @@ impl Purger {
     }
 
     /// Runs an idempotent request, retrying temporary failures for a while.
-    async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
+    async fn retry<T, F>(&self, send_request: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        retried(self.ports.clock.as_ref(), call).await
+        retry_temporary_errors(self.ports.clock.as_ref(), send_request).await
     }
 
     /// Returns every deleted spreadsheet with its purge plan. Forks precede their sources. Costs
@@ -144,15 +149,17 @@ impl Purger {
     ///
     /// Returns [`PurgeError::Store`] or [`PurgeError::Catalog`] if a request fails.
     pub async fn survey(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
-        let logs = self.list_logs().await?;
-        let listings = self.read_listings(logs.keys().copied()).await?;
-        let plans = plan_deleted(&residents(&logs, &listings), self.now_s());
-        let planned = plans.into_iter().filter_map(|(log, plan)| {
-            let listing = listings.get(&log)?;
-            let (name, since_s) = (listing.name.as_str().to_owned(), listing.status.since_s()?);
-            Some(PlannedPurge { log, name, since_s, plan })
-        });
-        Ok(planned.collect())
+        let lineages = self.list_lineages().await?;
+        let listings = self.read_listings(lineages.keys().copied()).await?;
+        let plans = plan_deleted(&residents(&lineages, &listings), self.now_s());
+        let mut planned_purges = Vec::new();
+        for (log, plan) in plans {
+            let Some(listing) = listings.get(&log) else { continue };
+            let Some(since_s) = listing.status.since_s() else { continue };
+            let name = listing.name.as_str().to_owned();
+            planned_purges.push(PlannedPurge { log, name, since_s, plan });
+        }
+        Ok(planned_purges)
     }
 
     fn now_s(&self) -> u64 {
@@ -164,27 +171,33 @@ impl Purger {
         &self,
         logs: impl Iterator<Item = LogId>,
     ) -> Result<BTreeMap<LogId, Arc<Listing>>, PurgeError> {
-        let listings = stream::iter(logs).map(async |log| {
+        let reads = stream::iter(logs).map(async |log| {
             let listing = self.catalog.read_listing(log, Right::Token(Role::Owner)).await?;
             Ok::<_, PurgeError>(listing.map(|listing| (log, listing)))
         });
-        let listings = listings.buffer_unordered(PURGE_READS_AT_ONCE);
-        listings.try_filter_map(async |listing| Ok(listing)).try_collect().await
+        reads
+            .buffer_unordered(PURGE_READS_AT_ONCE)
+            .try_filter_map(async |listing| Ok(listing))
+            .try_collect()
+            .await
     }
 
     /// Returns all logs in the tables, with the lineage (source and last shared position) of each
     /// fork.
-    async fn list_logs(&self) -> Result<BTreeMap<LogId, Option<Lineage>>, PurgeError> {
-        let (mut logs, mut after) = (BTreeMap::new(), None);
+    async fn list_lineages(&self) -> Result<BTreeMap<LogId, Option<Lineage>>, PurgeError> {
+        let mut lineages: BTreeMap<LogId, Option<Lineage>> = BTreeMap::new();
+        let mut next_page = None;
         loop {
-            let page = self.retried(|| self.ports.retention.all_segments(after.clone())).await?;
+            let page = self.retry(|| self.ports.retention.all_segments(next_page.clone())).await?;
             for Segment { log, lineage, .. } in page.segments {
-                let known: &mut Option<Lineage> = logs.entry(log).or_default();
-                *known = lineage.or(*known);
+                let known_lineage = lineages.entry(log).or_default();
+                if lineage.is_some() {
+                    *known_lineage = lineage;
+                }
             }
-            after = page.next;
-            if after.is_none() {
-                return Ok(logs);
+            next_page = page.next;
+            if next_page.is_none() {
+                return Ok(lineages);
             }
         }
     }
@@ -197,21 +210,21 @@ impl Purger {
     pub async fn purge(&self, log: LogId) -> Result<PurgedData, PurgeError> {
         self.check_not_forked(log).await?;
         self.mark_purged(log).await?;
-        self.delete_pending(log).await?;
+        self.delete_pending_snapshots(log).await?;
         let mut purged = self.delete_objects(log).await?;
         // Read the latest segment first and delete segments in descending order: a resumed purge
         // then finds the latest remaining segment.
-        while let Some(newest) = self.newest_segment(log).await? {
-            purged.entries += self.delete_entries(log, newest.num).await?;
-            if newest.num == 0 {
-                self.delete_fork_list_items(&newest).await?;
-                if let Some(lineage) = newest.lineage {
-                    let collected = self.delete_snapshots(log, lineage.family).await?;
+        while let Some(segment) = self.newest_segment(log).await? {
+            purged.entries += self.delete_entries(log, segment.num).await?;
+            if segment.num == 0 {
+                self.delete_fork_list_items(&segment).await?;
+                if let Some(lineage) = segment.lineage {
+                    let collected = self.delete_fork_snapshots(log, lineage.family).await?;
                     purged.objects += collected.objects;
                     purged.object_bytes += collected.bytes;
                 }
             }
-            self.retried(|| self.ports.retention.delete_segment(log, newest.num)).await?;
+            self.retry(|| self.ports.retention.delete_segment(log, segment.num)).await?;
         }
         Ok(purged)
     }
@@ -226,33 +239,37 @@ impl Purger {
             Err(CatalogError::Stream(error)) => Err(error.into()),
         }
     }
+
     /// Deletes the snapshot objects that only this fork needed.
-    async fn delete_snapshots(
+    async fn delete_fork_snapshots(
         &self,
-        log: LogId,
+        fork: LogId,
         family: LogId,
     ) -> Result<CollectedGarbage, PurgeError> {
-        let mut logs = self.list_logs().await?;
-        logs.retain(|log, lineage| lineage.map_or(*log, |lineage| lineage.family) == family);
-        let listings = self.read_listings(logs.keys().copied()).await?;
-        let needed = needed(&residents(&logs, &listings), self.now_s());
-        if needed.is_empty() {
+        let mut lineages = self.list_lineages().await?;
+        lineages.retain(|log, lineage| match lineage {
+            Some(lineage) => lineage.family == family,
+            None => *log == family,
+        });
+        let listings = self.read_listings(lineages.keys().copied()).await?;
+        let needed_logs = needed(&residents(&lineages, &listings), self.now_s());
+        if needed_logs.is_empty() {
             // The origin is purged last in its fork family, and its purge deletes all of the
             // family's snapshots.
             return Ok(CollectedGarbage::default());
         }
-        let collected = self.collector.collect(family, &needed).await;
-        collected.map_err(|why| PurgeError::Garbage { log, why })
+        let collected = self.collector.collect(family, &needed_logs).await;
+        collected.map_err(|error| PurgeError::Garbage { log: fork, why: error })
     }
 
     async fn newest_segment(&self, log: LogId) -> Result<Option<Segment>, PortError> {
-        let newest = self.retried(|| self.ports.segments.newest(log, 1, true)).await?;
-        Ok(newest.into_iter().next())
+        let segments = self.retry(|| self.ports.segments.newest(log, 1, true)).await?;
+        Ok(segments.into_iter().next())
     }
 
     /// Returns an error if the log has a fork.
     async fn check_not_forked(&self, log: LogId) -> Result<(), PurgeError> {
-        for (_, fork) in self.list_forks(log).await? {
+        for ForkListItem { fork, .. } in self.list_forks(log).await? {
             if self.newest_segment(fork).await?.is_some() {
                 return Err(PurgeError::Forked { log, fork });
             }
@@ -260,71 +277,85 @@ impl Purger {
         Ok(())
     }
 
-    /// Returns a log's fork records, each with its number in the fork list.
-    async fn list_forks(&self, log: LogId) -> Result<BTreeSet<(u64, LogId)>, PortError> {
-        let (mut forks, mut after) = (BTreeSet::new(), None);
+    /// Returns the items of a log's fork list.
+    async fn list_forks(&self, log: LogId) -> Result<BTreeSet<ForkListItem>, PortError> {
+        let mut items = BTreeSet::new();
+        let mut next_page = None;
         loop {
-            let page = self.retried(|| self.ports.segments.forks(log, after, FORKS_PAGE)).await?;
-            forks.extend(page.forks.into_iter().map(|listed| (listed.number, listed.fork)));
-            after = page.next;
-            if after.is_none() {
-                return Ok(forks);
+            let page = self.retry(|| self.ports.segments.forks(log, next_page, FORKS_PAGE)).await?;
+            for ListedFork { number, fork, .. } in page.forks {
+                items.insert(ForkListItem { number, fork });
+            }
+            next_page = page.next;
+            if next_page.is_none() {
+                return Ok(items);
             }
         }
     }
 
-    async fn delete_pending(&self, log: LogId) -> Result<(), PortError> {
-        let Some(pending) = &self.ports.pending else { return Ok(()) };
-        let up_to_end = SnapshotJob { log, position: Position::LAST };
-        while let Some(record) = self.retried(|| pending.first_up_to(up_to_end)).await? {
-            let run = record.rebuild.as_ref().map(|rebuild| rebuild.run);
-            self.retried(|| pending.delete(record.job, run)).await?;
+    async fn delete_pending_snapshots(&self, log: LogId) -> Result<(), PortError> {
+        let Some(pending_snapshots) = &self.ports.pending else { return Ok(()) };
+        let end = SnapshotJob { log, position: Position::LAST };
+        while let Some(record) = self.retry(|| pending_snapshots.first_up_to(end)).await? {
+            let rebuild_run = record.rebuild.as_ref().map(|rebuild| rebuild.run);
+            self.retry(|| pending_snapshots.delete(record.job, rebuild_run)).await?;
         }
         Ok(())
     }
 
     async fn delete_entries(&self, log: LogId, segment: u32) -> Result<u64, PortError> {
-        let start = Position::new(segment, 0);
-        let start = start.map_err(|error| PortError::permanent(error.to_string()))?;
-        let mut deleted = 0;
+        let segment_start =
+            Position::new(segment, 0).map_err(|error| PortError::permanent(error.to_string()))?;
+        let mut deleted_count = 0;
         loop {
-            let page = self.retried(|| self.ports.entries.page(log, start, true)).await?;
+            let page = self.retry(|| self.ports.entries.page(log, segment_start, true)).await?;
             let positions: Vec<Position> =
                 page.entries.iter().map(|entry| entry.position).collect();
             if positions.is_empty() {
-                return Ok(deleted);
+                return Ok(deleted_count);
             }
-            self.retried(|| self.ports.retention.delete(log, &positions)).await?;
-            deleted += u64::try_from(positions.len()).unwrap_or(u64::MAX);
+            self.retry(|| self.ports.retention.delete(log, &positions)).await?;
+            deleted_count += u64::try_from(positions.len()).unwrap_or(u64::MAX);
         }
     }
 
     /// Deletes the log's fork list, whose forks are all purged already, and the log's own record in
     /// its source's fork list.
-    async fn delete_fork_list_items(&self, first: &Segment) -> Result<(), PortError> {
-        let log = first.log;
-        for (number, _) in self.list_forks(log).await? {
-            self.retried(|| self.ports.retention.delete_listed(log, number)).await?;
+    async fn delete_fork_list_items(&self, first_segment: &Segment) -> Result<(), PortError> {
+        let log = first_segment.log;
+        for item in self.list_forks(log).await? {
+            self.retry(|| self.ports.retention.delete_listed(log, item.number)).await?;
         }
-        let Some(lineage) = first.lineage else { return Ok(()) };
-        let listed = self.list_forks(lineage.source).await?;
-        for (number, _) in listed.into_iter().filter(|(_, fork)| *fork == log) {
-            self.retried(|| self.ports.retention.delete_listed(lineage.source, number)).await?;
+        let Some(Lineage { source, .. }) = first_segment.lineage else { return Ok(()) };
+        for item in self.list_forks(source).await? {
+            if item.fork == log {
+                self.retry(|| self.ports.retention.delete_listed(source, item.number)).await?;
+            }
         }
         Ok(())
     }
 }
 
+/// An item of a log's fork list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ForkListItem {
+    number: u64,
+    fork: LogId,
+}
+
 /// Combines each log with its catalog status.
 fn residents(
-    logs: &BTreeMap<LogId, Option<Lineage>>,
+    lineages: &BTreeMap<LogId, Option<Lineage>>,
     listings: &BTreeMap<LogId, Arc<Listing>>,
 ) -> Vec<Resident> {
-    let resident = |(log, lineage): (&LogId, &Option<Lineage>)| Resident {
-        log: *log,
-        source: lineage.map(|lineage| lineage.source),
-        depth: lineage.map_or(0, |lineage| lineage.depth),
-        status: listings.get(log).map(|listing| listing.status),
-    };
-    logs.iter().map(resident).collect()
+    let mut residents = Vec::with_capacity(lineages.len());
+    for (log, lineage) in lineages {
+        residents.push(Resident {
+            log: *log,
+            source: lineage.map(|lineage| lineage.source),
+            depth: lineage.map_or(0, |lineage| lineage.depth),
+            status: listings.get(log).map(|listing| listing.status),
+        });
+    }
+    residents
 }

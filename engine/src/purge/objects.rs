@@ -20,29 +20,28 @@ impl Purger {
     }
 
     async fn delete_prefix(&self, prefix: &str, purged: &mut PurgedData) -> Result<(), PortError> {
-        let mut after: Option<String> = None;
+        let mut last_listed_key: Option<String> = None;
         loop {
-            let list = || self.ports.blobs.list(prefix, after.as_deref(), MAX_LISTED_BLOBS);
-            let page = self.retried(list).await?;
-            let deletes = page.blobs.iter().map(|blob| self.delete_object(blob));
-            stream::iter(deletes)
+            let list_page =
+                || self.ports.blobs.list(prefix, last_listed_key.as_deref(), MAX_LISTED_BLOBS);
+            let page = self.retry(list_page).await?;
+            stream::iter(page.blobs.iter().map(|blob| self.delete_object(blob)))
                 .buffer_unordered(PURGE_DELETES_AT_ONCE)
                 .try_for_each(async |()| Ok(()))
                 .await?;
             purged.objects += u64::try_from(page.blobs.len()).unwrap_or(u64::MAX);
             purged.object_bytes += page.blobs.iter().map(|blob| blob.length).sum::<u64>();
-            after = page.next;
-            if after.is_none() {
+            last_listed_key = page.next;
+            if last_listed_key.is_none() {
                 return Ok(());
             }
         }
     }
 
     async fn delete_object(&self, blob: &ListedBlob) -> Result<(), PortError> {
-        let invalid_key = |error: crate::ports::BlobKeyError| {
+        let key = BlobKey::new(blob.key.clone()).map_err(|error| {
             PortError::permanent(format!("object `{}` cannot be deleted: {error}", blob.key))
-        };
-        let key = BlobKey::new(blob.key.clone()).map_err(invalid_key)?;
-        self.retried(|| self.ports.blobs.delete(&key)).await
+        })?;
+        self.retry(|| self.ports.blobs.delete(&key)).await
     }
 }

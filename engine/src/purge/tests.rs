@@ -11,7 +11,7 @@ use cellar_log::retention::Policy;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
 
 use super::*;
-use crate::crashes::{Fault, FaultyPorts, at, edited, edits, log, set, work};
+use crate::crashes::{Fault, FaultyPorts, at, edit_request, log, ports_with_edits, set, work};
 use crate::logs::NewFork;
 use crate::ports::{BlobKey, Jobs as _, NewBlob};
 use crate::retention::Offloader;
@@ -87,7 +87,7 @@ async fn snapshot(ports: &Arc<FaultyPorts>, job: SnapshotJob) {
 /// segments (the first of them offloaded), snapshots, an upload and the pending record of an
 /// abandoned worker.
 async fn world() -> Arc<FaultyPorts> {
-    let ports = edited(4).await;
+    let ports = ports_with_edits(4).await;
     let logs = ports.logs();
     for segment in 0..2 {
         let loaded = logs.load(log(), None).await.unwrap();
@@ -107,7 +107,7 @@ async fn world() -> Arc<FaultyPorts> {
     logs.create(other(), None).await.unwrap();
     let new = NewFork { log: fork(), source: log(), at: Some(at(1, 0)), author: None };
     logs.fork(new).await.unwrap();
-    let request = edits(fork(), 1, 1, at(1, 0), vec![set(0, "of the fork")]);
+    let request = edit_request(fork(), 1, 1, at(1, 0), vec![set(0, "of the fork")]);
     logs.append(request).await.unwrap();
     for (log, position) in [(log(), at(2, 0)), (fork(), at(2, 0)), (other(), Position::FIRST)] {
         upload(&ports, log).await;
@@ -135,7 +135,7 @@ async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
     let (before, logs) = (ports.blobs.contents(), ports.logs());
     snapshot(ports, SnapshotJob { log: fork(), position: at(2, 0) }).await;
     let long = set(0, &"of the fork ".repeat(1_000));
-    logs.append(edits(fork(), 1, 2, at(2, 1), vec![long])).await.unwrap();
+    logs.append(edit_request(fork(), 1, 2, at(2, 1), vec![long])).await.unwrap();
     let loaded = logs.load(fork(), None).await.unwrap();
     logs.roll(Arc::clone(loaded.entries.last().unwrap())).await.unwrap();
     snapshot(ports, SnapshotJob { log: fork(), position: at(3, 0) }).await;

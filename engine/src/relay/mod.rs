@@ -71,9 +71,11 @@ impl Relay {
             let Err(failure) = self.relay_change(change).await else { continue };
             let sequence_number = change.sequence_number.as_str();
             tracing::error!(sequence_number, error = %failure, "a record was not relayed");
-            let first = first_failed.get_or_insert_with(|| sequence_number.to_owned());
+            if first_failed.is_none() {
+                first_failed = Some(sequence_number.to_owned());
+            }
             if failure.is_temporary() {
-                return Some(first.clone());
+                break;
             }
         }
         first_failed

@@ -39,7 +39,7 @@ fn queue() -> Arc<MemoryQueue> {
 async fn nums(queue: &MemoryQueue) -> Vec<u32> {
     let received = queue.receive(10, 0).await.unwrap();
     let jobs = received.iter().map(|message| SnapshotJob::decode(&message.body).unwrap());
-    jobs.inspect(|job| assert_eq!(job.log, log())).map(|job| job.position.num()).collect()
+    jobs.inspect(|job| assert_eq!(job.log, log())).map(|job| job.position.entry_number()).collect()
 }
 
 /// A queue that accepts a limited number of messages and then fails.

@@ -290,7 +290,7 @@ impl RebuildPlan {
 
 /// Returns the greatest position before `position`, whether or not an entry exists there.
 fn last_position_before(position: Position) -> Option<Position> {
-    let (segment, num) = match position.num().checked_sub(1) {
+    let (segment, num) = match position.entry_number().checked_sub(1) {
         Some(num) => (position.segment(), num),
         None => (position.segment().checked_sub(1)?, u32::MAX),
     };

@@ -196,7 +196,7 @@ impl SegmentSurvey<'_> {
         if at == Position::FIRST || self.pending.contains_key(&at) {
             return None;
         }
-        Some(if self.segment.last_snapshot == Some(at.num()) {
+        Some(if self.segment.last_snapshot == Some(at.entry_number()) {
             FindingKind::RootMissing
         } else if is_finished(self.segment, at) {
             FindingKind::Skipped

@@ -19,45 +19,53 @@ impl StreamStore {
     pub async fn append(&self, proposal: &Proposal) -> Result<AppendOutcome, StreamError> {
         let (mut append, mut action) =
             Append::begin(proposal, self.policy).map_err(StreamError::Append)?;
-        let mut store_error = None;
+        let mut driver = AppendDriver { store: self, stream: &proposal.name, last_error: None };
         loop {
             let answer = match action {
-                StreamAppendAction::Write(write) => self.write(&write, &mut store_error).await,
-                StreamAppendAction::ReadTip => match self.streams.tip(&proposal.name, true).await {
-                    Ok(tip) => StreamAppendAnswer::Tip(tip),
-                    Err(error) => read_failed(&proposal.name, error, &mut store_error),
-                },
-                StreamAppendAction::ReadBatches { below } => {
-                    match self.streams.batches_before(&proposal.name, below, true).await {
-                        Ok(batches) => StreamAppendAnswer::Batches { batches },
-                        Err(error) => read_failed(&proposal.name, error, &mut store_error),
-                    }
-                }
+                StreamAppendAction::Write(write) => driver.write(&write).await,
+                StreamAppendAction::ReadTip => driver.read_tip().await,
+                StreamAppendAction::ReadBatches { below } => driver.read_batches(below).await,
                 StreamAppendAction::Wait { delay_ms } => {
                     self.clock.sleep_ms(delay_ms).await;
                     StreamAppendAnswer::Waited
                 }
-                StreamAppendAction::Finish(Ok(end)) => return Ok(end),
-                StreamAppendAction::Finish(Err(fault)) => {
-                    return Err(match (fault, store_error) {
-                        (AppendFault::Store, Some(error)) => StreamError::Store(error),
-                        (fault, _) => StreamError::Append(fault),
-                    });
-                }
+                StreamAppendAction::Finish(Ok(outcome)) => return Ok(outcome),
+                StreamAppendAction::Finish(Err(fault)) => return Err(driver.into_error(fault)),
             };
             (append, action) = append.step(answer, self.inputs());
         }
     }
+}
 
-    async fn write(
-        &self,
-        write: &Write,
-        store_error: &mut Option<PortError>,
-    ) -> StreamAppendAnswer {
+/// Performs the actions of one append.
+struct AppendDriver<'a> {
+    store: &'a StreamStore,
+    stream: &'a StreamName,
+    /// Error of the last failed store request, reported if the append gives up.
+    last_error: Option<PortError>,
+}
+
+impl AppendDriver<'_> {
+    async fn read_tip(&mut self) -> StreamAppendAnswer {
+        match self.store.streams.tip(self.stream, true).await {
+            Ok(tip) => StreamAppendAnswer::Tip(tip),
+            Err(error) => self.record_failed_read(error),
+        }
+    }
+
+    async fn read_batches(&mut self, below: u64) -> StreamAppendAnswer {
+        match self.store.streams.batches_before(self.stream, below, true).await {
+            Ok(batches) => StreamAppendAnswer::Batches { batches },
+            Err(error) => self.record_failed_read(error),
+        }
+    }
+
+    async fn write(&mut self, write: &Write) -> StreamAppendAnswer {
+        let streams = &self.store.streams;
         let outcome = match write {
-            Write::First(tip) => self.streams.put_first(tip).await,
-            Write::Update(update) => self.streams.update(update).await,
-            Write::SplitOff { batch, update } => self.streams.split_off(batch, update).await,
+            Write::First(tip) => streams.put_first(tip).await,
+            Write::Update(update) => streams.update(update).await,
+            Write::SplitOff { batch, update } => streams.split_off(batch, update).await,
         };
         let (answer, error) = match outcome {
             StreamOutcome::Done => return StreamAppendAnswer::Done,
@@ -67,19 +75,22 @@ impl StreamStore {
             StreamOutcome::Throttled(error) => (StreamAppendAnswer::Throttled, error),
             StreamOutcome::Failed(error) => (StreamAppendAnswer::Failed, error),
         };
-        tracing::warn!(stream = %write.name(), ?answer, %error, "a write to an event stream failed");
-        *store_error = Some(error);
+        tracing::warn!(stream = %self.stream, ?answer, %error, "a write to an event stream failed");
+        self.last_error = Some(error);
         answer
     }
-}
 
-fn read_failed(
-    name: &StreamName,
-    error: PortError,
-    store_error: &mut Option<PortError>,
-) -> StreamAppendAnswer {
-    tracing::warn!(stream = %name, %error, "a read of an append failed");
-    let temporary = error.temporary;
-    *store_error = Some(error);
-    StreamAppendAnswer::ReadFailed { temporary }
+    fn record_failed_read(&mut self, error: PortError) -> StreamAppendAnswer {
+        tracing::warn!(stream = %self.stream, %error, "a read of an append failed");
+        let temporary = error.temporary;
+        self.last_error = Some(error);
+        StreamAppendAnswer::ReadFailed { temporary }
+    }
+
+    fn into_error(self, fault: AppendFault) -> StreamError {
+        match (fault, self.last_error) {
+            (AppendFault::Store, Some(store_error)) => StreamError::Store(store_error),
+            (fault, _) => StreamError::Append(fault),
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Reads a stream's events from newest to oldest.
 
-use cellar_catalog::stream::{Dated, Decider, RebuildFault, StreamName, newest_first};
+use cellar_catalog::stream::{Dated, Decider, EventBatch, RebuildFault, StreamName, newest_first};
 
 use super::{StreamError, StreamStore};
 
@@ -26,26 +26,37 @@ impl StreamStore {
     pub async fn events_back<D: Decider>(
         &self,
         decider: &D,
-        name: &StreamName,
+        stream: &StreamName,
         below: Option<u64>,
     ) -> Result<Events<D::Event>, StreamError> {
-        let nothing = || Events { events: Vec::new(), below: None };
-        let Some(tip) = self.read_tip(name, false).await? else { return Ok(nothing()) };
-        let (first, mut events) = match below {
+        let no_events = Events { events: Vec::new(), below: None };
+        let Some(tip) = self.read_tip(stream, false).await? else { return Ok(no_events) };
+        let (first_index, mut events) = match below {
+            Some(0) => return Ok(no_events),
             Some(below) if below <= tip.first() => {
-                if below == 0 {
-                    return Ok(nothing());
-                }
-                let mut batches = self.read_batches(name, below, false).await?;
-                if batches.is_empty() {
-                    batches = self.read_batches(name, below, true).await?;
-                }
-                let batch = batches.first().ok_or(RebuildFault::Damaged { index: below })?;
+                let batch = self.read_batch_before(stream, below).await?;
                 (batch.index, newest_first(decider, batch.index, &batch.events)?)
             }
             _ => (tip.first(), newest_first(decider, tip.first(), &tip.events)?),
         };
-        events.retain(|event| below.is_none_or(|below| event.index < below));
-        Ok(Events { events, below: Some(first).filter(|first| *first > 0) })
+        if let Some(below) = below {
+            events.retain(|event| event.index < below);
+        }
+        let has_older_events = first_index > 0;
+        Ok(Events { events, below: if has_older_events { Some(first_index) } else { None } })
+    }
+
+    /// Returns the event batch that contains event `below - 1`.
+    async fn read_batch_before(
+        &self,
+        stream: &StreamName,
+        below: u64,
+    ) -> Result<EventBatch, StreamError> {
+        let mut batches = self.read_batches(stream, below, false).await?;
+        if batches.is_empty() {
+            batches = self.read_batches(stream, below, true).await?;
+        }
+        let newest_batch = batches.into_iter().next();
+        Ok(newest_batch.ok_or(RebuildFault::Damaged { index: below })?)
     }
 }

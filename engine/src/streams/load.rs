@@ -32,11 +32,11 @@ impl StreamStore {
     pub async fn load<D: Decider>(
         &self,
         decider: &D,
-        name: &StreamName,
+        stream: &StreamName,
         consistent: bool,
     ) -> Result<Loaded<D::State>, StreamError> {
-        let tip = self.read_tip(name, consistent).await?;
-        let Rebuilt { state, next } = self.rebuild(decider, name, tip.as_deref()).await?;
+        let tip = self.read_tip(stream, consistent).await?;
+        let Rebuilt { state, next } = self.rebuild(decider, stream, tip.as_deref()).await?;
         Ok(Loaded { state, next, tip })
     }
 
@@ -45,12 +45,12 @@ impl StreamStore {
     pub(super) async fn rebuild<D: Decider>(
         &self,
         decider: &D,
-        name: &StreamName,
+        stream: &StreamName,
         tip: Option<&Tip>,
     ) -> Result<Rebuilt<D::State>, StreamError> {
-        match self.rebuild_once(decider, name, tip, false).await {
+        match self.rebuild_once(decider, stream, tip, false).await {
             Err(StreamError::Rebuild(RebuildFault::Damaged { .. })) => {
-                self.rebuild_once(decider, name, tip, true).await
+                self.rebuild_once(decider, stream, tip, true).await
             }
             rebuilt => rebuilt,
         }
@@ -59,17 +59,17 @@ impl StreamStore {
     async fn rebuild_once<D: Decider>(
         &self,
         decider: &D,
-        name: &StreamName,
+        stream: &StreamName,
         tip: Option<&Tip>,
         consistent: bool,
     ) -> Result<Rebuilt<D::State>, StreamError> {
-        let mut need = Rebuild::begin(decider, tip)?;
+        let mut rebuild_step = Rebuild::begin(decider, tip)?;
         loop {
-            match need {
+            match rebuild_step {
                 Need::Nothing(rebuilt) => return Ok(rebuilt),
                 Need::Batches { below, rebuild } => {
-                    let batches = self.read_batches(name, below, consistent).await?;
-                    need = rebuild.add_batches(&batches)?;
+                    let batches = self.read_batches(stream, below, consistent).await?;
+                    rebuild_step = rebuild.add_batches(&batches)?;
                 }
             }
         }
@@ -77,29 +77,29 @@ impl StreamStore {
 
     pub(super) async fn read_tip(
         &self,
-        name: &StreamName,
+        stream: &StreamName,
         consistent: bool,
     ) -> Result<Option<Arc<Tip>>, PortError> {
-        self.retried(|| self.streams.tip(name, consistent)).await
+        self.retry_read(|| self.streams.tip(stream, consistent)).await
     }
 
     pub(super) async fn read_batches(
         &self,
-        name: &StreamName,
+        stream: &StreamName,
         below: u64,
         consistent: bool,
     ) -> Result<Vec<EventBatch>, PortError> {
-        self.retried(|| self.streams.batches_before(name, below, consistent)).await
+        self.retry_read(|| self.streams.batches_before(stream, below, consistent)).await
     }
 
     /// Runs a read, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in total.
-    async fn retried<T, F>(&self, read: impl Fn() -> F) -> Result<T, PortError>
+    async fn retry_read<T, F>(&self, send_read: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
     {
         let mut attempt = 1;
         loop {
-            match read().await {
+            match send_read().await {
                 Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
                     tracing::warn!(attempt, %error, "a read of an event stream failed; retrying");
                     self.pause(attempt).await;

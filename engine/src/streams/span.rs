@@ -39,21 +39,25 @@ impl StreamStore {
         to: u64,
         consistent: bool,
     ) -> Result<Option<Vec<StreamEvent>>, StreamError> {
-        let mut first = tip.first();
-        // Events of each item, newest item first.
-        let mut items = vec![tip.events.clone()];
-        while first > from {
-            let batches = self.read_batches(&tip.name, first, consistent).await?;
-            let Some(last) = batches.last() else { return Ok(None) };
-            first = last.index;
-            items.extend(batches.into_iter().map(|batch| batch.events));
+        let mut first_index = tip.first();
+        let mut items_newest_first = vec![tip.events.clone()];
+        while first_index > from {
+            let batches = self.read_batches(&tip.name, first_index, consistent).await?;
+            let Some(oldest_batch) = batches.last() else { return Ok(None) };
+            first_index = oldest_batch.index;
+            items_newest_first.extend(batches.into_iter().map(|batch| batch.events));
         }
         if tip.next < to {
             return Ok(None);
         }
-        let events = (first..).zip(items.into_iter().rev().flatten());
-        let asked = events.filter(|(index, _)| (from..to).contains(index));
-        Ok(Some(asked.map(|(_, event)| event).collect()))
+        let events_oldest_first = items_newest_first.into_iter().rev().flatten();
+        let mut requested_events = Vec::new();
+        for (index, event) in (first_index..).zip(events_oldest_first) {
+            if (from..to).contains(&index) {
+                requested_events.push(event);
+            }
+        }
+        Ok(Some(requested_events))
     }
 
     /// Returns a stream's tip (latest item). The read is strongly consistent.
@@ -81,11 +85,8 @@ impl StreamStore {
                 StreamError::Store(error) => error,
                 error => PortError::permanent(error.to_string()),
             })?;
-        let span = |events: Vec<StreamEvent>| Span {
-            stream: stream.clone(),
-            first: from,
-            kinds: events.into_iter().map(|event| event.kind).collect(),
-        };
-        Ok(events.map(span))
+        let Some(events) = events else { return Ok(None) };
+        let kinds = events.into_iter().map(|event| event.kind).collect();
+        Ok(Some(Span { stream: stream.clone(), first: from, kinds }))
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use cellar_base::limits::MAX_DECIDE_ATTEMPTS;
 use cellar_catalog::stream::append::AppendOutcome;
 use cellar_catalog::stream::{
-    Decider, Encoded, Payload, PayloadError, Proposal, StreamEvent, StreamName, Tip, Unfold,
-    WriterId,
+    Decider, Encoded, Payload, PayloadError, Proposal, Rebuilt, StreamEvent, StreamName, Tip,
+    Unfold, WriterId,
 };
 
 use super::{StreamError, StreamStore, TransactError};
@@ -50,43 +50,43 @@ impl StreamStore {
     pub async fn transact<D: Decider>(
         &self,
         decider: &D,
-        name: &StreamName,
+        stream: &StreamName,
         command: &D::Command,
         writer: WriterId,
-        cached: CachedTip,
+        cached_tip: CachedTip,
     ) -> Result<Transacted<D>, TransactError<D::Rejection>> {
-        let mut tip = match cached {
-            CachedTip::Unknown => self.read_tip(name, false).await.map_err(StreamError::from)?,
+        let mut tip = match cached_tip {
+            CachedTip::Unknown => self.read_tip(stream, false).await.map_err(StreamError::from)?,
             CachedTip::Tip(tip) => tip,
         };
-        let mut is_current = false;
+        let mut is_current_tip = false;
         let mut lost_attempts = 0;
         loop {
-            let rebuilt = self.rebuild(decider, name, tip.as_deref()).await?;
-            let events = match decider.decide(command, &rebuilt.state) {
-                Ok(events) if !events.is_empty() => events,
-                decided if is_current => {
-                    let events = decided.map_err(TransactError::Rejected)?;
-                    let (state, next) = (rebuilt.state, rebuilt.next);
-                    return Ok(Transacted { state, events, next, tip });
-                }
-                _ => {
-                    tip = self.read_tip(name, true).await.map_err(StreamError::from)?;
-                    is_current = true;
-                    continue;
-                }
-            };
-            let state =
-                events.iter().fold(rebuilt.state, |state, event| decider.evolve(state, event));
-            let proposal = self.build_proposal(decider, name, tip, writer, &events, &state);
+            let Rebuilt { state, next } = self.rebuild(decider, stream, tip.as_deref()).await?;
+            let decision = decider.decide(command, &state);
+            let appends_events = matches!(&decision, Ok(events) if !events.is_empty());
+            if !appends_events && !is_current_tip {
+                tip = self.read_tip(stream, true).await.map_err(StreamError::from)?;
+                is_current_tip = true;
+                continue;
+            }
+            let events = decision.map_err(TransactError::Rejected)?;
+            if events.is_empty() {
+                return Ok(Transacted { state, events, next, tip });
+            }
+            let state = events.iter().fold(state, |state, event| decider.evolve(state, event));
+            let proposal = self.build_proposal(decider, stream, tip, writer, &events, &state);
             let proposal = proposal.map_err(StreamError::from)?;
             match self.append(&proposal).await? {
                 AppendOutcome::Appended { tip, index } => {
-                    let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
-                    let next = index.saturating_add(count);
+                    let event_count = u64::try_from(events.len()).unwrap_or(u64::MAX);
+                    let next = index.saturating_add(event_count);
                     return Ok(Transacted { state, events, next, tip: Some(tip) });
                 }
-                AppendOutcome::Conflict { tip: current } => (tip, is_current) = (current, true),
+                AppendOutcome::Conflict { tip: current_tip } => {
+                    tip = current_tip;
+                    is_current_tip = true;
+                }
             }
             lost_attempts += 1;
             if lost_attempts >= MAX_DECIDE_ATTEMPTS {
@@ -101,22 +101,24 @@ impl StreamStore {
     fn build_proposal<D: Decider>(
         &self,
         decider: &D,
-        name: &StreamName,
-        on: Option<Arc<Tip>>,
+        stream: &StreamName,
+        base_tip: Option<Arc<Tip>>,
         writer: WriterId,
         events: &[D::Event],
         state: &D::State,
     ) -> Result<Proposal, PayloadError> {
         let time_ms = self.clock.now_ms();
-        let stored =
-            events.iter().map(|event| encode_event(decider.encode(event), time_ms, writer));
-        let events = stored.collect::<Result<Vec<_>, _>>()?;
-        let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
-        let next = on.as_ref().map_or(0, |tip| tip.next).saturating_add(count);
-        let unfold =
-            decider.unfold(state).map(|state| encode_unfold(state, time_ms, next)).transpose()?;
-        let unfolds = unfold.into_iter().collect();
-        Ok(Proposal { name: name.clone(), on, writer, events, unfolds })
+        let mut stored_events = Vec::with_capacity(events.len());
+        for event in events {
+            stored_events.push(encode_event(decider.encode(event), time_ms, writer)?);
+        }
+        let event_count = u64::try_from(events.len()).unwrap_or(u64::MAX);
+        let next_index = base_tip.as_ref().map_or(0, |tip| tip.next).saturating_add(event_count);
+        let mut unfolds = Vec::new();
+        if let Some(encoded_state) = decider.unfold(state) {
+            unfolds.push(encode_unfold(encoded_state, time_ms, next_index)?);
+        }
+        Ok(Proposal { name: stream.clone(), on: base_tip, writer, events: stored_events, unfolds })
     }
 }
 
@@ -126,11 +128,14 @@ fn encode_event(
     writer: WriterId,
 ) -> Result<StreamEvent, PayloadError> {
     let Encoded { kind, data, meta, correlation, causation } = encoded;
-    let (data, meta) = (Payload::pack(data)?, Payload::pack(meta)?);
+    let data = Payload::pack(data)?;
+    let meta = Payload::pack(meta)?;
     Ok(StreamEvent { time_ms, kind, data, meta, correlation, causation, writer })
 }
 
-fn encode_unfold(encoded: Encoded, time_ms: u64, index: u64) -> Result<Unfold, PayloadError> {
-    let (data, meta) = (Payload::pack(encoded.data)?, Payload::pack(encoded.meta)?);
-    Ok(Unfold { index, time_ms, kind: encoded.kind, data, meta })
+fn encode_unfold(encoded_state: Encoded, time_ms: u64, index: u64) -> Result<Unfold, PayloadError> {
+    let Encoded { kind, data, meta, .. } = encoded_state;
+    let data = Payload::pack(data)?;
+    let meta = Payload::pack(meta)?;
+    Ok(Unfold { index, time_ms, kind, data, meta })
 }

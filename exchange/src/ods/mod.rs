@@ -12,14 +12,15 @@ use std::io::{Read, Seek};
 
 use quick_xml::events::Event;
 
+use crate::file_format::ODS_CONTENT_PART;
 use crate::workbook::archive::Archive;
 use crate::workbook::cell::WorkbookCell;
 use crate::workbook::xml::{Xml, attribute};
 use crate::{ReadError, SheetStart, Source, WorkbookError};
-use row::{CONTENT, Columns, Row};
+use row::{Columns, Row};
 use styles::Styles;
 
-const STYLES: &str = "styles.xml";
+const STYLES_PART: &str = "styles.xml";
 
 /// An OpenDocument spreadsheet.
 #[derive(Debug)]
@@ -38,10 +39,10 @@ impl<R: Read + Seek> Ods<R> {
     pub(crate) fn open<S: Source<Stream = R>>(archive: &Archive<S>) -> Result<Self, ReadError> {
         check_encryption(archive)?;
         let mut styles = Styles::default();
-        if archive.has_part(STYLES) {
-            styles.read(&mut Xml::new(archive.open_part(STYLES)?, STYLES))?;
+        if archive.has_part(STYLES_PART) {
+            styles.read(&mut Xml::new(archive.open_part(STYLES_PART)?, STYLES_PART))?;
         }
-        let mut xml = Xml::new(archive.open_part(CONTENT)?, CONTENT);
+        let mut xml = Xml::new(archive.open_part(ODS_CONTENT_PART)?, ODS_CONTENT_PART);
         styles.read(&mut xml)?;
         Ok(Self {
             xml,

@@ -12,12 +12,10 @@ use quick_xml::events::{BytesStart, Event};
 use super::formula;
 use super::styles::Styles;
 use crate::WorkbookError;
+use crate::file_format::ODS_CONTENT_PART;
 use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates;
 use crate::workbook::xml::{Xml, attribute, push_text};
-
-/// Name of the part that contains all sheets.
-pub(super) const CONTENT: &str = "content.xml";
 
 /// Default cell styles of columns.
 #[derive(Debug, Default)]
@@ -48,7 +46,7 @@ pub(super) fn repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, Workb
     match text.parse::<u32>() {
         Ok(count) => Ok(count.max(1)),
         Err(_) => Err(WorkbookError::Damaged {
-            part: CONTENT.to_owned(),
+            part: ODS_CONTENT_PART.to_owned(),
             why: format!("`{text}` is not a number of repetitions"),
         }),
     }

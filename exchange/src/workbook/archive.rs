@@ -13,12 +13,11 @@ use cellar_base::limits::{MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS, MAX_XLSX_UNPAC
 use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
+use crate::file_format::COMPOUND_FILE_SIGNATURE;
 use crate::{ReadError, Source, WorkbookError};
 
 /// Signature of a zip central directory entry.
 const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
-/// First bytes of an old binary workbook or an encrypted workbook.
-const COMPOUND_MAGIC: &[u8] = b"\xd0\xcf\x11\xe0";
 const WINDOW_BYTES: usize = 64 * 1024;
 /// Read size for counting central directory entries, in bytes.
 const SCAN_BYTES: u64 = 1024 * 1024;
@@ -160,7 +159,7 @@ fn check_file_start_and_part_count(mut file: impl Read) -> Result<(), ReadError>
     loop {
         let overlap_bytes = window.len();
         file.by_ref().take(SCAN_BYTES).read_to_end(&mut window)?;
-        if is_first_window && window.starts_with(COMPOUND_MAGIC) {
+        if is_first_window && window.starts_with(COMPOUND_FILE_SIGNATURE) {
             return Err(WorkbookError::Compound.into());
         }
         if is_first_window && !window.starts_with(b"PK") {

@@ -7,4 +7,4 @@ pub(crate) mod formats;
 mod read;
 pub(crate) mod xml;
 
-pub use read::{WorkbookImport, WorkbookKind};
+pub use read::WorkbookImport;

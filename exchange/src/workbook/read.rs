@@ -8,26 +8,16 @@ use cellar_snapshot::tile::TileValue;
 use super::archive::Archive;
 use super::cell::{CellValue, WorkbookCell};
 use crate::block::{BlockBuilder, RowTooLong};
+use crate::file_format::WorkbookMain;
 use crate::ods::Ods;
 use crate::xlsb::Xlsb;
-use crate::xlsx::{Xlsx, find_main_part};
+use crate::xlsx::Xlsx;
 use crate::{
     BlockSize, Import, ImportProgress, Piece, ReadError, SheetStart, Source, WorkbookError,
 };
 
 /// Maximum number of cells read per call.
 const STEP_CELLS: usize = 1 << 17;
-
-/// Workbook file format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WorkbookKind {
-    /// Excel 2007 and later.
-    Xlsx,
-    /// Excel binary workbook. For formula cells, only the value is read.
-    Xlsb,
-    /// OpenDocument spreadsheet, the format of LibreOffice.
-    Ods,
-}
 
 /// A workbook import. Includes hidden and empty sheets. The value of merged cells is in their top
 /// left cell.
@@ -68,13 +58,10 @@ where
     pub fn open(source: S, block: BlockSize) -> Result<Self, ReadError> {
         let file_bytes = source.bytes()?;
         let archive = Archive::open(source)?;
-        let reader = match find_main_part(&archive)? {
-            Some(main) if main.ends_with(".bin") => {
-                WorkbookReader::Xlsb(Xlsb::open(&archive, &main)?)
-            }
-            Some(main) => WorkbookReader::Xlsx(Xlsx::open(&archive, &main)?),
-            None if archive.has_part("content.xml") => WorkbookReader::Ods(Ods::open(&archive)?),
-            None => return Err(WorkbookError::Unknown.into()),
+        let reader = match WorkbookMain::find(&archive)? {
+            WorkbookMain::Xlsx { part } => WorkbookReader::Xlsx(Xlsx::open(&archive, &part)?),
+            WorkbookMain::Xlsb { part } => WorkbookReader::Xlsb(Xlsb::open(&archive, &part)?),
+            WorkbookMain::Ods => WorkbookReader::Ods(Ods::open(&archive)?),
         };
         Ok(Self {
             archive,
@@ -89,15 +76,6 @@ where
             sheet_count: 0,
             is_done: false,
         })
-    }
-
-    #[must_use]
-    pub fn kind(&self) -> WorkbookKind {
-        match self.reader {
-            WorkbookReader::Xlsx(_) => WorkbookKind::Xlsx,
-            WorkbookReader::Xlsb(_) => WorkbookKind::Xlsb,
-            WorkbookReader::Ods(_) => WorkbookKind::Ods,
-        }
     }
 
     fn next_sheet(&mut self) -> Result<Option<SheetStart>, ReadError> {

@@ -99,7 +99,9 @@ pub(crate) struct Target {
 
 /// Returns the name of the main part: `xl/workbook.xml` or, in an xlsb file, `xl/workbook.bin`.
 /// Returns `None` if the archive is not an Excel workbook.
-pub(crate) fn find_main_part<S: Source>(archive: &Archive<S>) -> Result<Option<String>, ReadError>
+pub(crate) fn find_office_document<S: Source>(
+    archive: &Archive<S>,
+) -> Result<Option<String>, ReadError>
 where
     S::Stream: Seek,
 {

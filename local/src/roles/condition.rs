@@ -1,6 +1,6 @@
 //! Conditions of policy statements, limited to the operators that the template uses.
 
-use cellar_stacks::wildcard::{Case, matches};
+use cellar_stacks::wildcard::{Case, matches_wildcards};
 use serde_json::Value;
 
 use super::access_request::{AccessRequest, ConditionKey};
@@ -100,7 +100,7 @@ impl Condition {
     fn permits(&self, value: &str) -> bool {
         self.values.iter().any(|permitted| match self.comparison {
             Comparison::Equals => permitted == value,
-            Comparison::Like => matches(permitted, value, Case::Sensitive),
+            Comparison::Like => matches_wildcards(permitted, value, Case::Sensitive),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cellar_stacks::wildcard::{Case, matches};
+use cellar_stacks::wildcard::{Case, matches_wildcards};
 
 use super::access_request::AccessRequest;
 use super::condition::Condition;
@@ -79,7 +79,7 @@ impl Resource {
         let Self::Arn(patterns) = self else { return true };
         let Some(parts) = split_arn(resource) else { return false };
         let mut pairs = patterns.iter().zip(parts);
-        pairs.all(|(pattern, part)| matches(pattern, part, Case::Sensitive))
+        pairs.all(|(pattern, part)| matches_wildcards(pattern, part, Case::Sensitive))
     }
 }
 
@@ -88,8 +88,8 @@ impl Statement {
     /// apply.
     pub(super) fn matching_action(&self, request: &AccessRequest) -> Option<&ActionPattern> {
         let mut actions = self.actions.iter();
-        let action =
-            actions.find(|own| matches(&own.pattern, &request.action, Case::Insensitive))?;
+        let action = actions
+            .find(|own| matches_wildcards(&own.pattern, &request.action, Case::Insensitive))?;
         let applies = self.resources.iter().any(|own| own.matches(&request.resource))
             && self.conditions.iter().all(|condition| condition.is_met_by(request));
         if applies { Some(action) } else { None }

@@ -284,7 +284,7 @@ impl State {
                     _ => View::Now,
                 };
                 let entries = self.tables.read(*from, view);
-                (AppendEvent::Page { entries: entries.clone(), more: false }, entries)
+                (AppendEvent::Page { entries: entries.clone(), has_more: false }, entries)
             }
             append::AppendAction::Put { entry } => self.put(entry, outcome),
             append::AppendAction::FindNewestSegment => {

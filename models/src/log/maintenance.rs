@@ -62,7 +62,7 @@ impl Rolling {
                 roll::RollEvent::NewestSegment(tables.newest_segment().cloned())
             }
             roll::RollAction::Read { from } => {
-                roll::RollEvent::Page { entries: tables.read(*from, View::Now), more: false }
+                roll::RollEvent::Page { entries: tables.read(*from, View::Now), has_more: false }
             }
             roll::RollAction::Transact(transaction) => {
                 if tables.transact(transaction) {
@@ -97,7 +97,7 @@ impl Trimming {
         let policy = Policy { offload_after_days: 0, keep_segments: 0 };
         // The trim does not wait if the age fence is disabled, so the plan must not wait either.
         let now_s = if fences.age { now_s } else { now_s + TRIM_FENCE_S };
-        match retention::plan(&segment, newest, closed_s, is_trimmed, now_s, policy) {
+        match retention::plan_retention(&segment, newest, closed_s, is_trimmed, now_s, policy) {
             Plan::Keep(_) => return None,
             Plan::OffloadAndTrim => tables.offload(segment.num),
             Plan::Trim => {}
@@ -120,7 +120,7 @@ impl Trimming {
                 if tables.is_offload_complete(*last) {
                     TrimEvent::OffloadedIsComplete
                 } else {
-                    TrimEvent::OffloadedIsDamaged
+                    TrimEvent::OffloadedIsIncomplete
                 }
             }
             TrimAction::Mark { trimmed_s } => {
@@ -128,7 +128,7 @@ impl Trimming {
                 TrimEvent::Marked
             }
             TrimAction::Read { from } => {
-                TrimEvent::Page { entries: tables.read(*from, View::Now), more: false }
+                TrimEvent::Page { entries: tables.read(*from, View::Now), has_more: false }
             }
             TrimAction::Delete { positions } => match positions.get(self.deleted) {
                 Some(position) => {

@@ -134,7 +134,9 @@ impl LogModel {
         if self.budget.rolls > 0 {
             occurrences.push(Property::sometimes("a writer follows a roll", |_, state: &State| {
                 let tail = state.tables.tail();
-                tail.is_some_and(|tail| tail.position.segment() > 0 && tail.position.num() > 0)
+                tail.is_some_and(|tail| {
+                    tail.position.segment() > 0 && tail.position.entry_number() > 0
+                })
             }));
         }
         if self.budget.trims > 0 {

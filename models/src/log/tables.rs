@@ -202,7 +202,7 @@ impl Tables {
     /// transaction, but two separate reads may see only one of them.
     #[must_use]
     pub fn torn_view(&self, from: Position) -> Option<View> {
-        let is_new_segment = from.num() == 0 && Some(from) > self.settled;
+        let is_new_segment = from.entry_number() == 0 && Some(from) > self.settled;
         if is_new_segment { Some(View::Prefix(0)) } else { None }
     }
 

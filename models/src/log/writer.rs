@@ -119,7 +119,7 @@ impl Client {
             Some(cached_tail) => cached_tail.entries_from(request.lowest_base()),
             None => Vec::new(),
         };
-        let machine = Append::begin_with(rules, request, &cached_entries, inputs(now_s));
+        let machine = Append::begin_with_rules(rules, request, &cached_entries, inputs(now_s));
         self.process = Some(Process::new(self.number, machine, now_s));
         Ok(())
     }

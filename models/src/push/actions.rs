@@ -198,7 +198,7 @@ impl State {
                     _ => usize::MAX,
                 };
                 let entries = self.table.read(*from, count);
-                append::AppendEvent::Page { entries, more: false }
+                append::AppendEvent::Page { entries, has_more: false }
             }
             append::AppendAction::Put { entry } => {
                 match Arc::make_mut(&mut self.table).put(entry) {

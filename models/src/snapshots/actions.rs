@@ -207,7 +207,7 @@ impl SnapshotsModel {
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::Enqueue(position) => {
-                next.store.send(position.num());
+                next.store.send(position.entry_number());
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::Finish(outcome) => {
@@ -307,7 +307,7 @@ impl State {
             return false;
         }
         let record = write.record();
-        let num = record.job.position.num();
+        let num = record.job.position.entry_number();
         let run = rebuild_run(record);
         let best_rank = self.store.best_ranks.get(&(num, run)).copied().unwrap_or_default();
         let rank = progress_rank(&record.progress);

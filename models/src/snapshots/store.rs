@@ -156,7 +156,7 @@ impl Store {
     /// Executes a write. Returns `false` if its condition failed.
     pub(super) fn write(&mut self, write: &Write) -> bool {
         let record = write.record();
-        let num = record.job.position.num();
+        let num = record.job.position.entry_number();
         let current = self.pending.get(&num);
         let is_condition_met = match write {
             Write::Create(_) => current.is_none(),

@@ -114,7 +114,7 @@ fn long_restores_under_pushes() {
 }
 
 fn check_without(rule: PushSafetyRule, model: PushModel, properties: &[&'static str]) {
-    let rules = PushRules { without: Some(rule) };
+    let rules = PushRules::without(rule);
     expect_violations(&format!("without {rule:?}"), PushModel { rules, ..model }, properties);
 }
 

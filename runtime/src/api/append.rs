@@ -33,28 +33,24 @@ use super::state::ApiState;
 pub(super) async fn append_mutations(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     body: JsonBody,
 ) -> Result<Json<AppendReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Write).await?;
-    check_mutation_sizes(&body.parse()?)?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Write).await?;
+    let raw_mutations: RawMutations<'_> = body.parse()?;
+    check_mutation_sizes(&raw_mutations)?;
     let request: AppendRequest = body.parse()?;
-    let client = ClientKey::derive(&caller.0.subject, &request.client_id)?;
-    let mutations = request
+    let client_key = ClientKey::derive(&caller.principal.subject, &request.client_id)?;
+    let mutations: Vec<NewMutation> = request
         .mutations
         .into_iter()
-        .map(|SentMutation { id, base, op }| NewMutation { id, base, operation: op });
-    let author = Some(caller.0.author);
-    let request = Request::new(
-        log,
-        client,
-        author,
-        request.incarnation,
-        request.acked_id,
-        mutations.collect(),
-    )?;
-    let appended = state.logs().append(request).await?;
-    state.apply_log_policy(log).await;
+        .map(|SentMutation { id, base, op }| NewMutation { id, base, operation: op })
+        .collect();
+    let author = Some(caller.principal.author);
+    let append_request =
+        Request::new(log_id, client_key, author, request.incarnation, request.acked_id, mutations)?;
+    let appended = state.logs().append(append_request).await?;
+    state.apply_log_policy(log_id).await;
     Ok(Json(append_reply(&state, &appended).await?))
 }
 
@@ -65,18 +61,19 @@ struct RawMutations<'a> {
     mutations: Vec<&'a RawValue>,
 }
 
-fn check_mutation_sizes(raw: &RawMutations<'_>) -> Result<(), Failure> {
-    let largest = raw.mutations.iter().map(|mutation| mutation.get().len()).max().unwrap_or(0);
-    if largest <= MAX_MUTATION_BYTES {
+fn check_mutation_sizes(raw_mutations: &RawMutations<'_>) -> Result<(), Failure> {
+    let largest_bytes =
+        raw_mutations.mutations.iter().map(|mutation| mutation.get().len()).max().unwrap_or(0);
+    if largest_bytes <= MAX_MUTATION_BYTES {
         return Ok(());
     }
     let detail = format!(
-        "a mutation has {largest} bytes, at most {MAX_MUTATION_BYTES} are allowed; split it"
+        "a mutation has {largest_bytes} bytes, at most {MAX_MUTATION_BYTES} are allowed; split it"
     );
     Err(Failure::new(ProblemKind::TooLarge, detail))
 }
 
-pub(super) fn status_of(result: &MutationResult) -> MutationStatus {
+pub(super) fn mutation_status(result: &MutationResult) -> MutationStatus {
     match (&result.rejection, result.duplicate) {
         (Some(_), _) => MutationStatus::Rejected,
         (None, true) => MutationStatus::Duplicate,
@@ -88,18 +85,21 @@ pub(super) async fn append_reply(
     state: &ApiState,
     appended: &Appended,
 ) -> Result<AppendReply, Failure> {
-    let results = appended.results.iter().map(|result| AppendedMutation {
-        id: result.id,
-        position: result.position,
-        status: status_of(result),
-        rejection: result.rejection.clone(),
-        committed: result.committed.clone(),
-        no_effect: result.no_effect,
-    });
     Ok(AppendReply {
-        results: results.collect(),
+        results: appended.results.iter().map(appended_mutation).collect(),
         head: appended.tail,
         entries: entry_views(state, &appended.missing).await?,
         next: appended.missing_from,
     })
+}
+
+fn appended_mutation(result: &MutationResult) -> AppendedMutation {
+    AppendedMutation {
+        id: result.id,
+        position: result.position,
+        status: mutation_status(result),
+        rejection: result.rejection.clone(),
+        committed: result.committed.clone(),
+        no_effect: result.no_effect,
+    }
 }

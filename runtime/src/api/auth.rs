@@ -1,6 +1,7 @@
 //! Authentication and authorization of requests.
 
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use cellar_api::wire::ProblemKind;
@@ -12,12 +13,14 @@ use super::reply::Failure;
 use super::state::ApiState;
 use crate::token::TokenError;
 
-const SCHEME: &str = "Bearer ";
+const BEARER_PREFIX: &str = "Bearer ";
 
 /// Extracts the holder of a verified token or share link. Whether the share link still exists is
 /// checked later, against the catalog.
 #[derive(Clone)]
-pub(super) struct Caller(pub(super) Principal);
+pub(super) struct Caller {
+    pub(super) principal: Principal,
+}
 
 impl FromRequestParts<ApiState> for Caller {
     type Rejection = Failure;
@@ -27,40 +30,45 @@ impl FromRequestParts<ApiState> for Caller {
         if let Some(caller) = parts.extensions.remove() {
             return Ok(caller);
         }
-        let unauthorized = |why: &str| Failure::new(ProblemKind::Unauthorized, why);
-        let mut headers = parts.headers.get_all(AUTHORIZATION).iter();
-        let (Some(header), None) = (headers.next(), headers.next()) else {
-            return Err(unauthorized(
-                "exactly one header `Authorization: Bearer <token>` is required",
-            ));
+        let token = bearer_token(&parts.headers)?;
+        let principal = if LinkToken::has_prefix(token) {
+            parse_link_token(token)?
+        } else {
+            state.verify(token).await.map_err(from_token_error)?
         };
-        let text = header.to_str().unwrap_or_default();
-        let scheme = text.get(..SCHEME.len()).unwrap_or_default();
-        if !scheme.eq_ignore_ascii_case(SCHEME) {
-            return Err(unauthorized(
-                "no bearer token; send the header `Authorization: Bearer <token>`",
-            ));
-        }
-        let token = text.get(SCHEME.len()..).unwrap_or_default();
-        if !LinkToken::has_prefix(token) {
-            return state.verify(token).await.map(Self).map_err(from_token_error);
-        }
-        let incomplete = |_| {
-            let detail = "the share link is incomplete; copy it in full";
-            Failure::new(ProblemKind::InvalidLink, detail)
-        };
-        let link: LinkToken = token.parse().map_err(incomplete)?;
-        Ok(Self(Principal::of_link(&link)))
+        Ok(Self { principal })
     }
 }
 
+/// Returns the token of the only `Authorization` header.
+fn bearer_token(headers: &HeaderMap) -> Result<&str, Failure> {
+    let unauthorized = |detail: &str| Failure::new(ProblemKind::Unauthorized, detail);
+    let mut authorizations = headers.get_all(AUTHORIZATION).iter();
+    let (Some(authorization), None) = (authorizations.next(), authorizations.next()) else {
+        return Err(unauthorized("exactly one header `Authorization: Bearer <token>` is required"));
+    };
+    let authorization = authorization.to_str().unwrap_or_default();
+    match authorization.split_at_checked(BEARER_PREFIX.len()) {
+        Some((prefix, token)) if prefix.eq_ignore_ascii_case(BEARER_PREFIX) => Ok(token),
+        _ => Err(unauthorized("no bearer token; send the header `Authorization: Bearer <token>`")),
+    }
+}
+
+fn parse_link_token(token: &str) -> Result<Principal, Failure> {
+    let Ok(link_token) = token.parse::<LinkToken>() else {
+        let detail = "the share link is incomplete; copy it in full";
+        return Err(Failure::new(ProblemKind::InvalidLink, detail));
+    };
+    Ok(Principal::of_link(&link_token))
+}
+
 fn from_token_error(error: TokenError) -> Failure {
-    let error = error.public();
-    let kind = match error {
+    let public_error = error.public();
+    let kind = match public_error {
         TokenError::KeysUnavailable => ProblemKind::Unavailable,
         _ => ProblemKind::Unauthorized,
     };
-    Failure::new(kind, error.to_string())
+    Failure::new(kind, public_error.to_string())
 }
 
 impl Caller {
@@ -69,13 +77,13 @@ impl Caller {
     pub(super) async fn authorize(
         &self,
         state: &ApiState,
-        id: &str,
+        spreadsheet_id: &str,
         need: Need,
     ) -> Result<LogId, Failure> {
-        let log: LogId = id.parse().map_err(|_| Failure::not_found())?;
-        match state.catalog().access(&self.0, log, need).await? {
-            Access::Allowed => Ok(log),
-            Access::Hidden => Err(self.hidden_error(log)),
+        let log_id: LogId = spreadsheet_id.parse().map_err(|_| Failure::not_found())?;
+        match state.catalog().access(&self.principal, log_id, need).await? {
+            Access::Allowed => Ok(log_id),
+            Access::Hidden => Err(self.hidden_error(log_id)),
             Access::Forbidden(role) => {
                 let detail = format!("role {role} cannot write; role editor is required");
                 Err(Failure::new(ProblemKind::Forbidden, detail))
@@ -86,23 +94,30 @@ impl Caller {
     }
 
     /// Returns whether the caller may read the spreadsheet with the given log.
-    pub(super) async fn can_read(&self, state: &ApiState, log: LogId) -> Result<bool, Failure> {
-        Ok(state.catalog().access(&self.0, log, Need::Read).await? == Access::Allowed)
+    pub(super) async fn can_read(&self, state: &ApiState, log_id: LogId) -> Result<bool, Failure> {
+        let access = state.catalog().access(&self.principal, log_id, Need::Read).await?;
+        Ok(access == Access::Allowed)
     }
 
     /// Parses a log id. Returns the id, the caller's identity and the caller's maximum role on the
-    /// log.
-    pub(super) fn identify(&self, id: &str) -> Result<(LogId, By), Failure> {
-        let log: LogId = id.parse().map_err(|_| Failure::not_found())?;
-        let by = self.0.by(log).ok_or_else(Failure::not_found)?;
-        Ok((log, by))
+    /// log. Errors if the scope of the caller's token excludes the log.
+    pub(super) fn parse_log_and_actor(&self, spreadsheet_id: &str) -> Result<(LogId, By), Failure> {
+        let log_id: LogId = spreadsheet_id.parse().map_err(|_| Failure::not_found())?;
+        let actor = self.principal.by(log_id).ok_or_else(Failure::not_found)?;
+        Ok((log_id, actor))
+    }
+
+    /// Errors if the id is invalid or outside the scope of the caller's token.
+    pub(super) fn check_scope_covers(&self, spreadsheet_id: &str) -> Result<(), Failure> {
+        self.parse_log_and_actor(spreadsheet_id)?;
+        Ok(())
     }
 
     /// Builds the error for a spreadsheet that the caller may not see. For a share link, the error
     /// is the same whether or not the spreadsheet exists.
-    pub(super) fn hidden_error(&self, log: LogId) -> Failure {
-        match self.0.scope {
-            Scope::Link { log: of, .. } if of == log => {
+    pub(super) fn hidden_error(&self, log_id: LogId) -> Failure {
+        match self.principal.scope {
+            Scope::Link { log: linked_log_id, .. } if linked_log_id == log_id => {
                 let detail = "the share link does not exist, has expired or was revoked; ask an owner for a new one";
                 Failure::new(ProblemKind::InvalidLink, detail)
             }

@@ -10,14 +10,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 #[derive(Debug)]
 pub struct BodyBudget {
     tokens: Arc<Semaphore>,
-    links: Arc<Semaphore>,
+    share_links: Arc<Semaphore>,
 }
 
 impl Default for BodyBudget {
     fn default() -> Self {
         Self {
             tokens: Arc::new(Semaphore::new(MAX_KEPT_BODY_BYTES)),
-            links: Arc::new(Semaphore::new(MAX_KEPT_LINK_BODY_BYTES)),
+            share_links: Arc::new(Semaphore::new(MAX_KEPT_LINK_BODY_BYTES)),
         }
     }
 }
@@ -26,14 +26,14 @@ impl BodyBudget {
     /// Returns the number of bytes in use by request bodies.
     #[must_use]
     pub fn used_bytes(&self) -> usize {
-        let free = self.tokens.available_permits().saturating_add(self.links.available_permits());
-        (MAX_KEPT_BODY_BYTES + MAX_KEPT_LINK_BODY_BYTES).saturating_sub(free)
+        let free_bytes = self.tokens.available_permits() + self.share_links.available_permits();
+        MAX_KEPT_BODY_BYTES + MAX_KEPT_LINK_BODY_BYTES - free_bytes
     }
 
     /// Returns the memory budget for callers with this scope. One permit is one byte.
     pub(super) fn budget_for(&self, scope: &Scope) -> &Arc<Semaphore> {
         match scope {
-            Scope::Link { .. } => &self.links,
+            Scope::Link { .. } => &self.share_links,
             Scope::All | Scope::Only(_) | Scope::Shared => &self.tokens,
         }
     }
@@ -58,10 +58,10 @@ impl BodyBuffer {
         max_bytes: usize,
         budget: &Arc<Semaphore>,
     ) -> Result<(), BudgetExceeded> {
-        let length = self.bytes.len().saturating_add(part.len());
-        if length > self.bytes.capacity() {
-            let capacity = self.bytes.capacity().saturating_mul(2).min(max_bytes).max(length);
-            self.grow(capacity, budget)?;
+        let new_length = self.bytes.len() + part.len();
+        if new_length > self.bytes.capacity() {
+            let doubled_capacity = self.bytes.capacity().saturating_mul(2).min(max_bytes);
+            self.grow(doubled_capacity.max(new_length), budget)?;
         }
         self.bytes.extend_from_slice(part);
         Ok(())
@@ -69,13 +69,14 @@ impl BodyBuffer {
 
     /// Grows the buffer to `capacity`. Acquires the permits before it allocates.
     fn grow(&mut self, capacity: usize, budget: &Arc<Semaphore>) -> Result<(), BudgetExceeded> {
-        let held = self.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let missing = u32::try_from(capacity.saturating_sub(held)).map_err(|_| BudgetExceeded)?;
-        let acquired =
-            Arc::clone(budget).try_acquire_many_owned(missing).map_err(|_| BudgetExceeded)?;
+        let held_count = self.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let missing_count = capacity.saturating_sub(held_count);
+        let missing_count = u32::try_from(missing_count).map_err(|_| BudgetExceeded)?;
+        let acquired_permits =
+            Arc::clone(budget).try_acquire_many_owned(missing_count).map_err(|_| BudgetExceeded)?;
         match &mut self.permits {
-            Some(permits) => permits.merge(acquired),
-            None => self.permits = Some(acquired),
+            Some(permits) => permits.merge(acquired_permits),
+            None => self.permits = Some(acquired_permits),
         }
         self.bytes.reserve_exact(capacity.saturating_sub(self.bytes.len()));
         Ok(())

@@ -6,7 +6,7 @@ use cellar_api::{wire::CellsReply, wire::ProblemKind};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
 use cellar_engine::logs::{CellsQuery, SheetName};
-use cellar_sheet::a1::{CellName, Range, RangeTooLarge, Rectangle};
+use cellar_sheet::a1::{CellName, Range, Rectangle};
 use serde::Deserialize;
 
 use super::auth::Caller;
@@ -43,55 +43,66 @@ pub(super) struct CellsParameters {
 pub(super) async fn get_cells(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<CellsParameters>,
 ) -> Result<Json<CellsReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Read).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let query = parse_query(&parameters)?;
-    let read = state.logs().cells(log, &query).await?;
+    let read_cells = state.logs().cells(log_id, &query).await?;
     Ok(Json(CellsReply {
-        sheet: read.sheet,
-        name: read.name,
-        position: read.position,
-        incarnation: read.incarnation,
-        extent: read.extent,
-        formats: read.formats,
-        formats_truncated: read.formats_cut,
-        cells: read.cells,
-        next: read.next.map(|cell| cell.to_string()),
+        sheet: read_cells.sheet,
+        name: read_cells.name,
+        position: read_cells.position,
+        incarnation: read_cells.incarnation,
+        extent: read_cells.extent,
+        formats: read_cells.formats,
+        formats_truncated: read_cells.formats_cut,
+        cells: read_cells.cells,
+        next: read_cells.next.map(|cell| cell.to_string()),
     }))
 }
 
 fn parse_query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
-    let invalid = |why: String| Failure::new(ProblemKind::InvalidRequest, why);
-    let range = parameters.range.as_deref().map(str::parse::<Range>).transpose();
-    let range = range.map_err(|error| invalid(error.to_string()))?;
-    let from = parameters.cursor.as_deref().map(str::parse::<CellName>).transpose();
-    let from = from.map_err(|error| invalid(error.to_string()))?;
-    let sheet = select_sheet(parameters.sheet.as_deref(), range.as_ref())?;
-    let mut rectangle = Rectangle::EVERYTHING;
-    if let Some(range) = range {
-        let too_large =
-            |error: RangeTooLarge| Failure::new(ProblemKind::RangeTooLarge, error.to_string());
-        range.check_area().map_err(too_large)?;
-        rectangle = range.rectangle;
-    }
-    let (at, min_position) = (parameters.at, parameters.min_position);
-    Ok(CellsQuery { sheet, rectangle, at, from, min_position })
+    let range = match &parameters.range {
+        Some(range) => Some(parse_range(range)?),
+        None => None,
+    };
+    let first_cell = match &parameters.cursor {
+        Some(cursor) => {
+            Some(cursor.parse::<CellName>().map_err(|error| Failure::invalid_request(&error))?)
+        }
+        None => None,
+    };
+    Ok(CellsQuery {
+        sheet: select_sheet(parameters.sheet.as_deref(), range.as_ref())?,
+        rectangle: range.map_or(Rectangle::EVERYTHING, |range| range.rectangle),
+        at: parameters.at,
+        from: first_cell,
+        min_position: parameters.min_position,
+    })
+}
+
+fn parse_range(range: &str) -> Result<Range, Failure> {
+    let range: Range = range.parse().map_err(|error| Failure::invalid_request(&error))?;
+    range
+        .check_area()
+        .map_err(|error| Failure::new(ProblemKind::RangeTooLarge, error.to_string()))?;
+    Ok(range)
 }
 
 /// Returns the sheet selected by the `sheet` parameter or by the range. If both contain a sheet
 /// name, the names must match case-insensitively.
-fn select_sheet(parameter: Option<&str>, range: Option<&Range>) -> Result<SheetName, Failure> {
-    let in_range = range.and_then(|range| range.sheet.as_deref());
-    if let (Some(sheet), Some(in_range)) = (parameter, in_range)
-        && sheet.to_lowercase() != in_range.to_lowercase()
-    {
-        let why = format!("`sheet` is `{sheet}`, but the range names `{in_range}`; remove one");
-        return Err(Failure::new(ProblemKind::InvalidRequest, why));
+fn select_sheet(sheet_name: Option<&str>, range: Option<&Range>) -> Result<SheetName, Failure> {
+    let sheet_name_in_range = range.and_then(|range| range.sheet.as_deref());
+    match (sheet_name, sheet_name_in_range) {
+        (None, None) => Ok(SheetName::First),
+        (Some(sheet), Some(in_range)) if sheet.to_lowercase() != in_range.to_lowercase() => {
+            let detail =
+                format!("`sheet` is `{sheet}`, but the range names `{in_range}`; remove one");
+            Err(Failure::new(ProblemKind::InvalidRequest, detail))
+        }
+        (Some(name), _) | (None, Some(name)) => Ok(SheetName::Name(name.to_owned())),
     }
-    let name = parameter.or(in_range);
-    Ok(name.map_or(SheetName::First, |name| SheetName::Name(name.to_owned())))
 }
 
 #[cfg(test)]

@@ -26,21 +26,25 @@ use super::state::ApiState;
 pub(super) async fn get_chunk_urls(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     body: JsonBody,
 ) -> Result<Json<ChunksReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Read).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let request: ChunksRequest = body.parse()?;
-    let invalid = |why: String| Failure::new(ProblemKind::InvalidRequest, why);
-    let count = request.hashes.len();
-    if count > MAX_CHUNK_URLS {
-        let why = format!("{count} chunks are requested; at most {MAX_CHUNK_URLS} are allowed");
-        return Err(invalid(why));
-    }
-    let hashes: Result<Vec<ChunkHash>, _> = request.hashes.iter().map(|h| h.parse()).collect();
-    let hashes = hashes.map_err(|error| invalid(error.to_string()))?;
+    let chunk_hashes = parse_chunk_hashes(&request.hashes)?;
     // Like every other request, fail if the spreadsheet does not exist.
-    state.logs().head(log, None).await?;
-    let (urls, expires) = state.logs().chunk_urls(log, &hashes).await?;
-    Ok(Json(ChunksReply { urls, expires_s: expires }))
+    state.logs().head(log_id, None).await?;
+    let (urls, expires_s) = state.logs().chunk_urls(log_id, &chunk_hashes).await?;
+    Ok(Json(ChunksReply { urls, expires_s }))
+}
+
+fn parse_chunk_hashes(hex_hashes: &[String]) -> Result<Vec<ChunkHash>, Failure> {
+    let count = hex_hashes.len();
+    if count > MAX_CHUNK_URLS {
+        let detail = format!("{count} chunks are requested; at most {MAX_CHUNK_URLS} are allowed");
+        return Err(Failure::new(ProblemKind::InvalidRequest, detail));
+    }
+    let chunk_hashes: Result<Vec<ChunkHash>, _> =
+        hex_hashes.iter().map(|hex_hash| hex_hash.parse()).collect();
+    chunk_hashes.map_err(|error| Failure::invalid_request(&error))
 }

@@ -7,7 +7,7 @@ use axum::response::Response;
 use cellar_api::cost::HEADER;
 use cellar_engine::meter;
 
-const NAME: HeaderName = HeaderName::from_static(HEADER);
+const COST_HEADER: HeaderName = HeaderName::from_static(HEADER);
 
 /// Middleware that measures a request and adds its cost to the response. Response bodies are fully
 /// buffered, so the cost is final.
@@ -21,7 +21,9 @@ pub(super) async fn report_cost(request: Request, next: Next) -> Response {
         return response;
     }
     match HeaderValue::try_from(cost.to_header()) {
-        Ok(value) => drop(response.headers_mut().insert(NAME, value)),
+        Ok(cost_value) => {
+            response.headers_mut().insert(COST_HEADER, cost_value);
+        }
         Err(error) => tracing::error!(%error, "a cost is not a valid header value"),
     }
     response

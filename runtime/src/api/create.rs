@@ -30,18 +30,23 @@ pub(super) async fn create_spreadsheet(
     body: JsonBody,
 ) -> Result<(StatusCode, Json<CreateReply>), Failure> {
     let request: CreateRequest = body.parse()?;
-    if !caller.0.may_create() {
+    if !caller.principal.may_create() {
         let detail =
             "creating a spreadsheet requires a personal or operator token with role editor";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
-    let id = LogId::derive(&caller.0.subject, &request.nonce)?;
-    let name = request.name.as_deref().map(Name::new).transpose()?.unwrap_or_default();
-    let by = caller.0.by(id).ok_or_else(Failure::not_found)?;
-    let created = state.logs().create(id, Some(caller.0.author)).await?;
+    let log_id = LogId::derive(&caller.principal.subject, &request.nonce)?;
+    let name = match &request.name {
+        Some(name) => Name::new(name)?,
+        None => Name::default(),
+    };
+    let actor = caller.principal.by(log_id).ok_or_else(Failure::not_found)?;
+    let log = state.logs().create(log_id, Some(caller.principal.author)).await?;
     // Create the log before the catalog entry, so that no list contains a spreadsheet without a
     // log. If the request fails in between, a retry adds the catalog entry.
-    state.catalog().change(id, by, CatalogAction::Create { name, source: None }, None).await?;
-    let status = if created.existed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(CreateReply { id, head: created.head, incarnation: created.incarnation })))
+    let create_listing = CatalogAction::Create { name, source: None };
+    state.catalog().change(log_id, actor, create_listing, None).await?;
+    let status = if log.existed { StatusCode::OK } else { StatusCode::CREATED };
+    let reply = CreateReply { id: log_id, head: log.head, incarnation: log.incarnation };
+    Ok((status, Json(reply)))
 }

@@ -12,8 +12,8 @@ use cellar_api::{
 use cellar_base::identity::LogId;
 use cellar_catalog::access::{Need, Role};
 use cellar_catalog::{
-    spreadsheet::By, spreadsheet::CatalogAction, spreadsheet::CatalogEvent, spreadsheet::Listing,
-    spreadsheet::Name, spreadsheet::Rejection, spreadsheet::Right, spreadsheet::Status,
+    spreadsheet::By, spreadsheet::CatalogAction, spreadsheet::Listing, spreadsheet::Name,
+    spreadsheet::Rejection, spreadsheet::Right, spreadsheet::Status,
 };
 use serde::Deserialize;
 
@@ -71,18 +71,37 @@ impl<S: Send + Sync> FromRequestParts<S> for ExpectedVersion {
 pub(super) async fn get_details(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
 ) -> Result<Details, Failure> {
-    let (log, by) = caller.identify(&id)?;
-    let listing = state.catalog().read_listing(log, by.right).await?;
-    let listing = listing.as_deref();
-    let role = by.role(listing, state.now_s()).ok_or_else(|| caller.hidden_error(log))?;
-    match listing.map(|listing| listing.status) {
-        None => drop(state.logs().head(log, None).await?),
-        Some(Status::Deleted { .. }) if role < Role::Owner => return Err(caller.hidden_error(log)),
+    let (log_id, actor) = caller.parse_log_and_actor(&spreadsheet_id)?;
+    let listing = state.catalog().read_listing(log_id, actor.right).await?;
+    let role = require_role(&state, &caller, log_id, &actor, listing.as_deref())?;
+    match listing.as_ref().map(|listing| listing.status) {
+        None => check_log_exists(&state, log_id).await?,
+        Some(Status::Deleted { .. }) if role < Role::Owner => {
+            return Err(caller.hidden_error(log_id));
+        }
         Some(_) => {}
     }
-    details_reply(&state, &caller, log, &by, listing).await
+    build_details(&state, &caller, log_id, &actor, listing.as_deref()).await
+}
+
+/// Returns the actor's role. Errors if the spreadsheet is hidden from the caller.
+fn require_role(
+    state: &ApiState,
+    caller: &Caller,
+    log_id: LogId,
+    actor: &By,
+    listing: Option<&Listing>,
+) -> Result<Role, Failure> {
+    actor.role(listing, state.now_s()).ok_or_else(|| caller.hidden_error(log_id))
+}
+
+/// Only operators can access a spreadsheet without a catalog entry. Its log shows whether it
+/// exists.
+async fn check_log_exists(state: &ApiState, log_id: LogId) -> Result<(), Failure> {
+    state.logs().head(log_id, None).await?;
+    Ok(())
 }
 
 /// List changes of the details, newest first
@@ -99,26 +118,26 @@ pub(super) async fn get_details(
 pub(super) async fn list_details_changes(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<ChangesParameters>,
 ) -> Result<Json<ChangesReply>, Failure> {
     // Archived spreadsheets remain readable.
-    let log = caller.authorize(&state, &id, Need::Read).await?;
-    let (_, by) = caller.identify(&id)?;
-    if by.is_link() {
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
+    let (_, actor) = caller.parse_log_and_actor(&spreadsheet_id)?;
+    if actor.is_link() {
         let detail = "share links cannot read who changed the details; use a personal token";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
-    let listing = state.catalog().listing(&caller.0, log).await?;
-    let role =
-        by.role(listing.as_deref(), state.now_s()).ok_or_else(|| caller.hidden_error(log))?;
+    let listing = state.catalog().listing(&caller.principal, log_id).await?;
+    let role = require_role(&state, &caller, log_id, &actor, listing.as_deref())?;
     if listing.is_none() {
-        state.logs().head(log, None).await?;
+        check_log_exists(&state, log_id).await?;
     }
-    let page = state.catalog().changes(log, parameters.cursor).await?;
-    let is_visible = |event: &CatalogEvent| role >= Role::Editor || !event.is_sharing();
-    let events = page.events.into_iter().filter(|dated| is_visible(&dated.event));
-    let changes = events.map(ChangeView::from).collect();
+    let mut page = state.catalog().changes(log_id, parameters.cursor).await?;
+    if role < Role::Editor {
+        page.events.retain(|dated_event| !dated_event.event.is_sharing());
+    }
+    let changes = page.events.into_iter().map(ChangeView::from).collect();
     Ok(Json(ChangesReply { changes, next: page.below }))
 }
 
@@ -135,74 +154,86 @@ pub(super) async fn list_details_changes(
 pub(super) async fn update_details(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
-    expected: ExpectedVersion,
+    PathId(spreadsheet_id): PathId,
+    expected_version: ExpectedVersion,
     body: JsonBody,
 ) -> Result<Details, Failure> {
-    caller.identify(&id)?;
+    caller.check_scope_covers(&spreadsheet_id)?;
     let request: UpdateDetailsRequest = body.parse()?;
-    let rename = request.name.as_deref().map(Name::new).transpose()?.map(CatalogAction::Rename);
-    let status = request.status.map(|status| match status {
-        SpreadsheetStatus::Active => CatalogAction::Activate,
-        SpreadsheetStatus::Archived => CatalogAction::Archive,
-        SpreadsheetStatus::Deleted => CatalogAction::Delete,
-    });
-    // Activate the spreadsheet first; an archived or deleted spreadsheet cannot be renamed.
-    let actions = match request.status {
-        Some(SpreadsheetStatus::Active) => [status, rename],
-        _ => [rename, status],
-    };
-    let actions: Vec<CatalogAction> = actions.into_iter().flatten().collect();
+    let actions = parse_actions(&request)?;
     if actions.is_empty() {
-        return get_details(State(state), caller, PathId(id)).await;
+        return get_details(State(state), caller, PathId(spreadsheet_id)).await;
     }
-    apply_changes(&state, &caller, &id, expected, actions).await
+    apply_changes(&state, &caller, &spreadsheet_id, expected_version, actions).await
+}
+
+fn parse_actions(request: &UpdateDetailsRequest) -> Result<Vec<CatalogAction>, Failure> {
+    let mut actions = Vec::new();
+    if let Some(name) = &request.name {
+        actions.push(CatalogAction::Rename(Name::new(name)?));
+    }
+    match request.status {
+        None => {}
+        // Activate the spreadsheet first; an archived or deleted spreadsheet cannot be renamed.
+        Some(SpreadsheetStatus::Active) => actions.insert(0, CatalogAction::Activate),
+        Some(SpreadsheetStatus::Archived) => actions.push(CatalogAction::Archive),
+        Some(SpreadsheetStatus::Deleted) => actions.push(CatalogAction::Delete),
+    }
+    Ok(actions)
 }
 
 /// Applies changes to the details and returns the new details.
 pub(super) async fn apply_changes(
     state: &ApiState,
     caller: &Caller,
-    id: &str,
-    ExpectedVersion(mut expected): ExpectedVersion,
+    spreadsheet_id: &str,
+    ExpectedVersion(mut expected_version): ExpectedVersion,
     actions: Vec<CatalogAction>,
 ) -> Result<Details, Failure> {
-    let (log, by) = caller.identify(id)?;
+    let (log_id, actor) = caller.parse_log_and_actor(spreadsheet_id)?;
+    let role_is_from_token = matches!(actor.right, Right::Token(_));
     // Check the token's role before any read, so that the response to an insufficient token reveals
     // nothing.
-    if let Right::Token(_) = by.right {
-        let has = by.role(None, state.now_s()).ok_or_else(Failure::not_found)?;
-        for needs in actions.iter().map(|action| action.needs(&by)) {
-            if has < needs {
-                return Err(Rejection::Role { has, needs }.into());
-            }
-        }
+    if role_is_from_token {
+        check_token_role(&actor, &actions, state.now_s())?;
     }
-    let mut listing = state.catalog().listing(&caller.0, log).await?;
-    by.role(listing.as_deref(), state.now_s()).ok_or_else(|| caller.hidden_error(log))?;
-    // Only operators can access a spreadsheet without a catalog entry. Read the head to check that
-    // the spreadsheet exists.
-    if listing.is_none() && matches!(by.right, Right::Token(_)) {
-        state.logs().head(log, None).await?;
+    let mut listing = state.catalog().listing(&caller.principal, log_id).await?;
+    require_role(state, caller, log_id, &actor, listing.as_deref())?;
+    if role_is_from_token && listing.is_none() {
+        check_log_exists(state, log_id).await?;
     }
     for action in actions {
-        let changed = state.catalog().change(log, by.clone(), action, expected).await?;
-        listing = changed.listing;
-        let own_events = u64::try_from(changed.events.len()).unwrap_or(u64::MAX);
-        expected = expected.map(|version| version.saturating_add(own_events));
+        let change =
+            state.catalog().change(log_id, actor.clone(), action, expected_version).await?;
+        listing = change.listing;
+        // Each event raises the version of the details by one.
+        let own_event_count = u64::try_from(change.events.len()).unwrap_or(u64::MAX);
+        expected_version = expected_version.map(|version| version.saturating_add(own_event_count));
     }
-    details_reply(state, caller, log, &by, listing.as_deref()).await
+    build_details(state, caller, log_id, &actor, listing.as_deref()).await
 }
 
-async fn details_reply(
+fn check_token_role(actor: &By, actions: &[CatalogAction], now_s: u64) -> Result<(), Failure> {
+    let actual_role = actor.role(None, now_s).ok_or_else(Failure::not_found)?;
+    for action in actions {
+        let required_role = action.needs(actor);
+        if actual_role < required_role {
+            return Err(Rejection::Role { has: actual_role, needs: required_role }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Builds the details. Omits what the caller may not see.
+async fn build_details(
     state: &ApiState,
     caller: &Caller,
-    log: LogId,
-    by: &By,
+    log_id: LogId,
+    actor: &By,
     listing: Option<&Listing>,
 ) -> Result<Details, Failure> {
-    let mut details = DetailsReply::of(log, listing, by.role(listing, state.now_s()));
-    if by.is_link() {
+    let mut details = DetailsReply::of(log_id, listing, actor.role(listing, state.now_s()));
+    if actor.is_link() {
         details.members = None;
     }
     if let Some(source) = details.source

@@ -13,7 +13,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{Modify, OpenApi};
 
-use super::openapi::{__path_get_openapi_document, TEXT, compact};
+use super::openapi::{__path_get_openapi_document, OPENAPI_JSON, remove_json_whitespace};
 
 const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it failed: a dictionary of numbers \
     (RFC 9651), such as `rr=0.5, wr=1, tables=2`. rr: read request units; wr: write request units; \
@@ -67,7 +67,7 @@ const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it 
 struct Document;
 
 /// Operations that do not require a token.
-const PUBLIC: [&str; 2] = ["getHealth", "getOpenApiDocument"];
+const PUBLIC_OPERATIONS: [&str; 2] = ["getHealth", "getOpenApiDocument"];
 
 /// Adds the spreadsheet id, the error responses and the bearer token requirement to each operation.
 struct CommonParts;
@@ -77,32 +77,33 @@ impl Modify for CommonParts {
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("token", SecurityScheme::Http(bearer));
-        for (path, item) in &mut document.paths.paths {
-            for operation in operations(item) {
+        for (path, path_item) in &mut document.paths.paths {
+            for operation in path_operations(path_item) {
                 if path.contains("{id}") {
-                    operation
-                        .parameters
-                        .get_or_insert_default()
-                        .insert(0, spreadsheet_id_parameter());
+                    let parameters = operation.parameters.get_or_insert_default();
+                    parameters.insert(0, spreadsheet_id_parameter());
                 }
-                if operation.operation_id.as_deref().is_some_and(|id| PUBLIC.contains(&id)) {
-                    continue;
-                }
-                operation.security = Some(vec![SecurityRequirement::new("token", [""; 0])]);
-                let responses = &mut operation.responses.responses;
-                for (status, description) in [
-                    ("4XX", "Problem details (RFC 9457)"),
-                    (
-                        "503",
-                        "Temporarily unavailable: retry the unchanged request after `Retry-After`",
-                    ),
-                ] {
-                    responses
-                        .entry(status.to_owned())
-                        .or_insert_with(|| problem_response(description));
+                if !is_public(operation) {
+                    require_token(operation);
                 }
             }
         }
+    }
+}
+
+fn is_public(operation: &Operation) -> bool {
+    operation.operation_id.as_deref().is_some_and(|id| PUBLIC_OPERATIONS.contains(&id))
+}
+
+/// Adds the bearer token requirement and the error responses.
+fn require_token(operation: &mut Operation) {
+    operation.security = Some(vec![SecurityRequirement::new("token", [""; 0])]);
+    let responses = &mut operation.responses.responses;
+    for (status, description) in [
+        ("4XX", "Problem details (RFC 9457)"),
+        ("503", "Temporarily unavailable: retry the unchanged request after `Retry-After`"),
+    ] {
+        responses.entry(status.to_owned()).or_insert_with(|| problem_response(description));
     }
 }
 
@@ -131,8 +132,8 @@ impl Modify for CostHeader {
             .schema(Object::with_type(Type::String))
             .description(Some(COST_DESCRIPTION))
             .build();
-        for item in document.paths.paths.values_mut() {
-            for operation in operations(item) {
+        for path_item in document.paths.paths.values_mut() {
+            for operation in path_operations(path_item) {
                 for response in operation.responses.responses.values_mut() {
                     if let RefOr::T(response) = response {
                         response.headers.insert(HEADER.to_owned(), header.clone());
@@ -143,10 +144,9 @@ impl Modify for CostHeader {
     }
 }
 
-fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete]
-        .into_iter()
-        .flatten()
+fn path_operations(path_item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    let PathItem { get, put, post, patch, delete, .. } = path_item;
+    [get, put, post, patch, delete].into_iter().flatten()
 }
 
 /// Environment variable that makes the test rewrite the committed document.
@@ -155,26 +155,30 @@ const UPDATE: &str = "UPDATE_SNAPSHOTS";
 #[test]
 fn the_committed_document_is_up_to_date() {
     let document = Document::openapi();
-    let lines = serde_json::to_string_pretty(&document).unwrap() + "\n";
+    let generated_json = serde_json::to_string_pretty(&document).unwrap() + "\n";
     if env::var_os(UPDATE).is_some() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/api");
-        fs::write(folder.join("openapi.json"), lines).unwrap();
+        fs::write(folder.join("openapi.json"), generated_json).unwrap();
         return;
     }
-    let differs = TEXT.lines().zip(lines.lines()).find(|(old, new)| old != new);
+    let mut line_pairs = OPENAPI_JSON.lines().zip(generated_json.lines());
+    let first_difference = line_pairs.find(|(committed, generated)| committed != generated);
     assert!(
-        TEXT == lines,
-        "openapi.json is out of date; the first difference (committed, generated) is: {differs:?}\n\
+        OPENAPI_JSON == generated_json,
+        "openapi.json is out of date; the first difference (committed, generated) is: {first_difference:?}\n\
          If the change is intended, run {UPDATE}=1 cargo test -p cellar-runtime document"
     );
-    assert_eq!(compact(TEXT), serde_json::to_string(&document).unwrap(), "the served form differs");
+    assert_eq!(
+        remove_json_whitespace(OPENAPI_JSON),
+        serde_json::to_string(&document).unwrap(),
+        "the served form differs"
+    );
 }
 
 #[test]
 fn every_reference_is_defined() {
     let json = serde_json::to_value(Document::openapi()).unwrap();
-    let mut references = vec![];
-    collect_references(&json, &mut references);
+    let references = schema_references(&json);
     assert!(references.len() > 10, "{references:?}");
     for reference in references {
         let pointer = reference.strip_prefix('#').unwrap();
@@ -185,10 +189,14 @@ fn every_reference_is_defined() {
 #[test]
 fn every_response_documents_its_cost() {
     let json = serde_json::to_value(Document::openapi()).unwrap();
-    let operations = json["paths"].as_object().unwrap().values().flat_map(|item| {
-        item.as_object().unwrap().values().filter_map(|part| part["responses"].as_object())
-    });
-    let responses: Vec<_> = operations.flat_map(serde_json::Map::values).collect();
+    let mut responses = vec![];
+    for path_item in json["paths"].as_object().unwrap().values() {
+        for operation in path_item.as_object().unwrap().values() {
+            if let Some(operation_responses) = operation["responses"].as_object() {
+                responses.extend(operation_responses.values());
+            }
+        }
+    }
     assert!(responses.len() > 10, "{responses:?}");
     for response in responses {
         let header = &response["headers"]["cellar-cost"];
@@ -200,8 +208,8 @@ fn every_response_documents_its_cost() {
 fn operations_have_unique_ids_summaries_and_tags() {
     let json = serde_json::to_value(Document::openapi()).unwrap();
     let mut ids = std::collections::BTreeSet::new();
-    for item in json["paths"].as_object().unwrap().values() {
-        for operation in item.as_object().unwrap().values() {
+    for path_item in json["paths"].as_object().unwrap().values() {
+        for operation in path_item.as_object().unwrap().values() {
             let id = operation["operationId"].as_str().unwrap();
             assert!(ids.insert(id.to_owned()), "{id} occurs twice");
             let summary = operation["summary"].as_str().unwrap();
@@ -213,15 +221,18 @@ fn operations_have_unique_ids_summaries_and_tags() {
     assert!(ids.len() > 25, "{ids:?}");
 }
 
-fn collect_references(json: &serde_json::Value, references: &mut Vec<String>) {
+/// Returns the values of all `$ref` keys.
+fn schema_references(json: &serde_json::Value) -> Vec<String> {
+    let mut references = vec![];
     match json {
         serde_json::Value::Object(map) => {
-            references.extend(map.get("$ref").and_then(|r| r.as_str()).map(str::to_owned));
-            map.values().for_each(|value| collect_references(value, references));
+            references.extend(map.get("$ref").and_then(|value| value.as_str()).map(str::to_owned));
+            references.extend(map.values().flat_map(schema_references));
         }
         serde_json::Value::Array(items) => {
-            items.iter().for_each(|item| collect_references(item, references));
+            references.extend(items.iter().flat_map(schema_references));
         }
         _ => {}
     }
+    references
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use cellar_api::{wire::EntriesReply, wire::EntryView, wire::ForkSource, wire::LoadReply};
+use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
 use cellar_log::entry::{Content, Entry};
@@ -44,30 +45,42 @@ pub(super) struct EntriesParameters {
 pub(super) async fn load_spreadsheet(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<MinPosition>,
 ) -> Result<Json<LoadReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Read).await?;
-    let loaded = state.logs().load(log, parameters.min_position).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
+    let loaded = state.logs().load(log_id, parameters.min_position).await?;
     let root_url = match &loaded.root {
         None => None,
-        Some(root) => Some(state.logs().object_url(root).await?.0),
+        Some(root_key) => {
+            let (url, _expires_s) = state.logs().object_url(root_key).await?;
+            Some(url)
+        }
     };
-    let mut source = state.logs().forked_from(log).await?;
-    if let Some((source_log, _)) = source
-        && !caller.can_read(&state, source_log).await?
-    {
-        source = None;
-    }
     Ok(Json(LoadReply {
         head: loaded.head,
         incarnation: loaded.incarnation,
-        source: source.map(|(spreadsheet, position)| ForkSource { spreadsheet, position }),
+        source: visible_fork_source(&state, &caller, log_id).await?,
         root: loaded.root,
         root_url,
         entries: entry_views(&state, &loaded.entries).await?,
         next: loaded.next,
     }))
+}
+
+/// Returns the source of a fork, unless the caller may not see it.
+async fn visible_fork_source(
+    state: &ApiState,
+    caller: &Caller,
+    log_id: LogId,
+) -> Result<Option<ForkSource>, Failure> {
+    let Some((source_log_id, position)) = state.logs().forked_from(log_id).await? else {
+        return Ok(None);
+    };
+    if !caller.can_read(state, source_log_id).await? {
+        return Ok(None);
+    }
+    Ok(Some(ForkSource { spreadsheet: source_log_id, position }))
 }
 
 /// List the entries after a position
@@ -85,16 +98,16 @@ pub(super) async fn load_spreadsheet(
 pub(super) async fn list_entries(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<EntriesParameters>,
 ) -> Result<Json<EntriesReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Read).await?;
-    let updated = state.logs().update(log, parameters.after).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
+    let update = state.logs().update(log_id, parameters.after).await?;
     Ok(Json(EntriesReply {
-        head: updated.head,
-        incarnation: updated.incarnation,
-        entries: entry_views(&state, &updated.entries).await?,
-        next: updated.next,
+        head: update.head,
+        incarnation: update.incarnation,
+        entries: entry_views(&state, &update.entries).await?,
+        next: update.next,
     }))
 }
 

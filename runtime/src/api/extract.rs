@@ -1,5 +1,7 @@
 //! Extractors for request bodies, ids and query parameters.
 
+use std::borrow::Cow;
+
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header::CONTENT_TYPE;
@@ -17,12 +19,13 @@ impl<S: Send + Sync> FromRequest<S> for JsonBody {
     type Rejection = Failure;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
-        let content_type = request.headers().get(CONTENT_TYPE);
-        let content_type = content_type.map(|value| String::from_utf8_lossy(value.as_bytes()));
-        if !is_json(content_type.as_deref()) {
-            let value = content_type.as_deref().unwrap_or_default();
+        let content_type = match request.headers().get(CONTENT_TYPE) {
+            Some(value) => String::from_utf8_lossy(value.as_bytes()),
+            None => Cow::default(),
+        };
+        if !is_json(&content_type) {
             let detail =
-                format!("Content-Type `{value}` is not supported; send `application/json`");
+                format!("Content-Type `{content_type}` is not supported; send `application/json`");
             return Err(Failure::new(ProblemKind::UnsupportedMediaType, detail));
         }
         match Bytes::from_request(request, state).await {
@@ -34,9 +37,9 @@ impl<S: Send + Sync> FromRequest<S> for JsonBody {
     }
 }
 
-fn is_json(content_type: Option<&str>) -> bool {
-    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default();
-    essence.trim().eq_ignore_ascii_case("application/json")
+fn is_json(content_type: &str) -> bool {
+    let media_type = content_type.split(';').next().unwrap_or_default();
+    media_type.trim().eq_ignore_ascii_case("application/json")
 }
 
 impl JsonBody {
@@ -68,20 +71,22 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
 }
 
 /// Defines an extractor for two path ids: a spreadsheet id and the id of an upload or share link.
-macro_rules! path_of_two {
-    ($(#[$doc:meta])* $name:ident, $of:ident) => {
+macro_rules! path_of_two_ids {
+    ($(#[$doc:meta])* $type_name:ident, $second_id:ident) => {
         $(#[$doc])*
-        pub(super) struct $name {
-            pub(super) id: String,
-            pub(super) $of: String,
+        pub(super) struct $type_name {
+            pub(super) spreadsheet_id: String,
+            pub(super) $second_id: String,
         }
 
-        impl<S: Send + Sync> FromRequestParts<S> for $name {
+        impl<S: Send + Sync> FromRequestParts<S> for $type_name {
             type Rejection = Failure;
 
             async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
                 match Path::<(String, String)>::from_request_parts(parts, state).await {
-                    Ok(Path((id, $of))) => Ok(Self { id, $of }),
+                    Ok(Path((spreadsheet_id, $second_id))) => {
+                        Ok(Self { spreadsheet_id, $second_id })
+                    }
                     Err(_) => Err(Failure::not_found()),
                 }
             }
@@ -89,14 +94,14 @@ macro_rules! path_of_two {
     };
 }
 
-path_of_two! {
+path_of_two_ids! {
     /// The spreadsheet id and upload id in the path.
-    PathUpload, upload
+    PathUpload, upload_id
 }
 
-path_of_two! {
+path_of_two_ids! {
     /// The spreadsheet id and share link id in the path.
-    PathLink, link
+    PathLink, link_id
 }
 
 /// The query parameters of a request.
@@ -113,17 +118,26 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Paramet
     }
 }
 
+/// Checks the `limit` of a paged request.
+pub(super) fn check_page_limit(limit: u32, max_limit: u32) -> Result<(), Failure> {
+    if (1..=max_limit).contains(&limit) {
+        return Ok(());
+    }
+    let detail = format!("`limit` is {limit}; it must be 1 to {max_limit}");
+    Err(Failure::new(ProblemKind::BadRequest, detail))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn recognizes_json_content_types() {
-        for yes in ["application/json", "Application/JSON; charset=utf-8"] {
-            assert!(is_json(Some(yes)));
+        for json_type in ["application/json", "Application/JSON; charset=utf-8"] {
+            assert!(is_json(json_type));
         }
-        for no in [None, Some(""), Some("text/plain"), Some("application/jsonp")] {
-            assert!(!is_json(no));
+        for other_type in ["", "text/plain", "application/jsonp"] {
+            assert!(!is_json(other_type));
         }
     }
 

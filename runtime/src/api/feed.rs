@@ -7,11 +7,12 @@ use cellar_base::limits::{MAX_FEED_EVENTS_ITEMS, MAX_FEED_PAGE_ITEMS};
 use cellar_catalog::access::{Role, Scope};
 use cellar_catalog::feed::{Checkpoint, FeedId};
 use cellar_engine::feed::{FeedError, feed_reply};
+use cellar_engine::ports::PortError;
 use cellar_engine::streams::StreamError;
 use serde::Deserialize;
 
 use super::auth::Caller;
-use super::extract::Parameters;
+use super::extract::{Parameters, check_page_limit};
 use super::reply::Failure;
 use super::state::ApiState;
 
@@ -28,13 +29,11 @@ pub(super) struct FeedParameters {
 
 impl From<FeedError> for Failure {
     fn from(error: FeedError) -> Self {
-        let text = error.to_string();
+        let message = error.to_string();
         match error {
-            FeedError::AnotherFeed => Self::new(ProblemKind::FeedGenerationChanged, text),
-            FeedError::Beyond => Self::new(ProblemKind::InvalidRequest, text),
-            FeedError::Damaged { .. } => {
-                StreamError::Store(cellar_engine::ports::PortError::permanent(text)).into()
-            }
+            FeedError::AnotherFeed => Self::new(ProblemKind::FeedGenerationChanged, message),
+            FeedError::Beyond => Self::new(ProblemKind::InvalidRequest, message),
+            FeedError::Damaged { .. } => StreamError::Store(PortError::permanent(message)).into(),
             FeedError::Store(error) => StreamError::Store(error).into(),
         }
     }
@@ -61,30 +60,45 @@ pub(super) async fn list_feed_items(
     caller: Caller,
     Parameters(parameters): Parameters<FeedParameters>,
 ) -> Result<Json<FeedReply>, Failure> {
-    let FeedParameters { after, generation, limit, payloads } = parameters;
-    check_may_read(&caller, payloads)?;
-    let bad_request = |what: String| Failure::new(ProblemKind::BadRequest, what);
-    let after = after.map(|after| after.parse::<Checkpoint>()).transpose();
-    let after = after.map_err(|error| bad_request(error.to_string()))?;
-    let generation = generation.map(|id| id.parse::<FeedId>()).transpose();
-    let generation = generation
-        .map_err(|()| bad_request("`generation` is not 16 hexadecimal digits".to_owned()))?;
-    let max_limit = if payloads { MAX_FEED_EVENTS_ITEMS } else { MAX_FEED_PAGE_ITEMS };
-    let limit = limit.unwrap_or(max_limit);
-    if !(1..=max_limit).contains(&limit) {
-        return Err(bad_request(format!("`limit` is {limit}; it must be 1 to {max_limit}")));
-    }
-    let page = state.feed().page(after, generation, limit).await?;
-    let catalog = if payloads { Some(state.catalog()) } else { None };
-    Ok(Json(feed_reply(page, catalog).await?))
+    let with_payloads = parameters.payloads;
+    check_feed_access(&caller, with_payloads)?;
+    let checkpoint = match &parameters.after {
+        Some(after) => Some(parse_checkpoint(after)?),
+        None => None,
+    };
+    let generation = match &parameters.generation {
+        Some(generation) => Some(parse_generation(generation)?),
+        None => None,
+    };
+    let max_limit = if with_payloads { MAX_FEED_EVENTS_ITEMS } else { MAX_FEED_PAGE_ITEMS };
+    let limit = parameters.limit.unwrap_or(max_limit);
+    check_page_limit(limit, max_limit)?;
+    let page = state.feed().page(checkpoint, generation, limit).await?;
+    let payload_source = if with_payloads { Some(state.catalog()) } else { None };
+    Ok(Json(feed_reply(page, payload_source).await?))
 }
 
-fn check_may_read(caller: &Caller, payloads: bool) -> Result<(), Failure> {
-    let detail = match (&caller.0.scope, caller.0.role) {
-        (Scope::All, Role::Owner) => return Ok(()),
-        (Scope::All, _) if !payloads => return Ok(()),
-        (Scope::All, _) => "payloads of the feed require an operator token with role owner",
-        _ => "the feed requires an operator token",
-    };
-    Err(Failure::new(ProblemKind::Forbidden, detail))
+fn parse_checkpoint(after: &str) -> Result<Checkpoint, Failure> {
+    after
+        .parse::<Checkpoint>()
+        .map_err(|error| Failure::new(ProblemKind::BadRequest, error.to_string()))
+}
+
+fn parse_generation(generation: &str) -> Result<FeedId, Failure> {
+    generation.parse::<FeedId>().map_err(|()| {
+        Failure::new(ProblemKind::BadRequest, "`generation` is not 16 hexadecimal digits")
+    })
+}
+
+fn check_feed_access(caller: &Caller, with_payloads: bool) -> Result<(), Failure> {
+    let is_operator = matches!(caller.principal.scope, Scope::All);
+    let is_owner = caller.principal.role == Role::Owner;
+    if !is_operator {
+        return Err(Failure::new(ProblemKind::Forbidden, "the feed requires an operator token"));
+    }
+    if with_payloads && !is_owner {
+        let detail = "payloads of the feed require an operator token with role owner";
+        return Err(Failure::new(ProblemKind::Forbidden, detail));
+    }
+    Ok(())
 }

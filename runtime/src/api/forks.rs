@@ -42,44 +42,49 @@ pub(super) struct ForksParameters {
 pub(super) async fn create_fork(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     body: JsonBody,
 ) -> Result<(StatusCode, Json<ForkReply>), Failure> {
-    let source = caller.authorize(&state, &id, Need::Read).await?;
+    let source_log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let request: ForkRequest = body.parse()?;
-    if !caller.0.may_create() {
+    if !caller.principal.may_create() {
         let detail = "forking requires a personal or operator token with role editor";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
-    let id = LogId::derive_fork(&caller.0.subject, source, &request.nonce)?;
+    let fork_log_id = LogId::derive_fork(&caller.principal.subject, source_log_id, &request.nonce)?;
     let name = match &request.name {
         Some(name) => Name::new(name)?,
-        None => default_name(&state, &caller, source).await?,
+        None => default_fork_name(&state, &caller, source_log_id).await?,
     };
-    let by = caller.0.by(id).ok_or_else(Failure::not_found)?;
-    let new = NewFork { log: id, source, at: request.at, author: Some(caller.0.author) };
-    let forked = state.logs().fork(new).await?;
-    state
-        .catalog()
-        .change(id, by, CatalogAction::Create { name, source: Some(source) }, None)
-        .await?;
-    let status = if forked.existed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((
-        status,
-        Json(ForkReply {
-            id,
-            source: forked.source,
-            position: forked.position,
-            head: forked.head,
-            incarnation: forked.incarnation,
-        }),
-    ))
+    let actor = caller.principal.by(fork_log_id).ok_or_else(Failure::not_found)?;
+    let new_fork = NewFork {
+        log: fork_log_id,
+        source: source_log_id,
+        at: request.at,
+        author: Some(caller.principal.author),
+    };
+    let fork = state.logs().fork(new_fork).await?;
+    let create_listing = CatalogAction::Create { name, source: Some(source_log_id) };
+    state.catalog().change(fork_log_id, actor, create_listing, None).await?;
+    let status = if fork.existed { StatusCode::OK } else { StatusCode::CREATED };
+    let reply = ForkReply {
+        id: fork_log_id,
+        source: fork.source,
+        position: fork.position,
+        head: fork.head,
+        incarnation: fork.incarnation,
+    };
+    Ok((status, Json(reply)))
 }
 
 /// Derives a fork's default name from the name of the source spreadsheet.
-async fn default_name(state: &ApiState, caller: &Caller, source: LogId) -> Result<Name, Failure> {
-    let listing = state.catalog().listing(&caller.0, source).await?;
-    Ok(listing.map(|listing| listing.name.of_fork()).unwrap_or_default())
+async fn default_fork_name(
+    state: &ApiState,
+    caller: &Caller,
+    source_log_id: LogId,
+) -> Result<Name, Failure> {
+    let source_listing = state.catalog().listing(&caller.principal, source_log_id).await?;
+    Ok(source_listing.map(|listing| listing.name.of_fork()).unwrap_or_default())
 }
 
 /// List the forks that the caller may see, oldest first
@@ -94,22 +99,21 @@ async fn default_name(state: &ApiState, caller: &Caller, source: LogId) -> Resul
 pub(super) async fn list_forks(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<ForksParameters>,
 ) -> Result<Json<ForksReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Read).await?;
-    let page = state.logs().forks(log, parameters.cursor).await?;
-    let mut forks = Vec::new();
-    for listed in page.forks {
-        if caller.can_read(&state, listed.fork).await? {
-            forks.push(listed);
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
+    let page = state.logs().forks(log_id, parameters.cursor).await?;
+    let mut readable_forks = Vec::new();
+    for fork in page.forks {
+        if caller.can_read(&state, fork.fork).await? {
+            readable_forks.push(ForkView {
+                id: fork.fork,
+                position: fork.position,
+                created_s: fork.created_s,
+                author: fork.author,
+            });
         }
     }
-    let view = |listed: cellar_log::records::fork::ListedFork| ForkView {
-        id: listed.fork,
-        position: listed.position,
-        created_s: listed.created_s,
-        author: listed.author,
-    };
-    Ok(Json(ForksReply { forks: forks.into_iter().map(view).collect(), next: page.next }))
+    Ok(Json(ForksReply { forks: readable_forks, next: page.next }))
 }

@@ -34,17 +34,20 @@ use super::state::ApiState;
 pub(super) async fn get_head(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<MinPosition>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let log = caller.authorize(&state, &id, Need::Read).await?;
-    let newest = state.logs().head(log, parameters.min_position).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
+    let newest = state.logs().head(log_id, parameters.min_position).await?;
     let head = Head { head: newest.head, incarnation: newest.incarnation };
     let etag = head.etag();
-    let etag_header = [(ETAG, etag.clone())];
-    if headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes()) {
-        return Ok((StatusCode::NOT_MODIFIED, etag_header).into_response());
+    let is_unchanged = match headers.get(IF_NONE_MATCH) {
+        Some(client_etag) => client_etag.as_bytes() == etag.as_bytes(),
+        None => false,
+    };
+    if is_unchanged {
+        return Ok((StatusCode::NOT_MODIFIED, [(ETAG, etag)]).into_response());
     }
-    Ok((etag_header, Json(head)).into_response())
+    Ok(([(ETAG, etag)], Json(head)).into_response())
 }

@@ -18,9 +18,12 @@ use super::state::ApiState;
 ))]
 pub(super) async fn get_health(State(state): State<ApiState>) -> Json<Health> {
     let tables = state.check_tables().await;
-    let ok = tables.iter().all(|(_, ok)| *ok);
-    let dependencies = tables.map(|(name, ok)| DependencyStatus { name: name.to_owned(), ok });
-    let build = env!("CARGO_PKG_VERSION").to_owned();
-    let stack = state.stack().to_owned();
-    Json(Health { ok, build, stack, dependencies: dependencies.into() })
+    let dependencies =
+        tables.map(|table| DependencyStatus { name: table.name.to_owned(), ok: table.responds });
+    Json(Health {
+        ok: tables.iter().all(|table| table.responds),
+        build: env!("CARGO_PKG_VERSION").to_owned(),
+        stack: state.stack().to_owned(),
+        dependencies: dependencies.into(),
+    })
 }

@@ -49,12 +49,12 @@ pub(super) struct HistoryParameters {
 pub(super) async fn list_history(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<HistoryParameters>,
 ) -> Result<Json<HistoryReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Read).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let limit = parameters.limit.unwrap_or(DEFAULT_ENTRIES).min(MAX_PAGE_ENTRIES);
-    let history = state.logs().history(log, parameters.until, limit).await?;
+    let history = state.logs().history(log_id, parameters.until, limit).await?;
     let entries = entry_views(&state, &history.entries).await?;
     Ok(Json(HistoryReply { entries, next: history.next }))
 }
@@ -85,12 +85,12 @@ pub(super) struct DiffParameters {
 pub(super) async fn compare_positions(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<DiffParameters>,
 ) -> Result<Json<DiffReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Read).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let DiffParameters { from, to, cursor } = parameters;
-    let mut sheets = state.logs().diff(log, from, to).await?.sheets;
+    let mut sheets = state.logs().diff(log_id, from, to).await?.sheets;
     let Truncation { spans_truncated, next } = DiffPage::new(cursor).truncate(&mut sheets);
     Ok(Json(DiffReply { from, to, sheets, spans_truncated, next }))
 }
@@ -98,11 +98,11 @@ pub(super) async fn compare_positions(
 /// Selects the cells for one page of a comparison, within the response size limit.
 struct DiffPage {
     /// Number of cells on all earlier pages.
-    cells_before: u64,
+    earlier_cell_count: u64,
     /// Number of cells counted so far, including the cells of earlier pages.
-    cells_counted: u64,
-    /// Estimated size of the response so far, in bytes.
-    bytes: usize,
+    cell_count: u64,
+    /// Estimated size of the response so far.
+    reply_bytes: usize,
     is_full: bool,
 }
 
@@ -116,62 +116,71 @@ struct Truncation {
 }
 
 impl DiffPage {
-    fn new(cells_before: u64) -> Self {
-        Self { cells_before, cells_counted: 0, bytes: 0, is_full: false }
+    fn new(earlier_cell_count: u64) -> Self {
+        Self { earlier_cell_count, cell_count: 0, reply_bytes: 0, is_full: false }
     }
 
     /// Removes everything from `sheets` that does not belong to this page. Every page contains all
     /// sheets and at least one new cell.
     fn truncate(mut self, sheets: &mut [SheetDiff]) -> Truncation {
-        self.bytes = sheets.iter().map(sheet_frame_bytes).fold(0, usize::saturating_add);
-        let spans_truncated = self.truncate_spans(sheets);
+        self.reply_bytes = sheets.iter().map(sheet_frame_bytes).sum();
+        let is_first_page = self.earlier_cell_count == 0;
+        let spans_truncated = if is_first_page {
+            self.truncate_spans(sheets)
+        } else {
+            remove_spans(sheets);
+            false
+        };
         for sheet in sheets {
             sheet.cells.retain(|diff| self.try_add_cell(cell_diff_bytes(diff)));
             sheet.deleted_cells.retain(|deleted| self.try_add_cell(cell_bytes(&deleted.cell)));
         }
-        let next = if self.is_full { Some(self.cells_counted) } else { None };
+        let next = if self.is_full { Some(self.cell_count) } else { None };
         Truncation { spans_truncated, next }
     }
 
-    /// Keeps as many spans as fit on the first page, and removes all spans from later pages, which
-    /// would only repeat them. Returns whether any spans were dropped from the first page.
+    /// Keeps as many spans as fit on the page. Returns whether any spans were dropped.
     fn truncate_spans(&mut self, sheets: &mut [SheetDiff]) -> bool {
         let mut spans_truncated = false;
-        for spans in sheets.iter_mut().flat_map(spans_of) {
-            if self.cells_before > 0 {
-                *spans = Spans::default();
-                continue;
-            }
-            let max_spans = MAX_REPLY_SPANS_BYTES.saturating_sub(self.bytes) / MAX_SPAN_JSON_BYTES;
-            if spans.len() > max_spans {
+        for spans in sheets.iter_mut().flat_map(sheet_spans) {
+            let free_bytes = MAX_REPLY_SPANS_BYTES.saturating_sub(self.reply_bytes);
+            let max_span_count = free_bytes / MAX_SPAN_JSON_BYTES;
+            if spans.len() > max_span_count {
                 spans_truncated = true;
-                *spans = Spans::from_sorted(spans.iter().take(max_spans).collect());
+                *spans = Spans::from_sorted(spans.iter().take(max_span_count).collect());
             }
-            let bytes = spans.len().saturating_mul(MAX_SPAN_JSON_BYTES);
-            self.bytes = self.bytes.saturating_add(bytes);
+            self.reply_bytes += spans.len() * MAX_SPAN_JSON_BYTES;
         }
         spans_truncated
     }
 
-    /// Returns whether the next cell fits on this page. `bytes` is the cell's size.
-    fn try_add_cell(&mut self, bytes: usize) -> bool {
+    /// Returns whether the next cell belongs to this page.
+    fn try_add_cell(&mut self, cell_bytes: usize) -> bool {
         if self.is_full {
             return false;
         }
-        if self.cells_counted < self.cells_before {
-            self.cells_counted += 1;
+        if self.cell_count < self.earlier_cell_count {
+            self.cell_count += 1;
             return false;
         }
         // Every page contains at least one cell, regardless of its size; otherwise paging could not
         // advance.
-        let is_first = self.cells_counted == self.cells_before;
-        if !is_first && self.bytes.saturating_add(bytes) > MAX_REPLY_BYTES {
+        let is_first_cell = self.cell_count == self.earlier_cell_count;
+        let reply_bytes = self.reply_bytes + cell_bytes;
+        if !is_first_cell && reply_bytes > MAX_REPLY_BYTES {
             self.is_full = true;
             return false;
         }
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.cells_counted += 1;
+        self.reply_bytes = reply_bytes;
+        self.cell_count += 1;
         true
+    }
+}
+
+/// Removes the spans from a later page, which would only repeat those of the first page.
+fn remove_spans(sheets: &mut [SheetDiff]) {
+    for spans in sheets.iter_mut().flat_map(sheet_spans) {
+        *spans = Spans::default();
     }
 }
 
@@ -179,21 +188,19 @@ fn sheet_frame_bytes(sheet: &SheetDiff) -> usize {
     SHEET_FRAME_BYTES + json_text_bytes(&sheet.name)
 }
 
-fn spans_of(sheet: &mut SheetDiff) -> [&mut Spans; 4] {
+fn sheet_spans(sheet: &mut SheetDiff) -> [&mut Spans; 4] {
     let (rows, columns) = (&mut sheet.rows, &mut sheet.columns);
     [&mut rows.inserted, &mut rows.deleted, &mut columns.inserted, &mut columns.deleted]
 }
 
 fn cell_diff_bytes(diff: &CellDiff) -> usize {
-    cell_bytes(&diff.before).saturating_add(cell_bytes(&diff.after))
+    cell_bytes(&diff.before) + cell_bytes(&diff.after)
 }
 
 fn cell_bytes(cell: &Cell) -> usize {
-    let text_bytes = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
-    CELL_FRAME_BYTES
-        + cell.value.json_bytes()
-        + text_bytes(&cell.formula)
-        + text_bytes(&cell.format)
+    let formula_bytes = cell.formula.as_deref().map_or(0, json_text_bytes);
+    let format_bytes = cell.format.as_deref().map_or(0, json_text_bytes);
+    CELL_FRAME_BYTES + cell.value.json_bytes() + formula_bytes + format_bytes
 }
 
 #[cfg(test)]
@@ -209,10 +216,10 @@ mod tests {
     fn every_cell_is_on_one_page() {
         let third = MAX_REPLY_BYTES / 3;
         let (mut cursor, mut pages, mut cells) = (Some(0), 0, Vec::new());
-        while let Some(cells_before) = cursor {
-            let mut page = DiffPage::new(cells_before);
+        while let Some(earlier_cell_count) = cursor {
+            let mut page = DiffPage::new(earlier_cell_count);
             cells.extend((0..8).filter(|_| page.try_add_cell(third)));
-            cursor = page.is_full.then_some(page.cells_counted);
+            cursor = page.is_full.then_some(page.cell_count);
             pages += 1;
         }
         assert_eq!(cells, (0..8).collect::<Vec<_>>());
@@ -265,11 +272,11 @@ mod tests {
         let mut all: Vec<SheetDiff> = (0..2_000).map(few).collect();
         all.push(sheet(2_000, 40_000, 20, &text));
         let (mut cursor, mut pages, mut cells) = (Some(0), 0, 0);
-        while let Some(cells_before) = cursor {
+        while let Some(earlier_cell_count) = cursor {
             let mut sheets = all.clone();
             let Truncation { spans_truncated, next } =
-                DiffPage::new(cells_before).truncate(&mut sheets);
-            let spans = sheets.iter_mut().flat_map(spans_of).filter(|spans| !spans.is_empty());
+                DiffPage::new(earlier_cell_count).truncate(&mut sheets);
+            let spans = sheets.iter_mut().flat_map(sheet_spans).filter(|spans| !spans.is_empty());
             let is_first = pages == 0;
             assert_eq!((spans_truncated, spans.count() > 0), (is_first, is_first), "page {pages}");
             assert_eq!(sheets.len(), all.len());

@@ -4,13 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,
-    wire::ImportUploadsRequest, wire::NewChunk, wire::ProblemKind, wire::UploadedChunk,
-    wire::parse_sha256,
+    wire::ImportUploadsRequest, wire::NewChunk, wire::UploadedChunk, wire::parse_sha256,
 };
 use cellar_base::identity::ClientKey;
 use cellar_catalog::access::Need;
 use cellar_engine::logs::ChunkToUpload;
-use cellar_snapshot::level::ChunkRef;
+use cellar_snapshot::level::{ChunkHash, ChunkRef};
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
@@ -31,21 +30,24 @@ use super::state::ApiState;
 pub(super) async fn create_import_uploads(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     body: JsonBody,
 ) -> Result<Json<ImportUploadsReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Write).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Write).await?;
     let request: ImportUploadsRequest = body.parse()?;
-    let client = ClientKey::derive(&caller.0.subject, &request.client_id)?;
+    let client_key = ClientKey::derive(&caller.principal.subject, &request.client_id)?;
     let chunks = request.chunks.iter().map(parse_new_chunk).collect::<Result<Vec<_>, _>>()?;
-    let granted = state.logs().grant_chunks(log, client, &chunks).await?;
-    let uploads = granted.into_iter().map(|granted| ChunkUpload {
-        method: granted.method,
-        url: granted.url,
-        headers: granted.headers.into_iter().collect(),
-        expires_s: granted.expires_s,
-    });
-    Ok(Json(ImportUploadsReply { uploads: uploads.collect() }))
+    let granted_uploads = state.logs().grant_chunks(log_id, client_key, &chunks).await?;
+    let uploads = granted_uploads
+        .into_iter()
+        .map(|granted| ChunkUpload {
+            method: granted.method,
+            url: granted.url,
+            headers: granted.headers.into_iter().collect(),
+            expires_s: granted.expires_s,
+        })
+        .collect();
+    Ok(Json(ImportUploadsReply { uploads }))
 }
 
 /// Verify uploaded chunks and keep them (idempotent)
@@ -63,39 +65,42 @@ pub(super) async fn create_import_uploads(
 pub(super) async fn check_import_chunks(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     body: JsonBody,
 ) -> Result<Json<ImportCheckReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Write).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Write).await?;
     let request: ImportCheckRequest = body.parse()?;
-    let client = ClientKey::derive(&caller.0.subject, &request.client_id)?;
-    let tiles = request.tiles.iter().map(parse_uploaded_chunk).collect::<Result<Vec<_>, _>>()?;
-    let index = request.tile_index_chunk.as_ref().map(parse_uploaded_chunk).transpose()?;
-    let checked = state.logs().check_chunks(log, client, &tiles, index.as_ref()).await?;
+    let client_key = ClientKey::derive(&caller.principal.subject, &request.client_id)?;
+    let tile_chunks =
+        request.tiles.iter().map(parse_uploaded_chunk).collect::<Result<Vec<_>, _>>()?;
+    let tile_index_chunk =
+        request.tile_index_chunk.as_ref().map(parse_uploaded_chunk).transpose()?;
+    let checked = state
+        .logs()
+        .check_chunks(log_id, client_key, &tile_chunks, tile_index_chunk.as_ref())
+        .await?;
     Ok(Json(ImportCheckReply { checked }))
 }
 
-fn parse_new_chunk(new: &NewChunk) -> Result<ChunkToUpload, Failure> {
-    let sha256 = parse_sha256(&new.sha256).map_err(|error| invalid_request(&error))?;
-    Ok(ChunkToUpload { chunk: parse_chunk_ref(&new.hash, new.bytes)?, sha256 })
+fn parse_new_chunk(new_chunk: &NewChunk) -> Result<ChunkToUpload, Failure> {
+    let sha256 =
+        parse_sha256(&new_chunk.sha256).map_err(|error| Failure::invalid_request(&error))?;
+    Ok(ChunkToUpload { chunk: parse_chunk_ref(&new_chunk.hash, new_chunk.bytes)?, sha256 })
 }
 
-fn parse_uploaded_chunk(uploaded: &UploadedChunk) -> Result<ChunkRef, Failure> {
-    parse_chunk_ref(&uploaded.hash, uploaded.bytes)
+fn parse_uploaded_chunk(uploaded_chunk: &UploadedChunk) -> Result<ChunkRef, Failure> {
+    parse_chunk_ref(&uploaded_chunk.hash, uploaded_chunk.bytes)
 }
 
-fn parse_chunk_ref(hash: &str, bytes: u32) -> Result<ChunkRef, Failure> {
-    let hash =
-        hash.parse().map_err(|error: cellar_snapshot::keys::NotAHash| invalid_request(&error))?;
+fn parse_chunk_ref(hex_hash: &str, bytes: u32) -> Result<ChunkRef, Failure> {
+    let hash: ChunkHash = hex_hash.parse().map_err(|error| Failure::invalid_request(&error))?;
     Ok(ChunkRef { hash, bytes })
-}
-
-fn invalid_request(error: &impl ToString) -> Failure {
-    Failure::new(ProblemKind::InvalidRequest, error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
+    use cellar_api::wire::ProblemKind;
+
     use super::*;
 
     #[test]

@@ -33,18 +33,19 @@ use super::state::ApiState;
 pub(super) async fn create_link(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
-    expected: ExpectedVersion,
+    PathId(spreadsheet_id): PathId,
+    expected_version: ExpectedVersion,
     body: JsonBody,
 ) -> Result<Json<LinkReply>, Failure> {
-    caller.identify(&id)?;
+    caller.check_scope_covers(&spreadsheet_id)?;
     let LinkRequest { secret, role, label, expires_s } = body.parse()?;
     let secret: LinkSecret = secret.parse()?;
     Link::check_label(&label)?;
     let hash = secret.hash();
     let link = Link { hash, role, label, expires_s };
+    let actions = vec![CatalogAction::AddLink(link)];
     let details =
-        apply_changes(&state, &caller, &id, expected, vec![CatalogAction::AddLink(link)]).await?;
+        apply_changes(&state, &caller, &spreadsheet_id, expected_version, actions).await?;
     let token = LinkToken { log: details.0.id, secret };
     Ok(Json(LinkReply { id: hash.id().to_string(), token: token.to_string() }))
 }
@@ -66,10 +67,11 @@ pub(super) async fn create_link(
 pub(super) async fn revoke_link(
     State(state): State<ApiState>,
     caller: Caller,
-    PathLink { id, link }: PathLink,
-    expected: ExpectedVersion,
+    PathLink { spreadsheet_id, link_id }: PathLink,
+    expected_version: ExpectedVersion,
 ) -> Result<Details, Failure> {
-    caller.identify(&id)?;
-    let link: LinkId = link.parse()?;
-    apply_changes(&state, &caller, &id, expected, vec![CatalogAction::RemoveLink(link)]).await
+    caller.check_scope_covers(&spreadsheet_id)?;
+    let link_id: LinkId = link_id.parse()?;
+    let actions = vec![CatalogAction::RemoveLink(link_id)];
+    apply_changes(&state, &caller, &spreadsheet_id, expected_version, actions).await
 }

@@ -13,7 +13,7 @@ use cellar_engine::streams::StreamError;
 use serde::Deserialize;
 
 use super::auth::Caller;
-use super::extract::Parameters;
+use super::extract::{Parameters, check_page_limit};
 use super::reply::Failure;
 use super::state::ApiState;
 
@@ -51,22 +51,28 @@ pub(super) async fn list_spreadsheets(
     caller: Caller,
     Parameters(parameters): Parameters<ListParameters>,
 ) -> Result<Json<SpreadsheetsReply>, Failure> {
-    if let Scope::Link { .. } = caller.0.scope {
+    if let Scope::Link { .. } = caller.principal.scope {
         let detail = "share links grant access to one spreadsheet; listing requires a personal or operator token";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
     let ListParameters { cursor, limit, name, mine, status } = parameters;
     let limit = limit.unwrap_or(MAX_LIST_PAGE);
-    if !(1..=MAX_LIST_PAGE).contains(&limit) {
-        let detail = format!("`limit` is {limit}; it must be 1 to {MAX_LIST_PAGE}");
-        return Err(Failure::new(ProblemKind::BadRequest, detail));
-    }
+    check_page_limit(limit, MAX_LIST_PAGE)?;
     let name = name.as_deref().map(Name::new).transpose()?;
     let query = ListQuery { name, mine, status };
-    let page = state.lists().listed(&caller.0.person(), cursor, limit).await;
-    let page = page.map_err(StreamError::Store)?;
+    let principal = &caller.principal;
+    let page = state
+        .lists()
+        .listed(&principal.person(), cursor, limit)
+        .await
+        .map_err(StreamError::Store)?;
     let next = if page.more { page.entries.last().map(|entry| entry.log) } else { None };
-    let covered = page.entries.iter().filter(|entry| caller.0.right(entry.log).is_some());
-    let views = covered.filter_map(|entry| query.view(entry, caller.0.role, state.now_s()));
-    Ok(Json(SpreadsheetsReply { spreadsheets: views.collect(), next }))
+    let now_s = state.now_s();
+    let spreadsheets = page
+        .entries
+        .iter()
+        .filter(|entry| principal.right(entry.log).is_some())
+        .filter_map(|entry| query.view(entry, principal.role, now_s))
+        .collect();
+    Ok(Json(SpreadsheetsReply { spreadsheets, next }))
 }

@@ -26,15 +26,15 @@ use super::state::ApiState;
 pub(super) async fn set_member(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
-    expected: ExpectedVersion,
+    PathId(spreadsheet_id): PathId,
+    expected_version: ExpectedVersion,
     body: JsonBody,
 ) -> Result<Details, Failure> {
-    caller.identify(&id)?;
+    caller.check_scope_covers(&spreadsheet_id)?;
     let request: ShareRequest = body.parse()?;
-    let with = parse_person(&caller, request.issuer.as_deref(), &request.subject)?;
-    let share = CatalogAction::Share { with, role: request.role };
-    apply_changes(&state, &caller, &id, expected, vec![share]).await
+    let person = parse_person(&caller, request.issuer.as_deref(), &request.subject)?;
+    let share = CatalogAction::Share { with: person, role: request.role };
+    apply_changes(&state, &caller, &spreadsheet_id, expected_version, vec![share]).await
 }
 
 /// Revoke a person's access; the last owner cannot be removed
@@ -54,16 +54,23 @@ pub(super) async fn set_member(
 pub(super) async fn remove_member(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
-    expected: ExpectedVersion,
+    PathId(spreadsheet_id): PathId,
+    expected_version: ExpectedVersion,
     Parameters(request): Parameters<PersonRequest>,
 ) -> Result<Details, Failure> {
-    caller.identify(&id)?;
+    caller.check_scope_covers(&spreadsheet_id)?;
     let person = parse_person(&caller, request.issuer.as_deref(), &request.subject)?;
-    apply_changes(&state, &caller, &id, expected, vec![CatalogAction::Unshare(person)]).await
+    apply_changes(
+        &state,
+        &caller,
+        &spreadsheet_id,
+        expected_version,
+        vec![CatalogAction::Unshare(person)],
+    )
+    .await
 }
 
 /// Parses a user. The issuer defaults to the caller's issuer.
 fn parse_person(caller: &Caller, issuer: Option<&str>, subject: &str) -> Result<Person, BadPerson> {
-    Person::new(issuer.unwrap_or(&caller.0.issuer), subject)
+    Person::new(issuer.unwrap_or(&caller.principal.issuer), subject)
 }

@@ -8,7 +8,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
 /// The committed OpenAPI document, indented for review.
-pub(super) const TEXT: &str = include_str!("openapi.json");
+pub(super) const OPENAPI_JSON: &str = include_str!("openapi.json");
 
 /// Get the OpenAPI document
 #[cfg_attr(test, utoipa::path(
@@ -19,25 +19,25 @@ pub(super) const TEXT: &str = include_str!("openapi.json");
     responses((status = 200, description = "This document"))
 ))]
 pub(super) async fn get_openapi_document() -> impl IntoResponse {
-    ([(CONTENT_TYPE, "application/json")], compact(TEXT))
+    ([(CONTENT_TYPE, "application/json")], remove_json_whitespace(OPENAPI_JSON))
 }
 
 /// Removes whitespace between JSON tokens.
-pub(super) fn compact(json: &str) -> String {
-    let mut compacted = String::with_capacity(json.len());
-    let (mut is_in_string, mut is_escaped) = (false, false);
+pub(super) fn remove_json_whitespace(json: &str) -> String {
+    let mut compact_json = String::with_capacity(json.len());
+    let mut is_in_string = false;
+    let mut is_escaped = false;
     for character in json.chars() {
-        if is_in_string {
-            is_in_string = is_escaped || character != '"';
-            is_escaped = !is_escaped && character == '\\';
-        } else if character.is_ascii_whitespace() {
+        if !is_in_string && character.is_ascii_whitespace() {
             continue;
-        } else {
-            is_in_string = character == '"';
         }
-        compacted.push(character);
+        compact_json.push(character);
+        if character == '"' && !is_escaped {
+            is_in_string = !is_in_string;
+        }
+        is_escaped = character == '\\' && !is_escaped;
     }
-    compacted
+    compact_json
 }
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod tests {
         let compacted = |value: &serde_json::Value| {
             let pretty = serde_json::to_string_pretty(value).unwrap();
             assert!(pretty.contains(":\u{20}"), "{pretty}");
-            compact(&pretty)
+            remove_json_whitespace(&pretty)
         };
         for text in ["a b", " \" b", "\\", "\\\" \n", "\t ü \u{1f600}", ""] {
             let value = serde_json::json!({ text: [text, { " ": [1, true, {}] }], "x": text });

@@ -34,41 +34,59 @@ use super::state::ApiState;
 pub(super) async fn stream_pokes(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
 ) -> Result<Response, Failure> {
-    let log = caller.authorize(&state, &id, Need::Read).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     // Subscribe before reading the head; otherwise an append in between would be missed.
-    let followed = state.pokes().follow(log, caller.0.subject).map_err(|why| match why {
-        FollowError::NoPokes => Failure::new(ProblemKind::PokesUnsupported, why.to_string()),
-        FollowError::TooMany { .. } | FollowError::TooManyOfOne { .. } => {
-            Failure::new(ProblemKind::Unavailable, why.to_string())
-        }
-    })?;
-    let head = state.logs().head(log, None).await?.head;
+    let subscription = state.pokes().follow(log_id, caller.principal.subject)?;
+    let head = state.logs().head(log_id, None).await?.head;
     let keep_alive = KeepAlive::new().interval(Duration::from_secs(POKE_KEEP_ALIVE_S));
-    Ok(Sse::new(poke_events(log, head, followed)).keep_alive(keep_alive).into_response())
+    let events = Sse::new(poke_events(log_id, head, subscription));
+    Ok(events.keep_alive(keep_alive).into_response())
+}
+
+impl From<FollowError> for Failure {
+    fn from(error: FollowError) -> Self {
+        let kind = match error {
+            FollowError::NoPokes => ProblemKind::PokesUnsupported,
+            FollowError::TooMany { .. } | FollowError::TooManyOfOne { .. } => {
+                ProblemKind::Unavailable
+            }
+        };
+        Self::new(kind, error.to_string())
+    }
 }
 
 /// Returns a stream of pokes (change hints): first `head`, then each newer position. The stream
 /// ends after its time limit.
 fn poke_events(
-    log: LogId,
+    log_id: LogId,
     head: Position,
-    followed: Subscription,
+    subscription: Subscription,
 ) -> impl Stream<Item = Result<Event, Infallible>> {
-    let later = stream::unfold((followed, head), |(mut followed, sent)| async move {
-        loop {
-            followed.newest.changed().await.ok()?;
-            let newest = *followed.newest.borrow_and_update();
-            if newest > sent {
-                return Some((newest, (followed, newest)));
-            }
-        }
-    });
+    let later_positions =
+        stream::unfold((subscription, head), |(mut subscription, sent_position)| async move {
+            let position = next_position(&mut subscription, sent_position).await?;
+            Some((position, (subscription, position)))
+        });
     let to_event = move |head| {
         // Serializing plain data cannot fail.
-        Ok(Event::default().json_data(Poke { spreadsheet: log, head }).unwrap_or_default())
+        Ok(Event::default().json_data(Poke { spreadsheet: log_id, head }).unwrap_or_default())
     };
-    let end = tokio::time::sleep(Duration::from_secs(MAX_FOLLOWED_S));
-    stream::once(ready(head)).chain(later).map(to_event).take_until(end)
+    let time_limit = tokio::time::sleep(Duration::from_secs(MAX_FOLLOWED_S));
+    stream::once(ready(head)).chain(later_positions).map(to_event).take_until(time_limit)
+}
+
+/// Waits for a position after `sent_position`. Returns `None` when the subscription ends.
+async fn next_position(
+    subscription: &mut Subscription,
+    sent_position: Position,
+) -> Option<Position> {
+    loop {
+        subscription.newest.changed().await.ok()?;
+        let newest_position = *subscription.newest.borrow_and_update();
+        if newest_position > sent_position {
+            return Some(newest_position);
+        }
+    }
 }

@@ -31,65 +31,80 @@ use super::sync::{check_versions, error_response};
 pub(super) async fn pull_changes(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     body: JsonBody,
 ) -> Result<Json<PullResponse>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Read).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let request: PullRequest = body.parse()?;
-    let version = (request.pull_version, request.schema_version.as_str());
-    if let Some(error) = check_versions("pull", version) {
+    if let Err(error) = check_versions("pull", request.pull_version, &request.schema_version) {
         return Ok(Json(PullResponse::Error(error)));
     }
-    let group = &request.client_group_id;
+    let client_group_id = &request.client_group_id;
     // Only the client group id needs validation, so pair it with an arbitrary client id.
-    ClientName::new(group, group)?;
-    let pulled = match parse_cookie(request.cookie) {
-        Ok(cookie) => state.logs().pull(log, caller.0.subject, group, cookie).await?,
-        Err(UnknownCookie) => PullOutcome::UnknownCookie,
+    ClientName::new(client_group_id, client_group_id)?;
+    let Ok(cookie) = parse_cookie(request.cookie) else {
+        return Ok(Json(unknown_client_state()));
     };
-    Ok(Json(match pulled {
-        PullOutcome::UnknownCookie => {
-            PullResponse::Error(error_response(SyncError::ClientStateNotFound))
-        }
+    let outcome =
+        state.logs().pull(log_id, caller.principal.subject, client_group_id, cookie).await?;
+    Ok(Json(build_response(outcome)))
+}
+
+fn build_response(outcome: PullOutcome) -> PullResponse {
+    match outcome {
+        PullOutcome::UnknownCookie => unknown_client_state(),
         PullOutcome::Nothing(cookie) => PullResponse::Reply(PullReply {
             cookie: cookie.view(),
             last_mutation_id_changes: BTreeMap::new(),
             patch: Vec::new(),
             more: false,
         }),
-        PullOutcome::Since(news) => PullResponse::Reply(build_reply(news, Vec::new())),
-        PullOutcome::Reset { root, news } => {
+        PullOutcome::Since(delta) => PullResponse::Reply(build_reply(delta, Vec::new())),
+        PullOutcome::Reset { root, news: delta } => {
             let mut patch = vec![PatchOperation::Clear];
-            if let (Some(root), Some(position)) = (root, news.cookie.snapshot) {
+            if let (Some(root), Some(position)) = (root, delta.cookie.snapshot) {
                 let value = PatchValue::Root { position, root };
                 patch.push(PatchOperation::Put { key: "root".to_owned(), value });
             }
-            PullResponse::Reply(build_reply(news, patch))
+            PullResponse::Reply(build_reply(delta, patch))
         }
-    }))
+    }
+}
+
+fn unknown_client_state() -> PullResponse {
+    PullResponse::Error(error_response(SyncError::ClientStateNotFound))
 }
 
 /// This server version never writes cookies in this format.
 struct UnknownCookie;
 
-fn parse_cookie(value: serde_json::Value) -> Result<Option<Cookie>, UnknownCookie> {
-    let view: Option<CookieView> = serde_json::from_value(value).map_err(|_| UnknownCookie)?;
-    view.map(|view| Cookie::read(&view).ok_or(UnknownCookie)).transpose()
+fn parse_cookie(json: serde_json::Value) -> Result<Option<Cookie>, UnknownCookie> {
+    let cookie_view: Option<CookieView> =
+        serde_json::from_value(json).map_err(|_| UnknownCookie)?;
+    match cookie_view {
+        None => Ok(None),
+        Some(cookie_view) => Cookie::read(&cookie_view).map(Some).ok_or(UnknownCookie),
+    }
 }
 
 /// Appends the new entries and the head to `patch` and builds the pull response.
-fn build_reply(news: PullDelta, mut patch: Vec<PatchOperation>) -> PullReply {
-    let put = |key: String, value| PatchOperation::Put { key, value };
-    patch.extend(news.entries.iter().map(|entry| {
-        let view = EntryView::from(entry.as_ref());
-        put(entry_key(entry.position), PatchValue::Entry(Box::new(view)))
-    }));
-    let Cookie { position, incarnation, .. } = news.cookie;
-    patch.push(put("head".to_owned(), PatchValue::Head { position, incarnation }));
+fn build_reply(delta: PullDelta, mut patch: Vec<PatchOperation>) -> PullReply {
+    for entry in &delta.entries {
+        let entry_view = EntryView::from(entry.as_ref());
+        patch.push(PatchOperation::Put {
+            key: entry_key(entry.position),
+            value: PatchValue::Entry(Box::new(entry_view)),
+        });
+    }
+    let Cookie { position, incarnation, .. } = delta.cookie;
+    patch.push(PatchOperation::Put {
+        key: "head".to_owned(),
+        value: PatchValue::Head { position, incarnation },
+    });
     PullReply {
-        cookie: news.cookie.view(),
-        last_mutation_id_changes: news.last_ids,
+        cookie: delta.cookie.view(),
+        last_mutation_id_changes: delta.last_ids,
         patch,
-        more: news.more,
+        more: delta.more,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
@@ -15,19 +16,22 @@ use cellar_base::limits::{MAX_MUTATION_ID, MAX_REPLY_BYTES};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
 use cellar_engine::logs::{PushClient, Pushing};
-use cellar_log::append::MutationResult;
+use cellar_log::entry::Entry;
 use serde_json::value::RawValue;
 
 #[cfg(test)]
 use cellar_api::wire::MutationArguments;
 
-use super::append::status_of;
+use super::append::mutation_status;
 use super::auth::Caller;
 use super::entries::entry_views;
 use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 use super::sync::{check_versions, error_response};
+
+/// Maximum size of the entries in a response that the client has not received yet.
+const MAX_MISSING_BYTES: usize = MAX_REPLY_BYTES / 2;
 
 type RawMutation<'a> = PushedMutation<&'a RawValue>;
 
@@ -43,79 +47,81 @@ type RawMutation<'a> = PushedMutation<&'a RawValue>;
 pub(super) async fn push_mutations(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     body: JsonBody,
 ) -> Result<Json<PushResponse>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Write).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Write).await?;
     let request: PushRequest<RawMutation<'_>> = body.parse()?;
-    let version = (request.push_version, request.schema_version.as_str());
-    if let Some(error) = check_versions("push", version) {
+    if let Err(error) = check_versions("push", request.push_version, &request.schema_version) {
         return Ok(Json(PushResponse::Error(error)));
     }
-    let clients = PushClients::collect(&caller.0.subject, &request)?;
-    let pushed = clients.parse_mutations(&request.mutations);
-    let pushing = Pushing { log, author: Some(caller.0.author) };
+    let mutation_clients = MutationClients::collect(&caller.principal.subject, &request)?;
+    let mutations = mutation_clients.parse_mutations(&request.mutations);
+    let push_target = Pushing { log: log_id, author: Some(caller.principal.author) };
     let mut reply = ReplyBuilder::default();
-    for run in group_into_runs(pushed) {
-        let client_index = run.client();
-        let Some(client) = clients.clients.get(client_index) else { continue };
-        let sent = SentRun { client, client_index, ids: run.first_id()..=run.last_id() };
+    for mutation_run in group_into_runs(mutations) {
+        let client_index = mutation_run.client();
+        let Some(client) = mutation_clients.clients.get(client_index) else { continue };
+        let run_ids =
+            RunIds { client, client_index, ids: mutation_run.first_id()..=mutation_run.last_id() };
         if reply.has_gap(client_index) {
-            reply.add_gap_results(&sent, sent.ids.clone());
+            reply.add_gap_results(client, run_ids.ids);
             continue;
         }
-        let outcome = state.logs().push(&pushing, client, run).await?;
+        let outcome = state.logs().push(&push_target, client, mutation_run).await?;
         if outcome.unknown_client {
             let error = error_response(SyncError::ClientStateNotFound);
             return Ok(Json(PushResponse::Error(error)));
         }
-        reply.add_outcome(&sent, outcome);
+        reply.add_outcome(&run_ids, outcome);
     }
     if reply.has_appended {
-        state.apply_log_policy(log).await;
+        state.apply_log_policy(log_id).await;
     }
     Ok(Json(PushResponse::Reply(reply.build(&state).await?)))
 }
 
 /// The distinct clients of a push request.
-struct PushClients {
+struct MutationClients {
     clients: Vec<PushClient>,
     /// For each mutation of the request, the index of its client in `clients`.
-    client_of_mutation: Vec<usize>,
+    client_index_by_mutation: Vec<usize>,
 }
 
-impl PushClients {
+impl MutationClients {
     fn collect(
         subject: &SubjectKey,
         request: &PushRequest<RawMutation<'_>>,
     ) -> Result<Self, Failure> {
         let mut clients = Vec::<PushClient>::new();
-        let mut client_of_mutation = Vec::new();
+        let mut client_index_by_mutation = Vec::new();
         // Use a map: in a hostile request, every mutation can have a different client.
-        let mut index_by_id = HashMap::<&str, usize>::new();
+        let mut index_by_client_id = HashMap::<&str, usize>::new();
         for mutation in &request.mutations {
             check_mutation_id(mutation.id)?;
-            let client_index = match index_by_id.get(mutation.client_id.as_str()) {
-                Some(index) => *index,
-                None => {
-                    let name = ClientName::new(&request.client_group_id, &mutation.client_id)?;
-                    index_by_id.insert(&mutation.client_id, clients.len());
-                    clients.push(PushClient { key: name.key(subject), name });
-                    clients.len() - 1
-                }
-            };
-            client_of_mutation.push(client_index);
+            if let Some(client_index) = index_by_client_id.get(mutation.client_id.as_str()) {
+                client_index_by_mutation.push(*client_index);
+                continue;
+            }
+            let client_index = clients.len();
+            let name = ClientName::new(&request.client_group_id, &mutation.client_id)?;
+            clients.push(PushClient { key: name.key(subject), name });
+            index_by_client_id.insert(&mutation.client_id, client_index);
+            client_index_by_mutation.push(client_index);
         }
-        Ok(Self { clients, client_of_mutation })
+        Ok(Self { clients, client_index_by_mutation })
     }
 
     fn parse_mutations(&self, mutations: &[RawMutation<'_>]) -> Vec<Pushed> {
-        let parse = |(client, mutation): (&usize, &RawMutation<'_>)| Pushed {
-            client: *client,
-            id: mutation.id,
-            arguments: parse_arguments(mutation.args.get()),
-        };
-        self.client_of_mutation.iter().zip(mutations).map(parse).collect()
+        self.client_index_by_mutation
+            .iter()
+            .zip(mutations)
+            .map(|(client_index, mutation)| Pushed {
+                client: *client_index,
+                id: mutation.id,
+                arguments: parse_arguments(mutation.args.get()),
+            })
+            .collect()
     }
 }
 
@@ -127,8 +133,8 @@ fn check_mutation_id(id: u64) -> Result<(), Failure> {
     Err(Failure::new(ProblemKind::InvalidRequest, detail))
 }
 
-/// A run of consecutive mutations from one client.
-struct SentRun<'a> {
+/// The mutation ids of a run of consecutive mutations from one client.
+struct RunIds<'a> {
     client: &'a PushClient,
     client_index: usize,
     ids: RangeInclusive<u64>,
@@ -139,8 +145,8 @@ struct SentRun<'a> {
 struct ReplyBuilder {
     results: Vec<PushedResult>,
     head: Option<Position>,
-    /// Entries that the client has not received yet, limited to half of the maximum response size.
-    missing: Vec<std::sync::Arc<cellar_log::entry::Entry>>,
+    /// Entries that the client has not received yet, limited to `MAX_MISSING_BYTES`.
+    missing_entries: Vec<Arc<Entry>>,
     missing_bytes: usize,
     /// Indexes of clients with a gap in their mutation ids. Mutations after a gap are not appended.
     clients_with_gap: BTreeSet<usize>,
@@ -152,53 +158,61 @@ impl ReplyBuilder {
         self.clients_with_gap.contains(&client_index)
     }
 
-    fn add_outcome(&mut self, sent: &SentRun<'_>, outcome: PushOutcome) {
+    fn add_outcome(&mut self, run: &RunIds<'_>, outcome: PushOutcome) {
         self.has_appended |= outcome.results.iter().any(|result| !result.duplicate);
         self.head = self.head.max(outcome.head);
-        self.add_missing(outcome.missing);
-        let last_result_id = outcome.results.last().map_or(0, |last| last.id);
-        let to_pushed = |result: MutationResult| PushedResult {
-            client_id: sent.client.name.client().to_owned(),
-            id: result.id,
-            status: status_of(&result).into(),
-            position: result.position,
-            rejection: result.rejection,
-            committed: result.committed,
-        };
-        self.results.extend(outcome.results.into_iter().map(to_pushed));
+        self.add_missing_entries(outcome.missing);
+        let last_result_id = outcome.results.last().map_or(0, |last_result| last_result.id);
+        for result in outcome.results {
+            self.results.push(PushedResult {
+                client_id: run.client.name.client().to_owned(),
+                id: result.id,
+                status: mutation_status(&result).into(),
+                position: result.position,
+                rejection: result.rejection,
+                committed: result.committed,
+            });
+        }
         if outcome.gap.is_some() {
-            self.clients_with_gap.insert(sent.client_index);
-            let first_id = last_result_id.saturating_add(1).max(*sent.ids.start());
-            self.add_gap_results(sent, first_id..=*sent.ids.end());
+            self.clients_with_gap.insert(run.client_index);
+            let first_gap_id = last_result_id.saturating_add(1).max(*run.ids.start());
+            self.add_gap_results(run.client, first_gap_id..=*run.ids.end());
         }
     }
 
     /// Adds entries that are newer than those already added, until the response is full.
-    fn add_missing(&mut self, entries: Vec<std::sync::Arc<cellar_log::entry::Entry>>) {
-        let newest = self.missing.last().map(|entry| entry.position);
-        for entry in entries.into_iter().filter(|entry| Some(entry.position) > newest) {
-            self.missing_bytes = self.missing_bytes.saturating_add(entry.weight_bytes());
-            if self.missing_bytes > MAX_REPLY_BYTES / 2 {
+    fn add_missing_entries(&mut self, entries: Vec<Arc<Entry>>) {
+        let newest_position = self.missing_entries.last().map(|entry| entry.position);
+        for entry in entries {
+            let is_already_added =
+                newest_position.is_some_and(|newest_position| entry.position <= newest_position);
+            if is_already_added {
+                continue;
+            }
+            self.missing_bytes += entry.weight_bytes();
+            if self.missing_bytes > MAX_MISSING_BYTES {
                 break;
             }
-            self.missing.push(entry);
+            self.missing_entries.push(entry);
         }
     }
 
     /// Reports mutations that were not appended because of an earlier gap in the mutation ids.
-    fn add_gap_results(&mut self, sent: &SentRun<'_>, ids: RangeInclusive<u64>) {
-        self.results.extend(ids.map(|id| PushedResult {
-            client_id: sent.client.name.client().to_owned(),
-            id,
-            status: PushStatus::Gap,
-            position: None,
-            rejection: None,
-            committed: None,
-        }));
+    fn add_gap_results(&mut self, client: &PushClient, mutation_ids: RangeInclusive<u64>) {
+        for id in mutation_ids {
+            self.results.push(PushedResult {
+                client_id: client.name.client().to_owned(),
+                id,
+                status: PushStatus::Gap,
+                position: None,
+                rejection: None,
+                committed: None,
+            });
+        }
     }
 
     async fn build(self, state: &ApiState) -> Result<PushReply, Failure> {
-        let entries = entry_views(state, &self.missing).await?;
+        let entries = entry_views(state, &self.missing_entries).await?;
         Ok(PushReply { results: self.results, head: self.head, entries })
     }
 }

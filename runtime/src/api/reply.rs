@@ -1,6 +1,6 @@
 //! Converts errors to problem details (RFC 9457).
 
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cellar_api::{wire::Problem, wire::ProblemKind};
 use cellar_base::identity::BadLength;
@@ -28,6 +28,11 @@ impl Failure {
         Self { problem: Problem::new(kind, detail) }
     }
 
+    /// Builds the error for a well-formed request with an invalid value.
+    pub(super) fn invalid_request(error: &impl ToString) -> Self {
+        Self::new(ProblemKind::InvalidRequest, error.to_string())
+    }
+
     /// Builds the error for a resource that does not exist or that the caller may not see. The
     /// response bytes are identical in both cases.
     pub(super) fn not_found() -> Self {
@@ -49,19 +54,19 @@ impl From<Problem> for Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let extra_header: Option<(HeaderName, &str)> = match self.problem.kind {
-            ProblemKind::Unavailable => Some((header::RETRY_AFTER, RETRY_AFTER_S)),
-            ProblemKind::Unauthorized | ProblemKind::InvalidLink => {
-                Some((header::WWW_AUTHENTICATE, "Bearer"))
-            }
-            _ => None,
-        };
         let status =
             StatusCode::from_u16(self.problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let body = serde_json::to_vec(&self.problem).unwrap_or_default();
         let mut response = (status, [(header::CONTENT_TYPE, PROBLEM_JSON)], body).into_response();
-        if let Some((name, value)) = extra_header {
-            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        let headers = response.headers_mut();
+        match self.problem.kind {
+            ProblemKind::Unavailable => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_S));
+            }
+            ProblemKind::Unauthorized | ProblemKind::InvalidLink => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            _ => {}
         }
         response
     }
@@ -69,48 +74,50 @@ impl IntoResponse for Failure {
 
 impl From<LogError> for Failure {
     fn from(error: LogError) -> Self {
-        let text = error.to_string();
+        let message = error.to_string();
         match error {
             LogError::NotFound => Self::not_found(),
-            LogError::Refused(refusal) => from_refusal(&refusal, text),
-            LogError::Reload => Self::new(ProblemKind::ReloadRequired, text),
-            LogError::NoSuchPosition { .. } => Self::new(ProblemKind::UnknownPosition, text),
-            LogError::TooLarge(_) => Self::new(ProblemKind::RangeTooLarge, text),
-            LogError::UnknownSheet { .. } => Self::new(ProblemKind::SheetNotFound, text),
+            LogError::Refused(refusal) => from_refusal(&refusal, message),
+            LogError::Reload => Self::new(ProblemKind::ReloadRequired, message),
+            LogError::NoSuchPosition { .. } => Self::new(ProblemKind::UnknownPosition, message),
+            LogError::TooLarge(_) => Self::new(ProblemKind::RangeTooLarge, message),
+            LogError::UnknownSheet { .. } => Self::new(ProblemKind::SheetNotFound, message),
             LogError::Fork(ForkFault::OtherPosition { .. }) => {
-                Self::new(ProblemKind::NonceReused, text)
+                Self::new(ProblemKind::NonceReused, message)
             }
-            LogError::Fork(_) => Self::new(ProblemKind::InvalidRequest, text),
-            LogError::Upload(UploadFault::TooLong { .. }) => Self::new(ProblemKind::TooLarge, text),
-            LogError::Upload(_) => Self::new(ProblemKind::InvalidUpload, text),
-            LogError::Import(fault) => Self::new(problem_kind_of_import(&fault), text),
-            LogError::Roll(_) => report_unavailable(&text),
-            LogError::Corrupt { .. } | LogError::Snapshot(_) => report_internal(&text),
-            LogError::Store(error) if error.temporary => report_unavailable(&text),
-            LogError::Store(_) => report_internal(&text),
+            LogError::Fork(_) => Self::new(ProblemKind::InvalidRequest, message),
+            LogError::Upload(UploadFault::TooLong { .. }) => {
+                Self::new(ProblemKind::TooLarge, message)
+            }
+            LogError::Upload(_) => Self::new(ProblemKind::InvalidUpload, message),
+            LogError::Import(fault) => Self::new(problem_kind_of_import(&fault), message),
+            LogError::Roll(_) => report_unavailable(&message),
+            LogError::Corrupt { .. } | LogError::Snapshot(_) => report_internal(&message),
+            LogError::Store(error) if error.temporary => report_unavailable(&message),
+            LogError::Store(_) => report_internal(&message),
         }
     }
 }
 
 impl From<StreamError> for Failure {
     fn from(error: StreamError) -> Self {
-        let text = error.to_string();
+        let message = error.to_string();
         match error {
-            StreamError::Contention => Self::new(ProblemKind::Unavailable, text),
+            StreamError::Contention => Self::new(ProblemKind::Unavailable, message),
             StreamError::Append(fault) => match fault {
                 AppendFault::TooLarge { .. } | AppendFault::Full => {
-                    Self::new(ProblemKind::TooManyChanges, text)
+                    Self::new(ProblemKind::TooManyChanges, message)
                 }
                 AppendFault::Contention | AppendFault::OutcomeUnknown | AppendFault::Store => {
-                    report_unavailable(&text)
+                    report_unavailable(&message)
                 }
                 AppendFault::Empty | AppendFault::Event(_) | AppendFault::Damaged { .. } => {
-                    report_internal(&text)
+                    report_internal(&message)
                 }
             },
-            StreamError::Store(error) if error.temporary => report_unavailable(&text),
+            StreamError::Store(error) if error.temporary => report_unavailable(&message),
             StreamError::Rebuild(_) | StreamError::Payload(_) | StreamError::Store(_) => {
-                report_internal(&text)
+                report_internal(&message)
             }
         }
     }
@@ -176,33 +183,33 @@ fn problem_kind_of_import(fault: &ImportFault) -> ProblemKind {
     }
 }
 
-fn from_refusal(refusal: &Refusal, text: String) -> Failure {
+fn from_refusal(refusal: &Refusal, message: String) -> Failure {
     match refusal {
         Refusal::UnknownBase { .. } | Refusal::BaseGone { .. } => {
-            Failure::new(ProblemKind::UnknownBase, text)
+            Failure::new(ProblemKind::UnknownBase, message)
         }
-        Refusal::IncarnationChanged => Failure::new(ProblemKind::ReloadRequired, text),
-        Refusal::Gap { .. } => Failure::new(ProblemKind::MutationGap, text),
-        Refusal::Overlap { .. } => Failure::new(ProblemKind::MutationOverlap, text),
+        Refusal::IncarnationChanged => Failure::new(ProblemKind::ReloadRequired, message),
+        Refusal::Gap { .. } => Failure::new(ProblemKind::MutationGap, message),
+        Refusal::Overlap { .. } => Failure::new(ProblemKind::MutationOverlap, message),
         Refusal::Contention | Refusal::OutcomeUnknown | Refusal::StaleResolution { .. } => {
-            Failure::new(ProblemKind::Unavailable, text)
+            Failure::new(ProblemKind::Unavailable, message)
         }
-        Refusal::Store => report_unavailable(&text),
-        Refusal::Corrupt { .. } | Refusal::Full => report_internal(&text),
+        Refusal::Store => report_unavailable(&message),
+        Refusal::Corrupt { .. } | Refusal::Full => report_internal(&message),
     }
 }
 
 /// Logs a temporary error and returns status 503. The store's error message is not sent to the
 /// client.
-fn report_unavailable(text: &str) -> Failure {
-    tracing::warn!(error = text, "a request failed temporarily");
+fn report_unavailable(message: &str) -> Failure {
+    tracing::warn!(error = message, "a request failed temporarily");
     let detail = "DynamoDB does not respond; retry the unchanged request";
     Failure::new(ProblemKind::Unavailable, detail)
 }
 
 /// Logs a permanent error and returns status 500. The error message is not sent to the client.
-fn report_internal(text: &str) -> Failure {
-    tracing::error!(error = text, "a request failed");
+fn report_internal(message: &str) -> Failure {
+    tracing::error!(error = message, "a request failed");
     Failure::new(ProblemKind::Internal, "the request failed permanently; the error was logged")
 }
 

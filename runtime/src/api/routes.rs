@@ -63,7 +63,7 @@ pub fn router(state: ApiState) -> Router {
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(state.clone(), whole_body::buffer_body))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
-        .layer(CatchPanicLayer::custom(handle_panic))
+        .layer(CatchPanicLayer::custom(respond_to_panic))
         // Outermost layer, so that rejections, timeouts and panics report their cost as well.
         .layer(from_fn(cost::report_cost))
         .with_state(state)
@@ -81,9 +81,14 @@ async fn method_not_allowed(method: Method) -> Failure {
 /// Converts a panic to a response with status 500, so that the process continues to serve requests.
 /// The Lambda bundle aborts on panic instead, and Lambda starts a new process.
 #[allow(clippy::needless_pass_by_value, reason = "the layer's signature")]
-fn handle_panic(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
-    let owned = cause.downcast_ref::<String>().map(String::as_str);
-    let message = cause.downcast_ref::<&str>().copied().or(owned).unwrap_or("no message");
+fn respond_to_panic(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
+    let message = if let Some(message) = cause.downcast_ref::<&str>() {
+        message
+    } else if let Some(message) = cause.downcast_ref::<String>() {
+        message
+    } else {
+        "no message"
+    };
     tracing::error!(message, "a request panicked");
     let problem = Problem::new(ProblemKind::Internal, "an unexpected error; it was logged");
     axum::response::IntoResponse::into_response(Failure::from(problem))

@@ -35,21 +35,25 @@ pub(super) struct SheetsParameters {
 pub(super) async fn list_sheets(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<SheetsParameters>,
 ) -> Result<Json<SheetsReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Read).await?;
-    let view = state.logs().view(log, parameters.at, parameters.min_position).await?;
-    let (tabs, sheet_metadata) = (&view.metadata.tabs, &view.metadata.sheets);
-    let sheets = tabs.order().iter().map(|id| SheetView {
-        sheet: *id,
-        name: tabs.name(*id).unwrap_or_default().to_owned(),
-        extent: sheet_metadata.get(id).map(|sheet| sheet.extent).unwrap_or_default(),
-    });
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
+    let view = state.logs().view(log_id, parameters.at, parameters.min_position).await?;
+    let tabs = &view.metadata.tabs;
+    let mut sheets = Vec::new();
+    for sheet_id in tabs.order() {
+        let sheet_metadata = view.metadata.sheets.get(sheet_id);
+        sheets.push(SheetView {
+            sheet: *sheet_id,
+            name: tabs.name(*sheet_id).unwrap_or_default().to_owned(),
+            extent: sheet_metadata.map(|metadata| metadata.extent).unwrap_or_default(),
+        });
+    }
     Ok(Json(SheetsReply {
         position: view.position,
         incarnation: view.incarnation,
-        sheets: sheets.collect(),
+        sheets,
         next_sheet: tabs.next_sheet(),
     }))
 }

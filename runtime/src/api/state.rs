@@ -31,7 +31,7 @@ use crate::token::{Issuers, KeySource, TokenError};
 
 /// Cache lifetime of the `health` result. The endpoint requires no token; the cache keeps strangers
 /// from causing costs.
-const HEALTH_AGE: Duration = Duration::from_secs(10);
+const MAX_HEALTH_AGE: Duration = Duration::from_secs(10);
 
 /// API state of one process. Clones share the same state.
 #[derive(Clone)]
@@ -51,14 +51,25 @@ struct Shared {
     stack: String,
     meter: Arc<Meter>,
     request_timeout: Duration,
-    upkeep: Option<LogPolicy>,
+    log_policy: Option<LogPolicy>,
     pokes: Arc<dyn Pokes>,
-    table_health: Mutex<Option<(Instant, TableHealth)>>,
+    cached_table_check: Mutex<Option<TableCheck>>,
     body_budget: Arc<BodyBudget>,
 }
 
-/// Each table's name, and whether the table responds.
-pub(super) type TableHealth = [(&'static str, bool); 3];
+/// Whether a table responds.
+#[derive(Clone, Copy)]
+pub(super) struct TableHealth {
+    pub(super) name: &'static str,
+    pub(super) responds: bool,
+}
+
+/// The result of checking the three tables.
+#[derive(Clone, Copy)]
+struct TableCheck {
+    checked_at: Instant,
+    tables: [TableHealth; 3],
+}
 
 /// Ports from which an [`ApiState`] is built.
 pub struct ApiPorts {
@@ -113,22 +124,24 @@ impl ApiState {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, SettingsError> {
         let meter = Arc::new(Meter::default());
-        let (table, client) = (settings.event_stream_table.as_str(), dynamodb.clone());
-        let streams = Arc::new(DynamoStreams::named(table, client, Arc::clone(&meter)));
-        let (table, client) = (settings.feed_table.as_str(), dynamodb.clone());
-        let index = Arc::new(DynamoFeed::named(table, client, Arc::clone(&meter)));
-        let tables = Arc::new(DynamoTables::new(settings, dynamodb, Arc::clone(&meter)));
-        let blobs = Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
-        let random = Arc::new(SystemRandom);
+        let stream_table = DynamoStreams::named(
+            &settings.event_stream_table,
+            dynamodb.clone(),
+            Arc::clone(&meter),
+        );
+        let feed_table =
+            Arc::new(DynamoFeed::named(&settings.feed_table, dynamodb.clone(), Arc::clone(&meter)));
+        let log_tables = Arc::new(DynamoTables::new(settings, dynamodb, Arc::clone(&meter)));
+        let blobs = S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter));
         let ports = ApiPorts {
-            entries: Arc::clone(&tables) as _,
-            segments: tables,
-            streams,
-            index: Arc::clone(&index) as _,
-            lists: index,
-            blobs,
+            entries: Arc::clone(&log_tables) as _,
+            segments: log_tables,
+            streams: Arc::new(stream_table),
+            index: Arc::clone(&feed_table) as _,
+            lists: feed_table,
+            blobs: Arc::new(blobs),
             clock,
-            random,
+            random: Arc::new(SystemRandom),
             pokes,
             keys: Arc::new(HttpKeySource::default()),
             meter,
@@ -144,38 +157,33 @@ impl ApiState {
     ///
     /// Returns the same errors as [`ApiState::new`].
     pub fn from_ports(settings: &ApiSettings, ports: ApiPorts) -> Result<Self, SettingsError> {
-        let ApiPorts {
-            entries,
-            segments,
-            streams,
-            index,
-            lists,
-            blobs,
-            clock,
-            random,
-            pokes,
-            keys,
-            meter,
-        } = ports;
-        let catalog =
-            CatalogStore::new(Arc::clone(&streams), Arc::clone(&clock), Arc::clone(&random));
+        let catalog = CatalogStore::new(
+            Arc::clone(&ports.streams),
+            Arc::clone(&ports.clock),
+            Arc::clone(&ports.random),
+        );
+        let logs = Logs::new(
+            ports.entries,
+            ports.segments,
+            Arc::clone(&ports.blobs),
+            Arc::clone(&ports.clock),
+            ports.random,
+        );
         let shared = Shared {
             catalog,
-            feed: FeedReader::new(index, settings.incarnation),
-            lists,
-            logs: Logs::new(entries, segments, Arc::clone(&blobs), Arc::clone(&clock), random)
-                .with_incarnation(settings.incarnation)
-                .with_pokes(Arc::clone(&pokes)),
-            streams,
-            pokes,
-            blobs,
-            clock,
-            issuers: Issuers::new(&settings.tokens, &keys)?,
+            feed: FeedReader::new(ports.index, settings.incarnation),
+            lists: ports.lists,
+            logs: logs.with_incarnation(settings.incarnation).with_pokes(Arc::clone(&ports.pokes)),
+            streams: ports.streams,
+            pokes: ports.pokes,
+            blobs: ports.blobs,
+            clock: ports.clock,
+            issuers: Issuers::new(&settings.tokens, &ports.keys)?,
             stack: settings.stack.clone(),
-            meter,
+            meter: ports.meter,
             request_timeout: Duration::from_millis(settings.request_timeout_ms),
-            upkeep: settings.upkeep,
-            table_health: Mutex::new(None),
+            log_policy: settings.upkeep,
+            cached_table_check: Mutex::new(None),
             body_budget: Arc::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -210,13 +218,13 @@ impl ApiState {
     /// policy requires it. Errors are only logged, because the append itself has succeeded and the
     /// next append tries again.
     pub(super) async fn apply_log_policy(&self, log: LogId) {
-        let Some(policy) = &self.shared.upkeep else { return };
-        let upkeep = self.shared.logs.upkeep(log, policy);
+        let Some(log_policy) = &self.shared.log_policy else { return };
+        let upkeep = self.shared.logs.upkeep(log, log_policy);
         match tokio::time::timeout(Duration::from_millis(MAX_UPKEEP_MS), upkeep).await {
             Ok(Ok(UpkeepOutcome::Nothing)) => {}
             Ok(Ok(upkept)) => tracing::info!(%log, ?upkept, "applied the log policy"),
             Ok(Err(error)) => tracing::warn!(%log, %error, "applying the log policy failed"),
-            Err(_) => tracing::warn!(%log, "applying the log policy timed out"),
+            Err(_elapsed) => tracing::warn!(%log, "applying the log policy timed out"),
         }
     }
 
@@ -259,34 +267,35 @@ impl ApiState {
 
     /// Opens table connections in advance, so that the first request does not have to.
     pub async fn warm_up(&self) {
-        for (table, is_healthy) in self.check_tables().await {
-            if !is_healthy {
-                tracing::warn!(table, "a table does not respond");
+        for table in self.check_tables().await {
+            if !table.responds {
+                tracing::warn!(table = table.name, "a table does not respond");
             }
         }
     }
 
     /// Checks whether the tables respond. Results are cached for `HEALTH_AGE`.
-    pub(super) async fn check_tables(&self) -> TableHealth {
-        let mut cached = self.shared.table_health.lock().await;
-        if let Some((checked_at, tables)) = *cached
-            && checked_at.elapsed() < HEALTH_AGE
+    pub(super) async fn check_tables(&self) -> [TableHealth; 3] {
+        let mut cached_check = self.shared.cached_table_check.lock().await;
+        if let Some(check) = &*cached_check
+            && check.checked_at.elapsed() < MAX_HEALTH_AGE
         {
-            return tables;
+            return check.tables;
         }
-        let (logs, streams) = tokio::join!(
+        let (log_tables, streams_respond) = tokio::join!(
             self.shared.logs.reachable(),
             is_event_stream_table_reachable(self.streams().as_ref())
         );
-        let [entries, segments] = logs;
-        let tables = [entries, segments, ("streams", streams)];
-        *cached = Some((Instant::now(), tables));
+        let [entries, segments] = log_tables.map(|(name, responds)| TableHealth { name, responds });
+        let streams = TableHealth { name: "streams", responds: streams_respond };
+        let tables = [entries, segments, streams];
+        *cached_check = Some(TableCheck { checked_at: Instant::now(), tables });
         tables
     }
 }
 
 /// Reading a stream that never exists shows whether the EventStream table responds.
 async fn is_event_stream_table_reachable(streams: &dyn Streams) -> bool {
-    let Ok(unused) = StreamName::new("Health", "nobody") else { return false };
-    streams.tip(&unused, false).await.is_ok()
+    let Ok(unused_name) = StreamName::new("Health", "nobody") else { return false };
+    streams.tip(&unused_name, false).await.is_ok()
 }

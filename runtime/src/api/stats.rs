@@ -26,9 +26,9 @@ use super::state::ApiState;
 pub(super) async fn get_stats(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<MinPosition>,
 ) -> Result<Json<StatsReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Read).await?;
-    Ok(Json(state.logs().stats(log, parameters.min_position).await?))
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
+    Ok(Json(state.logs().stats(log_id, parameters.min_position).await?))
 }

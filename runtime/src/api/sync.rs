@@ -9,17 +9,21 @@ const PROTOCOL_VERSION: u32 = 1;
 /// Errors if the request has an unsupported protocol version or schema version.
 pub(super) fn check_versions(
     protocol: &'static str,
-    (protocol_version, schema_version): (u32, &str),
-) -> Option<SyncErrorResponse> {
-    let unsupported = if protocol_version != PROTOCOL_VERSION {
-        protocol
-    } else if !SCHEMA_VERSIONS.contains(&schema_version) {
-        "schema"
-    } else {
-        return None;
-    };
+    protocol_version: u32,
+    schema_version: &str,
+) -> Result<(), SyncErrorResponse> {
+    if protocol_version != PROTOCOL_VERSION {
+        return Err(unsupported_version(protocol));
+    }
+    if !SCHEMA_VERSIONS.contains(&schema_version) {
+        return Err(unsupported_version("schema"));
+    }
+    Ok(())
+}
+
+fn unsupported_version(version_type: &'static str) -> SyncErrorResponse {
     let error = SyncError::VersionNotSupported;
-    Some(SyncErrorResponse { error, version_type: Some(unsupported) })
+    SyncErrorResponse { error, version_type: Some(version_type) }
 }
 
 pub(super) fn error_response(error: SyncError) -> SyncErrorResponse {

@@ -29,17 +29,17 @@ use super::state::ApiState;
 pub(super) async fn create_upload(
     State(state): State<ApiState>,
     caller: Caller,
-    PathId(id): PathId,
+    PathId(spreadsheet_id): PathId,
     body: JsonBody,
 ) -> Result<Json<UploadReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Write).await?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Write).await?;
     let request: UploadRequest = body.parse()?;
     let sha256 = parse_checksum(&request.sha256)?;
     check_not_empty(request.bytes)?;
-    let upload = Uuid::new_v4();
-    let granted = state.logs().grant_upload(log, upload, request.bytes, sha256).await?;
+    let upload_id = Uuid::new_v4();
+    let granted = state.logs().grant_upload(log_id, upload_id, request.bytes, sha256).await?;
     Ok(Json(UploadReply {
-        upload_id: upload,
+        upload_id,
         method: granted.method,
         url: granted.url,
         headers: granted.headers.into_iter().collect(),
@@ -60,26 +60,26 @@ pub(super) async fn create_upload(
 pub(super) async fn complete_upload(
     State(state): State<ApiState>,
     caller: Caller,
-    PathUpload { id, upload }: PathUpload,
+    PathUpload { spreadsheet_id, upload_id }: PathUpload,
     body: JsonBody,
 ) -> Result<Json<AppendReply>, Failure> {
-    let log = caller.authorize(&state, &id, Need::Write).await?;
-    let upload: Uuid = upload.parse().map_err(|_| Failure::not_found())?;
+    let log_id = caller.authorize(&state, &spreadsheet_id, Need::Write).await?;
+    let upload_id: Uuid = upload_id.parse().map_err(|_| Failure::not_found())?;
     let request: CompleteRequest = body.parse()?;
-    let client = ClientKey::derive(&caller.0.subject, &request.client_id)?;
+    let client = ClientKey::derive(&caller.principal.subject, &request.client_id)?;
     let completion = Completion {
-        upload,
+        upload: upload_id,
         bytes: request.bytes,
         sha256: parse_checksum(&request.sha256)?,
         client,
-        author: Some(caller.0.author),
+        author: Some(caller.principal.author),
         incarnation: request.incarnation,
         acknowledged: request.acked_id,
         first_id: request.first_id,
         base: request.base,
     };
-    let appended = state.logs().complete_upload(log, completion).await?;
-    state.apply_log_policy(log).await;
+    let appended = state.logs().complete_upload(log_id, completion).await?;
+    state.apply_log_policy(log_id).await;
     Ok(Json(append_reply(&state, &appended).await?))
 }
 
@@ -88,12 +88,12 @@ fn check_not_empty(bytes: u64) -> Result<(), Failure> {
     if bytes > 0 {
         return Ok(());
     }
-    let why = "`bytes` is 0; send the length of the encoded operations";
-    Err(Failure::new(ProblemKind::InvalidRequest, why))
+    let detail = "`bytes` is 0; send the length of the encoded operations";
+    Err(Failure::new(ProblemKind::InvalidRequest, detail))
 }
 
-fn parse_checksum(text: &str) -> Result<[u8; 32], Failure> {
-    parse_sha256(text).map_err(|error| Failure::new(ProblemKind::InvalidRequest, error.to_string()))
+fn parse_checksum(hex_sha256: &str) -> Result<[u8; 32], Failure> {
+    parse_sha256(hex_sha256).map_err(|error| Failure::invalid_request(&error))
 }
 
 #[cfg(test)]

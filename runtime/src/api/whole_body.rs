@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody as _};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{FromRequestParts as _, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -38,25 +38,25 @@ pub(super) async fn buffer_body(
     }
     let (mut parts, body) = request.into_parts();
     let Ok(caller) = Caller::from_request_parts(&mut parts, &state).await else {
-        return match with_timeout(drain(body)).await {
-            // The handler repeats the authentication and returns its error.
-            Ok(()) => next.run(Request::from_parts(parts, Body::empty())).await,
-            Err(failure) => failure.into_response(),
-        };
+        if let Err(failure) = with_timeout(discard_rest(body, 0)).await {
+            return failure.into_response();
+        }
+        // The handler repeats the authentication and returns its error.
+        return next.run(Request::from_parts(parts, Body::empty())).await;
     };
     let is_push = parts.uri.path().ends_with(PUSH_SUFFIX);
     let max_bytes = if is_push { MAX_PUSH_BYTES } else { MAX_REQUEST_BYTES };
-    let budget = state.body_budget().budget_for(&caller.0.scope);
-    match with_timeout(read_into_buffer(body, max_bytes, budget)).await {
-        Ok(buffer) => {
-            let (bytes, permits) = buffer.into_parts();
-            parts.extensions.insert(caller);
-            let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-            drop(permits);
-            response
-        }
-        Err(failure) => failure.into_response(),
-    }
+    let budget = state.body_budget().budget_for(&caller.principal.scope);
+    let buffer = match with_timeout(read_into_buffer(body, max_bytes, budget)).await {
+        Ok(buffer) => buffer,
+        Err(failure) => return failure.into_response(),
+    };
+    parts.extensions.insert(caller);
+    // The permits occupy the memory budget until the response is complete.
+    let (body_bytes, permits) = buffer.into_parts();
+    let response = next.run(Request::from_parts(parts, Body::from(body_bytes))).await;
+    drop(permits);
+    response
 }
 
 /// Limit how long a body may take to arrive, because an incomplete body occupies memory.
@@ -67,46 +67,53 @@ async fn with_timeout<T>(read: impl Future<Output = Result<T, Failure>>) -> Resu
     })
 }
 
-/// Reads and discards a body.
-async fn drain(body: Body) -> Result<(), Failure> {
-    read_parts(body, |_, _| ()).await
-}
-
-/// Reads a body into a buffer. If the body is too long or the memory budget is exhausted, discards
-/// the buffer, drains the rest of the body and returns an error.
+/// Reads a body into a buffer. If the body is too long or the memory budget is exhausted, drops the
+/// buffer, discards the rest of the body and returns an error.
 async fn read_into_buffer(
-    body: Body,
+    mut body: Body,
     max_bytes: usize,
     budget: &Arc<Semaphore>,
 ) -> Result<BodyBuffer, Failure> {
-    let mut result = Ok(BodyBuffer::default());
-    read_parts(body, |part, length| {
-        let Ok(buffer) = &mut result else { return };
-        if length > max_bytes {
-            result = Err(too_long(max_bytes));
-        } else if buffer.append(part, max_bytes, budget).is_err() {
-            result = Err(out_of_memory_budget());
-        }
-    })
-    .await?;
-    result
+    let mut buffer = BodyBuffer::default();
+    let mut bytes_read = 0;
+    while let Some(part) = read_part(&mut body).await? {
+        bytes_read += part.len();
+        let failure = if bytes_read > max_bytes {
+            too_long(max_bytes)
+        } else if buffer.append(&part, max_bytes, budget).is_err() {
+            out_of_memory_budget()
+        } else {
+            continue;
+        };
+        drop(buffer);
+        discard_rest(body, bytes_read).await?;
+        return Err(failure);
+    }
+    Ok(buffer)
 }
 
-/// Reads a body and calls `on_part` for each part with the number of bytes read so far. Stops after
+/// Reads and discards the rest of a body of which `bytes_read` bytes were read. Stops after
 /// `MAX_DRAINED_BYTES`.
-async fn read_parts(mut body: Body, mut on_part: impl FnMut(&[u8], usize)) -> Result<(), Failure> {
-    let mut length = 0_usize;
-    while let Some(frame) = body.frame().await {
-        let incomplete =
-            |_| Failure::new(ProblemKind::BadRequest, "the body was not received completely");
-        let Ok(data) = frame.map_err(incomplete)?.into_data() else { continue };
-        length = length.saturating_add(data.len());
-        on_part(&data, length);
-        if length > MAX_DRAINED_BYTES {
-            break;
-        }
+async fn discard_rest(mut body: Body, mut bytes_read: usize) -> Result<(), Failure> {
+    while bytes_read <= MAX_DRAINED_BYTES {
+        let Some(part) = read_part(&mut body).await? else { break };
+        bytes_read += part.len();
     }
     Ok(())
+}
+
+/// Returns the next part of a body, or `None` at its end.
+async fn read_part(body: &mut Body) -> Result<Option<Bytes>, Failure> {
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else {
+            let detail = "the body was not received completely";
+            return Err(Failure::new(ProblemKind::BadRequest, detail));
+        };
+        if let Ok(part) = frame.into_data() {
+            return Ok(Some(part));
+        }
+    }
+    Ok(None)
 }
 
 fn too_long(max_bytes: usize) -> Failure {
@@ -125,7 +132,6 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use axum::body::Bytes;
     use futures_util::stream::{self, StreamExt as _};
 
     use super::*;
@@ -189,14 +195,15 @@ mod tests {
         };
         let limit = Duration::from_secs(MAX_BODY_S);
         let moment = Duration::from_millis(1);
-        assert!(with_timeout(drain(slow(limit - moment))).await.is_ok());
+        assert!(with_timeout(discard_rest(slow(limit - moment), 0)).await.is_ok());
         let budget = unlimited_budget();
         let in_time = read_into_buffer(slow(limit - moment), 1, &budget);
         assert!(with_timeout(in_time).await.is_ok());
         let late = read_into_buffer(slow(limit + moment), 1, &budget);
-        for late in
-            [with_timeout(drain(slow(limit + moment))).await, with_timeout(late).await.map(drop)]
-        {
+        for late in [
+            with_timeout(discard_rest(slow(limit + moment), 0)).await,
+            with_timeout(late).await.map(drop),
+        ] {
             assert_eq!(late.unwrap_err().kind(), ProblemKind::Unavailable);
         }
     }

@@ -18,21 +18,29 @@ use cellar_engine::ports::PortError;
 
 use crate::outcome::port_error;
 
+/// Request units of a write whose item size is unknown.
+pub(super) const MIN_WRITE_UNITS: usize = 1;
 /// Size of a write unit.
 const WRITE_UNIT_BYTES: usize = 1_024;
 
 /// A response that reports consumed request units. The request must set
 /// `ReturnConsumedCapacity::Total`.
 pub(super) trait ReportsCapacity {
-    /// Returns the consumed read and write request units.
-    fn consumed_units(&self) -> (f64, f64);
+    fn consumed_units(&self) -> ConsumedUnits;
+}
+
+/// The read and write request units that a request consumed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ConsumedUnits {
+    read: f64,
+    write: f64,
 }
 
 macro_rules! reports_read_units {
     ($($output:ty),+) => {
         $(impl ReportsCapacity for $output {
-            fn consumed_units(&self) -> (f64, f64) {
-                (total_units(self.consumed_capacity.as_slice()), 0.0)
+            fn consumed_units(&self) -> ConsumedUnits {
+                ConsumedUnits { read: total_units(self.consumed_capacity.as_slice()), write: 0.0 }
             }
         })+
     };
@@ -41,7 +49,7 @@ macro_rules! reports_read_units {
 macro_rules! reports_write_units {
     ($($output:ty),+) => {
         $(impl ReportsCapacity for $output {
-            fn consumed_units(&self) -> (f64, f64) {
+            fn consumed_units(&self) -> ConsumedUnits {
                 split_write_units(self.consumed_capacity.as_slice())
             }
         })+
@@ -52,13 +60,13 @@ reports_read_units!(GetItemOutput, QueryOutput, ScanOutput);
 reports_write_units!(PutItemOutput, UpdateItemOutput, DeleteItemOutput);
 
 impl ReportsCapacity for BatchWriteItemOutput {
-    fn consumed_units(&self) -> (f64, f64) {
+    fn consumed_units(&self) -> ConsumedUnits {
         split_write_units(self.consumed_capacity())
     }
 }
 
 impl ReportsCapacity for TransactWriteItemsOutput {
-    fn consumed_units(&self) -> (f64, f64) {
+    fn consumed_units(&self) -> ConsumedUnits {
         split_write_units(self.consumed_capacity())
     }
 }
@@ -69,9 +77,9 @@ fn total_units(consumed: &[ConsumedCapacity]) -> f64 {
 
 /// Returns the read and write request units of a write. DynamoDB recognizes a repeated transaction
 /// by its token and bills it as reads.
-fn split_write_units(consumed: &[ConsumedCapacity]) -> (f64, f64) {
-    let read_units = consumed.iter().filter_map(ConsumedCapacity::read_capacity_units).sum();
-    (read_units, total_units(consumed) - read_units)
+fn split_write_units(consumed: &[ConsumedCapacity]) -> ConsumedUnits {
+    let read = consumed.iter().filter_map(ConsumedCapacity::read_capacity_units).sum();
+    ConsumedUnits { read, write: total_units(consumed) - read }
 }
 
 /// Meters one table: the number of requests and their consumed request units.
@@ -86,8 +94,8 @@ impl CapacityMeter {
     /// Counts the request units reported by a response. Error responses report none.
     pub(super) fn count<T: ReportsCapacity, E>(&self, result: Result<T, E>) -> Result<T, E> {
         if let Ok(reply) = &result {
-            let (read_units, write_units) = reply.consumed_units();
-            self.0.count(read_units, write_units);
+            let units = reply.consumed_units();
+            self.0.count(units.read, units.write);
         }
         result
     }

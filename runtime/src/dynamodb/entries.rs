@@ -21,71 +21,81 @@ use cellar_log::records::entry::SNAPSHOT;
 
 use super::DynamoTables;
 use super::capacity::{is_condition_failed, write_units};
-use super::items::{Attributes, from_attributes, to_attributes, to_value};
+use super::items::{SdkItem, decode_item, from_sdk_item, to_sdk_item, to_sdk_value};
 use crate::outcome::port_error;
 
+/// DynamoDB bills at least one unit, even if the item does not exist.
+const MIN_BILLED_BYTES: usize = 1;
+
 impl DynamoTables {
-    fn query_segment(&self, log: LogId, segment: u32, consistent: bool) -> QueryFluentBuilder {
-        let partition = records::entry::partition(log, segment);
+    fn query_segment(
+        &self,
+        log_id: LogId,
+        segment_number: u32,
+        consistent: bool,
+    ) -> QueryFluentBuilder {
+        let partition = records::entry::partition(log_id, segment_number);
         self.client
             .query()
             .table_name(&self.entry_table)
             .consistent_read(consistent)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .expression_attribute_names("#s", PARTITION_KEY)
-            .expression_attribute_values(":s", to_value(record::Attribute::Bytes(partition)))
+            .expression_attribute_values(":s", to_sdk_value(record::Attribute::Bytes(partition)))
     }
 
-    /// Queries a segment. `from` is the entry number bound to `:n` in the key condition.
+    /// Sends a query of a segment. `start` is bound to `:n` in the condition on the entry number.
     async fn query_page(
         &self,
-        query: QueryFluentBuilder,
-        condition: &str,
-        from: Position,
+        segment_query: QueryFluentBuilder,
+        number_condition: &str,
+        start: Position,
         limit: u32,
     ) -> Result<Page, PortError> {
-        let query = query
-            .key_condition_expression(format!("#s = :s AND {condition}"))
+        let page_query = segment_query
+            .key_condition_expression(format!("#s = :s AND {number_condition}"))
             .expression_attribute_names("#n", SORT_KEY)
-            .expression_attribute_values(":n", AttributeValue::N(from.num().to_string()))
+            .expression_attribute_values(":n", AttributeValue::N(start.entry_number().to_string()))
             .limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        let reply = self.capacity.count_reply(query.send().await)?;
-        let entries =
-            reply.items().iter().map(|item| self.decode_entry(item)).collect::<Result<_, _>>()?;
-        Ok(Page { entries, more: reply.last_evaluated_key().is_some() })
+        let reply = self.capacity.count_reply(page_query.send().await)?;
+        let entries: Result<_, _> =
+            reply.items().iter().map(|item| self.decode_entry(item)).collect();
+        Ok(Page { entries: entries?, more: reply.last_evaluated_key().is_some() })
     }
 
-    fn decode_entry(&self, attributes: &Attributes) -> Result<Arc<Entry>, PortError> {
-        let entry = records::entry::decode(&from_attributes(attributes)?)?;
+    fn decode_entry(&self, item: &SdkItem) -> Result<Arc<Entry>, PortError> {
+        let entry = decode_item(item, records::entry::decode)?;
         Ok(Arc::new(entry.raise_incarnation(self.incarnation)))
     }
 
     /// Returns the outcome of a put at a position that already contains another entry. DynamoDB
     /// bills the larger of the two items.
-    fn rejected_put(&self, put_bytes: usize, winner: Option<&Attributes>) -> PutOutcome {
-        let Some(winner) = winner else {
+    fn rejected_put(&self, put_bytes: usize, existing_item: Option<&SdkItem>) -> PutOutcome {
+        let Some(existing_item) = existing_item else {
             self.capacity.count_rejected(write_units(put_bytes));
             // A retry of the put will return the winning entry.
             return PutOutcome::Unknown(PortError::temporary("the winner was not returned"));
         };
-        let winner = from_attributes(winner);
-        let winner_bytes = winner.as_ref().map_or(0, item_bytes);
-        self.capacity.count_rejected(write_units(put_bytes.max(winner_bytes)));
-        match winner.and_then(|winner| Ok(records::entry::decode(&winner)?)) {
-            Ok(winner) => {
-                PutOutcome::Refused { winner: Arc::new(winner.raise_incarnation(self.incarnation)) }
-            }
+        let existing_bytes = from_sdk_item(existing_item).map_or(0, |record| item_bytes(&record));
+        self.capacity.count_rejected(write_units(put_bytes.max(existing_bytes)));
+        match self.decode_entry(existing_item) {
+            Ok(winner) => PutOutcome::Refused { winner },
             Err(error) => PutOutcome::Failed(error),
         }
     }
 
     /// Builds an update that sets the snapshot root of a Snapshot entry. The caller adds the
     /// condition.
-    fn update_root(&self, log: LogId, at: Position, root: &str) -> UpdateItemFluentBuilder {
+    fn update_root(
+        &self,
+        log_id: LogId,
+        position: Position,
+        root: &str,
+    ) -> UpdateItemFluentBuilder {
         self.client
             .update_item()
             .table_name(&self.entry_table)
-            .set_key(Some(to_attributes(records::entry::key(log, at))))
+            .set_key(Some(to_sdk_item(records::entry::key(log_id, position))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .update_expression("SET #e = :e")
             .expression_attribute_names("#t", TYPE)
@@ -94,49 +104,59 @@ impl DynamoTables {
             .expression_attribute_values(":e", AttributeValue::S(root.to_owned()))
     }
 
-    /// Handles a rejected root update: counts its request units and returns the current root.
-    async fn current_root(
+    /// Counts the request units of a rejected root update and returns the current root.
+    async fn count_rejected_update(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
     ) -> Result<Option<String>, PortError> {
-        let entry = self.get(log, position).await?;
+        let entry = self.get(log_id, position).await?;
         // DynamoDB bills a rejected update by the existing item's size.
-        let item = entry.as_deref().map(records::entry::encode).transpose()?;
-        self.capacity.count_rejected(write_units(item.as_ref().map_or(1, item_bytes)));
-        Ok(match entry.as_deref().map(|entry| &entry.content) {
+        let billed_bytes = match entry.as_deref() {
+            Some(entry) => item_bytes(&records::entry::encode(entry)?),
+            None => MIN_BILLED_BYTES,
+        };
+        self.capacity.count_rejected(write_units(billed_bytes));
+        let current_root = match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root, .. }) => root.clone(),
             _ => None,
-        })
+        };
+        Ok(current_root)
     }
 }
 
 #[async_trait]
 impl Entries for DynamoTables {
-    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
-        let query = self.query_segment(log, from.segment(), consistent);
+    async fn page(
+        &self,
+        log_id: LogId,
+        from: Position,
+        consistent: bool,
+    ) -> Result<Page, PortError> {
+        let query = self.query_segment(log_id, from.segment(), consistent);
         self.query_page(query, "#n >= :n", from, MAX_PAGE_ENTRIES).await
     }
 
     async fn page_back(
         &self,
-        log: LogId,
+        log_id: LogId,
         from: Position,
         limit: u32,
         consistent: bool,
     ) -> Result<Page, PortError> {
-        let query = self.query_segment(log, from.segment(), consistent).scan_index_forward(false);
+        let query =
+            self.query_segment(log_id, from.segment(), consistent).scan_index_forward(false);
         self.query_page(query, "#n <= :n", from, limit).await
     }
 
     async fn last(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         consistent: bool,
     ) -> Result<Option<Arc<Entry>>, PortError> {
         let query = self
-            .query_segment(log, segment, consistent)
+            .query_segment(log_id, segment, consistent)
             .key_condition_expression("#s = :s")
             .scan_index_forward(false)
             .limit(1);
@@ -144,12 +164,16 @@ impl Entries for DynamoTables {
         reply.items().first().map(|item| self.decode_entry(item)).transpose()
     }
 
-    async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
+    async fn get(
+        &self,
+        log_id: LogId,
+        position: Position,
+    ) -> Result<Option<Arc<Entry>>, PortError> {
         let get = self
             .client
             .get_item()
             .table_name(&self.entry_table)
-            .set_key(Some(to_attributes(records::entry::key(log, position))))
+            .set_key(Some(to_sdk_item(records::entry::key(log_id, position))))
             .consistent_read(true)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let reply = self.capacity.count_reply(get.send().await)?;
@@ -166,7 +190,7 @@ impl Entries for DynamoTables {
             .client
             .put_item()
             .table_name(&self.entry_table)
-            .set_item(Some(to_attributes(item)))
+            .set_item(Some(to_sdk_item(item)))
             .condition_expression("attribute_not_exists(#n)")
             .expression_attribute_names("#n", SORT_KEY)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
@@ -179,45 +203,53 @@ impl Entries for DynamoTables {
         {
             return self.rejected_put(put_bytes, failed.item());
         }
-        let error = port_error(&error);
-        if error.temporary { PutOutcome::Unknown(error) } else { PutOutcome::Failed(error) }
+        let port_error = port_error(&error);
+        if port_error.temporary {
+            PutOutcome::Unknown(port_error)
+        } else {
+            PutOutcome::Failed(port_error)
+        }
     }
 
     async fn set_root(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
         root: &str,
     ) -> Result<String, PortError> {
-        let current = self.replace_root(log, position, None, root).await?;
-        current.ok_or_else(|| {
-            PortError::permanent(format!("log {log} has no Snapshot entry at {position}"))
-        })
+        match self.replace_root(log_id, position, None, root).await? {
+            Some(current_root) => Ok(current_root),
+            None => Err(PortError::permanent(format!(
+                "log {log_id} has no Snapshot entry at {position}"
+            ))),
+        }
     }
 
     async fn replace_root(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
-        replaces: Option<&str>,
-        root: &str,
+        old_root: Option<&str>,
+        new_root: &str,
     ) -> Result<Option<String>, PortError> {
-        let update = self.update_root(log, position, root);
-        let update = match replaces {
+        let update = self.update_root(log_id, position, new_root);
+        let conditional_update = match old_root {
             None => update.condition_expression("#t = :t AND attribute_not_exists(#e)"),
-            Some(replaces) => update
+            Some(old_root) => update
                 .condition_expression("#t = :t AND #e = :o")
-                .expression_attribute_values(":o", AttributeValue::S(replaces.to_owned())),
+                .expression_attribute_values(":o", AttributeValue::S(old_root.to_owned())),
         };
-        match self.capacity.count(update.send().await) {
-            Ok(_) => Ok(Some(root.to_owned())),
-            Err(error) if is_condition_failed(&error) => self.current_root(log, position).await,
+        match self.capacity.count(conditional_update.send().await) {
+            Ok(_) => Ok(Some(new_root.to_owned())),
+            Err(error) if is_condition_failed(&error) => {
+                self.count_rejected_update(log_id, position).await
+            }
             Err(error) => Err(port_error(&error)),
         }
     }
 
     async fn reachable(&self) -> bool {
-        let unused = LogId::from_uuid(uuid::Uuid::nil());
-        self.last(unused, 0, false).await.is_ok()
+        let unused_log_id = LogId::from_uuid(uuid::Uuid::nil());
+        self.last(unused_log_id, 0, false).await.is_ok()
     }
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use cellar_base::identity::LogId;
 use cellar_base::table_attributes::{
     FEED_PARTITION_KEY, FEED_SORT_KEY, FIRST_PARTITION, NEXT_INDEX,
@@ -22,58 +23,50 @@ use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{FeedTable, FeedWriteOutcome, ListPage, Lists, PortError};
 
-use super::capacity::{CapacityMeter, is_condition_failed, write_units};
-use super::items::{from_attributes, to_attributes, to_value};
+use super::capacity::{CapacityMeter, MIN_WRITE_UNITS, is_condition_failed, write_units};
+use super::items::{self, from_sdk_item, to_sdk_item, to_sdk_value};
 use crate::outcome::port_error;
 
 /// The Feed table.
 #[derive(Debug, Clone)]
 pub struct DynamoFeed {
     pub(super) client: Client,
-    pub(super) table: String,
+    pub(super) table_name: String,
     pub(super) capacity: CapacityMeter,
 }
 
 impl DynamoFeed {
-    /// Uses the table named `table`. Requests are counted on `meter`.
+    /// Uses the table named `table_name`. Requests are counted on `meter`.
     #[must_use]
-    pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
-        Self { client, table: table.into(), capacity: CapacityMeter::new(meter) }
+    pub fn named(table_name: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
+        Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Puts a record if a condition on the attribute `name` is met. The condition refers to the
-    /// attribute as `#a` and to `value` as `:a`.
-    async fn put(
+    /// Puts a record with the condition that `add_condition` adds to the request.
+    async fn put_if(
         &self,
         record: Item,
-        condition: &str,
-        name: &str,
-        value: Option<Attribute>,
+        add_condition: impl FnOnce(PutItemFluentBuilder) -> PutItemFluentBuilder,
     ) -> FeedWriteOutcome {
-        let units = write_units(item_bytes(&record));
-        let mut put = self
+        let record_units = write_units(item_bytes(&record));
+        let put = self
             .client
             .put_item()
-            .table_name(&self.table)
-            .set_item(Some(to_attributes(record)))
-            .condition_expression(condition)
-            .expression_attribute_names("#a", name)
+            .table_name(&self.table_name)
+            .set_item(Some(to_sdk_item(record)))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        if let Some(value) = value {
-            put = put.expression_attribute_values(":a", to_value(value));
-        }
-        let Err(error) = self.capacity.count(put.send().await) else {
+        let Err(error) = self.capacity.count(add_condition(put).send().await) else {
             return FeedWriteOutcome::Done;
         };
         if is_condition_failed(&error) {
-            self.capacity.count_rejected(units);
+            self.capacity.count_rejected(record_units);
             return FeedWriteOutcome::Exists;
         }
-        let error = port_error(&error);
-        if error.temporary {
-            FeedWriteOutcome::Unknown(error)
+        let port_error = port_error(&error);
+        if port_error.temporary {
+            FeedWriteOutcome::Unknown(port_error)
         } else {
-            FeedWriteOutcome::Failed(error)
+            FeedWriteOutcome::Failed(port_error)
         }
     }
 
@@ -82,37 +75,50 @@ impl DynamoFeed {
         let get = self
             .client
             .get_item()
-            .table_name(&self.table)
-            .set_key(Some(to_attributes(key)))
+            .table_name(&self.table_name)
+            .set_key(Some(to_sdk_item(key)))
             .consistent_read(true)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let reply = self.capacity.count_reply(get.send().await)?;
-        reply.item().map(from_attributes).transpose()
+        reply.item().map(from_sdk_item).transpose()
     }
 
     async fn put_new(&self, record: Item) -> FeedWriteOutcome {
-        self.put(record, "attribute_not_exists(#a)", FEED_PARTITION_KEY, None).await
+        let is_absent = |request: PutItemFluentBuilder| {
+            request
+                .condition_expression("attribute_not_exists(#p)")
+                .expression_attribute_names("#p", FEED_PARTITION_KEY)
+        };
+        self.put_if(record, is_absent).await
     }
 
-    fn query_partition(&self, partition: String) -> QueryFluentBuilder {
+    fn query_partition(&self, partition_key: String) -> QueryFluentBuilder {
         self.client
             .query()
-            .table_name(&self.table)
+            .table_name(&self.table_name)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .expression_attribute_names("#p", FEED_PARTITION_KEY)
-            .expression_attribute_values(":p", to_value(Attribute::Text(partition)))
+            .expression_attribute_values(":p", to_sdk_value(Attribute::Text(partition_key)))
     }
 
     /// Returns the last record of a partition.
-    async fn last(&self, partition: String, consistent: bool) -> Result<Option<Item>, PortError> {
-        let query = self.query_partition(partition).key_condition_expression("#p = :p");
-        let query = query.consistent_read(consistent).scan_index_forward(false).limit(1);
+    async fn last_record(
+        &self,
+        partition_key: String,
+        consistent: bool,
+    ) -> Result<Option<Item>, PortError> {
+        let query = self
+            .query_partition(partition_key)
+            .key_condition_expression("#p = :p")
+            .consistent_read(consistent)
+            .scan_index_forward(false)
+            .limit(1);
         Ok(self.read_records(query).await?.pop())
     }
 
     async fn read_records(&self, query: QueryFluentBuilder) -> Result<Vec<Item>, PortError> {
         let reply = self.capacity.count_reply(query.send().await)?;
-        reply.items().iter().map(from_attributes).collect()
+        reply.items().iter().map(from_sdk_item).collect()
     }
 }
 
@@ -123,8 +129,8 @@ fn with_limit(query: QueryFluentBuilder, limit: u32) -> QueryFluentBuilder {
 #[async_trait]
 impl FeedTable for DynamoFeed {
     async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
-        let last = self.last(PARTITIONS.to_owned(), consistent).await?;
-        Ok(last.as_ref().map(decode_partition).transpose()?)
+        let last_record = self.last_record(PARTITIONS.to_owned(), consistent).await?;
+        Ok(last_record.as_ref().map(decode_partition).transpose()?)
     }
 
     async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
@@ -132,8 +138,8 @@ impl FeedTable for DynamoFeed {
     }
 
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, feed::Item)>, PortError> {
-        let last = self.last(feed_partition_key(partition), true).await?;
-        Ok(last.as_ref().map(decode_item).transpose()?)
+        let last_record = self.last_record(feed_partition_key(partition), true).await?;
+        Ok(last_record.as_ref().map(decode_item).transpose()?)
     }
 
     async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> FeedWriteOutcome {
@@ -145,47 +151,46 @@ impl FeedTable for DynamoFeed {
 
     async fn items(
         &self,
-        from: Checkpoint,
+        start: Checkpoint,
         limit: u32,
         consistent: bool,
     ) -> Result<Vec<(u64, feed::Item)>, PortError> {
+        let start_sort_key = Attribute::Text(offset_sort(start.offset()));
         let query = self
-            .query_partition(feed_partition_key(from.partition()))
+            .query_partition(feed_partition_key(start.partition()))
             .key_condition_expression("#p = :p AND #i >= :i")
             .expression_attribute_names("#i", FEED_SORT_KEY)
-            .expression_attribute_values(
-                ":i",
-                to_value(Attribute::Text(offset_sort(from.offset()))),
-            )
+            .expression_attribute_values(":i", to_sdk_value(start_sort_key))
             .consistent_read(consistent);
         let records = self.read_records(with_limit(query, limit)).await?;
         Ok(records.iter().map(decode_item).collect::<Result<_, _>>()?)
     }
 
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
-        let record = self.get(mark_key(stream)).await?;
-        Ok(record.as_ref().map(decode_mark).transpose()?.map(|(_, mark)| mark))
+        let Some(record) = self.get(mark_key(stream)).await? else { return Ok(None) };
+        let (_stream, mark) = decode_mark(&record)?;
+        Ok(Some(mark))
     }
 
     async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError> {
-        let number = |number| to_value(Attribute::Number(number));
+        let number_value = |number| to_sdk_value(Attribute::Number(number));
         let update = self
             .client
             .update_item()
-            .table_name(&self.table)
-            .set_key(Some(to_attributes(mark_key(stream))))
+            .table_name(&self.table_name)
+            .set_key(Some(to_sdk_item(mark_key(stream))))
             .update_expression("SET #n = :n, #o = :o")
             .condition_expression("attribute_not_exists(#n) OR #o < :o OR (#o = :o AND #n < :n)")
             .expression_attribute_names("#n", NEXT_INDEX)
             .expression_attribute_names("#o", FIRST_PARTITION)
-            .expression_attribute_values(":n", number(mark.next))
-            .expression_attribute_values(":o", number(mark.first_partition))
+            .expression_attribute_values(":n", number_value(mark.next))
+            .expression_attribute_values(":o", number_value(mark.first_partition))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
             // The stored high-water mark is already at least as high.
             Err(error) if is_condition_failed(&error) => {
-                self.capacity.count_rejected(1);
+                self.capacity.count_rejected(MIN_WRITE_UNITS);
                 Ok(())
             }
             Err(error) => Err(port_error(&error)),
@@ -197,9 +202,14 @@ impl FeedTable for DynamoFeed {
 impl Lists for DynamoFeed {
     async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError> {
         let record = list::encode(person, entry);
-        let condition = "attribute_not_exists(#a) OR #a <= :a";
-        let version = Some(Attribute::Number(entry.version));
-        match self.put(record, condition, NEXT_INDEX, version).await {
+        let version = to_sdk_value(Attribute::Number(entry.version));
+        let is_not_newer = |request: PutItemFluentBuilder| {
+            request
+                .condition_expression("attribute_not_exists(#v) OR #v <= :v")
+                .expression_attribute_names("#v", NEXT_INDEX)
+                .expression_attribute_values(":v", version)
+        };
+        match self.put_if(record, is_not_newer).await {
             FeedWriteOutcome::Done | FeedWriteOutcome::Exists => Ok(()),
             FeedWriteOutcome::Unknown(error) | FeedWriteOutcome::Failed(error) => Err(error),
         }
@@ -211,17 +221,17 @@ impl Lists for DynamoFeed {
         after: Option<LogId>,
         limit: u32,
     ) -> Result<ListPage, PortError> {
-        let query = self.query_partition(list_partition(person));
-        let query = match after {
-            None => query.key_condition_expression("#p = :p"),
-            Some(after) => query
+        let list_query = self.query_partition(list_partition(person));
+        let page_query = match after {
+            None => list_query.key_condition_expression("#p = :p"),
+            Some(last_log_id) => list_query
                 .key_condition_expression("#p = :p AND #i > :i")
                 .expression_attribute_names("#i", FEED_SORT_KEY)
-                .expression_attribute_values(":i", to_value(Attribute::Text(after.to_string()))),
+                .expression_attribute_values(":i", AttributeValue::S(last_log_id.to_string())),
         };
-        let reply = self.capacity.count_reply(with_limit(query, limit).send().await)?;
-        let decode = |item| Ok(list::decode(&from_attributes(item)?)?);
-        let entries = reply.items().iter().map(decode).collect::<Result<_, PortError>>()?;
-        Ok(ListPage { entries, more: reply.last_evaluated_key().is_some() })
+        let reply = self.capacity.count_reply(with_limit(page_query, limit).send().await)?;
+        let entries: Result<_, _> =
+            reply.items().iter().map(|item| items::decode_item(item, list::decode)).collect();
+        Ok(ListPage { entries: entries?, more: reply.last_evaluated_key().is_some() })
     }
 }

@@ -4,25 +4,25 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
-use cellar_base::{record::Attribute, record::Item};
+use cellar_base::record::{Attribute, Item, RecordError};
 use cellar_engine::ports::PortError;
 
 /// An item as represented by the AWS SDK.
-pub(super) type Attributes = HashMap<String, AttributeValue>;
+pub(super) type SdkItem = HashMap<String, AttributeValue>;
 
 /// Converts a record to an SDK item.
-pub(super) fn to_attributes(item: Item) -> Attributes {
-    item.into_iter().map(|(name, value)| (name, to_value(value))).collect()
+pub(super) fn to_sdk_item(item: Item) -> SdkItem {
+    item.into_iter().map(|(name, value)| (name, to_sdk_value(value))).collect()
 }
 
 /// Converts a value to an SDK attribute value.
-pub(super) fn to_value(attribute: Attribute) -> AttributeValue {
+pub(super) fn to_sdk_value(attribute: Attribute) -> AttributeValue {
     match attribute {
         Attribute::Text(text) => AttributeValue::S(text),
         Attribute::Number(number) => AttributeValue::N(number.to_string()),
         Attribute::Bytes(bytes) => AttributeValue::B(Blob::new(bytes)),
-        Attribute::List(list) => AttributeValue::L(list.into_iter().map(to_value).collect()),
-        Attribute::Map(map) => AttributeValue::M(to_attributes(map)),
+        Attribute::List(list) => AttributeValue::L(list.into_iter().map(to_sdk_value).collect()),
+        Attribute::Map(map) => AttributeValue::M(to_sdk_item(map)),
     }
 }
 
@@ -31,25 +31,42 @@ pub(super) fn to_value(attribute: Attribute) -> AttributeValue {
 /// # Errors
 ///
 /// Returns a permanent [`PortError`] if an attribute has a type that Cellar never writes.
-pub(super) fn from_attributes(attributes: &Attributes) -> Result<Item, PortError> {
-    attributes.iter().map(|(name, value)| Ok((name.clone(), from_value(name, value)?))).collect()
+pub(super) fn from_sdk_item(attributes: &SdkItem) -> Result<Item, PortError> {
+    attributes
+        .iter()
+        .map(|(name, value)| Ok((name.clone(), from_sdk_value(name, value)?)))
+        .collect()
 }
 
-fn from_value(name: &str, value: &AttributeValue) -> Result<Attribute, PortError> {
-    let fault =
-        || PortError::permanent(format!("attribute `{name}` has an unexpected type or value"));
+/// Decodes an SDK item with the decoder of a record type.
+pub(super) fn decode_item<T>(
+    item: &SdkItem,
+    decode: impl Fn(&Item) -> Result<T, RecordError>,
+) -> Result<T, PortError> {
+    let record = from_sdk_item(item)?;
+    Ok(decode(&record)?)
+}
+
+fn from_sdk_value(name: &str, value: &AttributeValue) -> Result<Attribute, PortError> {
     match value {
         AttributeValue::S(text) => Ok(Attribute::Text(text.clone())),
-        AttributeValue::N(number) => number.parse().map(Attribute::Number).map_err(|_| fault()),
+        AttributeValue::N(digits) => match digits.parse() {
+            Ok(number) => Ok(Attribute::Number(number)),
+            Err(_) => Err(unexpected_attribute(name)),
+        },
         AttributeValue::B(bytes) => Ok(Attribute::Bytes(bytes.as_ref().to_vec())),
-        AttributeValue::L(list) => {
-            let list =
-                list.iter().map(|value| from_value(name, value)).collect::<Result<_, _>>()?;
-            Ok(Attribute::List(list))
+        AttributeValue::L(elements) => {
+            let elements: Result<_, _> =
+                elements.iter().map(|element| from_sdk_value(name, element)).collect();
+            Ok(Attribute::List(elements?))
         }
-        AttributeValue::M(map) => from_attributes(map).map(Attribute::Map),
-        _ => Err(fault()),
+        AttributeValue::M(map) => from_sdk_item(map).map(Attribute::Map),
+        _ => Err(unexpected_attribute(name)),
     }
+}
+
+fn unexpected_attribute(name: &str) -> PortError {
+    PortError::permanent(format!("attribute `{name}` has an unexpected type or value"))
 }
 
 #[cfg(test)]
@@ -66,11 +83,11 @@ mod tests {
         let list = Attribute::List(vec![Attribute::Number(1), Attribute::Map(item.clone())]);
         let item =
             [item, Item::from([("e".to_owned(), list)])].into_iter().flatten().collect::<Item>();
-        let attributes = to_attributes(item.clone());
-        assert_eq!(from_attributes(&attributes).unwrap(), item);
+        let attributes = to_sdk_item(item.clone());
+        assert_eq!(from_sdk_item(&attributes).unwrap(), item);
         for value in [AttributeValue::Bool(true), AttributeValue::N("1.5".to_owned())] {
-            let attributes = Attributes::from([("N".to_owned(), value)]);
-            assert!(!from_attributes(&attributes).unwrap_err().temporary);
+            let attributes = SdkItem::from([("N".to_owned(), value)]);
+            assert!(!from_sdk_item(&attributes).unwrap_err().temporary);
         }
     }
 }

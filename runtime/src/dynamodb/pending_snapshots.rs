@@ -14,52 +14,54 @@ use cellar_snapshot::pending_snapshot::PendingSnapshot;
 use cellar_snapshot::records::pending_snapshot;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::capacity::{CapacityMeter, is_condition_failed, write_units};
-use super::items::{from_attributes, to_attributes, to_value};
+use super::capacity::{CapacityMeter, MIN_WRITE_UNITS, is_condition_failed, write_units};
+use super::items::{decode_item, to_sdk_item, to_sdk_value};
 use crate::outcome::port_error;
 
 /// The PendingSnapshots table.
 #[derive(Debug, Clone)]
 pub struct DynamoPendingSnapshots {
     client: Client,
-    table: String,
+    table_name: String,
     capacity: CapacityMeter,
 }
 
 impl DynamoPendingSnapshots {
-    /// Uses the table named `table`. Requests are counted on `meter`.
+    /// Uses the table named `table_name`. Requests are counted on `meter`.
     #[must_use]
-    pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
-        Self { client, table: table.into(), capacity: CapacityMeter::new(meter) }
+    pub fn named(table_name: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
+        Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
     /// Returns the first record of the job's log that meets the condition. `:n` is bound to the
     /// job's position.
-    async fn first(
+    async fn first_record(
         &self,
         job: SnapshotJob,
-        condition: &str,
+        position_condition: &str,
     ) -> Result<Option<PendingSnapshot>, PortError> {
         let partition = Attribute::Bytes(job.log.as_bytes().to_vec());
         let query = self
             .client
             .query()
-            .table_name(&self.table)
+            .table_name(&self.table_name)
             .consistent_read(true)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .key_condition_expression(format!("#s = :s AND {condition}"))
+            .key_condition_expression(format!("#s = :s AND {position_condition}"))
             .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_names("#n", SORT_KEY)
-            .expression_attribute_values(":s", to_value(partition))
+            .expression_attribute_values(":s", to_sdk_value(partition))
             .expression_attribute_values(":n", number_value(job.position.pack()))
             .limit(1);
         let reply = self.capacity.count_reply(query.send().await)?;
-        let decode = |item| Ok(pending_snapshot::decode(&from_attributes(item)?)?);
-        reply.items().first().map(decode).transpose()
+        match reply.items().first() {
+            Some(item) => decode_item(item, pending_snapshot::decode).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Puts a record with the condition that `add_condition` adds to the request.
-    async fn put(
+    async fn put_if(
         &self,
         record: &PendingSnapshot,
         add_condition: impl FnOnce(PutItemFluentBuilder) -> PutItemFluentBuilder,
@@ -68,33 +70,37 @@ impl DynamoPendingSnapshots {
             Ok(item) => item,
             Err(error) => return WriteOutcome::Failed(error.into()),
         };
-        let units = write_units(item_bytes(&item));
+        let record_units = write_units(item_bytes(&item));
         let put = self
             .client
             .put_item()
-            .table_name(&self.table)
-            .set_item(Some(to_attributes(item)))
+            .table_name(&self.table_name)
+            .set_item(Some(to_sdk_item(item)))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let Err(error) = self.capacity.count(add_condition(put).send().await) else {
             return WriteOutcome::Written;
         };
         if is_condition_failed(&error) {
-            self.capacity.count_rejected(units);
+            self.capacity.count_rejected(record_units);
             return WriteOutcome::Refused;
         }
-        let error = port_error(&error);
-        if error.temporary { WriteOutcome::Unknown(error) } else { WriteOutcome::Failed(error) }
+        let port_error = port_error(&error);
+        if port_error.temporary {
+            WriteOutcome::Unknown(port_error)
+        } else {
+            WriteOutcome::Failed(port_error)
+        }
     }
 }
 
 #[async_trait]
 impl PendingSnapshots for DynamoPendingSnapshots {
     async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
-        self.first(job, "#n <= :n").await
+        self.first_record(job, "#n <= :n").await
     }
 
     async fn first_after(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
-        self.first(job, "#n > :n").await
+        self.first_record(job, "#n > :n").await
     }
 
     async fn create(&self, record: &PendingSnapshot) -> WriteOutcome {
@@ -103,7 +109,7 @@ impl PendingSnapshots for DynamoPendingSnapshots {
                 .condition_expression("attribute_not_exists(#n)")
                 .expression_attribute_names("#n", SORT_KEY)
         };
-        self.put(record, is_absent).await
+        self.put_if(record, is_absent).await
     }
 
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome {
@@ -113,29 +119,29 @@ impl PendingSnapshots for DynamoPendingSnapshots {
                 .expression_attribute_names("#i", INCREMENT)
                 .expression_attribute_values(":i", number_value(increment))
         };
-        self.put(record, is_unchanged).await
+        self.put_if(record, is_unchanged).await
     }
 
-    async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError> {
-        let request = self
+    async fn delete(&self, job: SnapshotJob, rebuild_run: Option<u64>) -> Result<(), PortError> {
+        let delete = self
             .client
             .delete_item()
-            .table_name(&self.table)
-            .set_key(Some(to_attributes(pending_snapshot::key(job.log, job.position))))
+            .table_name(&self.table_name)
+            .set_key(Some(to_sdk_item(pending_snapshot::key(job.log, job.position))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .expression_attribute_names("#r", REBUILD);
-        let request = match run {
-            None => request.condition_expression("attribute_not_exists(#r)"),
-            Some(run) => request
+        let conditional_delete = match rebuild_run {
+            None => delete.condition_expression("attribute_not_exists(#r)"),
+            Some(rebuild_run) => delete
                 .condition_expression("#r = :r")
-                .expression_attribute_values(":r", number_value(run)),
+                .expression_attribute_values(":r", number_value(rebuild_run)),
         };
-        match self.capacity.count(request.send().await) {
+        match self.capacity.count(conditional_delete.send().await) {
             Ok(_) => Ok(()),
             // The record was already deleted or belongs to another run. The error does not report
             // the record size, so the minimum size is counted.
             Err(error) if is_condition_failed(&error) => {
-                self.capacity.count_rejected(1);
+                self.capacity.count_rejected(MIN_WRITE_UNITS);
                 Ok(())
             }
             Err(error) => Err(port_error(&error)),

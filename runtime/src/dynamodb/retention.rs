@@ -1,8 +1,6 @@
 //! Implements the [`Retention`] port, which offloads and trims log segments. Used by operator
 //! commands only.
 
-use std::collections::HashMap;
-
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::{
     AttributeValue, DeleteRequest, ReturnConsumedCapacity, WriteRequest,
@@ -15,10 +13,10 @@ use cellar_engine::ports::{PortError, Retention, ScanKey, SegmentPage};
 use cellar_log::records;
 
 use super::DynamoTables;
-use super::items::{from_attributes, to_attributes, to_value};
+use super::items::{SdkItem, from_sdk_item, to_sdk_item, to_sdk_value};
 
 /// Maximum number of deletes per request. Matches DynamoDB's limit.
-const BATCH_DELETES: usize = 25;
+const MAX_BATCH_DELETES: usize = 25;
 /// Maximum number of attempts to delete one batch. DynamoDB may leave some deletes of a request
 /// unprocessed.
 const MAX_BATCH_ATTEMPTS: u32 = 10;
@@ -26,89 +24,102 @@ const MAX_BATCH_ATTEMPTS: u32 = 10;
 #[async_trait]
 impl Retention for DynamoTables {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
-        let after = after.map(|ScanKey { partition, sort }| {
-            to_attributes(Item::from([
-                (PARTITION_KEY.to_owned(), Attribute::Bytes(partition)),
-                (SORT_KEY.to_owned(), Attribute::Number(sort)),
-            ]))
-        });
-        let request = self
+        let scan = self
             .client
             .scan()
             .table_name(&self.segment_table)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .set_exclusive_start_key(after);
-        let reply = self.capacity.count_reply(request.send().await)?;
+            .set_exclusive_start_key(after.map(from_scan_key));
+        let reply = self.capacity.count_reply(scan.send().await)?;
         let mut segments = Vec::new();
         for item in reply.items() {
-            let item = from_attributes(item)?;
-            if !records::fork::is_listed(&item) {
-                segments.push(records::segment::decode(&item)?);
+            let record = from_sdk_item(item)?;
+            if !records::fork::is_listed(&record) {
+                segments.push(records::segment::decode(&record)?);
             }
         }
-        let next = reply.last_evaluated_key().map(to_scan_key).transpose()?;
-        Ok(SegmentPage { segments, next })
+        let next_key = reply.last_evaluated_key().map(to_scan_key).transpose()?;
+        Ok(SegmentPage { segments, next: next_key })
     }
 
-    async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
-        let request = self
+    async fn set_offloaded(
+        &self,
+        log_id: LogId,
+        segment_number: u32,
+        object_key: &str,
+    ) -> Result<(), PortError> {
+        let update = self
             .client
             .update_item()
             .table_name(&self.segment_table)
-            .set_key(Some(to_attributes(records::segment::key(log, segment))))
+            .set_key(Some(to_sdk_item(records::segment::key(log_id, segment_number))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .update_expression("SET #a = :a")
             .condition_expression("attribute_exists(#s)")
             .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_names("#a", OFFLOADED)
-            .expression_attribute_values(":a", to_value(Attribute::Text(key.to_owned())));
-        self.capacity.count_reply(request.send().await)?;
+            .expression_attribute_values(
+                ":a",
+                to_sdk_value(Attribute::Text(object_key.to_owned())),
+            );
+        self.capacity.count_reply(update.send().await)?;
         Ok(())
     }
 
     async fn mark_trimmed(
         &self,
-        log: LogId,
-        segment: u32,
+        log_id: LogId,
+        segment_number: u32,
         trimmed_s: u64,
     ) -> Result<(), PortError> {
-        let first = Position::new(segment, 0)
-            .map_err(|_| PortError::permanent(format!("log {log} has no segment {segment}")))?;
-        let request = self
+        let first_position = Position::new(segment_number, 0).map_err(|_| {
+            PortError::permanent(format!("log {log_id} has no segment {segment_number}"))
+        })?;
+        let update = self
             .client
             .update_item()
             .table_name(&self.entry_table)
-            .set_key(Some(to_attributes(records::entry::key(log, first))))
+            .set_key(Some(to_sdk_item(records::entry::key(log_id, first_position))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .update_expression("SET #p = if_not_exists(#p, :p)")
             .condition_expression("attribute_exists(#s)")
             .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_names("#p", TRIMMED)
             .expression_attribute_values(":p", AttributeValue::N(trimmed_s.to_string()));
-        self.capacity.count_reply(request.send().await)?;
+        self.capacity.count_reply(update.send().await)?;
         Ok(())
     }
 
-    async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
-        for batch in positions.chunks(BATCH_DELETES) {
-            let requests = batch.iter().map(|position| delete_request(log, *position));
-            self.delete_batch(requests.collect::<Result<_, _>>()?).await?;
+    async fn delete(&self, log_id: LogId, positions: &[Position]) -> Result<(), PortError> {
+        for batch_positions in positions.chunks(MAX_BATCH_DELETES) {
+            let mut deletes = Vec::new();
+            for position in batch_positions {
+                deletes.push(build_delete(log_id, *position)?);
+            }
+            self.delete_batch(deletes).await?;
         }
         Ok(())
     }
 
-    async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError> {
-        self.delete_segment_record(records::segment::key(log, segment)).await
+    async fn delete_segment(&self, log_id: LogId, segment_number: u32) -> Result<(), PortError> {
+        self.delete_segment_record(records::segment::key(log_id, segment_number)).await
     }
 
-    async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError> {
-        self.delete_segment_record(records::fork::key(source, number)).await
+    async fn delete_listed(&self, source_log_id: LogId, fork_number: u64) -> Result<(), PortError> {
+        self.delete_segment_record(records::fork::key(source_log_id, fork_number)).await
     }
 }
 
+fn from_scan_key(ScanKey { partition, sort }: ScanKey) -> SdkItem {
+    to_sdk_item(Item::from([
+        (PARTITION_KEY.to_owned(), Attribute::Bytes(partition)),
+        (SORT_KEY.to_owned(), Attribute::Number(sort)),
+    ]))
+}
+
 /// Converts a page's last key to the start key of the next page.
-fn to_scan_key(key: &HashMap<String, AttributeValue>) -> Result<ScanKey, PortError> {
-    let mut key = from_attributes(key)?;
+fn to_scan_key(last_key: &SdkItem) -> Result<ScanKey, PortError> {
+    let mut key = from_sdk_item(last_key)?;
     match (key.remove(PARTITION_KEY), key.remove(SORT_KEY)) {
         (Some(Attribute::Bytes(partition)), Some(Attribute::Number(sort))) => {
             Ok(ScanKey { partition, sort })
@@ -117,39 +128,40 @@ fn to_scan_key(key: &HashMap<String, AttributeValue>) -> Result<ScanKey, PortErr
     }
 }
 
-fn delete_request(log: LogId, position: Position) -> Result<WriteRequest, PortError> {
-    let delete = DeleteRequest::builder()
-        .set_key(Some(to_attributes(records::entry::key(log, position))))
+fn build_delete(log_id: LogId, position: Position) -> Result<WriteRequest, PortError> {
+    let delete_request = DeleteRequest::builder()
+        .set_key(Some(to_sdk_item(records::entry::key(log_id, position))))
         .build()
         .map_err(|error| PortError::permanent(error.to_string()))?;
-    Ok(WriteRequest::builder().delete_request(delete).build())
+    Ok(WriteRequest::builder().delete_request(delete_request).build())
 }
 
 impl DynamoTables {
     /// Deletes an item from the Segment table. No-op if the item does not exist.
     async fn delete_segment_record(&self, key: Item) -> Result<(), PortError> {
-        let request = self
+        let delete = self
             .client
             .delete_item()
             .table_name(&self.segment_table)
-            .set_key(Some(to_attributes(key)))
+            .set_key(Some(to_sdk_item(key)))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        self.capacity.count_reply(request.send().await)?;
+        self.capacity.count_reply(delete.send().await)?;
         Ok(())
     }
 
     /// Deletes entries, retrying deletes that DynamoDB left unprocessed.
-    async fn delete_batch(&self, mut requests: Vec<WriteRequest>) -> Result<(), PortError> {
-        for _ in 0..MAX_BATCH_ATTEMPTS {
-            let request = self
+    async fn delete_batch(&self, deletes: Vec<WriteRequest>) -> Result<(), PortError> {
+        let mut remaining_deletes = deletes;
+        for _attempt in 1..=MAX_BATCH_ATTEMPTS {
+            let batch_write = self
                 .client
                 .batch_write_item()
-                .request_items(&self.entry_table, requests)
+                .request_items(&self.entry_table, remaining_deletes)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total);
-            let reply = self.capacity.count_reply(request.send().await)?;
-            let unprocessed = reply.unprocessed_items.unwrap_or_default();
-            requests = unprocessed.into_values().flatten().collect();
-            if requests.is_empty() {
+            let reply = self.capacity.count_reply(batch_write.send().await)?;
+            let unprocessed_by_table = reply.unprocessed_items.unwrap_or_default();
+            remaining_deletes = unprocessed_by_table.into_values().flatten().collect();
+            if remaining_deletes.is_empty() {
                 return Ok(());
             }
         }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
-use aws_sdk_dynamodb::types::{Put, ReturnConsumedCapacity, TransactWriteItem};
+use aws_sdk_dynamodb::types::{CancellationReason, Put, ReturnConsumedCapacity, TransactWriteItem};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_base::table_attributes::{LAST_SNAPSHOT, PARTITION_KEY, SORT_KEY};
@@ -14,7 +14,7 @@ use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
 
 use super::capacity::{is_condition_failed, write_units};
-use super::items::{from_attributes, to_attributes, to_value};
+use super::items::{decode_item, to_sdk_item, to_sdk_value};
 use super::{DynamoTables, cancellation};
 use crate::outcome::port_error;
 
@@ -22,15 +22,28 @@ use crate::outcome::port_error;
 /// write request units.
 const TRANSACTION_PHASES: usize = 2;
 
-fn put_if_absent(table: &str, item: Item) -> Result<TransactWriteItem, PortError> {
+fn build_put_if_absent(table_name: &str, item: Item) -> Result<TransactWriteItem, PortError> {
     let put = Put::builder()
-        .table_name(table)
-        .set_item(Some(to_attributes(item)))
+        .table_name(table_name)
+        .set_item(Some(to_sdk_item(item)))
         .condition_expression("attribute_not_exists(#n)")
         .expression_attribute_names("#n", SORT_KEY)
         .build()
         .map_err(|error| PortError::permanent(error.to_string()))?;
     Ok(TransactWriteItem::builder().put(put).build())
+}
+
+impl DynamoTables {
+    async fn check_segment_exists(
+        &self,
+        log_id: LogId,
+        segment_number: u32,
+    ) -> Result<(), PortError> {
+        if self.segment(log_id, segment_number, true).await?.is_some() {
+            return Ok(());
+        }
+        Err(PortError::permanent(format!("log {log_id} has no segment {segment_number}")))
+    }
 }
 
 /// The puts of a transaction with their write request units.
@@ -39,71 +52,90 @@ struct TransactionPuts {
     write_units: usize,
 }
 
+impl TransactionPuts {
+    fn add(&mut self, table_name: &str, record: Item) -> Result<(), PortError> {
+        self.write_units += write_units(item_bytes(&record)) * TRANSACTION_PHASES;
+        self.items.push(build_put_if_absent(table_name, record)?);
+        Ok(())
+    }
+}
+
 impl DynamoTables {
     fn build_puts(
         &self,
-        segments: Vec<Item>,
+        segment_records: Vec<Item>,
         entries: &[&Entry],
     ) -> Result<TransactionPuts, PortError> {
         let mut puts = TransactionPuts { items: Vec::new(), write_units: 0 };
-        for item in segments {
-            puts.write_units += write_units(item_bytes(&item)) * TRANSACTION_PHASES;
-            puts.items.push(put_if_absent(&self.segment_table, item)?);
+        for segment_record in segment_records {
+            puts.add(&self.segment_table, segment_record)?;
         }
         for entry in entries {
-            let item = records::entry::encode(entry)?;
-            puts.write_units += write_units(item_bytes(&item)) * TRANSACTION_PHASES;
-            puts.items.push(put_if_absent(&self.entry_table, item)?);
+            let entry_record = records::entry::encode(entry)?;
+            puts.add(&self.entry_table, entry_record)?;
         }
         Ok(puts)
     }
 
     /// Puts segment records and entries in one transaction. Fails if any of the records exists.
-    async fn put_in_transaction(&self, segments: Vec<Item>, entries: &[&Entry]) -> CreateOutcome {
-        let puts = match self.build_puts(segments, entries) {
+    async fn put_in_transaction(
+        &self,
+        segment_records: Vec<Item>,
+        entries: &[&Entry],
+    ) -> CreateOutcome {
+        let puts = match self.build_puts(segment_records, entries) {
             Ok(puts) => puts,
             Err(error) => return CreateOutcome::Failed(error),
         };
-        let request = self
+        let transaction = self
             .client
             .transact_write_items()
             .set_transact_items(Some(puts.items))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let Err(error) = self.capacity.count(request.send().await) else {
+        let Err(error) = self.capacity.count(transaction.send().await) else {
             return CreateOutcome::Created;
         };
         if let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) =
             error.as_service_error()
+            && let Some(outcome) = cancelled_outcome(cancelled.cancellation_reasons())
         {
-            let reasons = cancelled.cancellation_reasons();
-            // Check for temporary reasons first, because a conflicting transaction may itself fail.
             // Count a cancelled transaction like a successful one, which is an upper bound on its
             // cost.
-            if reasons.iter().any(cancellation::is_temporary) {
-                self.capacity.count_rejected(puts.write_units);
-                let error = PortError::temporary("the transaction conflicts with another one");
-                return CreateOutcome::Unknown(error);
-            }
-            if reasons.iter().any(cancellation::is_condition_failed) {
-                self.capacity.count_rejected(puts.write_units);
-                return CreateOutcome::Exists;
-            }
+            self.capacity.count_rejected(puts.write_units);
+            return outcome;
         }
-        let error = port_error(&error);
-        if error.temporary { CreateOutcome::Unknown(error) } else { CreateOutcome::Failed(error) }
+        let port_error = port_error(&error);
+        if port_error.temporary {
+            CreateOutcome::Unknown(port_error)
+        } else {
+            CreateOutcome::Failed(port_error)
+        }
     }
+}
+
+/// Returns the outcome of a transaction that another transaction or an existing item cancelled.
+fn cancelled_outcome(reasons: &[CancellationReason]) -> Option<CreateOutcome> {
+    // Check for temporary reasons first, because a conflicting transaction may itself fail.
+    if reasons.iter().any(cancellation::is_temporary) {
+        let error = PortError::temporary("the transaction conflicts with another one");
+        return Some(CreateOutcome::Unknown(error));
+    }
+    if reasons.iter().any(cancellation::is_condition_failed) {
+        return Some(CreateOutcome::Exists);
+    }
+    None
 }
 
 #[async_trait]
 impl Segments for DynamoTables {
     async fn newest(
         &self,
-        log: LogId,
+        log_id: LogId,
         limit: u8,
         consistent: bool,
     ) -> Result<Vec<Segment>, PortError> {
-        let partition = Attribute::Bytes(log.as_bytes().to_vec());
-        let request = self
+        let partition = Attribute::Bytes(log_id.as_bytes().to_vec());
+        let query = self
             .client
             .query()
             .table_name(&self.segment_table)
@@ -111,31 +143,32 @@ impl Segments for DynamoTables {
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .key_condition_expression("#s = :s")
             .expression_attribute_names("#s", PARTITION_KEY)
-            .expression_attribute_values(":s", to_value(partition))
+            .expression_attribute_values(":s", to_sdk_value(partition))
             .scan_index_forward(false)
             .limit(i32::from(limit));
-        let reply = self.capacity.count_reply(request.send().await)?;
-        let decode = |item| Ok(records::segment::decode(&from_attributes(item)?)?);
-        reply.items().iter().map(decode).collect()
+        let reply = self.capacity.count_reply(query.send().await)?;
+        reply.items().iter().map(|item| decode_item(item, records::segment::decode)).collect()
     }
 
     async fn segment(
         &self,
-        log: LogId,
-        segment: u32,
+        log_id: LogId,
+        segment_number: u32,
         consistent: bool,
     ) -> Result<Option<Segment>, PortError> {
-        let key = records::segment::key(log, segment);
-        let request = self
+        let key = records::segment::key(log_id, segment_number);
+        let get = self
             .client
             .get_item()
             .table_name(&self.segment_table)
             .consistent_read(consistent)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .set_key(Some(to_attributes(key)));
-        let reply = self.capacity.count_reply(request.send().await)?;
-        let decode = |item| Ok(records::segment::decode(&from_attributes(item)?)?);
-        reply.item().map(decode).transpose()
+            .set_key(Some(to_sdk_item(key)));
+        let reply = self.capacity.count_reply(get.send().await)?;
+        match reply.item() {
+            Some(item) => decode_item(item, records::segment::decode).map(Some),
+            None => Ok(None),
+        }
     }
 
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
@@ -156,13 +189,13 @@ impl Segments for DynamoTables {
 
     async fn forks(
         &self,
-        source: LogId,
+        source_log_id: LogId,
         after: Option<u64>,
         limit: u32,
     ) -> Result<ForkPage, PortError> {
-        let partition = Attribute::Bytes(records::fork::partition(source));
-        let from = after.map_or(0, |after| after.saturating_add(1));
-        let request = self
+        let partition = Attribute::Bytes(records::fork::partition(source_log_id));
+        let first_number = after.map_or(0, |last_number| last_number.saturating_add(1));
+        let query = self
             .client
             .query()
             .table_name(&self.segment_table)
@@ -170,49 +203,49 @@ impl Segments for DynamoTables {
             .key_condition_expression("#s = :s AND #n >= :n")
             .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_names("#n", SORT_KEY)
-            .expression_attribute_values(":s", to_value(partition))
-            .expression_attribute_values(":n", to_value(Attribute::Number(from)))
+            .expression_attribute_values(":s", to_sdk_value(partition))
+            .expression_attribute_values(":n", to_sdk_value(Attribute::Number(first_number)))
             .limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        let reply = self.capacity.count_reply(request.send().await)?;
-        let decode = |item| Ok(records::fork::decode(&from_attributes(item)?)?);
-        let forks = reply.items().iter().map(decode).collect::<Result<Vec<_>, PortError>>()?;
-        let mut next = None;
-        if reply.last_evaluated_key().is_some() {
-            next = forks.last().map(|last| last.number);
+        let reply = self.capacity.count_reply(query.send().await)?;
+        let mut forks = Vec::new();
+        for item in reply.items() {
+            forks.push(decode_item(item, records::fork::decode)?);
         }
+        let has_next_page = reply.last_evaluated_key().is_some();
+        let next = if has_next_page { forks.last().map(|fork| fork.number) } else { None };
         Ok(ForkPage { forks, next })
     }
 
-    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
+    async fn raise_last_snapshot(
+        &self,
+        log_id: LogId,
+        snapshot_position: Position,
+    ) -> Result<(), PortError> {
+        let segment_number = snapshot_position.segment();
+        let snapshot_number = Attribute::Number(u64::from(snapshot_position.entry_number()));
         let update = self
             .client
             .update_item()
             .table_name(&self.segment_table)
-            .set_key(Some(to_attributes(records::segment::key(log, at.segment()))))
+            .set_key(Some(to_sdk_item(records::segment::key(log_id, segment_number))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .update_expression("SET #l = :l")
             .condition_expression("attribute_exists(#s) AND (attribute_not_exists(#l) OR #l < :l)")
             .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_names("#l", LAST_SNAPSHOT)
-            .expression_attribute_values(":l", to_value(Attribute::Number(u64::from(at.num()))));
+            .expression_attribute_values(":l", to_sdk_value(snapshot_number));
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
+            // The condition fails if a later snapshot is already recorded or the segment is absent.
             Err(error) if is_condition_failed(&error) => {
-                // The condition also fails if a later snapshot is already recorded.
-                match self.segment(log, at.segment(), true).await? {
-                    Some(_) => Ok(()),
-                    None => Err(PortError::permanent(format!(
-                        "log {log} has no segment {}",
-                        at.segment()
-                    ))),
-                }
+                self.check_segment_exists(log_id, segment_number).await
             }
             Err(error) => Err(port_error(&error)),
         }
     }
 
     async fn reachable(&self) -> bool {
-        let unused = LogId::from_uuid(uuid::Uuid::nil());
-        self.newest(unused, 1, false).await.is_ok()
+        let unused_log_id = LogId::from_uuid(uuid::Uuid::nil());
+        self.newest(unused_log_id, 1, false).await.is_ok()
     }
 }

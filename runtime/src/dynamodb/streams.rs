@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::RequestId;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -31,7 +31,7 @@ use cellar_engine::ports::{PortError, StreamOutcome, Streams};
 
 use super::cancellation;
 use super::capacity::{CapacityMeter, write_units};
-use super::items::{Attributes, from_attributes, to_attributes, to_value};
+use super::items::{SdkItem, decode_item, from_sdk_item, to_sdk_item, to_sdk_value};
 use crate::outcome::port_error;
 
 /// Error codes of requests that DynamoDB is known not to have executed.
@@ -50,25 +50,25 @@ const TRANSACTION_PHASES: usize = 2;
 #[derive(Debug, Clone)]
 pub struct DynamoStreams {
     client: Client,
-    table: String,
+    table_name: String,
     capacity: CapacityMeter,
 }
 
 /// Estimated cost of a write that failed its condition check on the tip (newest events).
 struct RejectedWrite {
     /// Length of the tip that the rejected write contained.
-    tip_bytes: usize,
+    new_tip_bytes: usize,
     /// Number of times that the tip's request units are billed.
-    phases: usize,
-    /// Request units of the other item in the transaction.
-    other_units: usize,
+    phase_count: usize,
+    /// Request units of the event batch in the same transaction.
+    batch_units: usize,
 }
 
 impl DynamoStreams {
-    /// Uses the table named `table`. Requests are counted on `meter`.
+    /// Uses the table named `table_name`. Requests are counted on `meter`.
     #[must_use]
-    pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
-        Self { client, table: table.into(), capacity: CapacityMeter::new(meter) }
+    pub fn named(table_name: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
+        Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
     /// Handles a write that failed its condition check on the tip (newest events): counts the write
@@ -76,14 +76,19 @@ impl DynamoStreams {
     fn rejected_by_tip(
         &self,
         write: &RejectedWrite,
-        current: Option<&Attributes>,
+        current_tip_item: Option<&SdkItem>,
     ) -> StreamOutcome {
-        let current = current.map(from_attributes).transpose();
-        let current_bytes = current.as_ref().ok().and_then(Option::as_ref).map_or(0, item_bytes);
-        let tip_units = write_units(write.tip_bytes.max(current_bytes));
-        self.capacity.count_rejected(tip_units * write.phases + write.other_units);
-        match current.and_then(|item| Ok(item.as_ref().map(decode_tip).transpose()?)) {
-            Ok(tip) => StreamOutcome::Refused { tip: tip.map(Arc::new) },
+        let current_bytes = match current_tip_item.map(from_sdk_item) {
+            Some(Ok(record)) => item_bytes(&record),
+            Some(Err(_)) | None => 0,
+        };
+        let tip_units = write_units(write.new_tip_bytes.max(current_bytes));
+        self.capacity.count_rejected(tip_units * write.phase_count + write.batch_units);
+        let Some(current_tip_item) = current_tip_item else {
+            return StreamOutcome::Refused { tip: None };
+        };
+        match decode_item(current_tip_item, decode_tip) {
+            Ok(tip) => StreamOutcome::Refused { tip: Some(Arc::new(tip)) },
             Err(error) => StreamOutcome::Failed(error),
         }
     }
@@ -99,22 +104,22 @@ impl DynamoStreams {
         error: PortError,
     ) -> StreamOutcome {
         let batch_units = write_units(item_bytes(&encode_event_batch(batch))) * TRANSACTION_PHASES;
-        let tip_bytes = item_bytes(&encode_tip(tip));
-        if let [_, of_tip] = reasons
-            && cancellation::is_condition_failed(of_tip)
+        let new_tip_bytes = item_bytes(&encode_tip(tip));
+        if let [_, tip_reason] = reasons
+            && cancellation::is_condition_failed(tip_reason)
         {
-            let phases = TRANSACTION_PHASES;
-            let write = RejectedWrite { tip_bytes, phases, other_units: batch_units };
-            return self.rejected_by_tip(&write, of_tip.item());
+            let phase_count = TRANSACTION_PHASES;
+            let write = RejectedWrite { new_tip_bytes, phase_count, batch_units };
+            return self.rejected_by_tip(&write, tip_reason.item());
         }
-        let all_units = batch_units + write_units(tip_bytes) * TRANSACTION_PHASES;
+        let all_units = batch_units + write_units(new_tip_bytes) * TRANSACTION_PHASES;
         if reasons.iter().any(cancellation::is_temporary) {
             self.capacity.count_rejected(all_units);
             let error = PortError::temporary("the transaction conflicts with another one");
             return StreamOutcome::Throttled(error);
         }
-        if let [of_batch, _] = reasons
-            && cancellation::is_condition_failed(of_batch)
+        if let [batch_reason, _] = reasons
+            && cancellation::is_condition_failed(batch_reason)
         {
             self.capacity.count_rejected(all_units);
             return StreamOutcome::BatchExists;
@@ -127,31 +132,26 @@ impl DynamoStreams {
 struct TipUpdate {
     expression: String,
     names: HashMap<String, String>,
-    values: Attributes,
+    values: SdkItem,
 }
 
-/// Adds the condition that the tip has the expected etag.
+/// How an update writes the new events to the tip.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EventWrite {
+    /// Appends them to the tip's events.
+    Append,
+    /// Replaces the tip's events, which the same transaction moves to an event batch.
+    Replace,
+}
+
+/// The condition that the tip has the expected etag.
 const ETAG_CONDITION: &str = "#etag = :expected";
 
 impl TipUpdate {
-    /// Builds an update that appends events to the tip (newest events). If `splits_off` is set, the
-    /// new events replace the tip's events, which the same transaction moves to an event batch.
-    fn build(update: &Update, splits_off: bool) -> Self {
+    /// Builds an update of the tip (newest events) with the appended events.
+    fn build(update: &Update, event_write: EventWrite) -> Self {
         let Update { expected, tip, appended } = update;
-        let set = |name: &str| format!("#{name} = :{name}");
-        let append = |name: &str| {
-            if splits_off { set(name) } else { format!("#{name} = list_append(#{name}, :{name})") }
-        };
-        let assignments = [
-            set(BATCH_BYTES),
-            set(ETAG),
-            set(NEXT_INDEX),
-            set(APPENDED),
-            set(UNFOLDS),
-            append(KINDS),
-            append(EVENTS),
-        ];
-        let values = [
+        let attributes = [
             (BATCH_BYTES, Attribute::Number(tip.batch_bytes)),
             (ETAG, etag_attribute(tip.etag)),
             (NEXT_INDEX, Attribute::Number(tip.next)),
@@ -160,11 +160,20 @@ impl TipUpdate {
             (KINDS, encode_kinds(appended)),
             (EVENTS, encode_events(appended)),
         ];
-        let names = values.iter().map(|(name, _)| (format!("#{name}"), (*name).to_owned()));
-        let names = names.collect();
-        let values = values.into_iter().map(|(name, value)| (format!(":{name}"), to_value(value)));
-        let expected = (":expected".to_owned(), to_value(etag_attribute(*expected)));
-        let values = values.chain([expected]).collect();
+        let mut assignments = Vec::new();
+        let mut names = HashMap::new();
+        let mut values = SdkItem::new();
+        for (name, value) in attributes {
+            let is_event_list = name == KINDS || name == EVENTS;
+            if is_event_list && event_write == EventWrite::Append {
+                assignments.push(format!("#{name} = list_append(#{name}, :{name})"));
+            } else {
+                assignments.push(format!("#{name} = :{name}"));
+            }
+            names.insert(format!("#{name}"), name.to_owned());
+            values.insert(format!(":{name}"), to_sdk_value(value));
+        }
+        values.insert(":expected".to_owned(), to_sdk_value(etag_attribute(*expected)));
         Self { expression: format!("SET {}", assignments.join(", ")), names, values }
     }
 }
@@ -179,33 +188,34 @@ fn request_token(update: &Update) -> String {
 }
 
 /// Builds the transaction that moves events from the tip to an event batch.
-fn split_off_items(
-    table: &str,
+fn build_split_off(
+    table_name: &str,
     batch: &EventBatch,
     update: &Update,
 ) -> Result<Vec<TransactWriteItem>, PortError> {
-    let invalid =
-        |error: aws_sdk_dynamodb::error::BuildError| PortError::permanent(error.to_string());
-    let put = Put::builder()
-        .table_name(table)
-        .set_item(Some(to_attributes(encode_event_batch(batch))))
+    let invalid_request = |error: BuildError| PortError::permanent(error.to_string());
+    let put_batch = Put::builder()
+        .table_name(table_name)
+        .set_item(Some(to_sdk_item(encode_event_batch(batch))))
         .condition_expression("attribute_not_exists(#i)")
         .expression_attribute_names("#i", STREAM_INDEX)
         .build()
-        .map_err(invalid)?;
-    let tip_update = TipUpdate::build(update, true);
-    let update = UpdateInTransaction::builder()
-        .table_name(table)
-        .set_key(Some(to_attributes(key(&update.tip.name, TIP_INDEX))))
+        .map_err(invalid_request)?;
+    let tip_update = TipUpdate::build(update, EventWrite::Replace);
+    let update_tip = UpdateInTransaction::builder()
+        .table_name(table_name)
+        .set_key(Some(to_sdk_item(key(&update.tip.name, TIP_INDEX))))
         .update_expression(tip_update.expression)
         .condition_expression(ETAG_CONDITION)
         .set_expression_attribute_names(Some(tip_update.names))
         .set_expression_attribute_values(Some(tip_update.values))
         .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
         .build()
-        .map_err(invalid)?;
-    let put = TransactWriteItem::builder().put(put).build();
-    Ok(vec![put, TransactWriteItem::builder().update(update).build()])
+        .map_err(invalid_request)?;
+    Ok(vec![
+        TransactWriteItem::builder().put(put_batch).build(),
+        TransactWriteItem::builder().update(update_tip).build(),
+    ])
 }
 
 /// Returns the outcome of a write that failed for a reason other than its condition check.
@@ -214,13 +224,13 @@ where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,
 {
     let is_throttled = error.code().is_some_and(|code| THROTTLING_CODES.contains(&code));
-    let error = port_error(error);
-    if !error.temporary {
-        StreamOutcome::Failed(error)
+    let port_error = port_error(error);
+    if !port_error.temporary {
+        StreamOutcome::Failed(port_error)
     } else if is_throttled {
-        StreamOutcome::Throttled(error)
+        StreamOutcome::Throttled(port_error)
     } else {
-        StreamOutcome::Unknown(error)
+        StreamOutcome::Unknown(port_error)
     }
 }
 
@@ -228,53 +238,54 @@ where
 impl Streams for DynamoStreams {
     async fn tip(
         &self,
-        name: &StreamName,
+        stream_name: &StreamName,
         consistent: bool,
     ) -> Result<Option<Arc<Tip>>, PortError> {
-        let request = self
+        let get = self
             .client
             .get_item()
-            .table_name(&self.table)
-            .set_key(Some(to_attributes(key(name, TIP_INDEX))))
+            .table_name(&self.table_name)
+            .set_key(Some(to_sdk_item(key(stream_name, TIP_INDEX))))
             .consistent_read(consistent)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let reply = self.capacity.count_reply(request.send().await)?;
-        let decode = |item| Ok(Arc::new(decode_tip(&from_attributes(item)?)?));
-        reply.item().map(decode).transpose()
+        let reply = self.capacity.count_reply(get.send().await)?;
+        match reply.item() {
+            Some(item) => Ok(Some(Arc::new(decode_item(item, decode_tip)?))),
+            None => Ok(None),
+        }
     }
 
     async fn batches_before(
         &self,
-        name: &StreamName,
-        below: u64,
+        stream_name: &StreamName,
+        end_index: u64,
         consistent: bool,
     ) -> Result<Vec<EventBatch>, PortError> {
-        let below = below.min(TIP_INDEX);
-        let request = self
+        let end_index = end_index.min(TIP_INDEX);
+        let query = self
             .client
             .query()
-            .table_name(&self.table)
+            .table_name(&self.table_name)
             .consistent_read(consistent)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .key_condition_expression("#p = :p AND #i < :i")
             .expression_attribute_names("#p", STREAM)
             .expression_attribute_names("#i", STREAM_INDEX)
-            .expression_attribute_values(":p", AttributeValue::S(name.to_string()))
-            .expression_attribute_values(":i", to_value(Attribute::Number(below)))
+            .expression_attribute_values(":p", AttributeValue::S(stream_name.to_string()))
+            .expression_attribute_values(":i", to_sdk_value(Attribute::Number(end_index)))
             .scan_index_forward(false);
-        let reply = self.capacity.count_reply(request.send().await)?;
-        let decode = |item| Ok(decode_event_batch(&from_attributes(item)?)?);
-        reply.items().iter().map(decode).collect()
+        let reply = self.capacity.count_reply(query.send().await)?;
+        reply.items().iter().map(|item| decode_item(item, decode_event_batch)).collect()
     }
 
     async fn put_first(&self, tip: &Tip) -> StreamOutcome {
-        let item = encode_tip(tip);
-        let write = RejectedWrite { tip_bytes: item_bytes(&item), phases: 1, other_units: 0 };
+        let record = encode_tip(tip);
+        let new_tip_bytes = item_bytes(&record);
         let put = self
             .client
             .put_item()
-            .table_name(&self.table)
-            .set_item(Some(to_attributes(item)))
+            .table_name(&self.table_name)
+            .set_item(Some(to_sdk_item(record)))
             .condition_expression("attribute_not_exists(#i)")
             .expression_attribute_names("#i", STREAM_INDEX)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
@@ -284,6 +295,7 @@ impl Streams for DynamoStreams {
         };
         match error.as_service_error() {
             Some(PutItemError::ConditionalCheckFailedException(failed)) => {
+                let write = RejectedWrite { new_tip_bytes, phase_count: 1, batch_units: 0 };
                 self.rejected_by_tip(&write, failed.item())
             }
             _ => failed_write(&error),
@@ -291,25 +303,25 @@ impl Streams for DynamoStreams {
     }
 
     async fn update(&self, update: &Update) -> StreamOutcome {
-        let tip_update = TipUpdate::build(update, false);
-        let request = self
+        let tip_update = TipUpdate::build(update, EventWrite::Append);
+        let update_request = self
             .client
             .update_item()
-            .table_name(&self.table)
-            .set_key(Some(to_attributes(key(&update.tip.name, TIP_INDEX))))
+            .table_name(&self.table_name)
+            .set_key(Some(to_sdk_item(key(&update.tip.name, TIP_INDEX))))
             .update_expression(tip_update.expression)
             .condition_expression(ETAG_CONDITION)
             .set_expression_attribute_names(Some(tip_update.names))
             .set_expression_attribute_values(Some(tip_update.values))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let Err(error) = self.capacity.count(request.send().await) else {
+        let Err(error) = self.capacity.count(update_request.send().await) else {
             return StreamOutcome::Done;
         };
         match error.as_service_error() {
             Some(UpdateItemError::ConditionalCheckFailedException(failed)) => {
                 // Count only the current tip's length, because the new tip's length is unknown.
-                let write = RejectedWrite { tip_bytes: 1, phases: 1, other_units: 0 };
+                let write = RejectedWrite { new_tip_bytes: 1, phase_count: 1, batch_units: 0 };
                 self.rejected_by_tip(&write, failed.item())
             }
             _ => failed_write(&error),
@@ -317,17 +329,17 @@ impl Streams for DynamoStreams {
     }
 
     async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome {
-        let items = match split_off_items(&self.table, batch, update) {
-            Ok(items) => items,
+        let transaction_items = match build_split_off(&self.table_name, batch, update) {
+            Ok(transaction_items) => transaction_items,
             Err(error) => return StreamOutcome::Failed(error),
         };
-        let request = self
+        let transaction = self
             .client
             .transact_write_items()
-            .set_transact_items(Some(items))
+            .set_transact_items(Some(transaction_items))
             .client_request_token(request_token(update))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let Err(error) = self.capacity.count(request.send().await) else {
+        let Err(error) = self.capacity.count(transaction.send().await) else {
             return StreamOutcome::Done;
         };
         match error.as_service_error() {

@@ -2,7 +2,7 @@
 //! delivered.
 
 use async_trait::async_trait;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use cellar_base::record::Attribute;
 use cellar_base::table_attributes::{FEED, NEXT_INDEX};
 use cellar_catalog::records::webhook;
@@ -10,51 +10,58 @@ use cellar_catalog::webhook::WebhookProgress;
 use cellar_engine::ports::{PortError, WebhookProgresses};
 
 use super::DynamoFeed;
-use super::capacity::is_condition_failed;
-use super::items::{to_attributes, to_value};
+use super::capacity::{MIN_WRITE_UNITS, is_condition_failed};
+use super::items::{to_sdk_item, to_sdk_value};
 use crate::outcome::port_error;
 
 #[async_trait]
 impl WebhookProgresses for DynamoFeed {
     async fn progress(&self) -> Result<Option<WebhookProgress>, PortError> {
-        let record = self.get(webhook::key()).await?;
-        Ok(record.as_ref().map(webhook::decode).transpose()?)
+        match self.get(webhook::key()).await? {
+            Some(record) => Ok(Some(webhook::decode(&record)?)),
+            None => Ok(None),
+        }
     }
 
     async fn advance(
         &self,
-        from: Option<WebhookProgress>,
-        to: WebhookProgress,
+        old_progress: Option<WebhookProgress>,
+        new_progress: WebhookProgress,
     ) -> Result<bool, PortError> {
-        let feed_value =
-            |progress: WebhookProgress| to_value(Attribute::Bytes(progress.feed.0.to_vec()));
-        let next_value =
-            |progress: WebhookProgress| to_value(Attribute::Number(progress.next.number()));
         let update = self
             .client
             .update_item()
-            .table_name(&self.table)
-            .set_key(Some(to_attributes(webhook::key())))
+            .table_name(&self.table_name)
+            .set_key(Some(to_sdk_item(webhook::key())))
             .update_expression("SET #f = :f, #n = :n")
             .expression_attribute_names("#f", FEED)
             .expression_attribute_names("#n", NEXT_INDEX)
-            .expression_attribute_values(":f", feed_value(to))
-            .expression_attribute_values(":n", next_value(to))
+            .expression_attribute_values(":f", feed_value(new_progress))
+            .expression_attribute_values(":n", next_value(new_progress))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let update = match from {
+        let conditional_update = match old_progress {
             None => update.condition_expression("attribute_not_exists(#n)"),
-            Some(from) => update
-                .condition_expression("#f = :g AND #n = :m")
-                .expression_attribute_values(":g", feed_value(from))
-                .expression_attribute_values(":m", next_value(from)),
+            Some(old_progress) => update
+                .condition_expression("#f = :old_f AND #n = :old_n")
+                .expression_attribute_values(":old_f", feed_value(old_progress))
+                .expression_attribute_values(":old_n", next_value(old_progress)),
         };
-        match self.capacity.count(update.send().await) {
-            Ok(_) => Ok(true),
+        let is_advanced = match self.capacity.count(conditional_update.send().await) {
+            Ok(_) => true,
             Err(error) if is_condition_failed(&error) => {
-                self.capacity.count_rejected(1);
-                Ok(false)
+                self.capacity.count_rejected(MIN_WRITE_UNITS);
+                false
             }
-            Err(error) => Err(port_error(&error)),
-        }
+            Err(error) => return Err(port_error(&error)),
+        };
+        Ok(is_advanced)
     }
+}
+
+fn feed_value(progress: WebhookProgress) -> AttributeValue {
+    to_sdk_value(Attribute::Bytes(progress.feed.0.to_vec()))
+}
+
+fn next_value(progress: WebhookProgress) -> AttributeValue {
+    to_sdk_value(Attribute::Number(progress.next.number()))
 }

@@ -66,33 +66,45 @@ impl IndexerPorts {
     /// incarnation of the tables.
     #[must_use]
     pub fn build(self, tables_incarnation: u32) -> Indexer {
-        let Self { index, lists, streams, clock, random } = self;
-        let lists =
-            CatalogLists::new(Arc::clone(&streams), lists, Arc::clone(&clock), Arc::clone(&random));
-        Indexer::new(index, streams, Arc::new(lists), (clock, random), tables_incarnation)
+        let catalog_lists = CatalogLists::new(
+            Arc::clone(&self.streams),
+            self.lists,
+            Arc::clone(&self.clock),
+            Arc::clone(&self.random),
+        );
+        let clock_and_random = (self.clock, self.random);
+        Indexer::new(
+            self.index,
+            self.streams,
+            Arc::new(catalog_lists),
+            clock_and_random,
+            tables_incarnation,
+        )
     }
 }
 
 /// Builds the indexer over the tables of `settings`.
 #[must_use]
 pub fn build_indexer(settings: &IndexerSettings, client: Client, meter: Arc<Meter>) -> Indexer {
-    let streams =
+    let stream_table =
         DynamoStreams::named(&settings.event_stream_table, client.clone(), Arc::clone(&meter));
-    let entries = settings.entry_table.as_ref().map(|entries| {
-        // The Segment table needs no name here, because the indexer reads only entries.
-        DynamoTables::named(entries, "", client.clone(), Arc::clone(&meter))
-    });
-    let index = Arc::new(DynamoFeed::named(&settings.feed_table, client, meter));
+    let feed_table =
+        Arc::new(DynamoFeed::named(&settings.feed_table, client.clone(), Arc::clone(&meter)));
     let ports = IndexerPorts {
-        index: Arc::clone(&index) as _,
-        lists: index,
-        streams: Arc::new(streams),
+        index: Arc::clone(&feed_table) as _,
+        lists: feed_table,
+        streams: Arc::new(stream_table),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };
     let indexer = ports.build(settings.incarnation);
-    match entries {
-        Some(entries) => indexer.with_entries(Arc::new(entries)),
+    match &settings.entry_table {
+        Some(entry_table) => {
+            // The indexer reads only entries.
+            let unused_segment_table = "";
+            let tables = DynamoTables::named(entry_table, unused_segment_table, client, meter);
+            indexer.with_entries(Arc::new(tables))
+        }
         None => indexer,
     }
 }
@@ -110,30 +122,43 @@ impl IndexerHandler {
     ///
     /// Returns an [`IndexerFailure`] if Lambda must redeliver the batch, either whole or split.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, IndexerFailure> {
-        let records = event.records.len();
-        let (mut first_number, mut failed_number, mut spans) = (None, None, Vec::new());
+        let record_count = event.records.len();
+        let mut first_number = None;
+        let mut failed_number = None;
+        let mut spans = Vec::new();
         for mut record in event.records {
-            let number = take_sequence_number(&mut record);
-            match read_appended(&mut record) {
-                Ok(span) => spans.extend(span),
+            let sequence_number = take_sequence_number(&mut record);
+            match read_appended_span(&mut record) {
+                Ok(Some(span)) => spans.push(span),
+                Ok(None) => {}
                 Err(error) => {
-                    tracing::error!(sequence_number = number, %error, "cannot read a record");
-                    failed_number.get_or_insert_with(|| number.clone());
+                    tracing::error!(sequence_number, %error, "cannot read a record");
+                    failed_number.get_or_insert_with(|| sequence_number.clone());
                 }
             }
-            first_number.get_or_insert(number);
+            first_number.get_or_insert(sequence_number);
         }
-        let indexed = self.indexer.index(spans).await.inspect_err(|error| {
-            tracing::error!(records, %error, "a batch was not indexed");
-        })?;
-        tracing::info!(records, indexed.items, indexed.events, indexed.found, "indexed a batch");
-        Ok(table_stream::batch_response(records, first_number.as_ref(), failed_number)?)
+        let indexed = match self.indexer.index(spans).await {
+            Ok(indexed) => indexed,
+            Err(error) => {
+                tracing::error!(records = record_count, %error, "a batch was not indexed");
+                return Err(error.into());
+            }
+        };
+        tracing::info!(
+            records = record_count,
+            indexed.items,
+            indexed.events,
+            indexed.found,
+            "indexed a batch"
+        );
+        Ok(table_stream::batch_response(record_count, first_number.as_ref(), failed_number)?)
     }
 }
 
 /// Reads the events that a change appended. Returns `None` for an event batch, whose events were
 /// previously in the stream's tip, and for a modified entry.
-fn read_appended(record: &mut EventRecord) -> Result<Option<Span>, RecordError> {
+fn read_appended_span(record: &mut EventRecord) -> Result<Option<Span>, RecordError> {
     let image = take_new_image(record, &ATTRIBUTES);
     let is_entry = image.contains_key(PARTITION_KEY);
     if is_entry && record.event_name == INSERT {

@@ -35,9 +35,9 @@ impl RelayHandler {
     /// Returns [`FirstRecordFailed`] if Lambda must split the batch.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, FirstRecordFailed> {
         let changes: Vec<_> = event.records.into_iter().map(change::read_change).collect();
-        let failed = self.relay.relay_batch(&changes).await;
-        let first = changes.first().map(|change| &change.sequence_number);
-        table_stream::batch_response(changes.len(), first, failed)
+        let failed_number = self.relay.relay_batch(&changes).await;
+        let first_number = changes.first().map(|change| &change.sequence_number);
+        table_stream::batch_response(changes.len(), first_number, failed_number)
     }
 }
 

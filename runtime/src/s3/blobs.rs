@@ -13,12 +13,13 @@ use cellar_engine::ports::{
 };
 
 use super::S3Blobs;
-use super::head::{Fields, encode_sha256, is_absent, unix_seconds};
+use super::head::{ObjectMetadata, encode_sha256, is_absent, unix_seconds};
 use crate::outcome::port_error;
 
 impl S3Blobs {
     fn put_request(&self, blob: NewBlob) -> PutObjectFluentBuilder {
-        let tag = blob.pending.then(|| format!("{STATE_TAG}={STATE_PENDING}"));
+        let pending_tag =
+            if blob.pending { Some(format!("{STATE_TAG}={STATE_PENDING}")) } else { None };
         self.client
             .put_object()
             .bucket(&self.bucket)
@@ -26,7 +27,7 @@ impl S3Blobs {
             .checksum_sha256(encode_sha256(&blob.sha256))
             .set_content_type(blob.content_type)
             .set_content_encoding(blob.content_encoding)
-            .set_tagging(tag)
+            .set_tagging(pending_tag)
             .body(ByteStream::new(SdkBody::from(blob.bytes)))
     }
 
@@ -36,46 +37,57 @@ impl S3Blobs {
         reply: GetObjectOutput,
         max_bytes: u64,
     ) -> Result<GetOutcome, PortError> {
-        let head = Fields {
+        let metadata = ObjectMetadata {
             length: reply.content_length(),
             sha256: reply.checksum_sha256(),
-            modified: reply.last_modified(),
+            modified_at: reply.last_modified(),
             content_type: reply.content_type(),
             content_encoding: reply.content_encoding(),
         };
-        let head = head.read()?;
+        let head = metadata.into_blob_head()?;
         if head.length > max_bytes {
             return Ok(GetOutcome::TooLong { length: head.length });
         }
-        // The connection broke, or the checksum does not match.
-        let incomplete =
-            |error| PortError::temporary(format!("cannot read the body of an object: {error}"));
-        let bytes = reply.body.collect().await.map_err(incomplete)?.into_bytes();
-        self.meter.add_object_bytes_received(bytes.len() as u64);
-        Ok(GetOutcome::Found { head, bytes })
+        let body = match reply.body.collect().await {
+            Ok(body) => body.into_bytes(),
+            // The connection broke, or the checksum does not match.
+            Err(error) => {
+                let message = format!("cannot read the body of an object: {error}");
+                return Err(PortError::temporary(message));
+            }
+        };
+        self.meter.add_object_bytes_received(body.len() as u64);
+        Ok(GetOutcome::Found { head, bytes: body })
     }
 }
 
-fn to_listed_blob(object: &Object) -> Option<ListedBlob> {
-    Some(ListedBlob {
-        key: object.key()?.to_owned(),
-        length: u64::try_from(object.size()?).ok()?,
-        modified_s: unix_seconds(object.last_modified()?)?,
-    })
+fn to_listed_blob(object: &Object) -> Result<ListedBlob, PortError> {
+    let length = object.size().and_then(|size| u64::try_from(size).ok());
+    let modified_s = object.last_modified().and_then(unix_seconds);
+    match (object.key(), length, modified_s) {
+        (Some(key), Some(length), Some(modified_s)) => {
+            Ok(ListedBlob { key: key.to_owned(), length, modified_s })
+        }
+        _ => {
+            Err(PortError::permanent("S3 listed an object without key, size or modification time"))
+        }
+    }
 }
 
 #[async_trait]
 impl Blobs for S3Blobs {
     async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
-        let length = blob.bytes.len() as u64;
-        if length > MAX_BLOB_BYTES {
+        let byte_length = blob.bytes.len() as u64;
+        if byte_length > MAX_BLOB_BYTES {
             let message =
-                format!("an object has {length} bytes; at most {MAX_BLOB_BYTES} are allowed");
+                format!("an object has {byte_length} bytes; at most {MAX_BLOB_BYTES} are allowed");
             return Err(PortError::permanent(message));
         }
-        self.meter.count_object(ObjectRequest::Put, length);
-        let reply = self.put_request(blob).send().await;
-        reply.map(drop).map_err(|error| port_error(&error))
+        self.meter.count_object(ObjectRequest::Put, byte_length);
+        match self.put_request(blob).send().await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(port_error(&error)),
+        }
     }
 
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {
@@ -110,23 +122,26 @@ impl Blobs for S3Blobs {
             Err(error) if is_absent(&error) => return Ok(None),
             Err(error) => return Err(port_error(&error)),
         };
-        let head = Fields {
+        let metadata = ObjectMetadata {
             length: reply.content_length(),
             sha256: reply.checksum_sha256(),
-            modified: reply.last_modified(),
+            modified_at: reply.last_modified(),
             content_type: reply.content_type(),
             content_encoding: reply.content_encoding(),
         };
-        head.read().map(Some)
+        Ok(Some(metadata.into_blob_head()?))
     }
 
     async fn pending(&self, key: &BlobKey) -> Result<Option<bool>, PortError> {
         self.meter.count_object(ObjectRequest::Get, 0);
-        let tags = self.client.get_object_tagging().bucket(&self.bucket).key(key.as_str());
-        match tags.send().await {
+        let get_tags = self.client.get_object_tagging().bucket(&self.bucket).key(key.as_str());
+        match get_tags.send().await {
             Ok(reply) => {
-                let mut tags = reply.tag_set().iter();
-                Ok(Some(tags.any(|tag| (tag.key(), tag.value()) == (STATE_TAG, STATE_PENDING))))
+                let is_pending = reply
+                    .tag_set()
+                    .iter()
+                    .any(|tag| tag.key() == STATE_TAG && tag.value() == STATE_PENDING);
+                Ok(Some(is_pending))
             }
             Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(port_error(&error)),
@@ -136,8 +151,9 @@ impl Blobs for S3Blobs {
     async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
         self.meter.count_object(ObjectRequest::Tag, 0);
         // Delete all tags; Cellar's objects have no others.
-        let tags = self.client.delete_object_tagging().bucket(&self.bucket).key(key.as_str());
-        match tags.send().await {
+        let delete_tags =
+            self.client.delete_object_tagging().bucket(&self.bucket).key(key.as_str());
+        match delete_tags.send().await {
             Ok(_) => Ok(KeepOutcome::Kept),
             Err(error) if is_absent(&error) => Ok(KeepOutcome::Absent),
             Err(error) => Err(port_error(&error)),
@@ -146,10 +162,11 @@ impl Blobs for S3Blobs {
 
     async fn delete(&self, key: &BlobKey) -> Result<(), PortError> {
         self.meter.count_object(ObjectRequest::Delete, 0);
-        let object = self.client.delete_object().bucket(&self.bucket).key(key.as_str());
-        match object.send().await {
-            Err(error) if !is_absent(&error) => Err(port_error(&error)),
-            _ => Ok(()),
+        let delete = self.client.delete_object().bucket(&self.bucket).key(key.as_str());
+        match delete.send().await {
+            Ok(_) => Ok(()),
+            Err(error) if is_absent(&error) => Ok(()),
+            Err(error) => Err(port_error(&error)),
         }
     }
 
@@ -170,12 +187,12 @@ impl Blobs for S3Blobs {
             .send()
             .await
             .map_err(|error| port_error(&error))?;
-        let blobs: Option<Vec<ListedBlob>> = reply.contents().iter().map(to_listed_blob).collect();
-        let blobs = blobs.ok_or_else(|| {
-            PortError::permanent("S3 listed an object without key, size or modification time")
-        })?;
-        let is_truncated = reply.is_truncated() == Some(true);
-        let next = if is_truncated { blobs.last().map(|last| last.key.clone()) } else { None };
+        let mut blobs = Vec::new();
+        for object in reply.contents() {
+            blobs.push(to_listed_blob(object)?);
+        }
+        let has_next_page = reply.is_truncated() == Some(true);
+        let next = if has_next_page { blobs.last().map(|blob| blob.key.clone()) } else { None };
         Ok(BlobPage { blobs, next })
     }
 

@@ -10,36 +10,37 @@ const NO_SUCH_BUCKET: &str = "NoSuchBucket";
 const NOT_FOUND: u16 = 404;
 
 /// Metadata common to GET and HEAD responses.
-pub(super) struct Fields<'a> {
+pub(super) struct ObjectMetadata<'a> {
     pub(super) length: Option<i64>,
     pub(super) sha256: Option<&'a str>,
-    pub(super) modified: Option<&'a DateTime>,
+    pub(super) modified_at: Option<&'a DateTime>,
     pub(super) content_type: Option<&'a str>,
     pub(super) content_encoding: Option<&'a str>,
 }
 
-impl Fields<'_> {
+impl ObjectMetadata<'_> {
     /// Converts the metadata.
     ///
     /// # Errors
     ///
     /// Returns a permanent [`PortError`] if a field is missing or invalid. S3 never omits these
     /// fields.
-    pub(super) fn read(self) -> Result<BlobHead, PortError> {
+    pub(super) fn into_blob_head(self) -> Result<BlobHead, PortError> {
         let length = self.length.and_then(|length| u64::try_from(length).ok());
-        let modified_s = self.modified.and_then(unix_seconds);
+        let modified_s = self.modified_at.and_then(unix_seconds);
         let (Some(length), Some(modified_s)) = (length, modified_s) else {
             return Err(PortError::permanent(
                 "S3 returned an object without length or modification time",
             ));
         };
+        // S3 and its emulators return an empty string for an unset encoding.
+        let content_encoding = self.content_encoding.filter(|encoding| !encoding.is_empty());
         Ok(BlobHead {
             length,
             sha256: self.sha256.map(decode_sha256).transpose()?,
             modified_s,
             content_type: self.content_type.map(str::to_owned),
-            // S3 and its emulators return an empty string for an unset encoding.
-            content_encoding: self.content_encoding.filter(|text| !text.is_empty()).map(Into::into),
+            content_encoding: content_encoding.map(str::to_owned),
         })
     }
 }
@@ -54,10 +55,12 @@ pub(super) fn encode_sha256(sha256: &Sha256) -> String {
     STANDARD.encode(sha256)
 }
 
-fn decode_sha256(text: &str) -> Result<Sha256, PortError> {
-    let decoded = STANDARD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
+fn decode_sha256(base64_sha256: &str) -> Result<Sha256, PortError> {
+    let decoded = STANDARD.decode(base64_sha256).ok().and_then(|bytes| bytes.try_into().ok());
     decoded.ok_or_else(|| {
-        PortError::permanent(format!("`{text}` is not the Base64 SHA-256 of an entire object"))
+        PortError::permanent(format!(
+            "`{base64_sha256}` is not the Base64 SHA-256 of an entire object"
+        ))
     })
 }
 
@@ -73,11 +76,11 @@ pub(super) fn is_absent<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
 mod tests {
     use super::*;
 
-    fn fields() -> Fields<'static> {
-        Fields {
+    fn metadata() -> ObjectMetadata<'static> {
+        ObjectMetadata {
             length: Some(7),
             sha256: None,
-            modified: None,
+            modified_at: None,
             content_type: None,
             content_encoding: Some(""),
         }
@@ -86,20 +89,20 @@ mod tests {
     #[test]
     fn rejects_missing_or_invalid_metadata() {
         let time = DateTime::from_secs(1_795_246_133);
-        let good = Fields { modified: Some(&time), ..fields() };
-        let head = good.read().unwrap();
+        let good = ObjectMetadata { modified_at: Some(&time), ..metadata() };
+        let head = good.into_blob_head().unwrap();
         assert_eq!((head.length, head.modified_s, head.sha256), (7, 1_795_246_133, None));
         assert_eq!(head.content_encoding, None);
         let multipart = Some("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=-2");
         let before = DateTime::from_secs(-1);
         for bad in [
-            fields(),
-            Fields { modified: Some(&before), ..fields() },
-            Fields { modified: Some(&time), length: Some(-1), ..fields() },
-            Fields { modified: Some(&time), sha256: Some("AAAA"), ..fields() },
-            Fields { modified: Some(&time), sha256: multipart, ..fields() },
+            metadata(),
+            ObjectMetadata { modified_at: Some(&before), ..metadata() },
+            ObjectMetadata { modified_at: Some(&time), length: Some(-1), ..metadata() },
+            ObjectMetadata { modified_at: Some(&time), sha256: Some("AAAA"), ..metadata() },
+            ObjectMetadata { modified_at: Some(&time), sha256: multipart, ..metadata() },
         ] {
-            assert!(bad.read().is_err_and(|error| !error.temporary));
+            assert!(bad.into_blob_head().is_err_and(|error| !error.temporary));
         }
     }
 

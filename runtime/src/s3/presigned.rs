@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use aws_sdk_s3::error::{DisplayErrorContext, SdkError};
-use aws_sdk_s3::presigning::{PresignedRequest as Signed, PresigningConfig};
+use aws_sdk_s3::presigning::{PresignedRequest as SignedRequest, PresigningConfig};
 use cellar_engine::ports::{
     BlobKey, PortError, PresignedRequest, STATE_PENDING, STATE_TAG, UploadGrant, check_valid_s,
 };
@@ -18,14 +18,14 @@ impl S3Blobs {
         now_s: u64,
     ) -> Result<PresignedRequest, PortError> {
         grant.check()?;
-        let length =
+        let content_length =
             i64::try_from(grant.length).map_err(|error| PortError::permanent(error.to_string()))?;
-        let signed = self
+        let signed_put = self
             .client
             .put_object()
             .bucket(&self.bucket)
             .key(grant.key.as_str())
-            .content_length(length)
+            .content_length(content_length)
             .checksum_sha256(encode_sha256(&grant.sha256))
             .set_content_type(grant.content_type.clone())
             .set_content_encoding(grant.content_encoding.clone())
@@ -33,7 +33,7 @@ impl S3Blobs {
             .tagging(format!("{STATE_TAG}={STATE_PENDING}"))
             .presigned(presigning_config(grant.valid_s, now_s)?)
             .await;
-        to_presigned_request(signed, now_s.saturating_add(grant.valid_s))
+        to_presigned_request(signed_put, now_s.saturating_add(grant.valid_s))
     }
 
     pub(super) async fn sign_download(
@@ -44,8 +44,8 @@ impl S3Blobs {
     ) -> Result<PresignedRequest, PortError> {
         check_valid_s(valid_s)?;
         let get = self.client.get_object().bucket(&self.bucket).key(key.as_str());
-        let signed = get.presigned(presigning_config(valid_s, now_s)?).await;
-        to_presigned_request(signed, now_s.saturating_add(valid_s))
+        let signed_get = get.presigned(presigning_config(valid_s, now_s)?).await;
+        to_presigned_request(signed_get, now_s.saturating_add(valid_s))
     }
 }
 
@@ -60,20 +60,26 @@ fn presigning_config(valid_s: u64, now_s: u64) -> Result<PresigningConfig, PortE
 /// Converts the SDK's result. A signing error is temporary, because its only cause is missing
 /// credentials, which may become available later.
 fn to_presigned_request<E>(
-    signed: Result<Signed, SdkError<E>>,
+    signing_result: Result<SignedRequest, SdkError<E>>,
     expires_s: u64,
 ) -> Result<PresignedRequest, PortError>
 where
     E: std::error::Error + 'static,
 {
-    let signed =
-        signed.map_err(|error| PortError::temporary(DisplayErrorContext(&error).to_string()))?;
-    let headers = signed.headers().filter(|(name, _)| !name.eq_ignore_ascii_case("host"));
-    let mut headers: Vec<(String, String)> =
-        headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
+    let signed_request = signing_result
+        .map_err(|error| PortError::temporary(DisplayErrorContext(&error).to_string()))?;
+    let mut headers: Vec<(String, String)> = signed_request
+        .headers()
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+        .filter(|(name, _)| name != "host")
+        .collect();
     headers.sort();
-    let (method, url) = (signed.method().to_owned(), signed.uri().to_owned());
-    Ok(PresignedRequest { method, url, headers, expires_s })
+    Ok(PresignedRequest {
+        method: signed_request.method().to_owned(),
+        url: signed_request.uri().to_owned(),
+        headers,
+        expires_s,
+    })
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Implements the [`BlobVersions`] port with S3. Only operator commands use this adapter. Separate
 //! from [`super::blobs`], so that the Lambda bundle does not include it.
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
 use aws_sdk_s3::operation::list_object_versions::ListObjectVersionsOutput;
-use aws_sdk_s3::primitives::DateTime;
 use cellar_base::limits::MAX_LISTED_BLOBS;
 use cellar_engine::meter::ObjectRequest;
 use cellar_engine::ports::{
@@ -19,7 +20,7 @@ impl BlobVersions for S3Blobs {
     async fn list_versions(
         &self,
         prefix: &str,
-        after: Option<&VersionMarker>,
+        marker: Option<&VersionMarker>,
     ) -> Result<VersionPage, PortError> {
         self.meter.count_object(ObjectRequest::Put, 0);
         let reply = self
@@ -27,70 +28,80 @@ impl BlobVersions for S3Blobs {
             .list_object_versions()
             .bucket(&self.bucket)
             .prefix(prefix)
-            .set_key_marker(after.map(|after| after.key.clone()))
-            .set_version_id_marker(after.and_then(|after| after.version.clone()))
+            .set_key_marker(marker.map(|marker| marker.key.clone()))
+            .set_version_id_marker(marker.and_then(|marker| marker.version.clone()))
             .max_keys(MAX_LISTED_BLOBS.into())
             .send()
             .await
             .map_err(|error| port_error(&error))?;
-        to_page(&reply)
+        to_version_page(&reply)
             .ok_or_else(|| PortError::permanent("S3 returned an incomplete version list"))
     }
 
     async fn delete_version(&self, key: &BlobKey, version: &str) -> Result<(), PortError> {
         self.meter.count_object(ObjectRequest::Delete, 0);
-        let object = self.client.delete_object().bucket(&self.bucket).key(key.as_str());
-        match object.version_id(version).send().await {
-            Err(error) if !is_absent(&error) => Err(port_error(&error)),
-            _ => Ok(()),
+        let delete = self.client.delete_object().bucket(&self.bucket).key(key.as_str());
+        match delete.version_id(version).send().await {
+            Ok(_) => Ok(()),
+            Err(error) if is_absent(&error) => Ok(()),
+            Err(error) => Err(port_error(&error)),
         }
     }
 }
 
 /// Merges S3's separate lists of versions and delete markers into one sorted list. Returns `None`
 /// if a required field is missing.
-fn to_page(reply: &ListObjectVersionsOutput) -> Option<VersionPage> {
-    let mut versions = Vec::new();
+fn to_version_page(reply: &ListObjectVersionsOutput) -> Option<VersionPage> {
+    let mut ranked_versions = Vec::new();
     for version in reply.versions() {
-        let (key, id, modified) = (version.key(), version.version_id(), version.last_modified());
-        let length = u64::try_from(version.size()?).ok()?;
-        let is_latest = version.is_latest() == Some(true);
-        versions.push((is_latest, to_listed_version(key, id, modified, length)?));
+        ranked_versions.push(RankedVersion {
+            is_latest: version.is_latest() == Some(true),
+            version: ListedVersion {
+                key: version.key()?.to_owned(),
+                version: version.version_id()?.to_owned(),
+                length: u64::try_from(version.size()?).ok()?,
+                modified_s: unix_seconds(version.last_modified()?)?,
+            },
+        });
     }
-    for marker in reply.delete_markers() {
-        let (key, id, modified) = (marker.key(), marker.version_id(), marker.last_modified());
-        let is_latest = marker.is_latest() == Some(true);
-        versions.push((is_latest, to_listed_version(key, id, modified, 0)?));
+    for delete_marker in reply.delete_markers() {
+        ranked_versions.push(RankedVersion {
+            is_latest: delete_marker.is_latest() == Some(true),
+            version: ListedVersion {
+                key: delete_marker.key()?.to_owned(),
+                version: delete_marker.version_id()?.to_owned(),
+                length: 0,
+                modified_s: unix_seconds(delete_marker.last_modified()?)?,
+            },
+        });
     }
-    // Sort by key, newest version first.
-    versions.sort_by_key(|(is_latest, listed)| {
-        (listed.key.clone(), std::cmp::Reverse((*is_latest, listed.modified_s)))
-    });
+    ranked_versions.sort_by_key(RankedVersion::key_then_newest_first);
     let mut next = None;
     if reply.is_truncated() == Some(true) {
         let key = reply.next_key_marker()?.to_owned();
         let version = reply.next_version_id_marker().map(str::to_owned);
         next = Some(VersionMarker { key, version });
     }
-    Some(VersionPage { versions: versions.into_iter().map(|(_, listed)| listed).collect(), next })
+    let versions = ranked_versions.into_iter().map(|ranked| ranked.version).collect();
+    Some(VersionPage { versions, next })
 }
 
-fn to_listed_version(
-    key: Option<&str>,
-    version: Option<&str>,
-    modified: Option<&DateTime>,
-    length: u64,
-) -> Option<ListedVersion> {
-    Some(ListedVersion {
-        key: key?.to_owned(),
-        version: version?.to_owned(),
-        length,
-        modified_s: unix_seconds(modified?)?,
-    })
+/// A version and whether it is the latest of its object.
+struct RankedVersion {
+    is_latest: bool,
+    version: ListedVersion,
+}
+
+impl RankedVersion {
+    /// The sort key: the object's key, then the newest version first.
+    fn key_then_newest_first(&self) -> (String, Reverse<(bool, u64)>) {
+        (self.version.key.clone(), Reverse((self.is_latest, self.version.modified_s)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use aws_sdk_s3::primitives::DateTime;
     use aws_sdk_s3::types::{DeleteMarkerEntry, ObjectVersion};
 
     use super::*;
@@ -110,17 +121,17 @@ mod tests {
             .versions(version("b", "before", 9, false))
             .versions(version("b", "first", 1, false))
             .delete_markers(marker);
-        let whole = to_page(&reply.clone().build()).unwrap();
+        let whole = to_version_page(&reply.clone().build()).unwrap();
         let names: Vec<_> = whole.versions.iter().map(|listed| listed.version.as_str()).collect();
         assert_eq!(names, ["new", "old", "m", "before", "first"]);
         assert_eq!(whole.versions.iter().map(|listed| listed.length).sum::<u64>(), 4 * 7);
         assert_eq!(whole.next, None);
         let reply = reply.is_truncated(true);
-        assert_eq!(to_page(&reply.clone().build()), None, "truncated without a marker");
-        let next = to_page(&reply.next_key_marker("b").build()).unwrap().next;
+        assert_eq!(to_version_page(&reply.clone().build()), None, "truncated without a marker");
+        let next = to_version_page(&reply.next_key_marker("b").build()).unwrap().next;
         assert_eq!(next, Some(VersionMarker { key: "b".to_owned(), version: None }));
         let incomplete =
             ListObjectVersionsOutput::builder().versions(ObjectVersion::builder().build());
-        assert_eq!(to_page(&incomplete.build()), None);
+        assert_eq!(to_version_page(&incomplete.build()), None);
     }
 }

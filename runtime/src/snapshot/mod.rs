@@ -70,7 +70,7 @@ impl SnapshotHandler {
         deadline_ms: u64,
     ) -> Result<QueueResponse, SnapshotFailure> {
         let mut response = QueueResponse::default();
-        let mut failure = None;
+        let mut last_failure = None;
         for message in event.records {
             let item_identifier = message.message_id.clone();
             match self.handle_message(message, deadline_ms).await {
@@ -80,11 +80,14 @@ impl SnapshotHandler {
                 Ok(_) => response.batch_item_failures.push(ItemFailure { item_identifier }),
                 Err(error) => {
                     tracing::error!(%error, "a snapshot job failed");
-                    failure = Some(error);
+                    last_failure = Some(error);
                 }
             }
         }
-        failure.map_or(Ok(response), Err)
+        match last_failure {
+            Some(failure) => Err(failure),
+            None => Ok(response),
+        }
     }
 
     async fn handle_message(

@@ -45,28 +45,33 @@ pub fn build_handler(
     settings: &SnapshotSettings,
     clients: SnapshotClients,
     jobs: Arc<dyn Jobs>,
-    builder: impl FnOnce(BuilderPorts) -> Arc<dyn SnapshotBuilder>,
+    create_builder: impl FnOnce(BuilderPorts) -> Arc<dyn SnapshotBuilder>,
 ) -> SnapshotHandler {
     let SnapshotClients { dynamodb, s3, meter, clock } = clients;
-    let SnapshotSettings { entry_table, segment_table, pending_snapshots_table, bucket, .. } =
-        settings;
-    let tables = DynamoTables::named(entry_table, segment_table, dynamodb.clone(), meter.clone());
-    let tables = Arc::new(tables);
-    let pending =
-        DynamoPendingSnapshots::named(pending_snapshots_table, dynamodb, Arc::clone(&meter));
-    let builder = builder(BuilderPorts {
-        entries: tables.clone(),
-        segments: tables.clone(),
-        blobs: Arc::new(S3Blobs::new(bucket.clone(), s3, meter)),
+    let log_tables = Arc::new(DynamoTables::named(
+        &settings.entry_table,
+        &settings.segment_table,
+        dynamodb.clone(),
+        Arc::clone(&meter),
+    ));
+    let pending_snapshots = DynamoPendingSnapshots::named(
+        &settings.pending_snapshots_table,
+        dynamodb,
+        Arc::clone(&meter),
+    );
+    let snapshot_builder = create_builder(BuilderPorts {
+        entries: log_tables.clone(),
+        segments: log_tables.clone(),
+        blobs: Arc::new(S3Blobs::new(settings.bucket.clone(), s3, meter)),
         clock: Arc::clone(&clock),
     });
-    let ports = SnapshotPorts {
-        entries: tables.clone(),
-        segments: tables,
-        pending: Arc::new(pending),
+    let snapshot_ports = SnapshotPorts {
+        entries: log_tables.clone(),
+        segments: log_tables,
+        pending: Arc::new(pending_snapshots),
         jobs,
         clock,
         random: Arc::new(SystemRandom),
     };
-    SnapshotHandler::new(Snapshots::new(ports, builder))
+    SnapshotHandler::new(Snapshots::new(snapshot_ports, snapshot_builder))
 }

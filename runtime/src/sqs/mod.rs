@@ -19,7 +19,7 @@ use crate::sdk;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Retries are safe, because consumers tolerate duplicate messages.
-const ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// Creates a client for an endpoint outside AWS, such as a local stack, an emulator or a test.
 #[must_use]
@@ -41,7 +41,7 @@ pub fn client(config: &SdkConfig, meter: &Arc<Meter>) -> Client {
         .operation_attempt_timeout(REQUEST_TIMEOUT)
         .build();
     let config = aws_sdk_sqs::config::Builder::from(config)
-        .retry_config(RetryConfig::standard().with_max_attempts(ATTEMPTS))
+        .retry_config(RetryConfig::standard().with_max_attempts(MAX_ATTEMPTS))
         .timeout_config(timeouts)
         .interceptor(count::CountRequests(Arc::clone(meter)))
         .build();

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;
+use aws_sdk_sqs::error::SdkError;
 use aws_sdk_sqs::operation::change_message_visibility::ChangeMessageVisibilityError;
 use aws_sdk_sqs::operation::delete_message::DeleteMessageError;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
@@ -35,16 +36,23 @@ impl Jobs for SqsQueue {
     async fn send(&self, body: &str) -> Result<(), PortError> {
         check_body(body)?;
         let request = self.client.send_message().queue_url(&self.url).message_body(body);
-        request.send().await.map(drop).map_err(|error| port_error(&error))
+        match request.send().await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(port_error(&error)),
+        }
     }
 
-    async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
-        check_max(max)?;
+    async fn receive(
+        &self,
+        max_messages: u8,
+        visibility_s: u32,
+    ) -> Result<Vec<Received>, PortError> {
+        check_max(max_messages)?;
         let reply = self
             .client
             .receive_message()
             .queue_url(&self.url)
-            .max_number_of_messages(i32::from(max))
+            .max_number_of_messages(i32::from(max_messages))
             .visibility_timeout(checked_visibility(visibility_s)?)
             .wait_time_seconds(WAIT_S)
             .message_system_attribute_names(MessageSystemAttributeName::ApproximateReceiveCount)
@@ -52,7 +60,8 @@ impl Jobs for SqsQueue {
             .send()
             .await
             .map_err(|error| port_error(&error))?;
-        reply.messages.unwrap_or_default().into_iter().map(to_received).collect()
+        let messages = reply.messages.unwrap_or_default();
+        messages.into_iter().map(to_received).collect()
     }
 
     async fn change_visibility(
@@ -60,7 +69,7 @@ impl Jobs for SqsQueue {
         receipt: &Receipt,
         visibility_s: u32,
     ) -> Result<bool, PortError> {
-        let reply = self
+        let result = self
             .client
             .change_message_visibility()
             .queue_url(&self.url)
@@ -68,7 +77,7 @@ impl Jobs for SqsQueue {
             .visibility_timeout(checked_visibility(visibility_s)?)
             .send()
             .await;
-        match reply {
+        match result {
             Ok(_) => Ok(true),
             Err(error) if error.as_service_error().is_some_and(is_no_longer_hidden) => Ok(false),
             Err(error) => Err(port_error(&error)),
@@ -81,13 +90,7 @@ impl Jobs for SqsQueue {
             Ok(_) => Ok(()),
             // All receipts were issued by this queue, so an unknown receipt belongs to a deleted
             // message. SQS reports success in this case, but some emulators report an error.
-            Err(error)
-                if error
-                    .as_service_error()
-                    .is_some_and(DeleteMessageError::is_receipt_handle_is_invalid) =>
-            {
-                Ok(())
-            }
+            Err(error) if is_receipt_unknown(&error) => Ok(()),
             Err(error) => Err(port_error(&error)),
         }
     }
@@ -102,7 +105,7 @@ fn checked_visibility(visibility_s: u32) -> Result<i32, PortError> {
 fn is_no_longer_hidden(error: &ChangeMessageVisibilityError) -> bool {
     // SQS reports a deleted message's receipt as an invalid parameter.
     let is_deleted = error.meta().code() == Some("InvalidParameterValue")
-        && error.meta().message().is_some_and(|why| why.contains("does not exist"));
+        && error.meta().message().is_some_and(|message| message.contains("does not exist"));
     is_deleted
         || matches!(
             error,
@@ -111,20 +114,28 @@ fn is_no_longer_hidden(error: &ChangeMessageVisibilityError) -> bool {
         )
 }
 
+fn is_receipt_unknown(error: &SdkError<DeleteMessageError>) -> bool {
+    error.as_service_error().is_some_and(DeleteMessageError::is_receipt_handle_is_invalid)
+}
+
 fn to_received(message: Message) -> Result<Received, PortError> {
-    let attributes = message.attributes.unwrap_or_default();
-    let parse_number = |name: MessageSystemAttributeName| {
-        let text = attributes.get(&name).ok_or_else(|| missing_field(name.as_str()))?;
-        text.parse::<u64>().map_err(|_| missing_field(name.as_str()))
-    };
-    let receive_count = parse_number(MessageSystemAttributeName::ApproximateReceiveCount)?;
+    let receive_count =
+        parse_attribute(&message, MessageSystemAttributeName::ApproximateReceiveCount)?;
+    let sent_ms = parse_attribute(&message, MessageSystemAttributeName::SentTimestamp)?;
+    let receipt_handle = message.receipt_handle.ok_or_else(|| missing_field("ReceiptHandle"))?;
     Ok(Received {
         id: message.message_id.ok_or_else(|| missing_field("MessageId"))?,
         body: message.body.ok_or_else(|| missing_field("Body"))?,
-        receipt: Receipt(message.receipt_handle.ok_or_else(|| missing_field("ReceiptHandle"))?),
+        receipt: Receipt(receipt_handle),
         receive_count: u32::try_from(receive_count).unwrap_or(u32::MAX),
-        sent_ms: parse_number(MessageSystemAttributeName::SentTimestamp)?,
+        sent_ms,
     })
+}
+
+fn parse_attribute(message: &Message, name: MessageSystemAttributeName) -> Result<u64, PortError> {
+    let value = message.attributes.as_ref().and_then(|attributes| attributes.get(&name));
+    let number = value.and_then(|value| value.parse().ok());
+    number.ok_or_else(|| missing_field(name.as_str()))
 }
 
 fn missing_field(name: &str) -> PortError {

@@ -17,9 +17,9 @@ struct AlgorithmHeader {
 /// Returns the `kid` header of an unverified token. Rejects every algorithm except `algorithm`, so
 /// that a token cannot choose how it is verified.
 pub(super) fn read_key_id(token: &str, algorithm: Algorithm) -> Result<Option<String>, TokenError> {
-    let encoded = token.split('.').next().unwrap_or_default();
-    let json = URL_SAFE_NO_PAD.decode(encoded).map_err(|_| TokenError::Invalid)?;
-    serde_json::from_slice::<AlgorithmHeader>(&json).map_err(|_| TokenError::Invalid)?;
+    let encoded_header = token.split('.').next().unwrap_or_default();
+    let header_json = URL_SAFE_NO_PAD.decode(encoded_header).map_err(|_| TokenError::Invalid)?;
+    serde_json::from_slice::<AlgorithmHeader>(&header_json).map_err(|_| TokenError::Invalid)?;
     let header = decode_header(token).map_err(|_| TokenError::Invalid)?;
     // A verifier must reject tokens with unsupported `crit` extensions (RFC 7515 §4.1.11). No
     // extension is supported.

@@ -14,8 +14,8 @@ use crate::settings::{SettingsError, TokenSettings};
 
 /// The stack's own keys and the configured OIDC issuers.
 pub struct Issuers {
-    own: Verifier,
-    oidc: Vec<OidcVerifier>,
+    own_keys: Verifier,
+    oidc_issuers: Vec<OidcVerifier>,
 }
 
 /// The unverified `iss` claim, used only to select the verifier.
@@ -25,24 +25,29 @@ struct UnverifiedClaims {
 }
 
 impl Issuers {
-    /// Creates the verifiers for `settings`. OIDC issuers' public keys are fetched through `keys`.
+    /// Creates the verifiers for `settings`. OIDC issuers' public keys are fetched through
+    /// `key_source`.
     ///
     /// # Errors
     ///
     /// Returns [`SettingsError::Keys`] if a public key is invalid, or [`SettingsError::Issuers`] if
     /// an issuer is configured twice.
-    pub fn new(settings: &TokenSettings, keys: &Arc<dyn KeySource>) -> Result<Self, SettingsError> {
-        let mut names = HashSet::from([settings.issuer.as_str()]);
+    pub fn new(
+        settings: &TokenSettings,
+        key_source: &Arc<dyn KeySource>,
+    ) -> Result<Self, SettingsError> {
+        let mut issuer_names = HashSet::from([settings.issuer.as_str()]);
+        let mut oidc_issuers = Vec::new();
         for issuer in &settings.oidc {
-            if !names.insert(&issuer.issuer) {
+            let is_new = issuer_names.insert(&issuer.issuer);
+            if !is_new {
                 let why = format!("`{}` is configured twice", issuer.issuer);
                 return Err(SettingsError::Issuers { why });
             }
+            let key_source = Arc::clone(key_source);
+            oidc_issuers.push(OidcVerifier::new(issuer.clone(), settings.not_before_s, key_source));
         }
-        let oidc = settings.oidc.iter().map(|issuer| {
-            OidcVerifier::new(issuer.clone(), settings.not_before_s, Arc::clone(keys))
-        });
-        Ok(Self { own: Verifier::new(settings)?, oidc: oidc.collect() })
+        Ok(Self { own_keys: Verifier::new(settings)?, oidc_issuers })
     }
 
     /// Verifies a token at `now_s` (Unix seconds) and returns its holder.
@@ -55,17 +60,17 @@ impl Issuers {
         if token.len() > MAX_TOKEN_BYTES {
             return Err(TokenError::TooLong);
         }
-        if let Some(issuer) = self.find_oidc_issuer(token) {
-            return issuer.verify(token, now_s).await;
+        match self.find_oidc_issuer(token) {
+            Some(oidc_issuer) => oidc_issuer.verify(token, now_s).await,
+            None => self.own_keys.verify(token, now_s),
         }
-        self.own.verify(token, now_s)
     }
 
     fn find_oidc_issuer(&self, token: &str) -> Option<&OidcVerifier> {
-        if self.oidc.is_empty() {
+        if self.oidc_issuers.is_empty() {
             return None;
         }
-        let claims: UnverifiedClaims = insecure_decode_claims(token).ok()?;
-        self.oidc.iter().find(|verifier| verifier.issuer() == claims.iss)
+        let unverified_claims: UnverifiedClaims = insecure_decode_claims(token).ok()?;
+        self.oidc_issuers.iter().find(|verifier| verifier.issuer() == unverified_claims.iss)
     }
 }

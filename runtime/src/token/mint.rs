@@ -40,30 +40,30 @@ impl KeyPair {
     /// # Errors
     /// Returns [`MintError::Generate`] if no random numbers are available.
     pub fn generate() -> Result<Self, MintError> {
-        let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
+        let pkcs8_document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
             .map_err(|_| MintError::Generate)?;
-        Self::from_pkcs8(document.as_ref().to_vec())
+        Self::from_pkcs8(pkcs8_document.as_ref().to_vec())
     }
 
     /// Reads a key pair from PEM text.
     ///
     /// # Errors
     /// Returns [`MintError::NotAKey`] if the text is not an Ed25519 private key.
-    pub fn from_pem(text: &str) -> Result<Self, MintError> {
-        let parsed =
-            pem::parse(text).map_err(|error| MintError::NotAKey { why: error.to_string() })?;
-        if parsed.tag() != PEM_TAG {
+    pub fn from_pem(pem_text: &str) -> Result<Self, MintError> {
+        let pem_block =
+            pem::parse(pem_text).map_err(|error| MintError::NotAKey { why: error.to_string() })?;
+        if pem_block.tag() != PEM_TAG {
             return Err(MintError::NotAKey {
-                why: format!("the file contains a {}", parsed.tag()),
+                why: format!("the file contains a {}", pem_block.tag()),
             });
         }
-        Self::from_pkcs8(parsed.into_contents())
+        Self::from_pkcs8(pem_block.into_contents())
     }
 
     fn from_pkcs8(pkcs8: Vec<u8>) -> Result<Self, MintError> {
-        let pair = Ed25519KeyPair::from_pkcs8(&pkcs8)
+        let key_pair = Ed25519KeyPair::from_pkcs8(&pkcs8)
             .map_err(|error| MintError::NotAKey { why: error.to_string() })?;
-        let public_key = pair.public_key().as_ref().to_vec();
+        let public_key = key_pair.public_key().as_ref().to_vec();
         let id = derive_key_id(&public_key);
         Ok(Self { id, pkcs8, public_key })
     }
@@ -86,8 +86,8 @@ impl KeyPair {
     /// Returns [`MintError::Sign`] if signing fails.
     pub fn sign(&self, claims: &Claims) -> Result<String, MintError> {
         let header = Header { kid: Some(self.id.clone()), ..Header::new(Algorithm::EdDSA) };
-        let key = EncodingKey::from_ed_der(&self.pkcs8);
-        jsonwebtoken::encode(&header, claims, &key)
+        let encoding_key = EncodingKey::from_ed_der(&self.pkcs8);
+        jsonwebtoken::encode(&header, claims, &encoding_key)
             .map_err(|error| MintError::Sign { why: error.to_string() })
     }
 }

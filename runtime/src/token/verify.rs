@@ -11,7 +11,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 use super::error::TokenError;
 use super::header::read_key_id;
 use super::{Claims, Spreadsheets};
-use crate::settings::{SettingsError, TokenSettings};
+use crate::settings::{PublicKey, SettingsError, TokenSettings};
 
 /// Tolerated clock skew, in seconds.
 pub(super) const LEEWAY_S: u64 = 30;
@@ -34,20 +34,11 @@ impl Verifier {
     /// Returns [`SettingsError::Keys`] if a key is invalid or occurs twice.
     pub fn new(settings: &TokenSettings) -> Result<Self, SettingsError> {
         let mut keys = HashMap::new();
-        for key in &settings.keys {
-            let fault = |why: String| SettingsError::Keys { why: format!("`{}`: {why}", key.id) };
-            let bytes = URL_SAFE_NO_PAD
-                .decode(&key.public_key)
-                .map_err(|error| fault(error.to_string()))?;
-            if bytes.len() != PUBLIC_KEY_BYTES {
-                return Err(fault(format!(
-                    "it has {} bytes; {PUBLIC_KEY_BYTES} are required",
-                    bytes.len()
-                )));
-            }
-            let decoding = DecodingKey::from_ed_der(&bytes);
-            if keys.insert(key.id.clone(), decoding).is_some() {
-                return Err(fault("the key is listed twice".to_owned()));
+        for public_key in &settings.keys {
+            let decoding_key = decode_public_key(public_key)?;
+            let replaced_key = keys.insert(public_key.id.clone(), decoding_key);
+            if replaced_key.is_some() {
+                return Err(invalid_key(public_key, "the key is listed twice"));
             }
         }
         // Fix the algorithm, so that a token cannot choose how it is verified.
@@ -73,12 +64,28 @@ impl Verifier {
         }
         let key_id = read_key_id(token, Algorithm::EdDSA)?.ok_or(TokenError::UnknownKey)?;
         let key = self.keys.get(&key_id).ok_or(TokenError::UnknownKey)?;
-        let token =
+        let verified_token =
             decode::<Claims>(token, key, &self.validation).map_err(|_| TokenError::Invalid)?;
-        check_times(&token.claims, self.not_before_s, now_s)?;
-        check_claims(&token.claims)?;
-        Ok(token.claims.into())
+        let claims = verified_token.claims;
+        check_times(&claims, self.not_before_s, now_s)?;
+        check_claims(&claims)?;
+        Ok(claims.into())
     }
+}
+
+fn decode_public_key(public_key: &PublicKey) -> Result<DecodingKey, SettingsError> {
+    let bytes = URL_SAFE_NO_PAD
+        .decode(&public_key.public_key)
+        .map_err(|error| invalid_key(public_key, &error.to_string()))?;
+    if bytes.len() != PUBLIC_KEY_BYTES {
+        let reason = format!("it has {} bytes; {PUBLIC_KEY_BYTES} are required", bytes.len());
+        return Err(invalid_key(public_key, &reason));
+    }
+    Ok(DecodingKey::from_ed_der(&bytes))
+}
+
+fn invalid_key(public_key: &PublicKey, reason: &str) -> SettingsError {
+    SettingsError::Keys { why: format!("`{}`: {reason}", public_key.id) }
 }
 
 fn check_times(claims: &Claims, not_before_s: u64, now_s: u64) -> Result<(), TokenError> {
@@ -102,9 +109,9 @@ pub(super) fn check_lifetime(begins_s: u64, ends_s: u64) -> Result<(), TokenErro
 
 fn check_claims(claims: &Claims) -> Result<(), TokenError> {
     let is_subject_valid = !claims.sub.is_empty() && claims.sub.len() <= MAX_AUTHOR_BYTES;
-    let is_list_short = match &claims.spreadsheets {
+    let list_is_short = match &claims.spreadsheets {
         Spreadsheets::Only(logs) => logs.len() <= MAX_TOKEN_SPREADSHEETS,
         Spreadsheets::Named(_) => true,
     };
-    if is_subject_valid && is_list_short { Ok(()) } else { Err(TokenError::Invalid) }
+    if is_subject_valid && list_is_short { Ok(()) } else { Err(TokenError::Invalid) }
 }

@@ -59,19 +59,18 @@ pub struct WebhookParts {
 impl WebhookParts {
     #[must_use]
     pub fn build(self) -> Webhook {
-        let Self { index, streams, blobs, url, receivers, events, stack, incarnation } = self;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let secrets = WebhookSecrets::new(blobs);
-        let sender = HttpSender::new(url, secrets, Arc::clone(&clock), receivers);
+        let secrets = WebhookSecrets::new(self.blobs);
+        let sender = HttpSender::new(self.url, secrets, Arc::clone(&clock), self.receivers);
         let ports = WebhookPorts {
-            feed: FeedReader::new(Arc::clone(&index) as _, incarnation),
-            progresses: index,
+            feed: FeedReader::new(Arc::clone(&self.index) as _, self.incarnation),
+            progresses: self.index,
             sender: Arc::new(sender),
             clock: Arc::clone(&clock),
         };
-        let webhook = Webhook::new(ports, &stack);
-        if events {
-            webhook.with_catalog(CatalogStore::new(streams, clock, Arc::new(SystemRandom)))
+        let webhook = Webhook::new(ports, &self.stack);
+        if self.events {
+            webhook.with_catalog(CatalogStore::new(self.streams, clock, Arc::new(SystemRandom)))
         } else {
             webhook
         }
@@ -87,11 +86,19 @@ pub fn build_webhook(
     meter: Arc<Meter>,
     receivers: Receivers,
 ) -> Webhook {
-    let index = DynamoFeed::named(&settings.feed_table, client.clone(), Arc::clone(&meter));
-    let streams = DynamoStreams::named(&settings.event_stream_table, client, meter);
-    let WebhookSettings { url, events, stack, incarnation, .. } = settings;
-    let (index, streams) = (Arc::new(index), Arc::new(streams));
-    WebhookParts { index, streams, blobs, url, receivers, events, stack, incarnation }.build()
+    let feed_table = DynamoFeed::named(&settings.feed_table, client.clone(), Arc::clone(&meter));
+    let stream_table = DynamoStreams::named(&settings.event_stream_table, client, meter);
+    let parts = WebhookParts {
+        index: Arc::new(feed_table),
+        streams: Arc::new(stream_table),
+        blobs,
+        url: settings.url,
+        receivers,
+        events: settings.events,
+        stack: settings.stack,
+        incarnation: settings.incarnation,
+    };
+    parts.build()
 }
 
 impl WebhookHandler {
@@ -109,24 +116,31 @@ impl WebhookHandler {
     /// Returns a [`WebhookError`] if a part of the range was not delivered. Lambda then redelivers
     /// the batch.
     pub async fn handle(&self, event: Event, deadline_ms: u64) -> Result<(), WebhookError> {
-        let records = event.records.len();
-        let mut range: Option<(Checkpoint, Checkpoint)> = None;
+        let record_count = event.records.len();
+        let mut checkpoints = Vec::new();
         for mut record in event.records {
             match read_checkpoint(&mut record) {
-                Ok(checkpoint) => {
-                    let (first, last) = range.unwrap_or((checkpoint, checkpoint));
-                    range = Some((first.min(checkpoint), last.max(checkpoint)));
-                }
+                Ok(checkpoint) => checkpoints.push(checkpoint),
                 Err(error) => tracing::error!(%error, "cannot read a record of the Feed table"),
             }
         }
-        let Some(range) = range else { return Ok(()) };
-        let delivered = self.webhook.deliver(range, deadline_ms).await;
-        match &delivered {
-            Ok(items) => tracing::info!(records, items, "delivered the feed"),
-            Err(error) => tracing::warn!(records, %error, "the feed was not delivered completely"),
+        let first_checkpoint = checkpoints.iter().copied().min();
+        let last_checkpoint = checkpoints.iter().copied().max();
+        let (Some(first_checkpoint), Some(last_checkpoint)) = (first_checkpoint, last_checkpoint)
+        else {
+            return Ok(());
+        };
+        let range = (first_checkpoint, last_checkpoint);
+        match self.webhook.deliver(range, deadline_ms).await {
+            Ok(items) => {
+                tracing::info!(records = record_count, items, "delivered the feed");
+                Ok(())
+            }
+            Err(error) => {
+                tracing::warn!(records = record_count, %error, "the feed was not delivered completely");
+                Err(error)
+            }
         }
-        delivered.map(drop)
     }
 }
 

@@ -44,10 +44,12 @@ impl WebhookSecrets {
         if let Some(secrets) = self.read().await? {
             return Ok(secrets);
         }
-        self.write(&[generate()?]).await?;
+        self.write(&[generate_secret()?]).await?;
         // A concurrent caller may have stored another secret, so use the stored one.
-        let stored = self.read().await?;
-        stored.ok_or_else(|| PortError::temporary("the new webhook secret is not readable yet"))
+        match self.read().await? {
+            Some(secrets) => Ok(secrets),
+            None => Err(PortError::temporary("the new webhook secret is not readable yet")),
+        }
     }
 
     /// Rotates the secrets: creates a new secret and keeps the previous one, which also signs
@@ -57,15 +59,17 @@ impl WebhookSecrets {
     ///
     /// Returns the same errors as [`WebhookSecrets::get`].
     pub async fn rotate(&self) -> Result<Vec<Secret>, PortError> {
-        let previous = self.read().await?.unwrap_or_default();
-        let secrets = [generate()?].into_iter().chain(previous).take(ACTIVE_SECRETS);
-        let secrets: Vec<Secret> = secrets.collect();
+        let mut secrets = vec![generate_secret()?];
+        let previous_secrets = self.read().await?.unwrap_or_default();
+        secrets.extend(previous_secrets);
+        secrets.truncate(ACTIVE_SECRETS);
         self.write(&secrets).await?;
         Ok(secrets)
     }
 
     async fn read(&self) -> Result<Option<Vec<Secret>>, PortError> {
-        let bytes = match self.blobs.get(&key()?, MAX_WEBHOOK_SECRETS_BYTES).await? {
+        let object = self.blobs.get(&secrets_key()?, MAX_WEBHOOK_SECRETS_BYTES).await?;
+        let bytes = match object {
             GetOutcome::Found { bytes, .. } => bytes,
             GetOutcome::Absent => return Ok(None),
             GetOutcome::TooLong { length } => {
@@ -74,26 +78,28 @@ impl WebhookSecrets {
         };
         let stored: StoredSecrets = serde_json::from_slice(&bytes)
             .map_err(|_| unreadable("it is not a JSON list of secrets"))?;
-        let secrets = stored.secrets.iter().map(|text| Secret::parse(text));
-        let secrets: Result<Vec<Secret>, _> = secrets.collect();
-        match secrets {
-            Ok(secrets) if !secrets.is_empty() => Ok(Some(secrets)),
-            Ok(_) => Err(unreadable("the list is empty")),
-            Err(error) => Err(unreadable(&error.to_string())),
+        if stored.secrets.is_empty() {
+            return Err(unreadable("the list is empty"));
         }
+        let mut secrets = Vec::new();
+        for secret_text in &stored.secrets {
+            let secret =
+                Secret::parse(secret_text).map_err(|error| unreadable(&error.to_string()))?;
+            secrets.push(secret);
+        }
+        Ok(Some(secrets))
     }
 
     async fn write(&self, secrets: &[Secret]) -> Result<(), PortError> {
-        let secrets = secrets.iter().map(|secret| secret.text().to_owned()).collect();
-        let bytes = serde_json::to_vec(&StoredSecrets { secrets })
+        let secret_texts = secrets.iter().map(|secret| secret.text().to_owned()).collect();
+        let bytes = serde_json::to_vec(&StoredSecrets { secrets: secret_texts })
             .map_err(|error| PortError::permanent(error.to_string()))?;
-        let hash = digest(&SHA256, &bytes);
-        let sha256 = hash
+        let sha256 = digest(&SHA256, &bytes)
             .as_ref()
             .try_into()
             .map_err(|_| PortError::permanent("the SHA-256 digest has an unexpected length"))?;
         let blob = NewBlob {
-            key: key()?,
+            key: secrets_key()?,
             bytes: Bytes::from(bytes),
             sha256,
             content_type: Some("application/json".to_owned()),
@@ -104,21 +110,21 @@ impl WebhookSecrets {
     }
 }
 
-fn key() -> Result<BlobKey, PortError> {
-    let key = BlobKey::new(WEBHOOK_SECRETS_KEY);
-    key.map_err(|error| PortError::permanent(error.to_string()))
+fn secrets_key() -> Result<BlobKey, PortError> {
+    BlobKey::new(WEBHOOK_SECRETS_KEY).map_err(|error| PortError::permanent(error.to_string()))
 }
 
-fn generate() -> Result<Secret, PortError> {
+fn generate_secret() -> Result<Secret, PortError> {
     let mut bytes = [0; SECRET_BYTES];
-    let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| PortError::permanent("the system's random number generator failed"))?;
+    if SystemRandom::new().fill(&mut bytes).is_err() {
+        return Err(PortError::permanent("the system's random number generator failed"));
+    }
     Ok(Secret::from_bytes(&bytes))
 }
 
-fn unreadable(why: &str) -> PortError {
+fn unreadable(reason: &str) -> PortError {
     let help = "delete the object to have a new secret created";
-    PortError::permanent(format!("cannot read {WEBHOOK_SECRETS_KEY}: {why}; {help}"))
+    PortError::permanent(format!("cannot read {WEBHOOK_SECRETS_KEY}: {reason}; {help}"))
 }
 
 #[cfg(test)]
@@ -133,7 +139,7 @@ mod tests {
 
     async fn put(blobs: &Arc<dyn Blobs>, text: String) {
         let sha256 = digest(&SHA256, text.as_bytes()).as_ref().try_into().unwrap();
-        let (key, bytes) = (key().unwrap(), Bytes::from(text));
+        let (key, bytes) = (secrets_key().unwrap(), Bytes::from(text));
         let (content_type, content_encoding, pending) = (None, None, false);
         let blob = NewBlob { key, bytes, sha256, content_type, content_encoding, pending };
         blobs.put(blob).await.unwrap();

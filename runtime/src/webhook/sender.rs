@@ -35,23 +35,25 @@ impl HttpSender {
 #[async_trait]
 impl WebhookSender for HttpSender {
     async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected> {
-        let not_accepted = |why: String| DeliveryRejected { reason: why };
+        let rejected = |reason: String| DeliveryRejected { reason };
         if !self.receivers.allows_url(&self.url) {
-            let why = format!("{}: the host is not on the public internet", self.url);
-            return Err(not_accepted(why));
+            let reason = format!("{}: the host is not on the public internet", self.url);
+            return Err(rejected(reason));
         }
-        let body =
-            serde_json::to_string(delivery).map_err(|error| not_accepted(error.to_string()))?;
-        let secrets = self.secrets.get().await.map_err(|error| not_accepted(error.to_string()))?;
-        let (id, sent_s) = (delivery.id(), self.clock.now_ms() / 1_000);
+        let body = serde_json::to_string(delivery).map_err(|error| rejected(error.to_string()))?;
+        let secrets = self.secrets.get().await.map_err(|error| rejected(error.to_string()))?;
+        let delivery_id = delivery.id();
+        let sent_s = self.clock.now_ms() / 1_000;
         let signatures: Vec<String> =
-            secrets.iter().map(|secret| secret.sign(&id, sent_s, &body)).collect();
+            secrets.iter().map(|secret| secret.sign(&delivery_id, sent_s, &body)).collect();
         let headers = [
-            (ID_HEADER, id),
+            (ID_HEADER, delivery_id),
             (TIMESTAMP_HEADER, sent_s.to_string()),
             (SIGNATURE_HEADER, signatures.join(" ")),
         ];
-        let sent = self.client.post_json(&self.url, body, &headers).await;
-        sent.map_err(|fault| not_accepted(format!("{}: {fault}", self.url)))
+        self.client
+            .post_json(&self.url, body, &headers)
+            .await
+            .map_err(|fault| rejected(format!("{}: {fault}", self.url)))
     }
 }

@@ -35,9 +35,9 @@ impl Secret {
     /// # Errors
     ///
     /// Returns [`BadSecret`] if the prefix, the encoding or the length is wrong.
-    pub fn parse(text: &str) -> Result<Self, BadSecret> {
-        let encoded = text.strip_prefix(SECRET_PREFIX).ok_or(BadSecret)?;
-        let bytes = STANDARD.decode(encoded).map_err(|_| BadSecret)?;
+    pub fn parse(secret_text: &str) -> Result<Self, BadSecret> {
+        let encoded_key = secret_text.strip_prefix(SECRET_PREFIX).ok_or(BadSecret)?;
+        let bytes = STANDARD.decode(encoded_key).map_err(|_| BadSecret)?;
         if !PERMITTED_BYTES.contains(&bytes.len()) {
             return Err(BadSecret);
         }
@@ -52,9 +52,9 @@ impl Secret {
 
     /// Signs a delivery: its `id`, its time `sent_s` (Unix seconds) and its body.
     #[must_use]
-    pub fn sign(&self, id: &str, sent_s: u64, body: &str) -> String {
-        let content = format!("{id}.{sent_s}.{body}");
-        let tag = hmac::sign(&self.key, content.as_bytes());
+    pub fn sign(&self, delivery_id: &str, sent_s: u64, body: &str) -> String {
+        let signed_content = format!("{delivery_id}.{sent_s}.{body}");
+        let tag = hmac::sign(&self.key, signed_content.as_bytes());
         format!("v1,{}", STANDARD.encode(tag.as_ref()))
     }
 }

@@ -7,12 +7,12 @@ use cellar_base::table_attributes::{
 
 use super::functions;
 use super::key::{self, KeyUse};
-use super::permissions::{self, objects_matching, objects_with_prefix};
+use super::permissions::{self, arn_of_objects_matching, arn_of_objects_with_prefix};
 use super::storage::{CORS_MAX_AGE_S, Storage};
 use super::suppressions;
 use crate::config::{Architecture, Config};
 use crate::constructs::{
-    Function, FunctionCode, FunctionUrl, FunctionUrlCors, Handle, LogGroup, Permission, Role,
+    BundleLocation, Function, FunctionUrl, FunctionUrlCors, Handle, LogGroup, Permission, Role,
     Service, Statement,
 };
 use crate::expression::Expression;
@@ -30,11 +30,30 @@ pub(super) fn add_api(
     config: &Config,
     architecture: Architecture,
     storage: &Storage,
-    code: &FunctionCode,
+    bundle: &BundleLocation,
 ) -> Result<Api, SynthesisError> {
-    let logs = functions::add_log_group(stack, "ApiLogGroup", config)?;
-    let role = stack.add("ApiRole", api_role(config, storage, &logs))?;
-    let function = Function::new("Serves the HTTP API.", architecture, code.clone(), &role, &logs)
+    let log_group = functions::add_log_group(stack, "ApiLogGroup", config)?;
+    let role = stack.add("ApiRole", api_role(config, storage, &log_group))?;
+    let function = api_function(config, architecture, storage, bundle, &role, &log_group);
+    let function = stack.add("ApiFunction", function)?;
+    let url = stack.add("ApiUrl", api_url(config, &function))?;
+    stack.add("ApiUrlPermission", Permission::public_url(&function))?;
+    stack.add("ApiInvokePermission", Permission::invocation_through_url(&function))?;
+    suppressions::suppress_api_function_rules(stack, &function);
+    suppressions::suppress_api_url_rules(stack, &url);
+    Ok(Api { function, url })
+}
+
+fn api_function(
+    config: &Config,
+    architecture: Architecture,
+    storage: &Storage,
+    bundle: &BundleLocation,
+    role: &Handle<Role>,
+    log_group: &Handle<LogGroup>,
+) -> Function {
+    let description = "Serves the HTTP API.";
+    let mut function = Function::new(description, architecture, bundle.clone(), role, log_group)
         .memory_mb(config.api.memory_mb)
         .timeout_s(config.api.timeout_s)
         .traced(config.tracing)
@@ -49,26 +68,18 @@ pub(super) fn add_api(
         .environment(environment::TOKEN_ISSUER, config.tokens.issuer.as_str())
         .environment(environment::TOKEN_AUDIENCE, config.tokens.audience.as_str())
         .environment(environment::TOKEN_KEYS, config.tokens.keys_json());
-    let function = with_token_settings(config, function);
-    let function = functions::in_incarnation(function, config);
-    let function = match config.snapshots.log_policy() {
-        Some(policy) => {
-            function.environment(environment::UPKEEP, serde_json::json!(policy).to_string())
-        }
-        None => function,
-    };
-    let function = stack.add("ApiFunction", function)?;
-    let url = stack.add("ApiUrl", function_url(config, &function))?;
-    stack.add("ApiUrlPermission", Permission::public_url(&function))?;
-    stack.add("ApiInvokePermission", Permission::invocation_through_url(&function))?;
-    suppressions::for_api_function(stack, &function);
-    suppressions::for_api_url(stack, &url);
-    Ok(Api { function, url })
+    function = with_token_settings(function, config);
+    function = functions::with_incarnation(function, config);
+    if let Some(log_policy) = config.snapshots.log_policy() {
+        let log_policy_json = serde_json::json!(log_policy).to_string();
+        function = function.environment(environment::UPKEEP, log_policy_json);
+    }
+    function
 }
 
 /// Sets the environment variables for optional token settings: `OpenID Connect` issuers and the
 /// earliest issue time.
-fn with_token_settings(config: &Config, mut function: Function) -> Function {
+fn with_token_settings(mut function: Function, config: &Config) -> Function {
     if !config.tokens.oidc.is_empty() {
         function = function.environment(environment::TOKEN_OIDC, config.tokens.oidc_json());
     }
@@ -81,7 +92,9 @@ fn with_token_settings(config: &Config, mut function: Function) -> Function {
 /// Returns the request timeout in milliseconds: one second less than the function timeout, so that
 /// the API returns an error before Lambda terminates the invocation.
 fn request_timeout_ms(config: &Config) -> u32 {
-    config.api.timeout_s.saturating_sub(1).saturating_mul(1_000)
+    const RESPONSE_RESERVE_S: u32 = 1;
+    const MS_PER_SECOND: u32 = 1_000;
+    config.api.timeout_s.saturating_sub(RESPONSE_RESERVE_S).saturating_mul(MS_PER_SECOND)
 }
 
 /// Returns the execution role of the API, which grants only the permissions that the API uses.
@@ -89,7 +102,7 @@ fn request_timeout_ms(config: &Config) -> u32 {
 /// The API cannot update or delete entries and segments, and cannot delete event streams. In the
 /// bucket, it can write only large entries and import chunks; it can read but not write offloaded
 /// segments and snapshots.
-fn api_role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
+fn api_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>) -> Role {
     // A presigned upload runs with the permissions of the role that signed its URL, so the role
     // must be allowed to tag the object.
     let uploads = Statement::allow(
@@ -101,45 +114,47 @@ fn api_role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role
             "s3:PutObject",
             "s3:PutObjectTagging",
         ],
-        [objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
+        [arn_of_objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
     // The API reads offloaded segments; only operators write them.
-    let offload = Statement::allow(
+    let offloaded_segments = Statement::allow(
         "Offload",
         ["s3:GetObject"],
-        [objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
+        [arn_of_objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
     );
     // The API publishes uploaded chunks once verified. It cannot write roots.
     let chunks = Statement::allow(
         "Chunks",
         ["s3:PutObject"],
-        [objects_matching(&storage.bucket, CHUNKS_PATTERN)],
+        [arn_of_objects_matching(&storage.bucket, CHUNKS_PATTERN)],
     );
     let sheets = Statement::allow(
         "Sheets",
         ["s3:GetObject"],
-        [objects_with_prefix(&storage.bucket, SHEETS_PREFIX)],
+        [arn_of_objects_with_prefix(&storage.bucket, SHEETS_PREFIX)],
     );
-    let readable = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
-    let missing = permissions::detect_missing_objects(&storage.bucket, &readable);
-    let role = Role::assumed_by(Service::Lambda)
+    let readable_prefixes = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
+    let missing_objects =
+        permissions::allow_missing_object_detection(&storage.bucket, &readable_prefixes);
+    let base_role = Role::assumed_by(Service::Lambda)
         .policy("tables", table_statements(storage))
-        .policy("bucket", [uploads, offload, chunks, sheets, missing])
-        .policy("logs", [permissions::own_logs(logs)]);
-    let role = permissions::allow_traces(role, config);
-    key::allow_key_use(role, config, &[KeyUse::Tables, KeyUse::Bucket])
+        .policy("bucket", [uploads, offloaded_segments, chunks, sheets, missing_objects])
+        .policy("log_group", [permissions::allow_log_writes(log_group)]);
+    let traced_role = permissions::with_trace_policy(base_role, config);
+    key::with_key_policy(traced_role, config, &[KeyUse::Tables, KeyUse::Bucket])
 }
 
 /// Returns the table policy statements. A transaction requires the permissions for each of its
 /// operations.
 fn table_statements(storage: &Storage) -> [Statement; 4] {
-    let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
-    let entries = Statement::allow("EntryTable", actions, [storage.entries.arn()]);
-    let segments = Statement::allow("SegmentTable", actions, [storage.segments.arn()]);
+    let append_actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
+    let entries = Statement::allow("EntryTable", append_actions, [storage.entries.arn()]);
+    let segments = Statement::allow("SegmentTable", append_actions, [storage.segments.arn()]);
     // An append updates the tip (newest item) of the event stream.
-    let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
+    let update_actions =
+        ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
     let event_streams =
-        Statement::allow("EventStreamTable", actions, [storage.event_streams.arn()]);
+        Statement::allow("EventStreamTable", update_actions, [storage.event_streams.arn()]);
     // Only the indexer writes the feed.
     let feed = Statement::allow("FeedTable", ["dynamodb:Query"], [storage.feed.arn()]);
     [entries, segments, event_streams, feed]
@@ -150,7 +165,7 @@ fn table_statements(storage: &Storage) -> [Statement; 4] {
 pub const REQUEST_HEADERS: [&str; 5] =
     ["authorization", "content-type", "if-match", "if-none-match", "x-replicache-requestid"];
 
-fn function_url(config: &Config, function: &Handle<Function>) -> FunctionUrl {
+fn api_url(config: &Config, function: &Handle<Function>) -> FunctionUrl {
     let url = FunctionUrl::new(function);
     if config.cors_origins.is_empty() {
         return url;

@@ -1,90 +1,113 @@
 //! CloudWatch dashboard for requests, background work and consumed capacity.
 
-use super::alarms::Parts;
-use crate::constructs::{Dashboard, Metric, Watched, Widget};
+use super::alarms::StackResources;
+use super::storage::Storage;
+use crate::constructs::{Dashboard, Metric, MonitoredResource, Widget};
 use crate::stack::{Stack, SynthesisError};
 
-pub(super) fn add_dashboard(stack: &mut Stack, parts: &Parts<'_>) -> Result<(), SynthesisError> {
-    let widgets = request_widgets(parts)
-        .into_iter()
-        .chain(background_widgets(parts))
-        .chain(table_widgets(parts));
-    stack.add("Dashboard", widgets.fold(Dashboard::new(), Dashboard::widget))?;
+pub(super) fn add_dashboard(
+    stack: &mut Stack,
+    resources: &StackResources<'_>,
+) -> Result<(), SynthesisError> {
+    let mut dashboard = Dashboard::new();
+    for row_of_widgets in
+        [request_widgets(resources), background_widgets(resources), table_widgets(resources)]
+    {
+        for widget in row_of_widgets {
+            dashboard = dashboard.widget(widget);
+        }
+    }
+    stack.add("Dashboard", dashboard)?;
     Ok(())
 }
 
-fn request_widgets(parts: &Parts<'_>) -> [Widget; 3] {
-    let api = || Watched::function(parts.api);
+fn request_widgets(resources: &StackResources<'_>) -> [Widget; 3] {
+    let api_function = || MonitoredResource::function(resources.api);
     [
         Widget::new("Requests")
-            .line("requests", Metric::UrlRequests, api())
-            .line("rejected (4xx)", Metric::UrlClientErrors, api())
-            .line("failed (5xx)", Metric::UrlServerErrors, api()),
+            .line("requests", Metric::UrlRequests, api_function())
+            .line("rejected (4xx)", Metric::UrlClientErrors, api_function())
+            .line("failed (5xx)", Metric::UrlServerErrors, api_function()),
         Widget::new("Request latency (ms)")
-            .percentile("median", Metric::UrlLatency, api(), "p50")
-            .percentile("p99", Metric::UrlLatency, api(), "p99"),
+            .percentile("median", Metric::UrlLatency, api_function(), "p50")
+            .percentile("p99", Metric::UrlLatency, api_function(), "p99"),
         Widget::new("Functions: throttles and concurrency")
-            .line("API throttled", Metric::Throttles, api())
-            .line("relay throttled", Metric::Throttles, Watched::function(&parts.events.relay))
-            .line("indexer throttled", Metric::Throttles, Watched::function(parts.indexer))
-            .line("snapshots throttled", Metric::Throttles, Watched::function(parts.snapshot))
-            .line("API concurrency", Metric::ConcurrentExecutions, api()),
+            .line("API throttled", Metric::Throttles, api_function())
+            .line(
+                "relay throttled",
+                Metric::Throttles,
+                MonitoredResource::function(&resources.relay_and_queues.relay),
+            )
+            .line(
+                "indexer throttled",
+                Metric::Throttles,
+                MonitoredResource::function(resources.indexer),
+            )
+            .line(
+                "snapshot_jobs throttled",
+                Metric::Throttles,
+                MonitoredResource::function(resources.snapshot),
+            )
+            .line("API concurrency", Metric::ConcurrentExecutions, api_function()),
     ]
 }
 
-fn background_widgets(parts: &Parts<'_>) -> [Widget; 3] {
-    let relay = || Watched::function(&parts.events.relay);
-    let indexer = || Watched::function(parts.indexer);
-    let snapshot = || Watched::function(parts.snapshot);
-    let jobs = || Watched::queue(&parts.events.snapshots);
-    let change_stream_dead_letters = Watched::queue(&parts.events.change_stream_dead_letters);
-    let snapshot_dead_letters = Watched::queue(&parts.events.snapshot_dead_letters);
-    let mut change_streams = Widget::new("Change stream lag (ms)")
-        .line("relay", Metric::IteratorAge, relay())
-        .line("relay errors", Metric::Errors, relay())
-        .line("indexer", Metric::IteratorAge, indexer())
-        .line("indexer errors", Metric::Errors, indexer());
-    if let Some(webhook) = parts.webhook {
-        change_streams = change_streams
-            .line("webhook", Metric::IteratorAge, Watched::function(webhook))
-            .line("webhook errors", Metric::Errors, Watched::function(webhook));
+fn background_widgets(resources: &StackResources<'_>) -> [Widget; 3] {
+    let relay_function = || MonitoredResource::function(&resources.relay_and_queues.relay);
+    let indexer_function = || MonitoredResource::function(resources.indexer);
+    let snapshot_function = || MonitoredResource::function(resources.snapshot);
+    let job_queue = || MonitoredResource::queue(&resources.relay_and_queues.snapshot_jobs);
+    let change_stream_dead_letters =
+        MonitoredResource::queue(&resources.relay_and_queues.change_stream_dead_letters);
+    let snapshot_dead_letters =
+        MonitoredResource::queue(&resources.relay_and_queues.snapshot_dead_letters);
+    let mut lag_chart = Widget::new("Change stream lag (ms)")
+        .line("relay", Metric::IteratorAge, relay_function())
+        .line("relay errors", Metric::Errors, relay_function())
+        .line("indexer", Metric::IteratorAge, indexer_function())
+        .line("indexer errors", Metric::Errors, indexer_function());
+    if let Some(webhook) = resources.webhook {
+        lag_chart = lag_chart
+            .line("webhook", Metric::IteratorAge, MonitoredResource::function(webhook))
+            .line("webhook errors", Metric::Errors, MonitoredResource::function(webhook));
     }
     [
-        change_streams,
+        lag_chart,
         Widget::new("Snapshots")
-            .line("invocations", Metric::Invocations, snapshot())
-            .line("errors", Metric::Errors, snapshot())
-            .line("maximum (ms)", Metric::Duration, snapshot()),
+            .line("invocations", Metric::Invocations, snapshot_function())
+            .line("errors", Metric::Errors, snapshot_function())
+            .line("maximum (ms)", Metric::Duration, snapshot_function()),
         Widget::new("Snapshot queue and dead letters")
-            .line("waiting", Metric::VisibleMessages, jobs())
-            .line("in flight", Metric::HiddenMessages, jobs())
-            .line("oldest (s)", Metric::OldestMessage, jobs())
+            .line("waiting", Metric::VisibleMessages, job_queue())
+            .line("in flight", Metric::HiddenMessages, job_queue())
+            .line("oldest (s)", Metric::OldestMessage, job_queue())
             .line("change stream dead letters", Metric::VisibleMessages, change_stream_dead_letters)
             .line("snapshot dead letters", Metric::VisibleMessages, snapshot_dead_letters),
     ]
 }
 
-fn table_widgets(parts: &Parts<'_>) -> [Widget; 3] {
-    let tables = || {
-        let storage = parts.storage;
-        [
-            ("entries", Watched::table(&storage.entries)),
-            ("segments", Watched::table(&storage.segments)),
-            ("pending snapshots", Watched::table(&storage.pending_snapshots)),
-            ("event streams", Watched::table(&storage.event_streams)),
-            ("feed", Watched::table(&storage.feed)),
-        ]
-    };
-    let chart = |title, metric| {
-        let lines = tables().into_iter();
-        lines.fold(Widget::new(title), |widget, (label, table)| widget.line(label, metric, table))
-    };
-    let entries = || Watched::table(&parts.storage.entries);
+fn table_widgets(resources: &StackResources<'_>) -> [Widget; 3] {
+    let entry_table = || MonitoredResource::table(&resources.storage.entries);
     [
-        chart("Write units", Metric::WriteUnits),
-        chart("Read units", Metric::ReadUnits),
+        chart_of_all_tables("Write units", Metric::WriteUnits, resources.storage),
+        chart_of_all_tables("Read units", Metric::ReadUnits, resources.storage),
         Widget::new("Entry table: throttles")
-            .line("throttled writes", Metric::WriteThrottles, entries())
-            .line("throttled reads", Metric::ReadThrottles, entries()),
+            .line("throttled writes", Metric::WriteThrottles, entry_table())
+            .line("throttled reads", Metric::ReadThrottles, entry_table()),
     ]
+}
+
+fn chart_of_all_tables(title: &'static str, metric: Metric, storage: &Storage) -> Widget {
+    let labeled_tables = [
+        ("entries", &storage.entries),
+        ("segments", &storage.segments),
+        ("pending snapshots", &storage.pending_snapshots),
+        ("event streams", &storage.event_streams),
+        ("feed", &storage.feed),
+    ];
+    let mut chart = Widget::new(title);
+    for (label, table) in labeled_tables {
+        chart = chart.line(label, metric, MonitoredResource::table(table));
+    }
+    chart
 }

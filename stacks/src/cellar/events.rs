@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use super::functions;
 use super::key::{self, KeyUse};
-use super::permissions::{self, objects_with_prefix};
+use super::permissions::{self, arn_of_objects_with_prefix};
 use super::storage::Storage;
 use super::suppressions;
 use crate::config::{Architecture, Config};
 use crate::constructs::{
-    Function, FunctionCode, Handle, LogGroup, Queue, QueuePolicy, Role, Service, Statement,
+    BundleLocation, Function, Handle, LogGroup, Queue, QueuePolicy, Role, Service, Statement,
     StreamFilter, StreamSource,
 };
 use crate::stack::{Stack, SynthesisError};
@@ -29,13 +29,13 @@ const SNAPSHOT_TIMEOUT_S_MAX: u32 = 15 * 60;
 /// recommends.
 const SNAPSHOT_VISIBILITY_S: u32 = 6 * SNAPSHOT_TIMEOUT_S_MAX;
 
-pub(super) struct Events {
+pub(super) struct RelayAndQueues {
     pub(super) relay: Handle<Function>,
     /// Dead-letter queue for change stream records that the relay, the indexer or the webhook could
     /// not process. Each message contains the ARN of its change stream.
     pub(super) change_stream_dead_letters: Handle<Queue>,
     /// Snapshot jobs.
-    pub(super) snapshots: Handle<Queue>,
+    pub(super) snapshot_jobs: Handle<Queue>,
     /// Dead-letter queue for snapshot jobs that exceeded the receive limit.
     pub(super) snapshot_dead_letters: Handle<Queue>,
 }
@@ -46,47 +46,47 @@ pub(super) fn add_relay_and_queues(
     config: &Config,
     architecture: Architecture,
     storage: &Storage,
-    code: &FunctionCode,
-) -> Result<Events, SynthesisError> {
+    bundle: &BundleLocation,
+) -> Result<RelayAndQueues, SynthesisError> {
     let snapshot_dead_letters = add_queue(stack, "SnapshotDeadLetters", config, Queue::new())?;
-    let jobs = Queue::new()
+    let job_queue = Queue::new()
         .visibility_s(SNAPSHOT_VISIBILITY_S)
         .dead_letters(&snapshot_dead_letters, SNAPSHOT_RECEIVES);
-    let snapshots = add_queue(stack, "SnapshotQueue", config, jobs)?;
+    let snapshot_jobs = add_queue(stack, "SnapshotQueue", config, job_queue)?;
     let change_stream_dead_letters =
         add_queue(stack, "ChangeStreamDeadLetters", config, Queue::new())?;
-    let logs = functions::add_log_group(stack, "RelayLogGroup", config)?;
-    let role = relay_role(storage, &snapshots, &change_stream_dead_letters, &logs);
-    let role = permissions::allow_traces(role, config);
-    let role = key::allow_key_use(role, config, &[KeyUse::Stream, KeyUse::Queues]);
+    let log_group = functions::add_log_group(stack, "RelayLogGroup", config)?;
+    let base_role = relay_role(storage, &snapshot_jobs, &change_stream_dead_letters, &log_group);
+    let traced_role = permissions::with_trace_policy(base_role, config);
+    let role = key::with_key_policy(traced_role, config, &[KeyUse::Stream, KeyUse::Queues]);
     let role = stack.add("RelayRole", role)?;
     let description = "Starts snapshot jobs and confirms uploaded bodies for new entries.";
-    let relay = Function::new(description, architecture, code.clone(), &role, &logs)
+    let function = Function::new(description, architecture, bundle.clone(), &role, &log_group)
         .memory_mb(RELAY_MEMORY_MB)
         .timeout_s(RELAY_TIMEOUT_S)
         .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_RELAY)
-        .environment(environment::SNAPSHOT_QUEUE, snapshots.url())
+        .environment(environment::SNAPSHOT_QUEUE, snapshot_jobs.url())
         .environment(environment::BUCKET, storage.bucket.name());
-    let relay = stack.add("RelayFunction", relay)?;
-    let source = entry_source(storage, &relay, &change_stream_dead_letters);
-    stack.add("RelaySource", source)?;
-    suppressions::for_stream_function(stack, &relay);
-    Ok(Events { relay, change_stream_dead_letters, snapshots, snapshot_dead_letters })
+    let relay = stack.add("RelayFunction", function)?;
+    let event_source = relay_event_source(storage, &relay, &change_stream_dead_letters);
+    stack.add("RelaySource", event_source)?;
+    suppressions::suppress_stream_function_rules(stack, &relay);
+    Ok(RelayAndQueues { relay, change_stream_dead_letters, snapshot_jobs, snapshot_dead_letters })
 }
 
 /// Adds a queue with its policy.
 #[track_caller]
 fn add_queue(
     stack: &mut Stack,
-    id: &str,
+    logical_id: &str,
     config: &Config,
-    queue: Queue,
+    definition: Queue,
 ) -> Result<Handle<Queue>, SynthesisError> {
-    let key = config.encryption.key();
-    let queue = stack.add(id, queue.encrypted_with(key))?;
-    stack.add(&format!("{id}Policy"), QueuePolicy::tls_only(&queue))?;
-    suppressions::for_queue(stack, &queue, key.is_some());
+    let kms_key = config.encryption.key();
+    let queue = stack.add(logical_id, definition.encrypted_with(kms_key))?;
+    stack.add(&format!("{logical_id}Policy"), QueuePolicy::tls_only(&queue))?;
+    suppressions::suppress_queue_rules(stack, &queue, kms_key.is_some());
     Ok(queue)
 }
 
@@ -95,42 +95,49 @@ fn add_queue(
 ///
 /// Updates are excluded: finishing a snapshot updates its entry, which must not start another
 /// snapshot.
-fn entry_source(
+fn relay_event_source(
     storage: &Storage,
     relay: &Handle<Function>,
     dead_letters: &Handle<Queue>,
 ) -> StreamSource {
-    let inserted = |image: Value| {
-        StreamFilter::new(json!({ "eventName": [INSERT], "dynamodb": { "NewImage": image } }))
-    };
+    let snapshot_entry = json!({ TYPE: { "S": [SNAPSHOT] } });
+    let entry_with_external_body = json!({
+        TYPE: { "S": [EDITS, IMPORT] },
+        EXTERNAL: { "S": [{ "exists": true }] },
+    });
     StreamSource::new(&storage.entries, relay, dead_letters)
-        .filter(inserted(json!({ TYPE: { "S": [SNAPSHOT] } })))
-        .filter(inserted(json!({
-            TYPE: { "S": [EDITS, IMPORT] },
-            EXTERNAL: { "S": [{ "exists": true }] },
-        })))
+        .filter(inserted_items(&snapshot_entry))
+        .filter(inserted_items(&entry_with_external_body))
+}
+
+/// Selects new items that match a pattern, but not item updates.
+fn inserted_items(item_pattern: &Value) -> StreamFilter {
+    StreamFilter::new(json!({ "eventName": [INSERT], "dynamodb": { "NewImage": item_pattern } }))
 }
 
 fn relay_role(
     storage: &Storage,
-    snapshots: &Handle<Queue>,
+    snapshot_jobs: &Handle<Queue>,
     dead_letters: &Handle<Queue>,
-    logs: &Handle<LogGroup>,
+    log_group: &Handle<LogGroup>,
 ) -> Role {
-    let stream = permissions::read_stream("EntryStream", &storage.entries);
-    let send =
-        Statement::allow("Queues", ["sqs:SendMessage"], [snapshots.arn(), dead_letters.arn()]);
-    let tags = Statement::allow(
+    let read_stream = permissions::allow_stream_reads("EntryStream", &storage.entries);
+    let send_messages =
+        Statement::allow("Queues", ["sqs:SendMessage"], [snapshot_jobs.arn(), dead_letters.arn()]);
+    let untag_uploads = Statement::allow(
         "UploadTags",
         ["s3:DeleteObjectTagging"],
-        [objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
+        [arn_of_objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
     Role::assumed_by(Service::Lambda)
-        .policy("stream", [stream, permissions::list_streams()])
-        .policy("queues", [send])
+        .policy("stream", [read_stream, permissions::allow_stream_listing()])
+        .policy("queues", [send_messages])
         .policy(
             "bucket",
-            [tags, permissions::detect_missing_objects(&storage.bucket, &[UPLOADS_PREFIX])],
+            [
+                untag_uploads,
+                permissions::allow_missing_object_detection(&storage.bucket, &[UPLOADS_PREFIX]),
+            ],
         )
-        .policy("logs", [permissions::own_logs(logs)])
+        .policy("log_group", [permissions::allow_log_writes(log_group)])
 }

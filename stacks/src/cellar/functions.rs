@@ -10,21 +10,21 @@ use crate::stack::{Stack, SynthesisError};
 #[track_caller]
 pub(super) fn add_log_group(
     stack: &mut Stack,
-    id: &str,
+    logical_id: &str,
     config: &Config,
 ) -> Result<Handle<LogGroup>, SynthesisError> {
-    let key = config.encryption.key();
-    let logs = LogGroup::new(config.log_retention_days).encrypted_with(key);
-    let logs = stack.add(id, logs)?;
-    suppressions::for_log_group(stack, &logs, key.is_some());
-    Ok(logs)
+    let kms_key = config.encryption.key();
+    let definition = LogGroup::new(config.log_retention_days).encrypted_with(kms_key);
+    let log_group = stack.add(logical_id, definition)?;
+    suppressions::suppress_log_group_rules(stack, &log_group, kms_key.is_some());
+    Ok(log_group)
 }
 
 /// Sets the environment variable for the table incarnation (number of restores). No-op if the
 /// tables were never restored.
-pub(super) fn in_incarnation(function: Function, config: &Config) -> Function {
-    match config.incarnation {
-        0 => function,
-        incarnation => function.environment(environment::INCARNATION, incarnation.to_string()),
+pub(super) fn with_incarnation(function: Function, config: &Config) -> Function {
+    if config.incarnation == 0 {
+        return function;
     }
+    function.environment(environment::INCARNATION, config.incarnation.to_string())
 }

@@ -13,7 +13,7 @@ use super::storage::Storage;
 use super::suppressions;
 use crate::config::{Architecture, Config, FeedScope};
 use crate::constructs::{
-    Function, FunctionCode, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter,
+    BundleLocation, Function, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter,
     StreamSource,
 };
 use crate::stack::{Stack, SynthesisError};
@@ -37,47 +37,45 @@ pub(super) fn add_indexer(
     architecture: Architecture,
     storage: &Storage,
     dead_letters: &Handle<Queue>,
-    code: &FunctionCode,
+    bundle: &BundleLocation,
 ) -> Result<Handle<Function>, SynthesisError> {
-    let logs = functions::add_log_group(stack, "IndexerLogGroup", config)?;
+    let log_group = functions::add_log_group(stack, "IndexerLogGroup", config)?;
     let indexes_entries = config.feed == FeedScope::Everything;
-    let role = indexer_role(storage, dead_letters, &logs, indexes_entries);
-    let role = permissions::allow_traces(role, config);
-    let role = key::allow_key_use(role, config, &[KeyUse::Stream, KeyUse::Tables, KeyUse::Queues]);
-    let role = stack.add("IndexerRole", role)?;
+    let base_role = indexer_role(storage, dead_letters, &log_group, indexes_entries);
+    let traced_role = permissions::with_trace_policy(base_role, config);
+    let key_uses = [KeyUse::Stream, KeyUse::Tables, KeyUse::Queues];
+    let role = stack.add("IndexerRole", key::with_key_policy(traced_role, config, &key_uses))?;
     let description = "Writes the feed and the spreadsheet lists from the event streams.";
-    let function = Function::new(description, architecture, code.clone(), &role, &logs)
+    let mut function = Function::new(description, architecture, bundle.clone(), &role, &log_group)
         .memory_mb(MEMORY_MB)
         .timeout_s(TIMEOUT_S)
         .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_INDEXER)
         .environment(environment::EVENT_STREAM_TABLE, storage.event_streams.name())
         .environment(environment::FEED_TABLE, storage.feed.name());
-    let function = if indexes_entries {
-        function.environment(environment::ENTRY_TABLE, storage.entries.name())
-    } else {
-        function
-    };
-    let function = functions::in_incarnation(function, config);
-    let function = stack.add("IndexerFunction", function)?;
-    let source = StreamSource::new(&storage.event_streams, &function, dead_letters);
-    stack.add("IndexerSource", source.filter(appended_tips()))?;
     if indexes_entries {
-        let source = StreamSource::new(&storage.entries, &function, dead_letters)
+        function = function.environment(environment::ENTRY_TABLE, storage.entries.name());
+    }
+    function = functions::with_incarnation(function, config);
+    let function = stack.add("IndexerFunction", function)?;
+    let event_stream_source = StreamSource::new(&storage.event_streams, &function, dead_letters);
+    stack.add("IndexerSource", event_stream_source.filter(appended_tips()))?;
+    if indexes_entries {
+        let entry_source = StreamSource::new(&storage.entries, &function, dead_letters)
             .filter(new_entries())
             .batch_size(ENTRY_BATCH_SIZE)
             .batching_window_s(BATCHING_WINDOW_S);
-        stack.add("IndexerEntrySource", source)?;
+        stack.add("IndexerEntrySource", entry_source)?;
     }
-    suppressions::for_stream_function(stack, &function);
+    suppressions::suppress_stream_function_rules(stack, &function);
     Ok(function)
 }
 
 /// Selects writes to tips (the newest item of each stream), which contain the number of appended
-/// events. Event batches that were split off from a tip do not contain this number.
+/// relay_and_queues. Event batches that were split off from a tip do not contain this number.
 fn appended_tips() -> StreamFilter {
-    let appended = json!({ APPENDED: { "N": [{ "exists": true }] } });
-    StreamFilter::new(json!({ "dynamodb": { "NewImage": appended } }))
+    let tip_pattern = json!({ APPENDED: { "N": [{ "exists": true }] } });
+    StreamFilter::new(json!({ "dynamodb": { "NewImage": tip_pattern } }))
 }
 
 /// Selects new entries, but not entry updates.
@@ -90,23 +88,30 @@ fn new_entries() -> StreamFilter {
 fn indexer_role(
     storage: &Storage,
     dead_letters: &Handle<Queue>,
-    logs: &Handle<LogGroup>,
+    log_group: &Handle<LogGroup>,
     indexes_entries: bool,
 ) -> Role {
-    let mut stream = vec![permissions::read_stream("StreamsStream", &storage.event_streams)];
-    let read = ["dynamodb:GetItem", "dynamodb:Query"];
-    let mut tables = vec![Statement::allow("ReadStreams", read, [storage.event_streams.arn()])];
+    let mut stream_statements =
+        vec![permissions::allow_stream_reads("StreamsStream", &storage.event_streams)];
+    let read_actions = ["dynamodb:GetItem", "dynamodb:Query"];
+    let mut table_statements =
+        vec![Statement::allow("ReadStreams", read_actions, [storage.event_streams.arn()])];
     if indexes_entries {
-        stream.push(permissions::read_stream("EntriesStream", &storage.entries));
-        tables.push(Statement::allow("ReadEntries", ["dynamodb:Query"], [storage.entries.arn()]));
+        stream_statements.push(permissions::allow_stream_reads("EntriesStream", &storage.entries));
+        table_statements.push(Statement::allow(
+            "ReadEntries",
+            ["dynamodb:Query"],
+            [storage.entries.arn()],
+        ));
     }
-    stream.push(permissions::list_streams());
-    let write = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
-    tables.push(Statement::allow("FeedTable", write, [storage.feed.arn()]));
-    let send = Statement::allow("DeadLetters", ["sqs:SendMessage"], [dead_letters.arn()]);
+    stream_statements.push(permissions::allow_stream_listing());
+    let write_actions =
+        ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
+    table_statements.push(Statement::allow("FeedTable", write_actions, [storage.feed.arn()]));
+    let send_messages = Statement::allow("DeadLetters", ["sqs:SendMessage"], [dead_letters.arn()]);
     Role::assumed_by(Service::Lambda)
-        .policy("stream", stream)
-        .policy("tables", tables)
-        .policy("queues", [send])
-        .policy("logs", [permissions::own_logs(logs)])
+        .policy("stream", stream_statements)
+        .policy("tables", table_statements)
+        .policy("queues", [send_messages])
+        .policy("log_group", [permissions::allow_log_writes(log_group)])
 }

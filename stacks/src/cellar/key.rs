@@ -21,49 +21,51 @@ pub(super) enum KeyUse {
 }
 
 impl KeyUse {
-    fn statement(self, key_arn: &str) -> Statement {
-        let key = [Expression::literal(key_arn)];
+    fn allow_key_statement(self, key_arn: &str) -> Statement {
+        let key_resource = [Expression::literal(key_arn)];
         match self {
             // Required by the DynamoDB documentation for roles that read and write.
-            Self::Tables => Statement::allow(
-                "KeyOfTables",
-                [
+            Self::Tables => {
+                let actions = [
                     "kms:Decrypt",
                     "kms:DescribeKey",
                     "kms:Encrypt",
                     "kms:GenerateDataKey",
                     "kms:ReEncryptFrom",
                     "kms:ReEncryptTo",
-                ],
-                key,
-            )
-            .only_if(via_service("dynamodb")),
-            Self::Stream => Statement::allow("KeyOfStream", ["kms:Decrypt"], key)
-                .only_if(via_service("dynamodb")),
+                ];
+                Statement::allow("KeyOfTables", actions, key_resource)
+                    .only_if(called_via_service("dynamodb"))
+            }
+            Self::Stream => Statement::allow("KeyOfStream", ["kms:Decrypt"], key_resource)
+                .only_if(called_via_service("dynamodb")),
             Self::Bucket => {
-                Statement::allow("KeyOfBucket", ["kms:Decrypt", "kms:GenerateDataKey"], key)
-                    .only_if(via_service("s3"))
+                let actions = ["kms:Decrypt", "kms:GenerateDataKey"];
+                Statement::allow("KeyOfBucket", actions, key_resource)
+                    .only_if(called_via_service("s3"))
             }
             // Senders must be able to decrypt too, because SQS reuses a data key for several
             // minutes.
             Self::Queues => {
-                Statement::allow("KeyOfQueues", ["kms:Decrypt", "kms:GenerateDataKey"], key)
-                    .only_if(via_service("sqs"))
+                let actions = ["kms:Decrypt", "kms:GenerateDataKey"];
+                Statement::allow("KeyOfQueues", actions, key_resource)
+                    .only_if(called_via_service("sqs"))
             }
         }
     }
 }
 
 /// Returns the condition that a service in the stack's region calls KMS on behalf of the caller.
-fn via_service(service: &str) -> Value {
-    let service = Expression::substitution(format!("{service}.${{AWS::Region}}.amazonaws.com"));
-    json!({ "StringEquals": { "kms:ViaService": Value::from(service) } })
+fn called_via_service(service: &str) -> Value {
+    let service_host =
+        Expression::substitution(format!("{service}.${{AWS::Region}}.amazonaws.com"));
+    json!({ "StringEquals": { "kms:ViaService": Value::from(service_host) } })
 }
 
-/// Allows a role to use the customer's KMS key for `uses`. No-op if no key is configured.
-pub(super) fn allow_key_use(role: Role, config: &Config, uses: &[KeyUse]) -> Role {
+/// Allows a role to use the customer's KMS key for `key_uses`. No-op if no key is configured.
+pub(super) fn with_key_policy(role: Role, config: &Config, key_uses: &[KeyUse]) -> Role {
     let Some(key_arn) = config.encryption.key() else { return role };
     let statements: Vec<Statement> =
-        uses.iter().map(|key_use| key_use.statement(key_arn)).collect();
+        key_uses.iter().map(|key_use| key_use.allow_key_statement(key_arn)).collect();
     role.policy("key", statements)
 }

@@ -15,16 +15,16 @@ mod webhook;
 
 pub use alarms::SEE_RUNBOOK;
 pub use api::REQUEST_HEADERS;
-pub use storage::{TABLES, feed_table, tables};
+pub use storage::{TABLE_COUNT, feed_table_logical_id, table_logical_ids};
 
 use thiserror::Error;
 
 use crate::config::{Architecture, Config, ConfigProblem};
-use crate::constructs::FunctionCode;
+use crate::constructs::BundleLocation;
 use crate::stack::{Stack, SynthesisError, SynthesisErrors};
 use crate::template::{Output, Parameter, Template};
 use api::Api;
-use events::Events;
+use events::RelayAndQueues;
 use storage::Storage;
 
 /// Name of the parameter for the S3 bucket with the Lambda bundle.
@@ -44,8 +44,8 @@ pub const OUTPUT_PENDING_SNAPSHOTS_TABLE: &str = "PendingSnapshotsTableName";
 pub const OUTPUT_EVENT_STREAM_TABLE: &str = "EventStreamTableName";
 /// Name of the output for the Feed table's name.
 pub const OUTPUT_FEED_TABLE: &str = "FeedTableName";
-/// Names of the outputs for the tables with customer data, in the order of [`tables`].
-pub const OUTPUT_TABLES: [&str; TABLES] = [
+/// Names of the outputs for the tables with customer data, in the order of [`table_logical_ids`].
+pub const OUTPUT_TABLES: [&str; TABLE_COUNT] = [
     OUTPUT_ENTRY_TABLE,
     OUTPUT_SEGMENT_TABLE,
     OUTPUT_PENDING_SNAPSHOTS_TABLE,
@@ -94,48 +94,49 @@ pub fn cellar_stack(
         return Err(CellarStackError::Config { problems });
     }
     let mut stack = Stack::new(DESCRIPTION);
-    stack.tag(&config.tags);
+    stack.add_tags(&config.tags);
     let storage = storage::add_storage(&mut stack, config)?;
-    let code = add_artifact_parameters(&mut stack)?;
-    let api = api::add_api(&mut stack, config, architecture, &storage, &code)?;
-    let events = events::add_relay_and_queues(&mut stack, config, architecture, &storage, &code)?;
-    let snapshots = snapshots::add_snapshot_function(
+    let bundle = add_bundle_parameters(&mut stack)?;
+    let api = api::add_api(&mut stack, config, architecture, &storage, &bundle)?;
+    let relay_and_queues =
+        events::add_relay_and_queues(&mut stack, config, architecture, &storage, &bundle)?;
+    let snapshot_function = snapshots::add_snapshot_function(
         &mut stack,
         config,
         architecture,
         &storage,
-        &events.snapshots,
-        &code,
+        &relay_and_queues.snapshot_jobs,
+        &bundle,
     )?;
-    let indexer = indexer::add_indexer(
+    let indexer_function = indexer::add_indexer(
         &mut stack,
         config,
         architecture,
         &storage,
-        &events.change_stream_dead_letters,
-        &code,
+        &relay_and_queues.change_stream_dead_letters,
+        &bundle,
     )?;
-    let webhook = webhook::add_webhook(
+    let webhook_function = webhook::add_webhook(
         &mut stack,
         config,
         architecture,
         &storage,
-        &events.change_stream_dead_letters,
-        &code,
+        &relay_and_queues.change_stream_dead_letters,
+        &bundle,
     )?;
-    let parts = alarms::Parts {
+    let resources = alarms::StackResources {
         api: &api.function,
-        snapshot: &snapshots,
-        indexer: &indexer,
-        webhook: webhook.as_ref(),
+        snapshot: &snapshot_function,
+        indexer: &indexer_function,
+        webhook: webhook_function.as_ref(),
         storage: &storage,
-        events: &events,
+        relay_and_queues: &relay_and_queues,
     };
-    alarms::add_alarms(&mut stack, config, &parts)?;
+    alarms::add_alarms(&mut stack, config, &resources)?;
     if config.dashboard {
-        dashboard::add_dashboard(&mut stack, &parts)?;
+        dashboard::add_dashboard(&mut stack, &resources)?;
     }
-    add_outputs(&mut stack, &api, &storage, &events)?;
+    add_outputs(&mut stack, &api, &storage, &relay_and_queues)?;
     Ok(stack.synthesize()?)
 }
 
@@ -143,9 +144,9 @@ fn add_outputs(
     stack: &mut Stack,
     api: &Api,
     storage: &Storage,
-    events: &Events,
+    relay_and_queues: &RelayAndQueues,
 ) -> Result<(), SynthesisError> {
-    for (name, description, value) in [
+    for (output_name, description, value) in [
         (OUTPUT_API_URL, "URL of the HTTP API.", api.url.url()),
         (OUTPUT_ENTRY_TABLE, "Name of the Entry table.", storage.entries.name()),
         (OUTPUT_SEGMENT_TABLE, "Name of the Segment table.", storage.segments.name()),
@@ -162,21 +163,26 @@ fn add_outputs(
             "Name of the function that serves the HTTP API.",
             api.function.name(),
         ),
-        (OUTPUT_SNAPSHOT_QUEUE, "URL of the snapshot job queue.", events.snapshots.url()),
+        (
+            OUTPUT_SNAPSHOT_QUEUE,
+            "URL of the snapshot job queue.",
+            relay_and_queues.snapshot_jobs.url(),
+        ),
     ] {
-        stack.output(name, Output::new(description, value))?;
+        stack.add_output(output_name, Output::new(description, value))?;
     }
     Ok(())
 }
 
 /// Adds the parameters for the location of the Lambda bundle, which must be uploaded before the
 /// stack is deployed.
-fn add_artifact_parameters(stack: &mut Stack) -> Result<FunctionCode, SynthesisError> {
-    let bucket = Parameter::text("S3 bucket of the Lambda bundle.");
-    let key = Parameter::text("S3 key of the Lambda bundle.");
-    let bucket = stack.parameter(ARTIFACT_BUCKET, bucket)?;
-    let key = stack.parameter(ARTIFACT_KEY, key)?;
-    Ok(FunctionCode { bucket, key })
+fn add_bundle_parameters(stack: &mut Stack) -> Result<BundleLocation, SynthesisError> {
+    let bucket_parameter = Parameter::text("S3 bucket of the Lambda bundle.");
+    let key_parameter = Parameter::text("S3 key of the Lambda bundle.");
+    Ok(BundleLocation {
+        bucket: stack.add_parameter(ARTIFACT_BUCKET, bucket_parameter)?,
+        object_key: stack.add_parameter(ARTIFACT_KEY, key_parameter)?,
+    })
 }
 
 #[cfg(test)]

@@ -7,31 +7,35 @@ use crate::constructs::{Bucket, Handle, LogGroup, Role, Statement, Table};
 use crate::expression::Expression;
 
 /// Returns an ARN pattern for objects whose keys start with `prefix`.
-pub(super) fn objects_with_prefix(bucket: &Handle<Bucket>, prefix: &str) -> Expression {
+pub(super) fn arn_of_objects_with_prefix(bucket: &Handle<Bucket>, prefix: &str) -> Expression {
     Expression::concatenation([bucket.arn(), format!("/{prefix}*").into()])
 }
 
 /// Returns an ARN pattern for objects whose keys match `pattern`, in which `*` matches any text.
-pub(super) fn objects_matching(bucket: &Handle<Bucket>, pattern: &str) -> Expression {
+pub(super) fn arn_of_objects_matching(bucket: &Handle<Bucket>, pattern: &str) -> Expression {
     Expression::concatenation([bucket.arn(), format!("/{pattern}").into()])
 }
 
 /// Allows listing keys that start with one of the prefixes. Without this permission, S3 responds to
 /// requests for missing objects with 403 instead of 404.
-pub(super) fn detect_missing_objects(bucket: &Handle<Bucket>, prefixes: &[&str]) -> Statement {
-    let prefixes: Vec<String> = prefixes.iter().map(|prefix| format!("{prefix}*")).collect();
+pub(super) fn allow_missing_object_detection(
+    bucket: &Handle<Bucket>,
+    prefixes: &[&str],
+) -> Statement {
+    let key_patterns: Vec<String> = prefixes.iter().map(|prefix| format!("{prefix}*")).collect();
     Statement::allow("TellMissing", ["s3:ListBucket"], [bucket.arn()])
-        .only_if(json!({ "StringLike": { "s3:prefix": prefixes } }))
+        .only_if(json!({ "StringLike": { "s3:prefix": key_patterns } }))
 }
 
 /// Allows Lambda to read a table's change stream.
-pub(super) fn read_stream(id: &str, table: &Handle<Table>) -> Statement {
-    let read = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
-    Statement::allow(id, read, [table.stream_arn()])
+pub(super) fn allow_stream_reads(statement_id: &str, table: &Handle<Table>) -> Statement {
+    let read_actions =
+        ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
+    Statement::allow(statement_id, read_actions, [table.stream_arn()])
 }
 
 /// Allows Lambda to list change streams, as event sources require.
-pub(super) fn list_streams() -> Statement {
+pub(super) fn allow_stream_listing() -> Statement {
     Statement::allow_on_any_resource(
         "ListStreams",
         ["dynamodb:ListStreams"],
@@ -40,20 +44,24 @@ pub(super) fn list_streams() -> Statement {
 }
 
 /// Allows a function to write to its own log group.
-pub(super) fn own_logs(logs: &Handle<LogGroup>) -> Statement {
+pub(super) fn allow_log_writes(log_group: &Handle<LogGroup>) -> Statement {
     // A log group ARN ends with `:*`, which also matches the log streams of the group.
-    Statement::allow("OwnLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], [logs.arn()])
+    Statement::allow(
+        "OwnLogs",
+        ["log_group:CreateLogStream", "log_group:PutLogEvents"],
+        [log_group.arn()],
+    )
 }
 
 /// Allows a function to write X-Ray traces. No-op unless tracing is enabled.
-pub(super) fn allow_traces(role: Role, config: &Config) -> Role {
+pub(super) fn with_trace_policy(role: Role, config: &Config) -> Role {
     if !config.tracing {
         return role;
     }
-    let traces = Statement::allow_on_any_resource(
+    let write_traces = Statement::allow_on_any_resource(
         "Traces",
         ["xray:PutTelemetryRecords", "xray:PutTraceSegments"],
         "These actions of X-Ray do not support resource ARNs and accept only *.",
     );
-    role.policy("traces", [traces])
+    role.policy("traces", [write_traces])
 }

@@ -8,12 +8,12 @@ use serde_json::json;
 
 use super::functions;
 use super::key::{self, KeyUse};
-use super::permissions::{self, objects_with_prefix};
+use super::permissions::{self, arn_of_objects_with_prefix};
 use super::storage::Storage;
 use super::suppressions;
 use crate::config::{Architecture, Config};
 use crate::constructs::{
-    Function, FunctionCode, Handle, LogGroup, Queue, QueueSource, Role, Service, Statement,
+    BundleLocation, Function, Handle, LogGroup, Queue, QueueSource, Role, Service, Statement,
 };
 use crate::stack::{Stack, SynthesisError};
 
@@ -28,15 +28,15 @@ pub(super) fn add_snapshot_function(
     architecture: Architecture,
     storage: &Storage,
     jobs: &Handle<Queue>,
-    code: &FunctionCode,
+    bundle: &BundleLocation,
 ) -> Result<Handle<Function>, SynthesisError> {
-    let logs = functions::add_log_group(stack, "SnapshotLogGroup", config)?;
-    let uses = [KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
-    let role = permissions::allow_traces(snapshot_role(storage, jobs, &logs), config);
-    let role = key::allow_key_use(role, config, &uses);
-    let role = stack.add("SnapshotRole", role)?;
+    let log_group = functions::add_log_group(stack, "SnapshotLogGroup", config)?;
+    let key_uses = [KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
+    let base_role = snapshot_role(storage, jobs, &log_group);
+    let traced_role = permissions::with_trace_policy(base_role, config);
+    let role = stack.add("SnapshotRole", key::with_key_policy(traced_role, config, &key_uses))?;
     let description = "Builds snapshots.";
-    let function = Function::new(description, architecture, code.clone(), &role, &logs)
+    let function = Function::new(description, architecture, bundle.clone(), &role, &log_group)
         .memory_mb(config.snapshots.memory_mb)
         .timeout_s(config.snapshots.timeout_s)
         .traced(config.tracing)
@@ -48,48 +48,49 @@ pub(super) fn add_snapshot_function(
         .environment(environment::SNAPSHOT_QUEUE, jobs.url());
     let function = stack.add("SnapshotFunction", function)?;
     stack.add("SnapshotSource", QueueSource::new(jobs, &function, MAX_CONCURRENCY))?;
-    suppressions::for_snapshot_function(stack, &function);
+    suppressions::suppress_snapshot_function_rules(stack, &function);
     Ok(function)
 }
 
 /// Returns the execution role of the snapshot function.
 ///
-/// The function reads logs, writes snapshot objects and pending snapshots, and records finished
+/// The function reads log_group, writes snapshot objects and pending snapshots, and records finished
 /// snapshots in the log tables. It cannot modify edits.
-fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Role {
-    let read = ["dynamodb:GetItem", "dynamodb:Query"];
-    let entries = Statement::allow("ReadEntries", read, [storage.entries.arn()]);
+fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<LogGroup>) -> Role {
+    let read_actions = ["dynamodb:GetItem", "dynamodb:Query"];
+    let read_entries = Statement::allow("ReadEntries", read_actions, [storage.entries.arn()]);
     // The function may update only an entry's root. The keys and the type are included because the
     // update condition reads them.
-    let root = Statement::allow("SetRoot", ["dynamodb:UpdateItem"], [storage.entries.arn()])
+    let set_root = Statement::allow("SetRoot", ["dynamodb:UpdateItem"], [storage.entries.arn()])
         .only_if(json!({ "ForAllValues:StringEquals": {
             "dynamodb:Attributes": [EXTERNAL, SORT_KEY, PARTITION_KEY, TYPE],
         }}));
-    let update = ["dynamodb:GetItem", "dynamodb:UpdateItem"];
-    let segments = Statement::allow("SegmentTable", update, [storage.segments.arn()]);
-    let write = ["dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"];
-    let pending =
-        Statement::allow("PendingSnapshotsTable", write, [storage.pending_snapshots.arn()]);
+    let update_actions = ["dynamodb:GetItem", "dynamodb:UpdateItem"];
+    let segments = Statement::allow("SegmentTable", update_actions, [storage.segments.arn()]);
+    let write_actions = ["dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"];
+    let pending_snapshots =
+        Statement::allow("PendingSnapshotsTable", write_actions, [storage.pending_snapshots.arn()]);
     let sheets = Statement::allow(
         "Sheets",
         ["s3:GetObject", "s3:PutObject"],
-        [objects_with_prefix(&storage.bucket, SHEETS_PREFIX)],
+        [arn_of_objects_with_prefix(&storage.bucket, SHEETS_PREFIX)],
     );
     let uploads = Statement::allow(
         "Uploads",
         ["s3:GetObject"],
-        [objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
+        [arn_of_objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
     // A job that rebuilds a snapshot from scratch reads the entire log, including offloaded
     // segments.
-    let offload = Statement::allow(
+    let offloaded_segments = Statement::allow(
         "Offload",
         ["s3:GetObject"],
-        [objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
+        [arn_of_objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
     );
-    let prefixes = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
-    let missing = permissions::detect_missing_objects(&storage.bucket, &prefixes);
-    let queue = Statement::allow(
+    let readable_prefixes = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
+    let missing_objects =
+        permissions::allow_missing_object_detection(&storage.bucket, &readable_prefixes);
+    let receive_jobs = Statement::allow(
         "Jobs",
         [
             "sqs:ChangeMessageVisibility",
@@ -101,8 +102,8 @@ fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup
         [jobs.arn()],
     );
     Role::assumed_by(Service::Lambda)
-        .policy("tables", [entries, root, segments, pending])
-        .policy("bucket", [sheets, uploads, offload, missing])
-        .policy("queue", [queue])
-        .policy("logs", [permissions::own_logs(logs)])
+        .policy("tables", [read_entries, set_root, segments, pending_snapshots])
+        .policy("bucket", [sheets, uploads, offloaded_segments, missing_objects])
+        .policy("queue", [receive_jobs])
+        .policy("log_group", [permissions::allow_log_writes(log_group)])
 }

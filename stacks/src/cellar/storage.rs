@@ -31,16 +31,16 @@ pub(super) struct Storage {
 }
 
 /// Number of tables with customer data.
-pub const TABLES: usize = 4;
+pub const TABLE_COUNT: usize = 4;
 
 /// Returns the logical ids of one incarnation's tables with customer data.
 ///
 /// Each incarnation has its own ids, because CloudFormation cannot swap the table behind an
 /// existing id. The EventStream table is last, because early stacks do not have it.
 #[must_use]
-pub fn tables(incarnation: u32) -> [String; TABLES] {
+pub fn table_logical_ids(incarnation: u32) -> [String; TABLE_COUNT] {
     ["EntryTable", "SegmentTable", "PendingSnapshotsTable", "EventStreamTable"]
-        .map(|table| logical_id_of(table, incarnation))
+        .map(|table_name| logical_id_of(table_name, incarnation))
 }
 
 /// Returns the logical id of one incarnation's Feed table.
@@ -48,43 +48,42 @@ pub fn tables(incarnation: u32) -> [String; TABLES] {
 /// The feed is derived from the EventStream table and therefore not restored: a new incarnation
 /// starts with an empty Feed table, which is then rebuilt.
 #[must_use]
-pub fn feed_table(incarnation: u32) -> String {
+pub fn feed_table_logical_id(incarnation: u32) -> String {
     logical_id_of("FeedTable", incarnation)
 }
 
-fn logical_id_of(table: &str, incarnation: u32) -> String {
-    match incarnation {
-        0 => table.to_owned(),
-        incarnation => format!("{table}Incarnation{incarnation}"),
+fn logical_id_of(table_name: &str, incarnation: u32) -> String {
+    if incarnation == 0 {
+        return table_name.to_owned();
     }
+    format!("{table_name}Incarnation{incarnation}")
 }
 
 /// Adds the tables, and the bucket with its policy.
 pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
+    let logical_id = |table_name| logical_id_of(table_name, config.incarnation);
     // Change stream for the relay, and for the indexer if the feed includes log appends.
-    let entries = log_table(config).stream(StreamView::NewImage);
-    let id = |table| logical_id_of(table, config.incarnation);
-    let entries = stack.add(&id("EntryTable"), entries)?;
-    let segments = stack.add(&id("SegmentTable"), log_table(config))?;
-    let pending_snapshots = stack.add(&id("PendingSnapshotsTable"), log_table(config))?;
+    let entry_table = log_table(config).stream(StreamView::NewImage);
+    let entries = stack.add(&logical_id("EntryTable"), entry_table)?;
+    let segments = stack.add(&logical_id("SegmentTable"), log_table(config))?;
+    let pending_snapshots = stack.add(&logical_id("PendingSnapshotsTable"), log_table(config))?;
     // Change stream for the indexer.
-    let event_streams = event_stream_table(config).stream(StreamView::NewImage);
-    let event_streams = stack.add(&id("EventStreamTable"), event_streams)?;
-    let feed = if config.webhook.is_some() {
+    let event_stream_table = event_stream_table(config).stream(StreamView::NewImage);
+    let event_streams = stack.add(&logical_id("EventStreamTable"), event_stream_table)?;
+    let mut feed_table = feed_table(config);
+    if config.webhook.is_some() {
         // Change stream for the webhook.
-        feed_table_with_keys(config).stream(StreamView::NewImage)
-    } else {
-        feed_table_with_keys(config)
-    };
-    let feed = stack.add(&id("FeedTable"), feed)?;
+        feed_table = feed_table.stream(StreamView::NewImage);
+    }
+    let feed = stack.add(&logical_id("FeedTable"), feed_table)?;
     let bucket = stack.add("Bucket", data_bucket(config))?;
     stack.add("BucketPolicy", BucketPolicy::tls_only(&bucket))?;
     if config.encryption.key().is_none() {
         for table in [&entries, &segments, &pending_snapshots, &event_streams, &feed] {
-            suppressions::for_table(stack, table);
+            suppressions::suppress_table_rules(stack, table);
         }
     }
-    suppressions::for_bucket(stack, &bucket);
+    suppressions::suppress_bucket_rules(stack, &bucket);
     Ok(Storage { entries, segments, pending_snapshots, event_streams, feed, bucket })
 }
 
@@ -103,7 +102,7 @@ fn event_stream_table(config: &Config) -> Table {
 }
 
 /// Returns the Feed table, whose keys are strings that preserve the order of the encoded values.
-fn feed_table_with_keys(config: &Config) -> Table {
+fn feed_table(config: &Config) -> Table {
     let partition_key = (table_attributes::FEED_PARTITION_KEY, AttributeType::String);
     let sort_key = (table_attributes::FEED_SORT_KEY, AttributeType::String);
     table_with_keys(config, partition_key, sort_key)
@@ -142,9 +141,14 @@ fn data_bucket(config: &Config) -> Bucket {
     if config.cors_origins.is_empty() {
         return bucket;
     }
+    bucket.cors(presigned_url_cors(&config.cors_origins))
+}
+
+/// Returns the CORS settings for browsers that upload and download with presigned URLs.
+fn presigned_url_cors(origins: &[String]) -> BucketCors {
     let to_strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    bucket.cors(BucketCors {
-        origins: config.cors_origins.clone(),
+    BucketCors {
+        origins: origins.to_vec(),
         methods: to_strings(&["GET", "HEAD", "PUT"]),
         // Request headers covered by the signature of a presigned upload.
         request_headers: to_strings(&[
@@ -157,5 +161,5 @@ fn data_bucket(config: &Config) -> Bucket {
         ]),
         exposed_headers: to_strings(&["content-length", "content-range", "etag"]),
         max_age_s: CORS_MAX_AGE_S,
-    })
+    }
 }

@@ -12,23 +12,23 @@ const NO_CUSTOMER_KEY: &str =
     "Encrypted with a key that AWS manages; a customer-managed key has a monthly price.";
 
 /// Suppresses the rule that tables must use a customer-managed key.
-pub(super) fn for_table(stack: &mut Stack, table: &Handle<Table>) {
+pub(super) fn suppress_table_rules(stack: &mut Stack, table: &Handle<Table>) {
     stack.suppress(table, Rule::checkov("CKV_AWS_119"), NO_CUSTOMER_KEY);
 }
 
-/// Suppresses the rule that buckets must write access logs.
-pub(super) fn for_bucket(stack: &mut Stack, bucket: &Handle<Bucket>) {
+/// Suppresses the rule that buckets must write access log_group.
+pub(super) fn suppress_bucket_rules(stack: &mut Stack, bucket: &Handle<Bucket>) {
     stack.suppress(
         bucket,
         Rule::checkov("CKV_AWS_18"),
         "Only Cellar's functions and presigned URLs access the bucket, and the event log records \
-         who changed what; access logs would need a second bucket that grows forever.",
+         who changed what; access log_group would need a second bucket that grows forever.",
     );
 }
 
 /// Suppresses the rule against hard-coded account ids in ARNs, for resources that use the
 /// customer's key.
-fn for_customer_key<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
+fn suppress_hard_coded_account_rule<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
     stack.suppress(
         resource,
         Rule::cloudformation_validate("W9013"),
@@ -38,9 +38,14 @@ fn for_customer_key<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
 }
 
 /// Suppresses queue encryption rules, depending on whether a customer's key is configured.
-pub(super) fn for_queue(stack: &mut Stack, queue: &Handle<Queue>, has_key: bool) {
-    if has_key {
-        return for_customer_key(stack, queue);
+pub(super) fn suppress_queue_rules(
+    stack: &mut Stack,
+    queue: &Handle<Queue>,
+    uses_customer_key: bool,
+) {
+    if uses_customer_key {
+        suppress_hard_coded_account_rule(stack, queue);
+        return;
     }
     stack.suppress(
         queue,
@@ -51,93 +56,106 @@ pub(super) fn for_queue(stack: &mut Stack, queue: &Handle<Queue>, has_key: bool)
 }
 
 /// Suppresses log group encryption rules, depending on whether a customer's key is configured.
-pub(super) fn for_log_group(stack: &mut Stack, log_group: &Handle<LogGroup>, has_key: bool) {
-    if has_key {
-        return for_customer_key(stack, log_group);
+pub(super) fn suppress_log_group_rules(
+    stack: &mut Stack,
+    log_group: &Handle<LogGroup>,
+    uses_customer_key: bool,
+) {
+    if uses_customer_key {
+        suppress_hard_coded_account_rule(stack, log_group);
+        return;
     }
     stack.suppress(log_group, Rule::checkov("CKV_AWS_158"), NO_CUSTOMER_KEY);
 }
 
-/// Reserved concurrency rule, with the reason for suppressing it.
-const NO_RESERVED_CONCURRENCY: (&str, &str) = (
-    "CKV_AWS_115",
-    "Reserved concurrency would take concurrency from other functions of the account, and small \
-     accounts have none to reserve.",
-);
-/// VPC rule, with the reason for suppressing it.
-const NO_VPC: (&str, &str) = (
-    "CKV_AWS_117",
-    "The function only calls AWS services that authorize each request; inside a VPC, it would \
-     need a NAT gateway, which costs money while idle.",
-);
+/// A checkov rule for functions, and why it does not apply.
+struct SuppressedRule {
+    id: &'static str,
+    reason: &'static str,
+}
 
-/// Suppresses linter rules for the API function.
-pub(super) fn for_api_function(stack: &mut Stack, function: &Handle<Function>) {
-    for (rule, reason) in [
-        (
-            "CKV_AWS_45",
-            "The value that looks like a secret is a public key, which only verifies tokens.",
-        ),
-        NO_RESERVED_CONCURRENCY,
-        (
-            "CKV_AWS_116",
-            "The function is only invoked synchronously: a failed request gets an error response, \
-             so there is no event to keep.",
-        ),
-        NO_VPC,
-        (
-            "CKV_AWS_173",
-            "The environment contains names and public keys but no secrets, and Lambda encrypts it \
-             with a key of AWS.",
-        ),
-    ] {
-        stack.suppress(function, Rule::checkov(rule), reason);
+const RESERVED_CONCURRENCY: SuppressedRule = SuppressedRule {
+    id: "CKV_AWS_115",
+    reason: "Reserved concurrency would take concurrency from other functions of the account, and small \
+             accounts have none to reserve.",
+};
+const VPC: SuppressedRule = SuppressedRule {
+    id: "CKV_AWS_117",
+    reason: "The function only calls AWS services that authorize each request; inside a VPC, it would \
+             need a NAT gateway, which costs money while idle.",
+};
+/// Rule against secrets in environment variables.
+const ENVIRONMENT_SECRETS: &str = "CKV_AWS_45";
+/// Rule that a function must have a dead-letter queue of its own.
+const FUNCTION_DEAD_LETTERS: &str = "CKV_AWS_116";
+/// Rule that environment variables must be encrypted with a customer-managed key.
+const ENVIRONMENT_ENCRYPTION: &str = "CKV_AWS_173";
+
+fn suppress_function_rules<const N: usize>(
+    stack: &mut Stack,
+    function: &Handle<Function>,
+    rules: [SuppressedRule; N],
+) {
+    for rule in rules {
+        stack.suppress(function, Rule::checkov(rule.id), rule.reason);
     }
+}
+
+pub(super) fn suppress_api_function_rules(stack: &mut Stack, function: &Handle<Function>) {
+    let environment_secrets = SuppressedRule {
+        id: ENVIRONMENT_SECRETS,
+        reason: "The value that looks like a secret is a public key, which only verifies tokens.",
+    };
+    let dead_letters = SuppressedRule {
+        id: FUNCTION_DEAD_LETTERS,
+        reason: "The function is only invoked synchronously: a failed request gets an error response, \
+                 so there is no event to keep.",
+    };
+    let environment_encryption = SuppressedRule {
+        id: ENVIRONMENT_ENCRYPTION,
+        reason: "The environment contains names and public keys but no secrets, and Lambda encrypts it \
+                 with a key of AWS.",
+    };
+    let rules =
+        [environment_secrets, RESERVED_CONCURRENCY, dead_letters, VPC, environment_encryption];
+    suppress_function_rules(stack, function, rules);
 }
 
 /// Suppresses linter rules for a function that reads a change stream.
-pub(super) fn for_stream_function(stack: &mut Stack, function: &Handle<Function>) {
-    for (rule, reason) in [
-        NO_RESERVED_CONCURRENCY,
-        (
-            "CKV_AWS_116",
-            "Only an event source invokes the function, and the event source has a dead-letter \
-             queue: a queue of the function would never receive a message.",
-        ),
-        NO_VPC,
-        (
-            "CKV_AWS_173",
-            "The environment contains names of a queue and a bucket or of tables but no secrets, and \
-             Lambda encrypts it with a key of AWS.",
-        ),
-    ] {
-        stack.suppress(function, Rule::checkov(rule), reason);
-    }
+pub(super) fn suppress_stream_function_rules(stack: &mut Stack, function: &Handle<Function>) {
+    let dead_letters = SuppressedRule {
+        id: FUNCTION_DEAD_LETTERS,
+        reason: "Only an event source invokes the function, and the event source has a dead-letter \
+                 queue: a queue of the function would never receive a message.",
+    };
+    let environment_encryption = SuppressedRule {
+        id: ENVIRONMENT_ENCRYPTION,
+        reason: "The environment contains names of a queue and a bucket or of tables but no secrets, and \
+                 Lambda encrypts it with a key of AWS.",
+    };
+    let rules = [RESERVED_CONCURRENCY, dead_letters, VPC, environment_encryption];
+    suppress_function_rules(stack, function, rules);
 }
 
 /// Suppresses linter rules for the snapshot function, which is invoked by a queue.
-pub(super) fn for_snapshot_function(stack: &mut Stack, function: &Handle<Function>) {
-    for (rule, reason) in [
-        NO_RESERVED_CONCURRENCY,
-        (
-            "CKV_AWS_116",
-            "Only the snapshot queue invokes the function, and that queue has a dead-letter queue: \
-             a queue of the function would never receive a message.",
-        ),
-        NO_VPC,
-        (
-            "CKV_AWS_173",
-            "The environment contains names of tables, a queue and a bucket but no secrets, and \
-             Lambda encrypts it with a key of AWS.",
-        ),
-    ] {
-        stack.suppress(function, Rule::checkov(rule), reason);
-    }
+pub(super) fn suppress_snapshot_function_rules(stack: &mut Stack, function: &Handle<Function>) {
+    let dead_letters = SuppressedRule {
+        id: FUNCTION_DEAD_LETTERS,
+        reason: "Only the snapshot queue invokes the function, and that queue has a dead-letter queue: \
+                 a queue of the function would never receive a message.",
+    };
+    let environment_encryption = SuppressedRule {
+        id: ENVIRONMENT_ENCRYPTION,
+        reason: "The environment contains names of tables, a queue and a bucket but no secrets, and \
+                 Lambda encrypts it with a key of AWS.",
+    };
+    let rules = [RESERVED_CONCURRENCY, dead_letters, VPC, environment_encryption];
+    suppress_function_rules(stack, function, rules);
 }
 
 /// Suppresses the rule that function URLs must use IAM authentication. The function verifies tokens
 /// itself.
-pub(super) fn for_api_url(stack: &mut Stack, url: &Handle<FunctionUrl>) {
+pub(super) fn suppress_api_url_rules(stack: &mut Stack, url: &Handle<FunctionUrl>) {
     stack.suppress(
         url,
         Rule::checkov("CKV_AWS_258"),
@@ -148,9 +166,14 @@ pub(super) fn for_api_url(stack: &mut Stack, url: &Handle<FunctionUrl>) {
 
 /// Suppresses encryption rules for the alarm topic, depending on whether a customer's key is
 /// configured.
-pub(super) fn for_topic(stack: &mut Stack, topic: &Handle<Topic>, has_key: bool) {
-    if has_key {
-        return for_customer_key(stack, topic);
+pub(super) fn suppress_topic_rules(
+    stack: &mut Stack,
+    topic: &Handle<Topic>,
+    uses_customer_key: bool,
+) {
+    if uses_customer_key {
+        suppress_hard_coded_account_rule(stack, topic);
+        return;
     }
     stack.suppress(
         topic,

@@ -6,12 +6,12 @@ use serde_json::json;
 
 use super::functions;
 use super::key::{self, KeyUse};
-use super::permissions::{self, objects_matching};
+use super::permissions::{self, arn_of_objects_matching};
 use super::storage::Storage;
 use super::suppressions;
 use crate::config::{Architecture, Config, Webhook};
 use crate::constructs::{
-    Function, FunctionCode, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter,
+    BundleLocation, Function, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter,
     StreamSource,
 };
 use crate::expression::Expression;
@@ -31,16 +31,16 @@ pub(super) fn add_webhook(
     architecture: Architecture,
     storage: &Storage,
     dead_letters: &Handle<Queue>,
-    code: &FunctionCode,
+    bundle: &BundleLocation,
 ) -> Result<Option<Handle<Function>>, SynthesisError> {
     let Some(webhook) = &config.webhook else { return Ok(None) };
-    let logs = functions::add_log_group(stack, "WebhookLogGroup", config)?;
-    let role =
-        permissions::allow_traces(webhook_role(webhook, storage, dead_letters, &logs), config);
-    let uses = [KeyUse::Stream, KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
-    let role = stack.add("WebhookRole", key::allow_key_use(role, config, &uses))?;
+    let log_group = functions::add_log_group(stack, "WebhookLogGroup", config)?;
+    let base_role = webhook_role(webhook, storage, dead_letters, &log_group);
+    let traced_role = permissions::with_trace_policy(base_role, config);
+    let key_uses = [KeyUse::Stream, KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
+    let role = stack.add("WebhookRole", key::with_key_policy(traced_role, config, &key_uses))?;
     let description = "Delivers the feed to the webhook URL.";
-    let function = Function::new(description, architecture, code.clone(), &role, &logs)
+    let mut function = Function::new(description, architecture, bundle.clone(), &role, &log_group)
         .memory_mb(MEMORY_MB)
         .timeout_s(TIMEOUT_S)
         .traced(config.tracing)
@@ -50,27 +50,25 @@ pub(super) fn add_webhook(
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::STACK, Expression::stack_name())
         .environment(environment::WEBHOOK_URL, webhook.url.as_str());
-    let function = if webhook.payloads {
-        function.environment(environment::WEBHOOK_EVENTS, "true")
-    } else {
-        function
-    };
-    let function = functions::in_incarnation(function, config);
+    if webhook.payloads {
+        function = function.environment(environment::WEBHOOK_EVENTS, "true");
+    }
+    function = functions::with_incarnation(function, config);
     let function = stack.add("WebhookFunction", function)?;
     // A receiver may be down for half a day, so retries are limited by record age, not by the
     // number of attempts.
-    let source = StreamSource::new(&storage.feed, &function, dead_letters)
+    let event_source = StreamSource::new(&storage.feed, &function, dead_letters)
         .retried_until_too_old()
         .filter(feed_items());
-    stack.add("WebhookSource", source)?;
-    suppressions::for_stream_function(stack, &function);
+    stack.add("WebhookSource", event_source)?;
+    suppressions::suppress_stream_function_rules(stack, &function);
     Ok(Some(function))
 }
 
 /// Selects feed items; the table also contains other items, such as spreadsheet lists.
 fn feed_items() -> StreamFilter {
-    let item = json!({ PARTITION_BYTES: { "N": [{ "exists": true }] } });
-    StreamFilter::new(json!({ "dynamodb": { "NewImage": item } }))
+    let item_pattern = json!({ PARTITION_BYTES: { "N": [{ "exists": true }] } });
+    StreamFilter::new(json!({ "dynamodb": { "NewImage": item_pattern } }))
 }
 
 /// Returns the execution role of the webhook function, which reads the feed and stores its progress
@@ -79,26 +77,32 @@ fn webhook_role(
     webhook: &Webhook,
     storage: &Storage,
     dead_letters: &Handle<Queue>,
-    logs: &Handle<LogGroup>,
+    log_group: &Handle<LogGroup>,
 ) -> Role {
-    let stream = permissions::read_stream("IndexStream", &storage.feed);
-    let write = ["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"];
-    let mut tables = vec![Statement::allow("FeedTable", write, [storage.feed.arn()])];
+    let read_stream = permissions::allow_stream_reads("IndexStream", &storage.feed);
+    let write_actions = ["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"];
+    let mut table_statements =
+        vec![Statement::allow("FeedTable", write_actions, [storage.feed.arn()])];
     if webhook.payloads {
-        let read = ["dynamodb:GetItem", "dynamodb:Query"];
-        tables.push(Statement::allow("ReadStreams", read, [storage.event_streams.arn()]));
+        let read_actions = ["dynamodb:GetItem", "dynamodb:Query"];
+        table_statements.push(Statement::allow(
+            "ReadStreams",
+            read_actions,
+            [storage.event_streams.arn()],
+        ));
     }
-    let secrets = Statement::allow(
+    let access_secrets = Statement::allow(
         "Secrets",
         ["s3:GetObject", "s3:PutObject"],
-        [objects_matching(&storage.bucket, WEBHOOK_SECRETS_KEY)],
+        [arn_of_objects_matching(&storage.bucket, WEBHOOK_SECRETS_KEY)],
     );
-    let missing = permissions::detect_missing_objects(&storage.bucket, &[WEBHOOK_PREFIX]);
-    let send = Statement::allow("DeadLetters", ["sqs:SendMessage"], [dead_letters.arn()]);
+    let missing_objects =
+        permissions::allow_missing_object_detection(&storage.bucket, &[WEBHOOK_PREFIX]);
+    let send_messages = Statement::allow("DeadLetters", ["sqs:SendMessage"], [dead_letters.arn()]);
     Role::assumed_by(Service::Lambda)
-        .policy("stream", [stream, permissions::list_streams()])
-        .policy("tables", tables)
-        .policy("bucket", [secrets, missing])
-        .policy("queues", [send])
-        .policy("logs", [permissions::own_logs(logs)])
+        .policy("stream", [read_stream, permissions::allow_stream_listing()])
+        .policy("tables", table_statements)
+        .policy("bucket", [access_secrets, missing_objects])
+        .policy("queues", [send_messages])
+        .policy("log_group", [permissions::allow_log_writes(log_group)])
 }

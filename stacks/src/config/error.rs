@@ -35,7 +35,7 @@ impl fmt::Display for SourcePosition {
     "{file_name}: unknown field `{field}`{}{}{}; known fields: {}",
     section_text(section),
     position_text(*position),
-    suggest::hint(suggestion.as_deref()),
+    suggest::suggestion_hint(suggestion.as_deref()),
     known.join(", ")
 )]
 pub struct UnknownField {

@@ -47,7 +47,8 @@ pub(super) fn describe_error(error: &serde_yaml::Error, file_name: &str) -> Conf
     let Some((section, field, known)) = parse_unknown_field(&message) else {
         return ConfigError::Malformed { file_name, position, message };
     };
-    let suggestion = suggest::closest(&field, known.iter().map(String::as_str)).map(str::to_owned);
+    let suggestion =
+        suggest::closest_candidate(&field, known.iter().map(String::as_str)).map(str::to_owned);
     let unknown = UnknownField { file_name, section, field, position, suggestion, known };
     ConfigError::UnknownField(Box::new(unknown))
 }

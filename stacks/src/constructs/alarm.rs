@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::construct::Construct;
-use super::metric::{Metric, Watched};
+use super::metric::{Metric, MonitoredResource};
 use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
@@ -16,7 +16,7 @@ use crate::expression::Expression;
 pub struct Alarm {
     description: String,
     metric: Metric,
-    watched: Watched,
+    watched: MonitoredResource,
     threshold: u32,
     periods: u32,
     topics: Vec<Expression>,
@@ -31,7 +31,7 @@ impl Alarm {
     pub fn new(
         description: &str,
         metric: Metric,
-        watched: Watched,
+        watched: MonitoredResource,
         threshold: u32,
         periods: u32,
     ) -> Self {

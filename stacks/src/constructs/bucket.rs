@@ -131,7 +131,7 @@ impl Construct for Bucket {
             .into_map()
     }
 
-    fn removal(&self) -> Option<RemovalPolicy> {
+    fn removal_policy(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::RetainExceptOnCreate)
     }
 }

@@ -42,7 +42,7 @@ impl Construct for BucketPolicy {
             .into_map()
     }
 
-    fn removal(&self) -> Option<RemovalPolicy> {
+    fn removal_policy(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::RetainExceptOnCreate)
     }
 }

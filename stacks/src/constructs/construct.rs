@@ -14,13 +14,13 @@ pub trait Construct: Sized {
 
     /// Returns CloudFormation's action when the resource is removed or replaced. `None` writes no
     /// policy to the template, and is used for resources without data.
-    fn removal(&self) -> Option<RemovalPolicy> {
+    fn removal_policy(&self) -> Option<RemovalPolicy> {
         None
     }
 
     /// Returns pairs of statement id and reason, which the stack writes to the resource's
     /// `Metadata.Reasons`.
-    fn reasons(&self) -> Vec<(String, String)> {
+    fn wildcard_reasons(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 }

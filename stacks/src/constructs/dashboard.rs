@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::alarm::Alarm;
 use super::construct::Construct;
-use super::metric::{Metric, Watched};
+use super::metric::{Metric, MonitoredResource};
 use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
@@ -38,7 +38,7 @@ pub struct Widget {
 struct Series {
     label: &'static str,
     metric: Metric,
-    watched: Watched,
+    watched: MonitoredResource,
     statistic: &'static str,
 }
 
@@ -67,7 +67,7 @@ impl Widget {
 
     /// Adds a line for a resource metric, using the metric's default statistic.
     #[must_use]
-    pub fn line(self, label: &'static str, metric: Metric, watched: Watched) -> Self {
+    pub fn line(self, label: &'static str, metric: Metric, watched: MonitoredResource) -> Self {
         let statistic = metric.statistic();
         self.add_series(Series { label, metric, watched, statistic })
     }
@@ -78,7 +78,7 @@ impl Widget {
         self,
         label: &'static str,
         metric: Metric,
-        watched: Watched,
+        watched: MonitoredResource,
         statistic: &'static str,
     ) -> Self {
         self.add_series(Series { label, metric, watched, statistic })
@@ -141,8 +141,13 @@ mod tests {
         let mut stack = Stack::new("test");
         let table = Table::new("id").attribute("id", AttributeType::String);
         let table = stack.add("Orders", table).unwrap();
-        let widget =
-            || Widget::new("Units").line("written", Metric::WriteUnits, Watched::table(&table));
+        let widget = || {
+            Widget::new("Units").line(
+                "written",
+                Metric::WriteUnits,
+                MonitoredResource::table(&table),
+            )
+        };
         let dashboard = (0..4).fold(Dashboard::new(), |all, _| all.widget(widget()));
         stack.add("Dashboard", dashboard).unwrap();
         let template = stack.synthesize().unwrap();

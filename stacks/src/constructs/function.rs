@@ -13,9 +13,9 @@ use crate::expression::Expression;
 
 /// S3 location of the Lambda bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FunctionCode {
+pub struct BundleLocation {
     pub bucket: Expression,
-    pub key: Expression,
+    pub object_key: Expression,
 }
 
 /// A Lambda function that runs a `bootstrap` binary on Amazon Linux 2023 and writes JSON logs to
@@ -24,7 +24,7 @@ pub struct FunctionCode {
 pub struct Function {
     description: String,
     architecture: Architecture,
-    code: FunctionCode,
+    bundle: BundleLocation,
     role: Expression,
     log_group: Expression,
     memory_mb: u32,
@@ -38,14 +38,14 @@ impl Function {
     pub fn new(
         description: &str,
         architecture: Architecture,
-        code: FunctionCode,
+        bundle: BundleLocation,
         role: &Handle<Role>,
         log_group: &Handle<LogGroup>,
     ) -> Self {
         Self {
             description: description.to_owned(),
             architecture,
-            code,
+            bundle,
             role: role.arn(),
             log_group: log_group.name(),
             memory_mb: 512,
@@ -107,8 +107,8 @@ impl Construct for Function {
 
     fn properties(self) -> Map<String, Value> {
         let code = Properties::new()
-            .set("S3Bucket", self.code.bucket.clone())
-            .set("S3Key", self.code.key.clone());
+            .set("S3Bucket", self.bundle.bucket.clone())
+            .set("S3Key", self.bundle.object_key.clone());
         let logging =
             Properties::new().set("LogFormat", "JSON").set("LogGroup", self.log_group.clone());
         // Always written, because CloudFormation does not reset a removed property.

@@ -54,7 +54,7 @@ impl Construct for LogGroup {
     }
 
     /// The logs of a deleted stack are no longer needed.
-    fn removal(&self) -> Option<RemovalPolicy> {
+    fn removal_policy(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::Delete)
     }
 }

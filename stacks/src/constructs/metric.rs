@@ -96,14 +96,14 @@ impl Metric {
 
 /// A resource with metrics for an alarm or the dashboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watched {
+pub struct MonitoredResource {
     namespace: &'static str,
     dimension: &'static str,
     name: Expression,
     placeholder: String,
 }
 
-impl Watched {
+impl MonitoredResource {
     pub fn function(function: &Handle<Function>) -> Self {
         let placeholder = format!("${{{}}}", function.logical_id());
         let name = function.name();

@@ -99,7 +99,7 @@ impl Statement {
 
     /// Returns the statement id and the reason for allowing all resources, or `None` if the
     /// statement is restricted to specific resources.
-    pub(super) fn reason(&self) -> Option<(String, String)> {
+    pub(super) fn wildcard_reason(&self) -> Option<(String, String)> {
         match &self.resources {
             Resources::Exactly(_) => None,
             Resources::Any { reason } => Some((self.id.clone(), reason.clone())),
@@ -169,14 +169,14 @@ mod tests {
                 "Resource": [{"Fn::GetAtt": ["T", "Arn"]}],
             })
         );
-        assert_eq!(statement.reason(), None);
+        assert_eq!(statement.wildcard_reason(), None);
     }
 
     #[test]
     fn a_statement_for_any_resource_keeps_its_reason() {
         let statement = Statement::allow_on_any_resource("Trace", ["xray:Put"], "no ARNs");
         assert_eq!(Value::from(&statement)["Resource"], "*");
-        assert_eq!(statement.reason(), Some(("Trace".to_owned(), "no ARNs".to_owned())));
+        assert_eq!(statement.wildcard_reason(), Some(("Trace".to_owned(), "no ARNs".to_owned())));
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl Construct for Queue {
     }
 
     /// Messages are jobs of this stack and can be recreated from the logs.
-    fn removal(&self) -> Option<RemovalPolicy> {
+    fn removal_policy(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::Delete)
     }
 }

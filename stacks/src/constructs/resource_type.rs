@@ -74,7 +74,7 @@ impl ResourceType {
     }
 
     /// Parses the value of `Type` in a template. Returns `None` if the type has no construct.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|resource_type| resource_type.name() == name)
     }
 
@@ -114,7 +114,7 @@ impl ResourceType {
 
     /// Returns the property that must be set for `attribute` to exist, or `None` if it always
     /// exists.
-    pub fn required_property(self, attribute: &str) -> Option<&'static str> {
+    pub fn property_required_by(self, attribute: &str) -> Option<&'static str> {
         match (self, attribute) {
             (Self::Table, "StreamArn") => Some("StreamSpecification"),
             _ => None,
@@ -135,8 +135,8 @@ mod tests {
     #[test]
     fn every_type_is_found_by_its_name() {
         for resource_type in ResourceType::ALL {
-            assert_eq!(ResourceType::named(resource_type.name()), Some(resource_type));
+            assert_eq!(ResourceType::from_name(resource_type.name()), Some(resource_type));
         }
-        assert_eq!(ResourceType::named("AWS::EC2::NatGateway"), None);
+        assert_eq!(ResourceType::from_name("AWS::EC2::NatGateway"), None);
     }
 }

@@ -77,11 +77,11 @@ impl Construct for Role {
             .into_map()
     }
 
-    fn reasons(&self) -> Vec<(String, String)> {
+    fn wildcard_reasons(&self) -> Vec<(String, String)> {
         self.policies
             .iter()
             .flat_map(|(_, statements)| statements)
-            .filter_map(Statement::reason)
+            .filter_map(Statement::wildcard_reason)
             .collect()
     }
 }

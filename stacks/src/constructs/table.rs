@@ -150,7 +150,7 @@ impl Construct for Table {
             .into_map()
     }
 
-    fn removal(&self) -> Option<RemovalPolicy> {
+    fn removal_policy(&self) -> Option<RemovalPolicy> {
         Some(if self.deletion_protection {
             RemovalPolicy::Retain
         } else {

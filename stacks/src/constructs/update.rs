@@ -305,7 +305,7 @@ mod tests {
             Config { cors_origins: vec!["https://a.example".to_owned()], ..Config::default() };
         let template = cellar_stack(&config, Architecture::Arm64).unwrap();
         for (logical_id, resource) in template.resources() {
-            let resource_type = ResourceType::named(&resource.resource_type).unwrap();
+            let resource_type = ResourceType::from_name(&resource.resource_type).unwrap();
             for property in resource.properties.keys() {
                 let update = resource_type.update_of(&[property]);
                 assert_ne!(update, Update::MayReplace, "{logical_id}.{property}");

@@ -141,7 +141,7 @@ pub(super) fn type_name(resource: &Value) -> &str {
 
 /// Returns the resource type, or `None` if the type has no construct.
 pub(super) fn known_type(resource: &Value) -> Option<ResourceType> {
-    ResourceType::named(type_name(resource))
+    ResourceType::from_name(type_name(resource))
 }
 
 /// Returns the value at `path` in a resource's properties.

@@ -9,7 +9,7 @@ use super::change::PropertyChange;
 use super::compare::pointer_segments;
 use super::document::{Document, known_type};
 use crate::constructs::Update;
-use crate::expression::{Intrinsic, SubstitutionPart, intrinsic_in, parse_substitution};
+use crate::expression::{Intrinsic, SubstitutionPart, parse_intrinsic, parse_substitution};
 
 /// Reference target: a logical id and, for `Fn::GetAtt`, an attribute.
 type Reference = (String, Option<String>);
@@ -116,7 +116,7 @@ fn value_change(
 }
 
 fn collect_references(value: &Value, references: &mut BTreeSet<Reference>) {
-    match intrinsic_in(value) {
+    match parse_intrinsic(value) {
         Ok(Some(Intrinsic::Reference(logical_id))) => {
             references.insert((logical_id.to_owned(), None));
         }

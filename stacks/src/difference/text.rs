@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::expression::{Intrinsic, SubstitutionPart, intrinsic, intrinsic_in, parse_substitution};
+use crate::expression::{
+    Intrinsic, SubstitutionPart, intrinsic, parse_intrinsic, parse_substitution,
+};
 
 /// Returns the `Fn::Sub` text equivalent to a value, or `None` unless the value is a scalar or an
 /// intrinsic function that returns text.
@@ -13,7 +15,7 @@ pub(super) fn substitution_text(value: &Value) -> Option<String> {
         Value::String(text) => Some(escape_literal(text)),
         Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
         Value::Null | Value::Array(_) => None,
-        Value::Object(map) => match intrinsic_in(value) {
+        Value::Object(map) => match parse_intrinsic(value) {
             Ok(Some(function)) => intrinsic_text(&function),
             Ok(None) => None,
             // In YAML, the short form `Fn::GetAtt: Table.Arn` is also valid.

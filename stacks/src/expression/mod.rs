@@ -3,9 +3,9 @@
 mod read;
 mod substitution;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-pub(crate) use read::{Intrinsic, intrinsic_in};
+pub(crate) use read::{Intrinsic, parse_intrinsic};
 pub use read::{IntrinsicError, NESTING_MAX};
 pub use substitution::{SubstitutionError, SubstitutionPart, parse_substitution};
 
@@ -115,19 +115,21 @@ impl From<Expression> for Value {
                 json!({ intrinsic::GET_ATT: [logical_id, attribute] })
             }
             Expression::Join { separator, parts } => {
-                let parts: Vec<Self> = parts.into_iter().map(Self::from).collect();
-                json!({ intrinsic::JOIN: [separator, parts] })
+                let part_values: Vec<Self> = parts.into_iter().map(Self::from).collect();
+                json!({ intrinsic::JOIN: [separator, part_values] })
             }
-            Expression::Substitution { text, variables } if variables.is_empty() => {
-                json!({ intrinsic::SUB: text })
-            }
-            Expression::Substitution { text, variables } => {
-                let variables: serde_json::Map<String, Self> =
-                    variables.into_iter().map(|(name, value)| (name, value.into())).collect();
-                json!({ intrinsic::SUB: [text, variables] })
-            }
+            Expression::Substitution { text, variables } => substitution_value(text, variables),
         }
     }
+}
+
+fn substitution_value(text: String, variables: Vec<(String, Expression)>) -> Value {
+    if variables.is_empty() {
+        return json!({ intrinsic::SUB: text });
+    }
+    let variable_values: Map<String, Value> =
+        variables.into_iter().map(|(name, expression)| (name, expression.into())).collect();
+    json!({ intrinsic::SUB: [text, variable_values] })
 }
 
 #[cfg(test)]

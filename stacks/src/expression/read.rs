@@ -40,24 +40,28 @@ pub enum IntrinsicError {
 ///
 /// # Errors
 /// [`IntrinsicError`] if the function is not supported or its arguments are malformed.
-pub(crate) fn intrinsic_in(value: &Value) -> Result<Option<Intrinsic<'_>>, IntrinsicError> {
-    let Some((name, argument)) = single_entry(value) else { return Ok(None) };
-    match name {
+pub(crate) fn parse_intrinsic(value: &Value) -> Result<Option<Intrinsic<'_>>, IntrinsicError> {
+    let Some((function_name, argument)) = single_entry(value) else { return Ok(None) };
+    match function_name {
         intrinsic::REF => parse_reference(argument).map(Some),
         intrinsic::GET_ATT => parse_attribute(argument).map(Some),
         intrinsic::JOIN => parse_join(argument).map(Some),
         intrinsic::SUB => parse_sub(argument).map(Some),
-        name if name.starts_with("Fn::") => {
-            Err(IntrinsicError::Unsupported { name: name.to_owned() })
+        _ if function_name.starts_with("Fn::") => {
+            Err(IntrinsicError::Unsupported { name: function_name.to_owned() })
         }
         _ => Ok(None),
     }
 }
 
+/// Returns the key and value of a map with a single entry.
 fn single_entry(value: &Value) -> Option<(&str, &Value)> {
-    let mut entries = value.as_object()?.iter();
-    let (name, argument) = entries.next()?;
-    entries.next().is_none().then_some((name.as_str(), argument))
+    let map = value.as_object()?;
+    if map.len() != 1 {
+        return None;
+    }
+    let (key, entry_value) = map.iter().next()?;
+    Some((key, entry_value))
 }
 
 fn parse_reference(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
@@ -116,7 +120,7 @@ mod tests {
     #[test]
     fn other_values_are_not_intrinsic_functions() {
         for value in [json!("Ref"), json!({}), json!({"Ref": "a", "b": 1}), json!({"Bool": 1})] {
-            assert_eq!(intrinsic_in(&value), Ok(None), "{value}");
+            assert_eq!(parse_intrinsic(&value), Ok(None), "{value}");
         }
     }
 
@@ -129,14 +133,14 @@ mod tests {
             (json!({"Fn::Join": ["", "a"]}), "Fn::Join"),
             (json!({"Fn::Sub": ["a", {}, 1]}), "Fn::Sub"),
         ] {
-            let error = intrinsic_in(&value).unwrap_err();
+            let error = parse_intrinsic(&value).unwrap_err();
             assert!(error.to_string().starts_with(&format!("`{name}` expects ")), "{error}");
         }
     }
 
     #[test]
     fn unsupported_functions_are_rejected() {
-        let error = intrinsic_in(&json!({"Fn::ImportValue": "x"})).unwrap_err();
+        let error = parse_intrinsic(&json!({"Fn::ImportValue": "x"})).unwrap_err();
         assert_eq!(
             error.to_string(),
             "`Fn::ImportValue` is not supported: use one of Ref, Fn::GetAtt, Fn::Join, Fn::Sub"

@@ -35,39 +35,41 @@ pub enum SubstitutionError {
 /// [`SubstitutionError`] if a closing brace is missing or a name is empty.
 pub fn parse_substitution(text: &str) -> Result<Vec<SubstitutionPart>, SubstitutionError> {
     let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
-        let (inside, following) = after.split_once('}').ok_or(SubstitutionError::Unclosed)?;
-        if !before.is_empty() {
-            parts.push(SubstitutionPart::Text(before.to_owned()));
+    let mut unparsed_text = text;
+    while let Some((literal, after_opening)) = unparsed_text.split_once("${") {
+        let (placeholder, after_placeholder) =
+            after_opening.split_once('}').ok_or(SubstitutionError::Unclosed)?;
+        if !literal.is_empty() {
+            parts.push(SubstitutionPart::Text(literal.to_owned()));
         }
-        parts.push(parse_placeholder(inside)?);
-        rest = following;
+        parts.push(parse_placeholder(placeholder)?);
+        unparsed_text = after_placeholder;
     }
-    if !rest.is_empty() {
-        parts.push(SubstitutionPart::Text(rest.to_owned()));
+    if !unparsed_text.is_empty() {
+        parts.push(SubstitutionPart::Text(unparsed_text.to_owned()));
     }
     Ok(parts)
 }
 
-fn parse_placeholder(inside: &str) -> Result<SubstitutionPart, SubstitutionError> {
-    if let Some(literal) = inside.strip_prefix('!') {
-        return Ok(SubstitutionPart::Text(format!("${{{literal}}}")));
+/// Parses the text between `${` and `}`.
+fn parse_placeholder(placeholder: &str) -> Result<SubstitutionPart, SubstitutionError> {
+    if let Some(escaped_name) = placeholder.strip_prefix('!') {
+        return Ok(SubstitutionPart::Text(format!("${{{escaped_name}}}")));
     }
-    let name = inside.trim();
-    let (logical_id, attribute) = match name.split_once('.') {
-        Some((logical_id, attribute)) => (logical_id, Some(attribute)),
-        None => (name, None),
+    let nameless = || SubstitutionError::Nameless { name: placeholder.to_owned() };
+    let name = placeholder.trim();
+    let Some((logical_id, attribute)) = name.split_once('.') else {
+        if name.is_empty() {
+            return Err(nameless());
+        }
+        return Ok(SubstitutionPart::Name(name.to_owned()));
     };
-    if logical_id.is_empty() || attribute.is_some_and(str::is_empty) {
-        return Err(SubstitutionError::Nameless { name: inside.to_owned() });
+    if logical_id.is_empty() || attribute.is_empty() {
+        return Err(nameless());
     }
-    Ok(match attribute {
-        None => SubstitutionPart::Name(name.to_owned()),
-        Some(attribute) => SubstitutionPart::Attribute {
-            logical_id: logical_id.to_owned(),
-            attribute: attribute.to_owned(),
-        },
+    Ok(SubstitutionPart::Attribute {
+        logical_id: logical_id.to_owned(),
+        attribute: attribute.to_owned(),
     })
 }
 

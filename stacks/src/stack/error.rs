@@ -5,20 +5,20 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::expression::{IntrinsicError, NESTING_MAX, SubstitutionError};
-use crate::suggest::hint;
+use crate::suggest::suggestion_hint;
 use crate::template::limits::{
-    DESCRIPTION_BYTES_MAX, LOGICAL_ID_CHARS_MAX, TEMPLATE_BYTES_MAX, VISIBILITY_TIMEOUTS,
+    DESCRIPTION_BYTES_MAX, LOGICAL_ID_CHARS_MAX, MIN_VISIBILITY_PER_TIMEOUT, TEMPLATE_BYTES_MAX,
 };
 
 /// The faulty part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct TemplatePart {
     pub logical_id: String,
     /// CloudFormation resource type, or `parameter` or `output`.
     pub kind: String,
 }
 
-impl Holder {
+impl TemplatePart {
     const OUTPUT: &'static str = "output";
 
     pub fn new(logical_id: &str, kind: &str) -> Self {
@@ -30,7 +30,7 @@ impl Holder {
     }
 }
 
-impl fmt::Display for Holder {
+impl fmt::Display for TemplatePart {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "`{}` ({})", self.logical_id, self.kind)
     }
@@ -40,21 +40,23 @@ impl fmt::Display for Holder {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SynthesisError {
     /// A logical id is empty, too long or contains characters other than letters and digits.
-    #[error("{holder}: invalid logical id; use 1 to {LOGICAL_ID_CHARS_MAX} letters and digits")]
-    InvalidLogicalId { holder: Holder },
+    #[error(
+        "{template_part}: invalid logical id; use 1 to {LOGICAL_ID_CHARS_MAX} letters and digits"
+    )]
+    InvalidLogicalId { template_part: TemplatePart },
     /// A logical id is already in use.
     #[error(
-        "{holder}: the logical id is already used by a part of type {taken_by}; use another one"
+        "{template_part}: the logical id is already used by a part of type {taken_by}; use another one"
     )]
     DuplicateLogicalId {
-        holder: Holder,
+        template_part: TemplatePart,
         /// Type of the part that already uses the logical id.
         taken_by: String,
     },
     /// A reference target does not exist in the stack.
-    #[error("{holder}: {path} refers to `{target}`, which does not exist in the stack{}", hint(suggestion.as_deref()))]
+    #[error("{template_part}: {path} refers to `{target}`, which does not exist in the stack{}", suggestion_hint(suggestion.as_deref()))]
     UnknownReference {
-        holder: Holder,
+        template_part: TemplatePart,
         path: String,
         target: String,
         /// Most similar existing name, if any.
@@ -62,65 +64,67 @@ pub enum SynthesisError {
     },
     /// `Fn::GetAtt` refers to an attribute that the resource type does not have.
     #[error(
-        "{holder}: {path} refers to `{attribute}` of {target}, which does not exist; {}",
-        attributes_text(available)
+        "{template_part}: {path} refers to `{attribute}` of {target}, which does not exist; {}",
+        describe_available_attributes(available)
     )]
     UnknownAttribute {
-        holder: Holder,
+        template_part: TemplatePart,
         path: String,
-        target: Box<Holder>,
+        target: Box<TemplatePart>,
         attribute: String,
         /// All attributes of the resource type.
         available: &'static [&'static str],
     },
     /// `Fn::GetAtt` refers to an attribute that exists only if a property is set, which it is not.
     #[error(
-        "{holder}: {path} refers to `{attribute}` of {target}, which requires the property `{property}`; set that property"
+        "{template_part}: {path} refers to `{attribute}` of {target}, which requires the property `{property}`; set that property"
     )]
     MissingProperty {
-        holder: Holder,
+        template_part: TemplatePart,
         path: String,
-        target: Box<Holder>,
+        target: Box<TemplatePart>,
         attribute: String,
         property: &'static str,
     },
     /// An intrinsic function is malformed or not supported.
-    #[error("{holder}: {path}: {fault}")]
-    Intrinsic { holder: Holder, path: String, fault: IntrinsicError },
+    #[error("{template_part}: {path}: {fault}")]
+    Intrinsic { template_part: TemplatePart, path: String, fault: IntrinsicError },
     /// The `Fn::Sub` text is malformed.
-    #[error("{holder}: {path}: {fault}")]
-    Substitution { holder: Holder, path: String, fault: SubstitutionError },
+    #[error("{template_part}: {path}: {fault}")]
+    Substitution { template_part: TemplatePart, path: String, fault: SubstitutionError },
     /// Values are nested too deeply.
-    #[error("{holder}: {path} is nested more than {NESTING_MAX} levels deep; reduce the nesting")]
-    TooDeep { holder: Holder, path: String },
+    #[error(
+        "{template_part}: {path} is nested more than {NESTING_MAX} levels deep; reduce the nesting"
+    )]
+    TooDeep { template_part: TemplatePart, path: String },
     /// A table key has no attribute definition.
     #[error(
-        "{holder}: the key `{attribute}` has no definition; add `.attribute(\"{attribute}\", …)`"
+        "{template_part}: the key `{attribute}` has no definition; add `.attribute(\"{attribute}\", …)`"
     )]
-    UndefinedKey { holder: Holder, attribute: String },
+    UndefinedKey { template_part: TemplatePart, attribute: String },
     /// A table attribute is defined but not used as a key.
     #[error(
-        "{holder}: the attribute `{attribute}` is defined but no key uses it, which DynamoDB rejects; remove the definition"
+        "{template_part}: the attribute `{attribute}` is defined but no key uses it, which DynamoDB rejects; remove the definition"
     )]
-    UnusedAttribute { holder: Holder, attribute: String },
+    UnusedAttribute { template_part: TemplatePart, attribute: String },
     /// A role allows actions or resources with a wildcard.
     #[error(
-        "{holder}: statement `{statement}` allows `{pattern}`; name each action and each resource"
+        "{template_part}: statement `{statement}` allows `{pattern}`; name each action and each resource"
     )]
-    WildcardPermission { holder: Holder, statement: String, pattern: String },
+    WildcardPermission { template_part: TemplatePart, statement: String, pattern: String },
     /// A resource-based policy of a bucket or queue allows something. Only roles may grant
     /// permissions.
     #[error(
-        "{holder}: statement `{statement}` has the effect Allow, but a resource policy may only deny; allow it in a role instead"
+        "{template_part}: statement `{statement}` has the effect Allow, but a resource policy may only deny; allow it in a role instead"
     )]
-    AllowingPolicy { holder: Holder, statement: String },
+    AllowingPolicy { template_part: TemplatePart, statement: String },
     /// A queue could redeliver a message while a function is still processing it.
     #[error(
-        "{holder}: the visibility timeout is {visibility_s} s, but `{function}` has a timeout of {timeout_s} s; set `VisibilityTimeout` to {} or more",
-        timeout_s.saturating_mul(VISIBILITY_TIMEOUTS)
+        "{template_part}: the visibility timeout is {visibility_s} s, but `{function}` has a timeout of {timeout_s} s; set `VisibilityTimeout` to {} or more",
+        timeout_s.saturating_mul(MIN_VISIBILITY_PER_TIMEOUT)
     )]
     VisibilityTooShort {
-        holder: Holder,
+        template_part: TemplatePart,
         /// Visibility timeout of the queue in seconds.
         visibility_s: u64,
         /// Logical id of the function that reads from the queue.
@@ -129,9 +133,9 @@ pub enum SynthesisError {
         timeout_s: u64,
     },
     /// Resources have a cyclic dependency.
-    #[error("{holder}: dependency cycle: {}; remove one of these references", path.join(" -> "))]
+    #[error("{template_part}: dependency cycle: {}; remove one of these references", path.join(" -> "))]
     DependencyCycle {
-        holder: Holder,
+        template_part: TemplatePart,
         /// Logical ids along the cycle, with the first one repeated at the end.
         path: Vec<String>,
     },
@@ -163,7 +167,7 @@ pub enum SynthesisError {
     DescriptionTooLong { bytes: usize },
 }
 
-fn attributes_text(available: &[&str]) -> String {
+fn describe_available_attributes(available: &[&str]) -> String {
     if available.is_empty() {
         "this type has no attributes".to_owned()
     } else {

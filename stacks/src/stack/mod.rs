@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 use crate::constructs::{Construct, Handle, ResourceType, Rule, Suppression, write_suppressions};
 use crate::expression::Expression;
 use crate::template::limits::LOGICAL_ID_CHARS_MAX;
-use crate::template::{Output, PARAMETER_KIND, Parameter, Place, Resource, Template};
+use crate::template::{Output, PARAMETER_KIND, Parameter, Resource, SourceLine, Template};
 
-pub use error::{Holder, SynthesisError, SynthesisErrors};
+pub use error::{SynthesisError, SynthesisErrors, TemplatePart};
 
 /// A CloudFormation stack under construction.
 ///
@@ -25,7 +25,7 @@ pub use error::{Holder, SynthesisError, SynthesisErrors};
 /// let mut stack = Stack::new("An example");
 /// let table = Table::new("id").attribute("id", AttributeType::String);
 /// let table = stack.add("OrderTable", table)?;
-/// stack.output("OrderTableName", Output::new("Name of the table.", table.name()))?;
+/// stack.add_output("OrderTableName", Output::new("Name of the table.", table.name()))?;
 /// let template = stack.synthesize()?;
 /// assert_eq!(template.resources().count(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -59,28 +59,31 @@ impl Stack {
         logical_id: &str,
         construct: C,
     ) -> Result<Handle<C>, SynthesisError> {
-        self.add_at(Place::caller(), logical_id, construct)
+        self.add_from_source_line(SourceLine::caller(), logical_id, construct)
     }
 
-    /// Like [`Stack::add`], but records `place` as the source line. For constructs that are defined
+    /// Like [`Stack::add`], but records `source_line`. For constructs that are defined
     /// by a list.
-    pub(crate) fn add_at<C: Construct>(
+    pub(crate) fn add_from_source_line<C: Construct>(
         &mut self,
-        place: Place,
+        source_line: SourceLine,
         logical_id: &str,
         construct: C,
     ) -> Result<Handle<C>, SynthesisError> {
         self.check_available(logical_id, C::TYPE.name())?;
-        let removal_policy = construct.removal();
-        let reasons: Map<String, Value> =
-            construct.reasons().into_iter().map(|(id, reason)| (id, reason.into())).collect();
+        let removal_policy = construct.removal_policy();
+        let wildcard_reasons: Map<String, Value> = construct
+            .wildcard_reasons()
+            .into_iter()
+            .map(|(statement_id, reason)| (statement_id, reason.into()))
+            .collect();
         let mut resource = Resource::new(C::TYPE.name(), construct.properties());
-        resource.made_in = Some(place);
+        resource.source_line = Some(source_line);
         if let Some(removal_policy) = removal_policy {
             resource.set_removal_policy(removal_policy);
         }
-        if !reasons.is_empty() {
-            resource.metadata.insert(REASONS.to_owned(), reasons.into());
+        if !wildcard_reasons.is_empty() {
+            resource.metadata.insert(WILDCARD_REASONS.to_owned(), wildcard_reasons.into());
         }
         self.template.resources.insert(logical_id.to_owned(), resource);
         Ok(Handle::new(logical_id))
@@ -91,7 +94,7 @@ impl Stack {
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
-    pub fn parameter(
+    pub fn add_parameter(
         &mut self,
         logical_id: &str,
         parameter: Parameter,
@@ -106,12 +109,12 @@ impl Stack {
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
-    pub fn output(&mut self, name: &str, output: Output) -> Result<(), SynthesisError> {
-        let holder = Holder::output(name);
-        check_logical_id(&holder)?;
+    pub fn add_output(&mut self, name: &str, output: Output) -> Result<(), SynthesisError> {
+        let template_part = TemplatePart::output(name);
+        check_logical_id(&template_part)?;
         if self.template.outputs.contains_key(name) {
-            let taken_by = holder.kind.clone();
-            return Err(SynthesisError::DuplicateLogicalId { holder, taken_by });
+            let taken_by = template_part.kind.clone();
+            return Err(SynthesisError::DuplicateLogicalId { template_part, taken_by });
         }
         self.template.outputs.insert(name.to_owned(), output);
         Ok(())
@@ -137,7 +140,7 @@ impl Stack {
     }
 
     /// Sets the tags of all taggable resources, including those added later.
-    pub fn tag(&mut self, tags: &BTreeMap<String, String>) {
+    pub fn add_tags(&mut self, tags: &BTreeMap<String, String>) {
         self.tags.extend(tags.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
 
@@ -145,12 +148,12 @@ impl Stack {
         if self.tags.is_empty() {
             return;
         }
-        let tags = self.tags.iter().map(|(key, value)| json!({ "Key": key, "Value": value }));
-        let tags = Value::Array(tags.collect());
+        let tag_list: Vec<Value> =
+            self.tags.iter().map(|(key, value)| json!({ "Key": key, "Value": value })).collect();
         for resource in self.template.resources.values_mut() {
-            let resource_type = ResourceType::named(&resource.resource_type);
+            let resource_type = ResourceType::from_name(&resource.resource_type);
             if resource_type.is_some_and(ResourceType::is_taggable) {
-                resource.properties.insert("Tags".to_owned(), tags.clone());
+                resource.properties.insert("Tags".to_owned(), tag_list.clone().into());
             }
         }
     }
@@ -175,28 +178,27 @@ impl Stack {
     /// Checks that a logical id is valid and not in use. Resources and parameters share a
     /// namespace.
     fn check_available(&self, logical_id: &str, kind: &str) -> Result<(), SynthesisError> {
-        let holder = Holder::new(logical_id, kind);
-        check_logical_id(&holder)?;
-        match self.template.kind_of(logical_id) {
-            None => Ok(()),
-            Some(taken_by) => {
-                let taken_by = taken_by.to_owned();
-                Err(SynthesisError::DuplicateLogicalId { holder, taken_by })
-            }
+        let template_part = TemplatePart::new(logical_id, kind);
+        check_logical_id(&template_part)?;
+        if let Some(existing_kind) = self.template.kind_of_logical_id(logical_id) {
+            let taken_by = existing_kind.to_owned();
+            return Err(SynthesisError::DuplicateLogicalId { template_part, taken_by });
         }
+        Ok(())
     }
 }
 
 /// Role metadata section with the reasons for statements that allow all resources.
-pub(crate) const REASONS: &str = "Reasons";
+pub(crate) const WILDCARD_REASONS: &str = "Reasons";
 
-fn check_logical_id(holder: &Holder) -> Result<(), SynthesisError> {
-    let id = &holder.logical_id;
-    let has_valid_length = (1..=LOGICAL_ID_CHARS_MAX).contains(&id.len());
-    if has_valid_length && id.bytes().all(|b| b.is_ascii_alphanumeric()) {
+fn check_logical_id(template_part: &TemplatePart) -> Result<(), SynthesisError> {
+    let logical_id = &template_part.logical_id;
+    let has_valid_length = (1..=LOGICAL_ID_CHARS_MAX).contains(&logical_id.len());
+    let has_valid_characters = logical_id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if has_valid_length && has_valid_characters {
         Ok(())
     } else {
-        Err(SynthesisError::InvalidLogicalId { holder: holder.clone() })
+        Err(SynthesisError::InvalidLogicalId { template_part: template_part.clone() })
     }
 }
 
@@ -213,11 +215,14 @@ mod tests {
         assert!(stack.add(&"a".repeat(255), LogGroup::new(1)).is_ok());
         for id in ["", "a-b", "a b", "é", &"a".repeat(256)] {
             let error = stack.add(id, LogGroup::new(1)).unwrap_err();
-            let holder = Holder::new(id, "AWS::Logs::LogGroup");
-            assert_eq!(error, SynthesisError::InvalidLogicalId { holder: holder.clone() });
-            let error = stack.parameter(id, Parameter::text("x")).unwrap_err();
+            let template_part = TemplatePart::new(id, "AWS::Logs::LogGroup");
+            assert_eq!(
+                error,
+                SynthesisError::InvalidLogicalId { template_part: template_part.clone() }
+            );
+            let error = stack.add_parameter(id, Parameter::text("x")).unwrap_err();
             assert!(matches!(error, SynthesisError::InvalidLogicalId { .. }));
-            let error = stack.output(id, Output::new("x", "y")).unwrap_err();
+            let error = stack.add_output(id, Output::new("x", "y")).unwrap_err();
             assert!(matches!(error, SynthesisError::InvalidLogicalId { .. }));
         }
     }
@@ -227,13 +232,13 @@ mod tests {
         let mut stack = Stack::new("test");
         stack.add("Logs", LogGroup::new(1)).unwrap();
         assert_eq!(
-            stack.parameter("Logs", Parameter::text("x")).unwrap_err().to_string(),
+            stack.add_parameter("Logs", Parameter::text("x")).unwrap_err().to_string(),
             "`Logs` (parameter): the logical id is already used by a part of type \
              AWS::Logs::LogGroup; use another one"
         );
         assert!(stack.add("Logs", LogGroup::new(1)).is_err());
-        stack.output("Logs", Output::new("may share it", "x")).unwrap();
-        assert!(stack.output("Logs", Output::new("twice", "x")).is_err());
+        stack.add_output("Logs", Output::new("may share it", "x")).unwrap();
+        assert!(stack.add_output("Logs", Output::new("twice", "x")).is_err());
     }
 
     #[test]

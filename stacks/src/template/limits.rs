@@ -15,4 +15,4 @@ pub const TEMPLATE_BYTES_MAX: usize = 1_000_000;
 pub const DESCRIPTION_BYTES_MAX: usize = 1024;
 /// Minimum ratio of a queue's visibility timeout to the timeout of the function that reads from it,
 /// as Lambda recommends.
-pub const VISIBILITY_TIMEOUTS: u64 = 6;
+pub const MIN_VISIBILITY_PER_TIMEOUT: u64 = 6;

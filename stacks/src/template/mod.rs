@@ -9,9 +9,9 @@ mod json;
 pub mod limits;
 mod order;
 mod parts;
-mod place;
 mod read;
 mod resolve;
+mod source_line;
 mod yaml;
 mod yaml_scalar;
 
@@ -23,9 +23,9 @@ use serde_json::{Map, Value, json};
 use crate::constructs::RemovalPolicy;
 
 pub use parts::{Output, Parameter};
-pub use place::Place;
 pub use read::TemplateError;
-pub use resolve::{Lookup, ResolveError, ResolveFault};
+pub use resolve::{DeployedValues, ResolveError, ResolveFault};
+pub use source_line::SourceLine;
 
 /// The only CloudFormation template format version.
 const FORMAT_VERSION: &str = "2010-09-09";
@@ -43,7 +43,7 @@ pub struct Template {
     pub(crate) outputs: BTreeMap<String, Output>,
 }
 
-/// A template resource. Equality ignores `made_in`.
+/// A template resource. Equality ignores `source_line`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub struct Resource {
@@ -68,7 +68,7 @@ pub struct Resource {
     pub properties: Map<String, Value>,
     /// Source line that added the resource, or `None` if the template was read from JSON.
     #[serde(skip)]
-    pub made_in: Option<Place>,
+    pub source_line: Option<SourceLine>,
 }
 
 impl PartialEq for Resource {
@@ -80,7 +80,7 @@ impl PartialEq for Resource {
             depends_on,
             metadata,
             properties,
-            made_in: _,
+            source_line: _,
         } = self;
         *resource_type == other.resource_type
             && *deletion_policy == other.deletion_policy
@@ -126,7 +126,7 @@ impl Template {
 
     /// Returns the type of a resource, [`PARAMETER_KIND`] for a parameter, or `None` for an unknown
     /// logical id.
-    pub(crate) fn kind_of(&self, logical_id: &str) -> Option<&str> {
+    pub(crate) fn kind_of_logical_id(&self, logical_id: &str) -> Option<&str> {
         match self.resources.get(logical_id) {
             Some(resource) => Some(&resource.resource_type),
             None => self.parameters.contains_key(logical_id).then_some(PARAMETER_KIND),
@@ -184,7 +184,7 @@ impl Resource {
             depends_on: Vec::new(),
             metadata: Map::new(),
             properties,
-            made_in: None,
+            source_line: None,
         }
     }
 

@@ -74,8 +74,8 @@ mod tests {
         let first = stack.add("First", LogGroup::new(1)).unwrap();
         let second = stack.add("Second", LogGroup::new(3)).unwrap();
         stack.depends_on(&second, &first);
-        stack.parameter("Key", Parameter::text("a key")).unwrap();
-        stack.output("Name", Output::new("a name", first.name())).unwrap();
+        stack.add_parameter("Key", Parameter::text("a key")).unwrap();
+        stack.add_output("Name", Output::new("a name", first.name())).unwrap();
         stack.synthesize().unwrap()
     }
 

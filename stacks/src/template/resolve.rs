@@ -5,13 +5,13 @@ use thiserror::Error;
 
 use super::Template;
 use crate::expression::{
-    Intrinsic, IntrinsicError, NESTING_MAX, SubstitutionError, SubstitutionPart, intrinsic_in,
+    Intrinsic, IntrinsicError, NESTING_MAX, SubstitutionError, SubstitutionPart, parse_intrinsic,
     parse_substitution,
 };
 
-/// Lookup of deployed values: resource names and attributes, parameters, and pseudo parameters such
+/// DeployedValues of deployed values: resource names and attributes, parameters, and pseudo parameters such
 /// as `AWS::Region`.
-pub trait Lookup {
+pub trait DeployedValues {
     /// Returns the value of `Ref`, or `None` if it is unknown.
     fn reference(&self, logical_id: &str) -> Option<String>;
 
@@ -45,7 +45,7 @@ pub enum ResolveFault {
     Substitution(#[from] SubstitutionError),
     /// An `Fn::Join` part or `Fn::Sub` variable is a map, a list or null.
     #[error("only text, numbers and booleans can be inserted into a text")]
-    NoText,
+    NotAScalar,
     /// Values are nested more than [`NESTING_MAX`] levels deep.
     #[error("values are nested more than {NESTING_MAX} levels deep")]
     TooDeep,
@@ -54,12 +54,16 @@ pub enum ResolveFault {
 impl Template {
     /// Returns a copy of `value` with intrinsic functions replaced by deployed values.
     ///
-    /// If `lookup` has no value for a parameter, the default from the template is used.
+    /// If `deployed_values` has no value for a parameter, the default from the template is used.
     ///
     /// # Errors
     /// [`ResolveError`] with the path within `value`.
-    pub fn resolve(&self, value: &Value, lookup: &dyn Lookup) -> Result<Value, ResolveError> {
-        Resolver { template: self, lookup }.resolve_value("", value, 0)
+    pub fn resolve(
+        &self,
+        value: &Value,
+        deployed_values: &dyn DeployedValues,
+    ) -> Result<Value, ResolveError> {
+        Resolver { template: self, deployed_values }.resolve_value("", value, 0)
     }
 
     /// Returns the resolved properties of a resource, or `None` if the resource does not exist.
@@ -69,17 +73,17 @@ impl Template {
     pub fn resolved_properties(
         &self,
         logical_id: &str,
-        lookup: &dyn Lookup,
+        deployed_values: &dyn DeployedValues,
     ) -> Result<Option<Map<String, Value>>, ResolveError> {
         let Some(resource) = self.resource(logical_id) else { return Ok(None) };
-        let resolver = Resolver { template: self, lookup };
+        let resolver = Resolver { template: self, deployed_values };
         resolver.resolve_entries("", &resource.properties, 0).map(Some)
     }
 }
 
 struct Resolver<'a> {
     template: &'a Template,
-    lookup: &'a dyn Lookup,
+    deployed_values: &'a dyn DeployedValues,
 }
 
 impl Resolver<'_> {
@@ -92,7 +96,7 @@ impl Resolver<'_> {
         if depth > NESTING_MAX {
             return Err(fault_at(path, ResolveFault::TooDeep));
         }
-        if let Some(intrinsic) = intrinsic_in(value).map_err(|error| fault_at(path, error))? {
+        if let Some(intrinsic) = parse_intrinsic(value).map_err(|error| fault_at(path, error))? {
             return self.resolve_intrinsic(path, &intrinsic, depth).map(Value::String);
         }
         match value {
@@ -179,14 +183,14 @@ impl Resolver<'_> {
             Value::Number(number) => Ok(number.to_string()),
             Value::Bool(boolean) => Ok(boolean.to_string()),
             Value::Null | Value::Array(_) | Value::Object(_) => {
-                Err(fault_at(path, ResolveFault::NoText))
+                Err(fault_at(path, ResolveFault::NotAScalar))
             }
         }
     }
 
     fn resolve_reference(&self, path: &str, name: &str) -> Result<String, ResolveError> {
         let default = || self.template.parameters.get(name)?.default.clone();
-        self.lookup.reference(name).or_else(default).ok_or_else(|| {
+        self.deployed_values.reference(name).or_else(default).ok_or_else(|| {
             fault_at(path, ResolveFault::UnknownReference { logical_id: name.to_owned() })
         })
     }
@@ -197,7 +201,7 @@ impl Resolver<'_> {
         logical_id: &str,
         attribute: &str,
     ) -> Result<String, ResolveError> {
-        self.lookup.attribute(logical_id, attribute).ok_or_else(|| {
+        self.deployed_values.attribute(logical_id, attribute).ok_or_else(|| {
             let (logical_id, attribute) = (logical_id.to_owned(), attribute.to_owned());
             fault_at(path, ResolveFault::UnknownAttribute { logical_id, attribute })
         })
@@ -222,7 +226,7 @@ mod tests {
 
     struct Deployment;
 
-    impl Lookup for Deployment {
+    impl DeployedValues for Deployment {
         fn reference(&self, logical_id: &str) -> Option<String> {
             match logical_id {
                 "Table" => Some("table-1".to_owned()),
@@ -298,7 +302,7 @@ mod tests {
     #[test]
     fn resolved_values_are_not_resolved_again() {
         struct Tricky;
-        impl Lookup for Tricky {
+        impl DeployedValues for Tricky {
             fn reference(&self, _: &str) -> Option<String> {
                 Some("${AWS::Region}".to_owned())
             }

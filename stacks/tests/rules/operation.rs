@@ -140,7 +140,7 @@ fn all_taggable_resources_have_the_tags() {
     };
     let template = template_of(&config);
     for (id, resource) in template.resources() {
-        let resource_type = ResourceType::named(&resource.resource_type).unwrap();
+        let resource_type = ResourceType::from_name(&resource.resource_type).unwrap();
         let wanted = json!([{"Key": "a", "Value": ""}, {"Key": "team", "Value": "books"}]);
         let wanted = resource_type.is_taggable().then_some(&wanted);
         assert_eq!(resource.properties.get("Tags"), wanted, "{id}");

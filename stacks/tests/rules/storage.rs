@@ -62,8 +62,8 @@ fn each_incarnation_has_its_own_tables() {
         "SegmentTableIncarnation3",
     ];
     assert_eq!(tables, ids);
-    let mut named = cellar_stacks::cellar::tables(3).to_vec();
-    named.push(cellar_stacks::cellar::feed_table(3));
+    let mut named = cellar_stacks::cellar::table_logical_ids(3).to_vec();
+    named.push(cellar_stacks::cellar::feed_table_logical_id(3));
     named.sort();
     assert_eq!(named, ids);
     let functions = ["ApiFunction", "IndexerFunction"];

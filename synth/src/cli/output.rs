@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use cellar::table::to_json;
+use cellar::text::to_json;
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::Diagnostic;
@@ -109,7 +109,7 @@ impl Output {
 
     /// Prints an error and its help text to stderr.
     pub(crate) fn error(&self, error: &dyn Diagnostic) {
-        cellar::report::report(error, self.json);
+        cellar::cli::report::report(error, self.json);
     }
 
     /// Prints a note to stderr in the format of the progress mode. Prints nothing in quiet mode.

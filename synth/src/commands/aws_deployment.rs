@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use cellar_stacks::cellar::{ARTIFACT_BUCKET, ARTIFACT_KEY};
 use cellar_stacks::difference::Document;
-use cellar_stacks::template::Place;
+use cellar_stacks::template::SourceLine;
 use cellar_stacks::template::Template;
 
 use super::follow::Follower;
@@ -44,14 +44,14 @@ pub(super) struct DeployedTemplate {
     /// Parsed template, for comparisons.
     pub(super) document: Document,
     /// Source location of each resource definition, by logical id.
-    pub(super) sources: BTreeMap<String, Place>,
+    pub(super) sources: BTreeMap<String, SourceLine>,
 }
 
 impl DeployedTemplate {
     fn new(template: &Template) -> Self {
         let sources = template
             .resources()
-            .filter_map(|(id, resource)| Some((id.to_owned(), resource.made_in?)))
+            .filter_map(|(id, resource)| Some((id.to_owned(), resource.source_line?)))
             .collect();
         Self { text: template.to_json(), document: template.into(), sources }
     }

@@ -1,6 +1,6 @@
 //! `synth drift`: detects resources that were changed outside CloudFormation.
 
-use cellar::table::escape;
+use cellar::text::escape;
 use cellar_base::count::count;
 
 use super::observed::deployed_stack;

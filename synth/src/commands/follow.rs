@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::time::Duration;
 
-use cellar_stacks::template::Place;
+use cellar_stacks::template::SourceLine;
 use tokio::time::sleep;
 
 use crate::aws::{Aws, AwsError, StackState};
@@ -32,7 +32,7 @@ pub(super) struct Follower<'a> {
     /// Name of the running command, without `synth`. Rerunning the command resumes the operation.
     pub(super) command: &'static str,
     /// Source location of each resource definition, by logical id.
-    pub(super) sources: &'a BTreeMap<String, Place>,
+    pub(super) sources: &'a BTreeMap<String, SourceLine>,
 }
 
 /// Condition under which [`Follower::wait_until`] returns.

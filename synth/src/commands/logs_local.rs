@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use cellar::table::escape;
+use cellar::text::escape;
 use serde::Serialize;
 use tokio::time::sleep;
 

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use cellar::table::escape;
+use cellar::text::escape;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_engine::logs::{Logs, LostCell};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cellar::files::{read_json, write_json};
+use cellar::files::{FileError, StateFile, read_json, write_json};
 use serde::Serialize;
 
 use super::aws_deployment::{AwsDeployment, DeployedTemplate};
@@ -12,9 +12,6 @@ use crate::cli::{Output, PlanArguments};
 use crate::deployment::{PLAN_VERSION, Plan, StalePlan};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
-
-/// Help text for an invalid plan file.
-const PLAN_HELP: &str = "create a new plan with `synth plan -o FILE`";
 
 #[derive(Serialize)]
 struct PlanReport<'a> {
@@ -77,7 +74,10 @@ pub(super) async fn read_plan(
     deployment: &AwsDeployment<'_>,
     path: &Path,
 ) -> Result<Plan, SynthError> {
-    let plan: Option<Plan> = read_json(path, PLAN_HELP)?;
+    let plan: Option<Plan> = read_json(path, StateFile::Other).map_err(|error| match error {
+        FileError::Malformed { path, why, .. } => SynthError::InvalidPlan { path, why },
+        error => error.into(),
+    })?;
     let plan = plan.ok_or_else(|| SynthError::NoPlan { path: path.to_owned() })?;
     let stack = &deployment.project.config.stack;
     let stale = |cause| SynthError::StalePlan { path: path.to_owned(), cause };

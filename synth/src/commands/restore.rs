@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cellar_stacks::Config;
 use cellar_stacks::cellar::{
-    ARTIFACT_BUCKET, OUTPUT_EVENT_STREAM_TABLE, OUTPUT_TABLES, TABLES, tables,
+    ARTIFACT_BUCKET, OUTPUT_EVENT_STREAM_TABLE, OUTPUT_TABLES, TABLE_COUNT, table_logical_ids,
 };
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -172,7 +172,7 @@ impl<'a> Restore<'a> {
 
     /// Returns the names of the restored tables.
     fn restored_names(&self, at_s: u64) -> Vec<String> {
-        let ids = self.source_tables().zip(tables(0)).map(|(_, id)| id);
+        let ids = self.source_tables().zip(table_logical_ids(0)).map(|(_, id)| id);
         ids.map(|id| restored_table_name(&self.project.config.stack, &id, at_s)).collect()
     }
 
@@ -309,7 +309,7 @@ impl<'a> Restore<'a> {
         let loss_options: String =
             plan.removed_ids.iter().map(|id| format!(" --allow-data-loss {id}")).collect();
         let deploy = format!("synth{stage_option} deploy{loss_options}");
-        let stream_note = if plan.tables.len() == TABLES {
+        let stream_note = if plan.tables.len() == TABLE_COUNT {
             ""
         } else {
             "The EventStream table did not exist at that time: the deployment creates an empty one.\n"

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cellar_stacks::cellar::{SEE_RUNBOOK, TABLES, feed_table, tables};
+use cellar_stacks::cellar::{SEE_RUNBOOK, TABLE_COUNT, feed_table_logical_id, table_logical_ids};
 use cellar_stacks::constructs::ResourceType;
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Config, Template};
@@ -51,7 +51,7 @@ struct RunbookView<'a> {
     alarms: Vec<AlarmView>,
     alarm_count: usize,
     when_requests: String,
-    tables: [String; TABLES],
+    tables: [String; TABLE_COUNT],
     index: String,
     key: Option<&'a str>,
     key_region: &'a str,
@@ -99,8 +99,8 @@ pub(super) fn render(
         alarm_count: alarm_ids(template).count(),
         alarms,
         when_requests: format!("{} requests", config.alarms.requests_per_5_minutes),
-        tables: tables(config.incarnation),
-        index: feed_table(config.incarnation),
+        tables: table_logical_ids(config.incarnation),
+        index: feed_table_logical_id(config.incarnation),
         key,
         key_region: key.and_then(|key| key.split(':').nth(3)).unwrap_or("REGION"),
         retention_days: config.log_retention_days,
@@ -184,8 +184,9 @@ impl ResourceNames {
     /// Returns a resource's logical id in the current incarnation (restore counter). Only table ids
     /// depend on the incarnation.
     fn current_id(&self, logical_id: &str) -> String {
-        let table_ids =
-            |incarnation| tables(incarnation).into_iter().chain([feed_table(incarnation)]);
+        let table_ids = |incarnation| {
+            table_logical_ids(incarnation).into_iter().chain([feed_table_logical_id(incarnation)])
+        };
         for (first_id, current_id) in table_ids(0).zip(table_ids(self.incarnation)) {
             if first_id == logical_id {
                 return current_id;

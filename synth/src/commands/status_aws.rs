@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cellar::Client;
-use cellar::table::escape;
+use cellar::text::escape;
 use cellar_stacks::cellar::{ARTIFACT_KEY, OUTPUT_API_URL};
 use cellar_stacks::constructs::ResourceType;
 use serde::Serialize;

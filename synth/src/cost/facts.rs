@@ -49,7 +49,7 @@ impl StackFacts {
         for (logical_id, resource) in resources.into_iter().flatten() {
             let property = |pointer: &str| resource.pointer(&format!("/Properties/{pointer}"));
             let named = resource.get("Type").and_then(Value::as_str);
-            let Some(resource_type) = named.and_then(ResourceType::named) else { continue };
+            let Some(resource_type) = named.and_then(ResourceType::from_name) else { continue };
             match resource_type {
                 ResourceType::Function => {
                     let memory_mb = property("MemorySize").and_then(Value::as_u64);

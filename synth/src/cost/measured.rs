@@ -68,7 +68,7 @@ pub(crate) fn usage_queries(logical_id: &str, resource_type: &str, name: &str) -
         let query = MetricQuery { namespace, metric, dimensions, statistic, period_s };
         UsageQuery { query, quantity, logical_id: logical_id.to_owned() }
     };
-    match ResourceType::named(resource_type) {
+    match ResourceType::from_name(resource_type) {
         Some(ResourceType::Table) => [
             (Quantity::WriteUnits, "ConsumedWriteCapacityUnits"),
             (Quantity::ReadUnits, "ConsumedReadCapacityUnits"),

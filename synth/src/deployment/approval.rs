@@ -92,7 +92,8 @@ fn is_certainly_replaced(change: &Change) -> bool {
 fn deletes_data(change: &Change) -> bool {
     let is_deleted = change.action == PlannedAction::Remove
         || (change.action != PlannedAction::Add && change.replacement != Replacement::No);
-    is_deleted && ResourceType::named(&change.resource_type).is_some_and(ResourceType::holds_data)
+    is_deleted
+        && ResourceType::from_name(&change.resource_type).is_some_and(ResourceType::holds_data)
 }
 
 impl fmt::Display for ConfirmationReasons {

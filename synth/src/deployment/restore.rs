@@ -7,7 +7,7 @@
 //! ones. A client that has seen positions after the restore point detects the new incarnation and
 //! reloads.
 
-use cellar_stacks::cellar::{feed_table, tables};
+use cellar_stacks::cellar::{feed_table_logical_id, table_logical_ids};
 use serde_json::{Map, Value, json};
 
 use crate::moment::utc;
@@ -116,12 +116,14 @@ impl TableRestore {
         let removed_ids = entry_tables
             .iter()
             .filter(|(other, _)| *other != incarnation)
-            .flat_map(|(other, _)| tables(*other).into_iter().chain([feed_table(*other)]))
+            .flat_map(|(other, _)| {
+                table_logical_ids(*other).into_iter().chain([feed_table_logical_id(*other)])
+            })
             .filter(|table| resources.iter().any(|(id, _)| id == table))
             .collect();
         Self {
             incarnation,
-            tables: tables(incarnation).into_iter().zip(names.iter().cloned()).collect(),
+            tables: table_logical_ids(incarnation).into_iter().zip(names.iter().cloned()).collect(),
             removed_ids,
             is_imported: imported.is_some(),
         }
@@ -154,14 +156,14 @@ fn as_restored(table: &Value) -> Option<Value> {
 /// Returns the incarnation in the logical id of an Entry table, or `None` for the id of any other
 /// resource.
 fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
-    let [first_id, ..] = tables(0);
+    let [first_id, ..] = table_logical_ids(0);
     let suffix = logical_id.strip_prefix(first_id.as_str())?;
     if suffix.is_empty() {
         return Some(0);
     }
     let incarnation = suffix.strip_prefix("Incarnation")?.parse().ok()?;
     // Reject non-canonical numbers, such as those with leading zeros.
-    let [canonical_id, ..] = tables(incarnation);
+    let [canonical_id, ..] = table_logical_ids(incarnation);
     (canonical_id == logical_id).then_some(incarnation)
 }
 
@@ -179,20 +181,21 @@ pub(crate) fn restored_table_name(stack: &str, logical_id: &str, at_s: u64) -> S
 
 #[cfg(test)]
 mod tests {
-    use cellar_stacks::cellar::TABLES;
+    use cellar_stacks::cellar::TABLE_COUNT;
     use cellar_stacks::{Architecture, Config, cellar_stack};
 
     use super::*;
 
     const STACK: &str = "cellar";
 
-    fn names(at_s: u64) -> [String; TABLES] {
-        tables(0).map(|id| restored_table_name(STACK, &id, at_s))
+    fn names(at_s: u64) -> [String; TABLE_COUNT] {
+        table_logical_ids(0).map(|id| restored_table_name(STACK, &id, at_s))
     }
 
     fn resources(incarnations: &[(u32, u64)]) -> Vec<(String, String)> {
-        let of =
-            |(incarnation, at_s): &(u32, u64)| tables(*incarnation).into_iter().zip(names(*at_s));
+        let of = |(incarnation, at_s): &(u32, u64)| {
+            table_logical_ids(*incarnation).into_iter().zip(names(*at_s))
+        };
         let queue = ("SnapshotQueue".to_owned(), "url".to_owned());
         incarnations.iter().flat_map(of).chain([queue]).collect()
     }
@@ -221,7 +224,7 @@ mod tests {
     fn the_next_incarnation_follows_all_others() {
         let first = plan_restore(9, 0, &[(0, 0)]);
         assert_eq!((first.incarnation, first.is_imported), (1, false));
-        assert_eq!(first.removed_ids, tables(0));
+        assert_eq!(first.removed_ids, table_logical_ids(0));
         assert_eq!(first.tables[0], ("EntryTableIncarnation1".to_owned(), names(9)[0].clone()));
         assert_eq!(plan_restore(9, 4, &[(0, 0)]).incarnation, 5);
         assert_eq!(plan_restore(9, 1, &[(2, 0)]).incarnation, 3);
@@ -231,10 +234,10 @@ mod tests {
             (1, true),
             "an interrupted restore resumes"
         );
-        assert_eq!(again.removed_ids, tables(0));
+        assert_eq!(again.removed_ids, table_logical_ids(0));
         let other = plan_restore(8, 1, &[(0, 0), (1, 9)]);
         assert_eq!((other.incarnation, other.is_imported), (2, false), "another time");
-        assert_eq!(other.removed_ids, [tables(0), tables(1)].concat());
+        assert_eq!(other.removed_ids, [table_logical_ids(0), table_logical_ids(1)].concat());
     }
 
     #[test]
@@ -246,20 +249,24 @@ mod tests {
         let plan = |existing: &[(String, String)], names: &[String]| {
             TableRestore::plan(names, 0, &borrowed(existing))
         };
-        let (names, ids) = (names(9), |incarnation| tables(incarnation)[..TABLES - 1].to_vec());
-        let planned = plan(&before, &names[..TABLES - 1]);
+        let (names, ids) =
+            (names(9), |incarnation| table_logical_ids(incarnation)[..TABLE_COUNT - 1].to_vec());
+        let planned = plan(&before, &names[..TABLE_COUNT - 1]);
         let restored: Vec<_> = planned.tables.iter().map(|(id, _)| id.clone()).collect();
         assert_eq!((restored, planned.removed_ids), (ids(1), ids(0)));
         // A second run after the import finds the restored tables in the stack.
         let imported: Vec<_> = before.into_iter().chain(planned.tables).collect();
-        let again = plan(&imported, &names[..TABLES - 1]);
+        let again = plan(&imported, &names[..TABLE_COUNT - 1]);
         assert_eq!((again.is_imported, &again.removed_ids), (true, &ids(0)));
         // The Feed table is derived data: removed with the current tables, but not restored.
         let index = ("FeedTable".to_owned(), "cellar-FeedTable".to_owned());
         let indexed: Vec<_> = resources(&[(0, 0)]).into_iter().chain([index]).collect();
         let planned = plan(&indexed, &names);
-        assert_eq!(planned.removed_ids, [&tables(0)[..], &["FeedTable".to_owned()]].concat());
-        assert_eq!(planned.tables.len(), TABLES);
+        assert_eq!(
+            planned.removed_ids,
+            [&table_logical_ids(0)[..], &["FeedTable".to_owned()]].concat()
+        );
+        assert_eq!(planned.tables.len(), TABLE_COUNT);
         let wanted =
             cellar_stack(&Config { incarnation: 1, ..Config::default() }, Architecture::Arm64);
         let deployed = json!({ "Resources": {} }).to_string();

@@ -5,6 +5,7 @@ mod maintenance;
 use std::path::PathBuf;
 
 use cellar::ClientError;
+use cellar::cli::Advised;
 use cellar::files::FileError;
 use cellar::profile::ProfileError;
 use cellar_local::LocalError;
@@ -118,11 +119,11 @@ pub(crate) enum SynthError {
     /// A file under `.cellar/` cannot be read or written.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    File(#[from] FileError),
+    File(Advised<FileError>),
     /// The saved profile is invalid, or a token was given without a URL.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Profile(#[from] ProfileError),
+    Profile(Advised<ProfileError>),
     /// An output file already exists.
     #[error("{} already exists", path.display())]
     #[diagnostic(code(synth::exists), help("nothing was changed; pass `--force` to overwrite it"))]
@@ -130,7 +131,7 @@ pub(crate) enum SynthError {
     /// A request to the API failed.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Client(#[from] ClientError),
+    Client(Advised<ClientError>),
     /// A key cannot be read or a token cannot be signed.
     #[error(transparent)]
     #[diagnostic(
@@ -349,6 +350,14 @@ pub(crate) enum SynthError {
     #[error("plan {} not found", path.display())]
     #[diagnostic(code(synth::no_plan), help("create it with `synth plan -o FILE`"))]
     NoPlan { path: PathBuf },
+    /// The plan file is malformed.
+    #[error("{} is invalid: {why}", path.display())]
+    #[diagnostic(code(cellar::file_malformed), help("create a new plan with `synth plan -o FILE`"))]
+    InvalidPlan {
+        path: PathBuf,
+        /// What is invalid in the file.
+        why: String,
+    },
     /// Something has changed since the plan was created.
     #[error("plan {} was not applied: {cause}", path.display())]
     #[diagnostic(
@@ -415,6 +424,24 @@ pub(crate) enum SynthError {
     #[error("the command cannot run: {0}")]
     #[diagnostic(code(synth::process))]
     Process(std::io::Error),
+}
+
+impl From<FileError> for SynthError {
+    fn from(error: FileError) -> Self {
+        Self::File(Advised(error))
+    }
+}
+
+impl From<ProfileError> for SynthError {
+    fn from(error: ProfileError) -> Self {
+        Self::Profile(Advised(error))
+    }
+}
+
+impl From<ClientError> for SynthError {
+    fn from(error: ClientError) -> Self {
+        Self::Client(Advised(error))
+    }
 }
 
 fn stage_message(requested: Option<&str>) -> String {

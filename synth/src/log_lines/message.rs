@@ -1,7 +1,7 @@
 //! Classifies and formats log lines. A line is JSON written by Cellar, a platform line written by
 //! Lambda, or plain text.
 
-use cellar::table::escape;
+use cellar::text::escape;
 use serde_json::{Map, Value};
 
 /// Words that preselect faults in the CloudWatch Logs filter. Every line for which [`is_fault`]

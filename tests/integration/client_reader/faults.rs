@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use cellar::ClientError;
+use cellar::cli::CommandAdvice as _;
 use cellar::reader::ReaderError;
 use cellar_api::wire::ProblemKind;
 use cellar_catalog::access::Role;
@@ -13,7 +14,6 @@ use cellar_sheet::operation::AddSheet;
 use cellar_snapshot::keys::chunk_key;
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::packed::{Bounds, pack};
-use miette::Diagnostic as _;
 
 use super::proxy::Proxy;
 use super::*;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cellar::import::ReadOptions;
-use cellar::import::sheets::{JournalKey, ProgressMonitor, Target, run};
+use cellar::import::sheets::{JournalKey, ProgressMonitor, Target, import_sheets};
 use cellar_base::limits::MAX_TILE_TEXT_BYTES;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{
@@ -88,7 +88,9 @@ async fn import(world: &World, random: &mut Rng, replace: Option<&str>) {
         journal: key.path(world.folder.path()),
         restart: false,
     };
-    run(&world.client, &path, &options, &target, &ProgressMonitor::default()).await.unwrap();
+    import_sheets(&world.client, &path, &options, &target, &ProgressMonitor::default())
+        .await
+        .unwrap();
 }
 
 async fn sheets(world: &World) -> Vec<(SheetId, String)> {

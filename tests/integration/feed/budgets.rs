@@ -15,6 +15,7 @@ use cellar_log::entry::{Content, Entry};
 use cellar_runtime::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables};
 
 use super::{World, names, until};
+use cellar_tests::budgets;
 
 struct Costs {
     meter: Arc<Meter>,
@@ -37,11 +38,11 @@ impl Costs {
         Indexer::new(Arc::new(index), Arc::new(streams), Arc::new(NoReactions), time, 0)
     }
 
-    async fn of(&self, indexer: &Indexer, spans: Vec<Span>) -> (f64, f64) {
+    async fn of(&self, indexer: &Indexer, spans: Vec<Span>) -> (f64, u64) {
         let _ = self.meter.take();
         indexer.index(spans).await.unwrap();
         let cost = self.meter.take();
-        (cost.read_units(), cost.write_units as f64)
+        (cost.read_units(), cost.write_units)
     }
 }
 
@@ -55,19 +56,19 @@ async fn indexing_an_event_costs_an_item_and_a_mark() {
     let costs = Costs::new().await;
     let warm = costs.cold();
     // The list of partitions is empty; the first partition is created.
-    assert_eq!(costs.of(&warm, vec![span("a", 0)]).await, (2.0, 3.0));
-    assert_eq!(costs.of(&warm, vec![span("a", 1)]).await, (0.0, 2.0));
-    assert_eq!(costs.of(&warm, vec![span("a", 1)]).await, (0.0, 0.0), "delivered again");
+    assert_eq!(costs.of(&warm, vec![span("a", 0)]).await, (2.0, 3));
+    assert_eq!(costs.of(&warm, vec![span("a", 1)]).await, (0.0, 2));
+    assert_eq!(costs.of(&warm, vec![span("a", 1)]).await, (0.0, 0), "delivered again");
     // The mark of an event stream that is not cached.
-    assert_eq!(costs.of(&warm, vec![span("b", 0)]).await, (1.0, 2.0));
+    assert_eq!(costs.of(&warm, vec![span("b", 0)]).await, budgets::FEED_ITEM.units());
     // Ten events of a stream are one item; ten streams are one item and ten marks.
     let ten = (0..10).map(|index| span("c", index)).collect();
-    assert_eq!(costs.of(&warm, ten).await, (1.0, 2.0));
+    assert_eq!(costs.of(&warm, ten).await, (1.0, 2));
     let ten = ["d", "e", "f", "g", "h", "i", "j", "k", "l", "m"].map(|name| span(name, 0));
-    assert_eq!(costs.of(&warm, ten.to_vec()).await, (10.0, 11.0));
+    assert_eq!(costs.of(&warm, ten.to_vec()).await, (10.0, 11));
     // Without cached state: the newest partition, its last item, the marks of that item's ten
     // streams, and the own mark.
-    assert_eq!(costs.of(&costs.cold(), vec![span("a", 2)]).await, (1.0 + 1.0 + 11.0, 2.0));
+    assert_eq!(costs.of(&costs.cold(), vec![span("a", 2)]).await, (1.0 + 1.0 + 11.0, 2));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,11 +90,11 @@ async fn indexing_the_entries_of_a_log_costs_an_item_and_a_mark_and_at_a_roll_a_
         entries_span(id, Position::new(segment, num).unwrap(), vec![kind]).unwrap()
     };
     let first = vec![put(0, 0, EntryKind::Snapshot)];
-    assert_eq!(costs.of(&warm, first).await.1, 3.0, "the partition, too");
+    assert_eq!(costs.of(&warm, first).await.1, 3, "the partition, too");
     let edits = (1..=5).map(|num| put(0, num, EntryKind::Edits)).collect();
     assert_eq!(
         costs.of(&warm, edits).await,
-        (0.0, 2.0),
+        budgets::FEED_ITEM_OF_EDITS.units(),
         "five edits in one batch cost as much as one"
     );
     // The mark of a segment that is not cached. For the start of a segment, also the last entry of
@@ -106,8 +107,8 @@ async fn indexing_the_entries_of_a_log_costs_an_item_and_a_mark_and_at_a_roll_a_
     };
     assert_eq!(tables.put(&last).await, PutOutcome::Accepted);
     let _ = costs.meter.take();
-    assert_eq!(costs.of(&warm, roll()).await, (2.0, 3.0));
-    assert_eq!(costs.of(&warm, roll()).await, (1.0, 0.0), "delivered again");
+    assert_eq!(costs.of(&warm, roll()).await, (2.0, 3));
+    assert_eq!(costs.of(&warm, roll()).await, (1.0, 0), "delivered again");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,7 +130,7 @@ async fn a_page_of_a_list_costs_at_most_one_read_unit_and_a_look_at_the_feed_one
     };
     let (units, page) = cost("spreadsheets", &world.cloud.token_of("alice")).await;
     assert_eq!(page["spreadsheets"].as_array().unwrap().len(), 50);
-    assert!(units <= 1.0, "{units}");
+    assert!(units <= budgets::SPREADSHEET_PAGE.read_units(), "{units}");
     // At the end: the list of partitions and the last item.
     let token = world.cloud.token("operator", Role::Owner);
     let next = super::FeedQuery::default();
@@ -139,5 +140,5 @@ async fn a_page_of_a_list_costs_at_most_one_read_unit_and_a_look_at_the_feed_one
         end = operator.feed(&after).await.unwrap();
     }
     let (units, _) = cost(&format!("feed?after={}", end.checkpoint), &token).await;
-    assert_eq!(units, 1.0);
+    assert_eq!(units, budgets::FEED_POLL.read_units());
 }

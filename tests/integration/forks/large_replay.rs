@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cellar::editor::Editor;
 use cellar::import::ReadOptions;
-use cellar::import::sheets::{Imported, JournalKey, ProgressMonitor, Target, run};
+use cellar::import::sheets::{Imported, JournalKey, ProgressMonitor, Target, import_sheets};
 use cellar::replay::ReplayOutcome;
 use cellar::{CellsQuery, Client};
 use cellar_api::wire::EntryView;
@@ -110,7 +110,7 @@ async fn import(cloud: &TestCloud, into: LogId, file: &Path, replace: Option<&st
     let journal = key.path(file.parent().unwrap());
     let replace = replace.map(str::to_owned);
     let target = Target { into: Some(into), name: None, replace, journal, restart: false };
-    run(&client, file, &options, &target, &ProgressMonitor::default()).await.unwrap()
+    import_sheets(&client, file, &options, &target, &ProgressMonitor::default()).await.unwrap()
 }
 
 /// Returns the sheets of a spreadsheet with their numbers and names.

@@ -45,7 +45,7 @@ async fn reading(logs: &Logs, log: LogId) -> (Vec<String>, String, Vec<Position>
     let history = logs.history(log, None, 1_000).await.unwrap();
     assert_eq!(history.next, None);
     // The first entry of a trimmed segment differs only in its mark.
-    let entry = |entry: &cellar_log::entry::Entry| match entry.position.num() {
+    let entry = |entry: &cellar_log::entry::Entry| match entry.position.entry_number() {
         0 => entry.position.to_string(),
         _ => format!("{entry:?}"),
     };

@@ -82,8 +82,8 @@ pub(super) async fn replayed(
 ) -> ReplayedFork {
     let replay = planned(cloud, fork, onto).await;
     let preview = replay.preview().await.unwrap();
-    let (one, two) = tokio::join!(replay.run(), replay.run());
-    let done = replay.run().await.unwrap();
+    let (one, two) = tokio::join!(replay.create_replayed_fork(), replay.create_replayed_fork());
+    let done = replay.create_replayed_fork().await.unwrap();
     assert_eq!((one.unwrap(), two.unwrap()), (done.clone(), done.clone()), "once");
     assert!(preview == done.mutations, "{:?}", outcomes(&done));
     done
@@ -202,9 +202,9 @@ async fn many_edits_go_in_several_requests_and_a_run_that_broke_off_is_finished(
     // Interrupt the command in the middle of the first request, or between requests.
     for after_ms in [0, 5, 20, 60, 120, 250] {
         let limit = std::time::Duration::from_millis(after_ms);
-        let _ = tokio::time::timeout(limit, replay.run()).await;
+        let _ = tokio::time::timeout(limit, replay.create_replayed_fork()).await;
     }
-    let done = replay.run().await.unwrap();
+    let done = replay.create_replayed_fork().await.unwrap();
     assert_eq!(done.mutations.len(), 2_500);
     assert!(done.mutations.iter().all(|own| own.outcome == ReplayOutcome::Transformed));
     let there = column(&cloud, done.id, done.head).await;

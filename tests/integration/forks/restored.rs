@@ -97,8 +97,8 @@ async fn a_fork_of_before_is_found_in_the_new_incarnation_and_can_be_rebased() {
 
     let replay = ForkReplay::plan(after, found.id, None).await.unwrap();
     assert_eq!((replay.from, replay.onto, replay.count()), (at(1), at(2), 2));
-    let done = replay.run().await.unwrap();
-    assert_eq!(replay.run().await.unwrap(), done, "once");
+    let done = replay.create_replayed_fork().await.unwrap();
+    assert_eq!(replay.create_replayed_fork().await.unwrap(), done, "once");
     let expected = [(0, "row 0"), (1, "row 1"), (7, "of the fork"), (8, "in the new incarnation")];
     assert_eq!(column(cloud, done.id, done.head).await, shown(&expected));
     assert_eq!(after.head(done.id, None).await.unwrap().incarnation, INCARNATION);

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::journey::{Project, Run};
+use cellar_tests::budgets;
 
 const ROWS: u64 = 100_000;
 const COLUMNS: u64 = 10;
@@ -55,7 +56,7 @@ fn a_fork_of_a_million_cells_costs_nine_write_units_and_no_request_to_the_bucket
     let before = stored_bytes(&bucket);
 
     let (fork, cost) = costed(&project, &["fork"]);
-    assert_eq!(cost["cost"]["writeUnits"], 9, "{cost}");
+    assert_eq!(cost["cost"]["writeUnits"], budgets::FORK.write_units, "{cost}");
     for none in ["puts", "gets", "tags", "deletes"] {
         assert!(cost["cost"][none].as_u64().unwrap_or(0) == 0, "{none}: {cost}");
     }

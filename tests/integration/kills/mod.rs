@@ -240,7 +240,9 @@ async fn survives(plan: Plan) {
 async fn assert_reads_like_a_replay(cloud: &Killed, log: &Log, step: usize) {
     let snapshots = log.snapshots();
     let mut at: Vec<Position> = snapshots.iter().rev().step_by(step).map(|(at, _)| *at).collect();
-    at.extend(at.clone().iter().filter_map(|at| Position::new(at.segment(), at.num() + 5).ok()));
+    at.extend(
+        at.clone().iter().filter_map(|at| Position::new(at.segment(), at.entry_number() + 5).ok()),
+    );
     at.push(log.head());
     at.retain(|at| log.entries.iter().any(|entry| entry.position == *at));
     at.sort_unstable();

@@ -27,6 +27,7 @@ use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{
     CellEdit, InsertBefore, Operation, RejectionReason, SetCells, SheetId,
 };
+use cellar_tests::budgets;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, set_numbers};
 use cellar_tests::old_logs::{DAY_MS, OldLogs, edit};

@@ -21,6 +21,7 @@ use cellar_sheet::operation::{
     AddSheet, CellEdit, DeleteSpans, InsertBefore, Operation, RejectionReason, SetCells, SheetId,
     Spans, Undo,
 };
+use cellar_tests::budgets;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::at;
 use cellar_tests::faulty_proxy::{Faults, FaultyProxy};
@@ -349,7 +350,7 @@ async fn an_idle_hour_costs_thirty_read_units() {
     for _ in 0..60 {
         assert!(!live.sync().await.unwrap().has_changes());
     }
-    assert_eq!(units(&world.cloud), (30.0, 0));
+    assert_eq!(units(&world.cloud), budgets::IDLE_HOUR.units());
     // An edit costs one write and the read of its entry.
     live.edit(set(1, "b")).unwrap();
     live.sync().await.unwrap();

@@ -229,7 +229,7 @@ async fn evict_worker_cache(cloud: &TestCloud) {
     for number in 0..MAX_CACHED_TAILS {
         let created = create(cloud, &format!("distracts {number}")).await;
         let edited = edit_on(cloud, created, "distracts").await;
-        let least = Position::new(0, edited.num() - SNAPSHOT_ENTRIES).unwrap();
+        let least = Position::new(0, edited.entry_number() - SNAPSHOT_ENTRIES).unwrap();
         wait_for_root(&cloud.client("alice"), created.id, least).await;
     }
 }
@@ -337,7 +337,7 @@ async fn read_bodies(world: &OldLogs) {
         }
         let edited = edit_on(cloud, created, &format!("after {name}")).await;
         if !is_lost {
-            let least = Position::new(0, edited.num() - SNAPSHOT_ENTRIES).unwrap();
+            let least = Position::new(0, edited.entry_number() - SNAPSHOT_ENTRIES).unwrap();
             wait_for_root(&client, created.id, least).await;
         }
     }

@@ -5,6 +5,7 @@ pub(crate) mod group;
 mod hostile;
 
 use cellar_catalog::access::Role;
+use cellar_tests::budgets;
 use cellar_tests::cloud::TestCloud;
 use serde_json::{Value, json};
 
@@ -84,17 +85,17 @@ async fn a_warm_push_costs_a_write_and_a_pull_of_nothing_a_read() {
     group.push(&[edit("a", 1, 0, "first")]).await;
     for id in 2..=4 {
         let (_, cost) = group.push_with_cost(&[edit("a", id, id - 1, "next")]).await;
-        assert_eq!((cost.read_units(), cost.write_units), (0.0, 1));
+        assert_eq!((cost.read_units(), cost.write_units), budgets::PUSH.units());
         let (_, again) = group.push_with_cost(&[edit("a", id, id - 1, "next")]).await;
         assert_eq!((again.read_units(), again.write_units), (0.0, 0), "a repeat costs nothing");
     }
     let all = group.pull(&Value::Null).await;
     let (_, nothing) = group.pull_with_cost(&all["cookie"]).await;
-    assert_eq!((nothing.read_units(), nothing.write_units), (1.0, 0));
+    assert_eq!((nothing.read_units(), nothing.write_units), budgets::PULL_WITHOUT_CHANGES.units());
     group.push(&[edit("a", 5, 4, "news")]).await;
     let (_, news) = group.pull_with_cost(&all["cookie"]).await;
     // Reads the entries after the cookie, and checks for a newer snapshot.
-    assert_eq!((news.read_units(), news.write_units), (1.5, 0));
+    assert_eq!((news.read_units(), news.write_units), budgets::PULL_OF_CHANGES.units());
     // A process without cached state reads from the base on.
     let cold = group.at_url(&cloud.another_api(&cloud.database_url).await);
     let (_, cost) = cold.push_with_cost(&[edit("a", 6, 5, "cold")]).await;

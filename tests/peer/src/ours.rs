@@ -46,8 +46,8 @@ fn moved(pair: &Pair, rules: &[Rule]) -> Vec<Operation> {
 fn past(operation: &Operation, map: &SpaceMap, rules: &[Rule]) -> Vec<Operation> {
     let sheet = map.sheet_map(SHEET);
     if let (Operation::ClearRange(clear), true) = (operation, rules.contains(&Rule::ClearGrows)) {
-        let rows = sheet.rows.covered(&clear.rows);
-        let columns = sheet.columns.covered(&clear.columns);
+        let rows = sheet.rows.covering_spans(&clear.rows);
+        let columns = sheet.columns.covering_spans(&clear.columns);
         return vec![Operation::ClearRange(ClearRange { rows, columns, ..clear.clone() })];
     }
     let is_lost = |(axis, insert): (Axis, InsertBefore)| {

@@ -10,7 +10,7 @@ use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::position::Position;
 use cellar_engine::logs::LogError;
 use cellar_log::append::{Appended, MutationResult, NewMutation, Refusal, Request};
-use cellar_log::invariants::MutationId;
+use cellar_log::invariants::{MutationId, ReportedEffect};
 use cellar_sheet::operation::{Operation, Revert, Undo};
 
 use crate::fleet::{Fleet, Server, append};
@@ -121,7 +121,7 @@ impl Editor {
             let Some(request) = self.next_request() else { return };
             let Some(appended) = self.append_until_answered(&request).await else { return };
             let took_effect = appended.results.iter().all(|result| result.rejection.is_none());
-            if request.to_resolve().is_some() && took_effect {
+            if request.resolution_request().is_some() && took_effect {
                 self.process.world().count(RareEvent::TakenBack);
             }
             self.record_answer(&appended);
@@ -231,7 +231,12 @@ impl Editor {
             if let (Some(at), None) = (result.position, &result.rejection) {
                 let mutation = MutationId { client: self.key, id: result.id };
                 self.witness.record_acknowledged(self.log, mutation, at);
-                self.witness.record_effect(self.log, mutation, result.no_effect);
+                let effect = if result.no_effect {
+                    ReportedEffect::NoEffect
+                } else {
+                    ReportedEffect::Appended
+                };
+                self.witness.record_effect(self.log, mutation, effect);
                 self.edit_positions.retain(|done| *done != at);
                 self.edit_positions.push(at);
             }

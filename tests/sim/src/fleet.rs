@@ -159,7 +159,7 @@ pub async fn append(server: Server, request: Request) -> Result<Appended, LogErr
     let (log, logs) = (request.log(), Arc::clone(&server.logs));
     // An undo or a revert is put again after edits of other clients, and reads the entries that it
     // reverses by itself.
-    let (max_puts, max_reads) = match request.to_resolve() {
+    let (max_puts, max_reads) = match request.resolution_request() {
         Some(_) => (MAX_RESOLVE_ATTEMPTS * MAX_PUT_ATTEMPTS, u32::MAX),
         // The check of an import reads the log by itself.
         None if request.imports().next().is_some() => (MAX_PUT_ATTEMPTS, u32::MAX),

@@ -7,7 +7,7 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::CatalogEvent;
 use cellar_log::entry::Entry;
-use cellar_log::invariants::MutationId;
+use cellar_log::invariants::{MutationId, ReportedEffect};
 use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::operation::SheetId;
 
@@ -59,8 +59,8 @@ pub struct Witness {
 pub struct Seen {
     /// Mutations that were acknowledged as effective, with their positions.
     pub acknowledged: Vec<(LogId, MutationId, Position)>,
-    /// Acknowledged mutations, and whether the answer said that they have no effect.
-    pub effects: BTreeMap<LogId, BTreeMap<MutationId, bool>>,
+    /// Acknowledged mutations, and their effect according to the answer.
+    pub effects: BTreeMap<LogId, BTreeMap<MutationId, ReportedEffect>>,
     /// Runs of consecutive entries that were read.
     pub runs: Vec<(LogId, Vec<Arc<Entry>>)>,
     /// Cells that were read.
@@ -86,8 +86,8 @@ impl Witness {
     }
 
     /// Records whether an acknowledged mutation has an effect.
-    pub fn record_effect(&self, log: LogId, mutation: MutationId, no_effect: bool) {
-        self.seen().effects.entry(log).or_default().insert(mutation, no_effect);
+    pub fn record_effect(&self, log: LogId, mutation: MutationId, effect: ReportedEffect) {
+        self.seen().effects.entry(log).or_default().insert(mutation, effect);
     }
 
     /// Records an acknowledged change of the catalog.

@@ -37,7 +37,7 @@ pub(super) fn body(bytes: &[u8]) -> bool {
     let edits = decode_edits(version, position(), CLIENT, FIRST_ID, body);
     if let Ok(edits) = &edits {
         same_again(edits);
-        let operations = edits.mutations.iter().map(Mutation::effective);
+        let operations = edits.mutations.iter().map(Mutation::committed_operations);
         apply(&operations.collect::<Vec<_>>());
     }
     let object = || "uploads/x".to_owned();

@@ -1,45 +1,10 @@
-//! Arguments of `list` and `feed`.
+//! Arguments of `cellar feed`.
 
 use std::path::PathBuf;
 
 use cellar_base::limits::MAX_FEED_PAGE_ITEMS;
 use cellar_catalog::feed::{BadCheckpoint, Checkpoint};
-use clap::{Args, ValueEnum};
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-The list is sorted by name. A new, renamed or newly shared spreadsheet appears after a few seconds.
-
-Examples:
-  cellar list
-  cellar list budget                 # names that contain `budget`
-  cellar list --mine
-  cellar list --status deleted       # spreadsheets that `cellar undelete -s ID` recovers
-  cellar list --json")]
-pub(in crate::cli) struct List {
-    /// Text that the name contains (case-insensitive)
-    pub(in crate::cli) name: Option<String>,
-    /// Only spreadsheets that you own
-    #[arg(long, conflicts_with = "shared")]
-    pub(in crate::cli) mine: bool,
-    /// Only spreadsheets owned by others
-    #[arg(long)]
-    pub(in crate::cli) shared: bool,
-    /// Status
-    #[arg(long, value_enum, default_value_t = ListStatus::Active)]
-    pub(in crate::cli) status: ListStatus,
-}
-
-/// Status of the listed spreadsheets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum ListStatus {
-    /// Editable
-    Active,
-    /// Read-only
-    Archived,
-    /// Deleted; you can undelete it
-    Deleted,
-}
+use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -56,7 +21,7 @@ Examples:
   cellar feed --after 1000001")]
 pub(in crate::cli) struct Feed {
     /// Print only items after this checkpoint [default: from the beginning]
-    #[arg(long, value_name = "CHECKPOINT", value_parser = checkpoint)]
+    #[arg(long, value_name = "CHECKPOINT", value_parser = parse_checkpoint)]
     pub(in crate::cli) after: Option<Checkpoint>,
     /// Resume from, and save progress to, this file
     #[arg(long, value_name = "FILE", conflicts_with = "after")]
@@ -72,6 +37,6 @@ pub(in crate::cli) struct Feed {
     pub(in crate::cli) page_size: Option<u32>,
 }
 
-fn checkpoint(text: &str) -> Result<Checkpoint, BadCheckpoint> {
+fn parse_checkpoint(text: &str) -> Result<Checkpoint, BadCheckpoint> {
     text.parse()
 }

@@ -1,7 +1,7 @@
 //! Tests of the command line.
 
 use super::*;
-use crate::help::ungrouped;
+use crate::cli::help::ungrouped;
 
 #[test]
 fn the_command_line_is_consistent_and_every_command_has_examples() {

@@ -1,13 +1,11 @@
 //! Formats a spreadsheet's details (name, status, members and share links) as text.
 
 use cellar_api::{wire::ChangeView, wire::DetailsReply, wire::LinkView, wire::SpreadsheetStatus};
-use cellar_catalog::spreadsheet::Status;
+use cellar_catalog::spreadsheet::{Member, Status};
 
-use super::super::time::utc;
-use crate::table::escape;
-
-/// Column separator.
-const GAP: &str = "   ";
+use crate::cli::output::COLUMN_GAP;
+use crate::cli::time::utc;
+use crate::text::escape;
 
 /// Formats a spreadsheet's details, one line per property, member and link.
 pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> {
@@ -17,53 +15,72 @@ pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> 
     };
     let mut lines = vec![
         name,
-        fact_line("id", &details.id.to_string()),
-        fact_line("status", &describe_status(details)),
+        property_line("id", &details.id.to_string()),
+        property_line("status", &describe_status(details)),
     ];
-    lines.extend(details.role.map(|role| fact_line("your role", &role.to_string())));
-    lines.extend(details.created_s.map(|created_s| fact_line("created", &utc(created_s))));
-    lines.extend(details.source.map(|source| fact_line("fork of", &source.to_string())));
-    let members = details.members.iter().flatten();
-    let width = members.clone().map(|it| escape(&it.person.subject).chars().count()).max();
-    lines.extend(members.map(|member| {
-        let subject = escape(&member.person.subject);
-        let width = width.unwrap_or(0);
-        let who = format!("{subject:<width$}{GAP}{:<6}", member.role.to_string());
-        fact_line("shared", &format!("{who}{GAP}{}", escape(&member.person.issuer)))
-    }));
-    let links = format_links(details.links.as_deref().unwrap_or_default(), now_s);
-    lines.extend(links.iter().map(|link| fact_line("link", link)));
+    if let Some(role) = details.role {
+        lines.push(property_line("your role", &role.to_string()));
+    }
+    if let Some(created_s) = details.created_s {
+        lines.push(property_line("created", &utc(created_s)));
+    }
+    if let Some(source) = details.source {
+        lines.push(property_line("fork of", &source.to_string()));
+    }
+    for member in format_members(details.members.as_deref().unwrap_or_default()) {
+        lines.push(property_line("shared", &member));
+    }
+    for link in format_links(details.links.as_deref().unwrap_or_default(), now_s) {
+        lines.push(property_line("link", &link));
+    }
     lines
+}
+
+/// Formats members, one line per member.
+fn format_members(members: &[Member]) -> Vec<String> {
+    let subject_widths =
+        members.iter().map(|member| escape(&member.person.subject).chars().count());
+    let subject_width = subject_widths.max().unwrap_or(0);
+    let format_member = |member: &Member| {
+        let subject = format!("{:<subject_width$}", escape(&member.person.subject));
+        let role = format!("{:<6}", member.role.to_string());
+        [subject, role, escape(&member.person.issuer)].join(COLUMN_GAP)
+    };
+    members.iter().map(format_member).collect()
 }
 
 /// Formats share links, one line per link.
 pub(super) fn format_links(links: &[LinkView], now_s: u64) -> Vec<String> {
-    let line = |link: &LinkView| {
-        let role = link.role.role().to_string();
-        let end = match link.expires_s {
-            None => "no expiry".to_owned(),
-            Some(expires_s) if expires_s <= now_s => format!("expired {}", utc(expires_s)),
-            Some(expires_s) => format!("until {}", utc(expires_s)),
-        };
-        let line = [link.id.clone(), role, end, escape(&link.label)].join(GAP);
-        line.trim_end().to_owned()
+    links.iter().map(|link| format_link(link, now_s)).collect()
+}
+
+fn format_link(link: &LinkView, now_s: u64) -> String {
+    let role = link.role.role().to_string();
+    let expiry = match link.expires_s {
+        None => "no expiry".to_owned(),
+        Some(expires_s) if expires_s <= now_s => format!("expired {}", utc(expires_s)),
+        Some(expires_s) => format!("until {}", utc(expires_s)),
     };
-    links.iter().map(line).collect()
+    let line = [link.id.clone(), role, expiry, escape(&link.label)].join(COLUMN_GAP);
+    line.trim_end().to_owned()
 }
 
 /// Formats the details history, one line per change.
 pub(super) fn format_changes(changes: &[ChangeView]) -> Vec<String> {
-    let width = changes.iter().map(|it| escape(&it.by.subject).chars().count()).max().unwrap_or(0);
-    let line = |change: &ChangeView| {
-        let who = escape(&change.by.subject);
-        [utc(change.created_s), format!("{who:<width$}"), describe_change(change)].join(GAP)
-    };
-    changes.iter().map(line).collect()
+    let author_widths = changes.iter().map(|change| escape(&change.by.subject).chars().count());
+    let author_width = author_widths.max().unwrap_or(0);
+    changes.iter().map(|change| change_line(change, author_width)).collect()
 }
 
 /// Formats one details change with its time, author and description.
 pub(in crate::cli) fn format_change(change: &ChangeView) -> String {
-    [utc(change.created_s), escape(&change.by.subject), describe_change(change)].join(GAP)
+    let no_padding = 0;
+    change_line(change, no_padding)
+}
+
+fn change_line(change: &ChangeView, author_width: usize) -> String {
+    let author = format!("{:<author_width$}", escape(&change.by.subject));
+    [utc(change.created_s), author, describe_change(change)].join(COLUMN_GAP)
 }
 
 /// Describes what changed.
@@ -91,8 +108,8 @@ fn describe_change(change: &ChangeView) -> String {
     }
 }
 
-fn fact_line(name: &str, value: &str) -> String {
-    format!("  {name:<9}{GAP}{value}").trim_end().to_owned()
+fn property_line(name: &str, value: &str) -> String {
+    format!("  {name:<9}{COLUMN_GAP}{value}").trim_end().to_owned()
 }
 
 fn describe_status(details: &DetailsReply) -> String {

@@ -6,12 +6,11 @@ use cellar_catalog::spreadsheet::LinkSecret;
 /// bits.
 pub(super) fn generate_secret() -> LinkSecret {
     let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 link secret");
-    for _ in 0..2 {
-        hasher.update(uuid::Uuid::new_v4().as_bytes());
-    }
-    let mut bytes = [0; 16];
-    hasher.finalize_xof().fill(&mut bytes);
-    LinkSecret(bytes)
+    hasher.update(uuid::Uuid::new_v4().as_bytes());
+    hasher.update(uuid::Uuid::new_v4().as_bytes());
+    let mut secret = LinkSecret([0; 16]);
+    hasher.finalize_xof().fill(&mut secret.0);
+    secret
 }
 
 #[cfg(test)]

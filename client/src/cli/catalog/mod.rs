@@ -20,10 +20,10 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 use super::time::utc;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 
-pub(super) async fn details(
+pub(super) async fn show_details(
     context: &Context,
     output: &Output,
     args: args::Details,
@@ -63,7 +63,7 @@ async fn list_changes(
     Ok(())
 }
 
-pub(super) async fn rename(
+pub(super) async fn rename_spreadsheet(
     context: &Context,
     output: &Output,
     args: args::Rename,
@@ -76,7 +76,7 @@ pub(super) async fn rename(
     Ok(output.say(format!("renamed to {}", escape(&details.name)))?)
 }
 
-pub(super) async fn share(
+pub(super) async fn share_spreadsheet(
     context: &Context,
     output: &Output,
     args: args::Share,
@@ -92,7 +92,7 @@ pub(super) async fn share(
     Ok(())
 }
 
-pub(super) async fn unshare(
+pub(super) async fn unshare_spreadsheet(
     context: &Context,
     output: &Output,
     args: args::Unshare,
@@ -105,14 +105,17 @@ pub(super) async fn unshare(
     Ok(output.say(format!("revoked the access of {}", escape(&person.subject)))?)
 }
 
-pub(super) async fn archive(context: &Context, output: &Output) -> Result<(), CliError> {
+pub(super) async fn archive_spreadsheet(
+    context: &Context,
+    output: &Output,
+) -> Result<(), CliError> {
     set_status(context, output, SpreadsheetStatus::Archived).await?;
     output.say("archived: the spreadsheet is read-only")?;
     output.note("Make it editable again with: cellar unarchive");
     Ok(())
 }
 
-pub(super) async fn delete(context: &Context, output: &Output) -> Result<(), CliError> {
+pub(super) async fn delete_spreadsheet(context: &Context, output: &Output) -> Result<(), CliError> {
     let details = set_status(context, output, SpreadsheetStatus::Deleted).await?;
     let until_s = details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
     let until = until_s.map(|until_s| format!(" until {}", utc(until_s))).unwrap_or_default();
@@ -121,12 +124,18 @@ pub(super) async fn delete(context: &Context, output: &Output) -> Result<(), Cli
     Ok(())
 }
 
-pub(super) async fn unarchive(context: &Context, output: &Output) -> Result<(), CliError> {
+pub(super) async fn unarchive_spreadsheet(
+    context: &Context,
+    output: &Output,
+) -> Result<(), CliError> {
     activate(context, output, SpreadsheetStatus::Archived).await?;
     Ok(output.say("unarchived: the spreadsheet is editable")?)
 }
 
-pub(super) async fn undelete(context: &Context, output: &Output) -> Result<(), CliError> {
+pub(super) async fn undelete_spreadsheet(
+    context: &Context,
+    output: &Output,
+) -> Result<(), CliError> {
     activate(context, output, SpreadsheetStatus::Deleted).await?;
     Ok(output.say("undeleted: the spreadsheet is editable")?)
 }
@@ -145,7 +154,7 @@ async fn activate(
     set_status(context, output, SpreadsheetStatus::Active).await.map(|_| ())
 }
 
-pub(super) async fn links(
+pub(super) async fn list_or_edit_links(
     context: &Context,
     output: &Output,
     args: args::Links,

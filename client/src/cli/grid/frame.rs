@@ -1,18 +1,20 @@
 //! Renders the grid as text lines.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use cellar_sheet::a1::{CellName, column_name};
 use console::{Alignment, measure_text_width, pad_str, truncate_str};
 
 use super::state::{Grid, Typing, VisibleSize};
-use crate::table::escape;
+use super::text_input::TextInput;
+use crate::text::escape;
 
 /// Number of screen lines besides the rows: title, column letters and input line.
 const OTHER_LINES: u16 = 3;
 const HELP: &str = "type to set · Enter edit cell · ^G go to · ^O insert row · ^K delete row · ^Z undo · \
                     ^PgDn next sheet · ^Q quit";
-const CUT: &str = "…";
+const ELLIPSIS: &str = "…";
 
 /// Style of a part of a line. Uses no colors, so that the text is readable on any background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub(super) type FrameLine = Vec<(String, Style)>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) lines: Vec<FrameLine>,
-    /// Column and line of the text cursor.
+    /// Column and line of the text cursor, if it is shown.
     pub(super) text_cursor: Option<(u16, u16)>,
 }
 
@@ -48,17 +50,23 @@ pub(super) struct Size {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Contents {
     pub(super) sheet_name: String,
-    /// Texts of the visible cells, each with a right-alignment flag.
-    pub(super) cells: BTreeMap<CellName, (String, bool)>,
+    pub(super) cells: BTreeMap<CellName, VisibleCell>,
     /// Visible cells that other users have changed since the last key press.
     pub(super) changed: BTreeSet<CellName>,
     pub(super) status: String,
 }
 
+/// A visible cell that is not blank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct VisibleCell {
+    pub(super) text: String,
+    pub(super) is_right_aligned: bool,
+}
+
 impl Contents {
     /// Returns the initial text of the input when the user edits a cell.
     pub(super) fn cell_text(&self, name: CellName) -> &str {
-        self.cells.get(&name).map_or("", |(text, _)| text)
+        self.cells.get(&name).map_or("", |cell| cell.text.as_str())
     }
 }
 
@@ -77,20 +85,27 @@ impl Layout {
     /// Returns the numbers of rows and columns that fit on the screen, starting at `first_row`.
     pub(super) fn visible_size(&self, first_row: u32) -> VisibleSize {
         let rows = u32::from(self.size.lines.saturating_sub(OTHER_LINES)).max(1);
-        let width = usize::from(self.size.columns).saturating_sub(gutter_width(first_row, rows));
-        let columns = width.checked_div(self.column_width).unwrap_or(1);
+        let width_of_cells = self.width().saturating_sub(gutter_width(first_row, rows));
+        let columns = width_of_cells.checked_div(self.column_width).unwrap_or(1);
         VisibleSize { rows, columns: u32::try_from(columns).unwrap_or(1).max(1) }
     }
 
     pub(super) fn frame(&self, grid: &Grid, contents: &Contents) -> Frame {
-        let visible = self.visible_size(grid.top_left.row);
-        let gutter = gutter_width(grid.top_left.row, visible.rows);
-        let mut lines =
-            vec![self.title(grid, contents), self.column_letters(grid, visible, gutter)];
-        let rows = grid.top_left.row..grid.top_left.row.saturating_add(visible.rows);
-        lines.extend(rows.map(|row| self.row(grid, contents, row, gutter)));
-        let (input_line, text_cursor) = self.input_line(grid);
-        lines.push(input_line);
+        let visible_size = self.visible_size(grid.top_left.row);
+        let gutter = gutter_width(grid.top_left.row, visible_size.rows);
+        let mut lines = vec![
+            self.title_line(grid, contents),
+            self.column_letters_line(grid, visible_size, gutter),
+        ];
+        for row in grid.top_left.row..grid.top_left.row.saturating_add(visible_size.rows) {
+            lines.push(self.row_line(grid, contents, row, gutter));
+        }
+        let (last_line, text_cursor) = match &grid.typing {
+            None => (self.message_line(grid), None),
+            Some(Typing::Cell(input)) => self.input_line(&grid.cursor.to_string(), input),
+            Some(Typing::GoTo(input)) => self.input_line("go to", input),
+        };
+        lines.push(last_line);
         lines.truncate(usize::from(self.size.lines));
         Frame { lines, text_cursor }
     }
@@ -99,97 +114,122 @@ impl Layout {
         usize::from(self.size.columns)
     }
 
-    fn title(&self, grid: &Grid, contents: &Contents) -> FrameLine {
-        let sheet = escape(&contents.sheet_name);
-        let cell = escape(contents.cell_text(grid.cursor));
-        let status = truncate_str(&contents.status, self.width(), CUT).into_owned();
-        let width = self.width().saturating_sub(measure_text_width(&status) + 1);
-        let text = format!("{sheet}  {}  {cell}", grid.cursor);
-        let text = pad_str(&text, width, Alignment::Left, Some(CUT)).into_owned();
-        vec![(text, Style::Plain), (format!(" {status}"), Style::Dim)]
+    fn title_line(&self, grid: &Grid, contents: &Contents) -> FrameLine {
+        let sheet_name = escape(&contents.sheet_name);
+        let cell_text = escape(contents.cell_text(grid.cursor));
+        let status = self.truncate(&contents.status);
+        let title = format!("{sheet_name}  {}  {cell_text}", grid.cursor);
+        let title_width = self.width().saturating_sub(measure_text_width(&status) + 1);
+        let title = pad_str(&title, title_width, Alignment::Left, Some(ELLIPSIS)).into_owned();
+        vec![(title, Style::Plain), (format!(" {status}"), Style::Dim)]
     }
 
-    fn column_letters(&self, grid: &Grid, visible: VisibleSize, gutter: usize) -> FrameLine {
+    /// Truncates a text to the width of the screen.
+    fn truncate(&self, text: &str) -> String {
+        truncate_str(text, self.width(), ELLIPSIS).into_owned()
+    }
+
+    fn column_letters_line(
+        &self,
+        grid: &Grid,
+        visible_size: VisibleSize,
+        gutter: usize,
+    ) -> FrameLine {
         let mut line = vec![(" ".repeat(gutter), Style::Dim)];
-        for column in self.columns(grid, visible) {
-            let style = if column == grid.cursor.column { Style::Selected } else { Style::Dim };
-            line.push((self.cell(&column_name(column), Alignment::Center), style));
+        for column in visible_columns(grid, visible_size) {
+            let letters = self.pad_cell(&column_name(column), Alignment::Center);
+            line.push((letters, label_style(column == grid.cursor.column)));
         }
         line
     }
 
-    fn row(&self, grid: &Grid, contents: &Contents, row: u32, gutter: usize) -> FrameLine {
-        let number = (u64::from(row) + 1).to_string();
-        let number =
-            pad_str(&number, gutter.saturating_sub(1), Alignment::Right, None).into_owned();
-        let style = if row == grid.cursor.row { Style::Selected } else { Style::Dim };
-        let mut line = vec![(number, style), (" ".to_owned(), Style::Plain)];
-        for column in self.columns(grid, self.visible_size(grid.top_left.row)) {
-            let name = CellName { row, column };
-            let (text, right) = contents.cells.get(&name).map_or(("", false), |(t, r)| (t, *r));
-            let alignment = if right { Alignment::Right } else { Alignment::Left };
-            let style = if name == grid.cursor {
-                Style::Selected
-            } else if contents.changed.contains(&name) {
-                Style::Changed
-            } else {
-                Style::Plain
+    fn row_line(&self, grid: &Grid, contents: &Contents, row: u32, gutter: usize) -> FrameLine {
+        let row_number = (u64::from(row) + 1).to_string();
+        let row_number = pad_str(&row_number, gutter - 1, Alignment::Right, None).into_owned();
+        let mut line =
+            vec![(row_number, label_style(row == grid.cursor.row)), (" ".to_owned(), Style::Plain)];
+        for column in visible_columns(grid, self.visible_size(grid.top_left.row)) {
+            let cell_name = CellName { row, column };
+            let padded_text = match contents.cells.get(&cell_name) {
+                None => self.pad_cell("", Alignment::Left),
+                Some(cell) if cell.is_right_aligned => {
+                    self.pad_cell(&escape(&cell.text), Alignment::Right)
+                }
+                Some(cell) => self.pad_cell(&escape(&cell.text), Alignment::Left),
             };
-            line.push((self.cell(&escape(text), alignment), style));
+            line.push((padded_text, cell_style(cell_name, grid, contents)));
         }
         line
-    }
-
-    fn columns(&self, grid: &Grid, visible: VisibleSize) -> std::ops::RangeInclusive<u32> {
-        let cells = grid.visible_cells(visible);
-        cells.first.column..=cells.last.column
     }
 
     /// Pads or truncates a text to the column width and appends a space.
-    fn cell(&self, text: &str, alignment: Alignment) -> String {
-        let width = self.column_width.saturating_sub(1);
-        format!("{} ", pad_str(text, width, alignment, Some(CUT)))
+    fn pad_cell(&self, text: &str, alignment: Alignment) -> String {
+        let text_width = self.column_width.saturating_sub(1);
+        format!("{} ", pad_str(text, text_width, alignment, Some(ELLIPSIS)))
     }
 
-    /// Renders the text input, the message or the help. Returns the text cursor position.
-    fn input_line(&self, grid: &Grid) -> (FrameLine, Option<(u16, u16)>) {
-        let (label, input) = match &grid.typing {
-            None => {
-                let (text, style) = match &grid.notice {
-                    Some(notice) => (escape(notice), Style::Selected),
-                    None => (HELP.to_owned(), Style::Dim),
-                };
-                return (vec![(truncate_str(&text, self.width(), CUT).into_owned(), style)], None);
-            }
-            Some(Typing::Cell(input)) => (grid.cursor.to_string(), input),
-            Some(Typing::GoTo(input)) => ("go to".to_owned(), input),
-        };
-        let label = format!("{label}: ");
-        let width = self.width().saturating_sub(measure_text_width(&label) + 1);
+    /// Renders the message, if any, or the help.
+    fn message_line(&self, grid: &Grid) -> FrameLine {
+        match &grid.notice {
+            Some(notice) => vec![(self.truncate(&escape(notice)), Style::Selected)],
+            None => vec![(self.truncate(HELP), Style::Dim)],
+        }
+    }
+
+    /// Renders a text input. Returns the line and the position of the text cursor.
+    fn input_line(&self, input_name: &str, input: &TextInput) -> (FrameLine, Option<(u16, u16)>) {
+        let label = format!("{input_name}: ");
+        let label_width = measure_text_width(&label);
+        let input_width = self.width().saturating_sub(label_width + 1);
         // Skip leading text to keep the text cursor visible.
         let before_cursor = escape(input.before_cursor());
-        let skipped = skipped_bytes(&before_cursor, width);
-        let text = escape(&input.text());
-        let visible = text.get(skipped..).unwrap_or_default();
-        let visible = truncate_str(visible, width, CUT).into_owned();
-        let visible_before_cursor = before_cursor.get(skipped..).unwrap_or_default();
-        let column = measure_text_width(&label) + measure_text_width(visible_before_cursor);
-        let column = u16::try_from(column).unwrap_or(u16::MAX);
-        let text_cursor = (column, self.size.lines.saturating_sub(1));
-        (vec![(label, Style::Dim), (visible, Style::Plain)], Some(text_cursor))
+        let skipped_bytes = bytes_to_skip(&before_cursor, input_width);
+        let full_text = escape(&input.text());
+        let visible_text = full_text.get(skipped_bytes..).unwrap_or_default();
+        let visible_text = truncate_str(visible_text, input_width, ELLIPSIS).into_owned();
+        let visible_before_cursor = before_cursor.get(skipped_bytes..).unwrap_or_default();
+        let cursor_column = label_width + measure_text_width(visible_before_cursor);
+        let cursor_column = u16::try_from(cursor_column).unwrap_or(u16::MAX);
+        let text_cursor = (cursor_column, self.size.lines.saturating_sub(1));
+        (vec![(label, Style::Dim), (visible_text, Style::Plain)], Some(text_cursor))
     }
 }
 
-/// Returns the number of leading bytes of a text to skip so that the rest fits in `width`.
-fn skipped_bytes(text: &str, width: usize) -> usize {
-    let mut starts = text.char_indices().map(|(start, _)| start).chain([text.len()]);
-    let fits = |start: &usize| measure_text_width(text.get(*start..).unwrap_or_default()) <= width;
-    starts.find(fits).unwrap_or(0)
+fn visible_columns(grid: &Grid, visible_size: VisibleSize) -> RangeInclusive<u32> {
+    let visible_cells = grid.visible_cells(visible_size);
+    visible_cells.first.column..=visible_cells.last.column
+}
+
+/// Returns the style of a column's letters or a row's number.
+fn label_style(is_at_cursor: bool) -> Style {
+    if is_at_cursor { Style::Selected } else { Style::Dim }
+}
+
+fn cell_style(cell_name: CellName, grid: &Grid, contents: &Contents) -> Style {
+    if cell_name == grid.cursor {
+        Style::Selected
+    } else if contents.changed.contains(&cell_name) {
+        Style::Changed
+    } else {
+        Style::Plain
+    }
+}
+
+/// Returns the number of leading bytes of a text to skip so that the rest fits in `max_width`.
+fn bytes_to_skip(text: &str, max_width: usize) -> usize {
+    for (start, _) in text.char_indices() {
+        let remaining_text = text.get(start..).unwrap_or_default();
+        if measure_text_width(remaining_text) <= max_width {
+            return start;
+        }
+    }
+    text.len()
 }
 
 /// Returns the width of the row numbers, including a trailing space.
-fn gutter_width(first_row: u32, rows: u32) -> usize {
-    (u64::from(first_row) + u64::from(rows)).to_string().len() + 1
+fn gutter_width(first_row: u32, row_count: u32) -> usize {
+    let last_row_number = u64::from(first_row) + u64::from(row_count);
+    last_row_number.to_string().len() + 1
 }
 
 #[cfg(test)]
@@ -206,8 +246,9 @@ mod tests {
     }
 
     fn contents() -> Contents {
-        let cell =
-            |row, column, text: &str, right| (cell_name(row, column), (text.to_owned(), right));
+        let cell = |row, column, text: &str, is_right_aligned| {
+            (cell_name(row, column), VisibleCell { text: text.to_owned(), is_right_aligned })
+        };
         Contents {
             sheet_name: "Costs".to_owned(),
             cells: BTreeMap::from([

@@ -29,7 +29,7 @@ const REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout for sending the last edits after the user quits.
 const FINAL_SYNC_TIMEOUT: Duration = Duration::from_secs(3);
 
-pub(super) async fn run(
+pub(super) async fn edit_in_grid(
     context: &Context,
     output: &Output,
     args: args::Edit,

@@ -1,9 +1,9 @@
 //! The live spreadsheet shown in the grid.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use cellar_api::polling::Polling;
-use cellar_api::{wire::CellsReply, wire::SheetView};
+use cellar_api::{wire::CellAt, wire::CellsReply, wire::SheetView};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::Value;
@@ -14,7 +14,7 @@ use super::super::edit::find_sheet_number;
 use super::super::error::CliError;
 use super::super::output::count;
 use super::super::warnings::FORMULAS_NOT_CALCULATED;
-use super::frame::{Contents, Layout};
+use super::frame::{Contents, Layout, VisibleCell};
 use super::key::Key;
 use super::state::{Grid, GridAction};
 use crate::Pokes;
@@ -74,37 +74,47 @@ impl Session {
     pub(super) fn press(&mut self, key: Key, layout: &Layout) -> GridAction {
         self.contents.changed.clear();
         let cell_text = self.contents.cell_text(self.grid.cursor).to_owned();
-        let size = layout.visible_size(self.grid.top_left.row);
-        let action;
-        (self.grid, action) = self.grid.clone().press(key, size, &cell_text);
-        let result = match &action {
+        let visible_size = layout.visible_size(self.grid.top_left.row);
+        let (grid, action) = self.grid.clone().press(key, visible_size, &cell_text);
+        self.grid = grid;
+        if let Err(problem) = self.perform(&action) {
+            self.grid.notice = Some(problem);
+        }
+        action
+    }
+
+    fn perform(&mut self, action: &GridAction) -> Result<(), String> {
+        match action {
             GridAction::Edit(operation) => self.edit(operation.clone()),
-            GridAction::Undo => match self.undoable.pop() {
-                Some(position) => self.edit(Operation::Undo(Undo { position })),
-                None => Err("nothing to undo in this session".to_owned()),
-            },
+            GridAction::Undo => self.undo_newest_edit(),
             GridAction::SwitchSheet { forward } => {
                 self.switch_sheet(*forward);
                 Ok(())
             }
             GridAction::None | GridAction::Quit => Ok(()),
-        };
-        self.grid.notice = result.err().or(self.grid.notice.take());
-        action
+        }
+    }
+
+    fn undo_newest_edit(&mut self) -> Result<(), String> {
+        match self.undoable.pop() {
+            Some(position) => self.edit(Operation::Undo(Undo { position })),
+            None => Err("nothing to undo in this session".to_owned()),
+        }
     }
 
     fn edit(&mut self, operation: Operation) -> Result<(), String> {
-        self.live.edit(operation).map(drop).map_err(|error| error.to_string())
+        self.live.edit(operation).map_err(|error| error.to_string())?;
+        Ok(())
     }
 
     fn switch_sheet(&mut self, forward: bool) {
         let sheets = self.live.sheets();
-        let current = sheets.iter().position(|sheet| sheet.sheet == self.grid.sheet).unwrap_or(0);
-        let last = sheets.len().saturating_sub(1);
-        let next =
-            if forward { current.saturating_add(1).min(last) } else { current.saturating_sub(1) };
-        if let Some(sheet) = sheets.get(next).filter(|_| next != current) {
-            self.grid.switch_to_sheet(sheet.sheet);
+        let is_current = |sheet: &SheetView| sheet.sheet == self.grid.sheet;
+        let current_index = sheets.iter().position(is_current).unwrap_or(0);
+        let next_index =
+            if forward { Some(current_index + 1) } else { current_index.checked_sub(1) };
+        if let Some(next_sheet) = next_index.and_then(|index| sheets.get(index)) {
+            self.grid.switch_to_sheet(next_sheet.sheet);
         }
     }
 
@@ -131,17 +141,11 @@ impl Session {
     }
 
     fn show_report(&mut self, report: &SyncReport) {
-        for Settlement { position, outcome, .. } in &report.settled {
-            match outcome {
-                EditOutcome::Rejected(rejection) => {
-                    self.grid.notice = Some(format!("an edit was rejected: {}", rejection.detail));
-                }
-                EditOutcome::Unchanged | EditOutcome::Transformed(_) | EditOutcome::Unknown => {
-                    self.undoable.extend(position);
-                }
-            }
+        for settlement in &report.settled {
+            self.show_settlement(settlement);
         }
-        self.undoable.drain(..self.undoable.len().saturating_sub(MAX_UNDO));
+        let excess_count = self.undoable.len().saturating_sub(MAX_UNDO);
+        self.undoable.drain(..excess_count);
         for set_aside in &report.set_aside {
             let (edits, file) = (count(set_aside.edits, "edit", "edits"), set_aside.file.display());
             let message = format!(
@@ -156,18 +160,29 @@ impl Session {
         }
     }
 
+    fn show_settlement(&mut self, settlement: &Settlement) {
+        match &settlement.outcome {
+            EditOutcome::Rejected(rejection) => {
+                self.grid.notice = Some(format!("an edit was rejected: {}", rejection.detail));
+            }
+            EditOutcome::Unchanged | EditOutcome::Transformed(_) | EditOutcome::Unknown => {
+                self.undoable.extend(settlement.position);
+            }
+        }
+    }
+
     /// Reads the visible cells.
     pub(super) async fn refresh(&mut self, layout: &Layout) {
-        let Some(name) = self.sheet_name() else { return };
+        let Some(sheet_name) = self.sheet_name() else { return };
         self.grid.scroll_to_cursor(layout.visible_size(self.grid.top_left.row));
-        let rectangle = self.grid.visible_cells(layout.visible_size(self.grid.top_left.row));
-        match self.live.view(Some(&name), rectangle).await {
-            Ok(reply) => self.show_cells(&reply, rectangle),
+        let visible_cells = self.grid.visible_cells(layout.visible_size(self.grid.top_left.row));
+        match self.live.view(Some(&sheet_name), visible_cells).await {
+            Ok(reply) => self.show_cells(&reply, visible_cells),
             // The next sync rebases the unsent edits.
             Err(LiveError::CannotRebase { .. }) => {}
             Err(error) => self.grid.notice = Some(error.to_string()),
         }
-        self.contents.sheet_name = name;
+        self.contents.sheet_name = sheet_name;
         self.contents.status = self.status();
     }
 
@@ -176,48 +191,59 @@ impl Session {
     fn sheet_name(&mut self) -> Option<String> {
         let sheets = self.live.sheets();
         let is_current = |sheet: &&SheetView| sheet.sheet == self.grid.sheet;
-        if let Some(sheet) = sheets.iter().find(is_current) {
-            return Some(sheet.name.clone());
+        if let Some(current_sheet) = sheets.iter().find(is_current) {
+            return Some(current_sheet.name.clone());
         }
-        let first = sheets.first()?;
-        self.grid.switch_to_sheet(first.sheet);
+        let first_sheet = sheets.first()?;
+        self.grid.switch_to_sheet(first_sheet.sheet);
         self.grid.notice = Some("the sheet was deleted".to_owned());
-        Some(first.name.clone())
+        Some(first_sheet.name.clone())
     }
 
     fn show_cells(&mut self, reply: &CellsReply, rectangle: Rectangle) {
-        let cells: BTreeMap<_, _> = reply
-            .cells
-            .iter()
-            .map(|entry| {
-                let name = CellName { row: entry.row, column: entry.column };
-                let align_right = matches!(entry.cell.value, Value::Number(_));
-                (name, (entry.cell.text(), align_right))
-            })
-            .collect();
-        self.formulas_in_view = reply.cells.iter().any(|entry| entry.cell.formula.is_some());
-        // Exclude differences that are caused by unsent edits or by showing another rectangle.
-        let others_changed = |(shown, position): (Rectangle, Position)| {
-            shown == rectangle
-                && position < self.live.position()
-                && self.live.pending().next().is_none()
-        };
-        if self.last_refresh.is_some_and(others_changed) {
-            let before = &self.contents.cells;
-            let names: BTreeSet<_> = before.keys().chain(cells.keys()).copied().collect();
-            let changed = names.into_iter().filter(|name| before.get(name) != cells.get(name));
-            self.contents.changed.extend(changed);
+        let new_cells = to_visible_cells(reply);
+        if self.are_differences_by_others(rectangle) {
+            let old_cells = &self.contents.cells;
+            for cell_name in old_cells.keys().chain(new_cells.keys()) {
+                if old_cells.get(cell_name) != new_cells.get(cell_name) {
+                    self.contents.changed.insert(*cell_name);
+                }
+            }
         }
-        self.contents.cells = cells;
+        self.formulas_in_view = reply.cells.iter().any(|entry| entry.cell.formula.is_some());
+        self.contents.cells = new_cells;
         self.last_refresh = Some((rectangle, self.live.position()));
     }
 
-    fn status(&self) -> String {
-        let unsent = Some(self.count_unsent()).filter(|unsent| *unsent > 0);
-        let unsent = unsent.map(|unsent| format!("{unsent} not sent"));
-        let formulas = self.formulas_in_view.then(|| FORMULAS_NOT_CALCULATED.to_owned());
-        let position = Some(self.live.position().to_string());
-        let parts = [formulas, unsent, self.offline.clone(), position];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    /// Returns whether differences from the shown cells are edits of other users, and not caused
+    /// by unsent edits or by showing another rectangle.
+    fn are_differences_by_others(&self, rectangle: Rectangle) -> bool {
+        let Some((shown_rectangle, shown_position)) = self.last_refresh else { return false };
+        let has_unsent_edits = self.live.pending().next().is_some();
+        shown_rectangle == rectangle && shown_position < self.live.position() && !has_unsent_edits
     }
+
+    fn status(&self) -> String {
+        let mut parts = Vec::new();
+        if self.formulas_in_view {
+            parts.push(FORMULAS_NOT_CALCULATED.to_owned());
+        }
+        let unsent_count = self.count_unsent();
+        if unsent_count > 0 {
+            parts.push(format!("{unsent_count} not sent"));
+        }
+        parts.extend(self.offline.clone());
+        parts.push(self.live.position().to_string());
+        parts.join(" · ")
+    }
+}
+
+fn to_visible_cells(reply: &CellsReply) -> BTreeMap<CellName, VisibleCell> {
+    let mut visible_cells = BTreeMap::new();
+    for CellAt { row, column, cell } in &reply.cells {
+        let cell_name = CellName { row: *row, column: *column };
+        let is_right_aligned = matches!(cell.value, Value::Number(_));
+        visible_cells.insert(cell_name, VisibleCell { text: cell.text(), is_right_aligned });
+    }
+    visible_cells
 }

@@ -2,13 +2,15 @@
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::a1::{CellName, Range, Rectangle};
-use cellar_sheet::cell::typed_or_text;
+use cellar_sheet::cell::{TypedText, typed_or_text};
 use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
 
 use super::key::Key;
 use super::text_input::TextInput;
+
+const FIRST_CELL: CellName = CellName { row: 0, column: 0 };
 
 /// An action that a key requests and that the caller must perform.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +39,14 @@ pub(super) enum Typing {
     GoTo(TextInput),
 }
 
+impl Typing {
+    fn input_mut(&mut self) -> &mut TextInput {
+        match self {
+            Self::Cell(input) | Self::GoTo(input) => input,
+        }
+    }
+}
+
 /// Grid state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Grid {
@@ -46,32 +56,30 @@ pub(super) struct Grid {
     pub(super) top_left: CellName,
     pub(super) typing: Option<Typing>,
     /// The column in which tabbing started.
-    tabbed_from: Option<u32>,
+    tab_start_column: Option<u32>,
     /// A message that is shown until the next key press.
     pub(super) notice: Option<String>,
 }
 
 impl Grid {
     pub(super) fn new(sheet: SheetId) -> Self {
-        let first = CellName { row: 0, column: 0 };
         Self {
             sheet,
-            cursor: first,
-            top_left: first,
+            cursor: FIRST_CELL,
+            top_left: FIRST_CELL,
             typing: None,
-            tabbed_from: None,
+            tab_start_column: None,
             notice: None,
         }
     }
 
     /// Returns the visible cells.
     pub(super) fn visible_cells(&self, size: VisibleSize) -> Rectangle {
-        let last = |first: u32, count: u32, max: u32| {
-            first.saturating_add(count.saturating_sub(1)).min(max.saturating_sub(1))
+        let last_visible = CellName {
+            row: last_visible_index(self.top_left.row, size.rows).min(MAX_ROWS - 1),
+            column: last_visible_index(self.top_left.column, size.columns).min(MAX_COLUMNS - 1),
         };
-        let row = last(self.top_left.row, size.rows, MAX_ROWS);
-        let column = last(self.top_left.column, size.columns, MAX_COLUMNS);
-        Rectangle { first: self.top_left, last: CellName { row, column } }
+        Rectangle { first: self.top_left, last: last_visible }
     }
 
     /// Shows another sheet from its first cell.
@@ -97,25 +105,12 @@ impl Grid {
 
     fn press_in_grid(&mut self, key: Key, size: VisibleSize, cell_text: &str) -> GridAction {
         match key {
-            Key::Character(character) => {
-                self.typing = Some(Typing::Cell(TextInput::new(&character.to_string())));
-            }
-            Key::Enter | Key::EditCell => {
-                self.typing = Some(Typing::Cell(TextInput::new(cell_text)));
-            }
+            Key::Character(character) => self.start_typing_cell(&character.to_string()),
+            Key::Enter | Key::EditCell => self.start_typing_cell(cell_text),
             Key::GoTo => self.typing = Some(Typing::GoTo(TextInput::new(""))),
-            Key::Backspace | Key::Delete => return self.set_cell(""),
-            Key::InsertRow => {
-                let insert = InsertBefore { sheet: self.sheet, before: self.cursor.row, count: 1 };
-                return GridAction::Edit(Operation::InsertRows(insert));
-            }
-            Key::DeleteRow => {
-                let spans = Spans::one(self.cursor.row, 1);
-                return GridAction::Edit(Operation::DeleteRows(DeleteSpans {
-                    sheet: self.sheet,
-                    spans,
-                }));
-            }
+            Key::Backspace | Key::Delete => return self.set_cell_action(""),
+            Key::InsertRow => return self.insert_row_action(),
+            Key::DeleteRow => return self.delete_row_action(),
             Key::Undo => return GridAction::Undo,
             Key::NextSheet => return GridAction::SwitchSheet { forward: true },
             Key::PreviousSheet => return GridAction::SwitchSheet { forward: false },
@@ -126,45 +121,58 @@ impl Grid {
         GridAction::None
     }
 
-    fn press_in_input(&mut self, typing: Typing, key: Key, size: VisibleSize) -> GridAction {
-        let (mut input, is_cell) = match typing {
-            Typing::Cell(input) => (input, true),
-            Typing::GoTo(input) => (input, false),
-        };
-        let move_key = match key {
-            Key::Escape => return GridAction::None,
-            Key::Quit => return GridAction::Quit,
-            Key::Enter => Some(Key::NextRow),
-            Key::NextRow | Key::Tab | Key::BackTab | Key::Up | Key::Down => Some(key),
-            key => {
-                input.press(key);
-                None
+    fn start_typing_cell(&mut self, initial_text: &str) {
+        self.typing = Some(Typing::Cell(TextInput::new(initial_text)));
+    }
+
+    fn press_in_input(&mut self, mut typing: Typing, key: Key, size: VisibleSize) -> GridAction {
+        match key {
+            Key::Escape => GridAction::None,
+            Key::Quit => GridAction::Quit,
+            Key::Enter => self.finish_typing(&typing, Key::NextRow, size),
+            Key::NextRow | Key::Tab | Key::BackTab | Key::Up | Key::Down => {
+                self.finish_typing(&typing, key, size)
             }
-        };
-        match move_key {
-            None => {
-                self.typing = Some(if is_cell { Typing::Cell(input) } else { Typing::GoTo(input) });
+            text_key => {
+                typing.input_mut().press(text_key);
+                self.typing = Some(typing);
                 GridAction::None
             }
-            Some(_) if !is_cell => {
-                self.go_to(&input.text());
-                GridAction::None
-            }
-            Some(move_key) => {
-                let action = self.set_cell(&input.text());
+        }
+    }
+
+    /// Sets the cell under the cursor to the typed text and moves on, or goes to the typed cell.
+    fn finish_typing(&mut self, typing: &Typing, move_key: Key, size: VisibleSize) -> GridAction {
+        match typing {
+            Typing::Cell(input) => {
+                let action = self.set_cell_action(&input.text());
                 self.move_cursor(move_key, size);
                 action
+            }
+            Typing::GoTo(input) => {
+                self.go_to(&input.text());
+                GridAction::None
             }
         }
     }
 
     /// Returns the edit that sets the cell under the cursor.
-    fn set_cell(&self, text: &str) -> GridAction {
-        let typed = typed_or_text(text);
+    fn set_cell_action(&self, text: &str) -> GridAction {
+        let TypedText { value, format } = typed_or_text(text);
         let CellName { row, column } = self.cursor;
-        let (value, format) = (Some(typed.value), typed.format);
-        let cells = vec![CellEdit { row, column, value, formula: None, format }];
-        GridAction::Edit(Operation::SetCells(SetCells { sheet: self.sheet, cells }))
+        let cell = CellEdit { row, column, value: Some(value), formula: None, format };
+        let set = SetCells { sheet: self.sheet, cells: vec![cell] };
+        GridAction::Edit(Operation::SetCells(set))
+    }
+
+    fn insert_row_action(&self) -> GridAction {
+        let insert = InsertBefore { sheet: self.sheet, before: self.cursor.row, count: 1 };
+        GridAction::Edit(Operation::InsertRows(insert))
+    }
+
+    fn delete_row_action(&self) -> GridAction {
+        let delete = DeleteSpans { sheet: self.sheet, spans: Spans::one(self.cursor.row, 1) };
+        GridAction::Edit(Operation::DeleteRows(delete))
     }
 
     fn go_to(&mut self, text: &str) {
@@ -178,42 +186,54 @@ impl Grid {
     }
 
     fn move_cursor(&mut self, key: Key, size: VisibleSize) {
-        let CellName { row, column } = &mut self.cursor;
-        let tabbed_from = self.tabbed_from.take();
+        let CellName { mut row, mut column } = self.cursor;
+        let tab_start_column = self.tab_start_column.take();
         match key {
             Key::NextRow => {
-                *row = row.saturating_add(1);
-                *column = tabbed_from.unwrap_or(*column);
+                row = row.saturating_add(1);
+                column = tab_start_column.unwrap_or(column);
             }
             Key::Tab => {
-                self.tabbed_from = tabbed_from.or(Some(*column));
-                *column = column.saturating_add(1);
+                self.tab_start_column = tab_start_column.or(Some(column));
+                column = column.saturating_add(1);
             }
-            Key::Up => *row = row.saturating_sub(1),
-            Key::Down => *row = row.saturating_add(1),
-            Key::Left | Key::BackTab => *column = column.saturating_sub(1),
-            Key::Right => *column = column.saturating_add(1),
-            Key::PageUp => *row = row.saturating_sub(size.rows),
-            Key::PageDown => *row = row.saturating_add(size.rows),
-            Key::Home => *column = 0,
-            Key::End => {
-                *column = self.top_left.column.saturating_add(size.columns.saturating_sub(1));
-            }
-            Key::FirstCell => (*row, *column) = (0, 0),
+            Key::Up => row = row.saturating_sub(1),
+            Key::Down => row = row.saturating_add(1),
+            Key::Left | Key::BackTab => column = column.saturating_sub(1),
+            Key::Right => column = column.saturating_add(1),
+            Key::PageUp => row = row.saturating_sub(size.rows),
+            Key::PageDown => row = row.saturating_add(size.rows),
+            Key::Home => column = 0,
+            Key::End => column = last_visible_index(self.top_left.column, size.columns),
+            Key::FirstCell => CellName { row, column } = FIRST_CELL,
             _ => {}
         }
-        self.cursor.row = self.cursor.row.min(MAX_ROWS - 1);
-        self.cursor.column = self.cursor.column.min(MAX_COLUMNS - 1);
+        self.cursor = CellName { row: row.min(MAX_ROWS - 1), column: column.min(MAX_COLUMNS - 1) };
     }
 
     /// Scrolls to keep the cursor visible.
     pub(super) fn scroll_to_cursor(&mut self, size: VisibleSize) {
-        let scroll = |first: u32, at: u32, count: u32| {
-            first.min(at).max(at.saturating_sub(count.saturating_sub(1)))
-        };
-        self.top_left.row = scroll(self.top_left.row, self.cursor.row, size.rows);
-        self.top_left.column = scroll(self.top_left.column, self.cursor.column, size.columns);
+        let Self { top_left, cursor, .. } = self;
+        top_left.row = scrolled_start(top_left.row, cursor.row, size.rows);
+        top_left.column = scrolled_start(top_left.column, cursor.column, size.columns);
     }
+}
+
+/// Returns the last visible row or column. `visible_count` is at least 1.
+fn last_visible_index(first_visible: u32, visible_count: u32) -> u32 {
+    first_visible.saturating_add(visible_count - 1)
+}
+
+/// Returns the first visible row or column after scrolling as little as possible so that the
+/// cursor is visible.
+fn scrolled_start(first_visible: u32, cursor: u32, visible_count: u32) -> u32 {
+    if cursor < first_visible {
+        return cursor;
+    }
+    if cursor > last_visible_index(first_visible, visible_count) {
+        return cursor - (visible_count - 1);
+    }
+    first_visible
 }
 
 #[cfg(test)]

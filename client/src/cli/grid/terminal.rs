@@ -46,21 +46,21 @@ impl Terminal {
     }
 
     pub(super) fn show(&self, frame: &Frame) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        queue!(out, BeginSynchronizedUpdate, cursor::Hide)?;
-        for (number, line) in (0_u16..).zip(&frame.lines) {
-            queue!(out, cursor::MoveTo(0, number))?;
+        let mut stdout = io::stdout().lock();
+        queue!(stdout, BeginSynchronizedUpdate, cursor::Hide)?;
+        for (line_index, line) in (0_u16..).zip(&frame.lines) {
+            queue!(stdout, cursor::MoveTo(0, line_index))?;
             for (text, style) in line {
-                queue!(out, SetAttribute(attribute(*style)), Print(text))?;
-                queue!(out, SetAttribute(Attribute::Reset))?;
+                queue!(stdout, SetAttribute(attribute_of(*style)), Print(text))?;
+                queue!(stdout, SetAttribute(Attribute::Reset))?;
             }
-            queue!(out, Clear(ClearType::UntilNewLine))?;
+            queue!(stdout, Clear(ClearType::UntilNewLine))?;
         }
-        if let Some((column, line)) = frame.text_cursor {
-            queue!(out, cursor::MoveTo(column, line), cursor::Show)?;
+        if let Some((column, line_index)) = frame.text_cursor {
+            queue!(stdout, cursor::MoveTo(column, line_index), cursor::Show)?;
         }
-        queue!(out, EndSynchronizedUpdate)?;
-        out.flush()
+        queue!(stdout, EndSynchronizedUpdate)?;
+        stdout.flush()
     }
 }
 
@@ -72,7 +72,7 @@ impl Drop for Terminal {
     }
 }
 
-fn attribute(style: Style) -> Attribute {
+fn attribute_of(style: Style) -> Attribute {
     match style {
         Style::Plain => Attribute::Reset,
         Style::Dim => Attribute::Dim,
@@ -86,20 +86,28 @@ fn attribute(style: Style) -> Attribute {
 pub(super) fn spawn_input_reader() -> mpsc::UnboundedReceiver<Input> {
     let (sender, receiver) = mpsc::unbounded_channel();
     // Reads block, so they need a separate thread.
-    thread::spawn(move || {
-        while !sender.is_closed() {
-            let event = match poll(POLL_INTERVAL) {
-                Ok(true) => read(),
-                Ok(false) => continue,
-                Err(error) => Err(error),
-            };
-            let Ok(event) = event else { break };
-            if convert_event(&event).into_iter().any(|input| sender.send(input).is_err()) {
-                break;
+    thread::spawn(move || send_inputs(&sender));
+    receiver
+}
+
+/// Sends terminal events until the terminal is closed or the receiver is dropped.
+fn send_inputs(sender: &mpsc::UnboundedSender<Input>) {
+    while !sender.is_closed() {
+        let Ok(event) = read_event(POLL_INTERVAL) else { return };
+        for input in event.iter().flat_map(convert_event) {
+            if sender.send(input).is_err() {
+                return;
             }
         }
-    });
-    receiver
+    }
+}
+
+/// Waits for the next terminal event. Returns `None` if there is none before the timeout.
+fn read_event(timeout: Duration) -> io::Result<Option<Event>> {
+    if !poll(timeout)? {
+        return Ok(None);
+    }
+    read().map(Some)
 }
 
 fn convert_event(event: &Event) -> Vec<Input> {
@@ -124,26 +132,19 @@ fn pasted_key(character: char) -> Option<Key> {
 }
 
 fn convert_key(event: KeyEvent) -> Option<Key> {
-    let control = event.modifiers.contains(KeyModifiers::CONTROL);
-    Some(match event.code {
-        KeyCode::Char(letter) if control => match letter.to_ascii_lowercase() {
-            'c' | 'q' => Key::Quit,
-            'g' => Key::GoTo,
-            'o' => Key::InsertRow,
-            'k' => Key::DeleteRow,
-            'z' => Key::Undo,
-            _ => return None,
-        },
+    let has_control = event.modifiers.contains(KeyModifiers::CONTROL);
+    let key = match event.code {
+        KeyCode::Char(letter) if has_control => return convert_control_letter(letter),
         KeyCode::Char(character) => Key::Character(character),
         KeyCode::Up => Key::Up,
         KeyCode::Down => Key::Down,
         KeyCode::Left => Key::Left,
         KeyCode::Right => Key::Right,
-        KeyCode::Home if control => Key::FirstCell,
+        KeyCode::Home if has_control => Key::FirstCell,
         KeyCode::Home => Key::Home,
         KeyCode::End => Key::End,
-        KeyCode::PageUp if control => Key::PreviousSheet,
-        KeyCode::PageDown if control => Key::NextSheet,
+        KeyCode::PageUp if has_control => Key::PreviousSheet,
+        KeyCode::PageDown if has_control => Key::NextSheet,
         KeyCode::PageUp => Key::PageUp,
         KeyCode::PageDown => Key::PageDown,
         KeyCode::Enter => Key::Enter,
@@ -154,7 +155,19 @@ fn convert_key(event: KeyEvent) -> Option<Key> {
         KeyCode::Delete => Key::Delete,
         KeyCode::F(2) => Key::EditCell,
         _ => return None,
-    })
+    };
+    Some(key)
+}
+
+fn convert_control_letter(letter: char) -> Option<Key> {
+    match letter.to_ascii_lowercase() {
+        'c' | 'q' => Some(Key::Quit),
+        'g' => Some(Key::GoTo),
+        'o' => Some(Key::InsertRow),
+        'k' => Some(Key::DeleteRow),
+        'z' => Some(Key::Undo),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

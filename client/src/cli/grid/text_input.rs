@@ -28,16 +28,21 @@ impl TextInput {
     pub(super) fn press(&mut self, key: Key) {
         match key {
             Key::Character(character) => self.before_cursor.push(character),
-            Key::Backspace => drop(self.before_cursor.pop()),
-            Key::Delete => drop(self.take_after_cursor()),
+            Key::Backspace => {
+                self.before_cursor.pop();
+            }
+            Key::Delete => {
+                self.take_next_character();
+            }
             Key::Left => {
-                if let Some(character) = self.before_cursor.pop() {
-                    self.after_cursor.insert(0, character);
+                if let Some(previous_character) = self.before_cursor.pop() {
+                    self.after_cursor.insert(0, previous_character);
                 }
             }
             Key::Right => {
-                let character = self.take_after_cursor();
-                self.before_cursor.extend(character);
+                if let Some(next_character) = self.take_next_character() {
+                    self.before_cursor.push(next_character);
+                }
             }
             Key::Home => *self = Self { before_cursor: String::new(), after_cursor: self.text() },
             Key::End => *self = Self::new(&self.text()),
@@ -45,8 +50,12 @@ impl TextInput {
         }
     }
 
-    fn take_after_cursor(&mut self) -> Option<char> {
-        if self.after_cursor.is_empty() { None } else { Some(self.after_cursor.remove(0)) }
+    /// Removes and returns the character after the cursor, if any.
+    fn take_next_character(&mut self) -> Option<char> {
+        if self.after_cursor.is_empty() {
+            return None;
+        }
+        Some(self.after_cursor.remove(0))
     }
 }
 

@@ -4,7 +4,7 @@ use cellar_sheet::a1::column_name;
 use serde_json::{Value, json};
 
 use crate::import::{ColumnKind, ColumnTyping, Survey, TypeChoice};
-use crate::table::escape;
+use crate::text::escape;
 
 /// Maximum number of column groups in a description.
 const MAX_GROUPS: usize = 8;
@@ -12,38 +12,62 @@ const MAX_GROUPS: usize = 8;
 /// Describes the column types, such as `Columns: A:E text, F:G numbers`. Returns `None` for a
 /// workbook.
 pub(super) fn describe_types(survey: Option<&Survey>) -> Option<String> {
-    let mut groups: Vec<(usize, usize, &'static str)> = Vec::new();
-    for (column, typing) in survey?.typings.iter().enumerate() {
+    let groups = group_by_kind(&survey?.typings);
+    let mut phrases: Vec<String> =
+        groups.iter().take(MAX_GROUPS).map(ColumnGroup::describe).collect();
+    if groups.len() > MAX_GROUPS {
+        phrases.push("…".to_owned());
+    }
+    Some(format!("Columns: {}", phrases.join(", ")))
+}
+
+/// Adjacent columns of the same kind.
+struct ColumnGroup {
+    first_column: usize,
+    last_column: usize,
+    kind: &'static str,
+}
+
+impl ColumnGroup {
+    /// Describes the group, such as `A:E text` or `F numbers`.
+    fn describe(&self) -> String {
+        let Self { first_column, last_column, kind } = *self;
+        if first_column == last_column {
+            return format!("{} {kind}", letters(first_column));
+        }
+        format!("{}:{} {kind}", letters(first_column), letters(last_column))
+    }
+}
+
+fn group_by_kind(typings: &[ColumnTyping]) -> Vec<ColumnGroup> {
+    let mut groups: Vec<ColumnGroup> = Vec::new();
+    for (column, typing) in typings.iter().enumerate() {
         let kind = kind_name(typing);
         match groups.last_mut() {
-            Some((_, last, last_kind)) if *last_kind == kind => *last = column,
-            _ => groups.push((column, column, kind)),
+            Some(last_group) if last_group.kind == kind => last_group.last_column = column,
+            _ => groups.push(ColumnGroup { first_column: column, last_column: column, kind }),
         }
     }
-    let listed = groups.iter().take(MAX_GROUPS).map(|(first, last, kind)| {
-        let (first, last) = (letters(*first), letters(*last));
-        let columns = if first == last { first } else { format!("{first}:{last}") };
-        format!("{columns} {kind}")
-    });
-    let mut listed: Vec<String> = listed.collect();
-    if groups.len() > MAX_GROUPS {
-        listed.push("…".to_owned());
-    }
-    Some(format!("Columns: {}", listed.join(", ")))
+    groups
 }
 
 /// Returns each column's type for `--json`.
 pub(super) fn types_as_json(survey: Option<&Survey>) -> Value {
     let Some(survey) = survey else { return Value::Null };
-    let to_json = |(column, typing): (usize, &ColumnTyping)| {
+    let mut columns = Vec::with_capacity(survey.typings.len());
+    for (column, typing) in survey.typings.iter().enumerate() {
         let format = match &typing.kind {
             ColumnKind::Date { format } | ColumnKind::Decimals { format } => Some(format),
             _ => None,
         };
-        let (column, kind) = (letters(column), kind_name(typing));
-        json!({ "column": column, "kind": kind, "heading": typing.heading, "format": format })
-    };
-    survey.typings.iter().enumerate().map(to_json).collect()
+        columns.push(json!({
+            "column": letters(column),
+            "kind": kind_name(typing),
+            "heading": typing.heading,
+            "format": format,
+        }));
+    }
+    Value::Array(columns)
 }
 
 fn kind_name(typing: &ColumnTyping) -> &'static str {
@@ -64,13 +88,15 @@ fn letters(column: usize) -> String {
 
 /// Quotes a name for a shell if necessary.
 pub(super) fn shell_quoted(name: &str) -> String {
-    let name = escape(name);
-    let needs_no_quotes = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    if !name.is_empty() && name.bytes().all(needs_no_quotes) && !name.starts_with('-') {
-        name
-    } else {
-        format!("'{}'", name.replace('\'', "'\\''"))
+    let escaped_name = escape(name);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let is_safe_unquoted = !escaped_name.is_empty()
+        && escaped_name.bytes().all(is_plain)
+        && !escaped_name.starts_with('-');
+    if is_safe_unquoted {
+        return escaped_name;
     }
+    format!("'{}'", escaped_name.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

@@ -5,18 +5,17 @@ use std::path::Path;
 use cellar_base::identity::LogId;
 use cellar_sheet::a1::CellName;
 
-use super::{args, columns, read_options};
+use super::{args, columns, delimiter_hint, read_options};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
 use crate::cli::warnings;
-use crate::import::delimiter_hint;
-use crate::import::edits::{EditsProgress, JournalKey, Plan, Target, run as send};
+use crate::import::edits::{EditsProgress, JournalKey, Plan, Target, import_edits};
 
 /// Step between progress lines without a terminal, as a percentage of the cells.
 const PRINT_EVERY_PERCENT: usize = 10;
 
-pub(super) async fn run(
+pub(super) async fn import_into_sheet(
     context: &Context,
     output: &Output,
     args: &args::Import,
@@ -28,7 +27,7 @@ pub(super) async fn run(
     let client = context.client()?;
     let plan = Plan::read(&args.file, &options, target_cell)?;
     let survey = plan.survey.as_ref();
-    let hint = survey.and_then(|survey| delimiter_hint(&args.file, survey, options.delimiter));
+    let hint = delimiter_hint(&args.file, survey, options.delimiter);
     // Print the hint before sending anything, so that the user can still interrupt the import.
     if let Some(hint) = &hint {
         output.note(hint);
@@ -49,7 +48,7 @@ pub(super) async fn run(
     let target = Target { source: file.clone(), into, sheet, journal, restart };
     let mut reporter = ProgressReporter::new(*output, plan.cells);
     let imported = tokio::select! {
-        imported = send(&client, &plan, &target, |progress| reporter.report(progress)) => imported,
+        imported = import_edits(&client, &plan, &target, |progress| reporter.report(progress)) => imported,
         // The journal is written before each request, so an interrupted import can be resumed.
         _ = tokio::signal::ctrl_c() => {
             reporter.end();
@@ -88,7 +87,7 @@ fn summary(file: &Path, plan: &Plan, target: &Target) -> String {
         count(plan.rows, "row", "rows"),
         count(plan.columns, "column", "columns"),
         count(plan.cells, "cell", "cells"),
-        crate::table::escape(&target.sheet),
+        crate::text::escape(&target.sheet),
         target.into,
     )
 }

@@ -7,7 +7,7 @@ use cellar_base::identity::LogId;
 use cellar_catalog::spreadsheet::Name;
 use serde_json::json;
 
-use super::{args, columns, read_options};
+use super::{args, columns, delimiter_hint, read_options};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
@@ -15,8 +15,8 @@ use crate::cli::warnings;
 use crate::import::sheets::{
     self, FileSummary, Imported, ImportedSheet, JournalKey, ProgressMonitor, Target, UploadProgress,
 };
-use crate::import::{ImportError, ReadOptions, delimiter_hint};
-use crate::table::escape;
+use crate::import::{ImportError, ReadOptions};
+use crate::text::escape;
 
 /// Interval of progress updates, in milliseconds.
 const PROGRESS_INTERVAL_MS: u64 = 100;
@@ -26,11 +26,11 @@ const LINE_INTERVAL_S: u64 = 10;
 const MAX_LISTED_SHEETS: usize = 10;
 
 /// Reads the file and prints what the import would do (`--dry-run`).
-pub(super) async fn run_dry(output: &Output, args: &args::Import) -> Result<(), CliError> {
+pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Result<(), CliError> {
     let options = read_options(args)?;
     let started = Instant::now();
     let progress = ProgressMonitor::default();
-    let examined = sheets::examine(&args.file, &options, &progress);
+    let examined = sheets::examine_file(&args.file, &options, &progress);
     let file = show_progress(*output, &progress, examined).await?;
     let hint = file_hint(args, &options, &file);
     let warnings = formula_warnings(&progress);
@@ -63,7 +63,7 @@ fn spreadsheet_name(args: &args::Import) -> Option<Name> {
     Name::new(args.file.file_stem()?.to_str()?).ok()
 }
 
-pub(super) async fn run(
+pub(super) async fn import_as_new_sheets(
     context: &mut Context,
     output: &Output,
     args: &args::Import,
@@ -90,7 +90,7 @@ pub(super) async fn run(
     };
     let started = Instant::now();
     let progress = ProgressMonitor::default();
-    let import = sheets::run(&client, &file, &options, &target, &progress);
+    let import = sheets::import_sheets(&client, &file, &options, &target, &progress);
     let imported = show_progress(*output, &progress, import).await?;
     if into.is_none() {
         context.select(imported.spreadsheet, output)?;
@@ -161,7 +161,7 @@ async fn show_progress<T>(
 }
 
 fn file_hint(args: &args::Import, options: &ReadOptions, file: &FileSummary) -> Option<String> {
-    delimiter_hint(&args.file, file.survey.as_ref()?, options.delimiter)
+    delimiter_hint(&args.file, file.survey.as_ref(), options.delimiter)
 }
 
 fn count_cells(sheets: &[ImportedSheet]) -> u64 {

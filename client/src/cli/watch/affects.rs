@@ -7,39 +7,34 @@ use cellar_sheet::operation::{Operation, SheetId, Span, Spans};
 /// Returns whether a log entry changes or moves cells of a rectangle. Always returns `true` for a
 /// large entry, whose body is not read.
 pub(super) fn affects_range(entry: &EntryView, sheet: SheetId, rectangle: Rectangle) -> bool {
-    let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
-    entry.external_body.is_some()
-        || effective.any(|operation| operation_affects(operation, sheet, rectangle))
+    if entry.external_body.is_some() {
+        return true;
+    }
+    let mut operations = entry.mutations.iter().flat_map(MutationView::committed_operations);
+    operations.any(|operation| operation_affects(operation, sheet, rectangle))
 }
 
 fn operation_affects(operation: &Operation, sheet: SheetId, rectangle: Rectangle) -> bool {
-    let Rectangle { first, last } = rectangle;
-    let overlaps = |spans: &Spans, first: u32, last: u32| {
-        let range = Span { first, count: last.saturating_sub(first).saturating_add(1) };
-        spans.iter().any(|span| span.intersection(range).is_some())
-    };
-    let overlaps_rows = |spans: &Spans| overlaps(spans, first.row, last.row);
-    let overlaps_columns = |spans: &Spans| overlaps(spans, first.column, last.column);
-    // A deletion before the range shifts the range's cells.
-    let starts_before = |spans: &Spans, last: u32| spans.iter().any(|span| span.first <= last);
+    let last = rectangle.last;
     match operation {
         Operation::SetCells(set) => {
-            let inside = set.cells.iter().any(|cell| rectangle.contains(cell.row, cell.column));
-            set.sheet == sheet && inside
+            let mut cells = set.cells.iter();
+            set.sheet == sheet && cells.any(|cell| rectangle.contains(cell.row, cell.column))
         }
         Operation::ClearRange(clear) => {
-            clear.sheet == sheet && overlaps_rows(&clear.rows) && overlaps_columns(&clear.columns)
+            clear.sheet == sheet && overlaps(rectangle, &clear.rows, &clear.columns)
         }
         Operation::SetFormat(set) => {
-            set.sheet == sheet && overlaps_rows(&set.rows) && overlaps_columns(&set.columns)
+            set.sheet == sheet && overlaps(rectangle, &set.rows, &set.columns)
         }
         Operation::InsertRows(insert) => insert.sheet == sheet && insert.before <= last.row,
         Operation::InsertColumns(insert) => insert.sheet == sheet && insert.before <= last.column,
+        // A deletion before the range shifts the range's cells.
         Operation::DeleteRows(delete) => {
-            delete.sheet == sheet && starts_before(&delete.spans, last.row)
+            delete.sheet == sheet && starts_up_to(&delete.spans, last.row)
         }
         Operation::DeleteColumns(delete) => {
-            delete.sheet == sheet && starts_before(&delete.spans, last.column)
+            delete.sheet == sheet && starts_up_to(&delete.spans, last.column)
         }
         Operation::RenameSheet(rename) => rename.sheet == sheet,
         Operation::DeleteSheet(delete) => delete.sheet == sheet,
@@ -49,6 +44,21 @@ fn operation_affects(operation: &Operation, sheet: SheetId, rectangle: Rectangle
         | Operation::Revert(_)
         | Operation::Rejected(_) => false,
     }
+}
+
+/// Returns whether a rectangle contains a cell of both the rows and the columns.
+fn overlaps(rectangle: Rectangle, rows: &Spans, columns: &Spans) -> bool {
+    let Rectangle { first, last } = rectangle;
+    intersects(rows, first.row, last.row) && intersects(columns, first.column, last.column)
+}
+
+fn intersects(spans: &Spans, first: u32, last: u32) -> bool {
+    let range = Span { first, count: last.saturating_sub(first).saturating_add(1) };
+    spans.iter().any(|span| span.intersection(range).is_some())
+}
+
+fn starts_up_to(spans: &Spans, last: u32) -> bool {
+    spans.iter().any(|span| span.first <= last)
 }
 
 #[cfg(test)]

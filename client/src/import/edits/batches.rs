@@ -46,16 +46,16 @@ fn split_with_limits(
     let mut batch: Vec<CellEdit> = Vec::new();
     let mut batch_bytes = 0_usize;
     for cell in cells {
-        let bytes = encoded_bytes(&cell);
-        if bytes > MAX_CELL_BYTES {
-            return Err(CellTooLong { row: cell.row, column: cell.column, bytes });
+        let cell_bytes = encoded_bytes(&cell);
+        if cell_bytes > MAX_CELL_BYTES {
+            return Err(CellTooLong { row: cell.row, column: cell.column, bytes: cell_bytes });
         }
-        let is_full = batch_bytes + bytes > limits.bytes || batch.len() >= limits.cells;
+        let is_full = batch_bytes + cell_bytes > limits.bytes || batch.len() >= limits.cells;
         if is_full && !batch.is_empty() {
             batches.push(std::mem::take(&mut batch));
             batch_bytes = 0;
         }
-        batch_bytes += bytes;
+        batch_bytes += cell_bytes;
         batch.push(cell);
     }
     if !batch.is_empty() {

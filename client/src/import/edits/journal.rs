@@ -10,7 +10,7 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
-use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
+use crate::files::{FileError, STATE_FOLDER, StateFile, read_json, write_json};
 use crate::import::{ImportError, journal_name};
 use crate::outbox::new_client_id;
 
@@ -39,10 +39,10 @@ impl JournalKey<'_> {
     #[must_use]
     pub fn path(&self, dir: &Path) -> PathBuf {
         let Self { cloud, subject, file, plan, into, sheet } = self;
-        let text = format!("{:?}", (cloud, subject, plan, into, sheet));
-        let parts = [text.as_bytes(), file.as_os_str().as_encoded_bytes()];
-        let name = journal_name("cellar 2026 import journal", &parts);
-        dir.join(STATE_FOLDER).join("imports").join(format!("{name}.json"))
+        let other_fields = format!("{:?}", (cloud, subject, plan, into, sheet));
+        let hashed_parts = [other_fields.as_bytes(), file.as_os_str().as_encoded_bytes()];
+        let file_stem = journal_name("cellar 2026 import journal", &hashed_parts);
+        dir.join(STATE_FOLDER).join("imports").join(format!("{file_stem}.json"))
     }
 }
 
@@ -89,7 +89,7 @@ pub enum ImportEditStep {
         /// The spreadsheet.
         spreadsheet: LogId,
         /// Index of the batch.
-        batch: usize,
+        batch_index: usize,
     },
     /// All batches are committed.
     Finished {
@@ -123,23 +123,32 @@ impl Journal {
     ///
     /// Returns an [`ImportError`] if the journal is malformed or belongs to another plan.
     pub fn resume(path: &Path, plan: &Plan) -> Result<Option<Self>, ImportError> {
-        let advice = "start the import over with --restart; cells that were imported are kept";
-        let Some(journal) = read_json::<Self>(path, advice)? else {
+        let Some(journal) = read_json::<Self>(path, StateFile::EditImport)? else {
             return Ok(None);
         };
         if journal.version != JOURNAL_VERSION || journal.plan != plan.fingerprint() {
             return Err(ImportError::JournalDiffers { path: path.to_owned() });
         }
-        let sent = journal.bases.len();
-        let max_sent = journal.acknowledged.saturating_add(1).min(plan.batches.len());
-        let is_count_valid = (journal.acknowledged..=max_sent).contains(&sent);
-        let is_sheet_known = journal.known.is_some() && journal.sheet.is_some();
-        if !is_count_valid || (sent > 0 && !is_sheet_known) {
+        if !journal.is_consistent(plan.batches.len()) {
             let why = "its numbers of sent and acknowledged batches are inconsistent".to_owned();
-            let advice = advice.to_owned();
-            return Err(FileError::Malformed { path: path.to_owned(), why, advice }.into());
+            return Err(FileError::Malformed {
+                path: path.to_owned(),
+                contents: StateFile::EditImport,
+                why,
+            }
+            .into());
         }
         Ok(Some(journal))
+    }
+
+    /// Returns whether the fields of the journal can be those of an import with `batch_count`
+    /// batches, of which at most one is sent and not acknowledged.
+    fn is_consistent(&self, batch_count: usize) -> bool {
+        let sent_count = self.bases.len();
+        let max_sent_count = self.acknowledged.saturating_add(1).min(batch_count);
+        let is_count_valid = (self.acknowledged..=max_sent_count).contains(&sent_count);
+        let is_sheet_known = self.known.is_some() && self.sheet.is_some();
+        is_count_valid && (sent_count == 0 || is_sheet_known)
     }
 
     /// Writes the journal durably.
@@ -160,10 +169,11 @@ impl Journal {
         if self.acknowledged >= batch_count {
             return ImportEditStep::Finished { spreadsheet, position: known.head };
         }
-        if self.bases.len() <= self.acknowledged {
+        let has_base = self.bases.len() > self.acknowledged;
+        if !has_base {
             return ImportEditStep::ChooseBase;
         }
-        ImportEditStep::Send { spreadsheet, batch: self.acknowledged }
+        ImportEditStep::Send { spreadsheet, batch_index: self.acknowledged }
     }
 
     /// Returns the number of batches that are known to be committed.
@@ -195,9 +205,9 @@ impl Journal {
     /// Returns the append request of a batch, or `None` if its base was not chosen yet. All runs
     /// return equal requests.
     #[must_use]
-    pub fn request(&self, batch: usize, cells: &[CellEdit]) -> Option<AppendRequest> {
-        let base = *self.bases.get(batch)?;
-        let acked_id = u64::try_from(batch).ok()?;
+    pub fn request(&self, batch_index: usize, cells: &[CellEdit]) -> Option<AppendRequest> {
+        let base = *self.bases.get(batch_index)?;
+        let acked_id = u64::try_from(batch_index).ok()?;
         let op = Operation::SetCells(SetCells { sheet: self.sheet?, cells: cells.to_vec() });
         Some(AppendRequest {
             client_id: self.client_id.clone(),
@@ -248,7 +258,7 @@ mod tests {
             match journal.next_step(plan.batches.len()) {
                 ImportEditStep::FindSheet(_) => journal.record_sheet(SheetId(3), 7, at(0)),
                 ImportEditStep::ChooseBase => journal.choose_base(),
-                ImportEditStep::Send { batch, .. } => {
+                ImportEditStep::Send { batch_index: batch, .. } => {
                     let request = journal.request(batch, &plan.batches[batch]).unwrap();
                     // After a lost response, the resumed import sends an equal request.
                     let again = Journal::resume(&path, &plan).unwrap().unwrap();
@@ -281,7 +291,8 @@ mod tests {
         journal.record_sheet(SheetId(3), 1, at(5));
         assert_eq!(journal.next_step(3), ImportEditStep::ChooseBase);
         journal.choose_base();
-        assert_eq!(journal.next_step(3), ImportEditStep::Send { spreadsheet: id(2), batch: 0 });
+        let first_send = ImportEditStep::Send { spreadsheet: id(2), batch_index: 0 };
+        assert_eq!(journal.next_step(3), first_send);
         journal.record_sheet(SheetId(3), 1, at(9));
         let sent = journal.request(0, &[]).unwrap().mutations.remove(0);
         assert_eq!(sent.base, at(5), "a base never changes");

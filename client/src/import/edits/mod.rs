@@ -2,7 +2,7 @@
 //! unchanged.
 //!
 //! `plan` and `batches` split the cells into mutations, `journal` records which of them were sent,
-//! and [`run`] sends them.
+//! and [`import_edits`] sends them.
 
 mod batches;
 mod journal;
@@ -13,7 +13,7 @@ pub use plan::Plan;
 
 use std::path::PathBuf;
 
-use cellar_api::{wire::ProblemKind, wire::SheetsReply};
+use cellar_api::wire::SheetsReply;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::operation::SheetId;
@@ -21,7 +21,7 @@ use cellar_sheet::operation::SheetId;
 use super::{ImportError, delete_journal};
 use crate::files::FileLock;
 use crate::sheet_deletion::{find_possible_deletion, find_sheet, is_deleted_at, list_sheet_names};
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 
 /// Maximum length of a file that is imported as edits, and of the texts in the file, in bytes.
@@ -72,11 +72,11 @@ pub struct Imported {
 ///
 /// Returns an [`ImportError`] if the import is incomplete. The same import can be resumed later.
 /// The journal is deleted if there is nothing to resume.
-pub async fn run(
+pub async fn import_edits(
     client: &Client,
     plan: &Plan,
     target: &Target,
-    mut report_progress: impl FnMut(EditsProgress),
+    report_progress: impl FnMut(EditsProgress),
 ) -> Result<Imported, ImportError> {
     let journal_path = target.journal.as_path();
     let lock_path = journal_path.with_extension("lock");
@@ -84,40 +84,151 @@ pub async fn run(
     if target.restart {
         delete_journal(journal_path)?;
     }
-    let resumed = Journal::resume(journal_path, plan)?;
-    let is_resumed = resumed.is_some();
-    let mut journal = resumed.unwrap_or_else(|| Journal::new(&target.source, plan, target.into));
-    journal.save(journal_path)?;
-    let resumed_cells = plan.cells_in(journal.acknowledged_batches());
-    loop {
-        let committed_cells = plan.cells_in(journal.acknowledged_batches());
-        report_progress(EditsProgress { committed_cells, cells: plan.cells });
-        let step = journal.next_step(plan.batches.len());
-        let error = match run_step(client, plan, target, &mut journal, step).await {
-            Ok(None) => {
-                // Persist the acknowledgement and the next base in a single write.
-                if journal.next_step(plan.batches.len()) == ImportEditStep::ChooseBase {
-                    journal.choose_base();
-                }
-                journal.save(journal_path)?;
-                continue;
-            }
-            Ok(Some((spreadsheet, position))) => {
-                delete_journal(journal_path)?;
+    let mut import = EditImport::start_or_resume(client, plan, target)?;
+    match import.run_steps(report_progress).await {
+        Ok(imported) => {
+            delete_journal(journal_path)?;
+            lock.release_and_delete(&lock_path);
+            Ok(imported)
+        }
+        Err(ImportFailure::Resumable(error)) => Err(error),
+        Err(ImportFailure::Final(error)) => {
+            // Return the original error even if deleting the journal fails.
+            if delete_journal(journal_path).is_ok() {
                 lock.release_and_delete(&lock_path);
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Reason why an import is incomplete.
+enum ImportFailure {
+    /// A later run resumes the import from its journal.
+    Resumable(ImportError),
+    /// There is nothing to resume.
+    Final(ImportError),
+}
+
+/// A running import.
+struct EditImport<'a> {
+    client: &'a Client,
+    plan: &'a Plan,
+    target: &'a Target,
+    journal: Journal,
+    /// Whether an earlier run was interrupted.
+    is_resumed: bool,
+    /// Number of cells that earlier runs had imported.
+    resumed_cells: usize,
+}
+
+impl<'a> EditImport<'a> {
+    /// Reads the journal of an interrupted run, or creates and persists a new one.
+    fn start_or_resume(
+        client: &'a Client,
+        plan: &'a Plan,
+        target: &'a Target,
+    ) -> Result<Self, ImportError> {
+        let resumed_journal = Journal::resume(&target.journal, plan)?;
+        let is_resumed = resumed_journal.is_some();
+        let journal =
+            resumed_journal.unwrap_or_else(|| Journal::new(&target.source, plan, target.into));
+        journal.save(&target.journal)?;
+        let resumed_cells = plan.cells_in(journal.acknowledged_batches());
+        Ok(Self { client, plan, target, journal, is_resumed, resumed_cells })
+    }
+
+    /// Runs the steps of the import until all batches are committed. Writes the journal after each.
+    async fn run_steps(
+        &mut self,
+        mut report_progress: impl FnMut(EditsProgress),
+    ) -> Result<Imported, ImportFailure> {
+        loop {
+            let committed_cells = self.plan.cells_in(self.journal.acknowledged_batches());
+            report_progress(EditsProgress { committed_cells, cells: self.plan.cells });
+            let step = self.next_step();
+            if let ImportEditStep::Finished { spreadsheet, position } = step {
+                let resumed_cells = self.resumed_cells;
                 return Ok(Imported { spreadsheet, position, resumed_cells });
             }
-            Err(StepError::Request(error)) if can_resume(step, is_resumed, &error) => {
-                return Err(interrupted_error(error, committed_cells, plan.cells));
+            if let Err(error) = self.run_step(step).await {
+                return Err(self.import_failure(step, error, committed_cells));
             }
-            Err(StepError::Request(error)) => nothing_sent_error(error, plan.cells),
-            Err(StepError::Permanent(error)) => error,
-        };
-        // Return the original error even if deleting the journal fails.
-        if delete_journal(journal_path).is_ok() {
-            lock.release_and_delete(&lock_path);
+            // Persist the acknowledgement and the next base in a single write.
+            if self.next_step() == ImportEditStep::ChooseBase {
+                self.journal.choose_base();
+            }
+            self.journal
+                .save(&self.target.journal)
+                .map_err(|error| ImportFailure::Resumable(error.into()))?;
         }
-        return Err(error);
+    }
+
+    fn next_step(&self) -> ImportEditStep {
+        self.journal.next_step(self.plan.batches.len())
+    }
+
+    fn import_failure(
+        &self,
+        failed_step: ImportEditStep,
+        error: StepError,
+        committed_cells: usize,
+    ) -> ImportFailure {
+        let cells = self.plan.cells;
+        match error {
+            StepError::Request(error) if can_resume(failed_step, self.is_resumed, &error) => {
+                ImportFailure::Resumable(interrupted_error(error, committed_cells, cells))
+            }
+            StepError::Request(error) => ImportFailure::Final(nothing_sent_error(error, cells)),
+            StepError::Permanent(error) => ImportFailure::Final(error),
+        }
+    }
+
+    /// Runs one step and records its result in the journal.
+    async fn run_step(&mut self, step: ImportEditStep) -> Result<(), StepError> {
+        match step {
+            ImportEditStep::FindSheet(spreadsheet) => self.find_sheet(spreadsheet).await?,
+            ImportEditStep::ChooseBase => self.journal.choose_base(),
+            ImportEditStep::Send { spreadsheet, batch_index } => {
+                self.send_batch(spreadsheet, batch_index).await?;
+            }
+            ImportEditStep::Finished { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Finds the number of the target sheet.
+    async fn find_sheet(&mut self, spreadsheet: LogId) -> Result<(), StepError> {
+        let reply = self.client.sheets(spreadsheet, None, None).await?;
+        let sheet = sheet_number(&reply, &self.target.sheet).map_err(StepError::Permanent)?;
+        self.journal.record_sheet(sheet, reply.incarnation, reply.position);
+        Ok(())
+    }
+
+    /// Sends a batch. Fails permanently if another client has deleted the sheet.
+    async fn send_batch(
+        &mut self,
+        spreadsheet: LogId,
+        batch_index: usize,
+    ) -> Result<(), StepError> {
+        let cells = self.plan.batches.get(batch_index).map(Vec::as_slice).unwrap_or_default();
+        let Some(request) = self.journal.request(batch_index, cells) else {
+            self.journal.choose_base();
+            return Ok(());
+        };
+        let reply = self.client.append(spreadsheet, &request).await?;
+        // Each base is the head of the previous response, so the responses together contain every
+        // entry that may delete the sheet. Check for a deletion before acknowledging the batch,
+        // because a later run does not resend an acknowledged batch.
+        if let Some(sheet) = self.journal.sheet()
+            && let Some(position) = find_possible_deletion(&reply, sheet, reply.head)
+            && is_deleted_at(self.client, spreadsheet, sheet, position).await?
+        {
+            let cells = self.plan.cells;
+            return Err(StepError::Permanent(ImportError::SheetDeleted { spreadsheet, cells }));
+        }
+        self.journal.acknowledge_batch(reply.head);
+        Ok(())
     }
 }
 
@@ -135,63 +246,9 @@ impl From<ClientError> for StepError {
     }
 }
 
-/// Runs one step and records its result in the journal. Returns the spreadsheet and its position
-/// once the import is finished.
-async fn run_step(
-    client: &Client,
-    plan: &Plan,
-    target: &Target,
-    journal: &mut Journal,
-    step: ImportEditStep,
-) -> Result<Option<(LogId, Position)>, StepError> {
-    match step {
-        ImportEditStep::FindSheet(spreadsheet) => {
-            let reply = client.sheets(spreadsheet, None, None).await?;
-            let sheet = sheet_number(&reply, &target.sheet).map_err(StepError::Permanent)?;
-            journal.record_sheet(sheet, reply.incarnation, reply.position);
-        }
-        ImportEditStep::ChooseBase => journal.choose_base(),
-        ImportEditStep::Send { spreadsheet, batch } => {
-            send_batch(client, plan, journal, spreadsheet, batch).await?;
-        }
-        ImportEditStep::Finished { spreadsheet, position } => {
-            return Ok(Some((spreadsheet, position)));
-        }
-    }
-    Ok(None)
-}
-
-/// Sends a batch. Fails permanently if another client has deleted the sheet.
-async fn send_batch(
-    client: &Client,
-    plan: &Plan,
-    journal: &mut Journal,
-    spreadsheet: LogId,
-    batch: usize,
-) -> Result<(), StepError> {
-    let cells = plan.batches.get(batch).map(Vec::as_slice).unwrap_or_default();
-    let Some(request) = journal.request(batch, cells) else {
-        journal.choose_base();
-        return Ok(());
-    };
-    let reply = client.append(spreadsheet, &request).await?;
-    // Each base is the head of the previous response, so the responses together contain every entry
-    // that may delete the sheet. Check for a deletion before acknowledging the batch, because a
-    // later run does not resend an acknowledged batch.
-    if let Some(sheet) = journal.sheet()
-        && let Some(position) = find_possible_deletion(&reply, sheet, reply.head)
-        && is_deleted_at(client, spreadsheet, sheet, position).await?
-    {
-        let cells = plan.cells;
-        return Err(StepError::Permanent(ImportError::SheetDeleted { spreadsheet, cells }));
-    }
-    journal.acknowledge_batch(reply.head);
-    Ok(())
-}
-
 fn sheet_number(reply: &SheetsReply, name: &str) -> Result<SheetId, ImportError> {
     match find_sheet(&reply.sheets, name) {
-        Some(found) => Ok(found.sheet),
+        Some(view) => Ok(view.sheet),
         None => Err(ImportError::UnknownSheet {
             name: escape(name),
             sheets: list_sheet_names(&reply.sheets),
@@ -205,7 +262,7 @@ fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bo
         // Nothing was sent yet, because the sheet is still unknown.
         ImportEditStep::FindSheet(_) => false,
         // An earlier run may have sent the first batch.
-        ImportEditStep::Send { batch: 0, .. } => is_resumed || !error.certainly_not_done(),
+        ImportEditStep::Send { batch_index: 0, .. } => is_resumed || !error.certainly_not_done(),
         ImportEditStep::Send { .. }
         | ImportEditStep::ChooseBase
         | ImportEditStep::Finished { .. } => true,
@@ -214,37 +271,10 @@ fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bo
 
 /// Builds the error for an import that sent nothing.
 fn nothing_sent_error(error: ClientError, cells: usize) -> ImportError {
-    let advice = match error.problem_kind() {
-        Some(ProblemKind::NotFound) => {
-            "nothing was sent; check the id (--into or -s) and the access of the token"
-        }
-        Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "nothing was sent; run the command again with a token of role editor (--url and --token)"
-        }
-        _ => "nothing was sent; resolve the error and run the command again",
-    };
-    let advice = advice.to_owned();
-    ImportError::Interrupted { acknowledged: 0, cells, advice, source: Box::new(error) }
+    ImportError::Interrupted { acknowledged: 0, cells, was_sent: false, source: Box::new(error) }
 }
 
 /// Builds the error for an import that can be resumed.
 fn interrupted_error(error: ClientError, acknowledged: usize, cells: usize) -> ImportError {
-    let advice = match error.problem_kind() {
-        Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
-            "the spreadsheet was restored; check which cells were imported, then start over with --restart"
-        }
-        Some(ProblemKind::NotFound) => {
-            "check the token and the id; if the spreadsheet was deleted, start over with --restart"
-        }
-        Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "run the command again with a token of role editor (--url and --token) to resume the import"
-        }
-        _ => "run the command again to resume the import; no cell is imported twice",
-    };
-    ImportError::Interrupted {
-        acknowledged,
-        cells,
-        advice: advice.to_owned(),
-        source: Box::new(error),
-    }
+    ImportError::Interrupted { acknowledged, cells, was_sent: true, source: Box::new(error) }
 }

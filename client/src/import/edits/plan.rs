@@ -8,12 +8,10 @@ use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{GENERAL, Value};
 use cellar_sheet::operation::CellEdit;
 
-use super::{MAX_EDIT_FILE_BYTES, MAX_EDITED_CELLS, batches};
+use super::batches::{self, CellTooLong};
+use super::{MAX_EDIT_FILE_BYTES, MAX_EDITED_CELLS};
 use crate::import::file::{SheetReader, unreadable};
-use crate::import::{ImportError, ReadOptions};
-
-/// The option that imports into an existing sheet.
-const SHEET_OPTION: &str = "--sheet";
+use crate::import::{ImportError, OneSheetPurpose, ReadOptions};
 
 /// An import's cells, split into mutations.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,38 +37,17 @@ impl Plan {
     ///
     /// Returns an [`ImportError`] if the file is invalid, too large or does not fit in the sheet.
     pub fn read(path: &Path, options: &ReadOptions, target: CellName) -> Result<Self, ImportError> {
-        let bytes = std::fs::metadata(path).map_err(|source| unreadable(path, source))?.len();
-        if bytes > MAX_EDIT_FILE_BYTES {
+        let file_bytes = std::fs::metadata(path).map_err(|source| unreadable(path, source))?.len();
+        if file_bytes > MAX_EDIT_FILE_BYTES {
             return Err(ImportError::FileTooLarge { path: path.to_owned() });
         }
         let mut file = SheetReader::open(path, options, None)?;
-        let mut cells = CellCollector::new(target);
-        let mut sheets = 0;
-        while let Some(piece) = file.next()? {
-            match piece {
-                Piece::Working => {}
-                Piece::Restart => cells = CellCollector::new(target),
-                Piece::Sheet(_) => sheets += 1,
-                // A second sheet is an error. Continue only to count the sheets for the error
-                // message.
-                Piece::Block(_) if sheets > 1 => {}
-                Piece::Block(block) => cells.add_block(&block, path)?,
-            }
-        }
-        if sheets != 1 {
-            return Err(ImportError::OneSheet { option: SHEET_OPTION, sheets });
-        }
-        let CellCollector { edits, rows, columns, .. } = cells;
+        let collected = collect_only_sheet(&mut file, target, path)?;
+        let CellCollector { edits, rows, columns, .. } = collected;
         let cells = edits.len();
         let formulas = edits.iter().map(|edit| u64::from(edit.formula.is_some())).sum();
-        let batches =
-            batches::split_into_batches(edits).map_err(|error| ImportError::EncodedTooLong {
-                cell: CellName {
-                    row: error.row.saturating_sub(target.row),
-                    column: error.column.saturating_sub(target.column),
-                },
-                bytes: error.bytes,
-            })?;
+        let batches = batches::split_into_batches(edits)
+            .map_err(|cell| encoded_too_long_error(cell, target))?;
         let survey = file.survey().cloned();
         Ok(Self { rows, columns, cells, formulas, survey, batches })
     }
@@ -81,9 +58,9 @@ impl Plan {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 import plan");
         for batch in &self.batches {
             // Encoding plain data cannot fail.
-            let json = serde_json::to_vec(batch).unwrap_or_default();
-            hasher.update(&u64::try_from(json.len()).unwrap_or(u64::MAX).to_le_bytes());
-            hasher.update(&json);
+            let batch_json = serde_json::to_vec(batch).unwrap_or_default();
+            hasher.update(&u64::try_from(batch_json.len()).unwrap_or(u64::MAX).to_le_bytes());
+            hasher.update(&batch_json);
         }
         hasher.finalize().to_hex().to_string()
     }
@@ -93,6 +70,39 @@ impl Plan {
     pub fn cells_in(&self, batch_count: usize) -> usize {
         self.batches.iter().take(batch_count).map(Vec::len).sum()
     }
+}
+
+/// Reads the cells of a file that must have exactly one selected sheet.
+fn collect_only_sheet(
+    file: &mut SheetReader,
+    target: CellName,
+    path: &Path,
+) -> Result<CellCollector, ImportError> {
+    let mut collected = CellCollector::new(target);
+    let mut sheet_count = 0;
+    while let Some(piece) = file.next_piece()? {
+        match piece {
+            Piece::Working => {}
+            Piece::Restart => collected = CellCollector::new(target),
+            Piece::Sheet(_) => sheet_count += 1,
+            // A second sheet is an error. Continue only to count the sheets for the error message.
+            Piece::Block(_) if sheet_count > 1 => {}
+            Piece::Block(block) => collected.add_block(&block, path)?,
+        }
+    }
+    if sheet_count != 1 {
+        return Err(ImportError::OneSheet { purpose: OneSheetPurpose::Edits, sheets: sheet_count });
+    }
+    Ok(collected)
+}
+
+/// Builds the error for a cell that does not fit in a request. Names the cell of the file.
+fn encoded_too_long_error(cell: CellTooLong, target: CellName) -> ImportError {
+    let cell_in_file = CellName {
+        row: cell.row.saturating_sub(target.row),
+        column: cell.column.saturating_sub(target.column),
+    };
+    ImportError::EncodedTooLong { cell: cell_in_file, bytes: cell.bytes }
 }
 
 /// Collects a sheet's cells as edits.
@@ -132,32 +142,39 @@ impl CellCollector {
 
 /// Returns the total length of an edit's formula and text, in bytes.
 fn text_bytes(edit: &CellEdit) -> u64 {
-    let formula = edit.formula.as_ref().map_or(0, String::len);
-    let text = match &edit.value {
+    let formula_bytes = edit.formula.as_ref().map_or(0, String::len);
+    let value_bytes = match &edit.value {
         Some(Value::Text(text)) => text.len(),
         _ => 0,
     };
-    u64::try_from(formula.saturating_add(text)).unwrap_or(u64::MAX)
+    u64::try_from(formula_bytes.saturating_add(value_bytes)).unwrap_or(u64::MAX)
 }
 
 /// Converts a cell of the file to an edit, with its coordinates relative to the target cell.
 fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportError> {
     let BlockCell { row, column, value, formula, format } = cell;
-    let shift = |start: u32, offset: u32, limit: u32| {
-        start.checked_add(offset).filter(|index| *index < limit).ok_or(ImportError::OutsideSheet)
-    };
     // An unformatted number must clear the format of a previous number in the same cell.
-    let needs_general = matches!(value, Value::Number(_));
-    let format = format.or(needs_general.then_some(GENERAL)).map(str::to_owned);
+    let new_format = match value {
+        Value::Number(_) => Some(format.unwrap_or(GENERAL)),
+        _ => format,
+    };
     // A cell that has only a format retains its existing value.
-    let value = (value != Value::Empty || formula.is_some()).then_some(value);
+    let has_only_format = value == Value::Empty && formula.is_none();
     Ok(CellEdit {
-        row: shift(target.row, row, MAX_ROWS)?,
-        column: shift(target.column, column, MAX_COLUMNS)?,
-        value,
+        row: shift_index(row, target.row, MAX_ROWS)?,
+        column: shift_index(column, target.column, MAX_COLUMNS)?,
+        value: if has_only_format { None } else { Some(value) },
         formula: formula.map(str::to_owned),
-        format,
+        format: new_format.map(str::to_owned),
     })
+}
+
+/// Moves a row or column of the file to its place in a sheet with `axis_length` rows or columns.
+fn shift_index(index: u32, target_index: u32, axis_length: u32) -> Result<u32, ImportError> {
+    match target_index.checked_add(index) {
+        Some(shifted_index) if shifted_index < axis_length => Ok(shifted_index),
+        _ => Err(ImportError::OutsideSheet),
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use cellar_base::identity::LogId;
 use cellar_sheet::operation::Operation;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
+use crate::files::{FileError, STATE_FOLDER, StateFile, read_json, write_json};
 use crate::import::file::unreadable;
 use crate::import::{ImportError, ReadOptions, journal_name};
 use crate::outbox::new_client_id;
@@ -39,10 +39,10 @@ impl JournalKey<'_> {
     #[must_use]
     pub fn path(&self, dir: &Path) -> PathBuf {
         let Self { cloud, subject, file, options, into, replace } = self;
-        let text = format!("{:?}", (cloud, subject, options, into, replace));
-        let parts = [text.as_bytes(), file.as_os_str().as_encoded_bytes()];
-        let name = journal_name("cellar 2026 import of sheets", &parts);
-        dir.join(STATE_FOLDER).join("imports").join(format!("{name}.json"))
+        let other_fields = format!("{:?}", (cloud, subject, options, into, replace));
+        let hashed_parts = [other_fields.as_bytes(), file.as_os_str().as_encoded_bytes()];
+        let file_stem = journal_name("cellar 2026 import of sheets", &hashed_parts);
+        dir.join(STATE_FOLDER).join("imports").join(format!("{file_stem}.json"))
     }
 }
 
@@ -56,11 +56,11 @@ pub(super) struct FileStamp {
 }
 
 impl FileStamp {
-    pub(super) fn of(path: &Path) -> Result<Self, ImportError> {
+    pub(super) fn of_file(path: &Path) -> Result<Self, ImportError> {
         let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
         let modified = metadata.modified().map_err(|source| unreadable(path, source))?;
-        let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let modified_ns = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
+        let since_epoch = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let modified_ns = u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX);
         Ok(Self { bytes: metadata.len(), modified_ns })
     }
 }
@@ -104,19 +104,22 @@ impl Journal {
 
     /// Reads the journal of an interrupted run. Returns `None` if there is no journal.
     pub(super) fn resume(path: &Path) -> Result<Option<Self>, ImportError> {
-        let advice = "start the import over with --restart; sheets that were imported are kept";
-        let Some(journal) = read_json::<Self>(path, advice)? else {
+        let Some(journal) = read_json::<Self>(path, StateFile::SheetImport)? else {
             return Ok(None);
         };
         if journal.version != JOURNAL_VERSION {
             return Err(ImportError::JournalDiffers { path: path.to_owned() });
         }
-        let is_count_valid = journal.acknowledged <= journal.requests.len();
-        let has_spreadsheet = journal.spreadsheet.is_some();
-        if !is_count_valid || (!journal.requests.is_empty() && !has_spreadsheet) {
+        let acknowledges_too_many = journal.acknowledged > journal.requests.len();
+        let lacks_spreadsheet = !journal.requests.is_empty() && journal.spreadsheet.is_none();
+        if acknowledges_too_many || lacks_spreadsheet {
             let why = "its numbers of requests are inconsistent".to_owned();
-            let advice = advice.to_owned();
-            return Err(FileError::Malformed { path: path.to_owned(), why, advice }.into());
+            return Err(FileError::Malformed {
+                path: path.to_owned(),
+                contents: StateFile::SheetImport,
+                why,
+            }
+            .into());
         }
         Ok(Some(journal))
     }
@@ -179,10 +182,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, "a").unwrap();
-        let stamp = FileStamp::of(&path).unwrap();
-        assert_eq!(FileStamp::of(&path).unwrap(), stamp);
+        let stamp = FileStamp::of_file(&path).unwrap();
+        assert_eq!(FileStamp::of_file(&path).unwrap(), stamp);
         std::fs::write(&path, "ab").unwrap();
-        assert_ne!(FileStamp::of(&path).unwrap(), stamp);
+        assert_ne!(FileStamp::of_file(&path).unwrap(), stamp);
     }
 
     #[test]

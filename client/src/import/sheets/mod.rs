@@ -3,13 +3,14 @@
 //! `read` packs the file into objects on worker threads while `upload` uploads them. `requests`
 //! builds the log entry that refers to the objects. The log does not change before that entry is
 //! appended; uploaded objects without a referring entry expire after three days. `journal` persists
-//! the state needed to repeat an import safely, and `place` finds or creates the spreadsheet.
+//! the state needed to repeat an import safely, and `target_spreadsheet` finds or creates the
+//! spreadsheet.
 
 mod journal;
-mod place;
 mod progress;
 mod read;
 mod requests;
+mod target_spreadsheet;
 mod upload;
 
 use std::path::{Path, PathBuf};
@@ -23,16 +24,16 @@ use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId, sheet_name_from};
 
 use super::file::unreadable;
-use super::{ImportError, ReadOptions};
+use super::{ImportError, ReadOptions, delete_journal};
 use crate::files::FileLock;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 use journal::FileStamp;
 pub use journal::JournalKey;
-use place::TargetSpreadsheet;
 pub use progress::{ProgressMonitor, UploadProgress};
 use read::PackedItem;
 use requests::{FileSheet, FileSheets, IndexObject};
+use target_spreadsheet::TargetSpreadsheet;
 use upload::{UploadQueue, Uploader};
 
 /// Capacity of the channel between reader and uploader, in objects of about 128 KB each.
@@ -98,19 +99,20 @@ pub struct Imported {
 /// # Errors
 ///
 /// Returns an [`ImportError`] if the file cannot be imported.
-pub async fn examine(
+pub async fn examine_file(
     path: &Path,
     options: &ReadOptions,
     progress: &ProgressMonitor,
 ) -> Result<FileSummary, ImportError> {
-    let (mut items, reader) = start_reading(path, options, progress);
+    let (mut packed_items, reader_thread) = start_reading(path, options, progress);
     let mut sheets = FileSheets::default();
-    while let Some(item) = items.recv().await {
+    while let Some(item) = packed_items.recv().await {
         if let PackedItem::Sheet(sheet) = item {
             add_sheet(&mut sheets, sheet)?;
         }
     }
-    Ok(summarize(path, &sheets, reader.join().await?))
+    let survey = reader_thread.join().await?;
+    Ok(summarize_file(path, &sheets, survey))
 }
 
 /// Imports a file. The call may be cancelled or the process killed at any time: the next call
@@ -119,7 +121,7 @@ pub async fn examine(
 /// # Errors
 ///
 /// Returns an [`ImportError`] whose variant states whether anything was imported.
-pub async fn run(
+pub async fn import_sheets(
     client: &Client,
     path: &Path,
     options: &ReadOptions,
@@ -128,18 +130,21 @@ pub async fn run(
 ) -> Result<Imported, ImportError> {
     let lock_path = target.journal.with_extension("lock");
     let lock = FileLock::try_acquire(&lock_path)?;
-    let stamp = FileStamp::of(path)?;
+    let stamp = FileStamp::of_file(path)?;
     let spreadsheet = TargetSpreadsheet::open(client, path, target, stamp)?;
-    let mut import = Import { client, path, options, progress, spreadsheet };
-    let result = import.run(stamp).await;
-    if import.spreadsheet.save_or_delete_journal(result.as_ref().err())? {
+    let mut import = SheetImport { client, path, options, progress, spreadsheet };
+    let result = import.run_unless_done(stamp).await;
+    if import.spreadsheet.can_resume(result.as_ref().err()) {
+        import.spreadsheet.save_existing_journal()?;
+    } else {
+        delete_journal(&target.journal)?;
         lock.release_and_delete(&lock_path);
     }
     result
 }
 
 /// A running import.
-struct Import<'a> {
+struct SheetImport<'a> {
     client: &'a Client,
     path: &'a Path,
     options: &'a ReadOptions,
@@ -147,39 +152,45 @@ struct Import<'a> {
     spreadsheet: TargetSpreadsheet<'a>,
 }
 
-impl Import<'_> {
-    async fn run(&mut self, stamp: FileStamp) -> Result<Imported, ImportError> {
-        if self.spreadsheet.journal().stamp == Some(stamp) {
-            // The file has not changed since an earlier run built the requests, so there is no need
-            // to read it again.
-            match self.append_requests().await {
-                // The uploaded objects have expired: read the file and upload them again.
-                Err(
-                    ImportError::NothingImported { source, .. }
-                    | ImportError::Uncertain { source, .. },
-                ) if are_objects_missing(&source) => {}
-                Err(error) => return Err(error),
-                Ok(replies) => return self.describe_result(replies, None).await,
-            }
+impl SheetImport<'_> {
+    async fn run_unless_done(&mut self, stamp: FileStamp) -> Result<Imported, ImportError> {
+        // If the file has not changed since an earlier run built the requests, there is no need to
+        // read it again.
+        let is_file_unchanged = self.spreadsheet.journal().stamp == Some(stamp);
+        if is_file_unchanged && let Some(imported) = self.append_earlier_requests().await? {
+            return Ok(imported);
         }
         self.spreadsheet.check_existing().await?;
         let (sheets, survey) = self.upload_objects().await?;
-        let summary = summarize(self.path, &sheets, survey);
-        let name = |sheet: &FileSheet| sheet_name(self.path, sheet);
-        let requests = self.spreadsheet.append_requests(&sheets, name).await?;
+        let file_summary = summarize_file(self.path, &sheets, survey);
+        let name_of = |sheet: &FileSheet| sheet_name(self.path, sheet);
+        let requests = self.spreadsheet.append_requests(&sheets, name_of).await?;
         self.spreadsheet.save_requests(requests, stamp)?;
         let replies = self.append_requests().await?;
-        self.describe_result(replies, Some(summary)).await
+        self.describe_import(replies, Some(file_summary)).await
+    }
+
+    /// Sends the requests that an earlier run built. Returns `None` if their uploaded objects have
+    /// expired, so that the file must be read and uploaded again.
+    async fn append_earlier_requests(&mut self) -> Result<Option<Imported>, ImportError> {
+        match self.append_requests().await {
+            Ok(replies) => Ok(Some(self.describe_import(replies, None).await?)),
+            Err(
+                ImportError::NothingImported { source, .. } | ImportError::Uncertain { source, .. },
+            ) if are_objects_missing(&source) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Reads the file and uploads the objects of all its sheets.
     async fn upload_objects(&mut self) -> Result<(FileSheets, Option<Survey>), ImportError> {
-        let (mut items, reader) = start_reading(self.path, self.options, self.progress);
+        let (mut packed_items, reader_thread) =
+            start_reading(self.path, self.options, self.progress);
         let mut sheets = FileSheets::default();
         let client_id = self.spreadsheet.journal().client_id.clone();
         let uploader = Uploader { client: self.client.clone(), client_id };
         let mut uploads = UploadQueue::new(uploader, self.progress.clone());
-        while let Some(item) = items.recv().await {
+        while let Some(item) = packed_items.recv().await {
             match item {
                 PackedItem::Object(object) => uploads.add(object),
                 PackedItem::Sheet(sheet) => {
@@ -196,7 +207,7 @@ impl Import<'_> {
                 uploads.start_batch(spreadsheet).await.map_err(nothing_imported)?;
             }
         }
-        let survey = reader.join().await?;
+        let survey = reader_thread.join().await?;
         if !uploads.is_empty() {
             let spreadsheet = self.spreadsheet.find_or_create().await?;
             uploads.finish(spreadsheet).await.map_err(nothing_imported)?;
@@ -212,10 +223,10 @@ impl Import<'_> {
             let spreadsheet = self.spreadsheet.find_or_create().await?;
             let reply = match self.client.append(spreadsheet, &request).await {
                 Ok(reply) => reply,
-                Err(error) => return Err(self.spreadsheet.handle_append_failure(error)),
+                Err(error) => return Err(self.spreadsheet.append_error(error)),
             };
             for (result, mutation) in reply.results.iter().zip(&request.mutations) {
-                check_imported(result, &mutation.op)?;
+                check_sheet_was_added(result, &mutation.op)?;
             }
             self.spreadsheet.acknowledge_request()?;
             replies.push(reply);
@@ -225,7 +236,7 @@ impl Import<'_> {
 
     /// Describes the imported sheets by their current names in the spreadsheet, if these can be
     /// read.
-    async fn describe_result(
+    async fn describe_import(
         &self,
         replies: Vec<AppendReply>,
         file: Option<FileSummary>,
@@ -235,30 +246,31 @@ impl Import<'_> {
             let path = self.spreadsheet.journal_path().to_owned();
             return Err(ImportError::JournalDiffers { path });
         };
-        let head = replies.iter().map(|reply| reply.head).max();
-        let current = self.client.sheets(spreadsheet, None, head).await.ok();
-        let position = head.or(current.as_ref().map(|current| current.position));
+        let newest_head = replies.iter().map(|reply| reply.head).max();
+        let current_sheets = self.client.sheets(spreadsheet, None, newest_head).await.ok();
         let results: Vec<&AppendedMutation> =
             replies.iter().flat_map(|reply| &reply.results).collect();
-        let mutations = journal.requests.iter().flat_map(|request| &request.mutations);
-        let sheets = mutations.filter_map(|mutation| match &mutation.op {
-            Operation::ImportSheet(import) => {
+        let mut sheets = Vec::new();
+        for mutation in journal.requests.iter().flat_map(|request| &request.mutations) {
+            if let Operation::ImportSheet(import) = &mutation.op {
                 // Requests that an earlier run had already acknowledged have no result.
                 let result = results.iter().find(|result| result.id == mutation.id).copied();
-                Some(ImportedSheet {
-                    name: current_name(import, result, current.as_ref()),
+                sheets.push(ImportedSheet {
+                    name: current_name(import, result, current_sheets.as_ref()),
                     extent: import.extent,
                     cells: import.cells,
-                })
+                });
             }
-            _ => None,
-        });
+        }
+        let read_position = current_sheets.as_ref().map(|reply| reply.position);
         Ok(Imported {
             spreadsheet,
-            position: position.unwrap_or(Position::FIRST),
-            incarnation: current.as_ref().map(|current| current.incarnation),
-            first_sheet: current.as_ref().and_then(|current| Some(current.sheets.first()?.sheet)),
-            sheets: sheets.collect(),
+            position: newest_head.or(read_position).unwrap_or(Position::FIRST),
+            incarnation: current_sheets.as_ref().map(|reply| reply.incarnation),
+            first_sheet: current_sheets
+                .as_ref()
+                .and_then(|reply| Some(reply.sheets.first()?.sheet)),
+            sheets,
             file,
         })
     }
@@ -288,10 +300,10 @@ fn start_reading(
     progress: &ProgressMonitor,
 ) -> (tokio::sync::mpsc::Receiver<PackedItem>, ReaderThread) {
     let (mut sender, receiver) = tokio::sync::mpsc::channel(OBJECT_QUEUE_LENGTH);
-    let reader_path = path.to_owned();
-    let (options, progress) = (options.clone(), progress.clone());
-    let read = move || read::read_file(&reader_path, &options, &progress, &mut sender);
-    let thread = tokio::task::spawn_blocking(read);
+    let (thread_path, options, progress) = (path.to_owned(), options.clone(), progress.clone());
+    let thread = tokio::task::spawn_blocking(move || {
+        read::read_file(&thread_path, &options, &progress, &mut sender)
+    });
     (receiver, ReaderThread { path: path.to_owned(), thread })
 }
 
@@ -300,10 +312,10 @@ fn add_sheet(
     sheet: read::PackedSheet,
 ) -> Result<Vec<IndexObject>, ImportError> {
     let name = sheet.start.name.clone().unwrap_or_default();
-    sheets.add(sheet).map_err(|why| ImportError::SheetTooLarge { name, why })
+    sheets.add_sheet(sheet).map_err(|why| ImportError::SheetTooLarge { name, why })
 }
 
-fn summarize(path: &Path, sheets: &FileSheets, survey: Option<Survey>) -> FileSummary {
+fn summarize_file(path: &Path, sheets: &FileSheets, survey: Option<Survey>) -> FileSummary {
     let to_imported_sheet = |sheet: &FileSheet| ImportedSheet {
         name: sheet_name(path, sheet),
         extent: sheet.extent,
@@ -325,22 +337,25 @@ fn sheet_name(path: &Path, sheet: &FileSheet) -> String {
 fn current_name(
     import: &ImportSheet,
     result: Option<&AppendedMutation>,
-    current: Option<&SheetsReply>,
+    current_sheets: Option<&SheetsReply>,
 ) -> String {
-    let committed = result.and_then(|result| result.committed.as_ref()?.first());
-    let number = match committed {
+    let committed_operation = result.and_then(|result| result.committed.as_ref()?.first());
+    let number = match committed_operation {
         Some(Operation::ImportSheet(committed)) => committed.sheet,
         _ => import.sheet,
     };
-    let found = current.and_then(|current| current.sheets.iter().find(|view| view.sheet == number));
-    match found {
+    let mut views = current_sheets.iter().flat_map(|reply| &reply.sheets);
+    match views.find(|view| view.sheet == number) {
         Some(view) => view.name.clone(),
         None => import.name.clone(),
     }
 }
 
 /// Fails if the server did not add an imported sheet.
-fn check_imported(result: &AppendedMutation, operation: &Operation) -> Result<(), ImportError> {
+fn check_sheet_was_added(
+    result: &AppendedMutation,
+    operation: &Operation,
+) -> Result<(), ImportError> {
     let why = match (&result.rejection, &result.committed) {
         (Some(rejection), _) => escape(&rejection.detail),
         (None, Some(committed)) if committed.is_empty() => "the import had no effect".to_owned(),
@@ -360,17 +375,5 @@ fn are_objects_missing(error: &ClientError) -> bool {
 
 /// Builds the error for an import that committed nothing.
 fn nothing_imported(error: ClientError) -> ImportError {
-    let advice = match error.problem_kind() {
-        Some(ProblemKind::NotFound) => "check the id (--into or -s) and the access of the token",
-        Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "run the command again with a token of role editor (--url and --token)"
-        }
-        Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
-            "the spreadsheet was restored; check what was imported before, then start over with --restart"
-        }
-        _ => {
-            "resolve the error and run the command again; uploaded objects expire after three days"
-        }
-    };
-    ImportError::NothingImported { advice: advice.to_owned(), source: Box::new(error) }
+    ImportError::NothingImported { source: Box::new(error) }
 }

@@ -43,14 +43,14 @@ impl ProgressMonitor {
     /// Returns the current progress.
     #[must_use]
     pub fn current(&self) -> UploadProgress {
-        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let counts = &self.0;
         UploadProgress {
-            read: ReadProgress { done: get(&counts.read), total: get(&counts.total) },
-            cells: get(&counts.cells),
-            formulas: get(&counts.formulas),
-            objects: get(&counts.objects),
-            object_bytes: get(&counts.object_bytes),
+            read: ReadProgress { done: load(&counts.read), total: load(&counts.total) },
+            cells: load(&counts.cells),
+            formulas: load(&counts.formulas),
+            objects: load(&counts.objects),
+            object_bytes: load(&counts.object_bytes),
             is_appending: counts.is_appending.load(Ordering::Relaxed),
         }
     }
@@ -61,11 +61,9 @@ impl ProgressMonitor {
     }
 
     pub(super) fn add_cells(&self, tile: &Tile) {
-        let add = |counter: &AtomicU64, count: usize| {
-            counter.fetch_add(u64::try_from(count).unwrap_or(u64::MAX), Ordering::Relaxed);
-        };
-        add(&self.0.cells, tile.cells());
-        add(&self.0.formulas, tile.formulas());
+        let to_u64 = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        self.0.cells.fetch_add(to_u64(tile.cells()), Ordering::Relaxed);
+        self.0.formulas.fetch_add(to_u64(tile.formulas()), Ordering::Relaxed);
     }
 
     /// Resets the cell counts before the sheet is read again.

@@ -21,7 +21,7 @@ use crate::import::{ImportError, ReadOptions};
 /// Maximum number of object hashes to cache for deduplication, so that a text that occurs in many
 /// cells is uploaded once. When the limit is reached, all hashes are evicted; uploading an object
 /// again is harmless.
-const MAX_REMEMBERED_OBJECTS: usize = 1 << 16;
+const MAX_REMEMBERED_HASHES: usize = 1 << 16;
 
 /// Length of the CSV sample from which column types are detected, in bytes. Smaller files are
 /// examined completely before packing. If later rows contradict the detected types, the file is
@@ -57,21 +57,43 @@ pub(super) struct PackedSheet {
 
 /// Receives packed objects and sheets. Closing the sink stops the reader.
 pub(super) trait Sink {
-    /// Passes an item to the receiver. Blocks while the sink is full. Returns `false` if the sink
-    /// is closed.
-    fn put(&mut self, found: PackedItem) -> bool;
+    /// Passes an item to the receiver. Blocks while the sink is full.
+    fn put(&mut self, item: PackedItem) -> Result<(), SinkClosed>;
 
     /// Returns whether the receiver was dropped.
     fn is_closed(&self) -> bool;
 }
 
+/// The receiver of a [`Sink`] was dropped.
+#[derive(Debug)]
+pub(super) struct SinkClosed;
+
 impl Sink for tokio::sync::mpsc::Sender<PackedItem> {
-    fn put(&mut self, found: PackedItem) -> bool {
-        self.blocking_send(found).is_ok()
+    fn put(&mut self, item: PackedItem) -> Result<(), SinkClosed> {
+        self.blocking_send(item).map_err(|_| SinkClosed)
     }
 
     fn is_closed(&self) -> bool {
         tokio::sync::mpsc::Sender::is_closed(self)
+    }
+}
+
+/// Reason why packing ended before the end of the file.
+enum PackStop {
+    /// Nobody needs the remaining items.
+    SinkClosed,
+    Failed(ImportError),
+}
+
+impl From<SinkClosed> for PackStop {
+    fn from(SinkClosed: SinkClosed) -> Self {
+        Self::SinkClosed
+    }
+}
+
+impl From<ImportError> for PackStop {
+    fn from(error: ImportError) -> Self {
+        Self::Failed(error)
     }
 }
 
@@ -88,11 +110,12 @@ pub(super) fn read_file(
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(PIECE_QUEUE_LENGTH);
         let parser = scope.spawn(move || send_pieces(file, progress, &sender));
-        let packed = SheetPacker::new(sink).pack_pieces(&receiver, progress);
+        let pack_result = SheetPacker::new(sink).pack_pieces(&receiver, progress);
         // Closing the channel stops the parser.
         drop(receiver);
         let survey = parser.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-        packed.map(|()| survey)
+        pack_result?;
+        Ok(survey)
     })
 }
 
@@ -104,7 +127,7 @@ fn send_pieces(
     sender: &SyncSender<Option<Piece>>,
 ) -> Result<Option<Survey>, ImportError> {
     loop {
-        let piece = file.next()?;
+        let piece = file.next_piece()?;
         progress.set_read(file.progress());
         let is_end = piece.is_none();
         if sender.send(piece).is_err() || is_end {
@@ -117,7 +140,7 @@ fn send_pieces(
 struct SheetPacker<'a, S> {
     sheet: Option<(SheetStart, SheetWriter)>,
     /// Hashes of objects that were already passed to the sink.
-    remembered: HashSet<ChunkHash>,
+    put_hashes: HashSet<ChunkHash>,
     /// Number of long texts per packed chunk. Excludes chunks without long texts and chunks that
     /// were already passed to the sink.
     long_text_counts: RefCell<HashMap<ChunkHash, usize>>,
@@ -126,7 +149,7 @@ struct SheetPacker<'a, S> {
 
 impl<'a, S: Sink> SheetPacker<'a, S> {
     fn new(sink: &'a mut S) -> Self {
-        Self { sheet: None, remembered: HashSet::new(), long_text_counts: RefCell::default(), sink }
+        Self { sheet: None, put_hashes: HashSet::new(), long_text_counts: RefCell::default(), sink }
     }
 
     /// Packs the pieces of a file until its end. Stops early if the sink is closed or the parser
@@ -136,48 +159,55 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         receiver: &Receiver<Option<Piece>>,
         progress: &ProgressMonitor,
     ) -> Result<(), ImportError> {
+        match self.pack_until_end(receiver, progress) {
+            Ok(()) | Err(PackStop::SinkClosed) => Ok(()),
+            Err(PackStop::Failed(error)) => Err(error),
+        }
+    }
+
+    fn pack_until_end(
+        &mut self,
+        receiver: &Receiver<Option<Piece>>,
+        progress: &ProgressMonitor,
+    ) -> Result<(), PackStop> {
         while !self.sink.is_closed() {
-            let Ok(next) = receiver.recv() else { break };
-            let Some(piece) = next else {
-                self.finish_sheet()?;
-                break;
-            };
-            let is_sink_open = match piece {
-                Piece::Working => true,
-                Piece::Sheet(start) => {
-                    let is_sink_open = self.finish_sheet()?;
-                    self.sheet = Some((start, SheetWriter::default()));
-                    is_sink_open
-                }
-                Piece::Restart => {
-                    progress.reset_cells();
-                    self.restart_sheet();
-                    true
-                }
-                Piece::Block(block) => {
-                    progress.add_cells(&block.tile);
-                    self.pack_block(block)?
-                }
-            };
-            if !is_sink_open {
-                break;
+            match receiver.recv() {
+                Ok(Some(piece)) => self.pack_piece(piece, progress)?,
+                Ok(None) => return self.finish_sheet(),
+                Err(_parser_failed) => return Ok(()),
             }
         }
         Ok(())
     }
 
-    /// Packs a block of cells and passes new objects to the sink. Returns whether the sink is still
-    /// open.
-    fn pack_block(&mut self, block: Block) -> Result<bool, ImportError> {
-        let Some((_, writer)) = &mut self.sheet else { return Ok(true) };
-        let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
-        let chunks = writer.push(block.tile, &encode).map_err(row_too_large)?;
-        for text in &block.long_texts {
-            if !self.put_long_text(text)? {
-                return Ok(false);
+    fn pack_piece(&mut self, piece: Piece, progress: &ProgressMonitor) -> Result<(), PackStop> {
+        match piece {
+            Piece::Working => {}
+            Piece::Sheet(start) => {
+                self.finish_sheet()?;
+                self.sheet = Some((start, SheetWriter::default()));
+            }
+            Piece::Restart => {
+                progress.reset_cells();
+                self.restart_sheet();
+            }
+            Piece::Block(block) => {
+                progress.add_cells(&block.tile);
+                self.pack_block(block)?;
             }
         }
-        Ok(self.put_chunks(chunks))
+        Ok(())
+    }
+
+    /// Packs a block of cells and passes new objects to the sink.
+    fn pack_block(&mut self, block: Block) -> Result<(), PackStop> {
+        let Some((_, writer)) = &mut self.sheet else { return Ok(()) };
+        let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
+        let chunks = writer.push(block.tile, &encode).map_err(row_too_large)?;
+        for long_text in &block.long_texts {
+            self.put_long_text(long_text)?;
+        }
+        self.put_chunks(chunks)
     }
 
     /// Discards the current sheet's cells, because the parser sends them again. Objects that were
@@ -188,51 +218,54 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         }
     }
 
-    /// Passes the current sheet's last objects and then the sheet itself to the sink. Returns
-    /// whether the sink is still open.
-    fn finish_sheet(&mut self) -> Result<bool, ImportError> {
-        let Some((start, writer)) = self.sheet.take() else { return Ok(true) };
+    /// Passes the current sheet's last objects and then the sheet itself to the sink.
+    fn finish_sheet(&mut self) -> Result<(), PackStop> {
+        let Some((start, writer)) = self.sheet.take() else { return Ok(()) };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
         let (written, chunks) = writer.finish(&encode).map_err(row_too_large)?;
-        if !self.put_chunks(chunks) {
-            return Ok(false);
-        }
-        Ok(self.sink.put(PackedItem::Sheet(PackedSheet { start, written })))
+        self.put_chunks(chunks)?;
+        self.sink.put(PackedItem::Sheet(PackedSheet { start, written }))?;
+        Ok(())
     }
 
-    /// Passes new chunks to the sink. Returns whether the sink is still open.
-    fn put_chunks(&mut self, chunks: Vec<PackedObject>) -> bool {
+    /// Passes new chunks to the sink.
+    fn put_chunks(&mut self, chunks: Vec<PackedObject>) -> Result<(), PackStop> {
         let long_text_counts = self.long_text_counts.take();
         for packed in chunks {
             let hash = packed.chunk.hash;
             let long_texts = long_text_counts.get(&hash).copied().unwrap_or(0);
-            let object = PackedItem::Object(PackedChunk { packed, long_texts });
-            if self.remember(hash) && !self.sink.put(object) {
-                return false;
-            }
+            self.put_if_new(hash, PackedChunk { packed, long_texts })?;
         }
-        true
+        Ok(())
     }
 
-    /// Passes a long text to the sink if it is new. Returns whether the sink is still open.
-    fn put_long_text(&mut self, body: &LongBody) -> Result<bool, ImportError> {
-        if !self.remember(ChunkHash(body.hash)) {
-            return Ok(true);
+    /// Passes a long text to the sink if it is new.
+    fn put_long_text(&mut self, body: &LongBody) -> Result<(), PackStop> {
+        let hash = ChunkHash(body.hash);
+        if self.put_hashes.contains(&hash) {
+            return Ok(());
         }
-        let packed = pack(body.text.as_bytes(), Bounds::CHUNK).map_err(|why| {
-            let start = self.sheet.as_ref().map(|(start, _)| start);
-            let name = start.and_then(|start| start.name.clone()).unwrap_or_default();
-            ImportError::SheetTooLarge { name, why }
-        })?;
-        Ok(self.sink.put(PackedItem::Object(PackedChunk { packed, long_texts: 0 })))
+        let packed = pack(body.text.as_bytes(), Bounds::CHUNK)
+            .map_err(|why| ImportError::SheetTooLarge { name: self.sheet_name(), why })?;
+        self.put_if_new(hash, PackedChunk { packed, long_texts: 0 })
     }
 
-    /// Caches an object's hash. Returns whether the hash is new.
-    fn remember(&mut self, hash: ChunkHash) -> bool {
-        if self.remembered.len() >= MAX_REMEMBERED_OBJECTS {
-            self.remembered.clear();
+    /// Returns the current sheet's name in the file, or an empty text for CSV.
+    fn sheet_name(&self) -> String {
+        let start = self.sheet.as_ref().map(|(start, _)| start);
+        start.and_then(|start| start.name.clone()).unwrap_or_default()
+    }
+
+    /// Passes an object to the sink unless it was passed before.
+    fn put_if_new(&mut self, hash: ChunkHash, object: PackedChunk) -> Result<(), PackStop> {
+        if self.put_hashes.len() >= MAX_REMEMBERED_HASHES {
+            self.put_hashes.clear();
         }
-        self.remembered.insert(hash)
+        let is_new = self.put_hashes.insert(hash);
+        if is_new {
+            self.sink.put(PackedItem::Object(object))?;
+        }
+        Ok(())
     }
 }
 
@@ -242,9 +275,9 @@ fn encode_tile(
     long_text_counts: &RefCell<HashMap<ChunkHash, usize>>,
 ) -> Option<PackedObject> {
     let object = chunk_of(tile)?;
-    let long_texts = tile.named_texts().len();
-    if long_texts > 0 {
-        long_text_counts.borrow_mut().insert(object.chunk.hash, long_texts);
+    let long_text_count = tile.named_texts().len();
+    if long_text_count > 0 {
+        long_text_counts.borrow_mut().insert(object.chunk.hash, long_text_count);
     }
     Some(object)
 }
@@ -270,13 +303,13 @@ mod tests {
     }
 
     impl Sink for Collected {
-        fn put(&mut self, found: PackedItem) -> bool {
-            match found {
+        fn put(&mut self, item: PackedItem) -> Result<(), SinkClosed> {
+            match item {
                 PackedItem::Object(object) => self.objects.push(object),
                 PackedItem::Sheet(sheet) => self.sheets.push(sheet),
             }
             self.capacity = self.capacity.map(|capacity| capacity.saturating_sub(1));
-            self.capacity != Some(0)
+            if self.is_closed() { Err(SinkClosed) } else { Ok(()) }
         }
 
         fn is_closed(&self) -> bool {

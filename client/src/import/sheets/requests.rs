@@ -10,6 +10,7 @@ use cellar_sheet::operation::{ImportSheet, Operation, SheetId, TileIndex};
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::index::StripeIndex;
 use cellar_snapshot::index::{IndexChunk, pack_import, pack_import_as_chunk};
+use cellar_snapshot::level::Stripe;
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 
 use super::read::PackedSheet;
@@ -26,7 +27,7 @@ const MAX_INDEX_BYTES: usize = MAX_REQUEST_BYTES / 8;
 pub(super) struct FileSheets {
     sheets: Vec<FileSheet>,
     /// The objects to which the sheets refer directly.
-    direct: ReferencedObjects,
+    direct_objects: ReferencedObjects,
 }
 
 /// Number and total size of the objects to which tile indexes refer directly.
@@ -44,8 +45,33 @@ impl ReferencedObjects {
     }
 
     fn plus(self, other: Self) -> Self {
-        let count = self.count.saturating_add(other.count);
-        Self { count, bytes: self.bytes.saturating_add(other.bytes) }
+        Self {
+            count: self.count.saturating_add(other.count),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+}
+
+/// Size of the part of a request that grows with its sheets.
+#[derive(Debug, Clone, Copy, Default)]
+struct RequestSize {
+    objects: ReferencedObjects,
+    /// Total size of the tile indexes, in bytes.
+    index_bytes: usize,
+}
+
+impl RequestSize {
+    fn plus_sheet(self, sheet: &FileSheet) -> Self {
+        Self {
+            objects: self.objects.plus(sheet.objects),
+            index_bytes: self.index_bytes.saturating_add(sheet.index.bytes().len()),
+        }
+    }
+
+    fn exceeds_limits(self) -> bool {
+        self.objects.count > MAX_IMPORT_OBJECTS
+            || self.objects.bytes > MAX_IMPORT_OBJECT_BYTES
+            || self.index_bytes > MAX_INDEX_BYTES
     }
 }
 
@@ -59,6 +85,24 @@ pub(super) struct FileSheet {
     pub(super) cells: u64,
     index: TileIndex,
     objects: ReferencedObjects,
+}
+
+impl FileSheet {
+    fn to_import(
+        &self,
+        sheet: SheetId,
+        name: String,
+        replaced_sheet: Option<SheetId>,
+    ) -> ImportSheet {
+        ImportSheet {
+            sheet,
+            name,
+            replaces: replaced_sheet,
+            extent: self.extent,
+            cells: self.cells,
+            tile_index: self.index.clone(),
+        }
+    }
 }
 
 /// A tile index chunk.
@@ -96,15 +140,14 @@ impl FileSheets {
 
     /// Adds a sheet. Returns its tile index chunks, ordered so that each chunk follows the chunks
     /// to which it refers.
-    pub(super) fn add(&mut self, sheet: PackedSheet) -> Result<Vec<IndexObject>, SnapshotError> {
+    pub(super) fn add_sheet(
+        &mut self,
+        sheet: PackedSheet,
+    ) -> Result<Vec<IndexObject>, SnapshotError> {
         let PackedSheet { start, written } = sheet;
-        let (mut index, mut chunks) = pack_import(&written.stripes)?;
-        let direct = self.direct.plus(ReferencedObjects::of_index(&index)?);
-        if direct.count > MAX_DIRECT_OBJECTS || direct.bytes > IMPORT_NAMED_BYTES {
-            (index, chunks) = pack_import_as_chunk(&written.stripes)?;
-        }
+        let (index, index_chunks) = self.pack_tile_index(&written.stripes)?;
         let objects = ReferencedObjects::of_index(&index)?;
-        self.direct = self.direct.plus(objects);
+        self.direct_objects = self.direct_objects.plus(objects);
         self.sheets.push(FileSheet {
             name: start.name,
             hidden: start.hidden,
@@ -113,7 +156,22 @@ impl FileSheets {
             index,
             objects,
         });
-        chunks.into_iter().map(IndexObject::new).collect()
+        index_chunks.into_iter().map(IndexObject::new).collect()
+    }
+
+    /// Packs the tile index of the next sheet. If the sheets would refer to too many objects
+    /// directly, this one refers to a single index chunk.
+    fn pack_tile_index(
+        &self,
+        stripes: &[Stripe],
+    ) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
+        let (index, index_chunks) = pack_import(stripes)?;
+        let direct_objects = self.direct_objects.plus(ReferencedObjects::of_index(&index)?);
+        let are_too_many = direct_objects.count > MAX_DIRECT_OBJECTS;
+        if are_too_many || direct_objects.bytes > IMPORT_NAMED_BYTES {
+            return pack_import_as_chunk(stripes);
+        }
+        Ok((index, index_chunks))
     }
 
     /// Builds the requests that append the sheets. Only hundreds of sheets need more than one
@@ -122,33 +180,31 @@ impl FileSheets {
         &self,
         client_id: &str,
         target: &ImportTarget,
-        name: impl Fn(&FileSheet) -> String,
+        name_of: impl Fn(&FileSheet) -> String,
     ) -> Vec<AppendRequest> {
         let mut next_sheet = target.next_sheet.0;
-        let mut next_id = 1;
-        let mut replaces = target.replaces;
+        let mut replaced_sheet = target.replaces;
+        let mut last_id = 0;
         let mut requests = Vec::new();
         for sheets in self.split_by_request_limits() {
-            let mutations = sheets.iter().map(|sheet| {
-                let op = Operation::ImportSheet(ImportSheet {
-                    sheet: SheetId(next_sheet),
-                    name: name(sheet),
-                    replaces: replaces.take(),
-                    extent: sheet.extent,
-                    cells: sheet.cells,
-                    tile_index: sheet.index.clone(),
+            let acked_id = last_id;
+            let mut mutations = Vec::with_capacity(sheets.len());
+            for sheet in sheets {
+                let import = sheet.to_import(SheetId(next_sheet), name_of(sheet), replaced_sheet);
+                last_id += 1;
+                mutations.push(SentMutation {
+                    id: last_id,
+                    base: target.base,
+                    op: Operation::ImportSheet(import),
                 });
-                let mutation = SentMutation { id: next_id, base: target.base, op };
                 next_sheet += 1;
-                next_id += 1;
-                mutation
-            });
-            let mutations: Vec<SentMutation> = mutations.collect();
-            let first_id = mutations.first().map_or(1, |mutation| mutation.id);
+                // Only the first sheet replaces one.
+                replaced_sheet = None;
+            }
             requests.push(AppendRequest {
                 client_id: client_id.to_owned(),
                 incarnation: target.incarnation,
-                acked_id: first_id.saturating_sub(1),
+                acked_id,
                 mutations,
             });
         }
@@ -160,22 +216,15 @@ impl FileSheets {
     fn split_by_request_limits(&self) -> Vec<&[FileSheet]> {
         let mut groups = Vec::new();
         let mut group_start = 0;
-        let mut objects = ReferencedObjects::default();
-        let mut index_bytes = 0_usize;
-        for (number, sheet) in self.sheets.iter().enumerate() {
-            let sheet_index_bytes = sheet.index.bytes().len();
-            let total = objects.plus(sheet.objects);
-            let is_full = total.count > MAX_IMPORT_OBJECTS
-                || total.bytes > MAX_IMPORT_OBJECT_BYTES
-                || index_bytes.saturating_add(sheet_index_bytes) > MAX_INDEX_BYTES;
-            if is_full && number > group_start {
-                groups.extend(self.sheets.get(group_start..number));
-                group_start = number;
-                objects = ReferencedObjects::default();
-                index_bytes = 0;
+        let mut group_size = RequestSize::default();
+        for (sheet_index, sheet) in self.sheets.iter().enumerate() {
+            let is_full = group_size.plus_sheet(sheet).exceeds_limits();
+            if is_full && sheet_index > group_start {
+                groups.extend(self.sheets.get(group_start..sheet_index));
+                group_start = sheet_index;
+                group_size = RequestSize::default();
             }
-            objects = objects.plus(sheet.objects);
-            index_bytes = index_bytes.saturating_add(sheet_index_bytes);
+            group_size = group_size.plus_sheet(sheet);
         }
         groups.extend(self.sheets.get(group_start..));
         groups
@@ -187,7 +236,7 @@ mod tests {
     use cellar_base::limits::{MAX_SHEETS, MAX_STORED_CHUNK_BYTES};
     use cellar_exchange::SheetStart;
     use cellar_sheet::operation::Span;
-    use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, StripeTile};
+    use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, StripeTile};
     use cellar_snapshot::merge::WrittenSheet;
 
     use super::*;
@@ -236,8 +285,8 @@ mod tests {
     #[test]
     fn sheets_of_a_file_are_one_request_with_consecutive_numbers() {
         let mut sheets = FileSheets::default();
-        assert!(sheets.add(sheet(0, 3)).unwrap().is_empty());
-        assert!(sheets.add(sheet(1, 0)).unwrap().is_empty());
+        assert!(sheets.add_sheet(sheet(0, 3)).unwrap().is_empty());
+        assert!(sheets.add_sheet(sheet(1, 0)).unwrap().is_empty());
         let requests = requests(&sheets);
         let [request] = requests.as_slice() else { panic!("{requests:?}") };
         assert_eq!(
@@ -255,7 +304,7 @@ mod tests {
     #[test]
     fn leaf_index_chunks_come_first() {
         let mut sheets = FileSheets::default();
-        let chunks = sheets.add(sheet(0, 20_000)).unwrap();
+        let chunks = sheets.add_sheet(sheet(0, 20_000)).unwrap();
         let leaves = chunks.iter().filter(|chunk| chunk.is_leaf).count();
         assert!(leaves > 100 && leaves < chunks.len(), "{leaves}");
         assert!(chunks.is_sorted_by_key(|chunk| !chunk.is_leaf));
@@ -270,7 +319,7 @@ mod tests {
         {
             let mut sheets = FileSheets::default();
             for number in 0..u32::try_from(count).unwrap() {
-                sheets.add(sheet_of(number, tiles, bytes)).unwrap();
+                sheets.add_sheet(sheet_of(number, tiles, bytes)).unwrap();
             }
             let requests = requests(&sheets);
             let mut next = 1;

@@ -34,8 +34,8 @@ pub(super) struct UploadQueue {
     batch: Vec<PackedChunk>,
     batch_bytes: usize,
     running: JoinSet<Result<UploadedObject, ClientError>>,
-    /// Uploaded tiles that refer to long texts, with their number of long texts.
-    tiles_with_texts: Vec<(UploadedChunk, usize)>,
+    /// Uploaded tiles that refer to long texts.
+    tiles_with_texts: Vec<TileWithTexts>,
     /// Tile index chunks that refer only to cell chunks. Checked after all uploads.
     leaf_indexes: Vec<UploadedChunk>,
     /// Tile index chunks that refer to other index chunks. Checked in order, after those that refer
@@ -49,6 +49,31 @@ pub(super) struct Uploader {
     pub(super) client: Client,
     /// Client id of the import's append requests.
     pub(super) client_id: String,
+}
+
+/// An uploaded tile that refers to long texts.
+#[derive(Debug)]
+struct TileWithTexts {
+    tile: UploadedChunk,
+    /// Number of long texts to which the tile refers.
+    long_texts: usize,
+}
+
+/// Uploaded chunks that the server verifies in one request.
+#[derive(Debug)]
+struct ChunkCheck {
+    tiles: Vec<UploadedChunk>,
+    index: Option<UploadedChunk>,
+}
+
+impl ChunkCheck {
+    fn of_tiles(tiles: Vec<UploadedChunk>) -> Self {
+        Self { tiles, index: None }
+    }
+
+    fn of_index(index: UploadedChunk) -> Self {
+        Self { tiles: Vec::new(), index: Some(index) }
+    }
 }
 
 /// An object that was uploaded.
@@ -108,18 +133,18 @@ impl UploadQueue {
     /// Starts uploading the current batch without waiting for all uploads to complete.
     pub(super) async fn start_batch(&mut self, id: LogId) -> Result<(), ClientError> {
         self.batch_bytes = 0;
-        let mut batch = std::mem::take(&mut self.batch);
-        while !batch.is_empty() {
-            let rest = batch.split_off(batch.len().min(MAX_IMPORT_OBJECTS));
-            let chunks = batch.iter().map(|object| to_new_chunk(&object.packed)).collect();
-            let grants = self.uploader.request_uploads(id, chunks).await?;
-            for (object, grant) in batch.into_iter().zip(grants) {
+        let mut remaining_objects = std::mem::take(&mut self.batch);
+        while !remaining_objects.is_empty() {
+            let request_length = remaining_objects.len().min(MAX_IMPORT_OBJECTS);
+            let objects: Vec<PackedChunk> = remaining_objects.drain(..request_length).collect();
+            let new_chunks = objects.iter().map(|object| to_new_chunk(&object.packed)).collect();
+            let grants = self.uploader.request_uploads(id, new_chunks).await?;
+            for (object, grant) in objects.into_iter().zip(grants) {
                 while self.running.len() >= MAX_CONCURRENT_UPLOADS {
                     self.wait_for_upload().await?;
                 }
                 self.running.spawn(self.uploader.clone().upload(id, grant, object));
             }
-            batch = rest;
         }
         Ok(())
     }
@@ -131,32 +156,32 @@ impl UploadQueue {
         while !self.running.is_empty() {
             self.wait_for_upload().await?;
         }
-        let tiles = split_into_checks(std::mem::take(&mut self.tiles_with_texts));
-        self.check_all(id, tiles.into_iter().map(|tiles| (tiles, None))).await?;
-        let leaves = std::mem::take(&mut self.leaf_indexes);
-        self.check_all(id, leaves.into_iter().map(|leaf| (Vec::new(), Some(leaf)))).await?;
-        for index in std::mem::take(&mut self.inner_indexes) {
-            self.uploader.clone().check(id, Vec::new(), Some(index)).await?;
+        let tile_groups = split_into_checks(std::mem::take(&mut self.tiles_with_texts));
+        self.check_concurrently(id, tile_groups.into_iter().map(ChunkCheck::of_tiles)).await?;
+        let leaf_indexes = std::mem::take(&mut self.leaf_indexes);
+        self.check_concurrently(id, leaf_indexes.into_iter().map(ChunkCheck::of_index)).await?;
+        for inner_index in std::mem::take(&mut self.inner_indexes) {
+            self.uploader.clone().check(id, ChunkCheck::of_index(inner_index)).await?;
         }
         Ok(())
     }
 
     /// Has tiles and tile index chunks verified by the server, in concurrent requests.
-    async fn check_all(
+    async fn check_concurrently(
         &self,
         id: LogId,
-        checks: impl Iterator<Item = (Vec<UploadedChunk>, Option<UploadedChunk>)>,
+        checks: impl Iterator<Item = ChunkCheck>,
     ) -> Result<(), ClientError> {
-        let mut running = JoinSet::new();
-        for (tiles, index) in checks {
-            if running.len() >= MAX_CONCURRENT_CHECKS
-                && let Some(joined) = running.join_next().await
+        let mut running_checks = JoinSet::new();
+        for check in checks {
+            if running_checks.len() >= MAX_CONCURRENT_CHECKS
+                && let Some(joined) = running_checks.join_next().await
             {
                 joined.map_err(|error| panicked(&error))??;
             }
-            running.spawn(self.uploader.clone().check(id, tiles, index));
+            running_checks.spawn(self.uploader.clone().check(id, check));
         }
-        while let Some(joined) = running.join_next().await {
+        while let Some(joined) = running_checks.join_next().await {
             joined.map_err(|error| panicked(&error))??;
         }
         Ok(())
@@ -167,7 +192,8 @@ impl UploadQueue {
         let UploadedObject { chunk, long_texts } = joined.map_err(|error| panicked(&error))??;
         self.progress.add_uploaded(chunk.bytes);
         if long_texts > 0 {
-            self.tiles_with_texts.push((to_uploaded_chunk(chunk), long_texts));
+            self.tiles_with_texts
+                .push(TileWithTexts { tile: to_uploaded_chunk(chunk), long_texts });
         }
         Ok(())
     }
@@ -175,19 +201,20 @@ impl UploadQueue {
 
 /// Splits tiles that refer to long texts into check requests of at most `MAX_IMPORT_OBJECTS`
 /// objects. A tile with more long texts gets its own request.
-fn split_into_checks(tiles: Vec<(UploadedChunk, usize)>) -> Vec<Vec<UploadedChunk>> {
+fn split_into_checks(tiles: Vec<TileWithTexts>) -> Vec<Vec<UploadedChunk>> {
     let mut checks: Vec<Vec<UploadedChunk>> = Vec::new();
-    let mut remaining_objects = 0_usize;
-    for (tile, long_texts) in tiles {
+    // The number of objects that the last check can still take.
+    let mut free_objects = 0_usize;
+    for TileWithTexts { tile, long_texts } in tiles {
         let tile_objects = long_texts.saturating_add(1);
         match checks.last_mut() {
-            Some(check) if tile_objects <= remaining_objects => {
-                check.push(tile);
-                remaining_objects -= tile_objects;
+            Some(last_check) if tile_objects <= free_objects => {
+                last_check.push(tile);
+                free_objects -= tile_objects;
             }
             _ => {
                 checks.push(vec![tile]);
-                remaining_objects = MAX_IMPORT_OBJECTS.saturating_sub(tile_objects);
+                free_objects = MAX_IMPORT_OBJECTS.saturating_sub(tile_objects);
             }
         }
     }
@@ -209,15 +236,14 @@ impl Uploader {
         self.client.request_import_uploads(id, request).await
     }
 
-    async fn check(
-        self,
-        id: LogId,
-        tiles: Vec<UploadedChunk>,
-        index: Option<UploadedChunk>,
-    ) -> Result<(), ClientError> {
-        let request =
-            ImportCheckRequest { client_id: self.client_id, tiles, tile_index_chunk: index };
-        self.client.check_import(id, &request).await.map(|_| ())
+    async fn check(self, id: LogId, check: ChunkCheck) -> Result<(), ClientError> {
+        let request = ImportCheckRequest {
+            client_id: self.client_id,
+            tiles: check.tiles,
+            tile_index_chunk: check.index,
+        };
+        self.client.check_import(id, &request).await?;
+        Ok(())
     }
 
     /// Uploads one object. Requests a new URL if the first one has expired.
@@ -228,14 +254,16 @@ impl Uploader {
         object: PackedChunk,
     ) -> Result<UploadedObject, ClientError> {
         let PackedChunk { packed, long_texts } = object;
-        let mut urls_used = 1;
+        let mut urls_left = MAX_UPLOAD_URLS - 1;
         loop {
-            match self.client.upload_chunk(&grant, packed.stored.clone()).await {
-                Ok(()) => return Ok(UploadedObject { chunk: packed.chunk, long_texts }),
-                Err(error) if urls_used < MAX_UPLOAD_URLS && needs_new_url(&error) => {}
-                Err(error) => return Err(error),
+            let upload_result = self.client.upload_chunk(&grant, packed.stored.clone()).await;
+            let Err(error) = upload_result else {
+                return Ok(UploadedObject { chunk: packed.chunk, long_texts });
+            };
+            if urls_left == 0 || !needs_new_url(&error) {
+                return Err(error);
             }
-            urls_used += 1;
+            urls_left -= 1;
             // The response contains exactly one URL, as requested.
             let mut grants = self.request_uploads(id, vec![to_new_chunk(&packed)]).await?;
             if let Some(new_grant) = grants.pop() {
@@ -267,7 +295,10 @@ mod tests {
     #[test]
     fn splits_tiles_at_the_limit_of_objects() {
         let most = MAX_IMPORT_OBJECTS;
-        let tile = |texts: usize| (UploadedChunk { hash: texts.to_string(), bytes: 1 }, texts);
+        let tile = |long_texts: usize| {
+            let tile = UploadedChunk { hash: long_texts.to_string(), bytes: 1 };
+            TileWithTexts { tile, long_texts }
+        };
         let counts = |tiles: &[usize]| -> Vec<usize> {
             split_into_checks(tiles.iter().copied().map(tile).collect())
                 .iter()

@@ -196,12 +196,12 @@ impl Rebase {
             return self.expect_large_entry(pending, bytes);
         }
         let (id, base, operation) = (*id, *base, operation.clone());
-        let mutation = RequestMutation::new(NewMutation { id, base, operation });
+        let mutation = RequestMutation::validated_or_rejected(NewMutation { id, base, operation });
         let committed = self.committer.commit(&mutation);
         self.committer.add_committed(&committed);
         match committed.rejection() {
             Some(rejection) => Outlook::Rejected(rejection.clone()),
-            None => Outlook::Committed(committed.effective().to_vec()),
+            None => Outlook::Committed(committed.committed_operations().to_vec()),
         }
     }
 
@@ -221,7 +221,7 @@ impl Rebase {
         match self.committer.commit_external(external, std::slice::from_ref(&pending.operation)) {
             Err(rejection) => Outlook::Rejected(rejection),
             Ok(external) => {
-                let committed = external.committed(&pending.operation);
+                let committed = external.committed_operations(&pending.operation);
                 Outlook::Committed(committed.unwrap_or_else(|| vec![pending.operation.clone()]))
             }
         }

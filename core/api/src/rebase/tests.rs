@@ -74,7 +74,7 @@ fn request(who: usize, pending: &[PendingMutation]) -> Request {
 
 fn copy(world: &World) -> World {
     let mut copy = World::new(1);
-    world.known().into_iter().for_each(|entry| copy.add(entry));
+    world.all_entries().into_iter().for_each(|entry| copy.add(entry));
     copy
 }
 
@@ -91,7 +91,8 @@ fn known(entries: &[EntryView], first: usize) -> Known<'_> {
 fn state(entries: &[EntryView]) -> WorkbookMetadata {
     let mut workbook = Workbook::default();
     let mutations = entries.iter().flat_map(|entry| &entry.mutations);
-    mutations.for_each(|mutation| workbook.apply_operations(mutation.effective()).unwrap());
+    mutations
+        .for_each(|mutation| workbook.apply_operations(mutation.committed_operations()).unwrap());
     workbook.metadata()
 }
 
@@ -102,7 +103,7 @@ fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     let mutations = own.flat_map(|edits| (edits.first_id..).zip(&edits.mutations));
     let outlook = |mutation: &Mutation| match mutation.rejection() {
         Some(rejection) => Outlook::Rejected(rejection.clone()),
-        None => Outlook::Committed(mutation.effective().to_vec()),
+        None => Outlook::Committed(mutation.committed_operations().to_vec()),
     };
     mutations.filter(|(id, _)| *id >= first_id).map(|(_, mutation)| outlook(mutation)).collect()
 }
@@ -116,7 +117,7 @@ fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
             continue;
         }
         let mut sent = copy(world);
-        sent.run(request(who, pending), &[]).unwrap();
+        sent.append(request(who, pending), &[]).unwrap();
         let expected = committed(&sent, who, pending[0].id);
         let (entries, own) = (views(world), OwnEntries::new(Some(client(who as u8))));
         let lowest = pending.iter().map(|mutation| mutation.base).min().unwrap();
@@ -161,7 +162,7 @@ proptest! {
                     let pending = writers[who].pending();
                     let count = count.min(pending.len());
                     if count > 0 {
-                        world.run(request(who, &pending[..count]), &[]).unwrap();
+                        world.append(request(who, &pending[..count]), &[]).unwrap();
                         writers[who].sent += count;
                     }
                 }
@@ -183,7 +184,7 @@ fn pending(id: u64, base: u32, operation: Operation) -> PendingMutation {
 fn others() -> World {
     let mut world = World::new(1);
     for id in 1..=3 {
-        world.run(request(2, &[pending(id, 0, insert(0))]), &[]).unwrap();
+        world.append(request(2, &[pending(id, 0, insert(0))]), &[]).unwrap();
     }
     world
 }
@@ -241,7 +242,7 @@ fn only_own_entries_acknowledge_mutations() {
     let invalid =
         Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before: 0, count: 0 });
     let mine = [pending(1, 0, insert(1)), pending(2, 0, invalid), pending(3, 0, insert(4))];
-    world.run(request(1, &mine), &[]).unwrap();
+    world.append(request(1, &mine), &[]).unwrap();
     let entries = views(&world);
     let own = OwnEntries::new(Some(client(1)));
     assert!(!own.contains(&entries[1]) && own.contains(&entries[4]));
@@ -272,7 +273,7 @@ fn a_large_entry_acknowledges_all_of_its_ids() {
         sha256: [1; 32],
         map,
     };
-    let first = World::new(1).known().remove(0);
+    let first = World::new(1).all_entries().remove(0);
     let entry = Entry { content: Content::External(external), ..Entry::clone(&first) };
     let view = EntryView::from(Arc::new(entry).as_ref());
     let ids = |last_id| acknowledged(&view, last_id).map(|found| found.id).collect::<Vec<_>>();

@@ -15,6 +15,7 @@ use super::runs::Run;
 use cellar_base::identity::{ClientKey, ClientName, LogId};
 use cellar_base::limits::MAX_PUSH_LOOK_UPS;
 use cellar_base::position::Position;
+use cellar_base::safety_rules::SafetyRules;
 use cellar_log::append::{Appended, MutationResult, NewMutation, Refusal, Request};
 use cellar_log::entry::Entry;
 use cellar_sheet::operation::{Rejection, RejectionReason};
@@ -99,14 +100,6 @@ pub struct PushOutcome {
     pub unknown_client: bool,
 }
 
-/// Safety rules of a push. All rules are enforced except in the model checker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct PushRules {
-    /// Disabled rule.
-    #[cfg(feature = "model")]
-    pub without: Option<PushSafetyRule>,
-}
-
 /// A safety rule of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PushSafetyRule {
@@ -116,18 +109,8 @@ pub enum PushSafetyRule {
     RejectionLookedUp,
 }
 
-impl PushRules {
-    #[cfg(feature = "model")]
-    fn is_enforced(self, rule: PushSafetyRule) -> bool {
-        self.without != Some(rule)
-    }
-
-    #[cfg(not(feature = "model"))]
-    #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
-    fn is_enforced(self, _: PushSafetyRule) -> bool {
-        true
-    }
-}
+/// The enforced rules of a push. The model checker disables one of them.
+pub type PushRules = SafetyRules<PushSafetyRule>;
 
 /// State of pushing a single run.
 #[derive(Debug, Clone, PartialEq)]

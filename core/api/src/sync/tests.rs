@@ -33,7 +33,7 @@ impl Cloud {
     fn others_edit(&mut self) -> Position {
         let last = self.world.entries.values().next_back().unwrap();
         let next = last.next_position().unwrap();
-        self.world.add(edits_entry(next, 2, u64::from(next.num())));
+        self.world.add(edits_entry(next, 2, u64::from(next.entry_number())));
         next
     }
 
@@ -59,8 +59,8 @@ impl Cloud {
         loop {
             let event = match action {
                 PushAction::Append(request) => {
-                    let known = self.world.known_from(request.lowest_base());
-                    match self.world.run(request, &known) {
+                    let known = self.world.entries_from(request.lowest_base());
+                    match self.world.append(request, &known) {
                         Ok(appended) => PushEvent::Appended(appended),
                         Err(refusal) => PushEvent::Refused(refusal),
                     }

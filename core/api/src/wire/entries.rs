@@ -164,14 +164,14 @@ impl MutationView {
 
     /// Returns the operations that took effect.
     #[must_use]
-    pub fn effective(&self) -> &[Operation] {
+    pub fn committed_operations(&self) -> &[Operation] {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.op))
     }
 
     /// Returns the reason for the rejection, or `None` if the mutation was not rejected.
     #[must_use]
     pub fn rejection(&self) -> Option<&Rejection> {
-        match self.effective() {
+        match self.committed_operations() {
             [Operation::Rejected(rejection)] => Some(rejection),
             _ => None,
         }

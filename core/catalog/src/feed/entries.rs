@@ -129,7 +129,7 @@ pub fn entries_span(
     let fault = RecordError::Attribute { record: "entry", name: PARTITION_KEY, expected };
     let stream = stream_of_segment(log, first.segment()).map_err(|_| fault)?;
     let kinds = kinds.into_iter().map(EntryKind::kind).collect();
-    Ok(Span { stream, first: u64::from(first.num()), kinds })
+    Ok(Span { stream, first: u64::from(first.entry_number()), kinds })
 }
 
 #[cfg(test)]
@@ -176,7 +176,7 @@ mod tests {
         {
             let span = entry_span(&encode(&entry).unwrap()).unwrap();
             assert_eq!(span.stream.to_string(), format!("Log-{}.{name}", log()));
-            assert_eq!(span.first, u64::from(entry.position.num()));
+            assert_eq!(span.first, u64::from(entry.position.entry_number()));
             assert_eq!(span.kinds, [Kind::new(kind).unwrap()]);
         }
         assert!(entry_span(&Item::new()).is_err());

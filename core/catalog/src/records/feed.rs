@@ -37,7 +37,7 @@ pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
         partition.strip_prefix(PARTITION_PREFIX).and_then(|partition| partition.parse().ok());
     let offset = decode_sort_key(&reader, "an offset in a partition")?;
     let place = partition.and_then(|partition: u64| Checkpoint::at(partition, offset).ok());
-    place.ok_or_else(|| reader.fault(FEED_PARTITION_KEY, "a partition of the feed"))
+    place.ok_or_else(|| reader.attribute_error(FEED_PARTITION_KEY, "a partition of the feed"))
 }
 
 /// Returns the sort key of a feed item. The offset is zero-padded, so that keys sort by offset.
@@ -118,7 +118,8 @@ pub fn decode_item(record: &Item) -> Result<(u64, feed::Item), RecordError> {
         Some(stored) => {
             let encoding = reader.optional_number(DATA_ENCODING)?.unwrap_or_default();
             let payload = Payload { encoding, stored: stored.to_vec() };
-            let spans = feed::decode_spans(&payload).map_err(|_| reader.fault(DATA, "spans"))?;
+            let spans =
+                feed::decode_spans(&payload).map_err(|_| reader.attribute_error(DATA, "spans"))?;
             Content::Spans(spans)
         }
     };
@@ -144,7 +145,7 @@ pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
     let feed = decode_feed(&reader)?;
     let partition = decode_sort_key(&reader, "a partition")?;
     if feed.first_partition > partition || Checkpoint::at(partition, 0).is_err() {
-        return Err(reader.fault(FIRST_PARTITION, "a partition at or before this one"));
+        return Err(reader.attribute_error(FIRST_PARTITION, "a partition at or before this one"));
     }
     Ok((partition, feed))
 }
@@ -156,8 +157,9 @@ pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
 pub fn decode_mark(record: &Item) -> Result<(StreamName, Mark), RecordError> {
     let reader = Reader { record: MARK, item: record };
     let name = reader.text(FEED_PARTITION_KEY)?;
-    let stream =
-        name.parse().map_err(|_| reader.fault(FEED_PARTITION_KEY, "the name of a stream"))?;
+    let stream = name
+        .parse()
+        .map_err(|_| reader.attribute_error(FEED_PARTITION_KEY, "the name of a stream"))?;
     let (first_partition, next) = (reader.number(FIRST_PARTITION)?, reader.number(NEXT_INDEX)?);
     Ok((stream, Mark { first_partition, next }))
 }
@@ -185,9 +187,9 @@ fn decode_sort_key(reader: &Reader<'_>, expected: &'static str) -> Result<u64, R
     let sort = reader.text(FEED_SORT_KEY)?;
     let is_number = !sort.is_empty() && sort.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number {
-        return Err(reader.fault(FEED_SORT_KEY, expected));
+        return Err(reader.attribute_error(FEED_SORT_KEY, expected));
     }
-    sort.parse().map_err(|_| reader.fault(FEED_SORT_KEY, expected))
+    sort.parse().map_err(|_| reader.attribute_error(FEED_SORT_KEY, expected))
 }
 
 fn fault(record: &'static str, name: &'static str, expected: &'static str) -> RecordError {

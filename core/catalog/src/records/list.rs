@@ -66,7 +66,7 @@ pub fn decode(item: &Item) -> Result<ListEntry, RecordError> {
     let log = reader
         .text(FEED_SORT_KEY)?
         .parse()
-        .map_err(|_| reader.fault(FEED_SORT_KEY, "a spreadsheet id"))?;
+        .map_err(|_| reader.attribute_error(FEED_SORT_KEY, "a spreadsheet id"))?;
     let version = reader.number(NEXT_INDEX)?;
     let line = match reader.optional_text(LISTED_ROLE)? {
         Some(role) => Some(decode_line(&reader, &role)?),
@@ -76,16 +76,16 @@ pub fn decode(item: &Item) -> Result<ListEntry, RecordError> {
 }
 
 fn decode_line(reader: &Reader<'_>, role: &str) -> Result<ListLine, RecordError> {
-    let role: Role = role.parse().map_err(|_| reader.fault(LISTED_ROLE, "a role"))?;
+    let role: Role = role.parse().map_err(|_| reader.attribute_error(LISTED_ROLE, "a role"))?;
     let name = match reader.text(LISTED_NAME)?.as_str() {
         "" => Name::default(),
-        name => Name::new(name).map_err(|_| reader.fault(LISTED_NAME, "a name"))?,
+        name => Name::new(name).map_err(|_| reader.attribute_error(LISTED_NAME, "a name"))?,
     };
     let status = match reader.text(LISTED_STATUS)?.as_str() {
         ACTIVE => Status::Active,
         ARCHIVED => Status::Archived { at_s: reader.number(LISTED_AT)? },
         DELETED => Status::Deleted { at_s: reader.number(LISTED_AT)? },
-        _ => return Err(reader.fault(LISTED_STATUS, "active, archived or deleted")),
+        _ => return Err(reader.attribute_error(LISTED_STATUS, "active, archived or deleted")),
     };
     Ok(ListLine { name, role, status, created_s: reader.number(LISTED_CREATED)? })
 }

@@ -127,7 +127,7 @@ pub fn unfolds_bytes(unfolds: &[Unfold]) -> usize {
 pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
     let reader = Reader { record: TIP, item };
     if reader.number(STREAM_INDEX)? != TIP_INDEX {
-        return Err(reader.fault(STREAM_INDEX, "the index of a tip"));
+        return Err(reader.attribute_error(STREAM_INDEX, "the index of a tip"));
     }
     let events = decode_events(&reader)?;
     // Unfolds (cached states) can be rebuilt from events, so treat a missing or invalid list as
@@ -143,7 +143,7 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
         events,
     };
     if tip.next > TIP_INDEX || tip.next - tip.first() != event_count(&tip.events) {
-        return Err(reader.fault(NEXT_INDEX, "an index that all events precede"));
+        return Err(reader.attribute_error(NEXT_INDEX, "an index that all events precede"));
     }
     Ok(tip)
 }
@@ -157,7 +157,8 @@ pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), Reco
     let reader = Reader { record: TIP, item };
     let (next, appended) = (reader.number(NEXT_INDEX)?, reader.number(APPENDED)?);
     let kinds = reader.list(KINDS)?;
-    let fault = || reader.fault(APPENDED, "at least one and at most all events of the tip");
+    let fault =
+        || reader.attribute_error(APPENDED, "at least one and at most all events of the tip");
     let first = next.checked_sub(appended).ok_or_else(fault)?;
     let count = usize::try_from(appended).map_err(|_| fault())?;
     if count == 0 || count > kinds.len() {
@@ -169,9 +170,9 @@ pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), Reco
     };
     let appended_kinds = kinds.iter().skip(kinds.len() - count);
     let kinds = appended_kinds.map(to_kind).collect::<Option<Vec<_>>>();
-    let kinds = kinds.ok_or_else(|| reader.fault(KINDS, "a list of kinds"))?;
+    let kinds = kinds.ok_or_else(|| reader.attribute_error(KINDS, "a list of kinds"))?;
     if reader.number(STREAM_INDEX)? != TIP_INDEX || next > TIP_INDEX {
-        return Err(reader.fault(NEXT_INDEX, "the next index of a tip"));
+        return Err(reader.attribute_error(NEXT_INDEX, "the next index of a tip"));
     }
     Ok((decode_name(&reader)?, first, kinds))
 }
@@ -188,31 +189,31 @@ pub fn decode_event_batch(item: &Item) -> Result<EventBatch, RecordError> {
         events: decode_events(&reader)?,
     };
     if batch.index >= TIP_INDEX {
-        return Err(reader.fault(STREAM_INDEX, "the index of an event batch"));
+        return Err(reader.attribute_error(STREAM_INDEX, "the index of an event batch"));
     }
     if reader.number(NEXT_INDEX)? != batch.next() || batch.next() > TIP_INDEX {
-        return Err(reader.fault(NEXT_INDEX, "the index after the last event"));
+        return Err(reader.attribute_error(NEXT_INDEX, "the index after the last event"));
     }
     Ok(batch)
 }
 
 fn decode_name(reader: &Reader<'_>) -> Result<StreamName, RecordError> {
-    reader.text(STREAM)?.parse().map_err(|_| reader.fault(STREAM, "a stream name"))
+    reader.text(STREAM)?.parse().map_err(|_| reader.attribute_error(STREAM, "a stream name"))
 }
 
 /// Decodes an item's events and their kinds. At least one event is required.
 fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     let (events, kinds) = (reader.list(EVENTS)?, reader.list(KINDS)?);
     if events.is_empty() {
-        return Err(reader.fault(EVENTS, "a list with at least one event"));
+        return Err(reader.attribute_error(EVENTS, "a list with at least one event"));
     }
     if events.len() != kinds.len() {
-        return Err(reader.fault(KINDS, "one kind per event"));
+        return Err(reader.attribute_error(KINDS, "one kind per event"));
     }
     let events_with_kinds = events.iter().zip(kinds);
     let decoded = events_with_kinds.map(|(event, kind)| match kind {
         Attribute::Text(kind) => decode_event(event, kind),
-        _ => Err(reader.fault(KINDS, "a list of texts")),
+        _ => Err(reader.attribute_error(KINDS, "a list of texts")),
     });
     decoded.collect()
 }
@@ -229,7 +230,7 @@ fn decode_event(value: &Attribute, kind: &str) -> Result<StreamEvent, RecordErro
     let reader = map_reader(EVENT, value)?;
     Ok(StreamEvent {
         time_ms: reader.number(TIME)?,
-        kind: Kind::new(kind).map_err(|_| reader.fault(KINDS, "an event kind"))?,
+        kind: Kind::new(kind).map_err(|_| reader.attribute_error(KINDS, "an event kind"))?,
         data: decode_payload(&reader, [DATA, DATA_ENCODING])?,
         meta: decode_payload(&reader, [META, META_ENCODING])?,
         correlation: reader.optional_text(CORRELATION)?,
@@ -244,7 +245,7 @@ fn decode_unfold(value: &Attribute) -> Result<Unfold, RecordError> {
     Ok(Unfold {
         index: reader.number(STREAM_INDEX)?,
         time_ms: reader.number(TIME)?,
-        kind: Kind::new(&kind).map_err(|_| reader.fault(KINDS, "an unfold kind"))?,
+        kind: Kind::new(&kind).map_err(|_| reader.attribute_error(KINDS, "an unfold kind"))?,
         data: decode_payload(&reader, [DATA, DATA_ENCODING])?,
         meta: decode_payload(&reader, [META, META_ENCODING])?,
     })

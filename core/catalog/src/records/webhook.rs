@@ -32,7 +32,7 @@ pub fn encode(progress: WebhookProgress) -> Item {
 pub fn decode(item: &Item) -> Result<WebhookProgress, RecordError> {
     let reader = Reader { record: PROGRESS, item };
     let next = Checkpoint::new(reader.number(NEXT_INDEX)?);
-    let next = next.map_err(|_| reader.fault(NEXT_INDEX, "a checkpoint"))?;
+    let next = next.map_err(|_| reader.attribute_error(NEXT_INDEX, "a checkpoint"))?;
     Ok(WebhookProgress { feed: FeedId(reader.array(FEED)?), next })
 }
 

@@ -2,59 +2,102 @@
 //! past the entries committed since its base.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::commit::Committer;
 use super::request::{BODY_FRAME_BYTES, Payload, Request, RequestMutation, Upload};
-use super::scan::Scan;
-use crate::entry::{BodyError, Content, Edits, ExternalEdits, Mutation, encoded_mutation_bytes};
+use super::scan::{Scan, Tail};
+use crate::entry::{
+    BodyError, Content, Edits, Entry, ExternalEdits, Header, Mutation, encode_edits,
+    encode_external, encoded_mutation_bytes,
+};
 use crate::transform::SpaceMap;
 use cellar_base::limits::{MAX_BASES_PER_ENTRY, MAX_ENTRY_BODY_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
+/// Builds the request's next entry at `position`, directly after `tail`.
+pub(super) fn build_next_entry(
+    request: &Request,
+    scan: &Scan,
+    tail: &Tail,
+    position: Position,
+    created_s: u64,
+) -> Result<Entry, BodyError> {
+    let content = build_next_content(request, scan, position)?;
+    let body_bytes = encoded_body_bytes(position, &content)?;
+    let tail_state = scan.tail_state();
+    let summary = tail_state.map(|state| Arc::new(state.into_summary_after(&content)));
+    Ok(Entry {
+        log: request.log,
+        position,
+        created_s,
+        author: request.author.clone(),
+        header: Header { summary, ..tail.header.followed_by(body_bytes) },
+        content,
+    })
+}
+
+/// Returns the size of an entry's encoded body in bytes.
+fn encoded_body_bytes(position: Position, content: &Content) -> Result<usize, BodyError> {
+    let (_, body) = match content {
+        Content::Edits(edits) => encode_edits(position, &edits.mutations)?,
+        Content::External(external) => encode_external(position, external)?,
+        Content::Snapshot { .. } | Content::EndSegment => return Ok(0),
+    };
+    Ok(body.len())
+}
+
 /// Returns the content of the request's next entry, for the given `position`.
-pub(super) fn build_next_content(
+fn build_next_content(
     request: &Request,
     scan: &Scan,
     position: Position,
 ) -> Result<Content, BodyError> {
     let committer = committer_after(scan, position);
-    let mutations = match &request.payload {
+    match &request.payload {
         Payload::Upload(upload) => match build_external_edits(request, upload, &committer) {
-            Ok(external) => return Ok(Content::External(external)),
-            Err(rejection) => reject_all(upload, &rejection),
+            Ok(external_edits) => Ok(Content::External(external_edits)),
+            Err(rejection) => Ok(build_edits(request, scan, reject_all(upload, &rejection))),
         },
         Payload::Mutations(_) => {
+            let remaining_mutations = request.mutations_after(scan.last_committed_id);
             let mut builder = EntryBuilder::new(committer);
-            let remaining = request.after(scan.last_id).map(|(_, mutation)| mutation);
-            builder.add_while_fitting(remaining)?;
-            builder.mutations
+            builder.add_while_fitting(remaining_mutations.map(|(_, mutation)| mutation))?;
+            Ok(build_edits(request, scan, builder.mutations))
         }
-    };
-    Ok(Content::Edits(Edits {
+    }
+}
+
+/// Returns edits with the committed `mutations`, which follow the client's last committed mutation.
+fn build_edits(request: &Request, scan: &Scan, mutations: Vec<Mutation>) -> Content {
+    Content::Edits(Edits {
         client: request.client,
-        name: request.name.clone(),
-        first_id: scan.last_id.saturating_add(1),
+        name: request.client_name.clone(),
+        first_id: scan.last_committed_id.saturating_add(1),
         mutations,
-    }))
+    })
 }
 
 /// Returns the position of the oldest entry that is needed to transform the remaining mutations.
-pub(super) fn first_needed_position(request: &Request, scan: &Scan) -> Position {
+pub(super) fn oldest_needed_position(request: &Request, scan: &Scan) -> Position {
     // The mutation with the lowest base needs the oldest entry.
-    let lowest_base = request.transformed_bases_after(scan.last_id).min();
-    lowest_base.map_or(scan.start, |base| scan.viewpoint.first_needed_position(base))
+    let lowest_base = request.transformed_bases_after(scan.last_committed_id).min();
+    lowest_base.map_or(scan.start_position, |base| scan.viewpoint.first_needed_position(base))
 }
 
 /// Returns the position of the latest known edit if it is later than the state against which the
 /// request's undo or revert was resolved.
-pub(super) fn find_stale_resolution(request: &Request, scan: &Scan) -> Option<Position> {
-    let mut remaining = request.after(scan.last_id);
-    let resolved_at = remaining.find_map(|(_, mutation)| Some(mutation.resolved.as_ref()?.at))?;
+pub(super) fn find_edit_after_resolution(request: &Request, scan: &Scan) -> Option<Position> {
+    let mut remaining_mutations = request.mutations_after(scan.last_committed_id);
+    let resolution = remaining_mutations.find_map(|(_, mutation)| mutation.resolution.as_ref())?;
     // Entries before the first scanned entry are unknown and may be edits, so treat the first
     // scanned entry as an edit.
-    let newest = scan.newest_edit.max(Some(scan.start))?;
-    (newest > resolved_at).then_some(newest)
+    let newest_edit_position = match scan.newest_edit_position {
+        Some(position) => position.max(scan.start_position),
+        None => scan.start_position,
+    };
+    if newest_edit_position > resolution.state_position { Some(newest_edit_position) } else { None }
 }
 
 fn build_external_edits(
@@ -62,33 +105,33 @@ fn build_external_edits(
     upload: &Upload,
     committer: &Committer,
 ) -> Result<ExternalEdits, Rejection> {
-    let authored = ExternalEdits {
+    let authored_edits = ExternalEdits {
         client: request.client,
         first_id: request.first_id,
-        count: upload.count(),
+        count: upload.mutation_count(),
         base: upload.base,
         object: upload.object.clone(),
         bytes: upload.bytes,
         sha256: upload.sha256,
         map: SpaceMap::default(),
     };
-    committer.commit_external(authored, &upload.operations)
+    committer.commit_external(authored_edits, &upload.operations)
 }
 
 /// Creates a committer for mutations that follow the scanned entries.
 fn committer_after(scan: &Scan, position: Position) -> Committer {
     let viewpoint = scan.viewpoint.clone();
-    let committer = Committer::new(viewpoint, scan.start, position, scan.committed_bytes);
-    committer.with_state(scan.state())
+    let committer = Committer::new(viewpoint, scan.start_position, position, scan.committed_bytes);
+    committer.with_state(scan.tail_state())
 }
 
 fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {
-    let rejected = Mutation {
+    let rejected_mutation = Mutation {
         base: upload.base,
         authored: Operation::Rejected(rejection.clone()),
         committed: None,
     };
-    vec![rejected; upload.operations.len()]
+    vec![rejected_mutation; upload.operations.len()]
 }
 
 /// Accumulates the mutations of an entry under construction.
@@ -101,8 +144,12 @@ struct EntryBuilder {
 
 impl EntryBuilder {
     fn new(committer: Committer) -> Self {
-        let (mutations, bases) = (Vec::new(), BTreeSet::new());
-        Self { committer, mutations, body_bytes: BODY_FRAME_BYTES, bases }
+        Self {
+            committer,
+            mutations: Vec::new(),
+            body_bytes: BODY_FRAME_BYTES,
+            bases: BTreeSet::new(),
+        }
     }
 
     /// Commits and adds mutations until the next one would exceed `MAX_BASES_PER_ENTRY` or
@@ -116,14 +163,15 @@ impl EntryBuilder {
             if self.bases.len() > MAX_BASES_PER_ENTRY {
                 break;
             }
-            let committed = self.committer.commit(mutation);
-            let body_bytes = self.body_bytes.saturating_add(encoded_mutation_bytes(&committed)?);
-            if body_bytes > MAX_ENTRY_BODY_BYTES && !self.mutations.is_empty() {
+            let committed_mutation = self.committer.commit(mutation);
+            let mutation_bytes = encoded_mutation_bytes(&committed_mutation)?;
+            let extended_body_bytes = self.body_bytes.saturating_add(mutation_bytes);
+            if extended_body_bytes > MAX_ENTRY_BODY_BYTES && !self.mutations.is_empty() {
                 break;
             }
-            self.body_bytes = body_bytes;
-            self.committer.add_committed(&committed);
-            self.mutations.push(committed);
+            self.body_bytes = extended_body_bytes;
+            self.committer.add_committed(&committed_mutation);
+            self.mutations.push(committed_mutation);
         }
         Ok(())
     }

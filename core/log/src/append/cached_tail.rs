@@ -16,27 +16,33 @@ use cellar_base::position::Position;
 #[derive(Debug, Clone, Default)]
 pub struct CachedTail {
     entries: VecDeque<Arc<Entry>>,
-    bytes: usize,
+    cached_bytes: usize,
 }
 
 impl CachedTail {
     /// Adds an entry that was read or written. No-op unless the entry is later than the latest
     /// cached entry. If a gap precedes the entry, the cached entries are evicted first.
     pub fn add(&mut self, entry: &Arc<Entry>) {
-        if let Some(last) = self.entries.back() {
-            if entry.position <= last.position {
+        if let Some(last_entry) = self.entries.back() {
+            if entry.position <= last_entry.position {
                 return;
             }
-            if last.next_position() != Some(entry.position) {
+            let is_after_gap = last_entry.next_position() != Some(entry.position);
+            if is_after_gap {
                 self.entries.clear();
-                self.bytes = 0;
+                self.cached_bytes = 0;
             }
         }
-        self.bytes = self.bytes.saturating_add(entry.weight_bytes());
+        self.cached_bytes = self.cached_bytes.saturating_add(entry.weight_bytes());
         self.entries.push_back(Arc::clone(entry));
-        while self.bytes > MAX_CACHED_TAIL_BYTES && self.entries.len() > 1 {
-            if let Some(oldest) = self.entries.pop_front() {
-                self.bytes = self.bytes.saturating_sub(oldest.weight_bytes());
+        self.evict_oldest_entries();
+    }
+
+    /// Evicts entries until the cache is within its limit. Keeps at least one entry.
+    fn evict_oldest_entries(&mut self) {
+        while self.cached_bytes > MAX_CACHED_TAIL_BYTES && self.entries.len() > 1 {
+            if let Some(oldest_entry) = self.entries.pop_front() {
+                self.cached_bytes = self.cached_bytes.saturating_sub(oldest_entry.weight_bytes());
             }
         }
     }
@@ -45,16 +51,20 @@ impl CachedTail {
     /// not cached.
     #[must_use]
     pub fn entries_from(&self, base: Position) -> Vec<Arc<Entry>> {
-        match self.entries.binary_search_by_key(&base, |entry| entry.position) {
-            Ok(index) => self.entries.iter().skip(index).cloned().collect(),
-            Err(_) => Vec::new(),
+        match self.index_of(base) {
+            Some(base_index) => self.entries.iter().skip(base_index).cloned().collect(),
+            None => Vec::new(),
         }
+    }
+
+    fn index_of(&self, position: Position) -> Option<usize> {
+        self.entries.binary_search_by_key(&position, |entry| entry.position).ok()
     }
 
     /// Whether the entry at `base` is cached.
     #[must_use]
     pub fn covers(&self, base: Position) -> bool {
-        self.entries.binary_search_by_key(&base, |entry| entry.position).is_ok()
+        self.index_of(base).is_some()
     }
 
     /// Returns the latest cached entry.
@@ -111,7 +121,7 @@ mod tests {
         let mut tail = CachedTail::default();
         for num in 0..200 {
             tail.add(&text_entry(position(0, num), 64 * 1024));
-            assert!(tail.bytes <= MAX_CACHED_TAIL_BYTES);
+            assert!(tail.cached_bytes <= MAX_CACHED_TAIL_BYTES);
         }
         assert!(tail.entries_from(position(0, 0)).is_empty());
         assert_eq!(tail.last().unwrap().position, position(0, 199));

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::effect::{KnownState, sheet_not_added};
-use super::request::{RequestMutation, Resolved, too_large};
+use super::effect::{Effect, KnownState, rejection_of_missing_sheet};
+use super::request::{RequestMutation, Resolution, rejection_if_too_large};
 use super::scan::operations_bytes;
 use crate::entry::{ExternalEdits, Mutation, encode_external};
 use crate::transform::{SpaceMap, transform};
@@ -22,26 +22,33 @@ pub struct Committer {
     /// Position of the first entry in the viewpoint.
     viewpoint_start: Position,
     /// Position of the entry under construction.
-    position: Position,
+    entry_position: Position,
     /// Approximate response size of the operations committed for the request so far, in bytes.
     committed_bytes: usize,
     /// Memoized transform map and its base, from the last transformed mutation.
-    map: Option<(Position, SpaceMap)>,
+    map_from_base: Option<(Position, SpaceMap)>,
     /// State before the next mutation, if known.
     state: Option<KnownState>,
 }
 
 impl Committer {
-    /// Creates a committer for an entry at `position`. `viewpoint` must contain all entries
+    /// Creates a committer for an entry at `entry_position`. `viewpoint` must contain all entries
     /// starting at `viewpoint_start`. `committed_bytes` is the response size of the operations
     /// already committed for the request.
     pub fn new(
         viewpoint: Viewpoint,
         viewpoint_start: Position,
-        position: Position,
+        entry_position: Position,
         committed_bytes: usize,
     ) -> Self {
-        Self { viewpoint, viewpoint_start, position, committed_bytes, map: None, state: None }
+        Self {
+            viewpoint,
+            viewpoint_start,
+            entry_position,
+            committed_bytes,
+            map_from_base: None,
+            state: None,
+        }
     }
 
     /// Sets the state before the next mutation. Operations without an effect on this state are
@@ -63,44 +70,57 @@ impl Committer {
     ) -> Result<ExternalEdits, Rejection> {
         let mut map = self.map_from(authored.base)?;
         // A stored map must preserve the order of rows and columns.
-        if map.sheets().any(|(_, map)| !map.rows.keeps_order() || !map.columns.keeps_order()) {
-            return Err(too_far_behind());
+        if !map.keeps_order() {
+            return Err(rejection_of_distant_base());
         }
         let sheets: BTreeSet<SheetId> = operations.iter().filter_map(Operation::sheet).collect();
         for sheet in sheets {
-            let committed_sheet =
-                map.sheet_map(sheet).target.ok_or_else(|| sheet_not_added(sheet))?;
-            if !self.sheet_has_effect(authored.base, committed_sheet)? {
-                map.drop_sheet(sheet);
+            let Some(committed_sheet) = map.sheet_map(sheet).target else {
+                return Err(rejection_of_missing_sheet(sheet));
+            };
+            match self.effect_on_sheet(authored.base, committed_sheet)? {
+                Effect::ChangesState => {}
+                Effect::Nothing => map.drop_sheet(sheet),
             }
         }
-        let external = ExternalEdits { map: map.cells_only(), ..authored };
-        let encoded = encode_external(self.position, &external);
-        let bytes = encoded.map_or(usize::MAX, |(_, body)| body.len());
-        if bytes > MAX_ENTRY_BODY_BYTES || external.map.sheets().count() > MAX_MOVED_SHEETS {
-            return Err(too_far_behind());
+        let committed = ExternalEdits { map: map.without_added_sheets(), ..authored };
+        self.check_stored_map_fits(&committed)?;
+        Ok(committed)
+    }
+
+    /// Checks that the edits can be stored in an entry together with their map.
+    fn check_stored_map_fits(&self, external: &ExternalEdits) -> Result<(), Rejection> {
+        // Encoding cannot fail for these types.
+        let encoded_body = encode_external(self.entry_position, external);
+        let body_bytes = encoded_body.map_or(usize::MAX, |(_, body)| body.len());
+        let moved_sheet_count = external.map.sheets().count();
+        if body_bytes > MAX_ENTRY_BODY_BYTES || moved_sheet_count > MAX_MOVED_SHEETS {
+            return Err(rejection_of_distant_base());
         }
-        Ok(external)
+        Ok(())
     }
 
     /// Returns the committed form of a mutation, or a rejection if the mutation cannot be
     /// committed.
     pub fn commit(&mut self, mutation: &RequestMutation) -> Mutation {
-        let RequestMutation { base, authored, resolved } = mutation;
+        self.try_commit(mutation).unwrap_or_else(|rejection| {
+            Mutation::rejected(mutation.base, &mutation.authored, rejection)
+        })
+    }
+
+    fn try_commit(&mut self, mutation: &RequestMutation) -> Result<Mutation, Rejection> {
+        let RequestMutation { base, authored, resolution } = mutation;
         let committed = match authored {
-            Operation::Rejected(_) => Ok(None),
-            Operation::Undo(undo) => undo_operations(undo.position, resolved.as_ref()).map(Some),
+            Operation::Rejected(_) => None,
+            Operation::Undo(undo) => Some(undo_operations(undo.position, resolution.as_ref())?),
             Operation::Revert(revert) => {
-                revert_operations(revert.position, resolved.as_ref()).map(Some)
+                Some(revert_operations(revert.position, resolution.as_ref())?)
             }
-            authored => self.transform_operation(*base, authored),
+            _ => self.transform_operation(*base, authored)?,
         };
-        let result = committed.and_then(|committed| {
-            let mutation = Mutation { base: *base, authored: authored.clone(), committed };
-            self.check_size(&mutation)?;
-            Ok(mutation)
-        });
-        result.unwrap_or_else(|rejection| Mutation::rejected(*base, authored, rejection))
+        let committed_mutation = Mutation { base: *base, authored: authored.clone(), committed };
+        self.check_size(&committed_mutation)?;
+        Ok(committed_mutation)
     }
 
     /// Transforms an operation past the changes since its base. Returns `None` if the operation is
@@ -110,69 +130,83 @@ impl Committer {
         base: Position,
         authored: &Operation,
     ) -> Result<Option<Vec<Operation>>, Rejection> {
-        let map = match self.map.take() {
+        let map = self.memoized_map_from(base)?;
+        if let Some(sheet) = authored.sheet()
+            && map.sheet_map(sheet).target.is_none()
+        {
+            return Err(rejection_of_missing_sheet(sheet));
+        }
+        let transformed = transform(authored, map);
+        let committed_operation = match transformed.as_deref() {
+            None => authored,
+            Some([]) => return Ok(transformed),
+            Some([operation, ..]) => operation,
+        };
+        match self.effect_of(base, committed_operation)? {
+            Effect::ChangesState => Ok(transformed),
+            Effect::Nothing => Ok(Some(Vec::new())),
+        }
+    }
+
+    /// Like [`Committer::map_from`], but memoizes the map for further mutations on the same base.
+    fn memoized_map_from(&mut self, base: Position) -> Result<&SpaceMap, Rejection> {
+        let map = match self.map_from_base.take() {
             Some((map_base, map)) if map_base == base => map,
             _ => self.map_from(base)?,
         };
-        let committed = transform(authored, &map);
-        let missing_sheet = authored.sheet().filter(|sheet| map.sheet_map(*sheet).target.is_none());
-        self.map = Some((base, map));
-        if let Some(sheet) = missing_sheet {
-            return Err(sheet_not_added(sheet));
-        }
-        let effective = match committed.as_deref() {
-            None => authored,
-            Some([]) => return Ok(committed),
-            Some([first, ..]) => first,
-        };
-        if self.has_effect(base, effective)? { Ok(committed) } else { Ok(Some(Vec::new())) }
+        let (_, memoized_map) = self.map_from_base.insert((base, map));
+        Ok(memoized_map)
     }
 
     /// Returns the map from the client's coordinates after `base` to the coordinates of the latest
     /// entry.
     fn map_from(&self, base: Position) -> Result<SpaceMap, Rejection> {
         if self.viewpoint.first_needed_position(base) < self.viewpoint_start {
-            return Err(base_trimmed());
+            return Err(rejection_of_trimmed_base());
         }
-        let map = self.viewpoint.map_from(base).map_err(|_| too_far_behind())?;
-        if map.is_too_long() { Err(too_far_behind()) } else { Ok(map) }
+        let map = self.viewpoint.map_from(base).map_err(|_| rejection_of_distant_base())?;
+        if map.exceeds_run_limit() { Err(rejection_of_distant_base()) } else { Ok(map) }
     }
 
-    /// Whether an operation changes the known state. `true` if the state is unknown.
-    fn has_effect(&self, base: Position, operation: &Operation) -> Result<bool, Rejection> {
+    /// Returns the effect of an operation on the known state. An operation is assumed to have an
+    /// effect if the state is unknown.
+    fn effect_of(&self, base: Position, operation: &Operation) -> Result<Effect, Rejection> {
         match &self.state {
-            Some(state) => state.has_effect(&self.viewpoint, base, operation),
-            None => Ok(true),
+            Some(state) => state.effect_of(&self.viewpoint, base, operation),
+            None => Ok(Effect::ChangesState),
         }
     }
 
-    /// Whether cell operations on a sheet can have an effect.
-    fn sheet_has_effect(&self, base: Position, sheet: SheetId) -> Result<bool, Rejection> {
+    /// Returns the effect of cell operations on a sheet.
+    fn effect_on_sheet(&self, base: Position, sheet: SheetId) -> Result<Effect, Rejection> {
         let any_operation = Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::default() });
-        self.has_effect(base, &any_operation)
+        self.effect_of(base, &any_operation)
     }
 
     /// Checks that a mutation fits into an entry and that the request's committed operations fit
     /// into a response.
     fn check_size(&mut self, mutation: &Mutation) -> Result<(), Rejection> {
-        if let Some(rejection) = too_many_spans(mutation).or_else(|| too_large(mutation)) {
-            return Err(resolution_too_large(&mutation.authored).unwrap_or(rejection));
+        if let Some(rejection) =
+            rejection_if_too_many_spans(mutation).or_else(|| rejection_if_too_large(mutation))
+        {
+            return Err(rejection_of_large_resolution(&mutation.authored).unwrap_or(rejection));
         }
-        let bytes = mutation.committed.as_deref().map_or(0, operations_bytes);
-        let total = self.committed_bytes.saturating_add(bytes);
-        if total > MAX_REPLY_BYTES && self.committed_bytes > 0 {
+        let mutation_bytes = mutation.committed.as_deref().map_or(0, operations_bytes);
+        let total_bytes = self.committed_bytes.saturating_add(mutation_bytes);
+        let is_first_mutation = self.committed_bytes == 0;
+        if total_bytes > MAX_REPLY_BYTES && !is_first_mutation {
             let detail = "the committed operations of this request exceed the size of a reply; send \
                           the mutation in a request of its own";
             return Err(Rejection::new(RejectionReason::TooLarge, detail));
         }
-        self.committed_bytes = total;
+        self.committed_bytes = total_bytes;
         Ok(())
     }
 
     /// Adds a committed mutation to the viewpoint. Later mutations are transformed past it.
     pub fn add_committed(&mut self, mutation: &Mutation) {
-        let (authored, committed) = (&mutation.authored, mutation.effective());
-        if let Some((_, map)) = &mut self.map {
+        let (authored, committed) = (&mutation.authored, mutation.committed_operations());
+        if let Some((_, map)) = &mut self.map_from_base {
             if authored.is_resolved_on_append() {
                 // The client never saw the operations that its undo or revert was resolved to, so
                 // treat them as another client's changes.
@@ -184,32 +218,32 @@ impl Committer {
         if let Some(state) = &mut self.state {
             state.apply(committed);
         }
-        self.viewpoint.add_own_mutation(self.position, mutation.base, authored, committed);
+        self.viewpoint.add_own_mutation(self.entry_position, mutation.base, authored, committed);
     }
 }
 
-fn base_trimmed() -> Rejection {
+fn rejection_of_trimmed_base() -> Rejection {
     let detail = "the entries after the base of this edit were trimmed; reload the spreadsheet and \
                   repeat the edit";
     Rejection::new(RejectionReason::BaseGone, detail)
 }
 
-fn too_far_behind() -> Rejection {
+fn rejection_of_distant_base() -> Rejection {
     let detail = "too many rows, columns or sheets have moved since the base of this edit; reload \
                   the spreadsheet and repeat the edit";
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Returns the operations that undo the entry at `target`, or a rejection if nothing is left to
-/// undo.
+/// Returns the operations that undo the entry at `undone_position`, or a rejection if nothing is
+/// left to undo.
 fn undo_operations(
-    target: Position,
-    resolved: Option<&Resolved>,
+    undone_position: Position,
+    resolution: Option<&Resolution>,
 ) -> Result<Vec<Operation>, Rejection> {
-    match resolved {
-        Some(resolved) if !resolved.operations.is_empty() => Ok(resolved.operations.clone()),
+    match resolution {
+        Some(resolution) if !resolution.operations.is_empty() => Ok(resolution.operations.clone()),
         _ => {
-            let detail = format!("nothing is left to undo of the entry at {target}");
+            let detail = format!("nothing is left to undo of the entry at {undone_position}");
             Err(Rejection::new(RejectionReason::NothingToUndo, detail))
         }
     }
@@ -219,34 +253,34 @@ fn undo_operations(
 /// to revert or too much for one entry.
 fn revert_operations(
     target: Position,
-    resolved: Option<&Resolved>,
+    resolution: Option<&Resolution>,
 ) -> Result<Vec<Operation>, Rejection> {
-    let Some(resolved) = resolved else { return Err(revert_too_large(target)) };
-    if resolved.operations.is_empty() {
+    let Some(resolution) = resolution else { return Err(rejection_of_large_revert(target)) };
+    if resolution.operations.is_empty() {
         let detail = format!(
             "nothing to revert: position {target} does not exist, or the spreadsheet has not \
              changed since"
         );
         return Err(Rejection::new(RejectionReason::NothingToRevert, detail));
     }
-    Ok(resolved.operations.clone())
+    Ok(resolution.operations.clone())
 }
 
 /// Returns a rejection if an undo or revert does not fit into an entry, and `None` for any other
 /// operation.
-fn resolution_too_large(authored: &Operation) -> Option<Rejection> {
+fn rejection_of_large_resolution(authored: &Operation) -> Option<Rejection> {
     match authored {
         Operation::Undo(_) => {
             let detail = "the undo is too large for one entry; read the cells at an earlier \
                           position and set them again";
             Some(Rejection::new(RejectionReason::TooLarge, detail))
         }
-        Operation::Revert(revert) => Some(revert_too_large(revert.position)),
+        Operation::Revert(revert) => Some(rejection_of_large_revert(revert.position)),
         _ => None,
     }
 }
 
-fn revert_too_large(target: Position) -> Rejection {
+fn rejection_of_large_revert(target: Position) -> Rejection {
     let detail = format!(
         "the changes since {target} are too many to revert in one entry; fork the spreadsheet at \
          {target} instead"
@@ -254,17 +288,22 @@ fn revert_too_large(target: Position) -> Rejection {
     Rejection::new(RejectionReason::TooLarge, detail)
 }
 
-/// Rejection of a mutation whose transformed operations do not fit into an entry.
-fn too_many_spans(mutation: &Mutation) -> Option<Rejection> {
-    let committed = mutation.committed.as_ref()?;
-    let span_count = |operation: &Operation| match operation {
+/// Returns the number of spans of an operation: of its rows or its columns, whichever is greater.
+fn span_count(operation: &Operation) -> usize {
+    match operation {
         Operation::ClearRange(clear) => clear.rows.len().max(clear.columns.len()),
-        Operation::SetFormat(set) => set.rows.len().max(set.columns.len()),
+        Operation::SetFormat(set_format) => set_format.rows.len().max(set_format.columns.len()),
         Operation::DeleteRows(delete) | Operation::DeleteColumns(delete) => delete.spans.len(),
         _ => 0,
-    };
+    }
+}
+
+/// Rejection of a mutation whose transformed operations do not fit into an entry.
+fn rejection_if_too_many_spans(mutation: &Mutation) -> Option<Rejection> {
+    let committed = mutation.committed.as_ref()?;
     let has_too_many_spans = committed.iter().any(|operation| span_count(operation) > MAX_SPANS);
-    if !has_too_many_spans && committed.len() <= MAX_COMMITTED_OPERATIONS {
+    let has_too_many_operations = committed.len() > MAX_COMMITTED_OPERATIONS;
+    if !has_too_many_spans && !has_too_many_operations {
         return None;
     }
     let detail = "others inserted rows or columns inside its range, which now has too many parts; \

@@ -28,6 +28,15 @@ use cellar_sheet::metadata::{SheetFault, StateSummary};
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SetFormat, SheetId};
 use cellar_sheet::workbook::Workbook;
 
+/// Effect of an operation that is not rejected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// The operation changes the state.
+    ChangesState,
+    /// The operation changes nothing, because of changes by other clients.
+    Nothing,
+}
+
 /// State before the next mutation, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownState {
@@ -51,7 +60,7 @@ impl KnownState {
     /// Returns the state summary after an entry with this content.
     pub(super) fn into_summary_after(mut self, content: &Content) -> StateSummary {
         if let Content::Edits(edits) = content {
-            edits.mutations.iter().for_each(|mutation| self.apply(mutation.effective()));
+            edits.mutations.iter().for_each(|mutation| self.apply(mutation.committed_operations()));
         }
         self.summary
     }
@@ -68,50 +77,50 @@ impl KnownState {
         }
     }
 
-    /// Whether an operation changes this state. Returns `false` if other clients have deleted the
-    /// operation's sheet since `base`, or have moved its target past the end of the sheet.
+    /// Returns the effect of an operation on this state. It has none if other clients have deleted
+    /// the operation's sheet since `base`, or have moved its target past the end of the sheet.
     ///
     /// # Errors
     /// Returns a rejection if the operation can never have an effect.
-    pub(super) fn has_effect(
+    pub(super) fn effect_of(
         &self,
         viewpoint: &Viewpoint,
         base: Position,
         operation: &Operation,
-    ) -> Result<bool, Rejection> {
+    ) -> Result<Effect, Rejection> {
         if inserts_past_the_end(operation) {
-            return Ok(false);
+            return Ok(Effect::Nothing);
         }
-        match self.summary.sheets.check_operation(operation) {
-            Ok(()) => {
-                if let Operation::SetFormat(set) = operation {
-                    self.check_format_limit(set)?;
+        if let Err(fault) = self.summary.sheets.check_operation(operation) {
+            return match fault {
+                SheetFault::NoSuchSheet { sheet, .. }
+                    if viewpoint.was_deleted_after(base, SheetId(sheet)) =>
+                {
+                    Ok(Effect::Nothing)
                 }
-                Ok(true)
-            }
-            Err(SheetFault::NoSuchSheet { sheet, .. })
-                if viewpoint.deleted_at(SheetId(sheet)) > Some(base) =>
-            {
-                Ok(false)
-            }
-            Err(fault) => Err(reject_sheet_fault(&fault)),
+                fault => Err(rejection_of_sheet_fault(&fault)),
+            };
         }
+        if let Operation::SetFormat(set_format) = operation {
+            self.check_format_limit(set_format)?;
+        }
+        Ok(Effect::ChangesState)
     }
 
     /// Checks that a sheet has room for another range format. Falls back to the workbook if the
     /// summary is too coarse.
-    fn check_format_limit(&self, set: &SetFormat) -> Result<(), Rejection> {
-        if self.summary.has_room_for(set) {
+    fn check_format_limit(&self, set_format: &SetFormat) -> Result<(), Rejection> {
+        if self.summary.has_room_for(set_format) {
             return Ok(());
         }
-        let sheet = self.workbook.as_ref().and_then(|workbook| workbook.sheet(set.sheet));
-        if sheet.is_none_or(|sheet| sheet.formats().has_room_for(set)) {
+        let sheet = self.workbook.as_ref().and_then(|workbook| workbook.sheet(set_format.sheet));
+        if sheet.is_none_or(|sheet| sheet.formats().has_room_for(set_format)) {
             return Ok(());
         }
         let detail = format!(
             "sheet {} has too many range formats; first set one format on a range that covers \
              several of them",
-            set.sheet.0
+            set_format.sheet.0
         );
         Err(Rejection::new(RejectionReason::TooManyFormats, detail))
     }
@@ -126,12 +135,12 @@ fn inserts_past_the_end(operation: &Operation) -> bool {
 }
 
 /// Rejection of a mutation that targets a sheet whose creation was rejected.
-pub(super) fn sheet_not_added(sheet: SheetId) -> Rejection {
+pub(super) fn rejection_of_missing_sheet(sheet: SheetId) -> Rejection {
     let detail = format!("sheet {} does not exist: its addition was rejected", sheet.0);
     Rejection::new(RejectionReason::NoSuchSheet, detail)
 }
 
-fn reject_sheet_fault(fault: &SheetFault) -> Rejection {
+fn rejection_of_sheet_fault(fault: &SheetFault) -> Rejection {
     let reason = match fault {
         SheetFault::NoSuchSheet { .. } => RejectionReason::NoSuchSheet,
         SheetFault::Number { .. } => RejectionReason::SheetNumber,

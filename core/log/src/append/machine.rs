@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::batch::{build_next_content, find_stale_resolution, first_needed_position};
+use super::batch::{build_next_entry, find_edit_after_resolution, oldest_needed_position};
 use super::request::{Payload, Request};
 use super::rules::{Rules, SafetyRule};
-use super::scan::{Scan, Tail};
-use super::{AppendAction, AppendEvent, Appended, Inputs, MutationResult, Refusal};
-use crate::entry::{BodyError, Content, Entry, Header, encode_edits, encode_external};
+use super::scan::{NotNextEntry, Scan, Tail};
+use super::{AppendAction, AppendEvent, Appended, Inputs, Refusal};
+use crate::entry::Entry;
 use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{LOSSES_BEFORE_CATCH_UP, MAX_APPEND_AGE_S};
 use cellar_base::position::Position;
@@ -29,7 +29,7 @@ pub struct Append {
     /// Whether an earlier attempt of the current put has an unknown outcome.
     put_is_uncertain: bool,
     /// Number of consecutive puts that lost a race to another writer.
-    losses: u32,
+    lost_races: u32,
     /// Number of failed reads of any type.
     failed_reads: u32,
     /// Whether entries after a base have been trimmed. If so, the scan starts at the latest
@@ -41,7 +41,7 @@ pub struct Append {
 enum Phase {
     Reading {
         from: Position,
-        consistent: bool,
+        consistency: Consistency,
     },
     /// Checks whether the segment of a missing entry was trimmed, before refusing the append.
     CheckingTrim {
@@ -49,14 +49,14 @@ enum Phase {
     },
     FindingNewestSegment,
     ReadingState {
-        at: Position,
+        position: Position,
     },
     Putting {
         entry: Arc<Entry>,
     },
     WaitingToRead {
         from: Position,
-        consistent: bool,
+        consistency: Consistency,
     },
     WaitingToPut {
         entry: Arc<Entry>,
@@ -64,47 +64,67 @@ enum Phase {
     Finished,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Consistency {
+    Eventual,
+    Strong,
+}
+
 impl Append {
-    /// Starts an append. `cached` contains the cached entries starting at the request's lowest
+    /// Starts an append. `cached_entries` contains the cached_entries entries starting at the request's lowest
     /// base, and may be empty (see [`CachedTail::entries_from`](super::CachedTail::entries_from)).
     #[must_use]
-    pub fn begin(request: Request, cached: &[Arc<Entry>], inputs: Inputs) -> (Self, AppendAction) {
-        Self::begin_with(Rules::default(), request, cached, inputs)
+    pub fn begin(
+        request: Request,
+        cached_entries: &[Arc<Entry>],
+        inputs: Inputs,
+    ) -> (Self, AppendAction) {
+        Self::begin_with_rules(Rules::default(), request, cached_entries, inputs)
     }
 
     /// Like [`Append::begin`], but with safety rules chosen by the caller (the model checker).
     #[must_use]
-    pub fn begin_with(
+    pub fn begin_with_rules(
         rules: Rules,
         request: Request,
-        cached: &[Arc<Entry>],
+        cached_entries: &[Arc<Entry>],
         inputs: Inputs,
     ) -> (Self, AppendAction) {
         let lowest_base = request.lowest_base();
         let mut append = Self {
-            scan: Scan::new(&request, rules),
+            scan: Scan::at_lowest_base(&request, rules),
             request,
             rules,
-            phase: Phase::Reading { from: lowest_base, consistent: false },
+            phase: Phase::Reading { from: lowest_base, consistency: Consistency::Eventual },
             started_s: inputs.now_s,
             end_is_confirmed: false,
             failed_puts: 0,
             put_is_uncertain: false,
-            losses: 0,
+            lost_races: 0,
             failed_reads: 0,
             base_was_trimmed: false,
         };
-        let scanned = cached.iter().try_for_each(|entry| append.scan.add_entry(entry, false));
-        let base_is_cached = append.scan.tail.is_some();
-        if !base_is_cached && rules.is_enforced(SafetyRule::KnownExists) {
-            let action = append.read(lowest_base, false);
-            return (append, action);
-        }
-        let action = match append.scan.next {
-            Some(next) if scanned.is_err() => append.read(next, false),
-            _ => append.decide(inputs),
-        };
+        let scan_result = append.scan.add_read_entries(cached_entries);
+        let action = append.first_action(scan_result, inputs);
         (append, action)
+    }
+
+    /// Returns the first action after a scan of the cached entries with this result.
+    fn first_action(
+        &mut self,
+        scan_result: Result<(), NotNextEntry>,
+        inputs: Inputs,
+    ) -> AppendAction {
+        let base_is_cached = self.scan.tail.is_some();
+        if !base_is_cached && self.rules.is_enforced(SafetyRule::KnownExists) {
+            return self.read(self.request.lowest_base(), Consistency::Eventual);
+        }
+        match self.scan.next_position {
+            Some(next_position) if scan_result.is_err() => {
+                self.read(next_position, Consistency::Eventual)
+            }
+            _ => self.proceed_at_log_end(inputs),
+        }
     }
 
     /// Processes the result of the last action and returns the next action. Ends the append with
@@ -114,89 +134,86 @@ impl Append {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
             (phase, AppendEvent::ReadFailed { temporary }) => {
-                self.handle_read_failure(phase, temporary, inputs)
+                self.retry_failed_read(phase, temporary, inputs)
             }
-            (Phase::Reading { consistent, .. }, AppendEvent::Page { entries, more }) => {
-                self.handle_page(&entries, more, consistent, inputs)
+            (Phase::Reading { consistency, .. }, AppendEvent::Page { entries, has_more }) => {
+                self.scan_page(&entries, has_more, consistency, inputs)
             }
             (Phase::CheckingTrim { refusal }, AppendEvent::Page { entries, .. }) => {
-                self.handle_trim_check(refusal, &entries)
+                self.restart_or_refuse(refusal, &entries)
             }
             (Phase::FindingNewestSegment, AppendEvent::NewestSegment(newest)) => {
                 self.restart_at_newest_segment(newest)
             }
-            (Phase::ReadingState { at }, AppendEvent::State(metadata)) => {
-                self.scan.set_state(at, metadata);
-                self.decide(inputs)
+            (Phase::ReadingState { position }, AppendEvent::State(metadata)) => {
+                self.scan.set_read_state(position, metadata);
+                self.proceed_at_log_end(inputs)
             }
             (Phase::Putting { entry }, AppendEvent::PutAccepted) => {
-                self.handle_put_accepted(&entry, inputs)
+                self.scan_put_entry(&entry, inputs)
             }
             (Phase::Putting { entry }, AppendEvent::PutRefused { winner }) => {
-                self.handle_put_refused(&entry, &winner, inputs)
+                self.scan_winner(&entry, &winner, inputs)
             }
             (Phase::Putting { entry }, AppendEvent::PutUnknown) => {
-                self.handle_put_unknown(entry, inputs)
+                self.retry_uncertain_put(entry, inputs)
             }
-            // The failed attempt had no effect, but an earlier attempt may have succeeded.
-            (Phase::Putting { .. }, AppendEvent::PutFailed) if self.put_is_uncertain => {
-                finish(Err(Refusal::OutcomeUnknown))
+            (Phase::Putting { .. }, AppendEvent::PutFailed) => self.refuse_failed_put(),
+            (Phase::WaitingToRead { from, consistency }, AppendEvent::Waited) => {
+                self.read(from, consistency)
             }
-            (Phase::WaitingToRead { from, consistent }, AppendEvent::Waited) => {
-                self.read(from, consistent)
+            (Phase::WaitingToPut { entry }, AppendEvent::Waited) => {
+                self.put_unless_too_old(entry, inputs)
             }
-            (Phase::WaitingToPut { entry }, AppendEvent::Waited) => self.put(entry, inputs),
             _ => finish(Err(Refusal::Store)),
         };
         (self, action)
     }
 
-    fn handle_page(
+    fn scan_page(
         &mut self,
         entries: &[Arc<Entry>],
-        more: bool,
-        consistent: bool,
+        has_more: bool,
+        consistency: Consistency,
         inputs: Inputs,
     ) -> AppendAction {
-        let scanned = entries.iter().try_for_each(|entry| self.scan.add_entry(entry, false));
-        let Some(next) = self.scan.next else {
+        let scan_result = self.scan.add_read_entries(entries);
+        let Some(next_position) = self.scan.next_position else {
             return finish(Err(Refusal::Full));
         };
-        if scanned.is_err() {
-            // Treat a gap as the end of the log until a strongly consistent read finds a later
-            // entry.
-            if !consistent && self.rules.is_enforced(SafetyRule::ConsistentRefusal) {
-                return self.read(next, true);
-            }
-            return self.check_trim(Refusal::Corrupt { at: next });
+        if scan_result.is_err() {
+            return self.confirm_gap(next_position, consistency);
         }
-        let segment_ended = self.scan.tail.as_ref().is_some_and(|tail| tail.ended);
-        if !entries.is_empty() && (more || segment_ended) {
-            return self.read(next, consistent);
+        let tail_is_end_segment = self.scan.tail.as_ref().is_some_and(|tail| tail.is_end_segment);
+        if !entries.is_empty() && (has_more || tail_is_end_segment) {
+            return self.read(next_position, consistency);
         }
-        self.end_is_confirmed = consistent;
-        self.decide(inputs)
+        self.end_is_confirmed = consistency == Consistency::Strong;
+        self.proceed_at_log_end(inputs)
+    }
+
+    /// Treats a gap as the end of the log until a strongly consistent read finds a later entry.
+    fn confirm_gap(&mut self, gap: Position, consistency: Consistency) -> AppendAction {
+        let is_confirmed = consistency == Consistency::Strong;
+        if !is_confirmed && self.rules.is_enforced(SafetyRule::ConsistentRefusal) {
+            return self.read(gap, Consistency::Strong);
+        }
+        self.refuse_unless_trimmed(Refusal::Corrupt { at: gap })
     }
 
     /// Retries a failed read. Gives up on a permanent error or after too many failed reads.
-    fn handle_read_failure(
-        &mut self,
-        phase: Phase,
-        temporary: bool,
-        inputs: Inputs,
-    ) -> AppendAction {
+    fn retry_failed_read(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> AppendAction {
         self.failed_reads += 1;
         if !temporary || self.failed_reads >= self.rules.max_reads() {
             return finish(Err(Refusal::Store));
         }
         match phase {
-            Phase::Reading { from, consistent } => {
-                self.phase = Phase::WaitingToRead { from, consistent };
-                AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
+            Phase::Reading { from, consistency } => {
+                self.wait_to_read(from, consistency, self.failed_reads, inputs)
             }
-            Phase::CheckingTrim { refusal } => self.check_trim(refusal),
+            Phase::CheckingTrim { refusal } => self.refuse_unless_trimmed(refusal),
             Phase::FindingNewestSegment => self.find_newest_segment(),
-            Phase::ReadingState { at } => self.read_state(at),
+            Phase::ReadingState { position } => self.read_tail_state(position),
             Phase::Putting { .. }
             | Phase::WaitingToRead { .. }
             | Phase::WaitingToPut { .. }
@@ -204,53 +221,52 @@ impl Append {
         }
     }
 
-    fn handle_put_accepted(&mut self, entry: &Arc<Entry>, inputs: Inputs) -> AppendAction {
+    fn scan_put_entry(&mut self, entry: &Arc<Entry>, inputs: Inputs) -> AppendAction {
         self.failed_puts = 0;
-        self.losses = 0;
+        self.lost_races = 0;
         self.put_is_uncertain = false;
         self.end_is_confirmed = false;
-        match self.scan.add_entry(entry, true) {
-            Ok(()) => self.decide(inputs),
-            Err(_) => finish(Err(Refusal::Corrupt { at: entry.position })),
+        match self.scan.add_put_entry(entry) {
+            Ok(()) => self.proceed_at_log_end(inputs),
+            Err(NotNextEntry) => finish(Err(Refusal::Corrupt { at: entry.position })),
         }
     }
 
-    fn handle_put_refused(
+    fn scan_winner(
         &mut self,
-        put: &Arc<Entry>,
+        refused_entry: &Arc<Entry>,
         winner: &Arc<Entry>,
         inputs: Inputs,
     ) -> AppendAction {
-        let earlier_attempt_succeeded = self.put_is_uncertain && put == winner;
+        let earlier_attempt_succeeded = self.put_is_uncertain && refused_entry == winner;
         self.put_is_uncertain = false;
         if earlier_attempt_succeeded {
-            return self.handle_put_accepted(put, inputs);
+            return self.scan_put_entry(refused_entry, inputs);
         }
         self.end_is_confirmed = false;
         self.failed_puts += 1;
-        self.losses += 1;
-        if self.scan.add_entry(winner, false).is_err() {
+        self.lost_races += 1;
+        if self.scan.add_read_entry(winner).is_err() {
             return finish(Err(Refusal::Store));
         }
-        if self.is_done() {
-            return self.decide(inputs);
+        if self.all_mutations_are_committed() {
+            return self.proceed_at_log_end(inputs);
         }
         if self.failed_puts >= self.rules.max_puts() {
             return finish(Err(Refusal::Contention));
         }
-        match self.scan.next {
+        match self.scan.next_position {
             // Other writers are faster. Catching up with one query is cheaper than losing another
             // put for each of their entries.
-            Some(from) if self.losses >= LOSSES_BEFORE_CATCH_UP => {
-                self.losses = 0;
-                self.phase = Phase::WaitingToRead { from, consistent: false };
-                AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
+            Some(next_position) if self.lost_races >= LOSSES_BEFORE_CATCH_UP => {
+                self.lost_races = 0;
+                self.wait_to_read(next_position, Consistency::Eventual, self.failed_puts, inputs)
             }
-            _ => self.decide(inputs),
+            _ => self.proceed_at_log_end(inputs),
         }
     }
 
-    fn handle_put_unknown(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
+    fn retry_uncertain_put(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
         self.put_is_uncertain = true;
         self.failed_puts += 1;
         if self.failed_puts >= self.rules.max_puts() {
@@ -258,73 +274,82 @@ impl Append {
         }
         if !self.rules.is_enforced(SafetyRule::SameKeyRetry) {
             self.scan.assume_foreign_entry(&entry);
-            return self.decide(inputs);
+            return self.proceed_at_log_end(inputs);
         }
         self.phase = Phase::WaitingToPut { entry };
         AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
     }
 
+    /// The failed attempt had no effect, but an earlier attempt of the put may have succeeded.
+    fn refuse_failed_put(&self) -> AppendAction {
+        let refusal = if self.put_is_uncertain { Refusal::OutcomeUnknown } else { Refusal::Store };
+        finish(Err(refusal))
+    }
+
     /// Handles a possible end of the log: puts the next entry, reads again, or finishes.
-    fn decide(&mut self, inputs: Inputs) -> AppendAction {
+    fn proceed_at_log_end(&mut self, inputs: Inputs) -> AppendAction {
         if self.scan.tail.is_none() && !self.rules.is_enforced(SafetyRule::KnownExists) {
             self.scan.assume_base_exists(self.request.incarnation);
         }
         let Some(tail) = self.scan.tail.clone() else {
-            return self.handle_missing_base(inputs);
+            return self.retry_or_refuse_missing_base(inputs);
         };
-        if let Some(base) = self.scan.unseen_bases.first().copied() {
-            return self.refuse(Refusal::UnknownBase { base });
+        if let Some(unknown_base) = self.scan.unseen_bases.first().copied() {
+            return self.refuse_at_confirmed_end(Refusal::UnknownBase { base: unknown_base });
         }
         if tail.header.incarnation != self.request.incarnation {
-            return self.refuse(Refusal::IncarnationChanged);
+            return self.refuse_at_confirmed_end(Refusal::IncarnationChanged);
         }
-        if self.is_done() {
+        if self.all_mutations_are_committed() {
             return finish(Ok(self.take_result(tail)));
         }
-        if let Some(refusing) = self.check_numbering() {
-            return refusing;
+        if let Some(refusing_action) = self.find_numbering_refusal() {
+            return refusing_action;
         }
-        let needed = first_needed_position(&self.request, &self.scan);
-        if needed < self.scan.start && !self.base_was_trimmed {
-            let from = needed.step_back_from(tail.position);
-            self.scan.restart(&self.request, from);
-            return self.read(from, false);
+        let oldest_needed = oldest_needed_position(&self.request, &self.scan);
+        if oldest_needed < self.scan.start_position && !self.base_was_trimmed {
+            let scan_start = oldest_needed.step_back_from(tail.position);
+            self.scan.restart_at(scan_start, &self.request);
+            return self.read(scan_start, Consistency::Eventual);
         }
-        if let Some(newest) = find_stale_resolution(&self.request, &self.scan) {
-            return finish(Err(Refusal::StaleResolution { newest }));
+        if let Some(newest_edit) = find_edit_after_resolution(&self.request, &self.scan) {
+            return finish(Err(Refusal::StaleResolution { newest: newest_edit }));
         }
         self.put_next_entry(&tail, inputs)
     }
 
     /// Handles a scan that found no entry at its start position.
-    fn handle_missing_base(&mut self, inputs: Inputs) -> AppendAction {
-        let start = self.scan.start;
+    fn retry_or_refuse_missing_base(&mut self, inputs: Inputs) -> AppendAction {
+        let scan_start = self.scan.start_position;
         if self.base_was_trimmed {
             // The latest segment's record proves that the segment exists.
-            return self.await_segment(start, inputs);
+            return self.await_segment(scan_start, inputs);
         }
-        self.refuse(Refusal::UnknownBase { base: start })
+        self.refuse_at_confirmed_end(Refusal::UnknownBase { base: scan_start })
     }
 
     /// Checks that the first mutation directly follows the client's last committed mutation.
     /// Otherwise, returns the action that refuses the request.
-    fn check_numbering(&mut self) -> Option<AppendAction> {
-        if self.base_was_trimmed && !self.request.numbering_known {
+    fn find_numbering_refusal(&mut self) -> Option<AppendAction> {
+        if self.base_was_trimmed && !self.request.numbering_is_trusted {
             let base = self.request.lowest_base();
             return Some(finish(Err(Refusal::BaseGone { base })));
         }
         let first_id = self.request.first_id;
-        let expected = self.scan.last_id.saturating_add(1);
-        if first_id > expected {
-            if !self.base_was_trimmed {
-                return Some(self.refuse(Refusal::Gap { expected, got: first_id }));
-            }
-            // The missing mutations may be in trimmed entries.
-            self.scan.last_id = first_id.saturating_sub(1);
+        let expected_id = self.scan.last_committed_id.saturating_add(1);
+        let has_gap = first_id > expected_id;
+        if has_gap && !self.base_was_trimmed {
+            let refusal = Refusal::Gap { expected: expected_id, got: first_id };
+            return Some(self.refuse_at_confirmed_end(refusal));
         }
-        let last_id = self.scan.last_id;
-        if matches!(self.request.payload, Payload::Upload(_)) && last_id >= first_id {
-            return Some(finish(Err(Refusal::Overlap { last_id })));
+        if has_gap {
+            // The missing mutations may be in trimmed entries.
+            self.scan.last_committed_id = first_id.saturating_sub(1);
+        }
+        let last_committed_id = self.scan.last_committed_id;
+        let is_upload = matches!(self.request.payload, Payload::Upload(_));
+        if is_upload && first_id <= last_committed_id {
+            return Some(finish(Err(Refusal::Overlap { last_id: last_committed_id })));
         }
         None
     }
@@ -332,17 +357,17 @@ impl Append {
     /// Puts the request's next entry, or returns the read of the segment or state that must happen
     /// first.
     fn put_next_entry(&mut self, tail: &Tail, inputs: Inputs) -> AppendAction {
-        let Some(next) = self.scan.next else {
+        let Some(next_position) = self.scan.next_position else {
             return finish(Err(Refusal::Full));
         };
-        if tail.ended && self.rules.is_enforced(SafetyRule::EndSegmentCheck) {
-            return self.await_segment(next, inputs);
+        if tail.is_end_segment && self.rules.is_enforced(SafetyRule::EndSegmentCheck) {
+            return self.await_segment(next_position, inputs);
         }
         if self.scan.needs_state(tail, &self.request) {
-            return self.read_state(tail.position);
+            return self.read_tail_state(tail.position);
         }
-        match self.build_entry(next, tail, inputs) {
-            Ok(entry) => self.put(Arc::new(entry), inputs),
+        match build_next_entry(&self.request, &self.scan, tail, next_position, inputs.now_s) {
+            Ok(entry) => self.put_unless_too_old(Arc::new(entry), inputs),
             // Encoding cannot fail: `Request::new` has already encoded these mutations.
             Err(_) => finish(Err(Refusal::Store)),
         }
@@ -351,81 +376,59 @@ impl Append {
     /// Waits for the first entry of an existing segment to become visible. The entry was written in
     /// the same transaction as the preceding segment's End Segment (the last entry of a segment),
     /// but eventually consistent reads may lag behind.
-    fn await_segment(&mut self, first_entry: Position, inputs: Inputs) -> AppendAction {
+    fn await_segment(&mut self, segment_start: Position, inputs: Inputs) -> AppendAction {
         if !self.end_is_confirmed || self.failed_reads >= self.rules.max_reads() {
-            return self.refuse(Refusal::Corrupt { at: first_entry });
+            return self.refuse_at_confirmed_end(Refusal::Corrupt { at: segment_start });
         }
         self.failed_reads += 1;
-        self.phase = Phase::WaitingToRead { from: first_entry, consistent: true };
-        AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
+        self.wait_to_read(segment_start, Consistency::Strong, self.failed_reads, inputs)
     }
 
     /// Whether all mutations of the request are committed.
-    fn is_done(&self) -> bool {
-        self.scan.last_id >= self.request.last_id()
+    fn all_mutations_are_committed(&self) -> bool {
+        self.scan.last_committed_id >= self.request.last_id()
     }
 
-    fn build_entry(
-        &self,
-        position: Position,
-        tail: &Tail,
-        inputs: Inputs,
-    ) -> Result<Entry, BodyError> {
-        let content = build_next_content(&self.request, &self.scan, position)?;
-        let body_bytes = match &content {
-            Content::Edits(edits) => encode_edits(position, &edits.mutations)?.1.len(),
-            Content::External(external) => encode_external(position, external)?.1.len(),
-            Content::Snapshot { .. } | Content::EndSegment => 0,
-        };
-        let summary = self.scan.state().map(|state| Arc::new(state.into_summary_after(&content)));
-        Ok(Entry {
-            log: self.request.log,
-            position,
-            created_s: inputs.now_s,
-            author: self.request.author.clone(),
-            header: Header { summary, ..tail.header.followed_by(body_bytes) },
-            content,
-        })
-    }
-
-    fn read_state(&mut self, at: Position) -> AppendAction {
-        self.phase = Phase::ReadingState { at };
-        AppendAction::ReadState { at }
+    fn read_tail_state(&mut self, tail_position: Position) -> AppendAction {
+        self.phase = Phase::ReadingState { position: tail_position };
+        AppendAction::ReadState { at: tail_position }
     }
 
     /// Refuses the request if a strongly consistent read has confirmed the end of the log.
     /// Otherwise, continues with a strongly consistent read.
-    fn refuse(&mut self, refusal: Refusal) -> AppendAction {
+    fn refuse_at_confirmed_end(&mut self, refusal: Refusal) -> AppendAction {
         let may_refuse =
             self.end_is_confirmed || !self.rules.is_enforced(SafetyRule::ConsistentRefusal);
-        if let Some(next) = self.scan.next
-            && !may_refuse
-        {
-            return self.read(next, true);
+        match self.scan.next_position {
+            Some(next_position) if !may_refuse => self.read(next_position, Consistency::Strong),
+            _ => self.refuse_unless_trimmed(refusal),
         }
-        self.check_trim(refusal)
     }
 
     /// Handles a refusal. If an entry is missing, first reads the first entry of its segment, which
     /// records whether the segment was trimmed. Otherwise, refuses the request immediately.
-    fn check_trim(&mut self, refusal: Refusal) -> AppendAction {
-        let missing = match refusal {
+    fn refuse_unless_trimmed(&mut self, refusal: Refusal) -> AppendAction {
+        let missing_position = match refusal {
             Refusal::UnknownBase { base } => base,
             Refusal::Corrupt { at } => at,
-            refusal => return finish(Err(refusal)),
+            other_refusal => return finish(Err(other_refusal)),
         };
         if self.base_was_trimmed {
             return finish(Err(refusal));
         }
         self.phase = Phase::CheckingTrim { refusal };
-        AppendAction::Read { from: missing.segment_start(), consistent: true }
+        AppendAction::Read { from: missing_position.segment_start(), consistent: true }
     }
 
-    fn handle_trim_check(&mut self, refusal: Refusal, entries: &[Arc<Entry>]) -> AppendAction {
-        if entries.first().is_some_and(|first| first.is_trimmed()) {
-            return self.find_newest_segment();
-        }
-        finish(Err(refusal))
+    /// Restarts the append at the latest segment if the first of these segment entries records a
+    /// trim.
+    fn restart_or_refuse(
+        &mut self,
+        refusal: Refusal,
+        segment_entries: &[Arc<Entry>],
+    ) -> AppendAction {
+        let segment_is_trimmed = segment_entries.first().is_some_and(|first| first.is_trimmed());
+        if segment_is_trimmed { self.find_newest_segment() } else { finish(Err(refusal)) }
     }
 
     fn find_newest_segment(&mut self) -> AppendAction {
@@ -436,29 +439,41 @@ impl Append {
     /// Restarts the scan at the latest segment because entries after a base were trimmed. The rest
     /// of the log is sufficient to continue the client's mutation ids; the mutations themselves are
     /// committed as rejected.
-    fn restart_at_newest_segment(&mut self, newest: Option<u32>) -> AppendAction {
-        let start = newest.and_then(|segment| Position::new(segment, 0).ok());
-        let Some(start) = start else {
-            return finish(Err(Refusal::Corrupt { at: self.scan.start }));
+    fn restart_at_newest_segment(&mut self, newest_segment: Option<u32>) -> AppendAction {
+        let segment_start = newest_segment.and_then(|segment| Position::new(segment, 0).ok());
+        let Some(segment_start) = segment_start else {
+            return finish(Err(Refusal::Corrupt { at: self.scan.start_position }));
         };
         self.base_was_trimmed = true;
         self.end_is_confirmed = false;
-        self.scan.restart(&self.request, start);
-        self.read(start, true)
+        self.scan.restart_at(segment_start, &self.request);
+        self.read(segment_start, Consistency::Strong)
     }
 
-    fn read(&mut self, from: Position, consistent: bool) -> AppendAction {
-        self.phase = Phase::Reading { from, consistent };
-        AppendAction::Read { from, consistent }
+    fn read(&mut self, from: Position, consistency: Consistency) -> AppendAction {
+        self.phase = Phase::Reading { from, consistency };
+        AppendAction::Read { from, consistent: consistency == Consistency::Strong }
+    }
+
+    /// Waits before a read, because `failed_attempts` requests have failed so far.
+    fn wait_to_read(
+        &mut self,
+        from: Position,
+        consistency: Consistency,
+        failed_attempts: u32,
+        inputs: Inputs,
+    ) -> AppendAction {
+        self.phase = Phase::WaitingToRead { from, consistency };
+        AppendAction::Wait { delay_ms: full_jitter_ms(failed_attempts, inputs.random) }
     }
 
     /// Puts the entry unless the append is too old. After a long suspension of the process, its
     /// reads may predate a trim, which frees the keys of trimmed entries.
-    fn put(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
-        let is_old = inputs.now_s > self.started_s.saturating_add(MAX_APPEND_AGE_S);
-        if is_old && self.rules.is_enforced(SafetyRule::BoundedAge) {
-            let is_uncertain = self.put_is_uncertain;
-            let refusal = if is_uncertain { Refusal::OutcomeUnknown } else { Refusal::Contention };
+    fn put_unless_too_old(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
+        let is_too_old = inputs.now_s > self.started_s.saturating_add(MAX_APPEND_AGE_S);
+        if is_too_old && self.rules.is_enforced(SafetyRule::BoundedAge) {
+            let refusal =
+                if self.put_is_uncertain { Refusal::OutcomeUnknown } else { Refusal::Contention };
             return finish(Err(refusal));
         }
         self.phase = Phase::Putting { entry: Arc::clone(&entry) };
@@ -468,26 +483,13 @@ impl Append {
     /// Returns the result of the finished append. Moves the entries that the client is missing out
     /// of the scan.
     fn take_result(&mut self, tail: Tail) -> Appended {
-        let ids = self.request.first_id..=self.request.last_id();
+        let mutation_ids = self.request.first_id..=self.request.last_id();
         Appended {
-            results: ids.map(|id| self.mutation_result(id)).collect(),
+            results: mutation_ids.map(|id| self.scan.mutation_result(id)).collect(),
             tail: tail.position,
             header: tail.header,
-            missing: std::mem::take(&mut self.scan.missing),
-            missing_from: self.scan.missing_from,
-        }
-    }
-
-    fn mutation_result(&self, id: u64) -> MutationResult {
-        let outcome = self.scan.outcome(id).cloned().unwrap_or_default();
-        let committed_entry = self.scan.entry_of(id);
-        MutationResult {
-            id,
-            position: committed_entry.map(|entry| entry.position),
-            duplicate: !committed_entry.is_some_and(|entry| entry.is_own),
-            rejection: outcome.rejection,
-            committed: outcome.committed,
-            no_effect: outcome.no_effect,
+            missing: std::mem::take(&mut self.scan.missing_entries),
+            missing_from: self.scan.missing_truncated_after,
         }
     }
 }

@@ -33,7 +33,7 @@ pub(crate) mod tests;
 pub use cached_tail::CachedTail;
 pub use machine::Append;
 pub use request::{
-    ImportRequest, InvalidRequest, NewMutation, Request, ResolutionRequest, Resolved, Target,
+    ImportRequest, InvalidRequest, NewMutation, Request, Resolution, ResolutionRequest, Target,
     Upload,
 };
 pub use rules::{Rules, SafetyRule};
@@ -84,7 +84,7 @@ pub enum AppendEvent {
         /// Entries in ascending order.
         entries: Vec<Arc<Entry>>,
         /// Whether the segment may contain later entries.
-        more: bool,
+        has_more: bool,
     },
     /// The latest segment number, or `None` if the log has no segments.
     NewestSegment(Option<u32>),

@@ -22,12 +22,12 @@ pub struct NewMutation {
     pub operation: Operation,
 }
 
-/// The concrete operations that an undo or revert was resolved to.
+/// The concrete operations that an undo or revert was resolution to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Resolved {
+pub struct Resolution {
     /// Position of the state that the operations were computed from. The operations are not put if
     /// the log contains a later edit.
-    pub at: Position,
+    pub state_position: Position,
     /// Operations that reverse the edits, in order. Empty if nothing is left to reverse.
     pub operations: Vec<Operation>,
 }
@@ -65,7 +65,7 @@ pub struct ImportRequest<'a> {
     pub import: &'a ImportSheet,
 }
 
-/// Reference to an uploaded object that contains one operation per mutation.
+/// Reference to an uploaded_operations object that contains one operation per mutation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Upload {
     /// Key of the object.
@@ -83,7 +83,7 @@ pub struct Upload {
 impl Upload {
     /// Returns the number of mutations.
     #[must_use]
-    pub fn count(&self) -> u32 {
+    pub fn mutation_count(&self) -> u32 {
         u32::try_from(self.operations.len()).unwrap_or(u32::MAX)
     }
 }
@@ -93,13 +93,13 @@ impl Upload {
 pub struct Request {
     pub(super) log: LogId,
     pub(super) client: ClientKey,
-    pub(super) name: Option<ClientName>,
+    pub(super) client_name: Option<ClientName>,
     /// Whether the client's mutation ids are trusted even if some of its entries were trimmed.
-    pub(super) numbering_known: bool,
+    pub(super) numbering_is_trusted: bool,
     pub(super) author: Option<String>,
     pub(super) incarnation: u32,
     /// Highest mutation id that the client knows to be committed.
-    pub(super) acknowledged: u64,
+    pub(super) acknowledged_id: u64,
     pub(super) first_id: u64,
     pub(super) payload: Payload,
 }
@@ -109,7 +109,7 @@ pub struct Request {
 pub(super) enum Payload {
     /// Mutations with inline operations.
     Mutations(Vec<RequestMutation>),
-    /// Mutations whose operations are in an uploaded object. Committed as a single entry.
+    /// Mutations whose operations are in an uploaded_operations object. Committed as a single entry.
     Upload(Upload),
 }
 
@@ -119,7 +119,7 @@ pub(super) enum Payload {
 pub struct RequestMutation {
     pub(crate) base: Position,
     pub(crate) authored: Operation,
-    pub(super) resolved: Option<Resolved>,
+    pub(super) resolution: Option<Resolution>,
 }
 
 /// Reason why a request is invalid.
@@ -143,9 +143,9 @@ pub enum InvalidRequest {
         id: u64,
     },
     /// The request combines an undo or revert with other mutations, which would change the state
-    /// that the undo or revert was resolved against.
+    /// that the undo or revert was resolution against.
     #[error("an undo or revert must be the only mutation of a request")]
-    NotAlone,
+    ResolutionNotAlone,
     /// A mutation id exceeds the integers that JSON numbers represent exactly.
     #[error("mutation id {id} is too large; at most {MAX_MUTATION_ID} is allowed")]
     IdTooLarge {
@@ -164,11 +164,14 @@ impl Request {
         client: ClientKey,
         author: Option<String>,
         incarnation: u32,
-        acknowledged: u64,
+        acknowledged_id: u64,
         mutations: Vec<NewMutation>,
     ) -> Result<Self, InvalidRequest> {
-        let mutations = mutations.into_iter().map(|new| (new.id, RequestMutation::new(new)));
-        Self::from_numbered(log, client, author, incarnation, acknowledged, mutations.collect())
+        let numbered_mutations = mutations
+            .into_iter()
+            .map(|mutation| (mutation.id, RequestMutation::validated_or_rejected(mutation)))
+            .collect();
+        Self::from_numbered(log, client, author, incarnation, acknowledged_id, numbered_mutations)
     }
 
     /// Validates the number of mutations and their ids.
@@ -177,22 +180,24 @@ impl Request {
         client: ClientKey,
         author: Option<String>,
         incarnation: u32,
-        acknowledged: u64,
-        mutations: Vec<(u64, RequestMutation)>,
+        acknowledged_id: u64,
+        numbered_mutations: Vec<(u64, RequestMutation)>,
     ) -> Result<Self, InvalidRequest> {
-        let first_id = mutations.first().map(|(id, _)| *id).ok_or(InvalidRequest::NoMutations)?;
-        if mutations.len() > MAX_MUTATIONS_PER_REQUEST {
-            return Err(InvalidRequest::TooManyMutations { count: mutations.len() });
-        }
-        check_id(acknowledged)?;
-        check_ids(mutations.iter().map(|(id, _)| *id))?;
-        let mutations: Vec<_> = mutations.into_iter().map(|(_, mutation)| mutation).collect();
-        let is_resolved = |mutation: &RequestMutation| mutation.authored.is_resolved_on_append();
-        if mutations.len() > 1 && mutations.iter().any(is_resolved) {
-            return Err(InvalidRequest::NotAlone);
+        let (ids, mutations): (Vec<u64>, Vec<RequestMutation>) =
+            numbered_mutations.into_iter().unzip();
+        let Some(first_id) = ids.first().copied() else {
+            return Err(InvalidRequest::NoMutations);
+        };
+        check_mutation_count(mutations.len())?;
+        check_id_is_not_too_large(acknowledged_id)?;
+        check_ids_are_consecutive(&ids)?;
+        let has_undo_or_revert =
+            mutations.iter().any(|mutation| mutation.authored.is_resolved_on_append());
+        if has_undo_or_revert && mutations.len() > 1 {
+            return Err(InvalidRequest::ResolutionNotAlone);
         }
         let payload = Payload::Mutations(mutations);
-        Ok(Self::from_valid(log, client, author, incarnation, acknowledged, first_id, payload))
+        Ok(Self::from_valid(log, client, author, incarnation, acknowledged_id, first_id, payload))
     }
 
     /// Creates a request from a valid payload, with trusted mutation ids.
@@ -201,25 +206,25 @@ impl Request {
         client: ClientKey,
         author: Option<String>,
         incarnation: u32,
-        acknowledged: u64,
+        acknowledged_id: u64,
         first_id: u64,
         payload: Payload,
     ) -> Self {
         Self {
             log,
             client,
-            name: None,
-            numbering_known: true,
+            client_name: None,
+            numbering_is_trusted: true,
             author,
             incarnation,
-            acknowledged,
+            acknowledged_id,
             first_id,
             payload,
         }
     }
 
     /// Creates a request for the only mutation of a new client, to be put directly after the state
-    /// at `at`. Refused with [`Refusal::StaleResolution`](super::Refusal::StaleResolution) if the
+    /// at `state_position`. Refused with [`Refusal::StaleResolution`](super::Refusal::StaleResolution) if the
     /// log contains a later edit.
     #[must_use]
     pub fn directly_after(
@@ -227,13 +232,18 @@ impl Request {
         client: ClientKey,
         author: Option<String>,
         incarnation: u32,
-        at: Position,
+        state_position: Position,
         operation: Operation,
     ) -> Self {
-        let mutation = RequestMutation::new(NewMutation { id: 1, base: at, operation });
-        let resolved = Some(Resolved { at, operations: Vec::new() });
-        let payload = Payload::Mutations(vec![RequestMutation { resolved, ..mutation }]);
-        Self::from_valid(log, client, author, incarnation, 0, 1, payload)
+        const ACKNOWLEDGED_ID: u64 = 0;
+        const FIRST_ID: u64 = 1;
+        let new_mutation = NewMutation { id: FIRST_ID, base: state_position, operation };
+        let mutation = RequestMutation {
+            resolution: Some(Resolution { state_position, operations: Vec::new() }),
+            ..RequestMutation::validated_or_rejected(new_mutation)
+        };
+        let payload = Payload::Mutations(vec![mutation]);
+        Self::from_valid(log, client, author, incarnation, ACKNOWLEDGED_ID, FIRST_ID, payload)
     }
 
     /// Creates a request that records rejected mutations on `base`. Used for mutations that the
@@ -246,28 +256,28 @@ impl Request {
         client: ClientKey,
         author: Option<String>,
         incarnation: u32,
-        acknowledged: u64,
+        acknowledged_id: u64,
         (first_id, base): (u64, Position),
         rejections: impl Iterator<Item = Rejection>,
     ) -> Result<Self, InvalidRequest> {
-        let rejected = |rejection| RequestMutation {
+        let rejected_mutations = rejections.map(|rejection| RequestMutation {
             base,
             authored: Operation::Rejected(rejection),
-            resolved: None,
-        };
-        let mutations = (first_id..).zip(rejections.map(rejected));
-        Self::from_numbered(log, client, author, incarnation, acknowledged, mutations.collect())
+            resolution: None,
+        });
+        let numbered_mutations = (first_id..).zip(rejected_mutations).collect();
+        Self::from_numbered(log, client, author, incarnation, acknowledged_id, numbered_mutations)
     }
 
     /// Sets the name of the sending client, a member of a client group. The name is stored in the
     /// entry. The client's mutation ids become untrusted: if entries after a base were trimmed, the
     /// request is refused with [`Refusal::BaseGone`](super::Refusal).
     #[must_use]
-    pub fn with_client_name(self, name: ClientName) -> Self {
-        Self { name: Some(name), numbering_known: false, ..self }
+    pub fn with_client_name(self, client_name: ClientName) -> Self {
+        Self { client_name: Some(client_name), numbering_is_trusted: false, ..self }
     }
 
-    /// Creates a request for mutations whose operations are in an uploaded object.
+    /// Creates a request for mutations whose operations are in an uploaded_operations object.
     ///
     /// # Errors
     /// Like [`Request::new`].
@@ -276,41 +286,43 @@ impl Request {
         client: ClientKey,
         author: Option<String>,
         incarnation: u32,
-        acknowledged: u64,
+        acknowledged_id: u64,
         first_id: u64,
         upload: Upload,
     ) -> Result<Self, InvalidRequest> {
-        let count = upload.operations.len();
-        if count == 0 {
-            return Err(InvalidRequest::NoMutations);
-        }
-        if count > MAX_MUTATIONS_PER_REQUEST {
-            return Err(InvalidRequest::TooManyMutations { count });
-        }
+        check_mutation_count(upload.operations.len())?;
         if first_id == 0 {
             return Err(InvalidRequest::IdsNotConsecutive { before: 0, id: 0 });
         }
-        check_id(acknowledged)?;
-        check_id(first_id.saturating_add(u64::from(upload.count())).saturating_sub(1))?;
+        check_id_is_not_too_large(acknowledged_id)?;
+        check_id_is_not_too_large(last_id(first_id, u64::from(upload.mutation_count())))?;
         let payload = Payload::Upload(upload);
-        Ok(Self::from_valid(log, client, author, incarnation, acknowledged, first_id, payload))
+        Ok(Self::from_valid(log, client, author, incarnation, acknowledged_id, first_id, payload))
     }
 
     /// Returns the number of mutations.
-    pub(super) fn count(&self) -> u64 {
+    fn mutation_count(&self) -> u64 {
         match &self.payload {
             Payload::Mutations(mutations) => u64::try_from(mutations.len()).unwrap_or(u64::MAX),
-            Payload::Upload(upload) => u64::from(upload.count()),
+            Payload::Upload(upload) => u64::from(upload.mutation_count()),
         }
     }
 
     /// Returns the id of the last mutation.
     pub(super) fn last_id(&self) -> u64 {
-        self.first_id.saturating_add(self.count()).saturating_sub(1)
+        last_id(self.first_id, self.mutation_count())
+    }
+
+    /// Returns the mutations and their ids.
+    fn mutations(&self) -> impl Iterator<Item = (u64, &RequestMutation)> {
+        self.mutations_after(0)
     }
 
     /// Returns the mutations with ids above `last_id`. Empty if the operations were uploaded.
-    pub(super) fn after(&self, last_id: u64) -> impl Iterator<Item = (u64, &RequestMutation)> {
+    pub(super) fn mutations_after(
+        &self,
+        last_id: u64,
+    ) -> impl Iterator<Item = (u64, &RequestMutation)> {
         let mutations = match &self.payload {
             Payload::Mutations(mutations) => mutations.as_slice(),
             Payload::Upload(_) => &[],
@@ -325,62 +337,64 @@ impl Request {
         }
     }
 
-    /// Returns the operations of the uploaded object, if any.
-    pub(super) fn uploaded(&self) -> &[Operation] {
+    /// Returns the operations of the uploaded_operations object, if any.
+    pub(super) fn uploaded_operations(&self) -> &[Operation] {
         self.upload_payload().map_or(&[], |upload| &upload.operations)
     }
 
     /// Returns the bases of all mutations.
     pub(super) fn bases(&self) -> impl Iterator<Item = Position> + '_ {
-        let bases = self.after(0).map(|(_, mutation)| mutation.base);
+        let bases = self.mutations().map(|(_, mutation)| mutation.base);
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
     /// Returns the bases of the mutations with ids above `last_id` that need a transform. An undo
     /// or revert needs none, because it is put only directly after the state against which it was
-    /// resolved.
+    /// resolution.
     pub(super) fn transformed_bases_after(
         &self,
         last_id: u64,
     ) -> impl Iterator<Item = Position> + '_ {
-        let mutations = self.after(last_id).map(|(_, mutation)| mutation);
-        let transformed = mutations.filter(|mutation| !mutation.authored.is_resolved_on_append());
-        let bases = transformed.map(|mutation| mutation.base);
+        let mutations = self.mutations_after(last_id).map(|(_, mutation)| mutation);
+        let transformed_mutations =
+            mutations.filter(|mutation| !mutation.authored.is_resolved_on_append());
+        let bases = transformed_mutations.map(|mutation| mutation.base);
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
     /// Returns the request's undo or revert, if any. The caller must resolve it.
     #[must_use]
-    pub fn to_resolve(&self) -> Option<ResolutionRequest> {
-        let (_, mutation) = self.after(0).next()?;
+    pub fn resolution_request(&self) -> Option<ResolutionRequest> {
+        let (id, mutation) = self.mutations().next()?;
         let target = match &mutation.authored {
             Operation::Undo(undo) => Target::Entry(undo.position),
             Operation::Revert(revert) => Target::After(revert.position),
             _ => return None,
         };
-        let (client, id) = (self.client, self.first_id);
-        Some(ResolutionRequest { client, id, base: mutation.base, target })
+        Some(ResolutionRequest { client: self.client, id, base: mutation.base, target })
     }
 
     /// Returns the imports that the client does not know to be committed. The caller must check
     /// that their chunks exist before the append.
     pub fn imports(&self) -> impl Iterator<Item = ImportRequest<'_>> {
-        self.after(self.acknowledged).filter_map(|(id, mutation)| match &mutation.authored {
-            Operation::ImportSheet(import) => {
-                Some(ImportRequest { id, base: mutation.base, import })
+        self.mutations_after(self.acknowledged_id).filter_map(|(id, mutation)| {
+            match &mutation.authored {
+                Operation::ImportSheet(import) => {
+                    Some(ImportRequest { id, base: mutation.base, import })
+                }
+                _ => None,
             }
-            _ => None,
         })
     }
 
-    /// Sets the operations that the request's undo or revert was resolved to. Without them, the
+    /// Sets the operations that the request's undo or revert was resolution to. Without them, the
     /// undo or revert is rejected.
     #[must_use]
-    pub fn with_resolution(mut self, resolved: Resolved) -> Self {
+    pub fn with_resolution(mut self, resolution: Resolution) -> Self {
         if let Payload::Mutations(mutations) = &mut self.payload
-            && let [only] = mutations.as_mut_slice()
+            && let [only_mutation] = mutations.as_mut_slice()
         {
-            only.resolved = Some(resolved);
+            only_mutation.resolution = Some(resolution);
         }
         self
     }
@@ -407,47 +421,64 @@ impl Request {
 impl RequestMutation {
     /// Validates a mutation. An invalid or oversized mutation becomes a rejection: its id must be
     /// consumed to keep the client's ids consecutive.
-    pub fn new(mutation: NewMutation) -> Self {
+    pub fn validated_or_rejected(mutation: NewMutation) -> Self {
         let NewMutation { base, operation, .. } = mutation;
-        let authored = operation.validated().unwrap_or_else(|fault| {
+        let valid_or_rejected = operation.validated().unwrap_or_else(|fault| {
             Operation::Rejected(Rejection::new(RejectionReason::Invalid, fault.to_string()))
         });
-        let mutation = Mutation { base, authored, committed: None };
-        let authored = match too_large(&mutation) {
+        let mutation = Mutation { base, authored: valid_or_rejected, committed: None };
+        let authored = match rejection_if_too_large(&mutation) {
             Some(rejection) => Operation::Rejected(rejection),
             None => mutation.authored,
         };
-        Self { base, authored, resolved: None }
+        Self { base, authored, resolution: None }
     }
 }
 
 /// Rejection of a mutation that does not fit into an entry.
-pub(super) fn too_large(mutation: &Mutation) -> Option<Rejection> {
+pub(super) fn rejection_if_too_large(mutation: &Mutation) -> Option<Rejection> {
     // Encoding cannot fail: the operation has already been validated.
-    let bytes = encoded_mutation_bytes(mutation).unwrap_or(usize::MAX);
-    if bytes.saturating_add(BODY_FRAME_BYTES) <= MAX_ENTRY_BODY_BYTES {
+    let encoded_bytes = encoded_mutation_bytes(mutation).unwrap_or(usize::MAX);
+    if encoded_bytes.saturating_add(BODY_FRAME_BYTES) <= MAX_ENTRY_BODY_BYTES {
         return None;
     }
     let detail = format!(
-        "the encoded mutation has {bytes} bytes; at most {MAX_ENTRY_BODY_BYTES} are allowed; split it"
+        "the encoded mutation has {encoded_bytes} bytes; at most {MAX_ENTRY_BODY_BYTES} are \
+         allowed; split it"
     );
     Some(Rejection::new(RejectionReason::TooLarge, detail))
 }
 
+/// Returns the last of `count` consecutive ids.
+fn last_id(first_id: u64, count: u64) -> u64 {
+    first_id.saturating_add(count).saturating_sub(1)
+}
+
+fn check_mutation_count(count: usize) -> Result<(), InvalidRequest> {
+    match count {
+        0 => Err(InvalidRequest::NoMutations),
+        1..=MAX_MUTATIONS_PER_REQUEST => Ok(()),
+        _ => Err(InvalidRequest::TooManyMutations { count }),
+    }
+}
+
 /// Checks that the ids are consecutive, start at 1 or higher, and do not exceed the maximum.
-fn check_ids(ids: impl Iterator<Item = u64>) -> Result<(), InvalidRequest> {
-    let mut before = None;
-    for id in ids {
-        check_id(id)?;
-        let expected = before.map_or(id.max(1), |before: u64| before.saturating_add(1));
-        if id != expected {
-            return Err(InvalidRequest::IdsNotConsecutive { before: before.unwrap_or(0), id });
+fn check_ids_are_consecutive(ids: &[u64]) -> Result<(), InvalidRequest> {
+    let mut previous_id = None;
+    for id in ids.iter().copied() {
+        check_id_is_not_too_large(id)?;
+        let is_next_id = match previous_id {
+            None => id > 0,
+            Some(previous_id) => id == previous_id + 1,
+        };
+        if !is_next_id {
+            return Err(InvalidRequest::IdsNotConsecutive { before: previous_id.unwrap_or(0), id });
         }
-        before = Some(id);
+        previous_id = Some(id);
     }
     Ok(())
 }
 
-fn check_id(id: u64) -> Result<(), InvalidRequest> {
+fn check_id_is_not_too_large(id: u64) -> Result<(), InvalidRequest> {
     if id > MAX_MUTATION_ID { Err(InvalidRequest::IdTooLarge { id }) } else { Ok(()) }
 }

@@ -1,6 +1,7 @@
 //! Safety rules of a log append.
 
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
+use cellar_base::safety_rules::SafetyRules;
 
 /// A rule that prevents gaps and lost or duplicate mutations. The model checker disables one rule
 /// at a time and must then find a violation. All rules are enforced unless the feature `model` is
@@ -24,8 +25,7 @@ pub enum SafetyRule {
 /// The set of enforced rules. The model checker disables one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
-    #[cfg(feature = "model")]
-    without: Option<SafetyRule>,
+    enforced: SafetyRules<SafetyRule>,
     /// Overrides for the maximum numbers of puts and of failed reads.
     #[cfg(feature = "model")]
     attempts: Option<(u32, u32)>,
@@ -36,7 +36,7 @@ impl Rules {
     #[cfg(feature = "model")]
     #[must_use]
     pub fn without(rule: SafetyRule) -> Self {
-        Self { without: Some(rule), ..Self::default() }
+        Self { enforced: SafetyRules::without(rule), ..Self::default() }
     }
 
     /// Returns all rules, with overrides for `MAX_PUT_ATTEMPTS` and `MAX_READ_ATTEMPTS`.
@@ -64,14 +64,8 @@ impl Rules {
         MAX_READ_ATTEMPTS
     }
 
-    #[cfg(feature = "model")]
+    /// Returns whether a rule is enforced.
     pub(super) fn is_enforced(self, rule: SafetyRule) -> bool {
-        self.without != Some(rule)
-    }
-
-    #[cfg(not(feature = "model"))]
-    #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
-    pub(super) fn is_enforced(self, _: SafetyRule) -> bool {
-        true
+        self.enforced.is_enforced(rule)
     }
 }

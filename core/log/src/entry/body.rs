@@ -36,7 +36,7 @@ pub enum BodyError {
     Malformed(#[from] postcard::Error),
     /// The bytes violate the layout, for example because of trailing bytes.
     #[error("the body cannot be decoded: {0}")]
-    Shape(&'static str),
+    InvalidContent(&'static str),
     /// An operation contains an out-of-range value.
     #[error("the body cannot be decoded: {0}")]
     Operation(#[from] UnreadableOperation),
@@ -83,41 +83,44 @@ pub(super) struct BaseV1 {
 }
 
 impl BaseV1 {
-    pub(super) fn new(entry: Position, base: Position) -> Self {
-        let segments_back = entry.segment().saturating_sub(base.segment());
+    pub(super) fn relative_to(entry_position: Position, base: Position) -> Self {
+        let segments_back = entry_position.segment().saturating_sub(base.segment());
         let num = match segments_back {
-            0 => entry.num().saturating_sub(base.num()),
-            _ => base.num(),
+            0 => entry_position.entry_number().saturating_sub(base.entry_number()),
+            _ => base.entry_number(),
         };
         Self { segments_back, num }
     }
 
-    pub(super) fn position(&self, entry: Position) -> Result<Position, BodyError> {
-        let fault = || BodyError::Shape("a base is before the start of the log");
-        let segment = entry.segment().checked_sub(self.segments_back).ok_or_else(fault)?;
-        let num = match self.segments_back {
-            0 => entry.num().checked_sub(self.num).ok_or_else(fault)?,
-            _ => self.num,
+    pub(super) fn to_position(&self, entry_position: Position) -> Result<Position, BodyError> {
+        let invalid_base = || BodyError::InvalidContent("a base is before the start of the log");
+        let segment = entry_position.segment().checked_sub(self.segments_back);
+        let entry_number = match self.segments_back {
+            0 => entry_position.entry_number().checked_sub(self.num),
+            _ => Some(self.num),
         };
-        Position::new(segment, num).map_err(|_| fault())
+        let (Some(segment), Some(entry_number)) = (segment, entry_number) else {
+            return Err(invalid_base());
+        };
+        Position::new(segment, entry_number).map_err(|_| invalid_base())
     }
 }
 
 impl MutationV1 {
     /// Returns the version 1 form of a mutation, or `None` if the mutation was transformed.
-    fn new(entry: Position, mutation: &Mutation) -> Option<Self> {
+    fn from_untransformed(entry_position: Position, mutation: &Mutation) -> Option<Self> {
         if mutation.committed.is_some() {
             return None;
         }
-        let base = BaseV1::new(entry, mutation.base);
+        let base = BaseV1::relative_to(entry_position, mutation.base);
         let authored = StoredOperation::from(&mutation.authored);
         Some(Self { base, authored, committed: None })
     }
 
-    fn into_mutation(self, entry: Position) -> Result<Mutation, BodyError> {
+    fn into_mutation(self, entry_position: Position) -> Result<Mutation, BodyError> {
         let committed = self.committed.map(Operation::try_from).transpose()?;
         Ok(Mutation {
-            base: self.base.position(entry)?,
+            base: self.base.to_position(entry_position)?,
             authored: self.authored.try_into()?,
             committed: committed.map(|operation| vec![operation]),
         })
@@ -125,27 +128,31 @@ impl MutationV1 {
 }
 
 impl MutationV2 {
-    fn new(entry: Position, mutation: &Mutation) -> Self {
-        let stored = |committed: &Vec<Operation>| {
-            committed.iter().map(StoredOperation::from).collect::<Vec<_>>()
-        };
+    fn new(entry_position: Position, mutation: &Mutation) -> Self {
         Self {
-            base: BaseV1::new(entry, mutation.base),
+            base: BaseV1::relative_to(entry_position, mutation.base),
             authored: StoredOperation::from(&mutation.authored),
-            committed: mutation.committed.as_ref().map(stored),
+            committed: mutation.committed.as_deref().map(to_stored_operations),
         }
     }
 
-    fn into_mutation(self, entry: Position) -> Result<Mutation, BodyError> {
-        let read_all = |stored: Vec<StoredOperation>| {
-            stored.into_iter().map(Operation::try_from).collect::<Result<Vec<_>, _>>()
-        };
+    fn into_mutation(self, entry_position: Position) -> Result<Mutation, BodyError> {
         Ok(Mutation {
-            base: self.base.position(entry)?,
+            base: self.base.to_position(entry_position)?,
             authored: self.authored.try_into()?,
-            committed: self.committed.map(read_all).transpose()?,
+            committed: self.committed.map(from_stored_operations).transpose()?,
         })
     }
+}
+
+fn to_stored_operations(operations: &[Operation]) -> Vec<StoredOperation> {
+    operations.iter().map(StoredOperation::from).collect()
+}
+
+fn from_stored_operations(
+    operations: Vec<StoredOperation>,
+) -> Result<Vec<Operation>, UnreadableOperation> {
+    operations.into_iter().map(Operation::try_from).collect()
 }
 
 /// Encodes the body of the `E` entry at `position`. Returns the body's version and bytes.
@@ -156,8 +163,11 @@ pub fn encode_edits(
     position: Position,
     mutations: &[Mutation],
 ) -> Result<(u64, Vec<u8>), BodyError> {
-    let as_authored = mutations.iter().map(|mutation| MutationV1::new(position, mutation));
-    if let Some(mutations) = as_authored.collect::<Option<Vec<_>>>() {
+    let untransformed: Option<Vec<MutationV1>> = mutations
+        .iter()
+        .map(|mutation| MutationV1::from_untransformed(position, mutation))
+        .collect();
+    if let Some(mutations) = untransformed {
         return Ok((AS_AUTHORED_VERSION, postcard::to_allocvec(&EditsV1 { mutations })?));
     }
     let mutations = mutations.iter().map(|mutation| MutationV2::new(position, mutation)).collect();
@@ -170,8 +180,8 @@ pub fn encode_edits(
 /// Never fails for these types; only the encoder could fail.
 pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
     const LONGEST_BASE_BYTES: usize = 10;
-    let shortest = MutationV2::new(mutation.base, mutation);
-    Ok(postcard::to_allocvec(&shortest)?.len() + LONGEST_BASE_BYTES)
+    let with_shortest_base = MutationV2::new(mutation.base, mutation);
+    Ok(postcard::to_allocvec(&with_shortest_base)?.len() + LONGEST_BASE_BYTES)
 }
 
 /// Decodes the body of the `E` entry at `position`. Never panics on malformed bytes.
@@ -185,41 +195,48 @@ pub fn decode_edits(
     first_id: u64,
     body: &[u8],
 ) -> Result<Edits, BodyError> {
-    let mutations: Vec<Mutation> = match version {
-        AS_AUTHORED_VERSION => {
-            let mutations = decode_all::<EditsV1>(body)?.mutations.into_iter();
-            mutations
-                .map(|stored| stored.into_mutation(position))
-                .collect::<Result<_, BodyError>>()?
-        }
-        TRANSFORMED_VERSION => {
-            let mutations = decode_all::<EditsV2>(body)?.mutations.into_iter();
-            mutations
-                .map(|stored| stored.into_mutation(position))
-                .collect::<Result<_, BodyError>>()?
-        }
-        version => return Err(BodyError::UnknownVersion { version }),
-    };
+    let mutations = decode_mutations(version, position, body)?;
     if mutations.is_empty() {
-        return Err(BodyError::Shape("it has no mutations"));
+        return Err(BodyError::InvalidContent("it has no mutations"));
     }
-    check_ids(first_id, u64::try_from(mutations.len()).unwrap_or(u64::MAX))?;
+    check_mutation_ids(first_id, u64::try_from(mutations.len()).unwrap_or(u64::MAX))?;
     Ok(Edits { client, name: None, first_id, mutations })
 }
 
+fn decode_mutations(
+    version: u64,
+    entry_position: Position,
+    body: &[u8],
+) -> Result<Vec<Mutation>, BodyError> {
+    match version {
+        AS_AUTHORED_VERSION => {
+            let stored: EditsV1 = decode_whole(body)?;
+            let stored_mutations = stored.mutations.into_iter();
+            stored_mutations.map(|mutation| mutation.into_mutation(entry_position)).collect()
+        }
+        TRANSFORMED_VERSION => {
+            let stored: EditsV2 = decode_whole(body)?;
+            let stored_mutations = stored.mutations.into_iter();
+            stored_mutations.map(|mutation| mutation.into_mutation(entry_position)).collect()
+        }
+        unknown_version => Err(BodyError::UnknownVersion { version: unknown_version }),
+    }
+}
+
 /// Decodes a value that must span all bytes of `body`.
-pub(super) fn decode_all<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BodyError> {
-    let (decoded, rest) = postcard::take_from_bytes::<T>(body)?;
-    if !rest.is_empty() {
-        return Err(BodyError::Shape("there are bytes after its end"));
+pub(super) fn decode_whole<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BodyError> {
+    let (decoded, trailing_bytes) = postcard::take_from_bytes::<T>(body)?;
+    if !trailing_bytes.is_empty() {
+        return Err(BodyError::InvalidContent("there are bytes after its end"));
     }
     Ok(decoded)
 }
 
 /// Checks that `count` consecutive mutation ids starting at `first_id` are in range.
-pub(super) fn check_ids(first_id: u64, count: u64) -> Result<(), BodyError> {
-    if first_id == 0 || first_id.saturating_add(count) > MAX_MUTATION_ID.saturating_add(1) {
-        return Err(BodyError::Shape("mutation ids are out of range"));
+pub(super) fn check_mutation_ids(first_id: u64, count: u64) -> Result<(), BodyError> {
+    let end_id = first_id.saturating_add(count);
+    if first_id == 0 || end_id > MAX_MUTATION_ID + 1 {
+        return Err(BodyError::InvalidContent("mutation ids are out of range"));
     }
     Ok(())
 }
@@ -275,7 +292,7 @@ mod tests {
 
     #[test]
     fn reads_a_transformed_mutation_of_version_1() {
-        let base = BaseV1::new(at(0, 8), at(0, 7));
+        let base = BaseV1::relative_to(at(0, 8), at(0, 7));
         let stored = StoredOperation::from(&mutation().authored);
         let authored = stored.clone();
         let body =

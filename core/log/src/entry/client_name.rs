@@ -16,12 +16,12 @@ pub fn encode_name(name: &ClientName) -> Result<Vec<u8>, BodyError> {
 /// # Errors
 /// Returns a [`BodyError`] with the reason.
 pub fn decode_name(bytes: &[u8]) -> Result<ClientName, BodyError> {
-    let ((group, client), rest) = postcard::take_from_bytes::<(&str, &str)>(bytes)?;
-    if !rest.is_empty() {
-        return Err(BodyError::Shape("there are bytes after the client name"));
+    let ((group, client), trailing_bytes) = postcard::take_from_bytes::<(&str, &str)>(bytes)?;
+    if !trailing_bytes.is_empty() {
+        return Err(BodyError::InvalidContent("there are bytes after the client name"));
     }
     ClientName::new(group, client)
-        .map_err(|_| BodyError::Shape("the client name is too long or empty"))
+        .map_err(|_| BodyError::InvalidContent("the client name is too long or empty"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::BodyError;
-use super::body::{BaseV1, check_ids, decode_all};
+use super::body::{BaseV1, check_mutation_ids, decode_whole};
 use crate::transform::{SheetMap, SpaceMap, transform};
 use cellar_base::bounded::at_most;
 use cellar_base::identity::ClientKey;
@@ -66,6 +66,26 @@ struct SheetV1 {
     columns: StoredAxisMap,
 }
 
+impl SheetV1 {
+    fn new(sheet: SheetId, map: &SheetMap) -> Self {
+        Self {
+            sheet: sheet.0,
+            target: map.target.map(|target| target.0),
+            rows: StoredAxisMap::from(&map.rows),
+            columns: StoredAxisMap::from(&map.columns),
+        }
+    }
+
+    fn into_sheet_map(self) -> Result<(SheetId, SheetMap), BodyError> {
+        let map = SheetMap {
+            target: self.target.map(SheetId),
+            rows: self.rows.into_map(Axis::Rows)?,
+            columns: self.columns.into_map(Axis::Columns)?,
+        };
+        Ok((SheetId(self.sheet), map))
+    }
+}
+
 impl ExternalEdits {
     /// Returns the last mutation id.
     #[must_use]
@@ -75,7 +95,7 @@ impl ExternalEdits {
 
     /// Returns the committed form of an operation in the body, or `None` if unchanged.
     #[must_use]
-    pub fn committed(&self, authored: &Operation) -> Option<Vec<Operation>> {
+    pub fn committed_operations(&self, authored: &Operation) -> Option<Vec<Operation>> {
         transform(authored, &self.map)
     }
 
@@ -87,12 +107,12 @@ impl ExternalEdits {
         const URL_BYTES: usize = 2_560;
         const SHEET_BYTES: usize = 64;
         const RUN_BYTES: usize = 48;
-        let map_bytes = |map: &SheetMap| {
-            let runs = map.rows.runs().len() + map.columns.runs().len();
-            runs.saturating_mul(RUN_BYTES) + SHEET_BYTES
+        let sheet_map_bytes = |map: &SheetMap| {
+            let run_count = map.rows.runs().len() + map.columns.runs().len();
+            run_count.saturating_mul(RUN_BYTES) + SHEET_BYTES
         };
-        let sheet_bytes: usize = self.map.sheets().map(|(_, map)| map_bytes(map)).sum();
-        FRAME_BYTES + URL_BYTES + self.object.len() + sheet_bytes
+        let map_bytes: usize = self.map.sheets().map(|(_, map)| sheet_map_bytes(map)).sum();
+        FRAME_BYTES + URL_BYTES + self.object.len() + map_bytes
     }
 }
 
@@ -105,18 +125,13 @@ pub fn encode_external(
     position: Position,
     external: &ExternalEdits,
 ) -> Result<(u64, Vec<u8>), BodyError> {
-    let sheets = external.map.sheets().map(|(sheet, map)| SheetV1 {
-        sheet: sheet.0,
-        target: map.target.map(|sheet| sheet.0),
-        rows: StoredAxisMap::from(&map.rows),
-        columns: StoredAxisMap::from(&map.columns),
-    });
+    let sheets = external.map.sheets().map(|(sheet, map)| SheetV1::new(sheet, map)).collect();
     let stored = ExternalV1 {
-        base: BaseV1::new(position, external.base),
+        base: BaseV1::relative_to(position, external.base),
         count: external.count,
         bytes: external.bytes,
         sha256: external.sha256,
-        sheets: sheets.collect(),
+        sheets,
     };
     Ok((EXTERNAL_VERSION, postcard::to_allocvec(&stored)?))
 }
@@ -136,28 +151,22 @@ pub fn decode_external(
     if version != EXTERNAL_VERSION {
         return Err(BodyError::UnknownVersion { version });
     }
-    let stored: ExternalV1 = decode_all(body)?;
-    check_ids(first_id, u64::from(stored.count))?;
+    let stored: ExternalV1 = decode_whole(body)?;
+    check_mutation_ids(first_id, u64::from(stored.count))?;
     if stored.count == 0 {
-        return Err(BodyError::Shape("it has no mutations"));
+        return Err(BodyError::InvalidContent("it has no mutations"));
     }
-    let sheets = stored.sheets.into_iter().map(|sheet| {
-        let map = SheetMap {
-            target: sheet.target.map(SheetId),
-            rows: sheet.rows.into_map(Axis::Rows)?,
-            columns: sheet.columns.into_map(Axis::Columns)?,
-        };
-        Ok((SheetId(sheet.sheet), map))
-    });
+    let sheet_maps: Vec<(SheetId, SheetMap)> =
+        stored.sheets.into_iter().map(SheetV1::into_sheet_map).collect::<Result<_, BodyError>>()?;
     Ok(ExternalEdits {
         client,
         first_id,
         count: stored.count,
-        base: stored.base.position(position)?,
+        base: stored.base.to_position(position)?,
         object,
         bytes: stored.bytes,
         sha256: stored.sha256,
-        map: SpaceMap::from_sheets(sheets.collect::<Result<Vec<_>, BodyError>>()?),
+        map: SpaceMap::from_sheets(sheet_maps),
     })
 }
 
@@ -168,22 +177,28 @@ pub fn decode_external(
 /// `MAX_CELLS_PER_UPLOAD`, `MAX_CELLS_PER_OPERATION` or `MAX_UPLOAD_BYTES`. The caller must then
 /// split the operations.
 pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyError> {
-    let cells = operations.iter().map(cell_count);
-    let too_many = operations.len() > MAX_MUTATIONS_PER_REQUEST
-        || cells.clone().any(|count| count > MAX_CELLS_PER_OPERATION)
-        || cells.sum::<usize>() > MAX_CELLS_PER_UPLOAD;
-    if too_many {
-        return Err(BodyError::Shape("it has too many mutations or cells for one entry; split it"));
+    if has_too_many_mutations_or_cells(operations) {
+        return Err(BodyError::InvalidContent(
+            "it has too many mutations or cells for one entry; split it",
+        ));
     }
-    let stored: Vec<StoredOperation> = operations.iter().map(StoredOperation::from).collect();
-    let plain = postcard::to_allocvec(&stored)?;
-    let compressed = zstd::bulk::compress(&plain, COMPRESSION_LEVEL)
-        .map_err(|_| BodyError::Shape("it cannot be compressed"))?;
+    let stored_operations: Vec<StoredOperation> =
+        operations.iter().map(StoredOperation::from).collect();
+    let uncompressed = postcard::to_allocvec(&stored_operations)?;
+    let compressed = zstd::bulk::compress(&uncompressed, COMPRESSION_LEVEL)
+        .map_err(|_| BodyError::InvalidContent("it cannot be compressed"))?;
     let object = [&[OBJECT_VERSION], compressed.as_slice()].concat();
-    if object.len() > MAX_UPLOAD_BYTES || plain.len() > MAX_EXTERNAL_BODY_BYTES {
-        return Err(BodyError::Shape("it is too large for one entry; split it"));
+    if object.len() > MAX_UPLOAD_BYTES || uncompressed.len() > MAX_EXTERNAL_BODY_BYTES {
+        return Err(BodyError::InvalidContent("it is too large for one entry; split it"));
     }
     Ok(object)
+}
+
+fn has_too_many_mutations_or_cells(operations: &[Operation]) -> bool {
+    let cell_counts: Vec<usize> = operations.iter().map(cell_count).collect();
+    operations.len() > MAX_MUTATIONS_PER_REQUEST
+        || cell_counts.iter().any(|count| *count > MAX_CELLS_PER_OPERATION)
+        || cell_counts.iter().sum::<usize>() > MAX_CELLS_PER_UPLOAD
 }
 
 /// Decodes an external body object. Never panics on malformed bytes. Memory is limited to
@@ -193,36 +208,37 @@ pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyErr
 /// Returns a [`BodyError`] with the reason.
 pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> {
     let (version, compressed) =
-        object.split_first().ok_or(BodyError::Shape("the object is empty"))?;
+        object.split_first().ok_or(BodyError::InvalidContent("the object is empty"))?;
     if *version != OBJECT_VERSION {
         return Err(BodyError::UnknownVersion { version: u64::from(*version) });
     }
-    let plain = decompress(compressed, MAX_EXTERNAL_BODY_BYTES)?;
-    decode_operations(&plain)
+    let uncompressed = decompress(compressed, MAX_EXTERNAL_BODY_BYTES)?;
+    decode_operations(&uncompressed)
 }
 
 /// Decodes operations one at a time to limit the cells in memory to `MAX_CELLS_PER_UPLOAD`.
-fn decode_operations(plain: &[u8]) -> Result<Vec<Operation>, BodyError> {
-    let (count, mut rest) = postcard::take_from_bytes::<usize>(plain)?;
-    if count == 0 || count > MAX_MUTATIONS_PER_REQUEST {
-        return Err(BodyError::Shape("it has no mutations or too many"));
+fn decode_operations(uncompressed: &[u8]) -> Result<Vec<Operation>, BodyError> {
+    let (operation_count, mut remaining_bytes) = postcard::take_from_bytes::<usize>(uncompressed)?;
+    if operation_count == 0 || operation_count > MAX_MUTATIONS_PER_REQUEST {
+        return Err(BodyError::InvalidContent("it has no mutations or too many"));
     }
-    let (mut operations, mut cells) = (Vec::new(), 0_usize);
-    for _ in 0..count {
-        let (stored, after) = postcard::take_from_bytes::<StoredOperation>(rest)?;
+    let mut operations = Vec::new();
+    let mut total_cell_count = 0_usize;
+    for _ in 0..operation_count {
+        let (stored, bytes_after) = postcard::take_from_bytes::<StoredOperation>(remaining_bytes)?;
         let operation = Operation::try_from(stored)?;
         if !matches!(operation, Operation::SetCells(_)) {
-            return Err(BodyError::Shape("it has an operation that does not set cells"));
+            return Err(BodyError::InvalidContent("it has an operation that does not set cells"));
         }
-        cells = cells.saturating_add(cell_count(&operation));
-        if cells > MAX_CELLS_PER_UPLOAD {
-            return Err(BodyError::Shape("it has too many cells"));
+        total_cell_count = total_cell_count.saturating_add(cell_count(&operation));
+        if total_cell_count > MAX_CELLS_PER_UPLOAD {
+            return Err(BodyError::InvalidContent("it has too many cells"));
         }
         operations.push(operation);
-        rest = after;
+        remaining_bytes = bytes_after;
     }
-    if !rest.is_empty() {
-        return Err(BodyError::Shape("there are bytes after its end"));
+    if !remaining_bytes.is_empty() {
+        return Err(BodyError::InvalidContent("there are bytes after its end"));
     }
     Ok(operations)
 }
@@ -237,15 +253,19 @@ fn cell_count(operation: &Operation) -> usize {
 /// Decompresses a zstd frame of at most `max_bytes` uncompressed bytes.
 pub(crate) fn decompress(compressed: &[u8], max_bytes: usize) -> Result<Vec<u8>, BodyError> {
     use std::io::Read;
-    let fault = |_| BodyError::Shape("it cannot be decompressed");
-    let decoder = zstd::stream::read::Decoder::new(compressed).map_err(fault)?;
-    let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX);
-    let mut plain = Vec::new();
-    decoder.take(limit.saturating_add(1)).read_to_end(&mut plain).map_err(fault)?;
-    if plain.len() > max_bytes {
-        return Err(BodyError::Shape("it is too large"));
+    let invalid_frame = |_| BodyError::InvalidContent("it cannot be decompressed");
+    let decoder = zstd::stream::read::Decoder::new(compressed).map_err(invalid_frame)?;
+    let byte_limit = u64::try_from(max_bytes).unwrap_or(u64::MAX);
+    let mut uncompressed = Vec::new();
+    // One more byte shows that the frame is too large.
+    decoder
+        .take(byte_limit.saturating_add(1))
+        .read_to_end(&mut uncompressed)
+        .map_err(invalid_frame)?;
+    if uncompressed.len() > max_bytes {
+        return Err(BodyError::InvalidContent("it is too large"));
     }
-    Ok(plain)
+    Ok(uncompressed)
 }
 
 #[cfg(test)]
@@ -287,7 +307,7 @@ mod tests {
         };
         assert_eq!(read(version, &body).unwrap(), external);
         assert_eq!(external.last_id(), 6);
-        assert_eq!(external.committed(&set(5, "x")), Some(vec![moved(&set(5, "x"))]));
+        assert_eq!(external.committed_operations(&set(5, "x")), Some(vec![moved(&set(5, "x"))]));
         assert!(read(2, &body).is_err());
         for cut in 0..body.len() {
             assert!(read(1, &body[..cut]).is_err(), "{cut}");
@@ -373,7 +393,7 @@ mod tests {
     fn limits_the_moved_sheets_of_a_record() {
         let read = |count: usize| {
             let stored = ExternalV1 {
-                base: BaseV1::new(at(9), at(3)),
+                base: BaseV1::relative_to(at(9), at(3)),
                 count: 1,
                 bytes: 1,
                 sha256: [0; 32],

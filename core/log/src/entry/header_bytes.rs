@@ -16,7 +16,7 @@ use cellar_sheet::operation::{Span, Spans};
 const OMITTED_ZEROS: [u8; 8] = [0; 8];
 
 /// Value of [`StoredHeader::sheets`] for a workbook that never had a second sheet.
-const ONLY_THE_FIRST: u32 = 0;
+const ONLY_FIRST_SHEET: u32 = 0;
 /// Value of [`StoredHeader::sheets`] for a header without a state summary.
 const NO_SUMMARY: u32 = 1;
 
@@ -28,7 +28,7 @@ struct StoredHeader {
     incarnation: u32,
     snapshot_num: u32,
     snapshot_bytes: u64,
-    /// Either [`ONLY_THE_FIRST`], [`NO_SUMMARY`], or the highest sheet number ever used plus one.
+    /// Either [`ONLY_FIRST_SHEET`], [`NO_SUMMARY`], or the highest sheet number ever used plus one.
     sheets: u32,
     format_spans: u32,
     /// Deleted sheet numbers as runs, each with its first number and length.
@@ -39,27 +39,52 @@ struct StoredHeader {
 
 impl From<&Header> for StoredHeader {
     fn from(header: &Header) -> Self {
-        let summary = header.summary.as_deref().filter(|summary| summary.fits_a_header());
-        let runs = |spans: Spans| spans.iter().map(|run| (run.first, run.count)).collect();
-        let none = Spans::default();
-        let (used, live) =
-            summary.map_or((&none, &none), |s| (s.sheets.used().runs(), s.sheets.live()));
-        let next_sheet = summary.map_or(0, |summary| summary.sheets.used().next().0);
-        let sheets = match next_sheet {
-            0 => NO_SUMMARY,
-            1 => ONLY_THE_FIRST,
-            next_sheet => next_sheet,
-        };
-        Self {
+        let stored = Self {
             segment_bytes: header.segment_bytes,
             incarnation: header.incarnation,
             snapshot_num: header.snapshot_num,
             snapshot_bytes: header.snapshot_bytes,
-            sheets,
-            format_spans: summary.map_or(0, |summary| summary.format_spans),
-            deleted: runs(used.without(live)),
-            skipped: runs(Spans::one(0, next_sheet).without(used)),
+            sheets: NO_SUMMARY,
+            format_spans: 0,
+            deleted: Vec::new(),
+            skipped: Vec::new(),
+        };
+        match header.summary.as_deref() {
+            Some(summary) if summary.fits_a_header() => stored.with_summary(summary),
+            _ => stored,
         }
+    }
+}
+
+impl StoredHeader {
+    fn with_summary(self, summary: &StateSummary) -> Self {
+        let used_numbers = summary.sheets.used().runs();
+        let deleted_numbers = used_numbers.without(summary.sheets.live());
+        let next_number = summary.sheets.used().next().0;
+        let skipped_numbers = Spans::one(0, next_number).without(used_numbers);
+        Self {
+            sheets: match next_number {
+                0 => NO_SUMMARY,
+                1 => ONLY_FIRST_SHEET,
+                _ => next_number,
+            },
+            format_spans: summary.format_spans,
+            deleted: encode_runs(&deleted_numbers),
+            skipped: encode_runs(&skipped_numbers),
+            ..self
+        }
+    }
+
+    fn summary(&self) -> Result<Option<StateSummary>, BodyError> {
+        let next_number = match self.sheets {
+            NO_SUMMARY => return Ok(None),
+            ONLY_FIRST_SHEET => 1,
+            next_number => next_number,
+        };
+        let used_numbers = Spans::one(0, next_number).without(&decode_runs(&self.skipped)?);
+        let live_numbers = used_numbers.without(&decode_runs(&self.deleted)?);
+        let sheets = SheetSet::new(live_numbers, SheetNumbers::from_runs(used_numbers));
+        Ok(Some(StateSummary { sheets, format_spans: self.format_spans }))
     }
 }
 
@@ -67,33 +92,28 @@ impl TryFrom<StoredHeader> for Header {
     type Error = BodyError;
 
     fn try_from(stored: StoredHeader) -> Result<Self, BodyError> {
+        let summary = stored.summary()?.map(Arc::new);
         let StoredHeader { segment_bytes, incarnation, snapshot_num, snapshot_bytes, .. } = stored;
-        let next_sheet = match stored.sheets {
-            NO_SUMMARY => None,
-            ONLY_THE_FIRST => Some(1),
-            next_sheet => Some(next_sheet),
-        };
-        let summary = match next_sheet {
-            None => None,
-            Some(next) => {
-                let used = Spans::one(0, next).without(&decode_runs(&stored.skipped)?);
-                let live = used.without(&decode_runs(&stored.deleted)?);
-                let sheets = SheetSet::new(live, SheetNumbers::from_runs(used));
-                Some(Arc::new(StateSummary { sheets, format_spans: stored.format_spans }))
-            }
-        };
         Ok(Self { segment_bytes, incarnation, snapshot_num, snapshot_bytes, summary })
     }
 }
 
+/// Encodes runs of sheet numbers, each as its first number and its length.
+fn encode_runs(sheet_numbers: &Spans) -> Vec<(u32, u32)> {
+    sheet_numbers.iter().map(|run| (run.first, run.count)).collect()
+}
+
 /// Decodes runs of sheet numbers, which must be in ascending order.
 fn decode_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
-    let ordered = runs.windows(2).all(|pair| match pair {
-        [(first, count), (next, _)] => first.checked_add(*count).is_some_and(|end| end <= *next),
+    const MAX_RUNS: usize = 2 * MAX_SUMMARY_RUNS;
+    let is_ascending = runs.windows(2).all(|pair| match pair {
+        [(first, count), (next_first, _)] => {
+            first.checked_add(*count).is_some_and(|end| end <= *next_first)
+        }
         _ => true,
     });
-    if !ordered || runs.len() > MAX_SUMMARY_RUNS.saturating_mul(2) {
-        return Err(BodyError::Shape("the sheet numbers in the header are out of order"));
+    if !is_ascending || runs.len() > MAX_RUNS {
+        return Err(BodyError::InvalidContent("the sheet numbers in the header are out of order"));
     }
     let spans = runs.iter().map(|(first, count)| Span { first: *first, count: *count });
     Ok(Spans::from_sorted(spans.collect()))
@@ -118,11 +138,11 @@ pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
 /// Returns a [`BodyError`] with the reason.
 pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     let padded = [bytes, &OMITTED_ZEROS].concat();
-    let (header, rest) = postcard::take_from_bytes::<StoredHeader>(&padded)?;
-    if rest.iter().any(|byte| *byte != 0) {
-        return Err(BodyError::Shape("there are bytes after the header"));
+    let (stored, trailing_bytes) = postcard::take_from_bytes::<StoredHeader>(&padded)?;
+    if trailing_bytes.iter().any(|byte| *byte != 0) {
+        return Err(BodyError::InvalidContent("there are bytes after the header"));
     }
-    Header::try_from(header)
+    Header::try_from(stored)
 }
 
 /// Decodes the header of an older entry without a state summary. Never panics on malformed bytes.

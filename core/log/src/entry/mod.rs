@@ -144,15 +144,25 @@ impl Mutation {
     /// Returns the rejection, if any.
     #[must_use]
     pub fn rejection(&self) -> Option<&Rejection> {
-        match self.effective() {
+        match self.committed_operations() {
             [Operation::Rejected(rejection)] => Some(rejection),
             _ => None,
         }
     }
 
+    /// Returns the approximate size of the authored and committed operations in memory and in a
+    /// response, in bytes.
+    fn weight_bytes(&self) -> usize {
+        const OPERATION_FRAME_BYTES: usize = 128;
+        std::iter::once(&self.authored)
+            .chain(self.committed.iter().flatten())
+            .map(|operation| operation.weight_bytes().saturating_add(OPERATION_FRAME_BYTES))
+            .fold(0, usize::saturating_add)
+    }
+
     /// Returns the committed operations.
     #[must_use]
-    pub fn effective(&self) -> &[Operation] {
+    pub fn committed_operations(&self) -> &[Operation] {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.authored))
     }
 }
@@ -161,8 +171,14 @@ impl Edits {
     /// Returns the last mutation id.
     #[must_use]
     pub fn last_id(&self) -> u64 {
-        let count = u64::try_from(self.mutations.len()).unwrap_or(u64::MAX);
-        self.first_id.saturating_add(count).saturating_sub(1)
+        let mutation_count = u64::try_from(self.mutations.len()).unwrap_or(u64::MAX);
+        self.first_id.saturating_add(mutation_count).saturating_sub(1)
+    }
+
+    /// Returns the approximate size of the edits in memory and in a response, in bytes.
+    fn weight_bytes(&self) -> usize {
+        let name_bytes = self.name.as_ref().map_or(0, ClientName::bytes);
+        self.mutations.iter().map(Mutation::weight_bytes).fold(name_bytes, usize::saturating_add)
     }
 }
 
@@ -179,6 +195,12 @@ impl Entry {
         }
     }
 
+    /// Returns a copy of the entry as part of `log`, a fork that inherits it.
+    #[must_use]
+    pub fn with_log(&self, log: LogId) -> Self {
+        Self { log, ..self.clone() }
+    }
+
     /// Raises the incarnation to at least `incarnation`, the current incarnation of the tables.
     /// Needed on every read, because a table restore does not rewrite the latest entries of
     /// existing logs.
@@ -192,23 +214,15 @@ impl Entry {
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 128;
-        let mutations = self.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
-        let operations = mutations.iter().flat_map(|mutation| {
-            let committed = mutation.committed.iter().flatten();
-            std::iter::once(&mutation.authored).chain(committed)
-        });
-        let operation_bytes =
-            operations.map(|operation| operation.weight_bytes().saturating_add(FRAME_BYTES));
         let author_bytes = self.author.as_deref().map_or(0, json_text_bytes);
-        let content_bytes = match &self.content {
-            Content::External(external) => external.weight_bytes(),
-            Content::Edits(edits) => edits.name.as_ref().map_or(0, ClientName::bytes),
-            Content::Snapshot { .. } | Content::EndSegment => 0,
-        };
         let summary_bytes =
             self.header.summary.as_ref().map_or(0, |summary| summary.weight_bytes());
-        let fixed_bytes = FRAME_BYTES + author_bytes + summary_bytes + content_bytes;
-        operation_bytes.fold(fixed_bytes, usize::saturating_add)
+        let content_bytes = match &self.content {
+            Content::External(external) => external.weight_bytes(),
+            Content::Edits(edits) => edits.weight_bytes(),
+            Content::Snapshot { .. } | Content::EndSegment => 0,
+        };
+        content_bytes.saturating_add(FRAME_BYTES + author_bytes + summary_bytes)
     }
 
     /// Whether this is the first entry of a trimmed segment.
@@ -224,7 +238,9 @@ impl Entry {
     /// Returns [`WorkbookTooLarge`], like [`Workbook::apply_operations`].
     pub fn apply_to(&self, workbook: &mut Workbook) -> Result<(), WorkbookTooLarge> {
         let mutations = self.edits().map(|edits| edits.mutations.as_slice()).unwrap_or_default();
-        mutations.iter().try_for_each(|mutation| workbook.apply_operations(mutation.effective()))
+        mutations
+            .iter()
+            .try_for_each(|mutation| workbook.apply_operations(mutation.committed_operations()))
     }
 
     /// Returns the inline edits, or `None` if the entry has an external body or no edits.

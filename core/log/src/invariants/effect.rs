@@ -7,29 +7,41 @@ use std::sync::Arc;
 use super::{MutationId, Violation};
 use crate::entry::Entry;
 use cellar_sheet::cell::GENERAL;
-use cellar_sheet::operation::{CellEdit, Operation, SheetId};
+use cellar_sheet::operation::{CellEdit, Operation, SetFormat, SheetId};
 use cellar_sheet::workbook::{SheetDiff, Workbook};
 
+/// Effect of a mutation, as reported to its client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportedEffect {
+    /// Reported as appended.
+    Appended,
+    /// Reported as having no effect.
+    NoEffect,
+}
+
 /// Checks I23 by replaying `readable`. A mutation reported as appended must produce the state that
-/// its operations request; a mutation reported as having no effect must change nothing. `reported`
-/// maps each reported mutation to whether it was reported as having no effect. External bodies are
-/// ignored.
+/// its operations request; a mutation reported as having no effect must change nothing. External
+/// bodies are ignored.
 ///
 /// # Errors
 /// Returns [`Violation::WithoutEffect`] or [`Violation::Effect`] for the first violation.
 pub fn check_effects(
     readable: &[Arc<Entry>],
-    reported: &BTreeMap<MutationId, bool>,
+    reported: &BTreeMap<MutationId, ReportedEffect>,
 ) -> Result<(), Violation> {
     let mut workbook = Workbook::default();
     for edits in readable.iter().filter_map(|entry| entry.edits()) {
         for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
-            let before = workbook.clone();
-            let has_effect = apply_operations(&mut workbook, mutation.effective());
-            let mutation = MutationId { client: edits.client, id };
-            match reported.get(&mutation) {
-                Some(false) if !has_effect => return Err(Violation::WithoutEffect { mutation }),
-                Some(true) if workbook != before => return Err(Violation::Effect { mutation }),
+            let workbook_before = workbook.clone();
+            let has_effect = apply_operations(&mut workbook, mutation.committed_operations());
+            let mutation_id = MutationId { client: edits.client, id };
+            match reported.get(&mutation_id) {
+                Some(ReportedEffect::Appended) if !has_effect => {
+                    return Err(Violation::WithoutEffect { mutation: mutation_id });
+                }
+                Some(ReportedEffect::NoEffect) if workbook != workbook_before => {
+                    return Err(Violation::Effect { mutation: mutation_id });
+                }
                 _ => {}
             }
         }
@@ -41,9 +53,11 @@ pub fn check_effects(
 fn apply_operations(workbook: &mut Workbook, operations: &[Operation]) -> bool {
     let mut has_effect = false;
     for operation in operations {
-        let before = workbook.clone();
+        let workbook_before = workbook.clone();
         workbook.apply_operation(operation);
-        has_effect |= took_effect(&before, operation, workbook);
+        if took_effect(&workbook_before, operation, workbook) {
+            has_effect = true;
+        }
     }
     has_effect
 }
@@ -55,12 +69,7 @@ fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bo
             set.cells.iter().all(|edit| contains_edit(after, set.sheet, edit))
         }
         Operation::ClearRange(clear) => after.sheet(clear.sheet).is_some(),
-        Operation::SetFormat(set) => after.sheet(set.sheet).is_some_and(|sheet| {
-            let first_cell = set.rows.iter().next().zip(set.columns.iter().next());
-            let format =
-                first_cell.and_then(|(row, column)| sheet.formats().at(row.first, column.first));
-            format.unwrap_or(GENERAL) == set.format
-        }),
+        Operation::SetFormat(set_format) => first_cell_has_format(after, set_format),
         Operation::InsertRows(insert) => {
             axis_changed(before, after, insert.sheet, |diff| !diff.rows.inserted.is_empty())
         }
@@ -73,14 +82,26 @@ fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bo
         Operation::DeleteColumns(delete) => {
             axis_changed(before, after, delete.sheet, |diff| !diff.columns.deleted.is_empty())
         }
-        Operation::AddSheet(add) => is_new(before, after, add.sheet),
-        Operation::ImportSheet(import) => is_new(before, after, import.sheet),
+        Operation::AddSheet(add) => sheet_was_added(before, after, add.sheet),
+        Operation::ImportSheet(import) => sheet_was_added(before, after, import.sheet),
         Operation::RenameSheet(rename) => after.sheet(rename.sheet).is_some(),
         Operation::DeleteSheet(delete) => {
             before.sheet(delete.sheet).is_some() && after.sheet(delete.sheet).is_none()
         }
         Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => false,
     }
+}
+
+/// Whether the first cell of a formatted range has the format.
+fn first_cell_has_format(workbook: &Workbook, set_format: &SetFormat) -> bool {
+    let Some(sheet) = workbook.sheet(set_format.sheet) else { return false };
+    let first_row = set_format.rows.iter().next();
+    let first_column = set_format.columns.iter().next();
+    let format = match (first_row, first_column) {
+        (Some(row), Some(column)) => sheet.formats().at(row.first, column.first),
+        _ => None,
+    };
+    format.unwrap_or(GENERAL) == set_format.format
 }
 
 /// Whether a cell has the value and format set by an edit.
@@ -91,19 +112,22 @@ fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
         && edit.format.as_deref().is_none_or(|set| cell.format.as_deref().unwrap_or(GENERAL) == set)
 }
 
-/// Whether rows or columns changed. `in_diff` is set if the diff contains the change. A diff omits
+/// Whether rows or columns changed. `diff_has_change` is set if the diff contains the change. A diff omits
 /// blank rows and columns after the last used one, so for these, any difference between the states
 /// counts.
 fn axis_changed(
     before: &Workbook,
     after: &Workbook,
-    id: SheetId,
-    in_diff: impl Fn(&SheetDiff) -> bool,
+    sheet: SheetId,
+    diff_has_change: impl Fn(&SheetDiff) -> bool,
 ) -> bool {
-    let diff = before.diff(after).sheets.into_iter().find(|diff| diff.sheet == id);
-    after.sheet(id).is_some() && (diff.is_some_and(|diff| in_diff(&diff)) || before != after)
+    if after.sheet(sheet).is_none() {
+        return false;
+    }
+    let sheet_diff = before.diff(after).sheets.into_iter().find(|diff| diff.sheet == sheet);
+    sheet_diff.is_some_and(|diff| diff_has_change(&diff)) || before != after
 }
 
-fn is_new(before: &Workbook, after: &Workbook, sheet: SheetId) -> bool {
+fn sheet_was_added(before: &Workbook, after: &Workbook, sheet: SheetId) -> bool {
     before.sheet(sheet).is_none() && after.sheet(sheet).is_some()
 }

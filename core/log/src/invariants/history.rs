@@ -12,14 +12,14 @@ use cellar_base::position::Position;
 /// trimmed segment that differs from its offloaded copy, so that other checks detect the fault.
 #[must_use]
 pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
-    let trimmed = trimmed_segments(table);
-    let is_trimmed = |entry: &&Arc<Entry>| trimmed.contains(&entry.position.segment());
+    let trimmed_segments = trimmed_segments(table);
+    let is_trimmed = |entry: &&Arc<Entry>| trimmed_segments.contains(&entry.position.segment());
     let mut history: Vec<_> = offloaded.iter().filter(is_trimmed).cloned().collect();
-    let offloaded: BTreeSet<_> = history.iter().map(|entry| entry.position).collect();
+    let offloaded_positions: BTreeSet<_> = history.iter().map(|entry| entry.position).collect();
     for entry in table {
-        let is_listed = offloaded.contains(&entry.position)
-            && history.iter().any(|other| is_same(other, entry));
-        if !is_listed {
+        let has_same_offloaded_copy = offloaded_positions.contains(&entry.position)
+            && history.iter().any(|copy| is_same_entry(copy, entry));
+        if !has_same_offloaded_copy {
             history.push(Arc::clone(entry));
         }
     }
@@ -32,54 +32,62 @@ pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>
 /// after a segment's End Segment.
 #[must_use]
 pub fn readable(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
-    let trimmed = trimmed_segments(table);
-    let is_trimmed = |entry: &Arc<Entry>| trimmed.contains(&entry.position.segment());
-    let offloaded = offloaded.iter().filter(|entry| is_trimmed(entry));
-    let stored = table.iter().filter(|entry| !is_trimmed(entry));
-    let by_position: BTreeMap<Position, &Arc<Entry>> =
-        offloaded.chain(stored).map(|entry| (entry.position, entry)).collect();
+    let trimmed_segments = trimmed_segments(table);
+    let is_trimmed = |entry: &Arc<Entry>| trimmed_segments.contains(&entry.position.segment());
+    let mut entries_by_position: BTreeMap<Position, &Arc<Entry>> = BTreeMap::new();
+    for entry in offloaded.iter().filter(|entry| is_trimmed(entry)) {
+        entries_by_position.insert(entry.position, entry);
+    }
+    for entry in table.iter().filter(|entry| !is_trimmed(entry)) {
+        entries_by_position.insert(entry.position, entry);
+    }
     let mut readable = Vec::new();
-    let mut next = by_position.get(&Position::FIRST);
-    while let Some(entry) = next {
+    let mut next_entry = entries_by_position.get(&Position::FIRST);
+    while let Some(entry) = next_entry {
         readable.push(Arc::clone(entry));
-        next = entry.next_position().and_then(|position| by_position.get(&position));
+        next_entry = entry.next_position().and_then(|position| entries_by_position.get(&position));
     }
     readable
 }
 
 fn trimmed_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
-    let marked = table.iter().filter(|entry| entry.is_trimmed());
-    marked.map(|entry| entry.position.segment()).collect()
+    let trim_marks = table.iter().filter(|entry| entry.is_trimmed());
+    trim_marks.map(|entry| entry.position.segment()).collect()
 }
 
-/// Checks I2: `read`, an earlier read from the start of the log, is still a prefix of the log.
-/// `history` is the result of [`history`].
+/// Checks I2: `read_entries`, which were read earlier from the start of the log, are still a prefix
+/// of the log. `history` is the result of [`history`].
 ///
 /// # Errors
 /// Returns [`Violation::PrefixChanged`] with the first differing position.
-pub fn check_prefix(read: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
-    let mut current = history.iter();
-    for entry in read {
-        if !current.next().is_some_and(|current| is_same(entry, current)) {
-            return Err(Violation::PrefixChanged { at: entry.position });
+pub fn check_prefix(read_entries: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
+    let mut current_entries = history.iter();
+    for read_entry in read_entries {
+        let is_unchanged =
+            current_entries.next().is_some_and(|current| is_same_entry(read_entry, current));
+        if !is_unchanged {
+            return Err(Violation::PrefixChanged { at: read_entry.position });
         }
     }
-    match (read.last(), current.next()) {
+    if let (Some(last_read), Some(next_entry)) = (read_entries.last(), current_entries.next())
+        && next_entry.position <= last_read.position
+    {
         // The history contains a second entry at the last read position.
-        (Some(last), Some(next)) if next.position <= last.position => {
-            Err(Violation::PrefixChanged { at: next.position })
-        }
-        _ => Ok(()),
+        return Err(Violation::PrefixChanged { at: next_entry.position });
     }
+    Ok(())
 }
 
 /// Whether two entries are equal, ignoring the root and the trim time, which are added to a
 /// Snapshot entry later.
-fn is_same(one: &Entry, other: &Entry) -> bool {
-    let are_snapshots = matches!(one.content, Content::Snapshot { .. })
-        && matches!(other.content, Content::Snapshot { .. });
-    let same_content = are_snapshots || one.content == other.content;
-    same_content
-        && (one.log, one.position, one.created_s) == (other.log, other.position, other.created_s)
-        && (&one.author, &one.header) == (&other.author, &other.header)
+fn is_same_entry(left: &Entry, right: &Entry) -> bool {
+    let are_snapshots = matches!(left.content, Content::Snapshot { .. })
+        && matches!(right.content, Content::Snapshot { .. });
+    let has_same_content = are_snapshots || left.content == right.content;
+    has_same_content
+        && left.log == right.log
+        && left.position == right.position
+        && left.created_s == right.created_s
+        && left.author == right.author
+        && left.header == right.header
 }

@@ -11,7 +11,7 @@ mod structure;
 #[cfg(test)]
 mod tests;
 
-pub use effect::check_effects;
+pub use effect::{ReportedEffect, check_effects};
 pub use history::{check_prefix, history, readable};
 pub use mutations::{MutationId, check_acknowledged, check_once, check_order};
 pub use structure::{check_links, check_no_gap};
@@ -134,10 +134,11 @@ impl Attempts {
     /// # Errors
     /// Returns [`Violation::TooManyAttempts`] if a limit is exceeded.
     pub fn check_within(&self, max_puts: u32, max_reads: u32) -> Result<(), Violation> {
-        let counts = [(self.failed_puts, max_puts), (self.failed_reads, max_reads)];
-        match counts.into_iter().find(|(tried, limit)| tried > limit) {
-            Some((tried, limit)) => Err(Violation::TooManyAttempts { tried, limit }),
-            None => Ok(()),
+        for (tried, limit) in [(self.failed_puts, max_puts), (self.failed_reads, max_reads)] {
+            if tried > limit {
+                return Err(Violation::TooManyAttempts { tried, limit });
+            }
         }
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Invariants I3 and I4: each client's mutations take effect once and in order, and are never lost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Violation;
@@ -20,10 +20,9 @@ pub struct MutationId {
 
 /// A mutation and the entry that contains it.
 struct StoredMutation {
-    mutation: MutationId,
-    at: Position,
-    /// Whether the mutation was accepted (not rejected).
-    effective: bool,
+    mutation_id: MutationId,
+    position: Position,
+    is_rejected: bool,
 }
 
 /// Checks I3: no mutation in `history` takes effect twice.
@@ -31,13 +30,13 @@ struct StoredMutation {
 /// # Errors
 /// Returns [`Violation::Twice`] for the first duplicated mutation.
 pub fn check_once(history: &[Arc<Entry>]) -> Result<(), Violation> {
-    let mut positions = BTreeMap::new();
-    for StoredMutation { mutation, at, effective } in stored_mutations(history) {
-        if !effective {
+    let mut first_positions = BTreeMap::new();
+    for StoredMutation { mutation_id, position, is_rejected } in stored_mutations(history) {
+        if is_rejected {
             continue;
         }
-        if let Some(first) = positions.insert(mutation, at) {
-            return Err(Violation::Twice { mutation, first, again: at });
+        if let Some(first) = first_positions.insert(mutation_id, position) {
+            return Err(Violation::Twice { mutation: mutation_id, first, again: position });
         }
     }
     Ok(())
@@ -50,12 +49,13 @@ pub fn check_once(history: &[Arc<Entry>]) -> Result<(), Violation> {
 /// Returns [`Violation::OutOfOrder`] for the first out-of-order mutation.
 pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut last_ids = BTreeMap::<ClientKey, u64>::new();
-    for StoredMutation { mutation, at, effective } in stored_mutations(history) {
-        let last_id = last_ids.entry(mutation.client).or_default();
-        if effective && mutation.id != last_id.saturating_add(1) {
-            return Err(Violation::OutOfOrder { mutation, at });
+    for StoredMutation { mutation_id, position, is_rejected } in stored_mutations(history) {
+        let last_id = last_ids.entry(mutation_id.client).or_default();
+        let is_next_id = mutation_id.id == last_id.saturating_add(1);
+        if !is_rejected && !is_next_id {
+            return Err(Violation::OutOfOrder { mutation: mutation_id, at: position });
         }
-        *last_id = mutation.id.max(*last_id);
+        *last_id = mutation_id.id.max(*last_id);
     }
     Ok(())
 }
@@ -69,31 +69,39 @@ pub fn check_acknowledged(
     readable: &[Arc<Entry>],
     acknowledged: impl IntoIterator<Item = MutationId>,
 ) -> Result<(), Violation> {
-    let took_effect = |id: &MutationId| {
-        stored_mutations(readable).any(|stored| stored.effective && stored.mutation == *id)
-    };
-    match acknowledged.into_iter().find(|id| !took_effect(id)) {
-        Some(mutation) => Err(Violation::Lost { mutation }),
-        None => Ok(()),
+    for mutation_id in acknowledged {
+        let takes_effect = stored_mutations(readable)
+            .any(|stored| stored.mutation_id == mutation_id && !stored.is_rejected);
+        if !takes_effect {
+            return Err(Violation::Lost { mutation: mutation_id });
+        }
     }
+    Ok(())
 }
 
-fn stored_mutations(history: &[Arc<Entry>]) -> impl Iterator<Item = StoredMutation> + '_ {
-    history.iter().flat_map(|entry| {
-        let ids = entry.mutation_ids();
-        let mutations = ids.into_iter().flat_map(|(client, first_id, last_id)| {
-            (first_id..=last_id).map(move |id| (first_id, MutationId { client, id }))
+fn stored_mutations(entries: &[Arc<Entry>]) -> impl Iterator<Item = StoredMutation> + '_ {
+    entries.iter().flat_map(|entry| mutations_of_entry(entry))
+}
+
+fn mutations_of_entry(entry: &Entry) -> Vec<StoredMutation> {
+    let Some((client, first_id, last_id)) = entry.mutation_ids() else { return Vec::new() };
+    let rejected_ids = rejected_ids(&entry.content);
+    let mut stored_mutations = Vec::new();
+    for id in first_id..=last_id {
+        stored_mutations.push(StoredMutation {
+            mutation_id: MutationId { client, id },
+            position: entry.position,
+            is_rejected: rejected_ids.contains(&id),
         });
-        mutations.map(|(first_id, mutation)| StoredMutation {
-            mutation,
-            at: entry.position,
-            effective: is_effective(&entry.content, mutation.id.saturating_sub(first_id)),
-        })
-    })
+    }
+    stored_mutations
 }
 
-fn is_effective(content: &Content, index: u64) -> bool {
-    let Content::Edits(edits) = content else { return true };
-    let mutation = usize::try_from(index).ok().and_then(|index| edits.mutations.get(index));
-    mutation.is_some_and(|mutation| !matches!(mutation.authored, Operation::Rejected(_)))
+fn rejected_ids(content: &Content) -> BTreeSet<u64> {
+    let Content::Edits(edits) = content else { return BTreeSet::new() };
+    (edits.first_id..)
+        .zip(&edits.mutations)
+        .filter(|(_, mutation)| matches!(mutation.authored, Operation::Rejected(_)))
+        .map(|(id, _)| id)
+        .collect()
 }

@@ -13,23 +13,26 @@ use cellar_base::position::Position;
 /// # Errors
 /// Returns [`Violation::Gap`] with the first missing position.
 pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
-    let mut expected = Some(Position::FIRST);
+    let mut expected_position = Some(Position::FIRST);
     let mut segment_is_trimmed = false;
     for entry in entries {
-        let at = entry.position;
-        if at.num() == 0 {
+        let position = entry.position;
+        let is_segment_start = position.entry_number() == 0;
+        if is_segment_start {
             segment_is_trimmed = entry.is_trimmed();
         }
-        let is_next = Some(at) == expected;
-        let starts_next_segment = at.num() == 0
-            && expected.and_then(Position::next_segment) == Some(at)
-            && expected.is_some_and(|expected| expected.num() > 0);
+        let expected_segment = expected_position.map(Position::segment);
+        let is_expected = Some(position) == expected_position;
         let is_after_trimmed_entries =
-            segment_is_trimmed && Some(at.segment()) == expected.map(Position::segment);
-        if !is_next && !starts_next_segment && !is_after_trimmed_entries {
-            return Err(Violation::Gap { at: expected.unwrap_or(at) });
+            segment_is_trimmed && Some(position.segment()) == expected_segment;
+        let segment_has_entries =
+            expected_position.is_some_and(|expected| expected.entry_number() > 0);
+        let starts_next_segment = segment_has_entries
+            && Some(position) == expected_position.and_then(Position::next_segment);
+        if !is_expected && !starts_next_segment && !is_after_trimmed_entries {
+            return Err(Violation::Gap { at: expected_position.unwrap_or(position) });
         }
-        expected = at.next_in_segment();
+        expected_position = position.next_in_segment();
     }
     Ok(())
 }
@@ -41,30 +44,38 @@ pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
 /// # Errors
 /// Returns [`Violation::NotLinked`] or [`Violation::AfterEnd`] with the first violation.
 pub fn check_links(entries: &[Arc<Entry>], segments: &[Segment]) -> Result<(), Violation> {
-    let is_end = |entry: &Entry| matches!(entry.content, Content::EndSegment);
-    let mut previous: Option<&Arc<Entry>> = None;
-    let mut recorded = segments.iter().map(|segment| segment.num);
+    let mut recorded_segments = segments.iter().map(|segment| segment.num);
+    let mut previous_entry: Option<&Entry> = None;
     for entry in entries {
         let segment = entry.position.segment();
-        let is_same_segment = previous.is_some_and(|entry| entry.position.segment() == segment);
-        let follows_end = previous.is_none_or(|entry| is_end(entry));
-        if is_same_segment && follows_end {
-            return Err(Violation::AfterEnd { at: entry.position });
-        }
-        if !is_same_segment {
+        let is_segment_start =
+            previous_entry.is_none_or(|previous| previous.position.segment() != segment);
+        if is_segment_start {
+            let previous_has_ended = previous_entry.is_none_or(is_end_segment);
             let is_snapshot = matches!(entry.content, Content::Snapshot { .. });
-            if !follows_end || !is_snapshot || recorded.next() != Some(segment) {
+            let is_recorded = recorded_segments.next() == Some(segment);
+            if !previous_has_ended || !is_snapshot || !is_recorded {
                 return Err(Violation::NotLinked { segment });
             }
+        } else if previous_entry.is_some_and(is_end_segment) {
+            return Err(Violation::AfterEnd { at: entry.position });
         }
-        previous = Some(entry);
+        previous_entry = Some(entry);
     }
     // An End Segment and the start of the next segment are written in one transaction.
-    if let Some(last) = previous.filter(|last| is_end(last)) {
-        return Err(Violation::NotLinked { segment: last.position.segment() + 1 });
+    if let Some(last_entry) = entries.last()
+        && is_end_segment(last_entry)
+    {
+        return Err(Violation::NotLinked { segment: last_entry.position.segment() + 1 });
     }
-    match recorded.next() {
-        Some(segment) => Err(Violation::NotLinked { segment }),
+    match recorded_segments.next() {
+        Some(segment_without_entries) => {
+            Err(Violation::NotLinked { segment: segment_without_entries })
+        }
         None => Ok(()),
     }
+}
+
+fn is_end_segment(entry: &Entry) -> bool {
+    matches!(entry.content, Content::EndSegment)
 }

@@ -201,11 +201,15 @@ fn attempts_end_at_their_limits() {
 #[test]
 fn detects_mutations_with_a_wrongly_reported_effect() {
     let log = valid_log();
-    let reports =
-        |no_effect: bool| (1..=3).map(move |id| (MutationId { client: client(1), id }, no_effect));
-    assert_eq!(check_effects(&log, &reports(false).collect()), Ok(()));
+    let reports = |effect: ReportedEffect| {
+        (1..=3).map(move |id| (MutationId { client: client(1), id }, effect))
+    };
+    assert_eq!(check_effects(&log, &reports(ReportedEffect::Appended).collect()), Ok(()));
     let mutation = MutationId { client: client(1), id: 1 };
-    assert_eq!(check_effects(&log, &reports(true).collect()), Err(Violation::Effect { mutation }));
+    assert_eq!(
+        check_effects(&log, &reports(ReportedEffect::NoEffect).collect()),
+        Err(Violation::Effect { mutation })
+    );
     for operation in without_effect() {
         let edits = edits_of(
             at(0, 1),
@@ -213,10 +217,14 @@ fn detects_mutations_with_a_wrongly_reported_effect() {
             vec![Mutation { base: Position::FIRST, authored: operation.clone(), committed: None }],
         );
         let log = [snapshot_entry(at(0, 0)), edits];
-        let reported = |no_effect| BTreeMap::from([(mutation, no_effect)]);
+        let reported = |effect| BTreeMap::from([(mutation, effect)]);
         let lost = Err(Violation::WithoutEffect { mutation });
-        assert_eq!(check_effects(&log, &reported(false)), lost, "{operation:?}");
-        assert_eq!(check_effects(&log, &reported(true)), Ok(()), "{operation:?}");
+        assert_eq!(check_effects(&log, &reported(ReportedEffect::Appended)), lost, "{operation:?}");
+        assert_eq!(
+            check_effects(&log, &reported(ReportedEffect::NoEffect)),
+            Ok(()),
+            "{operation:?}"
+        );
         assert_eq!(check_effects(&log, &BTreeMap::new()), Ok(()), "{operation:?}");
     }
 }

@@ -1,8 +1,8 @@
 //! Records of the Entry table.
 
 use crate::entry::{
-    Content, Edits, Entry, decode_edits, decode_external, decode_header, decode_name,
-    decode_old_header, encode_edits, encode_external, encode_header, encode_name,
+    Content, Edits, Entry, ExternalEdits, Header, decode_edits, decode_external, decode_header,
+    decode_name, decode_old_header, encode_edits, encode_external, encode_header, encode_name,
 };
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::position::Position;
@@ -35,7 +35,7 @@ pub fn partition(log: LogId, segment: u32) -> Vec<u8> {
 pub fn key(log: LogId, position: Position) -> Item {
     let mut item = Item::new();
     put_bytes(&mut item, PARTITION_KEY, partition(log, position.segment()));
-    put_number(&mut item, SORT_KEY, u64::from(position.num()));
+    put_number(&mut item, SORT_KEY, u64::from(position.entry_number()));
     item
 }
 
@@ -44,7 +44,7 @@ pub fn key(log: LogId, position: Position) -> Item {
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_key(item: &Item) -> Result<(LogId, Position), RecordError> {
-    decode_reader_key(&Reader { record: RECORD, item })
+    read_key(&Reader { record: RECORD, item })
 }
 
 /// Decodes only the key and type of an entry record.
@@ -53,7 +53,7 @@ pub fn decode_key(item: &Item) -> Result<(LogId, Position), RecordError> {
 /// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_key_and_type(item: &Item) -> Result<(LogId, Position, String), RecordError> {
     let reader = Reader { record: RECORD, item };
-    let (log, position) = decode_reader_key(&reader)?;
+    let (log, position) = read_key(&reader)?;
     Ok((log, position, reader.text(TYPE)?))
 }
 
@@ -68,31 +68,45 @@ pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     put_bytes(&mut item, HEADER, encode_header(&entry.header)?);
     match &entry.content {
         Content::Snapshot { root, trimmed_s } => {
-            put_text(&mut item, TYPE, Some(SNAPSHOT));
-            put_text(&mut item, EXTERNAL, root.as_deref());
-            if let Some(trimmed_s) = trimmed_s {
-                put_number(&mut item, TRIMMED, *trimmed_s);
-            }
+            put_snapshot(&mut item, root.as_deref(), *trimmed_s)
         }
         Content::EndSegment => put_text(&mut item, TYPE, Some(END_SEGMENT)),
-        Content::Edits(edits) => {
-            put_text(&mut item, TYPE, Some(EDITS));
-            put_bytes(&mut item, CLIENT, edits.client.0.to_vec());
-            if let Some(name) = &edits.name {
-                put_bytes(&mut item, CLIENT_NAME, encode_name(name)?);
-            }
-            put_number(&mut item, MUTATION, edits.first_id);
-            put_body(&mut item, encode_edits(entry.position, &edits.mutations)?);
-        }
-        Content::External(external) => {
-            put_text(&mut item, TYPE, Some(EDITS));
-            put_text(&mut item, EXTERNAL, Some(&external.object));
-            put_bytes(&mut item, CLIENT, external.client.0.to_vec());
-            put_number(&mut item, MUTATION, external.first_id);
-            put_body(&mut item, encode_external(entry.position, external)?);
-        }
+        Content::Edits(edits) => put_edits(&mut item, entry.position, edits)?,
+        Content::External(external) => put_external_edits(&mut item, entry.position, external)?,
     }
     Ok(item)
+}
+
+fn put_snapshot(item: &mut Item, root_key: Option<&str>, trimmed_s: Option<u64>) {
+    put_text(item, TYPE, Some(SNAPSHOT));
+    put_text(item, EXTERNAL, root_key);
+    if let Some(trimmed_s) = trimmed_s {
+        put_number(item, TRIMMED, trimmed_s);
+    }
+}
+
+fn put_edits(item: &mut Item, position: Position, edits: &Edits) -> Result<(), RecordError> {
+    put_text(item, TYPE, Some(EDITS));
+    put_bytes(item, CLIENT, edits.client.0.to_vec());
+    if let Some(client_name) = &edits.name {
+        put_bytes(item, CLIENT_NAME, encode_name(client_name)?);
+    }
+    put_number(item, MUTATION, edits.first_id);
+    put_body(item, encode_edits(position, &edits.mutations)?);
+    Ok(())
+}
+
+fn put_external_edits(
+    item: &mut Item,
+    position: Position,
+    external: &ExternalEdits,
+) -> Result<(), RecordError> {
+    put_text(item, TYPE, Some(EDITS));
+    put_text(item, EXTERNAL, Some(&external.object));
+    put_bytes(item, CLIENT, external.client.0.to_vec());
+    put_number(item, MUTATION, external.first_id);
+    put_body(item, encode_external(position, external)?);
+    Ok(())
 }
 
 /// Adds the body's version and bytes to a record. Omits the default version.
@@ -109,62 +123,67 @@ fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
 /// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode(item: &Item) -> Result<Entry, RecordError> {
     let reader = Reader { record: RECORD, item };
-    let (log, position) = decode_reader_key(&reader)?;
-    let header = match reader.optional_bytes(OLD_HEADER)? {
-        Some(old) => decode_old_header(old)?,
-        None => decode_header(reader.bytes(HEADER)?)?,
-    };
-    let content = match reader.text(TYPE)?.as_str() {
-        SNAPSHOT => Content::Snapshot {
-            root: reader.optional_text(EXTERNAL)?,
-            trimmed_s: reader.optional_number(TRIMMED)?,
-        },
-        END_SEGMENT => Content::EndSegment,
-        EDITS => decode_body(&reader, position)?,
-        letter => {
-            return Err(RecordError::UnknownType { letter: letter.to_owned() });
-        }
-    };
+    let (log, position) = read_key(&reader)?;
     Ok(Entry {
         log,
         position,
         created_s: reader.number(CREATED)?,
         author: reader.optional_text(AUTHOR)?,
-        header,
-        content,
+        header: read_header(&reader)?,
+        content: read_content(&reader, position)?,
     })
 }
 
-fn decode_reader_key(reader: &Reader<'_>) -> Result<(LogId, Position), RecordError> {
-    let fault = || reader.fault(PARTITION_KEY, "a log UUID and a segment number");
-    let bytes: [u8; 20] = reader.array(PARTITION_KEY)?;
-    let (id, segment) = bytes.split_first_chunk::<16>().ok_or_else(fault)?;
-    let segment = u32::from_be_bytes(segment.try_into().map_err(|_| fault())?);
-    let position = Position::new(segment, reader.number_u32(SORT_KEY)?).map_err(|_| fault())?;
-    Ok((LogId::from_uuid(uuid::Uuid::from_bytes(*id)), position))
+fn read_key(reader: &Reader<'_>) -> Result<(LogId, Position), RecordError> {
+    const LOG_ID_BYTES: usize = 16;
+    const SEGMENT_BYTES: usize = 4;
+    let invalid_key = || reader.attribute_error(PARTITION_KEY, "a log UUID and a segment number");
+    let key: [u8; LOG_ID_BYTES + SEGMENT_BYTES] = reader.array(PARTITION_KEY)?;
+    let (log_id, segment) = key.split_first_chunk::<LOG_ID_BYTES>().ok_or_else(invalid_key)?;
+    let segment = u32::from_be_bytes(segment.try_into().map_err(|_| invalid_key())?);
+    let entry_number = reader.number_u32(SORT_KEY)?;
+    let position = Position::new(segment, entry_number).map_err(|_| invalid_key())?;
+    Ok((LogId::from_uuid(uuid::Uuid::from_bytes(*log_id)), position))
 }
 
-fn decode_body(reader: &Reader<'_>, position: Position) -> Result<Content, RecordError> {
+fn read_header(reader: &Reader<'_>) -> Result<Header, RecordError> {
+    match reader.optional_bytes(OLD_HEADER)? {
+        Some(old_header) => Ok(decode_old_header(old_header)?),
+        None => Ok(decode_header(reader.bytes(HEADER)?)?),
+    }
+}
+
+fn read_content(reader: &Reader<'_>, position: Position) -> Result<Content, RecordError> {
+    match reader.text(TYPE)?.as_str() {
+        SNAPSHOT => Ok(Content::Snapshot {
+            root: reader.optional_text(EXTERNAL)?,
+            trimmed_s: reader.optional_number(TRIMMED)?,
+        }),
+        END_SEGMENT => Ok(Content::EndSegment),
+        EDITS => read_edits(reader, position),
+        unknown_letter => Err(RecordError::UnknownType { letter: unknown_letter.to_owned() }),
+    }
+}
+
+/// Reads inline or external edits.
+fn read_edits(reader: &Reader<'_>, position: Position) -> Result<Content, RecordError> {
     let version = reader.optional_number(VERSION)?.unwrap_or(DEFAULT_VERSION);
     let client = ClientKey(reader.array(CLIENT)?);
     let first_id = reader.number(MUTATION)?;
     let body = reader.bytes(BODY)?;
-    Ok(match reader.optional_text(EXTERNAL)? {
-        None => {
-            let name = reader.optional_bytes(CLIENT_NAME)?.map(decode_name).transpose()?;
-            let edits = decode_edits(version, position, client, first_id, body)?;
-            Content::Edits(Edits { name, ..edits })
-        }
-        Some(object) => {
-            Content::External(decode_external(version, position, client, first_id, object, body)?)
-        }
-    })
+    if let Some(object) = reader.optional_text(EXTERNAL)? {
+        let external = decode_external(version, position, client, first_id, object, body)?;
+        return Ok(Content::External(external));
+    }
+    let edits = decode_edits(version, position, client, first_id, body)?;
+    let client_name = reader.optional_bytes(CLIENT_NAME)?.map(decode_name).transpose()?;
+    Ok(Content::Edits(Edits { name: client_name, ..edits }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::{ExternalEdits, Mutation};
+    use crate::entry::Mutation;
     use crate::transform::SpaceMap;
     use cellar_base::identity::{ClientName, SubjectKey};
     use cellar_base::record::Attribute;

@@ -9,7 +9,10 @@ use cellar_base::table_attributes::{AUTHOR, CREATED, FORKED_AT, LINEAGE, PARTITI
 const RECORD: &str = "fork";
 /// Last byte of a fork list's partition key, after the log UUID. The partition key of segments is
 /// only the UUID.
-const FORKS: u8 = b'F';
+const FORK_LIST_MARK: u8 = b'F';
+
+const LOG_ID_BYTES: usize = 16;
+const PARTITION_KEY_BYTES: usize = LOG_ID_BYTES + 1;
 
 /// An item of a fork list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,16 +41,17 @@ pub fn list_number(fork: LogId, now_ms: u64) -> u64 {
     /// Number of low bits taken from the fork id. The remaining bits suffice for timestamps in
     /// milliseconds until 2109.
     const ID_BITS: u32 = 11;
-    let [.., high, low] = *fork.as_bytes();
-    let id_bits = u64::from(u16::from_be_bytes([high, low])) & ((1 << ID_BITS) - 1);
-    let max_ms = (1 << (NUMBER_BITS - ID_BITS)) - 1;
-    (now_ms.min(max_ms) << ID_BITS) | id_bits
+    const ID_MASK: u64 = (1 << ID_BITS) - 1;
+    const MAX_TIMESTAMP_MS: u64 = (1 << (NUMBER_BITS - ID_BITS)) - 1;
+    let [.., second_last_byte, last_byte] = *fork.as_bytes();
+    let id_bits = u64::from(u16::from_be_bytes([second_last_byte, last_byte])) & ID_MASK;
+    (now_ms.min(MAX_TIMESTAMP_MS) << ID_BITS) | id_bits
 }
 
 /// Returns the partition key of a log's fork list.
 #[must_use]
 pub fn partition(source: LogId) -> Vec<u8> {
-    [source.as_bytes().as_slice(), &[FORKS]].concat()
+    [source.as_bytes().as_slice(), &[FORK_LIST_MARK]].concat()
 }
 
 /// Returns the key of a fork in its source's fork list.
@@ -63,17 +67,17 @@ pub fn key(source: LogId, number: u64) -> Item {
 #[must_use]
 pub fn is_listed(item: &Item) -> bool {
     let reader = Reader { record: RECORD, item };
-    matches!(reader.array::<17>(PARTITION_KEY), Ok([.., FORKS]))
+    matches!(reader.array::<PARTITION_KEY_BYTES>(PARTITION_KEY), Ok([.., FORK_LIST_MARK]))
 }
 
 /// Encodes a fork list record.
 #[must_use]
-pub fn encode(listed: &ListedFork) -> Item {
-    let mut item = key(listed.source, listed.number);
-    put_bytes(&mut item, LINEAGE, listed.fork.as_bytes().to_vec());
-    put_number(&mut item, FORKED_AT, listed.position.pack());
-    put_number(&mut item, CREATED, listed.created_s);
-    put_text(&mut item, AUTHOR, listed.author.as_deref());
+pub fn encode(listed_fork: &ListedFork) -> Item {
+    let mut item = key(listed_fork.source, listed_fork.number);
+    put_bytes(&mut item, LINEAGE, listed_fork.fork.as_bytes().to_vec());
+    put_number(&mut item, FORKED_AT, listed_fork.position.pack());
+    put_number(&mut item, CREATED, listed_fork.created_s);
+    put_text(&mut item, AUTHOR, listed_fork.author.as_deref());
     item
 }
 
@@ -83,22 +87,32 @@ pub fn encode(listed: &ListedFork) -> Item {
 /// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode(item: &Item) -> Result<ListedFork, RecordError> {
     let reader = Reader { record: RECORD, item };
-    let log = |bytes: [u8; 16]| LogId::from_uuid(uuid::Uuid::from_bytes(bytes));
-    let fault = || reader.fault(PARTITION_KEY, "a log UUID and the mark of a fork list");
-    let key: [u8; 17] = reader.array(PARTITION_KEY)?;
-    let (source, mark) = key.split_first_chunk::<16>().ok_or_else(fault)?;
-    if mark != [FORKS] {
-        return Err(fault());
-    }
-    let position = reader.number(FORKED_AT)?;
+    let position = Position::unpack(reader.number(FORKED_AT)?)
+        .map_err(|_| reader.attribute_error(FORKED_AT, "a position"))?;
     Ok(ListedFork {
-        source: log(*source),
+        source: read_source(&reader)?,
         number: reader.number(SORT_KEY)?,
-        fork: log(reader.array(LINEAGE)?),
-        position: Position::unpack(position).map_err(|_| reader.fault(FORKED_AT, "a position"))?,
+        fork: log_id(reader.array(LINEAGE)?),
+        position,
         created_s: reader.number(CREATED)?,
         author: reader.optional_text(AUTHOR)?,
     })
+}
+
+/// Reads the source log from the partition key of a fork list.
+fn read_source(reader: &Reader<'_>) -> Result<LogId, RecordError> {
+    let key: [u8; PARTITION_KEY_BYTES] = reader.array(PARTITION_KEY)?;
+    match key.split_first_chunk::<LOG_ID_BYTES>() {
+        Some((source, [FORK_LIST_MARK])) => Ok(log_id(*source)),
+        _ => {
+            let expected = "a log UUID and the mark of a fork list";
+            Err(reader.attribute_error(PARTITION_KEY, expected))
+        }
+    }
+}
+
+fn log_id(bytes: [u8; LOG_ID_BYTES]) -> LogId {
+    LogId::from_uuid(uuid::Uuid::from_bytes(bytes))
 }
 
 #[cfg(test)]
@@ -137,7 +151,7 @@ mod tests {
         let item = encode(&listed());
         assert!(is_listed(&item) && segment::decode(&item).is_err());
         // The last byte of a log UUID may equal the last byte of a fork list's partition key.
-        let key = segment::key(log(FORKS), u32::from(FORKS));
+        let key = segment::key(log(FORK_LIST_MARK), u32::from(FORK_LIST_MARK));
         assert!(!is_listed(&key) && decode(&key).is_err());
     }
 

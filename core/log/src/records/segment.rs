@@ -37,7 +37,7 @@ pub fn encode(segment: &Segment) -> Item {
 
 /// First byte of an encoded lineage: the layout version.
 const LINEAGE_VERSION: u8 = 1;
-/// Size of an encoded lineage in bytes: version, source, family, position, `ended`, depth, snapshot
+/// Size of an encoded lineage in bytes: version, source, family, position, `position_ends_segment`, depth, snapshot
 /// and fork time. Numbers are big-endian.
 const LINEAGE_BYTES: usize = 1 + 16 + 16 + 8 + 1 + 4 + 8 + 8;
 /// Replaces the snapshot position of a fork without a snapshot.
@@ -50,7 +50,7 @@ fn encode_lineage(lineage: &Lineage) -> Vec<u8> {
         lineage.source.as_bytes(),
         lineage.family.as_bytes(),
         &lineage.position.pack().to_be_bytes(),
-        &[u8::from(lineage.ended)],
+        &[u8::from(lineage.position_ends_segment)],
         &lineage.depth.to_be_bytes(),
         &snapshot.to_be_bytes(),
         &lineage.forked_s.to_be_bytes(),
@@ -59,31 +59,47 @@ fn encode_lineage(lineage: &Lineage) -> Vec<u8> {
 }
 
 fn decode_lineage(reader: &Reader<'_>) -> Result<Lineage, RecordError> {
-    let fault = || reader.fault(LINEAGE, "the lineage of a fork");
     let bytes: [u8; LINEAGE_BYTES] = reader.array(LINEAGE)?;
-    let mut rest = bytes.as_slice();
-    let [version] = take(&mut rest).ok_or_else(fault)?;
-    if version != LINEAGE_VERSION {
-        return Err(fault());
-    }
-    let mut log = || take(&mut rest).map(|id| LogId::from_uuid(uuid::Uuid::from_bytes(id)));
-    let (source, family) = (log().ok_or_else(fault)?, log().ok_or_else(fault)?);
-    let position = u64::from_be_bytes(take(&mut rest).ok_or_else(fault)?);
-    let [ended] = take(&mut rest).ok_or_else(fault)?;
-    let depth = u32::from_be_bytes(take(&mut rest).ok_or_else(fault)?);
-    let snapshot = u64::from_be_bytes(take(&mut rest).ok_or_else(fault)?);
-    let forked_s = u64::from_be_bytes(take(&mut rest).ok_or_else(fault)?);
-    let unpack = |packed| Position::unpack(packed).map_err(|_| fault());
-    let snapshot = if snapshot == NO_SNAPSHOT { None } else { Some(unpack(snapshot)?) };
-    let (position, ended) = (unpack(position)?, ended != 0);
-    Ok(Lineage { source, position, ended, family, depth, snapshot, forked_s })
+    parse_lineage(&bytes).ok_or_else(|| reader.attribute_error(LINEAGE, "the lineage of a fork"))
 }
 
-/// Removes and returns the first `N` bytes of `rest`.
-fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
-    let (taken, left) = rest.split_first_chunk::<N>()?;
-    *rest = left;
-    Some(*taken)
+fn parse_lineage(bytes: &[u8; LINEAGE_BYTES]) -> Option<Lineage> {
+    let mut remaining_bytes = bytes.as_slice();
+    let [version] = take(&mut remaining_bytes)?;
+    if version != LINEAGE_VERSION {
+        return None;
+    }
+    let source = LogId::from_uuid(uuid::Uuid::from_bytes(take(&mut remaining_bytes)?));
+    let family = LogId::from_uuid(uuid::Uuid::from_bytes(take(&mut remaining_bytes)?));
+    let position = Position::unpack(take_u64(&mut remaining_bytes)?).ok()?;
+    let [position_ends_segment] = take(&mut remaining_bytes)?;
+    let depth = u32::from_be_bytes(take(&mut remaining_bytes)?);
+    let snapshot = match take_u64(&mut remaining_bytes)? {
+        NO_SNAPSHOT => None,
+        packed_position => Some(Position::unpack(packed_position).ok()?),
+    };
+    let forked_s = take_u64(&mut remaining_bytes)?;
+    Some(Lineage {
+        source,
+        position,
+        position_ends_segment: position_ends_segment != 0,
+        family,
+        depth,
+        snapshot,
+        forked_s,
+    })
+}
+
+/// Removes and returns a big-endian number at the start of `remaining_bytes`.
+fn take_u64(remaining_bytes: &mut &[u8]) -> Option<u64> {
+    take(remaining_bytes).map(u64::from_be_bytes)
+}
+
+/// Removes and returns the first `N` bytes of `remaining_bytes`.
+fn take<const N: usize>(remaining_bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (first_bytes, bytes_after) = remaining_bytes.split_first_chunk::<N>()?;
+    *remaining_bytes = bytes_after;
+    Some(*first_bytes)
 }
 
 /// Decodes only the key of a segment record.
@@ -102,15 +118,13 @@ pub fn decode_key(item: &Item) -> Result<(LogId, u32), RecordError> {
 /// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode(item: &Item) -> Result<Segment, RecordError> {
     let reader = Reader { record: RECORD, item };
-    let last_snapshot = match item.contains_key(LAST_SNAPSHOT) {
-        true => Some(reader.number_u32(LAST_SNAPSHOT)?),
-        false => None,
-    };
-    let lineage = match item.contains_key(LINEAGE) {
-        true => Some(decode_lineage(&reader)?),
-        false => None,
-    };
     let (log, num) = decode_key(item)?;
+    let last_snapshot = if item.contains_key(LAST_SNAPSHOT) {
+        Some(reader.number_u32(LAST_SNAPSHOT)?)
+    } else {
+        None
+    };
+    let lineage = if item.contains_key(LINEAGE) { Some(decode_lineage(&reader)?) } else { None };
     Ok(Segment {
         log,
         num,
@@ -151,7 +165,7 @@ mod tests {
         let lineage = Lineage {
             source: log(1),
             position: Position::new(5, 6).unwrap(),
-            ended: true,
+            position_ends_segment: true,
             family: log(2),
             depth: 3,
             snapshot: Position::new(4, 9).ok(),

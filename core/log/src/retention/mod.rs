@@ -12,5 +12,5 @@ mod tests;
 mod trim;
 
 pub use offloaded::{OffloadedFault, decode_offloaded, encode_offloaded, offloaded_key};
-pub use rules::{Keep, Plan, Policy, plan};
+pub use rules::{Keep, Plan, Policy, plan_retention};
 pub use trim::{Fences, Trim, TrimAction, TrimEvent, TrimRefusal, Trimmed};

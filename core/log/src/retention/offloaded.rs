@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::entry::Entry;
+use crate::entry::{Entry, decompress};
 use crate::records;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_OFFLOADED_BYTES, MAX_OFFLOADED_OBJECT_BYTES};
@@ -19,7 +19,7 @@ const COMPRESSION_LEVEL: i32 = 12;
 pub enum OffloadedFault {
     /// The object was modified after the segment was offloaded.
     #[error("the offloaded segment does not match the hash in its key; restore the object")]
-    OtherHash,
+    HashMismatch,
     /// The object was written by a later release of Cellar.
     #[error(
         "the offloaded segment has version {0}; this build reads version {OFFLOADED_VERSION}; \
@@ -58,26 +58,28 @@ pub fn offloaded_key(log: LogId, segment: u32, object: &[u8]) -> String {
 /// Returns [`OffloadedFault::TooLarge`] if the segment exceeds `MAX_OFFLOADED_BYTES` uncompressed
 /// or `MAX_OFFLOADED_OBJECT_BYTES` compressed.
 pub fn encode_offloaded(entries: &[Entry]) -> Result<Vec<u8>, OffloadedFault> {
-    let items = entries.iter().map(|entry| to_stored(records::entry::encode(entry)?));
-    let items = items.collect::<Result<Vec<StoredItem>, OffloadedFault>>()?;
-    let plain = postcard::to_allocvec(&items)
-        .map_err(|_| OffloadedFault::Malformed("the records cannot be encoded"))?;
-    drop(items);
-    if plain.len() > MAX_OFFLOADED_BYTES {
+    let uncompressed = encode_records(entries)?;
+    if uncompressed.len() > MAX_OFFLOADED_BYTES {
         return Err(OffloadedFault::TooLarge);
     }
-    let compressed = zstd::bulk::compress(&plain, COMPRESSION_LEVEL)
+    let compressed = zstd::bulk::compress(&uncompressed, COMPRESSION_LEVEL)
         .map_err(|_| OffloadedFault::Malformed("the records cannot be compressed"))?;
-    check_object_size([&[OFFLOADED_VERSION], compressed.as_slice()].concat())
+    let object = [&[OFFLOADED_VERSION], compressed.as_slice()].concat();
+    check_object_size(object.len())?;
+    Ok(object)
 }
 
-/// Returns `object` unchanged. Errors if it exceeds `MAX_OFFLOADED_OBJECT_BYTES`.
-pub(super) fn check_object_size(object: Vec<u8>) -> Result<Vec<u8>, OffloadedFault> {
-    if object.len() > MAX_OFFLOADED_OBJECT_BYTES {
-        Err(OffloadedFault::TooLarge)
-    } else {
-        Ok(object)
+fn encode_records(entries: &[Entry]) -> Result<Vec<u8>, OffloadedFault> {
+    let mut items: Vec<StoredItem> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        items.push(to_stored_item(records::entry::encode(entry)?)?);
     }
+    postcard::to_allocvec(&items)
+        .map_err(|_| OffloadedFault::Malformed("the records cannot be encoded"))
+}
+
+pub(super) fn check_object_size(object_bytes: usize) -> Result<(), OffloadedFault> {
+    if object_bytes > MAX_OFFLOADED_OBJECT_BYTES { Err(OffloadedFault::TooLarge) } else { Ok(()) }
 }
 
 /// Decodes an offloaded segment and verifies the hash in its key. Never panics on malformed bytes;
@@ -87,27 +89,31 @@ pub(super) fn check_object_size(object: Vec<u8>) -> Result<Vec<u8>, OffloadedFau
 /// Returns an [`OffloadedFault`] with the reason.
 pub fn decode_offloaded(key: &str, object: &[u8]) -> Result<Vec<Entry>, OffloadedFault> {
     if !key.ends_with(blake3::hash(object).to_hex().as_str()) {
-        return Err(OffloadedFault::OtherHash);
+        return Err(OffloadedFault::HashMismatch);
     }
     let (version, compressed) =
         object.split_first().ok_or(OffloadedFault::Malformed("it is empty"))?;
     if *version != OFFLOADED_VERSION {
         return Err(OffloadedFault::UnknownVersion(*version));
     }
-    let plain = crate::entry::decompress(compressed, MAX_OFFLOADED_BYTES).map_err(|_| {
+    let uncompressed = decompress(compressed, MAX_OFFLOADED_BYTES).map_err(|_| {
         OffloadedFault::Malformed("it cannot be decompressed within its size limit")
     })?;
-    let malformed = |_| OffloadedFault::Malformed("its records cannot be decoded");
-    let (items, rest) = postcard::take_from_bytes::<Vec<StoredItem>>(&plain).map_err(malformed)?;
-    if !rest.is_empty() {
+    decode_records(&uncompressed)
+}
+
+fn decode_records(uncompressed: &[u8]) -> Result<Vec<Entry>, OffloadedFault> {
+    let (items, trailing_bytes) = postcard::take_from_bytes::<Vec<StoredItem>>(uncompressed)
+        .map_err(|_| OffloadedFault::Malformed("its records cannot be decoded"))?;
+    if !trailing_bytes.is_empty() {
         return Err(OffloadedFault::Malformed("there are bytes after its records"));
     }
-    items.into_iter().map(|item| Ok(records::entry::decode(&from_stored(item))?)).collect()
+    items.into_iter().map(|item| Ok(records::entry::decode(&from_stored_item(item))?)).collect()
 }
 
 /// Converts a record to its offloaded form. Lists and maps are unsupported; entry records contain
 /// none.
-fn to_stored(item: Item) -> Result<StoredItem, OffloadedFault> {
+fn to_stored_item(item: Item) -> Result<StoredItem, OffloadedFault> {
     let attributes = item.into_iter().map(|(name, attribute)| {
         let attribute = match attribute {
             Attribute::Bytes(bytes) => StoredAttribute::Bytes(bytes),
@@ -122,7 +128,7 @@ fn to_stored(item: Item) -> Result<StoredItem, OffloadedFault> {
     attributes.collect()
 }
 
-fn from_stored(item: StoredItem) -> Item {
+fn from_stored_item(item: StoredItem) -> Item {
     let attributes = item.into_iter().map(|(name, attribute)| {
         let attribute = match attribute {
             StoredAttribute::Bytes(bytes) => Attribute::Bytes(bytes),

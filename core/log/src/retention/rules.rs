@@ -36,15 +36,15 @@ pub enum Keep {
     Inherited,
 }
 
-/// Decides whether a segment is offloaded, trimmed or retained. `newest` is the log's latest
+/// Decides whether a segment is offloaded, trimmed or retained. `newest_num` is the log's latest
 /// segment number. `closed_s` is the end time of the segment, which is the creation time of the
 /// next segment.
 #[must_use]
-pub fn plan(
+pub fn plan_retention(
     segment: &Segment,
-    newest: u32,
+    newest_num: u32,
     closed_s: u64,
-    trimmed: bool,
+    is_trimmed: bool,
     now_s: u64,
     policy: Policy,
 ) -> Plan {
@@ -52,17 +52,17 @@ pub fn plan(
     if segment.lineage.is_some() {
         return Plan::Keep(Keep::Inherited);
     }
-    let kept = policy.keep_segments.max(MIN_KEPT_SEGMENTS);
-    if segment.num.saturating_add(kept) > newest {
+    let kept_segments = policy.keep_segments.max(MIN_KEPT_SEGMENTS);
+    if segment.num.saturating_add(kept_segments) > newest_num {
         return Plan::Keep(Keep::Newest);
     }
-    let wait_s = u64::from(policy.offload_after_days).saturating_mul(DAY_S).max(TRIM_FENCE_S);
-    if now_s < closed_s.saturating_add(wait_s) {
+    let policy_age_s = u64::from(policy.offload_after_days).saturating_mul(DAY_S);
+    let min_age_s = policy_age_s.max(TRIM_FENCE_S);
+    if now_s < closed_s.saturating_add(min_age_s) {
         return Plan::Keep(Keep::TooYoung);
     }
-    match (&segment.offloaded, trimmed) {
-        (_, true) => Plan::Keep(Keep::TrimmedAlready),
-        (Some(_), false) => Plan::Trim,
-        (None, false) => Plan::OffloadAndTrim,
+    if is_trimmed {
+        return Plan::Keep(Keep::TrimmedAlready);
     }
+    if segment.offloaded.is_some() { Plan::Trim } else { Plan::OffloadAndTrim }
 }

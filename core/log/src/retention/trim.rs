@@ -51,7 +51,7 @@ pub enum TrimEvent {
     /// The offloaded segment contains every entry.
     OffloadedIsComplete,
     /// The offloaded segment is missing or incomplete.
-    OffloadedIsDamaged,
+    OffloadedIsIncomplete,
     /// The first entry is marked as trimmed.
     Marked,
     /// A page was read.
@@ -59,7 +59,7 @@ pub enum TrimEvent {
         /// Entries in ascending order.
         entries: Vec<Arc<Entry>>,
         /// Whether the segment may contain more entries.
-        more: bool,
+        has_more: bool,
     },
     /// The requested entries were deleted.
     Deleted,
@@ -153,8 +153,8 @@ pub struct Trim {
     fences: Fences,
     phase: Phase,
     /// Position of the End Segment, once read.
-    end: Option<Position>,
-    deleted: u64,
+    end_segment_position: Option<Position>,
+    deleted_count: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -166,7 +166,7 @@ enum Phase {
     Deleting {
         count: u64,
         /// Next position to read after the deletion, or `None` at the end of the segment.
-        next: Option<Position>,
+        next_position: Option<Position>,
     },
     Finished,
 }
@@ -176,7 +176,8 @@ impl Trim {
     #[must_use]
     pub fn begin(segment_start: Position, fences: Fences) -> (Self, TrimAction) {
         let phase = Phase::ReadingLast;
-        let trim = Self { segment_start, fences, phase, end: None, deleted: 0 };
+        let (end_segment_position, deleted_count) = (None, 0);
+        let trim = Self { segment_start, fences, phase, end_segment_position, deleted_count };
         (trim, TrimAction::ReadLast)
     }
 
@@ -186,72 +187,79 @@ impl Trim {
     pub fn step(mut self, event: TrimEvent, now_s: u64) -> (Self, TrimAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
-            (Phase::ReadingLast, TrimEvent::Last(last)) => {
-                self.handle_last_entry(last.as_deref(), now_s)
+            (Phase::ReadingLast, TrimEvent::Last(last_entry)) => {
+                self.check_last_entry(last_entry.as_deref(), now_s)
             }
             (Phase::CheckingOffloaded, TrimEvent::OffloadedIsComplete) => {
                 self.phase = Phase::Marking;
                 TrimAction::Mark { trimmed_s: now_s }
             }
-            (Phase::CheckingOffloaded, TrimEvent::OffloadedIsDamaged) => {
+            (Phase::CheckingOffloaded, TrimEvent::OffloadedIsIncomplete) => {
                 TrimAction::Finish(Err(TrimRefusal::NotOffloaded))
             }
             (Phase::Marking, TrimEvent::Marked) => {
                 self.read_or_finish(self.segment_start.next_in_segment())
             }
-            (Phase::Reading, TrimEvent::Page { entries, more }) => self.handle_page(&entries, more),
-            (Phase::Deleting { count, next }, TrimEvent::Deleted) => {
-                self.deleted = self.deleted.saturating_add(count);
-                self.read_or_finish(next)
+            (Phase::Reading, TrimEvent::Page { entries, has_more }) => {
+                self.delete_entries_of_page(&entries, has_more)
+            }
+            (Phase::Deleting { count, next_position }, TrimEvent::Deleted) => {
+                self.deleted_count = self.deleted_count.saturating_add(count);
+                self.read_or_finish(next_position)
             }
             _ => TrimAction::Finish(Err(TrimRefusal::Store)),
         };
         (self, action)
     }
 
-    fn handle_last_entry(&mut self, last: Option<&Entry>, now_s: u64) -> TrimAction {
-        let is_end = |entry: &&Entry| matches!(entry.content, Content::EndSegment);
-        let Some(end) = last.filter(is_end) else {
-            return TrimAction::Finish(Err(TrimRefusal::NotEnded));
+    fn check_last_entry(&mut self, last_entry: Option<&Entry>, now_s: u64) -> TrimAction {
+        let end_segment = match last_entry {
+            Some(entry) if matches!(entry.content, Content::EndSegment) => entry,
+            _ => return TrimAction::Finish(Err(TrimRefusal::NotEnded)),
         };
-        if now_s < end.created_s.saturating_add(TRIM_FENCE_S) && self.fences.age_is_enforced() {
+        let is_too_young = now_s < end_segment.created_s.saturating_add(TRIM_FENCE_S);
+        if is_too_young && self.fences.age_is_enforced() {
             return TrimAction::Finish(Err(TrimRefusal::TooYoung));
         }
-        self.end = Some(end.position);
+        self.end_segment_position = Some(end_segment.position);
         self.phase = Phase::CheckingOffloaded;
-        TrimAction::CheckOffloaded { last: end.position }
+        TrimAction::CheckOffloaded { last: end_segment.position }
     }
 
-    /// Reads the page at `from`, or finishes the trim if `from` is `None`.
-    fn read_or_finish(&mut self, from: Option<Position>) -> TrimAction {
-        match from {
+    /// Reads the page at `next_position`, or finishes the trim if `next_position` is `None`.
+    fn read_or_finish(&mut self, next_position: Option<Position>) -> TrimAction {
+        match next_position {
             Some(from) => {
                 self.phase = Phase::Reading;
                 TrimAction::Read { from }
             }
-            None => TrimAction::Finish(Ok(Trimmed { deleted: self.deleted })),
+            None => TrimAction::Finish(Ok(Trimmed { deleted: self.deleted_count })),
         }
     }
 
-    fn handle_page(&mut self, entries: &[Arc<Entry>], more: bool) -> TrimAction {
-        let positions = entries.iter().map(|entry| entry.position);
-        let deletable: Vec<Position> = positions.filter(|at| self.may_delete(*at)).collect();
-        let next = match entries.last() {
-            Some(last) if more => last.position.next_in_segment(),
+    fn delete_entries_of_page(&mut self, entries: &[Arc<Entry>], has_more: bool) -> TrimAction {
+        let deletable_positions: Vec<Position> = entries
+            .iter()
+            .map(|entry| entry.position)
+            .filter(|position| self.may_delete(*position))
+            .collect();
+        let next_position = match entries.last() {
+            Some(last_entry) if has_more => last_entry.position.next_in_segment(),
             _ => None,
         };
-        if deletable.is_empty() {
-            return self.read_or_finish(next);
+        if deletable_positions.is_empty() {
+            return self.read_or_finish(next_position);
         }
-        let count = u64::try_from(deletable.len()).unwrap_or(u64::MAX);
-        self.phase = Phase::Deleting { count, next };
-        TrimAction::Delete { positions: deletable }
+        let count = u64::try_from(deletable_positions.len()).unwrap_or(u64::MAX);
+        self.phase = Phase::Deleting { count, next_position };
+        TrimAction::Delete { positions: deletable_positions }
     }
 
     /// Whether an entry is between the first entry and the End Segment. Entries after the End
     /// Segment are retained, because the offloaded copy was not checked for them.
     fn may_delete(&self, position: Position) -> bool {
-        let is_between = position > self.segment_start && Some(position) < self.end;
+        let is_before_end = self.end_segment_position.is_some_and(|end| position < end);
+        let is_between = position > self.segment_start && is_before_end;
         is_between || !self.fences.tombstones_are_enforced()
     }
 }

@@ -59,7 +59,7 @@ pub enum RollEvent {
         /// Entries in ascending order.
         entries: Vec<Arc<Entry>>,
         /// Whether the segment may contain more entries.
-        more: bool,
+        has_more: bool,
     },
     /// A read failed.
     ReadFailed {
@@ -112,7 +112,7 @@ pub struct Roll {
     /// Newest known entry.
     tail: Arc<Entry>,
     phase: Phase,
-    attempts: u32,
+    failed_transactions: u32,
     failed_reads: u32,
 }
 
@@ -133,7 +133,7 @@ impl Roll {
     #[must_use]
     pub fn begin(tail: Arc<Entry>) -> (Self, RollAction) {
         let phase = Phase::ReadingSegment;
-        let roll = Self { log: tail.log, tail, phase, attempts: 0, failed_reads: 0 };
+        let roll = Self { log: tail.log, tail, phase, failed_transactions: 0, failed_reads: 0 };
         (roll, RollAction::ReadNewestSegment)
     }
 
@@ -144,20 +144,20 @@ impl Roll {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
             (Phase::ReadingSegment, RollEvent::NewestSegment(newest)) => {
-                self.handle_newest_segment(newest.as_ref(), inputs)
+                self.transact_unless_rolled(newest.as_ref(), inputs)
             }
             (Phase::ReadingSegment, RollEvent::ReadFailed { temporary }) => {
-                self.handle_read_failure(Phase::WaitingToReadSegment, temporary, inputs)
+                self.retry_failed_read(Phase::WaitingToReadSegment, temporary, inputs)
             }
             (Phase::Reading, RollEvent::ReadFailed { temporary }) => {
-                self.handle_read_failure(Phase::WaitingToRead, temporary, inputs)
+                self.retry_failed_read(Phase::WaitingToRead, temporary, inputs)
             }
-            (Phase::Reading, RollEvent::Page { entries, more }) => {
-                self.handle_page(&entries, more, inputs)
+            (Phase::Reading, RollEvent::Page { entries, has_more }) => {
+                self.advance_tail(&entries, has_more, inputs)
             }
             (Phase::Transacting, RollEvent::Accepted) => self.finish_rolled(),
             (Phase::Transacting, RollEvent::Refused | RollEvent::Unknown) => {
-                self.handle_lost_transaction(inputs)
+                self.read_after_lost_race(inputs)
             }
             (Phase::WaitingToRead, RollEvent::Waited) => self.read_after_tail(),
             (Phase::WaitingToReadSegment, RollEvent::Waited) => {
@@ -169,18 +169,21 @@ impl Roll {
         (self, action)
     }
 
-    fn handle_newest_segment(&mut self, newest: Option<&Segment>, inputs: Inputs) -> RollAction {
-        let current = self.tail.position.segment();
-        match newest {
-            None => RollAction::Finish(Err(RollRefusal::NoSegment)),
-            Some(newest) if newest.num > current => {
-                RollAction::Finish(Ok(Rolled::Into { segment: newest.num }))
-            }
-            Some(newest) if newest.last_snapshot.is_none() => {
-                RollAction::Finish(Ok(Rolled::NoSnapshotYet))
-            }
-            Some(_) => self.transact(inputs),
+    fn transact_unless_rolled(
+        &mut self,
+        newest_segment: Option<&Segment>,
+        inputs: Inputs,
+    ) -> RollAction {
+        let Some(newest_segment) = newest_segment else {
+            return RollAction::Finish(Err(RollRefusal::NoSegment));
+        };
+        if newest_segment.num > self.tail.position.segment() {
+            return RollAction::Finish(Ok(Rolled::Into { segment: newest_segment.num }));
         }
+        if newest_segment.last_snapshot.is_none() {
+            return RollAction::Finish(Ok(Rolled::NoSnapshotYet));
+        }
+        self.transact(inputs)
     }
 
     /// Closes the segment after the latest known entry, unless that entry already is an End
@@ -189,17 +192,25 @@ impl Roll {
         if matches!(self.tail.content, Content::EndSegment) {
             return self.finish_rolled();
         }
-        let end = self.tail.position.next_in_segment();
-        let first = self.tail.position.next_segment();
-        let (Some(end), Some(first)) = (end, first) else {
+        let end_segment_position = self.tail.position.next_in_segment();
+        let next_segment_start = self.tail.position.next_segment();
+        let (Some(end_segment_position), Some(next_segment_start)) =
+            (end_segment_position, next_segment_start)
+        else {
             return RollAction::Finish(Err(RollRefusal::NoSegment));
         };
-        let transaction = self.build_transaction(end, first, inputs.now_s);
+        let transaction =
+            self.build_transaction(end_segment_position, next_segment_start, inputs.now_s);
         self.phase = Phase::Transacting;
         RollAction::Transact(Box::new(transaction))
     }
 
-    fn build_transaction(&self, end: Position, first: Position, created_s: u64) -> Transaction {
+    fn build_transaction(
+        &self,
+        end_segment_position: Position,
+        next_segment_start: Position,
+        created_s: u64,
+    ) -> Transaction {
         let new_entry = |position, header, content| Entry {
             log: self.log,
             position,
@@ -208,31 +219,33 @@ impl Roll {
             header,
             content,
         };
-        let snapshot = Content::Snapshot { root: None, trimmed_s: None };
+        let end_segment =
+            new_entry(end_segment_position, self.tail.header.clone(), Content::EndSegment);
         let Header { incarnation, summary, .. } = self.tail.header.clone();
         let first_header = Header::of_segment(incarnation, summary);
+        let snapshot_content = Content::Snapshot { root: None, trimmed_s: None };
         Transaction {
-            end: new_entry(end, self.tail.header.clone(), Content::EndSegment),
+            end: end_segment,
             segment: Segment {
                 log: self.log,
-                num: first.segment(),
+                num: next_segment_start.segment(),
                 created_s,
                 last_snapshot: None,
                 offloaded: None,
                 lineage: None,
             },
-            first: new_entry(first, first_header, snapshot),
+            first: new_entry(next_segment_start, first_header, snapshot_content),
         }
     }
 
     /// Reads the entries after the latest known entry, following a lost race or a lost response.
-    fn handle_lost_transaction(&mut self, inputs: Inputs) -> RollAction {
-        self.attempts += 1;
-        if self.attempts >= MAX_PUT_ATTEMPTS {
+    fn read_after_lost_race(&mut self, inputs: Inputs) -> RollAction {
+        self.failed_transactions += 1;
+        if self.failed_transactions >= MAX_PUT_ATTEMPTS {
             return RollAction::Finish(Err(RollRefusal::Contention));
         }
         self.phase = Phase::WaitingToRead;
-        RollAction::Wait { delay_ms: full_jitter_ms(self.attempts, inputs.random) }
+        RollAction::Wait { delay_ms: full_jitter_ms(self.failed_transactions, inputs.random) }
     }
 
     fn read_after_tail(&mut self) -> RollAction {
@@ -245,7 +258,12 @@ impl Roll {
         }
     }
 
-    fn handle_page(&mut self, entries: &[Arc<Entry>], more: bool, inputs: Inputs) -> RollAction {
+    fn advance_tail(
+        &mut self,
+        entries: &[Arc<Entry>],
+        has_more: bool,
+        inputs: Inputs,
+    ) -> RollAction {
         for entry in entries {
             if Some(entry.position) != self.tail.next_position() {
                 return RollAction::Finish(Err(RollRefusal::Store));
@@ -255,7 +273,7 @@ impl Roll {
                 return self.finish_rolled();
             }
         }
-        if more && !entries.is_empty() { self.read_after_tail() } else { self.transact(inputs) }
+        if has_more && !entries.is_empty() { self.read_after_tail() } else { self.transact(inputs) }
     }
 
     /// Finishes the roll. The log continues in the segment after the tail's segment.
@@ -266,7 +284,7 @@ impl Roll {
 
     /// Retries a failed read in `retry_phase`. Gives up on a permanent error or after too many
     /// failed reads.
-    fn handle_read_failure(
+    fn retry_failed_read(
         &mut self,
         retry_phase: Phase,
         temporary: bool,

@@ -24,8 +24,8 @@ fn segment(num: u32, last_snapshot: Option<u32>) -> RollEvent {
     }))
 }
 
-fn page(entries: Vec<Arc<Entry>>, more: bool) -> RollEvent {
-    RollEvent::Page { entries, more }
+fn page(entries: Vec<Arc<Entry>>, has_more: bool) -> RollEvent {
+    RollEvent::Page { entries, has_more }
 }
 
 const INPUTS: Inputs = Inputs { now_s: 9, random: 3 };

@@ -62,13 +62,15 @@ impl World {
 
     /// Adds an entry, with a state summary computed from the preceding entry.
     pub fn add(&mut self, entry: Arc<Entry>) {
-        let before = self.entries.range(..entry.position).next_back();
-        let summary = before.and_then(|(_, before)| before.header.summary.clone());
+        let preceding_entry = self.entries.range(..entry.position).next_back();
+        let preceding_summary =
+            preceding_entry.and_then(|(_, preceding)| preceding.header.summary.clone());
         let mut entry = Arc::unwrap_or_clone(entry);
-        if let Some(mut summary) = summary {
+        if let Some(mut summary) = preceding_summary {
             let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
-            let after = Arc::make_mut(&mut summary);
-            mutations.iter().for_each(|mutation| after.apply(mutation.effective()));
+            for mutation in mutations {
+                Arc::make_mut(&mut summary).apply(mutation.committed_operations());
+            }
             entry.header.summary = Some(summary);
         }
         self.entries.insert(entry.position, Arc::new(entry));
@@ -89,16 +91,19 @@ impl World {
             self.failing_reads -= 1;
             return AppendEvent::ReadFailed { temporary: true };
         }
-        let visible = |position: Position| consistent || Some(position) < self.hidden_from;
-        let hidden = self.hidden_from.is_some();
-        let page: Vec<_> = self
-            .entries
-            .range(from..)
-            .filter(|(p, _)| p.segment() == from.segment() && (!hidden || visible(**p)))
-            .map(|(_, entry)| Arc::clone(entry))
+        let is_visible = |position: Position| match self.hidden_from {
+            Some(hidden_from) => consistent || position < hidden_from,
+            None => true,
+        };
+        let mut page: Vec<Arc<Entry>> = self
+            .entries_from(from)
+            .into_iter()
+            .filter(|entry| entry.position.segment() == from.segment())
+            .filter(|entry| is_visible(entry.position))
             .collect();
-        let more = page.len() > PAGE_ENTRIES;
-        AppendEvent::Page { entries: page.into_iter().take(PAGE_ENTRIES).collect(), more }
+        let has_more = page.len() > PAGE_ENTRIES;
+        page.truncate(PAGE_ENTRIES);
+        AppendEvent::Page { entries: page, has_more }
     }
 
     fn put(&mut self, entry: Arc<Entry>) -> AppendEvent {
@@ -120,51 +125,66 @@ impl World {
         AppendEvent::PutAccepted
     }
 
-    /// Runs an append with the cached entries `known` and returns its result.
-    pub fn run(&mut self, request: Request, known: &[Arc<Entry>]) -> Result<Appended, Refusal> {
+    /// Runs an append with these cached entries and returns its result.
+    pub fn append(
+        &mut self,
+        request: Request,
+        cached_entries: &[Arc<Entry>],
+    ) -> Result<Appended, Refusal> {
         // Use a different time for each request, as in a real retry.
         let now_s = u64::try_from(self.puts.len()).unwrap();
         let inputs = Inputs { now_s, random: 3 };
-        let (mut append, mut action) = Append::begin(request, known, inputs);
-        for _ in 0..1_000 {
+        const MAX_STEPS: u32 = 1_000;
+        let (mut append, mut action) = Append::begin(request, cached_entries, inputs);
+        for _ in 0..MAX_STEPS {
             let event = match action {
-                AppendAction::Read { from, consistent } => self.read(from, consistent),
-                AppendAction::Put { entry } => self.put(entry),
-                AppendAction::FindNewestSegment => {
-                    AppendEvent::NewestSegment(self.entries.keys().last().map(|p| p.segment()))
-                }
-                AppendAction::ReadState { at } => {
-                    self.states_read += 1;
-                    AppendEvent::State(Some(self.state(at)))
-                }
-                AppendAction::Wait { .. } => AppendEvent::Waited,
                 AppendAction::Finish(result) => return result,
+                unfinished => self.perform(unfinished),
             };
             (append, action) = append.step(event, inputs);
         }
         panic!("the append does not end")
     }
 
+    /// Performs an action of an append that has not finished.
+    fn perform(&mut self, action: AppendAction) -> AppendEvent {
+        match action {
+            AppendAction::Read { from, consistent } => self.read(from, consistent),
+            AppendAction::Put { entry } => self.put(entry),
+            AppendAction::FindNewestSegment => {
+                let newest_position = self.entries.keys().last();
+                AppendEvent::NewestSegment(newest_position.map(|position| position.segment()))
+            }
+            AppendAction::ReadState { at } => {
+                self.states_read += 1;
+                AppendEvent::State(Some(self.state(at)))
+            }
+            AppendAction::Wait { .. } => AppendEvent::Waited,
+            AppendAction::Finish(_) => panic!("the append has finished"),
+        }
+    }
+
     /// Returns all entries.
-    pub fn known(&self) -> Vec<Arc<Entry>> {
+    pub fn all_entries(&self) -> Vec<Arc<Entry>> {
         self.entries.values().cloned().collect()
     }
 
     /// Returns the entries starting at `base` (inclusive).
-    pub fn known_from(&self, base: Position) -> Vec<Arc<Entry>> {
+    pub fn entries_from(&self, base: Position) -> Vec<Arc<Entry>> {
         self.entries.range(base..).map(|(_, entry)| Arc::clone(entry)).collect()
     }
 
     /// Returns one client's mutation ids in log order. Panics if the log has a gap.
-    pub fn ids_of(&self, who: u8) -> Vec<u64> {
+    pub fn mutation_ids_of(&self, who: u8) -> Vec<u64> {
         let mut expected = Position::FIRST;
         let mut ids = vec![];
         for entry in self.entries.values() {
             assert_eq!(entry.position, expected, "the log has a gap");
             expected = entry.next_position().unwrap();
-            if let Content::Edits(edits) = &entry.content {
-                let own = edits.client == client(who);
-                ids.extend((edits.first_id..=edits.last_id()).filter(|_| own));
+            if let Content::Edits(edits) = &entry.content
+                && edits.client == client(who)
+            {
+                ids.extend(edits.first_id..=edits.last_id());
             }
         }
         ids

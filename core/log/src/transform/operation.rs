@@ -2,6 +2,7 @@
 
 use super::insert_order::transform_insert;
 use super::space_map::{SheetMap, SpaceMap};
+use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{
     AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, Operation, RenameSheet,
     SetCells, SetFormat, SheetId,
@@ -37,19 +38,11 @@ fn transform_operation(operation: &Operation, map: &SpaceMap) -> Option<Operatio
         }
         Operation::DeleteRows(delete) => {
             let (sheet, sheet_map) = target_sheet(delete.sheet, map)?;
-            let spans = sheet_map.rows.kept(&delete.spans);
-            if spans.is_empty() {
-                return None;
-            }
-            Operation::DeleteRows(DeleteSpans { sheet, spans })
+            Operation::DeleteRows(transform_delete(delete, sheet, &sheet_map.rows)?)
         }
         Operation::DeleteColumns(delete) => {
             let (sheet, sheet_map) = target_sheet(delete.sheet, map)?;
-            let spans = sheet_map.columns.kept(&delete.spans);
-            if spans.is_empty() {
-                return None;
-            }
-            Operation::DeleteColumns(DeleteSpans { sheet, spans })
+            Operation::DeleteColumns(transform_delete(delete, sheet, &sheet_map.columns)?)
         }
         Operation::AddSheet(add) => Operation::AddSheet(AddSheet {
             sheet: map.free_sheet_number(add.sheet),
@@ -63,13 +56,26 @@ fn transform_operation(operation: &Operation, map: &SpaceMap) -> Option<Operatio
             let (sheet, _) = target_sheet(delete.sheet, map)?;
             Operation::DeleteSheet(DeleteSheet { sheet })
         }
-        Operation::ImportSheet(import) => Operation::ImportSheet(ImportSheet {
-            sheet: map.free_sheet_number(import.sheet),
-            replaces: import.replaces.and_then(|sheet| map.sheet_map(sheet).target),
-            ..import.clone()
-        }),
+        Operation::ImportSheet(import) => Operation::ImportSheet(transform_import(import, map)),
         Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => operation.clone(),
     })
+}
+
+fn transform_delete(
+    delete: &DeleteSpans,
+    target_sheet: SheetId,
+    map: &AxisMap,
+) -> Option<DeleteSpans> {
+    let spans = map.kept_spans(&delete.spans);
+    if spans.is_empty() { None } else { Some(DeleteSpans { sheet: target_sheet, spans }) }
+}
+
+fn transform_import(import: &ImportSheet, map: &SpaceMap) -> ImportSheet {
+    ImportSheet {
+        sheet: map.free_sheet_number(import.sheet),
+        replaces: import.replaces.and_then(|replaced| map.sheet_map(replaced).target),
+        ..import.clone()
+    }
 }
 
 fn transform_cells(set: &SetCells, map: &SpaceMap) -> Option<SetCells> {
@@ -90,8 +96,8 @@ fn transform_cells(set: &SetCells, map: &SpaceMap) -> Option<SetCells> {
 
 fn transform_clear(clear: &ClearRange, map: &SpaceMap) -> Option<ClearRange> {
     let (sheet, sheet_map) = target_sheet(clear.sheet, map)?;
-    let rows = sheet_map.rows.kept(&clear.rows);
-    let columns = sheet_map.columns.kept(&clear.columns);
+    let rows = sheet_map.rows.kept_spans(&clear.rows);
+    let columns = sheet_map.columns.kept_spans(&clear.columns);
     if rows.is_empty() || columns.is_empty() {
         return None;
     }
@@ -100,8 +106,8 @@ fn transform_clear(clear: &ClearRange, map: &SpaceMap) -> Option<ClearRange> {
 
 fn transform_format(set: &SetFormat, map: &SpaceMap) -> Option<SetFormat> {
     let (sheet, sheet_map) = target_sheet(set.sheet, map)?;
-    let rows = sheet_map.rows.covered(&set.rows);
-    let columns = sheet_map.columns.covered(&set.columns);
+    let rows = sheet_map.rows.covering_spans(&set.rows);
+    let columns = sheet_map.columns.covering_spans(&set.columns);
     if rows.is_empty() || columns.is_empty() {
         return None;
     }

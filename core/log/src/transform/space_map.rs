@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cellar_base::limits::MAX_AXIS_RUNS;
 use cellar_sheet::axis_map::{Axis, AxisMap, Run};
-use cellar_sheet::operation::{InsertBefore, Operation, SheetId};
+use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, SheetId};
 
 /// Coordinate map of a workbook from an older state to a later state. Sheets without an entry in
 /// the map are unchanged.
@@ -76,8 +76,13 @@ impl SpaceMap {
     /// Returns only the cell-moving part of the map, without added sheet numbers. Sufficient for a
     /// stored map, which never transforms an operation that adds a sheet.
     #[must_use]
-    pub fn cells_only(&self) -> Self {
+    pub fn without_added_sheets(&self) -> Self {
         Self::from_sheets(self.sheets.clone())
+    }
+
+    /// Whether the map preserves the order of rows and columns.
+    pub(crate) fn keeps_order(&self) -> bool {
+        self.sheets.values().all(|map| map.rows.keeps_order() && map.columns.keeps_order())
     }
 
     /// Whether the map changes nothing.
@@ -108,51 +113,31 @@ impl SpaceMap {
     /// Returns the later number of a new sheet: the author's number or, if another new sheet
     /// already has it, the next free one. The author's number must be above every number of the
     /// older state.
-    pub(super) fn free_sheet_number(&self, wanted: SheetId) -> SheetId {
-        let mut free = wanted;
-        for taken in self.added_sheets.range(wanted..) {
-            if *taken != free {
+    pub(super) fn free_sheet_number(&self, authored_number: SheetId) -> SheetId {
+        let mut free_number = authored_number;
+        for taken_number in self.added_sheets.range(authored_number..) {
+            if *taken_number != free_number {
                 break;
             }
-            free = SheetId(free.0.saturating_add(1));
+            free_number = SheetId(free_number.0.saturating_add(1));
         }
-        free
+        free_number
     }
 
     /// Whether any sheet map has more than `MAX_AXIS_RUNS` runs.
     #[must_use]
-    pub fn is_too_long(&self) -> bool {
+    pub fn exceeds_run_limit(&self) -> bool {
         let is_long = |map: &AxisMap| map.runs().len() > MAX_AXIS_RUNS;
         self.sheets.values().any(|sheet| is_long(&sheet.rows) || is_long(&sheet.columns))
     }
 
     /// Adds a committed operation that is unknown to the author, in coordinates of the later state.
     pub fn add_foreign(&mut self, operation: &Operation) {
-        match operation {
-            Operation::InsertRows(insert) => self.add_insert(Axis::Rows, insert),
-            Operation::InsertColumns(insert) => self.add_insert(Axis::Columns, insert),
-            Operation::DeleteRows(delete) => {
-                let deletion = AxisMap::delete(Axis::Rows, &delete.spans);
-                self.append_axis_map(Axis::Rows, delete.sheet, &deletion);
-            }
-            Operation::DeleteColumns(delete) => {
-                let deletion = AxisMap::delete(Axis::Columns, &delete.spans);
-                self.append_axis_map(Axis::Columns, delete.sheet, &deletion);
-            }
-            Operation::AddSheet(add) => {
-                self.added_sheets.insert(add.sheet);
-            }
-            Operation::ImportSheet(import) => {
-                self.added_sheets.insert(import.sheet);
-            }
-            Operation::DeleteSheet(_)
-            | Operation::SetCells(_)
-            | Operation::ClearRange(_)
-            | Operation::SetFormat(_)
-            | Operation::RenameSheet(_)
-            | Operation::Undo(_)
-            | Operation::Revert(_)
-            | Operation::Rejected(_) => {}
+        if let Some(AxisChange { sheet, axis, map }) = AxisChange::of(operation) {
+            self.append_axis_map(axis, sheet, &map);
+        }
+        if let Some(added_sheet) = added_sheet(operation) {
+            self.added_sheets.insert(added_sheet);
         }
     }
 
@@ -165,20 +150,15 @@ impl SpaceMap {
         self.added_sheets.extend(&next.added_sheets);
     }
 
-    fn add_insert(&mut self, axis: Axis, insert: &InsertBefore) {
-        let insertion = AxisMap::insert(axis, insert.before, insert.count);
-        self.append_axis_map(axis, insert.sheet, &insertion);
-    }
-
     /// Composes `next` after the map of this sheet. `next` must map the same sheet, starting at the
     /// later state.
     fn append_axis_map(&mut self, axis: Axis, target: SheetId, next: &AxisMap) {
         if next.is_identity() {
             return;
         }
-        for id in self.sources(target) {
-            self.update_sheet(id, |map| {
-                let axis_map = map.axis_mut(axis);
+        for older_number in self.older_numbers_of(target) {
+            self.update_sheet(older_number, |sheet_map| {
+                let axis_map = sheet_map.axis_mut(axis);
                 *axis_map = axis_map.then(next);
             });
         }
@@ -186,21 +166,21 @@ impl SpaceMap {
 
     /// Composes `previous` before a sheet's map, which starts at the older state.
     fn prepend_axis_map(&mut self, axis: Axis, sheet: SheetId, previous: &AxisMap) {
-        self.update_sheet(sheet, |map| {
-            let axis_map = map.axis_mut(axis);
+        self.update_sheet(sheet, |sheet_map| {
+            let axis_map = sheet_map.axis_mut(axis);
             *axis_map = previous.then(axis_map);
         });
     }
 
     /// Returns the older numbers of the later sheet `target`.
-    fn sources(&self, target: SheetId) -> Vec<SheetId> {
-        let listed = self.sheets.iter().filter(|(_, map)| map.target == Some(target));
-        let mut sources: Vec<SheetId> = listed.map(|(id, _)| *id).collect();
+    fn older_numbers_of(&self, target: SheetId) -> Vec<SheetId> {
+        let mapped_sheets = self.sheets.iter().filter(|(_, map)| map.target == Some(target));
+        let mut older_numbers: Vec<SheetId> = mapped_sheets.map(|(id, _)| *id).collect();
         // A sheet without a map keeps its number.
         if !self.sheets.contains_key(&target) {
-            sources.push(target);
+            older_numbers.push(target);
         }
-        sources
+        older_numbers
     }
 
     fn update_sheet(&mut self, id: SheetId, update: impl FnOnce(&mut SheetMap)) {
@@ -217,7 +197,9 @@ impl SpaceMap {
     /// `authored` to the later coordinates after `committed`, and maps the author's inserted rows
     /// to the committed ones: `M := authored⁻¹ ∘ M ∘ committed`.
     pub fn add_own(&mut self, authored: &Operation, committed: &[Operation]) {
-        self.prepend_inverse(authored);
+        if let Some(AxisChange { sheet, axis, map }) = AxisChange::of(authored) {
+            self.prepend_axis_map(axis, sheet, &map.reversed());
+        }
         committed.iter().for_each(|operation| self.add_foreign(operation));
         match (authored, committed) {
             (Operation::InsertRows(authored), [Operation::InsertRows(committed)]) => {
@@ -226,49 +208,22 @@ impl SpaceMap {
             (Operation::InsertColumns(authored), [Operation::InsertColumns(committed)]) => {
                 self.connect_inserted(Axis::Columns, authored, committed);
             }
-            (Operation::AddSheet(add), committed) => self.connect_added_sheet(add.sheet, committed),
-            (Operation::ImportSheet(import), committed) => {
-                self.connect_added_sheet(import.sheet, committed);
-            }
             _ => {}
         }
-    }
-
-    /// Composes the inverse of an author's operation before the map.
-    fn prepend_inverse(&mut self, authored: &Operation) {
-        let (axis, sheet, map) = match authored {
-            Operation::InsertRows(insert) => {
-                let map = AxisMap::insert(Axis::Rows, insert.before, insert.count);
-                (Axis::Rows, insert.sheet, map)
-            }
-            Operation::InsertColumns(insert) => {
-                let map = AxisMap::insert(Axis::Columns, insert.before, insert.count);
-                (Axis::Columns, insert.sheet, map)
-            }
-            Operation::DeleteRows(delete) => {
-                (Axis::Rows, delete.sheet, AxisMap::delete(Axis::Rows, &delete.spans))
-            }
-            Operation::DeleteColumns(delete) => {
-                (Axis::Columns, delete.sheet, AxisMap::delete(Axis::Columns, &delete.spans))
-            }
-            _ => return,
-        };
-        self.prepend_axis_map(axis, sheet, &map.reversed());
+        if let Some(added_sheet) = added_sheet(authored) {
+            self.connect_added_sheet(added_sheet, committed);
+        }
     }
 
     /// Maps the author's number of an added sheet to the committed sheet number, or to `None` if
     /// the addition was not committed.
     fn connect_added_sheet(&mut self, authored: SheetId, committed: &[Operation]) {
-        let is_first = self.own_sheets.insert(authored);
-        if !is_first {
+        let is_first_addition = self.own_sheets.insert(authored);
+        if !is_first_addition {
             // Only a faulty author adds two sheets with the same number.
             return;
         }
-        let target = match committed.first() {
-            Some(Operation::AddSheet(add)) => Some(add.sheet),
-            Some(Operation::ImportSheet(import)) => Some(import.sheet),
-            _ => None,
-        };
+        let target = committed.first().and_then(added_sheet);
         self.sheets.insert(authored, SheetMap { target, ..SheetMap::identity(authored) });
     }
 
@@ -277,9 +232,56 @@ impl SpaceMap {
         let capacity = axis.limit().saturating_sub(authored.before.max(committed.before));
         let len = authored.count.min(committed.count).min(capacity);
         let run = Run { src: authored.before, dst: committed.before, len };
-        self.update_sheet(authored.sheet, |map| {
-            let axis_map = map.axis_mut(axis);
+        self.update_sheet(authored.sheet, |sheet_map| {
+            let axis_map = sheet_map.axis_mut(axis);
             *axis_map = axis_map.clone().with_run(run);
         });
+    }
+}
+
+/// Insertion or deletion of rows or columns.
+struct AxisChange {
+    sheet: SheetId,
+    axis: Axis,
+    map: AxisMap,
+}
+
+impl AxisChange {
+    /// Returns the change of an operation, or `None` if the operation moves no rows or columns.
+    fn of(operation: &Operation) -> Option<Self> {
+        match operation {
+            Operation::InsertRows(insert) => Some(Self::insertion(Axis::Rows, insert)),
+            Operation::InsertColumns(insert) => Some(Self::insertion(Axis::Columns, insert)),
+            Operation::DeleteRows(delete) => Some(Self::deletion(Axis::Rows, delete)),
+            Operation::DeleteColumns(delete) => Some(Self::deletion(Axis::Columns, delete)),
+            Operation::AddSheet(_)
+            | Operation::ImportSheet(_)
+            | Operation::DeleteSheet(_)
+            | Operation::SetCells(_)
+            | Operation::ClearRange(_)
+            | Operation::SetFormat(_)
+            | Operation::RenameSheet(_)
+            | Operation::Undo(_)
+            | Operation::Revert(_)
+            | Operation::Rejected(_) => None,
+        }
+    }
+
+    fn insertion(axis: Axis, insert: &InsertBefore) -> Self {
+        let map = AxisMap::insert(axis, insert.before, insert.count);
+        Self { sheet: insert.sheet, axis, map }
+    }
+
+    fn deletion(axis: Axis, delete: &DeleteSpans) -> Self {
+        Self { sheet: delete.sheet, axis, map: AxisMap::delete(axis, &delete.spans) }
+    }
+}
+
+/// Returns the number of the sheet that an operation adds, if any.
+fn added_sheet(operation: &Operation) -> Option<SheetId> {
+    match operation {
+        Operation::AddSheet(add) => Some(add.sheet),
+        Operation::ImportSheet(import) => Some(import.sheet),
+        _ => None,
     }
 }

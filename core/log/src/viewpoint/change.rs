@@ -5,7 +5,7 @@ use cellar_sheet::operation::Operation;
 
 /// Extra cost of an own mutation in addition to its spans, because it ends a group of composed
 /// maps.
-const OWN_COST: usize = 16;
+const OWN_MUTATION_COST: usize = 16;
 
 /// A committed change that moves cells.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,14 +50,15 @@ impl Change {
     /// Returns the cost of a transform past the change: its number of spans, at least one.
     pub(super) fn cost(&self) -> usize {
         match self {
-            Self::Foreign { operations, .. } => total_parts(operations),
+            Self::Foreign { operations, .. } => total_transform_cost(operations),
             Self::Own { authored, committed, .. } => {
-                total_parts(committed).max(authored.transform_cost()).saturating_add(OWN_COST)
+                let span_cost = total_transform_cost(committed).max(authored.transform_cost());
+                span_cost.saturating_add(OWN_MUTATION_COST)
             }
         }
     }
 }
 
-fn total_parts(operations: &[Operation]) -> usize {
+fn total_transform_cost(operations: &[Operation]) -> usize {
     operations.iter().map(Operation::transform_cost).fold(0, usize::saturating_add)
 }

@@ -1,6 +1,7 @@
 //! Benchmarks the worst case of building transform maps. Run manually with `cargo test --release -p
 //! cellar-log cost -- --ignored --nocapture`.
 
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -9,6 +10,11 @@ use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::limits::{MAX_BASES_PER_ENTRY, MAX_TRANSFORM_CHANGES};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, SheetId, Spans};
+
+/// First byte of the key of the client whose viewpoint is built.
+const OWN: u8 = 1;
+/// First byte of the key of another client.
+const OTHER: u8 = 2;
 
 fn insert(before: u32) -> Operation {
     Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count: 1 })
@@ -33,47 +39,75 @@ fn entry(num: u32, who: u8, base: u32, authored: Operation) -> Entry {
 }
 
 /// Measures and bounds the time to build the maps for `MAX_BASES_PER_ENTRY` bases.
-fn measure(name: &str, entries: impl Iterator<Item = Entry>, bases: impl Fn(u32) -> u32) {
-    let mut viewpoint = Viewpoint::new(ClientKey([1; 8]));
+fn measure_map_building(
+    case_name: &str,
+    entries: impl Iterator<Item = Entry>,
+    base_number: impl Fn(u32) -> u32,
+) {
+    const MAX_DURATION: Duration = Duration::from_secs(30);
+    let mut viewpoint = Viewpoint::new(ClientKey([OWN; 8]));
     entries.for_each(|entry| viewpoint.add_entry(&entry));
     let start = Instant::now();
-    let mut runs = 0;
-    for number in 0..u32::try_from(MAX_BASES_PER_ENTRY).unwrap() {
-        let map = viewpoint.map_from(at(bases(number)));
-        runs = map.map_or(0, |map| map.sheet_map(SheetId::FIRST).rows.runs().len()).max(runs);
+    let mut max_run_count = 0;
+    for index in 0..u32::try_from(MAX_BASES_PER_ENTRY).unwrap() {
+        let map = viewpoint.map_from(at(base_number(index)));
+        let run_count = map.map_or(0, |map| map.sheet_map(SheetId::FIRST).rows.runs().len());
+        max_run_count = max_run_count.max(run_count);
     }
-    let took = start.elapsed();
-    println!("{name}: {took:?}, {runs} runs");
-    assert!(took < Duration::from_secs(30), "{name}: {took:?}");
+    let duration = start.elapsed();
+    println!("{case_name}: {duration:?}, {max_run_count} runs");
+    assert!(duration < MAX_DURATION, "{case_name}: {duration:?}");
 }
 
 #[test]
 #[ignore = "a measurement for release builds"]
 fn the_worst_maps_are_built_in_bounded_time() {
-    let most = u32::try_from(MAX_TRANSFORM_CHANGES).unwrap();
-    let apart = |num: u32| insert(num.wrapping_mul(7_919) % most * 2);
-    measure("others", (1..=most).map(|num| entry(num, 2, 0, apart(num))), |number| number);
-    // Add as many own mutations as possible.
-    let both = (1..most / 18 * 2).map(|num| entry(num, 1 + u8::from(num % 2 == 0), 0, apart(num)));
-    measure("own and others in turn", both, |_| 0);
+    let max_cost = u32::try_from(MAX_TRANSFORM_CHANGES).unwrap();
     // An own mutation costs 17; a foreign change costs 1.
-    let half = most / 18;
-    let first = (1..=half).map(|num| {
-        entry(
-            num,
-            2,
-            0,
-            Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans: Spans::one(num, 1) }),
-        )
+    let max_pairs = max_cost / 18;
+    let inserts_by = |author: u8, numbers: RangeInclusive<u32>| {
+        numbers.map(move |number| entry(number, author, 0, scattered_insert(number)))
+    };
+    let own_inserts = |base_of: fn(u32) -> u32| {
+        (1..max_pairs).map(move |number| {
+            entry(max_pairs + number, OWN, base_of(number), scattered_insert(number))
+        })
+    };
+
+    measure_map_building("others", inserts_by(OTHER, 1..=max_cost), |index| index);
+
+    let alternating = (1..max_pairs * 2).map(|number| {
+        let author = if number % 2 == 0 { OTHER } else { OWN };
+        entry(number, author, 0, scattered_insert(number))
     });
-    let own = (1..half).map(|num| entry(half + num, 1, num, apart(num)));
-    measure("own on rising bases", first.chain(own), |number| half + number / 2);
+    measure_map_building("own and others in turn", alternating, |_| 0);
+
+    let deletions = (1..=max_pairs).map(|number| entry(number, OTHER, 0, deletion(number)));
+    let own_on_rising_bases = own_inserts(|number| number);
+    measure_map_building("own on rising bases", deletions.chain(own_on_rising_bases), |index| {
+        max_pairs + index / 2
+    });
+
     // One mutation is pending from the start while its author writes on ever later bases.
-    let others = (1..=half).map(|num| entry(num, 2, 0, apart(num)));
-    let own = (1..half).map(|num| entry(half + num, 1, if num == 1 { 0 } else { num }, apart(num)));
-    measure("own on rising bases, the first on the lowest", others.chain(own), |number| {
-        half - number
-    });
-    let lagging = (1..half).map(|num| entry(num, 1, num.saturating_sub(4), apart(num)));
-    measure("own, each late", lagging, |number| half - 16 + number);
+    let others = inserts_by(OTHER, 1..=max_pairs);
+    let own_first_on_lowest = own_inserts(|number| if number == 1 { 0 } else { number });
+    measure_map_building(
+        "own on rising bases, the first on the lowest",
+        others.chain(own_first_on_lowest),
+        |index| max_pairs - index,
+    );
+
+    let lagging = (1..max_pairs)
+        .map(|number| entry(number, OWN, number.saturating_sub(4), scattered_insert(number)));
+    measure_map_building("own, each late", lagging, |index| max_pairs - 16 + index);
+}
+
+/// Returns an insert at a place that is far from those of the preceding numbers.
+fn scattered_insert(number: u32) -> Operation {
+    let max_cost = u32::try_from(MAX_TRANSFORM_CHANGES).unwrap();
+    insert(number.wrapping_mul(7_919) % max_cost * 2)
+}
+
+fn deletion(row: u32) -> Operation {
+    Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans: Spans::one(row, 1) })
 }

@@ -107,24 +107,28 @@ impl Viewpoint {
             // The client never saw the operations that its undo or revert was resolved to.
             self.add_foreign_operations(position, committed);
         } else if authored.moves_cells() {
-            let base = self.last_own().map_or(base, |last| last.base.max(base));
-            let (authored, committed) = (authored.clone(), committed.to_vec());
-            self.add_change(Change::Own { position, base, authored, committed });
+            let base = self.last_own_mutation().map_or(base, |last| last.base.max(base));
+            self.add_change(Change::Own {
+                position,
+                base,
+                authored: authored.clone(),
+                committed: committed.to_vec(),
+            });
         }
     }
 
     fn add_foreign_operations(&mut self, position: Position, committed: &[Operation]) {
-        let moving = committed.iter().filter(|operation| operation.moves_cells());
-        let operations: Vec<Operation> = moving.cloned().collect();
-        if !operations.is_empty() {
-            self.add_change(Change::Foreign { position, operations });
+        let moving_operations: Vec<Operation> =
+            committed.iter().filter(|operation| operation.moves_cells()).cloned().collect();
+        if !moving_operations.is_empty() {
+            self.add_change(Change::Foreign { position, operations: moving_operations });
         }
     }
 
     /// Adds a change. Drops all changes if the total cost becomes too high, to bound memory.
     fn add_change(&mut self, change: Change) {
         self.cost = self.cost.saturating_add(change.cost());
-        if self.is_too_long() {
+        if self.exceeds_transform_limit() {
             self.changes = Vec::new();
             self.own_indexes = Vec::new();
             return;
@@ -136,24 +140,28 @@ impl Viewpoint {
     }
 
     fn record_deleted_sheets(&mut self, position: Position, committed: &[Operation]) {
-        let sheets = committed.iter().filter_map(|operation| match operation {
-            Operation::DeleteSheet(delete) => Some(delete.sheet),
-            Operation::ImportSheet(import) => import.replaces,
-            _ => None,
-        });
-        self.deleted_sheets.extend(sheets.map(|sheet| (sheet, position)));
+        for operation in committed {
+            let deleted_sheet = match operation {
+                Operation::DeleteSheet(delete) => Some(delete.sheet),
+                Operation::ImportSheet(import) => import.replaces,
+                _ => None,
+            };
+            if let Some(sheet) = deleted_sheet {
+                self.deleted_sheets.insert(sheet, position);
+            }
+        }
     }
 
-    /// Returns the position of an added entry that deleted or replaced a sheet, if any.
+    /// Whether an added entry after `base` deleted or replaced a sheet.
     #[must_use]
-    pub fn deleted_at(&self, sheet: SheetId) -> Option<Position> {
-        self.deleted_sheets.get(&sheet).copied()
+    pub fn was_deleted_after(&self, base: Position, sheet: SheetId) -> bool {
+        self.deleted_sheets.get(&sheet).is_some_and(|deleted_at| *deleted_at > base)
     }
 
     /// Whether the total cost of the changes exceeds `MAX_TRANSFORM_CHANGES`, so that no map can be
     /// built.
     #[must_use]
-    pub fn is_too_long(&self) -> bool {
+    pub fn exceeds_transform_limit(&self) -> bool {
         self.cost > MAX_TRANSFORM_CHANGES
     }
 
@@ -162,16 +170,16 @@ impl Viewpoint {
     /// # Errors
     /// Returns [`TooManyChanges`] if the total cost exceeds `MAX_TRANSFORM_CHANGES`.
     pub fn map_from(&self, base: Position) -> Result<SpaceMap, TooManyChanges> {
-        if self.is_too_long() {
+        if self.exceeds_transform_limit() {
             return Err(TooManyChanges);
         }
         // A client that has written a mutation on a later base has seen that base.
-        let base = match self.last_own() {
-            Some(own) if own.position > base => own.base.max(base),
+        let seen_base = match self.last_own_mutation() {
+            Some(last_own) if last_own.position > base => last_own.base.max(base),
             _ => base,
         };
-        let mut pending = self.pending_at(base)?;
-        Ok(self.build_map(base, None, &mut pending))
+        let mut pending_mutations = self.pending_at(seen_base)?;
+        Ok(self.build_map(seen_base, None, &mut pending_mutations))
     }
 
     /// Returns the position of the first entry that [`Viewpoint::map_from`] needs for a mutation on
@@ -181,13 +189,13 @@ impl Viewpoint {
     /// own mutations, so the search goes back through these bases.
     #[must_use]
     pub fn first_needed_position(&self, base: Position) -> Position {
-        let mut lowest = base;
+        let mut lowest_base = base;
         loop {
-            // Bases are non-decreasing, so the first own mutation after `lowest` has the lowest
-            // base.
-            match self.own(self.first_own_after(lowest)) {
-                Some(own) if own.base < lowest => lowest = own.base,
-                _ => return lowest,
+            // Bases are non-decreasing, so the first own mutation after `lowest_base` has the
+            // lowest base.
+            match self.own_mutation(self.first_own_index_after(lowest_base)) {
+                Some(own) if own.base < lowest_base => lowest_base = own.base,
+                _ => return lowest_base,
             }
         }
     }
@@ -198,67 +206,69 @@ impl Viewpoint {
     /// Starts at the lowest required base and proceeds through each higher base of an own mutation,
     /// because mutations on a higher base were written on top of those on lower bases.
     fn pending_at(&self, base: Position) -> Result<PendingMutations, TooManyChanges> {
-        let mut current = self.first_needed_position(base);
+        let mut current_base = self.first_needed_position(base);
         let mut pending_at_lower_bases = BTreeMap::new();
-        let mut cost = 0;
+        let mut total_cost = 0;
         loop {
-            let pending = self.rebase_pending(current, &pending_at_lower_bases, &mut cost)?;
-            if current >= base {
+            let pending =
+                self.rebase_pending(current_base, &pending_at_lower_bases, &mut total_cost)?;
+            if current_base >= base {
                 return Ok(pending);
             }
-            pending_at_lower_bases.insert(current, pending);
-            let next_own = self.first_own_on_base_after(current);
-            current = next_own.map_or(base, |own| own.base.min(base));
+            pending_at_lower_bases.insert(current_base, pending);
+            let next_own_base = self.lowest_own_base_after(current_base);
+            current_base = next_own_base.map_or(base, |own_base| own_base.min(base));
         }
     }
 
-    /// Returns the own mutations after `target`, in the coordinates in which the client saw them on
-    /// `target`. `pending_at_lower_bases` must contain the results for all lower bases of own
-    /// mutations. The cost is added to `cost`.
+    /// Returns the own mutations after `target_base`, in the coordinates in which the client saw
+    /// them on `target_base`. `pending_at_lower_bases` must contain the results for all lower bases
+    /// of own mutations. The cost is added to `total_cost`.
     ///
     /// Like in a commit, each mutation is moved in a single step from the base on which it was
     /// written. Moving it from base to base could lose the row before which it inserts; its rows
     /// would then end up on the wrong side of rows that others inserted at the same place.
     fn rebase_pending(
         &self,
-        target: Position,
+        target_base: Position,
         pending_at_lower_bases: &BTreeMap<Position, PendingMutations>,
-        cost: &mut usize,
+        total_cost: &mut usize,
     ) -> Result<PendingMutations, TooManyChanges> {
         let mut rebased = PendingMutations::new();
-        let first = self.first_own_after(target);
-        while let Some(own) = self.own(first + rebased.len()) {
-            if own.base > target {
+        let first_own_index = self.first_own_index_after(target_base);
+        while let Some(own) = self.own_mutation(first_own_index + rebased.len()) {
+            if own.base > target_base {
                 break;
             }
-            let Some(pending_at_base) = pending_at_lower_bases.get(&own.base) else {
-                // The mutation was written on `target` itself.
+            let Some(pending_at_own_base) = pending_at_lower_bases.get(&own.base) else {
+                // The mutation was written on `target_base` itself.
                 rebased.push_back(Some(own.authored.clone()));
                 continue;
             };
-            let distance = self.first_after(target).saturating_sub(self.first_after(own.base));
-            *cost += pending_at_base.len() + distance / GROUP_COST;
-            if *cost > MAX_TRANSFORM_CHANGES {
+            let change_count = self.change_count_between(own.base, target_base);
+            *total_cost += pending_at_own_base.len() + change_count / GROUP_COST;
+            if *total_cost > MAX_TRANSFORM_CHANGES {
                 return Err(TooManyChanges);
             }
-            let mut pending = pending_at_base.clone();
-            let map = self.build_map(own.base, Some(target), &mut pending);
-            rebase_onto(map, pending, &mut rebased);
+            let mut pending = pending_at_own_base.clone();
+            let map = self.build_map(own.base, Some(target_base), &mut pending);
+            append_rebased(&mut rebased, pending, map);
         }
         Ok(rebased)
     }
 
-    /// Builds the map of the committed changes in (`from`, `to`]. Removes own mutations in this
-    /// range from the front of `pending`.
+    /// Builds the map of the committed changes after `after_position`, up to and including
+    /// `last_position` (`None` for all). Removes own mutations in this range from the front of
+    /// `pending`.
     fn build_map(
         &self,
-        from: Position,
-        to: Option<Position>,
+        after_position: Position,
+        last_position: Option<Position>,
         pending: &mut PendingMutations,
     ) -> SpaceMap {
         let mut builder = MapBuilder::default();
-        for change in self.changes.iter().skip(self.first_after(from)) {
-            if to.is_some_and(|to| change.position() > to) {
+        for change in self.changes.iter().skip(self.first_change_index_after(after_position)) {
+            if last_position.is_some_and(|last| change.position() > last) {
                 break;
             }
             match change {
@@ -272,14 +282,21 @@ impl Viewpoint {
         builder.finish()
     }
 
+    /// Returns the number of changes after `lower`, up to and including `higher`.
+    fn change_count_between(&self, lower: Position, higher: Position) -> usize {
+        let first_index = self.first_change_index_after(lower);
+        self.first_change_index_after(higher).saturating_sub(first_index)
+    }
+
     /// Returns the index of the first change after a position.
-    fn first_after(&self, position: Position) -> usize {
+    fn first_change_index_after(&self, position: Position) -> usize {
         self.changes.partition_point(|change| change.position() <= position)
     }
 
     /// Returns the own mutation with this index.
-    fn own(&self, number: usize) -> Option<OwnMutation<'_>> {
-        match self.changes.get(*self.own_indexes.get(number)?)? {
+    fn own_mutation(&self, own_index: usize) -> Option<OwnMutation<'_>> {
+        let change_index = *self.own_indexes.get(own_index)?;
+        match self.changes.get(change_index)? {
             Change::Own { position, base, authored, .. } => {
                 Some(OwnMutation { position: *position, base: *base, authored })
             }
@@ -287,42 +304,42 @@ impl Viewpoint {
         }
     }
 
-    fn last_own(&self) -> Option<OwnMutation<'_>> {
-        self.own(self.own_indexes.len().checked_sub(1)?)
+    fn last_own_mutation(&self) -> Option<OwnMutation<'_>> {
+        self.own_mutation(self.own_indexes.len().checked_sub(1)?)
     }
 
     /// Returns the index of the first own mutation committed after a position.
-    fn first_own_after(&self, position: Position) -> usize {
+    fn first_own_index_after(&self, position: Position) -> usize {
         self.own_indexes.partition_point(|index| {
             self.changes.get(*index).is_some_and(|change| change.position() <= position)
         })
     }
 
-    /// Returns the first own mutation with a base after a position.
-    fn first_own_on_base_after(&self, position: Position) -> Option<OwnMutation<'_>> {
-        let number = self.own_indexes.partition_point(|index| {
-            self.changes.get(*index).and_then(Change::own_base) <= Some(position)
+    /// Returns the lowest base of an own mutation that is after a position.
+    fn lowest_own_base_after(&self, position: Position) -> Option<Position> {
+        let own_index = self.own_indexes.partition_point(|change_index| {
+            self.changes.get(*change_index).and_then(Change::own_base) <= Some(position)
         });
-        self.own(number)
+        Some(self.own_mutation(own_index)?.base)
     }
 }
 
 /// Moves pending mutations by `map` and appends them to `rebased`. Mutations that `rebased` already
 /// contains only advance the map.
-fn rebase_onto(mut map: SpaceMap, pending: PendingMutations, rebased: &mut PendingMutations) {
-    for (number, operation) in pending.into_iter().enumerate() {
-        let Some(operation) = operation else {
-            if number >= rebased.len() {
-                rebased.push_back(None);
+fn append_rebased(rebased: &mut PendingMutations, pending: PendingMutations, mut map: SpaceMap) {
+    for (index, operation) in pending.into_iter().enumerate() {
+        if let Some(rebased_operation) = rebased.get(index) {
+            if let Some(operation) = &operation {
+                map.add_own(operation, rebased_operation.as_slice());
             }
             continue;
-        };
-        if let Some(moved) = rebased.get(number) {
-            map.add_own(&operation, moved.as_slice());
-            continue;
         }
-        let moved = transform(&operation, &map).unwrap_or_else(|| vec![operation.clone()]);
-        map.add_own(&operation, &moved);
-        rebased.push_back(moved.into_iter().next());
+        let Some(operation) = operation else {
+            rebased.push_back(None);
+            continue;
+        };
+        let transformed = transform(&operation, &map).unwrap_or_else(|| vec![operation.clone()]);
+        map.add_own(&operation, &transformed);
+        rebased.push_back(transformed.into_iter().next());
     }
 }

@@ -161,7 +161,7 @@ impl AxisMap {
     /// the first kept row at or after `gap`, so it follows rows that other authors inserted at the
     /// same point.
     #[must_use]
-    pub fn gap(&self, gap: u32) -> u32 {
+    pub fn insertion_point(&self, gap: u32) -> u32 {
         let next_run = self.run_from(gap).copied();
         let strays = self.strays.iter().filter_map(|run| run.within(gap, self.limit));
         let first_kept = next_run.into_iter().chain(strays).min_by_key(|run| run.src.max(gap));
@@ -174,7 +174,7 @@ impl AxisMap {
     /// Returns the new indices of the kept rows in `spans`, excluding rows inserted between them.
     /// Used for clears and deletes, which must not affect rows that their author never saw.
     #[must_use]
-    pub fn kept(&self, spans: &Spans) -> Spans {
+    pub fn kept_spans(&self, spans: &Spans) -> Spans {
         let mut kept = Vec::new();
         for span in spans.iter() {
             let part_in_span = |run: &Run| run.within(span.first, span.end());
@@ -192,12 +192,12 @@ impl AxisMap {
     /// formats, which grow when rows are inserted. A span of the whole axis remains a span of the
     /// whole axis.
     #[must_use]
-    pub fn covered(&self, spans: &Spans) -> Spans {
+    pub fn covering_spans(&self, spans: &Spans) -> Spans {
         let covered = spans.iter().filter_map(|span| {
             if span.first == 0 && span.end() >= self.limit {
                 return Some(span);
             }
-            let kept = self.kept(&Spans::one(span.first, span.count));
+            let kept = self.kept_spans(&Spans::one(span.first, span.count));
             let (first, end) = (kept.iter().next()?.first, kept.iter().last()?.end());
             Some(Span { first, count: end.saturating_sub(first) })
         });

@@ -107,9 +107,9 @@ proptest! {
         let (map, before, after) = apply_all(&steps);
         let survivors: Vec<u32> =
             (0..SIDE).filter(|i| spans.contains(*i)).filter_map(|i| before.place_in(&after, i)).collect();
-        prop_assert_eq!(map.kept(&spans), Spans::of(survivors));
+        prop_assert_eq!(map.kept_spans(&spans), Spans::of(survivors));
         let next_kept = (gap..SIDE).find_map(|index| before.place_in(&after, index));
-        prop_assert_eq!(Some(map.gap(gap)), next_kept);
+        prop_assert_eq!(Some(map.insertion_point(gap)), next_kept);
         for span in spans.iter() {
             let inside = (span.first..span.end()).filter_map(|i| before.place_in(&after, i));
             let inside: Vec<u32> = inside.collect();
@@ -117,7 +117,7 @@ proptest! {
                 (Some(first), Some(last)) => Spans::one(*first, last - first + 1),
                 _ => Spans::default(),
             };
-            prop_assert_eq!(map.covered(&Spans::one(span.first, span.count)), covered);
+            prop_assert_eq!(map.covering_spans(&Spans::one(span.first, span.count)), covered);
         }
     }
 
@@ -169,7 +169,7 @@ fn rows_moved_past_the_end_are_lost() {
     assert_eq!(AxisMap::insert(Axis::Rows, 5, 0), AxisMap::identity(Axis::Rows));
     assert!(AxisMap::insert(Axis::Rows, limit, 5).is_identity());
     assert_eq!(AxisMap::insert(Axis::Rows, 0, limit).runs(), []);
-    assert_eq!(AxisMap::insert(Axis::Rows, 0, limit).gap(7), limit);
+    assert_eq!(AxisMap::insert(Axis::Rows, 0, limit).insertion_point(7), limit);
 }
 
 #[test]
@@ -180,9 +180,9 @@ fn the_whole_axis_stays_covered() {
         AxisMap::insert(Axis::Rows, 7, 2),
         AxisMap::delete(Axis::Rows, &Spans::one(3, 9)),
     ] {
-        assert_eq!(map.covered(&all), all);
+        assert_eq!(map.covering_spans(&all), all);
     }
-    let kept = AxisMap::insert(Axis::Rows, 7, 2).kept(&all);
+    let kept = AxisMap::insert(Axis::Rows, 7, 2).kept_spans(&all);
     assert!(!kept.contains(7) && !kept.contains(8) && kept.contains(9));
 }
 
@@ -200,8 +200,8 @@ fn a_run_that_breaks_the_order_becomes_a_stray() {
     // Composition moves and splits a stray (out-of-order run) like any other run.
     let later = map.then(&AxisMap::delete(Axis::Rows, &Spans::of([0, 9])));
     assert_eq!((later.get(3), later.get(4), later.source(8)), (None, Some(8), Some(4)));
-    assert_eq!([3, 4, 5].map(|gap| later.gap(gap)), [8, 8, 2]);
-    assert_eq!(later.kept(&Spans::one(3, 3)), Spans::of([2, 8]));
+    assert_eq!([3, 4, 5].map(|gap| later.insertion_point(gap)), [8, 8, 2]);
+    assert_eq!(later.kept_spans(&Spans::one(3, 3)), Spans::of([2, 8]));
     let earlier = AxisMap::insert(Axis::Rows, 0, 1).then(&map);
     assert_eq!((earlier.get(2), earlier.get(3)), (Some(9), Some(10)));
     let beyond = Run { src: 3, dst: Axis::Rows.limit(), len: 1 };

@@ -216,7 +216,7 @@ impl FormatLayer {
                 Axis::Rows => &mut record.rows,
                 Axis::Columns => &mut record.columns,
             };
-            *spans = map.covered(spans);
+            *spans = map.covering_spans(spans);
         }
         self.records.retain(|record| !record.is_empty());
         self.update_totals();

@@ -1,7 +1,7 @@
 //! The chunk format: the storage encoding of tiles.
 //!
 //! Each part of a column is written in the encoding with the smallest estimated compressed size.
-//! `FORMAT.md` specifies the format byte by byte.
+//! `docs/reference/chunk-format.md` specifies the format byte by byte.
 
 mod bit_packing;
 mod blocks;

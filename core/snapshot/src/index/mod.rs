@@ -1,5 +1,5 @@
 //! The tile index of a level, which maps row and column ranges to tiles (blocks of cells). The
-//! index itself is stored in one or more objects; `FORMAT-index-and-root.md` specifies the
+//! index itself is stored in one or more objects; `docs/reference/index-and-root-format.md` specifies the
 //! encoding.
 //!
 //! An index part that is small enough is stored inline in the object that references it. From small

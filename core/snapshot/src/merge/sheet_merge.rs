@@ -105,7 +105,7 @@ fn add_stripe_weights(
     let written_columns = Spans::one(0, written_columns);
     for stripe in stripes {
         let stripe_columns = Spans::one(stripe.columns.first, stripe.columns.count);
-        let output_columns = mapping.column_map.covered(&stripe_columns);
+        let output_columns = mapping.column_map.covering_spans(&stripe_columns);
         if let Some(span) = output_columns.intersection(&written_columns).iter().next() {
             weights.add(span, stored_bytes(stripe));
         }

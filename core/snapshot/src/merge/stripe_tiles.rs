@@ -121,7 +121,7 @@ fn overlap(span: Span, other: Span) -> bool {
 /// Returns the smallest output span that contains all kept lines of a span, including lines
 /// inserted between them, or `None` if no line is kept.
 fn map_span(map: &AxisMap, span: Span) -> Option<Span> {
-    let covered_lines = map.covered(&Spans::one(span.first, span.count));
+    let covered_lines = map.covering_spans(&Spans::one(span.first, span.count));
     covered_lines.iter().next()
 }
 
@@ -129,7 +129,7 @@ fn map_span(map: &AxisMap, span: Span) -> Option<Span> {
 /// `None` otherwise.
 fn map_whole_span(map: &AxisMap, span: Span) -> Option<u32> {
     let first_output_line = map.get(span.first)?;
-    let kept_lines = map.kept(&Spans::one(span.first, span.count));
+    let kept_lines = map.kept_spans(&Spans::one(span.first, span.count));
     let whole_span = Spans::one(first_output_line, span.count.max(1));
     if kept_lines == whole_span { Some(first_output_line) } else { None }
 }

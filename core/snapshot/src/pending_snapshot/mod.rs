@@ -205,6 +205,6 @@ pub struct ClockReading {
 #[must_use]
 pub fn is_finished(segment: &Segment, position: Position) -> bool {
     let reaches_position =
-        segment.last_snapshot.is_some_and(|last_snapshot| last_snapshot >= position.num());
+        segment.last_snapshot.is_some_and(|last_snapshot| last_snapshot >= position.entry_number());
     segment.num == position.segment() && reaches_position
 }

@@ -1,5 +1,7 @@
 //! Names of the safety rules, which tests disable one at a time.
 
+use cellar_base::safety_rules::SafetyRules;
+
 /// A safety rule. Together, the rules guarantee that snapshots are built in order and that each one
 /// is finished. The model checker disables one rule at a time and must then find a violation.
 /// Without the feature `model`, all rules are enforced.
@@ -23,31 +25,5 @@ pub enum SafetyRule {
     TakeOver,
 }
 
-/// Set of enforced rules. The model checker disables individual rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Rules {
-    #[cfg(feature = "model")]
-    without: Option<SafetyRule>,
-}
-
-impl Rules {
-    /// Returns all rules except one.
-    #[cfg(feature = "model")]
-    #[must_use]
-    pub fn without(rule: SafetyRule) -> Self {
-        Self { without: Some(rule) }
-    }
-
-    /// Returns whether a rule is enforced.
-    #[cfg(feature = "model")]
-    pub(super) fn is_enforced(self, rule: SafetyRule) -> bool {
-        self.without != Some(rule)
-    }
-
-    /// Returns whether a rule is enforced.
-    #[cfg(not(feature = "model"))]
-    #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
-    pub(super) fn is_enforced(self, _: SafetyRule) -> bool {
-        true
-    }
-}
+/// The enforced rules. The model checker disables one of them.
+pub type Rules = SafetyRules<SafetyRule>;

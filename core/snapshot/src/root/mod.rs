@@ -1,5 +1,5 @@
 //! The root of a snapshot, which contains everything that a reader needs before loading chunks.
-//! `FORMAT-index-and-root.md` specifies the encoding.
+//! `docs/reference/index-and-root-format.md` specifies the encoding.
 
 mod check;
 mod clients;

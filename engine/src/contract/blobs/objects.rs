@@ -1,6 +1,6 @@
 //! Contract tests for objects: checksums, tags and key listing.
 
-use bytes::Bytes;
+use futures_util::future::join_all;
 
 use super::{blob, key, sha256, stored};
 use crate::ports::{
@@ -47,54 +47,67 @@ async fn nothing_is_there_at_first(blobs: &dyn Blobs) {
 async fn what_is_put_reads_back(blobs: &dyn Blobs) {
     let every_byte: Vec<u8> = (0..=u8::MAX).cycle().take(3_000_000).collect();
     for (name, bytes) in [("put/empty", vec![]), ("put/=long_name-1.bin", every_byte)] {
-        let new = NewBlob {
+        let put_blob = NewBlob {
             content_type: Some("application/vnd.cellar".to_owned()),
             content_encoding: Some("zstd".to_owned()),
             ..blob(name, bytes)
         };
-        assert_eq!(blobs.put(new.clone()).await, Ok(()));
-        let head = blobs.head(&new.key).await.ok().flatten();
-        assert!(head.as_ref().is_some_and(|head| describes(head, &new)), "{name}: {head:?}");
-        let got = blobs.get(&new.key, new.bytes.len() as u64).await;
-        let Ok(GetOutcome::Found { head: read, bytes }) = got else { unread(name) };
-        assert!(describes(&read, &new) && bytes == new.bytes, "{name}: {read:?}");
-        assert_eq!(Some(&read), head.as_ref(), "{name}");
-        let inspected = head.map(|head| BlobInspection { head, pending: false });
-        assert_eq!(blobs.inspect(&new.key).await, Ok(inspected));
+        assert_eq!(blobs.put(put_blob.clone()).await, Ok(()));
+        let head = blobs.head(&put_blob.key).await.ok().flatten();
+        assert!(head.as_ref().is_some_and(|head| describes(head, &put_blob)), "{name}: {head:?}");
+        let outcome = blobs.get(&put_blob.key, put_blob.bytes.len() as u64).await;
+        let Ok(GetOutcome::Found { head: head_of_get, bytes }) = outcome else {
+            fail_as_unreadable(name)
+        };
+        assert!(bytes == put_blob.bytes, "{name}: {head_of_get:?}");
+        assert!(describes(&head_of_get, &put_blob), "{name}: {head_of_get:?}");
+        assert_eq!(Some(&head_of_get), head.as_ref(), "{name}");
+        let inspection = head.map(|head| BlobInspection { head, pending: false });
+        assert_eq!(blobs.inspect(&put_blob.key).await, Ok(inspection));
     }
 }
 
-fn describes(head: &BlobHead, new: &NewBlob) -> bool {
+fn describes(head: &BlobHead, blob: &NewBlob) -> bool {
     let now_s = SystemClock.now_ms() / 1_000;
-    head.length == new.bytes.len() as u64
-        && head.sha256 == Some(new.sha256)
+    head.length == blob.bytes.len() as u64
+        && head.sha256 == Some(blob.sha256)
         && head.modified_s.abs_diff(now_s) <= MAX_SKEW_S
-        && head.content_type == new.content_type
-        && head.content_encoding == new.content_encoding
+        && head.content_type == blob.content_type
+        && head.content_encoding == blob.content_encoding
 }
 
 #[allow(clippy::panic, reason = "a contract suite fails like a test")]
-fn unread(name: &str) -> ! {
+fn fail_as_unreadable(name: &str) -> ! {
     panic!("{name} is unreadable")
 }
 
 async fn reads_are_bounded(blobs: &dyn Blobs) {
-    let new = blob("bounded", vec![7; 1_000]);
-    assert_eq!(blobs.put(new.clone()).await, Ok(()));
-    assert!(matches!(blobs.get(&new.key, 1_000).await, Ok(GetOutcome::Found { .. })));
+    let new_blob = blob("bounded", vec![7; 1_000]);
+    assert_eq!(blobs.put(new_blob.clone()).await, Ok(()));
+    assert!(matches!(blobs.get(&new_blob.key, 1_000).await, Ok(GetOutcome::Found { .. })));
     for max_bytes in [999, 0] {
-        assert_eq!(blobs.get(&new.key, max_bytes).await, Ok(GetOutcome::TooLong { length: 1_000 }));
+        assert_eq!(
+            blobs.get(&new_blob.key, max_bytes).await,
+            Ok(GetOutcome::TooLong { length: 1_000 })
+        );
     }
 }
 
 async fn the_store_checks_the_checksum(blobs: &dyn Blobs) {
-    let right = blob("checksum", "these bytes");
-    let wrong = NewBlob { sha256: sha256(b"other bytes"), ..right.clone() };
-    assert!(is_permanent(&blobs.put(wrong.clone()).await), "a wrong checksum was accepted");
-    assert_eq!(blobs.head(&right.key).await, Ok(None), "nothing was stored");
-    assert_eq!(blobs.put(right.clone()).await, Ok(()));
-    assert!(is_permanent(&blobs.put(wrong).await));
-    assert_eq!(stored(blobs, &right.key).await, Some(right.bytes), "the existing object is kept");
+    let valid_blob = blob("checksum", "these bytes");
+    let blob_with_wrong_checksum = NewBlob { sha256: sha256(b"other bytes"), ..valid_blob.clone() };
+    assert!(
+        is_permanent(&blobs.put(blob_with_wrong_checksum.clone()).await),
+        "a wrong checksum was accepted"
+    );
+    assert_eq!(blobs.head(&valid_blob.key).await, Ok(None), "nothing was stored");
+    assert_eq!(blobs.put(valid_blob.clone()).await, Ok(()));
+    assert!(is_permanent(&blobs.put(blob_with_wrong_checksum).await));
+    assert_eq!(
+        stored(blobs, &valid_blob.key).await,
+        Some(valid_blob.bytes),
+        "the existing object is kept"
+    );
 }
 
 fn is_permanent(result: &Result<(), PortError>) -> bool {
@@ -102,45 +115,45 @@ fn is_permanent(result: &Result<(), PortError>) -> bool {
 }
 
 async fn a_put_replaces(blobs: &dyn Blobs, waived: &[Promise]) {
-    let first = NewBlob { pending: true, ..blob("replaced", "first") };
-    let second = blob("replaced", "the second is longer");
-    for new in [&first, &first, &second] {
-        assert_eq!(blobs.put(new.clone()).await, Ok(()));
-        assert_eq!(stored(blobs, &new.key).await, Some(new.bytes.clone()));
-        let pending = blobs.pending(&new.key).await;
-        let as_put = pending == Ok(Some(new.pending));
+    let first_blob = NewBlob { pending: true, ..blob("replaced", "first") };
+    let second_blob = blob("replaced", "the second is longer");
+    for new_blob in [&first_blob, &first_blob, &second_blob] {
+        assert_eq!(blobs.put(new_blob.clone()).await, Ok(()));
+        assert_eq!(stored(blobs, &new_blob.key).await, Some(new_blob.bytes.clone()));
+        let pending = blobs.pending(&new_blob.key).await;
+        let has_put_tags = pending == Ok(Some(new_blob.pending));
         assert!(
-            as_put || waived.contains(&Promise::TagsAreReplaced),
+            has_put_tags || waived.contains(&Promise::TagsAreReplaced),
             "the tags were not replaced: {pending:?}"
         );
     }
 }
 
 async fn the_pending_tag_is_removed_permanently(blobs: &dyn Blobs) {
-    let new = NewBlob { pending: true, ..blob("pending", "an upload") };
-    assert_eq!(blobs.put(new.clone()).await, Ok(()));
-    let head = blobs.head(&new.key).await.ok().flatten();
-    assert_eq!(blobs.pending(&new.key).await, Ok(Some(true)));
+    let new_blob = NewBlob { pending: true, ..blob("pending", "an upload") };
+    assert_eq!(blobs.put(new_blob.clone()).await, Ok(()));
+    let head = blobs.head(&new_blob.key).await.ok().flatten();
+    assert_eq!(blobs.pending(&new_blob.key).await, Ok(Some(true)));
     for _ in 0..2 {
-        assert_eq!(blobs.keep(&new.key).await, Ok(KeepOutcome::Kept));
-        assert_eq!(blobs.pending(&new.key).await, Ok(Some(false)));
+        assert_eq!(blobs.keep(&new_blob.key).await, Ok(KeepOutcome::Kept));
+        assert_eq!(blobs.pending(&new_blob.key).await, Ok(Some(false)));
     }
-    assert_eq!(blobs.head(&new.key).await, Ok(head), "nothing else changed");
-    assert_eq!(stored(blobs, &new.key).await, Some(new.bytes));
+    assert_eq!(blobs.head(&new_blob.key).await, Ok(head), "nothing else changed");
+    assert_eq!(stored(blobs, &new_blob.key).await, Some(new_blob.bytes));
 }
 
 async fn a_delete_can_be_repeated(blobs: &dyn Blobs) {
-    let (gone, stays) = (blob("deleted/1", "gone"), blob("deleted/10", "stays"));
-    for new in [&gone, &stays] {
-        assert_eq!(blobs.put(new.clone()).await, Ok(()));
+    let (deleted_blob, other_blob) = (blob("deleted/1", "gone"), blob("deleted/10", "stays"));
+    for new_blob in [&deleted_blob, &other_blob] {
+        assert_eq!(blobs.put(new_blob.clone()).await, Ok(()));
     }
     for _ in 0..2 {
-        assert_eq!(blobs.delete(&gone.key).await, Ok(()));
-        assert_eq!(blobs.get(&gone.key, 10).await, Ok(GetOutcome::Absent));
+        assert_eq!(blobs.delete(&deleted_blob.key).await, Ok(()));
+        assert_eq!(blobs.get(&deleted_blob.key, 10).await, Ok(GetOutcome::Absent));
     }
-    assert_eq!(stored(blobs, &stays.key).await, Some(stays.bytes));
-    assert_eq!(blobs.put(gone.clone()).await, Ok(()), "a deleted key can be used again");
-    assert_eq!(stored(blobs, &gone.key).await, Some(gone.bytes));
+    assert_eq!(stored(blobs, &other_blob.key).await, Some(other_blob.bytes));
+    assert_eq!(blobs.put(deleted_blob.clone()).await, Ok(()), "a deleted key can be used again");
+    assert_eq!(stored(blobs, &deleted_blob.key).await, Some(deleted_blob.bytes));
 }
 
 async fn lists_are_ascending_and_complete(blobs: &dyn Blobs) {
@@ -149,37 +162,39 @@ async fn lists_are_ascending_and_complete(blobs: &dyn Blobs) {
     for name in names.iter().rev() {
         assert_eq!(blobs.put(blob(name, (*name).to_owned())).await, Ok(()));
     }
-    let expected: Vec<BlobKey> =
+    let expected_keys: Vec<BlobKey> =
         names.iter().filter(|name| name.starts_with("list/")).map(|name| key(name)).collect();
     for limit in [1, 2, 5, 1_000, u16::MAX] {
-        let (mut listed, mut after) = (vec![], None);
+        let mut listed_blobs = vec![];
+        let mut last_key = None;
         loop {
-            let page = blobs.list("contract/list/", after.as_deref(), limit).await;
-            let Ok(page) = page else { unread("a list") };
+            let page = blobs.list("contract/list/", last_key.as_deref(), limit).await;
+            let Ok(page) = page else { fail_as_unreadable("a list") };
             assert!(page.blobs.len() <= usize::from(limit));
-            listed.extend(page.blobs);
-            match page.next {
-                Some(next) => after = Some(next),
-                None => break,
+            listed_blobs.extend(page.blobs);
+            last_key = page.next;
+            if last_key.is_none() {
+                break;
             }
         }
-        let keys = listed.iter().map(|listed| listed.key.as_str());
-        assert!(keys.eq(expected.iter().map(BlobKey::as_str)), "{limit}: {listed:?}");
-        let whole = |length: u64, key: &str| length == (key.len() - "contract/".len()) as u64;
-        assert!(listed.iter().all(|listed| whole(listed.length, &listed.key)), "{listed:?}");
+        let listed_keys = listed_blobs.iter().map(|blob| blob.key.as_str());
+        assert!(
+            listed_keys.eq(expected_keys.iter().map(BlobKey::as_str)),
+            "{limit}: {listed_blobs:?}"
+        );
+        for blob in &listed_blobs {
+            // The content of each object is its name.
+            let name_bytes = blob.key.len() - "contract/".len();
+            assert_eq!(blob.length, name_bytes as u64, "{listed_blobs:?}");
+        }
     }
 }
 
 async fn concurrent_puts_do_not_mix(blobs: &dyn Blobs) {
-    let new: Vec<NewBlob> = (0..8).map(|writer| blob("race", vec![writer; 100_000])).collect();
-    let [a, b, c, d, e, f, g, h] =
-        std::array::from_fn(|writer| blobs.put(written_by(&new, writer)));
-    let (a, b, c, d, e, f, g, h) = tokio::join!(a, b, c, d, e, f, g, h);
-    assert!([a, b, c, d, e, f, g, h].iter().all(Result::is_ok));
-    let bytes = stored(blobs, &key("race")).await.unwrap_or_default();
-    assert!(new.iter().any(|new| new.bytes == bytes), "the bytes of two writers are mixed");
-}
-
-fn written_by(new: &[NewBlob], writer: usize) -> NewBlob {
-    new.get(writer).cloned().unwrap_or_else(|| blob("race", Bytes::new()))
+    let versions: Vec<NewBlob> = (0..8).map(|writer| blob("race", vec![writer; 100_000])).collect();
+    let outcomes = join_all(versions.iter().map(|version| blobs.put(version.clone()))).await;
+    assert!(outcomes.iter().all(Result::is_ok));
+    let stored_bytes = stored(blobs, &key("race")).await.unwrap_or_default();
+    let is_one_version = versions.iter().any(|version| version.bytes == stored_bytes);
+    assert!(is_one_version, "the bytes of two writers are mixed");
 }

@@ -33,6 +33,12 @@ pub struct UrlReply {
     pub body: Bytes,
 }
 
+impl UrlReply {
+    pub(crate) fn without_body(status: u16) -> Self {
+        Self { status, body: Bytes::new() }
+    }
+}
+
 /// A way to tamper with a presigned upload. The store must reject the request and store nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tampering {
@@ -120,7 +126,7 @@ fn request(presigned: PresignedRequest, body: &'static [u8]) -> UrlRequest {
 }
 
 #[allow(clippy::panic, reason = "a contract suite fails like a test")]
-fn signed(result: Result<PresignedRequest, PortError>) -> PresignedRequest {
+fn expect_signed(result: Result<PresignedRequest, PortError>) -> PresignedRequest {
     result.unwrap_or_else(|error| panic!("the request could not be signed: {error}"))
 }
 
@@ -131,22 +137,15 @@ where
 {
     let key = key("presigned/once");
     let now_s = now_s();
-    let presigned = signed(blobs.presign_put(&grant(&key), now_s).await);
-    assert_eq!((presigned.method.as_str(), presigned.expires_s), ("PUT", now_s + VALID_S));
-    let names: Vec<&str> = presigned.headers.iter().map(|(name, _)| name.as_str()).collect();
-    assert!(names.is_sorted() && !names.contains(&"host"), "{names:?}");
+    let presigned = expect_signed(blobs.presign_put(&grant(&key), now_s).await);
+    assert_eq!(presigned.method, "PUT");
+    assert_eq!(presigned.expires_s, now_s + VALID_S);
+    let header_names: Vec<&str> = presigned.headers.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(header_names.is_sorted() && !header_names.contains(&"host"), "{header_names:?}");
     let request = request(presigned, BYTES);
     let reply = send(request.clone()).await;
     assert_eq!(reply.status, 200, "{reply:?}");
-    assert_eq!(stored(blobs, &key).await.as_deref(), Some(BYTES));
-    let inspected = blobs.inspect(&key).await.ok().flatten();
-    let pending = inspected.as_ref().is_some_and(|inspected| inspected.pending);
-    let head = inspected.map(|inspected| inspected.head);
-    let checksum = head.as_ref().and_then(|head| head.sha256);
-    assert!(pending && checksum == Some(sha256(BYTES)), "no checksum or tag was stored");
-    let meaning = head.map(|head| (head.content_type, head.content_encoding));
-    let signed = (Some(MEDIA_TYPE.to_owned()), Some(ENCODING.to_owned()));
-    assert_eq!(meaning, Some(signed), "the media type or encoding was not stored");
+    assert_stored_as_granted(blobs, &key).await;
     // A replay of the upload is rejected even before the URL expires: it may arrive after the
     // upload was completed.
     assert!(blobs.keep(&key).await.is_ok());
@@ -154,33 +153,47 @@ where
     assert_eq!(blobs.pending(&key).await, Ok(Some(false)), "a replay changed the tag");
 }
 
+async fn assert_stored_as_granted(blobs: &dyn Blobs, key: &BlobKey) {
+    assert_eq!(stored(blobs, key).await.as_deref(), Some(BYTES));
+    let inspection = blobs.inspect(key).await.ok().flatten();
+    let is_pending = inspection.as_ref().is_some_and(|inspection| inspection.pending);
+    let head = inspection.map(|inspection| inspection.head);
+    let checksum = head.as_ref().and_then(|head| head.sha256);
+    assert!(is_pending && checksum == Some(sha256(BYTES)), "no checksum or tag was stored");
+    let stored_types = head.map(|head| (head.content_type, head.content_encoding));
+    let granted_types = (Some(MEDIA_TYPE.to_owned()), Some(ENCODING.to_owned()));
+    assert_eq!(stored_types, Some(granted_types), "the media type or encoding was not stored");
+}
+
 async fn assert_rejected<F, R>(blobs: &dyn Blobs, tampering: Tampering, send: &F)
 where
     F: Fn(UrlRequest) -> R,
     R: Future<Output = UrlReply>,
 {
-    let target = key(&format!("presigned/{tampering:?}"));
-    let other = key(&format!("presigned/{tampering:?}-other"));
-    let signed_s = if tampering == Tampering::Expired { now_s() - VALID_S - 5 } else { now_s() };
-    let right = request(signed(blobs.presign_put(&grant(&target), signed_s).await), BYTES);
-    let mut requests = tampered(tampering, &right);
-    if tampering == Tampering::OtherKey {
-        let url = right.url.replacen(target.as_str(), other.as_str(), 1);
-        requests.push(UrlRequest { url, ..right.clone() });
-    }
-    assert!(
-        !requests.is_empty() && (tampering == Tampering::Expired || !requests.contains(&right))
-    );
+    let target_key = key(&format!("presigned/{tampering:?}"));
+    let other_key = key(&format!("presigned/{tampering:?}-other"));
+    let is_expired = tampering == Tampering::Expired;
+    let signed_s = if is_expired { expired_signing_time_s() } else { now_s() };
+    let presigned = expect_signed(blobs.presign_put(&grant(&target_key), signed_s).await);
+    let valid_request = request(presigned, BYTES);
+    let requests = match tampering {
+        Tampering::OtherKey => {
+            let url = valid_request.url.replacen(target_key.as_str(), other_key.as_str(), 1);
+            vec![UrlRequest { url, ..valid_request.clone() }]
+        }
+        tampering => tampered_requests(tampering, &valid_request),
+    };
+    assert!(!requests.is_empty() && (is_expired || !requests.contains(&valid_request)));
     for request in requests {
         let reply = send(request.clone()).await;
-        let refused = matches!(reply.status, 400 | 403 | 405);
-        assert!(refused, "{tampering:?} was answered {reply:?}: {request:?}");
-        for key in [&target, &other] {
+        let is_refused = matches!(reply.status, 400 | 403 | 405);
+        assert!(is_refused, "{tampering:?} was answered {reply:?}: {request:?}");
+        for key in [&target_key, &other_key] {
             assert_eq!(blobs.head(key).await, Ok(None), "{tampering:?} stored something");
         }
     }
-    if tampering != Tampering::Expired {
-        let reply = send(right).await;
+    if !is_expired {
+        let reply = send(valid_request).await;
         assert_eq!(
             reply.status, 200,
             "after {tampering:?} the valid request was rejected: {reply:?}"
@@ -188,62 +201,89 @@ where
     }
 }
 
-/// Returns copies of the valid request `right`, each tampered with in this way.
-fn tampered(tampering: Tampering, right: &UrlRequest) -> Vec<UrlRequest> {
-    let body = |body: &'static [u8]| vec![UrlRequest { body: body.into(), ..right.clone() }];
-    let url = |url: String| vec![UrlRequest { url, ..right.clone() }];
+/// Returns copies of the valid request, each tampered with in this way. For
+/// [`Tampering::OtherKey`], the caller builds the request, since it knows the keys.
+fn tampered_requests(tampering: Tampering, valid_request: &UrlRequest) -> Vec<UrlRequest> {
     match tampering {
-        Tampering::OtherBytes => body(b"what was GRANTED"),
-        Tampering::OtherLength => {
-            [body(b"what was granted!"), body(b"what was"), body(b"")].concat()
-        }
-        Tampering::OtherChecksum => vec![other_checksum(right)],
+        Tampering::OtherBytes => vec![with_body(valid_request, b"what was GRANTED")],
+        Tampering::OtherLength => vec![
+            with_body(valid_request, b"what was granted!"),
+            with_body(valid_request, b"what was"),
+            with_body(valid_request, b""),
+        ],
+        Tampering::OtherChecksum => vec![with_other_checksum(valid_request)],
         Tampering::OtherKey => vec![],
         Tampering::OtherMethod => ["GET", "DELETE", "HEAD", "POST"]
-            .map(|method| UrlRequest { method: method.to_owned(), ..right.clone() })
+            .map(|method| UrlRequest { method: method.to_owned(), ..valid_request.clone() })
             .into(),
-        Tampering::Expired => vec![right.clone()],
+        Tampering::Expired => vec![valid_request.clone()],
         Tampering::LongerExpiry => {
-            url(right.url.replace(&format!("{EXPIRES}{VALID_S}"), &format!("{EXPIRES}900")))
+            let signed_expiry = format!("{EXPIRES}{VALID_S}");
+            let longer_expiry = format!("{EXPIRES}900");
+            let url = valid_request.url.replace(&signed_expiry, &longer_expiry);
+            vec![UrlRequest { url, ..valid_request.clone() }]
         }
-        Tampering::MissingHeader => (0..right.headers.len()).map(|at| without(right, at)).collect(),
+        Tampering::MissingHeader => (0..valid_request.headers.len())
+            .map(|header_index| without_header(valid_request, header_index))
+            .collect(),
         Tampering::OtherMeaning => vec![
-            with_header(right, "content-type", "text/html"),
-            with_header(right, "content-encoding", "gzip"),
+            with_header(valid_request, "content-type", "text/html"),
+            with_header(valid_request, "content-encoding", "gzip"),
         ],
-        Tampering::OtherTag => vec![with_header(right, "x-amz-tagging", "state=kept")],
-        Tampering::AddedHeader => vec![with_header(right, "x-amz-meta-added", "1")],
-        Tampering::OtherSignature => url(other_signature(&right.url)),
+        Tampering::OtherTag => vec![with_header(valid_request, "x-amz-tagging", "state=kept")],
+        Tampering::AddedHeader => vec![with_header(valid_request, "x-amz-meta-added", "1")],
+        Tampering::OtherSignature => vec![with_other_signature(valid_request)],
     }
 }
 
-fn other_checksum(right: &UrlRequest) -> UrlRequest {
+fn with_body(request: &UrlRequest, body: &'static [u8]) -> UrlRequest {
+    UrlRequest { body: Bytes::from_static(body), ..request.clone() }
+}
+
+fn with_other_checksum(request: &UrlRequest) -> UrlRequest {
     // Base64-encoded SHA-256 of the altered bytes, for the checksum header.
-    let request = with_header(right, CHECKSUM, "rGP8PjLC+/fKEoNAEytj53207gVYOOstXeDejBDfnJQ=");
-    UrlRequest { body: Bytes::from_static(b"what was GRANTED"), ..request }
+    const OTHER_CHECKSUM: &str = "rGP8PjLC+/fKEoNAEytj53207gVYOOstXeDejBDfnJQ=";
+    with_body(&with_header(request, CHECKSUM, OTHER_CHECKSUM), b"what was GRANTED")
 }
 
 const CHECKSUM: &str = "x-amz-checksum-sha256";
 
-fn without(right: &UrlRequest, at: usize) -> UrlRequest {
-    let mut request = right.clone();
-    request.headers.remove(at);
-    request
+fn without_header(request: &UrlRequest, header_index: usize) -> UrlRequest {
+    let mut tampered_request = request.clone();
+    tampered_request.headers.remove(header_index);
+    tampered_request
 }
 
-fn with_header(right: &UrlRequest, name: &str, value: &str) -> UrlRequest {
-    let mut request = right.clone();
-    request.headers.retain(|(header, _)| header != name);
-    request.headers.push((name.to_owned(), value.to_owned()));
-    request
+fn with_header(request: &UrlRequest, name: &str, value: &str) -> UrlRequest {
+    let mut tampered_request = request.clone();
+    tampered_request.headers.retain(|(header_name, _)| header_name != name);
+    tampered_request.headers.push((name.to_owned(), value.to_owned()));
+    tampered_request
 }
 
 /// Replaces one character of the URL: the first character of the AWS signature, or the URL's last
 /// character if it has no AWS signature.
-fn other_signature(url: &str) -> String {
-    let other = |char: char| if char == '0' { '1' } else { '0' };
-    let at = url.find(SIGNATURE).map_or(url.len() - 1, |at| at + SIGNATURE.len());
-    url.char_indices().map(|(index, char)| if index == at { other(char) } else { char }).collect()
+fn with_other_signature(request: &UrlRequest) -> UrlRequest {
+    let url = &request.url;
+    let changed_index = match url.find(SIGNATURE) {
+        Some(parameter_index) => parameter_index + SIGNATURE.len(),
+        None => url.len() - 1,
+    };
+    let mut tampered_url = String::new();
+    for (index, character) in url.char_indices() {
+        tampered_url.push(match character {
+            '0' if index == changed_index => '1',
+            _ if index == changed_index => '0',
+            character => character,
+        });
+    }
+    UrlRequest { url: tampered_url, ..request.clone() }
+}
+
+/// Returns a signing time for which a presigned request has expired.
+fn expired_signing_time_s() -> u64 {
+    const MARGIN_S: u64 = 5;
+    now_s() - VALID_S - MARGIN_S
 }
 
 async fn a_download_reads_one_object<F, R>(blobs: &dyn Blobs, waived: &[Tampering], send: &F)
@@ -251,23 +291,28 @@ where
     F: Fn(UrlRequest) -> R,
     R: Future<Output = UrlReply>,
 {
-    let (target, other) = (super::blob("download/1", BYTES), super::blob("download/2", "other"));
-    assert!(blobs.put(target.clone()).await.is_ok() && blobs.put(other.clone()).await.is_ok());
-    let get = |signed_s| blobs.presign_get(&target.key, VALID_S, signed_s);
-    let right = request(signed(get(now_s()).await), b"");
-    assert_eq!(right.method, "GET");
+    let target = super::blob("download/1", BYTES);
+    let other = super::blob("download/2", "other");
+    for blob in [&target, &other] {
+        assert!(blobs.put(blob.clone()).await.is_ok());
+    }
+    let presigned = blobs.presign_get(&target.key, VALID_S, now_s()).await;
+    let valid_request = request(expect_signed(presigned), b"");
+    assert_eq!(valid_request.method, "GET");
     for _ in 0..2 {
-        let reply = send(right.clone()).await;
+        let reply = send(valid_request.clone()).await;
         assert!(reply.status == 200 && reply.body == BYTES, "{reply:?}");
     }
-    let expired = request(signed(get(now_s() - VALID_S - 5).await), b"");
-    let other_key = right.url.replacen(target.key.as_str(), other.key.as_str(), 1);
-    let put = UrlRequest { method: "PUT".into(), body: "replaced".into(), ..right.clone() };
+    let expired = blobs.presign_get(&target.key, VALID_S, expired_signing_time_s()).await;
+    let expired_request = request(expect_signed(expired), b"");
+    let other_url = valid_request.url.replacen(target.key.as_str(), other.key.as_str(), 1);
+    let put_request =
+        UrlRequest { method: "PUT".into(), body: "replaced".into(), ..valid_request.clone() };
     for (tampering, request) in [
-        (Tampering::Expired, expired),
-        (Tampering::OtherKey, UrlRequest { url: other_key, ..right.clone() }),
-        (Tampering::OtherMethod, put),
-        (Tampering::OtherSignature, UrlRequest { url: other_signature(&right.url), ..right }),
+        (Tampering::Expired, expired_request),
+        (Tampering::OtherKey, UrlRequest { url: other_url, ..valid_request.clone() }),
+        (Tampering::OtherMethod, put_request),
+        (Tampering::OtherSignature, with_other_signature(&valid_request)),
     ] {
         if !waived.contains(&tampering) {
             let reply = send(request).await;
@@ -279,9 +324,10 @@ where
 
 async fn the_time_is_bounded(blobs: &dyn Blobs) {
     let key = key("presigned/long");
-    for (valid_s, allowed) in [(MAX_PRESIGNED_S, true), (MAX_PRESIGNED_S + 1, false), (0, false)] {
-        let put = blobs.presign_put(&UploadGrant { valid_s, ..grant(&key) }, now_s()).await;
-        let get = blobs.presign_get(&key, valid_s, now_s()).await;
-        assert_eq!((put.is_ok(), get.is_ok()), (allowed, allowed), "{valid_s}");
+    for (valid_s, is_allowed) in [(MAX_PRESIGNED_S, true), (MAX_PRESIGNED_S + 1, false), (0, false)]
+    {
+        let upload = blobs.presign_put(&UploadGrant { valid_s, ..grant(&key) }, now_s()).await;
+        let download = blobs.presign_get(&key, valid_s, now_s()).await;
+        assert_eq!((upload.is_ok(), download.is_ok()), (is_allowed, is_allowed), "{valid_s}");
     }
 }

@@ -16,21 +16,22 @@ pub async fn blob_versions<S: Blobs + BlobVersions>(store: &S) {
 
 /// Returns all versions, fetching one page at a time.
 #[allow(clippy::panic, reason = "a contract suite fails like a test")]
-async fn listed(store: &dyn BlobVersions, prefix: &str) -> Vec<ListedVersion> {
-    let (mut versions, mut after) = (Vec::new(), None);
+async fn list_all(store: &dyn BlobVersions, prefix: &str) -> Vec<ListedVersion> {
+    let mut versions = Vec::new();
+    let mut next_page = None;
     loop {
-        let page = store.list_versions(prefix, after.as_ref()).await;
+        let page = store.list_versions(prefix, next_page.as_ref()).await;
         let page = page.unwrap_or_else(|error| panic!("{error}"));
         versions.extend(page.versions);
-        after = page.next;
-        if after.is_none() {
+        next_page = page.next;
+        if next_page.is_none() {
             return versions;
         }
     }
 }
 
 async fn delete_all(store: &dyn BlobVersions, prefix: &str) {
-    for ListedVersion { key, version, .. } in listed(store, prefix).await {
+    for ListedVersion { key, version, .. } in list_all(store, prefix).await {
         let key = super::BlobKey::new(key);
         let Ok(key) = key else { continue };
         assert_eq!(store.delete_version(&key, &version).await, Ok(()));
@@ -38,43 +39,45 @@ async fn delete_all(store: &dyn BlobVersions, prefix: &str) {
 }
 
 async fn each_write_creates_a_version<S: Blobs + BlobVersions>(store: &S) {
-    let of = "contract/versions/1";
-    assert_eq!(listed(store, of).await, []);
-    let mut names = BTreeSet::new();
+    let prefix = "contract/versions/1";
+    assert_eq!(list_all(store, prefix).await, []);
+    let mut version_ids = BTreeSet::new();
     for bytes in ["once", "twice", "twice"] {
         assert_eq!(store.put(blob("versions/1", bytes)).await, Ok(()));
-        let versions = listed(store, of).await;
-        let newest = versions.first().map(|newest| (newest.key.as_str(), newest.length));
-        assert_eq!(newest, Some((of, bytes.len() as u64)), "the newest is first");
-        names.extend(versions.into_iter().map(|version| version.version));
+        let versions = list_all(store, prefix).await;
+        let newest_version = versions
+            .first()
+            .map(|newest_version| (newest_version.key.as_str(), newest_version.length));
+        assert_eq!(newest_version, Some((prefix, bytes.len() as u64)), "the newest is first");
+        version_ids.extend(versions.into_iter().map(|version| version.version));
     }
-    assert_eq!(names.len(), 3, "identical bytes create another version");
-    delete_all(store, of).await;
+    assert_eq!(version_ids.len(), 3, "identical bytes create another version");
+    delete_all(store, prefix).await;
     assert_eq!(stored(store, &key("versions/1")).await, None);
 }
 
 async fn only_the_requested_version_is_deleted<S: Blobs + BlobVersions>(store: &S) {
-    let of = "contract/versions/2";
-    let at = key("versions/2");
+    let prefix = "contract/versions/2";
+    let versions_key = key("versions/2");
     assert_eq!(store.put(blob("versions/2", "x")).await, Ok(()));
-    let old = listed(store, of).await;
+    let old_versions = list_all(store, prefix).await;
     assert_eq!(store.put(blob("versions/2", "x")).await, Ok(()));
     for _ in 0..2 {
-        for ListedVersion { version, .. } in &old {
+        for ListedVersion { version, .. } in &old_versions {
             assert_eq!(
-                store.delete_version(&at, version).await,
+                store.delete_version(&versions_key, version).await,
                 Ok(()),
                 "a repeated delete succeeds"
             );
         }
-        assert!(stored(store, &at).await.is_some(), "the newer version is kept");
+        assert!(stored(store, &versions_key).await.is_some(), "the newer version is kept");
     }
-    let new = listed(store, of).await;
-    assert_eq!(new.len(), 1);
-    assert!(new.iter().all(|new| !old.contains(new)));
-    delete_all(store, of).await;
-    assert_eq!(listed(store, of).await, [], "all versions are deleted");
-    assert_eq!(stored(store, &at).await, None);
+    let new_versions = list_all(store, prefix).await;
+    assert_eq!(new_versions.len(), 1);
+    assert!(new_versions.iter().all(|version| !old_versions.contains(version)));
+    delete_all(store, prefix).await;
+    assert_eq!(list_all(store, prefix).await, [], "all versions are deleted");
+    assert_eq!(stored(store, &versions_key).await, None);
 }
 
 async fn lists_are_complete<S: Blobs + BlobVersions>(store: &S) {
@@ -82,9 +85,10 @@ async fn lists_are_complete<S: Blobs + BlobVersions>(store: &S) {
     for name in names {
         assert_eq!(store.put(blob(name, "x")).await, Ok(()));
     }
-    let keys = listed(store, "contract/versions/").await.into_iter().map(|version| version.key);
-    let expected = names.iter().filter(|name| name.starts_with("versions/"));
-    assert!(keys.eq(expected.map(|name| key(name).as_str().to_owned())), "sorted");
+    let listed_keys =
+        list_all(store, "contract/versions/").await.into_iter().map(|version| version.key);
+    let expected_names = names.iter().filter(|name| name.starts_with("versions/"));
+    assert!(listed_keys.eq(expected_names.map(|name| key(name).as_str().to_owned())), "sorted");
     delete_all(store, "contract/versions").await;
-    assert_eq!(listed(store, "contract/versions").await, []);
+    assert_eq!(list_all(store, "contract/versions").await, []);
 }

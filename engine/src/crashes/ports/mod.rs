@@ -45,13 +45,13 @@ pub(crate) struct FaultyPorts {
 impl FaultyPorts {
     /// Creates ports over these tables and objects, with an empty queue.
     pub(crate) fn new(
-        planned: Vec<(usize, Fault)>,
+        planned_faults: Vec<(usize, Fault)>,
         tables: MemoryTables,
         blobs: MemoryBlobs,
         clock: Arc<ManualClock>,
     ) -> Arc<Self> {
         Arc::new(Self {
-            faults: FaultPlan::planned(planned),
+            faults: FaultPlan::planned(planned_faults),
             tables,
             blobs,
             pending: MemoryPendingSnapshots::default(),
@@ -66,10 +66,10 @@ impl FaultyPorts {
     }
 
     /// Returns an independent copy with a different fault plan.
-    pub(crate) fn copied(&self, planned: Vec<(usize, Fault)>) -> Arc<Self> {
+    pub(crate) fn copied(&self, planned_faults: Vec<(usize, Fault)>) -> Arc<Self> {
         let clock = Arc::new(ManualClock::at(self.clock.now_ms()));
         Arc::new(Self {
-            faults: FaultPlan::planned(planned),
+            faults: FaultPlan::planned(planned_faults),
             tables: self.tables.copied(),
             blobs: self.blobs.copied(clock.clone()),
             pending: self.pending.copied(),
@@ -97,8 +97,8 @@ impl FaultyPorts {
     }
 
     /// Uploads bytes with a presigned request, like a client. Returns the HTTP status.
-    pub(crate) fn upload(&self, granted: PresignedRequest, bytes: &[u8]) -> u16 {
-        let PresignedRequest { method, url, mut headers, .. } = granted;
+    pub(crate) fn upload(&self, granted_request: PresignedRequest, bytes: &[u8]) -> u16 {
+        let PresignedRequest { method, url, mut headers, .. } = granted_request;
         headers.retain(|(name, _)| name != "content-length");
         let body = Bytes::copy_from_slice(bytes);
         self.blobs.send(&UrlRequest { method, url, headers, body }).status
@@ -111,25 +111,25 @@ impl FaultyPorts {
     ) -> WriteOutcome {
         let outcome = write.await;
         if outcome == WriteOutcome::Written {
-            let written = (record.job.position, record.increment);
-            self.increments.lock().unwrap().push(written);
+            let written_increment = (record.job.position, record.increment);
+            self.increments.lock().unwrap().push(written_increment);
         }
         outcome
     }
 
     /// Asserts that no worker overwrote another worker's root or pending snapshot: increments are
     /// consecutive, and all workers build the same root for a snapshot.
-    pub(crate) fn assert_nothing_was_lost(&self, what: &str) {
-        for (at, wanted, stands) in self.roots.lock().unwrap().iter() {
-            assert_eq!(wanted, stands, "{what}: two different roots at {at}");
+    pub(crate) fn assert_nothing_was_lost(&self, context: &str) {
+        for (position, requested_root, stored_root) in self.roots.lock().unwrap().iter() {
+            assert_eq!(requested_root, stored_root, "{context}: two different roots at {position}");
         }
-        let mut last = HashMap::new();
-        for (at, increment) in self.increments.lock().unwrap().iter() {
-            let before = last.insert(*at, *increment).unwrap_or(0);
-            let follows = *increment == before + 1 || *increment == 1;
+        let mut last_increments = HashMap::new();
+        for (position, increment) in self.increments.lock().unwrap().iter() {
+            let last_increment = last_increments.insert(*position, *increment).unwrap_or(0);
+            let is_new_record = *increment == 1;
             assert!(
-                follows,
-                "{what}: the pending snapshot of {at} was overwritten: {before}, {increment}"
+                *increment == last_increment + 1 || is_new_record,
+                "{context}: the pending snapshot of {position} was overwritten: {last_increment}, {increment}"
             );
         }
     }

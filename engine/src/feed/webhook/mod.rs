@@ -8,7 +8,9 @@ use std::sync::Arc;
 use cellar_api::wire::WebhookDelivery;
 use cellar_base::limits::{MAX_FEED_EVENTS_ITEMS, WEBHOOK_ITEMS, WEBHOOK_RESERVE_MS};
 use cellar_catalog::feed::{Checkpoint, FeedId};
-use cellar_catalog::webhook::{Delivering, DeliveryAction, DeliveryAnswer, DeliveryOutcome, Page};
+use cellar_catalog::webhook::{
+    Delivering, DeliveryAction, DeliveryAnswer, DeliveryOutcome, Page, WebhookProgress,
+};
 
 use super::reader::{FeedError, FeedPage, FeedReader};
 use super::view::feed_reply;
@@ -92,37 +94,39 @@ impl Webhook {
         let (mut delivering, mut action) = Delivering::begin(first, last);
         loop {
             let answer = match action {
-                DeliveryAction::Finish(DeliveryOutcome::Done { items }) => return Ok(items),
-                DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items }) => {
-                    return Err(WebhookError::More { items });
-                }
-                DeliveryAction::Finish(DeliveryOutcome::NotVisibleYet) => {
-                    return Err(WebhookError::NotYetThere);
-                }
-                DeliveryAction::Finish(DeliveryOutcome::NotAccepted) => {
-                    return Err(WebhookError::NotAccepted(state.failure));
-                }
-                DeliveryAction::Finish(DeliveryOutcome::Store) => {
-                    return Err(WebhookError::Store(state.failure));
-                }
-                DeliveryAction::ReadProgress => match self.progresses.progress().await {
-                    Ok(progress) => DeliveryAnswer::Progress(progress),
-                    Err(error) => state.fail(error.to_string()),
-                },
+                DeliveryAction::Finish(outcome) => return state.into_result(outcome),
+                DeliveryAction::ReadProgress => self.read_progress(&mut state).await,
                 DeliveryAction::ReadPage { from, feed } => {
                     self.read_page(&mut state, from, feed).await
                 }
                 DeliveryAction::Send => self.send_page(&mut state).await,
                 DeliveryAction::Advance { from, to } => {
-                    match self.progresses.advance(from, to).await {
-                        Ok(true) => DeliveryAnswer::Advanced,
-                        Ok(false) => DeliveryAnswer::Overtaken,
-                        Err(error) => state.fail(error.to_string()),
-                    }
+                    self.advance_progress(&mut state, from, to).await
                 }
             };
-            let left_ms = deadline_ms.saturating_sub(self.clock.now_ms());
-            (delivering, action) = delivering.step(answer, left_ms >= WEBHOOK_RESERVE_MS);
+            let remaining_ms = deadline_ms.saturating_sub(self.clock.now_ms());
+            let has_time_left = remaining_ms >= WEBHOOK_RESERVE_MS;
+            (delivering, action) = delivering.step(answer, has_time_left);
+        }
+    }
+
+    async fn read_progress(&self, state: &mut DeliveryState) -> DeliveryAnswer {
+        match self.progresses.progress().await {
+            Ok(progress) => DeliveryAnswer::Progress(progress),
+            Err(error) => state.fail(error.to_string()),
+        }
+    }
+
+    async fn advance_progress(
+        &self,
+        state: &mut DeliveryState,
+        from: Option<WebhookProgress>,
+        to: WebhookProgress,
+    ) -> DeliveryAnswer {
+        match self.progresses.advance(from, to).await {
+            Ok(true) => DeliveryAnswer::Advanced,
+            Ok(false) => DeliveryAnswer::Overtaken,
+            Err(error) => state.fail(error.to_string()),
         }
     }
 
@@ -132,14 +136,17 @@ impl Webhook {
         from: Option<Checkpoint>,
         feed: Option<FeedId>,
     ) -> DeliveryAnswer {
-        let limit = if self.catalog.is_some() { MAX_FEED_EVENTS_ITEMS } else { WEBHOOK_ITEMS };
-        match self.feed.page(from, feed, limit).await {
+        let max_items = if self.catalog.is_some() { MAX_FEED_EVENTS_ITEMS } else { WEBHOOK_ITEMS };
+        match self.feed.page(from, feed, max_items).await {
             Ok(page) => {
-                let first = page.items.first().map(|item| item.at);
-                let (items, next) = (page.items.len(), page.next);
-                let summary = Page { feed: page.feed, first, items, next };
+                let page_summary = Page {
+                    feed: page.feed,
+                    first: page.items.first().map(|item| item.at),
+                    items: page.items.len(),
+                    next: page.next,
+                };
                 state.page = Some(page);
-                DeliveryAnswer::Page(summary)
+                DeliveryAnswer::Page(page_summary)
             }
             Err(FeedError::AnotherFeed) => {
                 "the feed was rebuilt during the delivery".clone_into(&mut state.failure);
@@ -166,6 +173,16 @@ impl Webhook {
 }
 
 impl DeliveryState {
+    fn into_result(self, outcome: DeliveryOutcome) -> Result<usize, WebhookError> {
+        match outcome {
+            DeliveryOutcome::Done { items } => Ok(items),
+            DeliveryOutcome::OutOfTime { items } => Err(WebhookError::More { items }),
+            DeliveryOutcome::NotVisibleYet => Err(WebhookError::NotYetThere),
+            DeliveryOutcome::NotAccepted => Err(WebhookError::NotAccepted(self.failure)),
+            DeliveryOutcome::Store => Err(WebhookError::Store(self.failure)),
+        }
+    }
+
     fn fail(&mut self, cause: String) -> DeliveryAnswer {
         self.failure = cause;
         DeliveryAnswer::Failed

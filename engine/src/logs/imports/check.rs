@@ -15,7 +15,7 @@ use cellar_snapshot::tile::{NamedText, Tile};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::task::JoinSet;
 
-use super::super::{LogError, retried};
+use super::super::{LogError, retry_temporary_errors};
 use super::found::{UnverifiedObject, VerifiedObject, is_old};
 use super::{ImportFault, blob_key};
 use crate::meter::carried;
@@ -43,9 +43,14 @@ pub(super) struct ImportChecker {
 
 /// An object to verify and publish.
 enum ObjectToCheck {
-    /// A tile and its places in the tile index.
-    Tile(ChunkRef, Vec<ChildTile>),
+    Tile(TileToCheck),
     Index(ChildIndex),
+}
+
+struct TileToCheck {
+    chunk: ChunkRef,
+    /// Locations of the tile in the tile index.
+    locations: Vec<ChildTile>,
 }
 
 impl ImportChecker {
@@ -67,54 +72,64 @@ impl ImportChecker {
         Ok(self.find_chunk(&chunk).await?.into_index()?)
     }
 
-    /// Verifies and publishes the given tiles and everything referenced by `children`, with several
-    /// objects in flight. Tile index chunks referenced by `children` must already be published.
-    /// Reads at most `most_texts` long texts. Returns the number of chunks read, excluding texts.
+    /// Verifies and publishes the single tiles and all indexed chunks, with several objects in
+    /// flight. Indexed chunks that are tile index chunks themselves must already be published. Reads
+    /// at most `max_texts` long texts. Returns the number of chunks read, excluding texts.
     pub(super) async fn check_all(
         &self,
-        tiles_alone: &[ChunkRef],
-        children: &[&Children],
-        most_texts: usize,
+        single_tiles: &[ChunkRef],
+        indexed_chunks: &[&Children],
+        max_texts: usize,
     ) -> Result<u32, LogError> {
-        let texts_left = Arc::new(AtomicUsize::new(most_texts));
-        let checker = Self { texts_left, ..self.clone() };
-        let mut remaining = objects_to_check(tiles_alone, children);
-        let (mut running, mut checked) = (JoinSet::new(), 0_u32);
+        let checker = Self { texts_left: Arc::new(AtomicUsize::new(max_texts)), ..self.clone() };
+        let mut remaining_objects = objects_to_check(single_tiles, indexed_chunks).into_iter();
+        let mut running_checks = JoinSet::new();
+        let mut checked_count = 0_u32;
         loop {
-            while running.len() < IMPORT_CHECKS_AT_ONCE
-                && let Some(object) = remaining.next()
+            while running_checks.len() < IMPORT_CHECKS_AT_ONCE
+                && let Some(object) = remaining_objects.next()
             {
                 let checker = checker.clone();
-                running.spawn(carried(async move { checker.check_and_publish(object).await }));
+                running_checks
+                    .spawn(carried(async move { checker.check_and_publish(object).await }));
             }
             // If a check fails, dropping the join set aborts the remaining checks.
-            let Some(ended) = running.join_next().await else { return Ok(checked) };
-            ended.map_err(|error| {
-                LogError::Store(PortError::temporary(format!("an import check aborted: {error}")))
-            })??;
-            checked = checked.saturating_add(1);
+            match running_checks.join_next().await {
+                None => return Ok(checked_count),
+                Some(Ok(check_result)) => check_result?,
+                Some(Err(error)) => {
+                    let message = format!("an import check aborted: {error}");
+                    return Err(LogError::Store(PortError::temporary(message)));
+                }
+            }
+            checked_count += 1;
         }
     }
 
     async fn check_and_publish(&self, object: ObjectToCheck) -> Result<(), LogError> {
         match object {
-            ObjectToCheck::Tile(chunk, places) => self.check_tile(&chunk, &places).await,
+            ObjectToCheck::Tile(tile) => self.check_tile(&tile).await,
             ObjectToCheck::Index(child) => self.check_child_index(&child).await,
         }
     }
 
-    async fn check_tile(&self, chunk: &ChunkRef, places: &[ChildTile]) -> Result<(), LogError> {
-        let (verified, tile) = self.find_chunk(chunk).await?.into_tile(places)?;
-        self.publish_texts(&verified, &tile).await?;
-        self.publish(verified).await
+    async fn check_tile(&self, tile: &TileToCheck) -> Result<(), LogError> {
+        let unverified = self.find_chunk(&tile.chunk).await?;
+        let (verified_object, decoded_tile) = unverified.into_tile(&tile.locations)?;
+        self.publish_texts(&verified_object, &decoded_tile).await?;
+        self.publish(verified_object).await
     }
 
     /// Publishes the long texts that a tile references. No-op if the tile is already published,
     /// since its texts were published before it.
-    async fn publish_texts(&self, verified: &VerifiedObject, tile: &Tile) -> Result<(), LogError> {
+    async fn publish_texts(
+        &self,
+        tile_object: &VerifiedObject,
+        tile: &Tile,
+    ) -> Result<(), LogError> {
         let texts = tile.named_texts();
-        let hash = verified.hash;
-        if texts.is_empty() || verified.is_published || self.is_published(hash).await? {
+        let hash = tile_object.hash;
+        if texts.is_empty() || tile_object.is_published || self.is_published(hash).await? {
             return Ok(());
         }
         self.reserve_texts(hash, texts.len())?;
@@ -131,22 +146,23 @@ impl ImportChecker {
         let reserved = self.texts_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve);
         match reserved {
             Ok(_) => Ok(()),
-            Err(most) => Err(ImportFault::TooManyTexts { hash, texts: count, most }),
+            Err(left) => Err(ImportFault::TooManyTexts { hash, texts: count, most: left }),
         }
     }
 
-    async fn check_text(&self, named: &NamedText) -> Result<(), LogError> {
-        let found = self.find(named.hash, Bounds::TEXT.stored_bytes).await?;
-        self.publish(found.into_text(named)?).await
+    async fn check_text(&self, named_text: &NamedText) -> Result<(), LogError> {
+        let text_object = self.find_object(named_text.hash, Bounds::TEXT.stored_bytes).await?;
+        self.publish(text_object.into_text(named_text)?).await
     }
 
     /// Verifies a tile index chunk against its parent. Objects below a published chunk are not
     /// read, since they were published before it.
     async fn check_child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
         let hash = child.chunk.hash;
-        let found = self.find_published(hash, max_stored_bytes(&child.chunk)).await?;
-        let found = found.ok_or(ImportFault::Unchecked { hash })?.check_length(&child.chunk)?;
-        if !found.into_child_index(child)?.is_published {
+        let published = self.find_published(hash, max_stored_bytes(&child.chunk)).await?;
+        let index_object = published.ok_or(ImportFault::Unchecked { hash })?;
+        let index_object = index_object.check_length(&child.chunk)?.into_child_index(child)?;
+        if !index_object.is_published {
             return Err(ImportFault::TooOld { hash }.into());
         }
         Ok(())
@@ -154,31 +170,36 @@ impl ImportChecker {
 
     /// Publishes an object for its fork family. The caller must already have published everything
     /// that the object references.
-    pub(super) async fn publish(&self, verified: VerifiedObject) -> Result<(), LogError> {
-        let VerifiedObject { hash, stored, is_published } = verified;
+    pub(super) async fn publish(&self, object: VerifiedObject) -> Result<(), LogError> {
+        let VerifiedObject { hash, stored, is_published } = object;
         if is_published {
             return Ok(());
         }
         let key = blob_key(chunk_key(self.owner.family, hash))?;
-        self.repeated(|| self.blobs.put(new_object(key.clone(), stored.clone()))).await
+        self.retry(|| self.blobs.put(new_object(key.clone(), stored.clone()))).await
     }
 
     async fn is_published(&self, hash: ChunkHash) -> Result<bool, LogError> {
         let key = blob_key(chunk_key(self.owner.family, hash))?;
-        let head = self.repeated(|| self.blobs.head(&key)).await?;
+        let head = self.retry(|| self.blobs.head(&key)).await?;
         Ok(head.is_some_and(|head| !is_old(&head, self.now_s())))
     }
 
     async fn find_chunk(&self, chunk: &ChunkRef) -> Result<UnverifiedObject, LogError> {
-        Ok(self.find(chunk.hash, max_stored_bytes(chunk)).await?.check_length(chunk)?)
+        let object = self.find_object(chunk.hash, max_stored_bytes(chunk)).await?;
+        Ok(object.check_length(chunk)?)
     }
 
     /// Finds an object that is published or was uploaded by this client.
-    async fn find(&self, hash: ChunkHash, max_bytes: usize) -> Result<UnverifiedObject, LogError> {
+    async fn find_object(
+        &self,
+        hash: ChunkHash,
+        max_bytes: usize,
+    ) -> Result<UnverifiedObject, LogError> {
         let Owner { log, client, .. } = self.owner;
-        let staged = self.get(hash, staged_chunk_key(log, client, hash), max_bytes).await?;
-        if let Some((_, stored)) = staged {
-            return Ok(UnverifiedObject::staged(hash, stored));
+        let staged = self.get_object(hash, staged_chunk_key(log, client, hash), max_bytes).await?;
+        if let Some((_, stored_bytes)) = staged {
+            return Ok(UnverifiedObject::staged(hash, stored_bytes));
         }
         let published = self.find_published(hash, max_bytes).await?;
         Ok(published.ok_or(ImportFault::Missing { hash })?)
@@ -189,23 +210,28 @@ impl ImportChecker {
         hash: ChunkHash,
         max_bytes: usize,
     ) -> Result<Option<UnverifiedObject>, LogError> {
-        let got = self.get(hash, chunk_key(self.owner.family, hash), max_bytes).await?;
-        Ok(got.map(|(head, stored)| UnverifiedObject::published(hash, stored, &head, self.now_s())))
+        let key = chunk_key(self.owner.family, hash);
+        let Some((head, stored_bytes)) = self.get_object(hash, key, max_bytes).await? else {
+            return Ok(None);
+        };
+        Ok(Some(UnverifiedObject::published(hash, stored_bytes, &head, self.now_s())))
     }
 
-    async fn get(
+    async fn get_object(
         &self,
         hash: ChunkHash,
         key: String,
         max_bytes: usize,
     ) -> Result<Option<(BlobHead, Bytes)>, LogError> {
-        let (key, max_bytes) = (blob_key(key)?, u64::try_from(max_bytes).unwrap_or(u64::MAX));
-        match self.repeated(|| self.blobs.get(&key, max_bytes)).await? {
+        let key = blob_key(key)?;
+        let max_bytes = u64::try_from(max_bytes).unwrap_or(u64::MAX);
+        match self.retry(|| self.blobs.get(&key, max_bytes)).await? {
             GetOutcome::Found { head, bytes } => Ok(Some((head, bytes))),
             GetOutcome::Absent => Ok(None),
             GetOutcome::TooLong { length } => {
-                let why = format!("the object has {length} bytes; at most {max_bytes} are allowed");
-                Err(ImportFault::Unreadable { hash, why }.into())
+                let reason =
+                    format!("the object has {length} bytes; at most {max_bytes} are allowed");
+                Err(ImportFault::Unreadable { hash, why: reason }.into())
             }
         }
     }
@@ -214,11 +240,11 @@ impl ImportChecker {
         self.clock.now_ms() / 1_000
     }
 
-    async fn repeated<T, F>(&self, request: impl Fn() -> F) -> Result<T, LogError>
+    async fn retry<T, F>(&self, request: impl Fn() -> F) -> Result<T, LogError>
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        retried(self.clock.as_ref(), self.random.as_ref(), request).await
+        retry_temporary_errors(self.clock.as_ref(), self.random.as_ref(), request).await
     }
 }
 
@@ -229,17 +255,21 @@ fn max_stored_bytes(chunk: &ChunkRef) -> usize {
 }
 
 /// Returns the distinct objects of a request: first the tile index chunks, then the tiles.
-fn objects_to_check(
-    tiles_alone: &[ChunkRef],
-    children: &[&Children],
-) -> impl Iterator<Item = ObjectToCheck> + use<> {
-    let mut tiles: BTreeMap<ChunkHash, (ChunkRef, Vec<ChildTile>)> =
-        tiles_alone.iter().map(|tile| (tile.hash, (*tile, Vec::new()))).collect();
-    for tile in children.iter().flat_map(|children| &children.tiles) {
-        tiles.entry(tile.chunk.hash).or_insert((tile.chunk, Vec::new())).1.push(*tile);
+fn objects_to_check(single_tiles: &[ChunkRef], indexed_chunks: &[&Children]) -> Vec<ObjectToCheck> {
+    let mut objects = Vec::new();
+    let mut tiles: BTreeMap<ChunkHash, TileToCheck> = BTreeMap::new();
+    for chunk in single_tiles {
+        tiles.insert(chunk.hash, TileToCheck { chunk: *chunk, locations: Vec::new() });
     }
-    let indexes = children.iter().flat_map(|children| &children.index);
-    let mut objects: Vec<ObjectToCheck> = indexes.copied().map(ObjectToCheck::Index).collect();
-    objects.extend(tiles.into_values().map(|(chunk, places)| ObjectToCheck::Tile(chunk, places)));
-    objects.into_iter()
+    for children in indexed_chunks {
+        objects.extend(children.index.iter().copied().map(ObjectToCheck::Index));
+        for child_tile in &children.tiles {
+            let chunk = child_tile.chunk;
+            let tile = tiles.entry(chunk.hash);
+            let tile = tile.or_insert(TileToCheck { chunk, locations: Vec::new() });
+            tile.locations.push(*child_tile);
+        }
+    }
+    objects.extend(tiles.into_values().map(ObjectToCheck::Tile));
+    objects
 }

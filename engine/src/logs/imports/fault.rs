@@ -83,12 +83,12 @@ pub enum ImportFault {
 
 impl ImportFault {
     /// Converts an error of the snapshot code to a message about the uploaded chunk.
-    pub(super) fn unreadable(hash: ChunkHash, why: &SnapshotError) -> Self {
-        let why = match why {
+    pub(super) fn unreadable(hash: ChunkHash, error: &SnapshotError) -> Self {
+        let reason = match error {
             SnapshotError::Compression => "it is not a single complete zstd frame".to_owned(),
             SnapshotError::WrongHash { .. } => "its content does not match its hash".to_owned(),
-            why => why.to_string(),
+            other => other.to_string(),
         };
-        Self::Unreadable { hash, why }
+        Self::Unreadable { hash, why: reason }
     }
 }

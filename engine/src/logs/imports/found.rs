@@ -46,36 +46,38 @@ impl UnverifiedObject {
     }
 
     /// Verifies that the object has the stated length.
-    pub(super) fn check_length(self, stated: &ChunkRef) -> Result<Self, ImportFault> {
-        if self.has_length_of(stated) {
+    pub(super) fn check_length(self, chunk: &ChunkRef) -> Result<Self, ImportFault> {
+        if self.has_length_of(chunk) {
             return Ok(self);
         }
-        let (actual, stated) = (self.stored.len(), stated.bytes);
-        let why = format!("the object has {actual} bytes; the request or index states {stated}");
-        Err(self.fault(&why))
+        let (actual_bytes, stated_bytes) = (self.stored.len(), chunk.bytes);
+        let reason = format!(
+            "the object has {actual_bytes} bytes; the request or index states {stated_bytes}"
+        );
+        Err(self.fault(&reason))
     }
 
-    /// Verifies a tile and its places in the tile index.
+    /// Verifies a tile and its locations in the tile index.
     pub(super) fn into_tile(
         self,
-        places: &[ChildTile],
+        locations: &[ChildTile],
     ) -> Result<(VerifiedObject, Tile), ImportFault> {
         let bytes = self.unpacked(Bounds::CHUNK)?;
-        let tile = chunk::decode(&bytes).map_err(|why| self.fault(&why.to_string()))?;
-        for place in places {
-            if !self.has_length_of(&place.chunk) {
+        let tile = chunk::decode(&bytes).map_err(|error| self.fault(&error.to_string()))?;
+        for location in locations {
+            if !self.has_length_of(&location.chunk) {
                 return Err(self.fault("the object's length is not the length in the tile index"));
             }
-            place.check(&tile).map_err(|why| self.unreadable(&why))?;
+            location.check(&tile).map_err(|error| self.unreadable(&error))?;
         }
         Ok((self.verified(), tile))
     }
 
     /// Verifies a long text against the tile that references it.
-    pub(super) fn into_text(self, named: &NamedText) -> Result<VerifiedObject, ImportFault> {
+    pub(super) fn into_text(self, named_text: &NamedText) -> Result<VerifiedObject, ImportFault> {
         let text = String::from_utf8(self.unpacked(Bounds::TEXT)?);
         let text = text.map_err(|_| self.fault("it is not valid UTF-8"))?;
-        named.check(&text).map_err(|why| self.unreadable(&why))?;
+        named_text.check(&text).map_err(|error| self.unreadable(&error))?;
         Ok(self.verified())
     }
 
@@ -83,10 +85,10 @@ impl UnverifiedObject {
     /// before it is published.
     pub(super) fn into_index(self) -> Result<(VerifiedObject, Children), ImportFault> {
         let index = self.decoded_index()?;
-        let children = index.children().map_err(|why| self.unreadable(&why))?;
+        let children = index.children().map_err(|error| self.unreadable(&error))?;
         let children = children
             .ok_or_else(|| self.fault("the object is not a chunk of an import's tile index"))?;
-        children.check_stripes().map_err(|why| self.unreadable(&why))?;
+        children.check_stripes().map_err(|error| self.unreadable(&error))?;
         Ok((self.verified(), children))
     }
 
@@ -95,22 +97,23 @@ impl UnverifiedObject {
         self,
         child: &ChildIndex,
     ) -> Result<VerifiedObject, ImportFault> {
-        child.check(&self.decoded_index()?).map_err(|why| self.unreadable(&why))?;
+        child.check(&self.decoded_index()?).map_err(|error| self.unreadable(&error))?;
         Ok(self.verified())
     }
 
     fn decoded_index(&self) -> Result<IndexChunk, ImportFault> {
         let bytes = self.unpacked(Bounds::CHUNK)?;
-        IndexChunk::decode(&bytes).map_err(|why| self.unreadable(&why))
+        IndexChunk::decode(&bytes).map_err(|error| self.unreadable(&error))
     }
 
     /// Decompresses the object and verifies its hash.
     fn unpacked(&self, bounds: Bounds) -> Result<Vec<u8>, ImportFault> {
-        unpack(self.hash, &self.stored, bounds).map_err(|why| self.unreadable(&why))
+        unpack(self.hash, &self.stored, bounds).map_err(|error| self.unreadable(&error))
     }
 
-    fn has_length_of(&self, stated: &ChunkRef) -> bool {
-        u64::try_from(self.stored.len()).is_ok_and(|bytes| stated.accepts_stored_bytes(bytes))
+    fn has_length_of(&self, chunk: &ChunkRef) -> bool {
+        u64::try_from(self.stored.len())
+            .is_ok_and(|byte_length| chunk.accepts_stored_bytes(byte_length))
     }
 
     fn verified(self) -> VerifiedObject {
@@ -118,11 +121,11 @@ impl UnverifiedObject {
         VerifiedObject { hash, stored, is_published }
     }
 
-    fn fault(&self, why: &str) -> ImportFault {
-        ImportFault::Unreadable { hash: self.hash, why: why.to_owned() }
+    fn fault(&self, reason: &str) -> ImportFault {
+        ImportFault::Unreadable { hash: self.hash, why: reason.to_owned() }
     }
 
-    fn unreadable(&self, why: &SnapshotError) -> ImportFault {
-        ImportFault::unreadable(self.hash, why)
+    fn unreadable(&self, error: &SnapshotError) -> ImportFault {
+        ImportFault::unreadable(self.hash, error)
     }
 }

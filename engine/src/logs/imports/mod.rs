@@ -17,10 +17,8 @@ mod found;
 
 pub use fault::ImportFault;
 
-use cellar_sheet::operation::TileIndex;
-use cellar_snapshot::index::StripeIndex;
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::limits::{
@@ -29,7 +27,9 @@ use cellar_base::limits::{
 };
 use cellar_base::position::Position;
 use cellar_log::append::Request;
-use cellar_snapshot::index::Children;
+use cellar_sheet::operation::TileIndex;
+use cellar_snapshot::SnapshotError;
+use cellar_snapshot::index::{Children, StripeIndex};
 use cellar_snapshot::keys::staged_chunk_key;
 use cellar_snapshot::level::ChunkRef;
 
@@ -66,12 +66,14 @@ impl Logs {
         match chunks.len() {
             0 => return Err(ImportFault::Nothing.into()),
             1..=MAX_IMPORT_OBJECTS => {}
-            objects => return Err(ImportFault::TooMany { objects }.into()),
+            chunk_count => return Err(ImportFault::TooMany { objects: chunk_count }.into()),
         }
-        chunks.iter().try_for_each(|upload| check_length(&upload.chunk))?;
+        for upload in chunks {
+            check_length(&upload.chunk)?;
+        }
         self.head(log, None).await?;
         let now_s = self.clock.now_ms() / 1_000;
-        let mut granted = Vec::with_capacity(chunks.len());
+        let mut upload_requests = Vec::with_capacity(chunks.len());
         for ChunkToUpload { chunk, sha256 } in chunks {
             let grant = UploadGrant {
                 key: blob_key(staged_chunk_key(log, client, chunk.hash))?,
@@ -81,9 +83,10 @@ impl Logs {
                 content_encoding: Some(CONTENT_ENCODING.to_owned()),
                 valid_s: MAX_PRESIGNED_S,
             };
-            granted.push(self.blobs.presign_put(&grant, now_s).await.map_err(LogError::Store)?);
+            upload_requests
+                .push(self.blobs.presign_put(&grant, now_s).await.map_err(LogError::Store)?);
         }
-        Ok(granted)
+        Ok(upload_requests)
     }
 
     /// Verifies and publishes uploaded chunks. A tile is published together with the long texts
@@ -105,75 +108,87 @@ impl Logs {
         if tiles.is_empty() && index.is_none() {
             return Err(ImportFault::Nothing.into());
         }
-        tiles.iter().chain(index).try_for_each(check_length)?;
+        for chunk in tiles.iter().chain(index) {
+            check_length(chunk)?;
+        }
         self.head(log, None).await?;
-        remaining_texts(tiles, &[])?;
+        // Check the limits of the tiles before the index is read.
+        remaining_text_count(tiles, &[])?;
         let checker = self.checker(log, client).await?;
-        let index = match index {
-            Some(chunk) => Some(checker.read_index(*chunk).await?),
-            None => None,
+        let Some(index) = index else {
+            let max_texts = match tiles {
+                [_single_tile] => MAX_TILE_LONG_TEXTS,
+                tiles => remaining_text_count(tiles, &[])?,
+            };
+            return checker.check_all(tiles, &[], max_texts).await;
         };
-        let children: Vec<&Children> = index.iter().map(|(_, children)| children).collect();
-        let most_texts = match (tiles, &index) {
-            ([_], None) => MAX_TILE_LONG_TEXTS,
-            _ => remaining_texts(tiles, &children)?,
-        };
-        let read = checker.check_all(tiles, &children, most_texts).await?;
-        let Some((verified, _)) = index else { return Ok(read) };
-        checker.publish(verified).await?;
-        Ok(read.saturating_add(1))
+        let (verified_index, children) = checker.read_index(*index).await?;
+        let max_texts = remaining_text_count(tiles, &[&children])?;
+        let checked_count = checker.check_all(tiles, &[&children], max_texts).await?;
+        checker.publish(verified_index).await?;
+        Ok(checked_count + 1)
     }
 
     /// Verifies and publishes the chunks of a request's imports. Skips imports that are already in
     /// the log, since their uploaded chunks may already have been deleted.
     pub(super) async fn check_imports(&self, request: &Request) -> Result<(), LogError> {
         let log = request.log();
-        let Some(from) = request.imports().map(|asked| asked.base).min() else { return Ok(()) };
-        let own = self.own_mutations(log, request.client(), from).await?;
-        let mut children = Vec::new();
-        for asked in request.imports() {
-            let is_in_log = own.iter().any(|(at, last)| *at > asked.base && *last >= asked.id);
+        let Some(lowest_base) = request.imports().map(|import| import.base).min() else {
+            return Ok(());
+        };
+        let client_entries = self.entries_of_client(log, request.client(), lowest_base).await?;
+        let mut new_imports = Vec::new();
+        for import_request in request.imports() {
+            let is_in_log = client_entries.iter().any(|entry| {
+                entry.position > import_request.base && entry.last_id >= import_request.id
+            });
             if !is_in_log {
-                children.push(import_children(&asked.import.tile_index)?);
+                new_imports.push(import_children(&import_request.import.tile_index)?);
             }
         }
-        let children: Vec<&Children> = children.iter().collect();
-        let checked = match remaining_texts(&[], &children) {
-            Ok(most_texts) => {
-                let checker = self.checker(log, request.client()).await?;
-                checker.check_all(&[], &children, most_texts).await.map(drop)
+        match self.check_new_imports(log, request.client(), &new_imports).await {
+            Err(LogError::Import(fault)) => {
+                // If the log does not exist, report that error instead of the chunk fault.
+                self.head(log, None).await?;
+                Err(fault.into())
             }
-            Err(fault) => Err(fault),
-        };
-        match checked {
-            // If the log does not exist, report that error instead of the chunk fault.
-            Err(LogError::Import(fault)) => match self.head(log, None).await {
-                Ok(_) => Err(fault.into()),
-                Err(error) => Err(error),
-            },
-            checked => checked,
+            check_result => check_result,
         }
     }
 
-    /// Returns the positions of the entries that contain a client's mutations, starting at `from`,
-    /// with each entry's last mutation id. The read is eventually consistent and may miss
+    async fn check_new_imports(
+        &self,
+        log: LogId,
+        client: ClientKey,
+        imports: &[Children],
+    ) -> Result<(), LogError> {
+        let imports: Vec<&Children> = imports.iter().collect();
+        let max_texts = remaining_text_count(&[], &imports)?;
+        let checker = self.checker(log, client).await?;
+        checker.check_all(&[], &imports, max_texts).await?;
+        Ok(())
+    }
+
+    /// Returns the entries from `from` on that contain a client's mutations. The read is eventually consistent and may miss
     /// mutations; the append detects every repeated mutation anyway.
-    async fn own_mutations(
+    async fn entries_of_client(
         &self,
         log: LogId,
         client: ClientKey,
         from: Position,
-    ) -> Result<BTreeMap<Position, u64>, LogError> {
-        let mut own = BTreeMap::new();
+    ) -> Result<Vec<ClientEntry>, LogError> {
+        let mut client_entries = Vec::new();
         let walk = self.walk(log, from, None, |entry| {
-            if let Some((_, _, last)) = entry.mutation_ids().filter(|(of, ..)| *of == client) {
-                own.insert(entry.position, last);
+            if let Some((entry_client, _, last_id)) = entry.mutation_ids()
+                && entry_client == client
+            {
+                client_entries.push(ClientEntry { position: entry.position, last_id });
             }
             Ok(ControlFlow::Continue(()))
         });
         match walk.await {
             // The read may miss a repeated mutation, but the append detects it.
-            Ok(_) | Err(LogError::Corrupt { .. }) => Ok(own),
+            Ok(_) | Err(LogError::Corrupt { .. }) => Ok(client_entries),
             Err(error) => Err(error),
         }
     }
@@ -181,36 +196,48 @@ impl Logs {
     /// Creates a checker for one client's uploads to a log.
     async fn checker(&self, log: LogId, client: ClientKey) -> Result<ImportChecker, LogError> {
         let owner = Owner { log, family: self.family(log).await?, client };
-        let (blobs, clock, random) = (self.blobs.clone(), self.clock.clone(), self.random.clone());
+        let blobs = Arc::clone(&self.blobs);
+        let clock = Arc::clone(&self.clock);
+        let random = Arc::clone(&self.random);
         Ok(ImportChecker::new(owner, blobs, clock, random))
     }
 }
 
+/// An entry with mutations of one client.
+struct ClientEntry {
+    position: Position,
+    /// Id of the entry's last mutation.
+    last_id: u64,
+}
+
 /// Returns the chunks referenced by an import's tile index.
-fn import_children(index: &TileIndex) -> Result<Children, ImportFault> {
-    let fault = |why: cellar_snapshot::SnapshotError| ImportFault::Index { why: why.to_string() };
-    let children =
-        StripeIndex::of_import(index).and_then(|stripes| stripes.children()).map_err(fault)?;
-    children.check_stripes().map_err(fault)?;
+fn import_children(tile_index: &TileIndex) -> Result<Children, ImportFault> {
+    let to_fault = |error: SnapshotError| ImportFault::Index { why: error.to_string() };
+    let stripes = StripeIndex::of_import(tile_index).map_err(to_fault)?;
+    let children = stripes.children().map_err(to_fault)?;
+    children.check_stripes().map_err(to_fault)?;
     Ok(children)
 }
 
 /// Checks the limits of one request, summed over all its imports. Returns the number of long texts
 /// that the request may read in addition to its chunks.
-fn remaining_texts(tiles: &[ChunkRef], children: &[&Children]) -> Result<usize, LogError> {
-    let (mut objects, mut bytes) = (tiles.len(), 0_u64);
+fn remaining_text_count(tiles: &[ChunkRef], imports: &[&Children]) -> Result<usize, LogError> {
+    let mut chunk_count = tiles.len();
+    let mut total_bytes = 0_u64;
     for tile in tiles {
-        bytes = bytes.saturating_add(u64::from(tile.bytes));
+        total_bytes = total_bytes.saturating_add(u64::from(tile.bytes));
     }
-    for children in children {
-        objects = objects.saturating_add(children.count());
-        bytes = bytes.saturating_add(children.bytes());
+    for children in imports {
+        chunk_count = chunk_count.saturating_add(children.count());
+        total_bytes = total_bytes.saturating_add(children.bytes());
     }
-    if bytes > MAX_IMPORT_OBJECT_BYTES {
-        return Err(ImportFault::TooLarge { bytes }.into());
+    if total_bytes > MAX_IMPORT_OBJECT_BYTES {
+        return Err(ImportFault::TooLarge { bytes: total_bytes }.into());
     }
-    let remaining = MAX_IMPORT_OBJECTS.checked_sub(objects);
-    Ok(remaining.ok_or(ImportFault::TooMany { objects })?)
+    if chunk_count > MAX_IMPORT_OBJECTS {
+        return Err(ImportFault::TooMany { objects: chunk_count }.into());
+    }
+    Ok(MAX_IMPORT_OBJECTS - chunk_count)
 }
 
 fn check_length(chunk: &ChunkRef) -> Result<(), LogError> {

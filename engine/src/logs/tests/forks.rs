@@ -44,7 +44,7 @@ async fn source(tables: &Arc<MemoryTables>, edits: u64, segment_entries: u32) ->
     service.create(log(), Some("bob".into())).await.unwrap();
     for id in 1..=edits {
         let mut tail = service.head(log(), None).await.unwrap().head;
-        if tail.num() + 2 >= segment_entries {
+        if tail.entry_number() + 2 >= segment_entries {
             let (first, end) = (tail.next_segment().unwrap(), tail.next_in_segment().unwrap());
             let entry = Entry::first(log(), None, 0);
             let segment = Segment { num: first.segment(), ..opened() };
@@ -252,16 +252,16 @@ async fn never_writes_at_inherited_positions() {
     let fork = forked(&service, source, "f", Some(at(0, 2))).await;
     // A process whose newest cached entry is inherited: upkeep appends nothing.
     let fresh = logs(&tables);
-    let inherited = fresh.get(fork, at(0, 1)).await.unwrap().unwrap();
+    let inherited = fresh.get_entry(fork, at(0, 1)).await.unwrap().unwrap();
     fresh.cache_entries(&[inherited]);
     let eager = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     let upkept = fresh.upkeep(fork, &eager).await.unwrap();
     assert!(matches!(upkept, UpkeepOutcome::Nothing), "{upkept:?}");
     // Even a faulty append machine could not write at an inherited position.
-    let refused = fresh.check_own(fork, at(0, 9)).await;
+    let refused = fresh.check_not_inherited(fork, at(0, 9)).await;
     assert!(refused.is_err_and(|error| !error.temporary));
-    assert_eq!(fresh.check_own(fork, at(1, 1)).await, Ok(()));
-    assert_eq!(fresh.check_own(source, at(0, 9)).await, Ok(()));
+    assert_eq!(fresh.check_not_inherited(fork, at(1, 1)).await, Ok(()));
+    assert_eq!(fresh.check_not_inherited(source, at(0, 9)).await, Ok(()));
     assert_eq!(tables.page(fork, at(0, 0), true).await.unwrap().entries, []);
 }
 

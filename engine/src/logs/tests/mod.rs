@@ -190,7 +190,7 @@ async fn concurrent_mutations_are_appended_exactly_once() {
         writer.await.unwrap();
     }
     let loaded = shared.load(log(), None).await.unwrap();
-    let nums: Vec<u32> = loaded.entries.iter().map(|entry| entry.position.num()).collect();
+    let nums: Vec<u32> = loaded.entries.iter().map(|entry| entry.position.entry_number()).collect();
     assert_eq!(nums, (0..=160).collect::<Vec<_>>());
 }
 

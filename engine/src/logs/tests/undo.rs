@@ -83,9 +83,9 @@ impl Entries for RacedTables {
     async fn put(&self, entry: &Entry) -> PutOutcome {
         let other = self.others.lock().unwrap().pop_front();
         if let Some((authored, committed)) = other {
-            let base = Position::new(0, entry.position.num() - 1).unwrap();
+            let base = Position::new(0, entry.position.entry_number() - 1).unwrap();
             let mutations = vec![Mutation { base, authored, committed }];
-            let first_id = u64::from(entry.position.num());
+            let first_id = u64::from(entry.position.entry_number());
             let edits = Edits { client: ClientKey([77; 8]), name: None, first_id, mutations };
             let other = Entry { content: Content::Edits(edits), ..entry.clone() };
             assert_eq!(self.tables.put(&other).await, PutOutcome::Accepted);

@@ -105,7 +105,7 @@ async fn a_long_segment_is_rolled_once_it_has_a_snapshot() {
         tail = append(&logs, id).await;
         calls(&tables);
         assert_eq!(logs.upkeep(log(), &never).await, Ok(UpkeepOutcome::Nothing));
-        tries.extend((calls(&tables) > 0).then_some(tail.num()));
+        tries.extend((calls(&tables) > 0).then_some(tail.entry_number()));
     }
     assert_eq!(tries, [32, 48], "it has none, which is read now and then");
     logs.segments.raise_last_snapshot(log(), Position::FIRST).await.unwrap();

@@ -129,7 +129,7 @@ impl World {
 
     /// Appends a Snapshot entry whose message is lost.
     async fn mark(&self, log: &mut Log) -> SnapshotJob {
-        let num = log.tail.num() + 1;
+        let num = log.tail.entry_number() + 1;
         let content = Content::Snapshot { root: None, trimmed_s: None };
         self.put(log, content, |header| header.snapshot_num = num).await;
         SnapshotJob { log: log.id, position: log.tail }

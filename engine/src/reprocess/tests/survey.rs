@@ -164,11 +164,11 @@ async fn pages_are_followed_to_their_end() {
         let edit = world.append(&mut log, 0, 1);
         edit.await;
         let one = world.tables.get(log.id, log.tail).await.unwrap().unwrap();
-        while log.tail.num() + 2 < entries {
+        while log.tail.entry_number() + 2 < entries {
             world.put(&mut log, one.content.clone(), |_| {}).await;
         }
         let at = world.mark(&mut log).await.position;
-        assert_eq!(at.num() + 1, entries);
+        assert_eq!(at.entry_number() + 1, entries);
         let (found, seen) = world.survey(Scope::default()).await;
         assert_eq!(found, [finding(&log, at, FindingKind::NotBuilt)], "{entries}");
         assert_eq!(seen.entries, u64::from(entries));
@@ -303,7 +303,7 @@ async fn a_gap_hides_only_the_rest_of_its_segment() {
     assert!(matches!(&hidden.unwrap().kind, FindingKind::Unreadable { .. }), "{found:?}");
     // A closed segment without its End Segment.
     world.roll(&mut other).await;
-    let end = Position::new(0, elsewhere.num() + 1).unwrap();
+    let end = Position::new(0, elsewhere.entry_number() + 1).unwrap();
     world.tables.delete(other.id, &[end]).await.unwrap();
     let scope = Scope { log: Some(other.id), since_s: 0 };
     let unreadable = |finding: &Finding| matches!(finding.kind, FindingKind::Unreadable { .. });

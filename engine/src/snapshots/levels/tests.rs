@@ -66,7 +66,7 @@ impl World {
         let before = self.tables.get(log(), self.tail).await.unwrap().unwrap();
         let position = before.next_position().unwrap();
         let mut header = before.header.clone();
-        header.snapshot_num = position.num();
+        header.snapshot_num = position.entry_number();
         header.snapshot_bytes = header.segment_bytes;
         let content = Content::Snapshot { root: None, trimmed_s: None };
         let entry = Entry { log: log(), position, created_s: 1, author: None, header, content };

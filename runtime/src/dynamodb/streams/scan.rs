@@ -9,22 +9,16 @@ use cellar_base::{record::Attribute, record::Item, record::RecordError};
 use cellar_catalog::stream::StreamName;
 use cellar_engine::ports::{AllStreams, PortError, StreamPage, StreamScanKey};
 
-use super::super::items::{from_attributes, to_attributes, to_value};
+use super::super::items::{SdkItem, from_sdk_item, to_sdk_item, to_sdk_value};
 use super::DynamoStreams;
 
 #[async_trait]
 impl AllStreams for DynamoStreams {
     async fn all_streams(&self, after: Option<StreamScanKey>) -> Result<StreamPage, PortError> {
-        let after = after.map(|StreamScanKey { stream, index }| {
-            to_attributes(Item::from([
-                (STREAM.to_owned(), Attribute::Text(stream)),
-                (STREAM_INDEX.to_owned(), Attribute::Number(index)),
-            ]))
-        });
-        let request = self
+        let tips_scan = self
             .client
             .scan()
-            .table_name(&self.table)
+            .table_name(&self.table_name)
             .consistent_read(true)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .filter_expression("#i = :tip")
@@ -32,14 +26,26 @@ impl AllStreams for DynamoStreams {
             .expression_attribute_names("#p", STREAM)
             .expression_attribute_names("#i", STREAM_INDEX)
             .expression_attribute_names("#n", NEXT_INDEX)
-            .expression_attribute_values(":tip", to_value(Attribute::Number(TIP_INDEX)))
-            .set_exclusive_start_key(after);
-        let reply = self.capacity.count_reply(request.send().await)?;
-        let streams = reply.items().iter().map(|item| read_name_and_next(&from_attributes(item)?));
-        let streams = streams.collect::<Result<_, PortError>>()?;
-        let next = reply.last_evaluated_key().map(|key| to_scan_key(&from_attributes(key)?));
-        Ok(StreamPage { streams, next: next.transpose()? })
+            .expression_attribute_values(":tip", to_sdk_value(Attribute::Number(TIP_INDEX)))
+            .set_exclusive_start_key(after.map(from_scan_key));
+        let reply = self.capacity.count_reply(tips_scan.send().await)?;
+        let mut streams = Vec::new();
+        for tip_item in reply.items() {
+            streams.push(read_name_and_next(&from_sdk_item(tip_item)?)?);
+        }
+        let next_key = match reply.last_evaluated_key() {
+            Some(last_key) => Some(to_scan_key(&from_sdk_item(last_key)?)?),
+            None => None,
+        };
+        Ok(StreamPage { streams, next: next_key })
     }
+}
+
+fn from_scan_key(StreamScanKey { stream, index }: StreamScanKey) -> SdkItem {
+    to_sdk_item(Item::from([
+        (STREAM.to_owned(), Attribute::Text(stream)),
+        (STREAM_INDEX.to_owned(), Attribute::Number(index)),
+    ]))
 }
 
 /// Reads the stream name and the next event number from a tip item.

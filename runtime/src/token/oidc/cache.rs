@@ -13,10 +13,22 @@ use crate::token::TokenError;
 /// One issuer's cached keys and their age.
 #[derive(Default)]
 pub(super) struct KeySetCache {
-    cached: Mutex<(KeySetAge, Arc<KeySet>)>,
+    cached: Mutex<CachedKeys>,
     /// Serializes key fetches. While one request fetches, the others wait for the lock or use the
     /// cached keys.
     fetch_lock: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct CachedKeys {
+    age: KeySetAge,
+    keys: Arc<KeySet>,
+}
+
+/// The cached key of a token, and what to do before it may be used.
+struct KeyLookup {
+    step: KeySetStep,
+    key: Option<DecodingKey>,
 }
 
 /// An in-flight fetch. Dropping it records a failure, so that a cancelled fetch counts as failed;
@@ -32,82 +44,81 @@ impl Drop for FetchInProgress<'_> {
         // Start the backoff when the attempt fails, not when it began.
         let failed_s = self.begun_s + self.begun.elapsed().as_secs();
         let mut cached = self.cache.lock();
-        cached.0 = cached.0.failed(failed_s);
+        cached.age = cached.age.failed(failed_s);
     }
 }
 
 impl KeySetCache {
-    /// Returns the key with the given `id` at `now_s` (Unix seconds). Fetches the issuer's keys
+    /// Returns the key with the given `key_id` at `now_s` (Unix seconds). Fetches the issuer's keys
     /// first if the cached keys are missing, are stale or do not include the key.
     pub(super) async fn get_or_fetch<F>(
         &self,
-        id: Option<&str>,
+        key_id: Option<&str>,
         now_s: u64,
-        fetch: impl FnOnce() -> F,
+        fetch_keys: impl FnOnce() -> F,
     ) -> Result<DecodingKey, TokenError>
     where
         F: Future<Output = Result<KeySet, KeySourceFault>>,
     {
-        let guard = match self.lookup(id, now_s) {
-            (KeySetStep::FetchOrUse, Some(key)) => match self.fetch_lock.try_lock() {
-                Ok(guard) => guard,
+        let lookup = self.look_up(key_id, now_s);
+        let fetch_guard = match lookup.step {
+            KeySetStep::Fetch => self.fetch_lock.lock().await,
+            KeySetStep::FetchOrUse => match self.fetch_lock.try_lock() {
+                Ok(fetch_guard) => fetch_guard,
                 // The cached key is still valid while another request fetches newer keys.
-                Err(_) => return Ok(key),
+                Err(_) => return lookup.into_key(),
             },
-            (KeySetStep::Fetch, _) => self.fetch_lock.lock().await,
-            (step, key) => return resolve_without_fetch(step, key),
+            KeySetStep::Use | KeySetStep::Unknown | KeySetStep::Unavailable => {
+                return lookup.into_key();
+            }
         };
         // Another request may have fetched the keys during the wait for the lock.
-        let (step, _) = self.lookup(id, now_s);
-        if matches!(step, KeySetStep::Fetch | KeySetStep::FetchOrUse) {
-            self.run_fetch(now_s, fetch).await;
+        let lookup = self.look_up(key_id, now_s);
+        if matches!(lookup.step, KeySetStep::Fetch | KeySetStep::FetchOrUse) {
+            self.fetch_and_cache(now_s, fetch_keys).await;
         }
-        drop(guard);
-        let (step, key) = self.lookup(id, now_s);
-        resolve_without_fetch(step, key)
+        drop(fetch_guard);
+        self.look_up(key_id, now_s).into_key()
     }
 
-    async fn run_fetch<F>(&self, now_s: u64, fetch: impl FnOnce() -> F)
+    async fn fetch_and_cache<F>(&self, now_s: u64, fetch_keys: impl FnOnce() -> F)
     where
         F: Future<Output = Result<KeySet, KeySourceFault>>,
     {
         let in_progress = FetchInProgress { cache: self, begun_s: now_s, begun: Instant::now() };
-        let fetched = fetch().await;
+        let fetch_result = fetch_keys().await;
         // Record a failure now. A successful fetch overwrites it below.
         drop(in_progress);
-        match fetched {
+        match fetch_result {
             Ok(keys) => {
                 let mut cached = self.lock();
-                *cached = (cached.0.fetched(now_s), Arc::new(keys));
+                cached.age = cached.age.fetched(now_s);
+                cached.keys = Arc::new(keys);
             }
             Err(fault) => tracing::warn!(%fault, "cannot fetch the keys of an issuer"),
         }
     }
 
     /// Looks up a cached key and decides whether the keys must be fetched.
-    fn lookup(&self, id: Option<&str>, now_s: u64) -> (KeySetStep, Option<DecodingKey>) {
-        let (age, keys) = {
-            let cached = self.lock();
-            (cached.0, Arc::clone(&cached.1))
-        };
-        let key = keys.find(id);
-        (age.step(key.is_some(), now_s), key.cloned())
+    fn look_up(&self, key_id: Option<&str>, now_s: u64) -> KeyLookup {
+        let cached = self.lock();
+        let key = cached.keys.find(key_id).cloned();
+        KeyLookup { step: cached.age.step(key.is_some(), now_s), key }
     }
 
-    fn lock(&self) -> MutexGuard<'_, (KeySetAge, Arc<KeySet>)> {
+    fn lock(&self) -> MutexGuard<'_, CachedKeys> {
         // Ignore lock poisoning; no writer leaves the value incomplete.
         self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Returns the cached key, or an error if no key is usable and no fetch is due.
-fn resolve_without_fetch(
-    step: KeySetStep,
-    key: Option<DecodingKey>,
-) -> Result<DecodingKey, TokenError> {
-    match (step, key) {
-        (KeySetStep::Use | KeySetStep::FetchOrUse, Some(key)) => Ok(key),
-        (KeySetStep::Unknown, _) => Err(TokenError::UnknownKey),
-        _ => Err(TokenError::KeysUnavailable),
+impl KeyLookup {
+    /// Returns the cached key if it is usable without a fetch.
+    fn into_key(self) -> Result<DecodingKey, TokenError> {
+        match (self.step, self.key) {
+            (KeySetStep::Use | KeySetStep::FetchOrUse, Some(key)) => Ok(key),
+            (KeySetStep::Unknown, _) => Err(TokenError::UnknownKey),
+            _ => Err(TokenError::KeysUnavailable),
+        }
     }
 }

@@ -34,24 +34,29 @@ pub(super) fn check_times(
     not_before_s: u64,
     now_s: u64,
 ) -> Result<(), TokenError> {
-    let exp = read_time(claims, "exp")?.ok_or(TokenError::Invalid)?;
-    let (nbf, iat) = (read_time(claims, "nbf")?, read_time(claims, "iat")?);
-    let is_revoked = not_before_s > 0 && iat.is_none_or(|issued_s| issued_s < not_before_s);
-    if exp < now_s.saturating_sub(LEEWAY_S) || is_revoked {
+    let expiry_s = read_time(claims, "exp")?.ok_or(TokenError::Invalid)?;
+    let begin_s = read_time(claims, "nbf")?;
+    let issued_s = read_time(claims, "iat")?;
+    // A stack that revokes earlier tokens accepts no token of unknown age.
+    let is_revoked = not_before_s > 0 && issued_s.is_none_or(|issued_s| issued_s < not_before_s);
+    let is_expired = expiry_s < now_s.saturating_sub(LEEWAY_S);
+    if is_expired || is_revoked {
         return Err(TokenError::Expired);
     }
-    if nbf.max(iat).unwrap_or_default() > now_s.saturating_add(LEEWAY_S) {
+    let latest_begin_s = now_s.saturating_add(LEEWAY_S);
+    let is_in_future = |time_s: Option<u64>| time_s.is_some_and(|time_s| time_s > latest_begin_s);
+    if is_in_future(begin_s) || is_in_future(issued_s) {
         return Err(TokenError::NotYetValid);
     }
     // Treat a token without `iat` as issued now.
-    check_lifetime(iat.unwrap_or(now_s), exp)
+    check_lifetime(issued_s.unwrap_or(now_s), expiry_s)
 }
 
 /// Parses a timestamp in Unix seconds and discards the fraction, which RFC 7519 §2 permits.
-fn read_time(claims: &Map<String, Value>, name: &str) -> Result<Option<u64>, TokenError> {
-    let Some(value) = claims.get(name) else { return Ok(None) };
-    let seconds = value.as_u64().or_else(|| truncate_seconds(value.as_f64()?));
-    seconds.map(Some).ok_or(TokenError::Invalid)
+fn read_time(claims: &Map<String, Value>, claim: &str) -> Result<Option<u64>, TokenError> {
+    let Some(value) = claims.get(claim) else { return Ok(None) };
+    let time_s = value.as_u64().or_else(|| truncate_seconds(value.as_f64()?));
+    time_s.map(Some).ok_or(TokenError::Invalid)
 }
 
 fn truncate_seconds(seconds: f64) -> Option<u64> {
@@ -68,22 +73,32 @@ fn truncate_seconds(seconds: f64) -> Option<u64> {
 
 /// Returns the subject, the issuer's stable user id.
 pub(super) fn subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
-    let subject = claims.get(SUBJECT_CLAIM).and_then(Value::as_str);
-    subject.filter(|it| (1..=MAX_SUBJECT_BYTES).contains(&it.len())).ok_or(NoPerson::Subject)
+    match claims.get(SUBJECT_CLAIM).and_then(Value::as_str) {
+        Some(subject) if (1..=MAX_SUBJECT_BYTES).contains(&subject.len()) => Ok(subject),
+        _ => Err(NoPerson::Subject),
+    }
 }
 
 /// Returns the claim that identifies the user in the catalog. An e-mail address must be verified.
-pub(super) fn person<'a>(claims: &'a Map<String, Value>, claim: &str) -> Result<&'a str, NoPerson> {
-    let name = claims.get(claim).and_then(Value::as_str);
-    let name = name.ok_or_else(|| NoPerson::Claim { claim: claim.to_owned() })?;
-    if claim != EMAIL_CLAIM {
-        return Ok(name);
+pub(super) fn person_name<'a>(
+    claims: &'a Map<String, Value>,
+    claim: &str,
+) -> Result<&'a str, NoPerson> {
+    let Some(name) = claims.get(claim).and_then(Value::as_str) else {
+        return Err(NoPerson::Claim { claim: claim.to_owned() });
+    };
+    if claim == EMAIL_CLAIM && !is_email_verified(claims) {
+        return Err(NoPerson::Unverified);
     }
-    // Some issuers send the boolean as a string.
+    Ok(name)
+}
+
+fn is_email_verified(claims: &Map<String, Value>) -> bool {
     match claims.get(VERIFIED_CLAIM) {
-        Some(Value::Bool(true)) => Ok(name),
-        Some(Value::String(text)) if text == "true" => Ok(name),
-        _ => Err(NoPerson::Unverified),
+        Some(Value::Bool(is_verified)) => *is_verified,
+        // Some issuers send the boolean as a string.
+        Some(Value::String(is_verified)) => is_verified == "true",
+        _ => false,
     }
 }
 
@@ -151,7 +166,7 @@ mod tests {
     fn requires_a_verified_email_address() {
         let person = |verified: Value| {
             let claims = object(&json!({"email": "ann@example.com", "email_verified": verified}));
-            person(&claims, EMAIL_CLAIM).map(str::to_owned)
+            person_name(&claims, EMAIL_CLAIM).map(str::to_owned)
         };
         for verified in [json!(true), json!("true")] {
             assert_eq!(person(verified).as_deref(), Ok("ann@example.com"));
@@ -160,7 +175,7 @@ mod tests {
             assert_eq!(person(not), Err(NoPerson::Unverified));
         }
         let other = object(&json!({"preferred_username": "ann"}));
-        assert_eq!(super::person(&other, "preferred_username"), Ok("ann"));
-        assert!(matches!(super::person(&other, EMAIL_CLAIM), Err(NoPerson::Claim { .. })));
+        assert_eq!(super::person_name(&other, "preferred_username"), Ok("ann"));
+        assert!(matches!(super::person_name(&other, EMAIL_CLAIM), Err(NoPerson::Claim { .. })));
     }
 }

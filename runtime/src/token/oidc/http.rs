@@ -21,14 +21,17 @@ impl Default for HttpKeySource {
 #[async_trait]
 impl KeySource for HttpKeySource {
     async fn get(&self, url: &str) -> Result<Vec<u8>, KeySourceFault> {
-        let document = self.client.get(url, MAX_KEY_SET_BYTES).await;
-        document.map_err(|fault| {
-            let url = url.to_owned();
-            match fault {
-                HttpFault::Unreachable(why) => KeySourceFault::Unreachable { url, why },
-                HttpFault::Status(status) => KeySourceFault::Status { url, status },
-                HttpFault::TooLong => KeySourceFault::TooLarge { url },
-            }
-        })
+        match self.client.get(url, MAX_KEY_SET_BYTES).await {
+            Ok(document) => Ok(document),
+            Err(fault) => Err(to_key_source_fault(url.to_owned(), fault)),
+        }
+    }
+}
+
+fn to_key_source_fault(url: String, fault: HttpFault) -> KeySourceFault {
+    match fault {
+        HttpFault::Unreachable(why) => KeySourceFault::Unreachable { url, why },
+        HttpFault::Status(status) => KeySourceFault::Status { url, status },
+        HttpFault::TooLong => KeySourceFault::TooLarge { url },
     }
 }

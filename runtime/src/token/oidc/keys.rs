@@ -10,11 +10,17 @@ use serde_json::value::RawValue;
 /// An issuer's verification keys for one algorithm.
 #[derive(Clone, Default)]
 pub(super) struct KeySet {
-    keys: Vec<(Option<String>, DecodingKey)>,
+    keys: Vec<PublishedKey>,
+}
+
+#[derive(Clone)]
+struct PublishedKey {
+    id: Option<String>,
+    decoding_key: DecodingKey,
 }
 
 #[derive(Deserialize)]
-struct Document<'a> {
+struct KeySetDocument<'a> {
     #[serde(borrow)]
     keys: Vec<&'a RawValue>,
 }
@@ -26,14 +32,15 @@ impl KeySet {
         bytes: &[u8],
         algorithm: TokenAlgorithm,
     ) -> Result<Self, serde_json::Error> {
-        let document: Document<'_> = serde_json::from_slice(bytes)?;
-        let keys = document.keys.into_iter().take(MAX_KEY_SET_KEYS);
-        let keys = keys.filter_map(|json| {
-            let key: Jwk = serde_json::from_str(json.get()).ok()?;
-            let decoding_key = to_decoding_key(&key, algorithm)?;
-            Some((key.common.key_id, decoding_key))
-        });
-        Ok(Self { keys: keys.collect() })
+        let document: KeySetDocument<'_> = serde_json::from_slice(bytes)?;
+        let mut keys = Vec::new();
+        for key_json in document.keys.into_iter().take(MAX_KEY_SET_KEYS) {
+            let Ok(jwk) = serde_json::from_str::<Jwk>(key_json.get()) else { continue };
+            if let Some(decoding_key) = to_decoding_key(&jwk, algorithm) {
+                keys.push(PublishedKey { id: jwk.common.key_id, decoding_key });
+            }
+        }
+        Ok(Self { keys })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -42,14 +49,12 @@ impl KeySet {
 
     /// Returns the key with the given `id`. Without an id, returns the only key of a one-key set.
     pub(super) fn find(&self, id: Option<&str>) -> Option<&DecodingKey> {
-        match (id, self.keys.as_slice()) {
-            (None, [(_, only)]) => Some(only),
-            (None, _) => None,
-            (Some(id), keys) => {
-                let named = keys.iter().find(|(name, _)| name.as_deref() == Some(id));
-                named.map(|(_, key)| key)
-            }
-        }
+        let key = match (id, self.keys.as_slice()) {
+            (None, [only_key]) => only_key,
+            (None, _) => return None,
+            (Some(id), keys) => keys.iter().find(|key| key.id.as_deref() == Some(id))?,
+        };
+        Some(&key.decoding_key)
     }
 }
 
@@ -69,18 +74,22 @@ pub(super) fn to_library_algorithm(algorithm: TokenAlgorithm) -> Algorithm {
 }
 
 /// Converts a key. Returns `None` unless it is a signing key for the required algorithm.
-fn to_decoding_key(key: &Jwk, wanted: TokenAlgorithm) -> Option<DecodingKey> {
-    let use_fits = matches!(key.common.public_key_use, None | Some(PublicKeyUse::Signature));
-    let wanted_name = KeyAlgorithm::from(to_library_algorithm(wanted));
-    let name_fits = key.common.key_algorithm.is_none_or(|name| name == wanted_name);
-    let type_fits = match (&key.algorithm, curve_of(wanted)) {
+fn to_decoding_key(jwk: &Jwk, required_algorithm: TokenAlgorithm) -> Option<DecodingKey> {
+    let is_signing_key = matches!(jwk.common.public_key_use, None | Some(PublicKeyUse::Signature));
+    let required_name = KeyAlgorithm::from(to_library_algorithm(required_algorithm));
+    let name_matches = jwk.common.key_algorithm.is_none_or(|name| name == required_name);
+    let parameters_match = match (&jwk.algorithm, curve_of(required_algorithm)) {
         (AlgorithmParameters::RSA(_), None) => true,
-        (AlgorithmParameters::EllipticCurve(key), Some(curve)) => key.curve == curve,
-        (AlgorithmParameters::OctetKeyPair(key), Some(curve)) => key.curve == curve,
+        (AlgorithmParameters::EllipticCurve(parameters), Some(curve)) => parameters.curve == curve,
+        (AlgorithmParameters::OctetKeyPair(parameters), Some(curve)) => parameters.curve == curve,
         // A symmetric secret is never an issuer's public key.
         _ => false,
     };
-    if use_fits && name_fits && type_fits { DecodingKey::from_jwk(key).ok() } else { None }
+    if is_signing_key && name_matches && parameters_match {
+        DecodingKey::from_jwk(jwk).ok()
+    } else {
+        None
+    }
 }
 
 /// Returns an algorithm's curve, or `None` for RSA.

@@ -25,6 +25,7 @@ use serde_json::{Map, Value};
 use super::TokenError;
 use super::header::read_key_id;
 use cache::KeySetCache;
+use claims::NoPerson;
 #[cfg(feature = "aws")]
 pub use http::HttpKeySource;
 pub use source::{KeySource, KeySourceFault, NoKeySource};
@@ -62,17 +63,21 @@ impl OidcVerifier {
     /// Verifies a token at `now_s` (Unix seconds) and returns its holder.
     pub(super) async fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         let key_id = read_key_id(token, self.algorithm)?;
-        let fetch = || source::fetch_keys(self.source.as_ref(), &self.issuer);
-        let key = self.keys.get_or_fetch(key_id.as_deref(), now_s, fetch).await?;
-        let token = decode::<Map<String, Value>>(token, &key, &self.validation);
-        let claims = token.map_err(|error| self.report_invalid(&error))?.claims;
-        self.to_principal(&claims, now_s)
+        let fetch_keys = || source::fetch_keys(self.source.as_ref(), &self.issuer);
+        let key = self.keys.get_or_fetch(key_id.as_deref(), now_s, fetch_keys).await?;
+        match decode::<Map<String, Value>>(token, &key, &self.validation) {
+            Ok(verified_token) => self.to_principal(&verified_token.claims, now_s),
+            Err(error) => {
+                self.log_mismatch(&error);
+                Err(TokenError::Invalid)
+            }
+        }
     }
 
     /// Logs a token that has a valid signature but does not match the configuration, so that the
     /// operator can correct the configuration. Tokens with invalid signatures are not logged, so
     /// that strangers cannot flood the log.
-    fn report_invalid(&self, error: &jsonwebtoken::errors::Error) -> TokenError {
+    fn log_mismatch(&self, error: &jsonwebtoken::errors::Error) {
         let is_signature_valid = matches!(
             error.kind(),
             ErrorKind::InvalidAudience
@@ -83,7 +88,6 @@ impl OidcVerifier {
         if is_signature_valid {
             tracing::warn!(issuer = self.issuer(), %error, "rejected a token of this issuer");
         }
-        TokenError::Invalid
     }
 
     fn to_principal(
@@ -92,14 +96,16 @@ impl OidcVerifier {
         now_s: u64,
     ) -> Result<Principal, TokenError> {
         claims::check_times(claims, self.not_before_s, now_s)?;
-        let person = claims::subject(claims).and_then(|subject| {
-            let name = claims::person(claims, &self.issuer.subject_claim)?;
-            Ok((subject, Person::new(self.issuer(), name)?))
-        });
-        let (subject, person) = person.map_err(|fault| {
+        self.identify(claims).map_err(|fault| {
             tracing::warn!(issuer = self.issuer(), %fault, "rejected a token of this issuer");
             TokenError::Invalid
-        })?;
+        })
+    }
+
+    fn identify(&self, claims: &Map<String, Value>) -> Result<Principal, NoPerson> {
+        let subject = claims::subject(claims)?;
+        let name = claims::person_name(claims, &self.issuer.subject_claim)?;
+        let person = Person::new(self.issuer(), name)?;
         Ok(Principal {
             // Identify the user by subject rather than by name, because a name may be reassigned to
             // another user.

@@ -104,9 +104,12 @@ pub(super) async fn fetch_keys(
         None => discover_keys_url(source, issuer).await?,
     };
     let bytes = get_over_https(source, &url).await?;
-    let set = KeySet::parse(&bytes, issuer.algorithm);
-    let set = set.map_err(|error| malformed(&url, &error))?;
-    if set.is_empty() { Err(KeySourceFault::NoKeys { url }) } else { Ok(set) }
+    let key_set =
+        KeySet::parse(&bytes, issuer.algorithm).map_err(|error| malformed(&url, &error))?;
+    if key_set.is_empty() {
+        return Err(KeySourceFault::NoKeys { url });
+    }
+    Ok(key_set)
 }
 
 /// Fetches an issuer's discovery document and returns the key set URL.

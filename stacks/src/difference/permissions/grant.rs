@@ -40,7 +40,7 @@ pub(super) fn group_permissions<'a>(
         let rule = permission.rule;
         let condition =
             if rule.condition.is_empty() { None } else { Some(rule.condition.to_string()) };
-        let grant_key = (rule.holder.clone(), rule.kind, rule.effect, condition);
+        let grant_key = (rule.defined_by.clone(), rule.kind, rule.effect, condition);
         let key = (grant_key, permission.principal.text(), permission.resource.text());
         actions_by_resource.entry(key).or_default().insert(permission.action.text());
     }

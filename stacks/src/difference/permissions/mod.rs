@@ -65,7 +65,7 @@ pub(super) fn compare_permissions(
     // allowed. What it denies may no longer be denied.
     let no_longer_permitted = old
         .permissions_beyond(&new, Effect::Allow)
-        .filter(|it| !old.abandons(&it.rule.holder, &new));
+        .filter(|it| !old.abandons(&it.rule.defined_by, &new));
     let newly_forbidden = new
         .permissions_beyond(&old, Effect::Deny)
         .filter(|it| !old.has_lost_resource(&it.rule.scope, &new));

@@ -1,7 +1,7 @@
 //! Names and name patterns in policy statements, and whether one pattern covers another.
 
 pub(super) use crate::wildcard::Case;
-use crate::wildcard::glob;
+use crate::wildcard::matches_wildcard_bytes;
 
 /// Principals, actions or resources of a statement. Names may contain the wildcards `*` and `?`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,7 +79,7 @@ pub(super) fn covers(pattern: &str, name: &str, case: Case) -> bool {
     }
     // AWS names are ASCII, so `?` need not match multi-byte characters.
     let wildcard_len = |byte: u8| usize::from(byte.is_ascii() && byte != b'*');
-    glob(pattern.as_bytes(), name.as_bytes(), case, wildcard_len)
+    matches_wildcard_bytes(pattern.as_bytes(), name.as_bytes(), case, wildcard_len)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub(super) const EVERYONE: &str = "*";
 
 /// Context of a policy document.
 struct PolicyContext<'a> {
-    holder: &'a str,
+    defined_by: &'a str,
     scope: String,
     kind: PermissionKind,
     /// Principal of statements that specify none.
@@ -42,7 +42,7 @@ pub(super) fn read_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
 /// Returns the context of a policy that is embedded in the resource to which it applies.
 fn own_policy(logical_id: &str, kind: PermissionKind) -> PolicyContext<'_> {
     PolicyContext {
-        holder: logical_id,
+        defined_by: logical_id,
         scope: logical_id.to_owned(),
         kind,
         default_principal: logical_id,
@@ -67,7 +67,7 @@ fn read_role(logical_id: &str, resource: &Value) -> Vec<Rule> {
 /// which restricts it. The contents of both are outside the template.
 fn read_managed_policies(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let rule = |effect, action: &str, policy: &Value| Rule {
-        holder: logical_id.to_owned(),
+        defined_by: logical_id.to_owned(),
         scope: logical_id.to_owned(),
         kind: PermissionKind::Role,
         effect,
@@ -98,7 +98,7 @@ fn read_attached_policy<'a>(
     targets
         .flat_map(|target| {
             let context = PolicyContext {
-                holder: logical_id,
+                defined_by: logical_id,
                 scope: referenced_id(target),
                 kind: PermissionKind::Resource,
                 default_principal: EVERYONE,
@@ -164,7 +164,7 @@ impl PolicyContext<'_> {
 
     fn default_rule(&self, effect: Effect) -> Rule {
         Rule {
-            holder: self.holder.to_owned(),
+            defined_by: self.defined_by.to_owned(),
             scope: self.scope.clone(),
             kind: self.kind,
             effect,

@@ -21,15 +21,15 @@ pub(super) fn read_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
 }
 
 /// Returns a rule for everyone and all actions, on the resource that defines the rule.
-fn default_rule(holder: &str, kind: PermissionKind, effect: Effect) -> Rule {
+fn default_rule(defined_by: &str, kind: PermissionKind, effect: Effect) -> Rule {
     Rule {
-        holder: holder.to_owned(),
-        scope: holder.to_owned(),
+        defined_by: defined_by.to_owned(),
+        scope: defined_by.to_owned(),
         kind,
         effect,
         principals: Names::one(EVERYONE),
         actions: Names::one("*"),
-        resources: Names::one(holder),
+        resources: Names::one(defined_by),
         condition: Condition::default(),
     }
 }

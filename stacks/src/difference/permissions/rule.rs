@@ -31,7 +31,7 @@ pub enum PermissionKind {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rule {
     /// Logical id of the resource that defines the rule.
-    pub(super) holder: String,
+    pub(super) defined_by: String,
     /// Resource to which the rule applies, such as the bucket of a bucket policy. Only rules with
     /// the same scope can cover each other.
     pub(super) scope: String,

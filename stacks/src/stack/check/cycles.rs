@@ -1,13 +1,13 @@
 //! Finds dependency cycles between resources.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_set};
 
 use serde_json::Value;
 
 use crate::expression::{
-    Intrinsic, NESTING_MAX, SubstitutionPart, intrinsic_in, parse_substitution,
+    Intrinsic, NESTING_MAX, SubstitutionPart, parse_intrinsic, parse_substitution,
 };
-use crate::stack::error::{Holder, SynthesisError};
+use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::template::{Resource, Template};
 
 /// Dependencies by logical id: the resources that must be created before each resource.
@@ -16,112 +16,129 @@ type Graph<'a> = BTreeMap<&'a str, BTreeSet<String>>;
 /// Returns one error per dependency cycle. Cycles that share a resource may be reported as a single
 /// cycle.
 pub(super) fn find_cycles(template: &Template) -> Vec<SynthesisError> {
-    let graph: Graph<'_> = template
-        .resources
-        .iter()
-        .map(|(logical_id, resource)| (logical_id.as_str(), dependencies(resource, template)))
-        .collect();
+    let mut graph = Graph::new();
+    for (logical_id, resource) in &template.resources {
+        graph.insert(logical_id, resource_dependencies(resource, template));
+    }
     let mut visited = BTreeSet::new();
     let mut faults = Vec::new();
-    for &start in graph.keys() {
-        if let Some(path) = find_cycle_from(start, &graph, &mut visited) {
-            let first = path.first().cloned().unwrap_or_default();
-            let kind = template.kind_of(&first).unwrap_or_default();
-            let holder = Holder::new(&first, kind);
-            faults.push(SynthesisError::DependencyCycle { holder, path });
-        }
+    for &start_id in graph.keys() {
+        let Some(cycle) = find_cycle_from(start_id, &graph, &mut visited) else { continue };
+        let first_id = cycle.first().map_or(start_id, String::as_str);
+        let kind = template.kind_of_logical_id(first_id).unwrap_or_default();
+        let template_part = TemplatePart::new(first_id, kind);
+        faults.push(SynthesisError::DependencyCycle { template_part, path: cycle });
     }
     faults
 }
 
-fn dependencies(resource: &Resource, template: &Template) -> BTreeSet<String> {
-    let mut names = resource.depends_on.iter().cloned().collect();
-    for value in resource.properties.values() {
-        collect_names(value, 0, &mut names);
+fn resource_dependencies(resource: &Resource, template: &Template) -> BTreeSet<String> {
+    let mut referenced_names = resource.depends_on.iter().cloned().collect();
+    for property_value in resource.properties.values() {
+        collect_referenced_names(property_value, 0, &mut referenced_names);
     }
-    names.retain(|name| template.resources.contains_key(name));
-    names
+    referenced_names.retain(|name| template.resources.contains_key(name));
+    referenced_names
 }
 
-/// Collects all names referenced by a value. Malformed or too deeply nested values are ignored
+/// Adds all names referenced by a value to `names`. Malformed or too deeply nested values are ignored
 /// here, because other checks report them.
-fn collect_names(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
+fn collect_referenced_names(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
     if depth > NESTING_MAX {
         return;
     }
-    match intrinsic_in(value) {
+    match parse_intrinsic(value) {
         Ok(Some(Intrinsic::Reference(name))) => {
             names.insert(name.to_owned());
         }
         Ok(Some(Intrinsic::Attribute { logical_id, .. })) => {
             names.insert(logical_id.to_owned());
         }
-        Ok(Some(Intrinsic::Join { parts, .. })) => {
-            parts.iter().for_each(|part| collect_names(part, depth + 1, names));
-        }
+        Ok(Some(Intrinsic::Join { parts, .. })) => collect_from_values(parts, depth, names),
         Ok(Some(Intrinsic::Substitution { text, variables })) => {
-            let variables = variables.into_iter().flatten();
-            variables.for_each(|(_, inner)| collect_names(inner, depth + 1, names));
-            for part in parse_substitution(text).unwrap_or_default() {
-                match part {
-                    SubstitutionPart::Text(_) => {}
-                    SubstitutionPart::Name(name) => {
-                        names.insert(name);
-                    }
-                    SubstitutionPart::Attribute { logical_id, .. } => {
-                        names.insert(logical_id);
-                    }
-                }
+            names.extend(placeholder_names(text));
+            if let Some(variables) = variables {
+                collect_from_values(variables.values(), depth, names);
             }
         }
         Ok(None) => match value {
-            Value::Array(items) => {
-                items.iter().for_each(|item| collect_names(item, depth + 1, names));
-            }
-            Value::Object(entries) => {
-                entries.values().for_each(|inner| collect_names(inner, depth + 1, names));
-            }
+            Value::Array(items) => collect_from_values(items, depth, names),
+            Value::Object(entries) => collect_from_values(entries.values(), depth, names),
             _ => {}
         },
         Err(_) => {}
     }
 }
 
-/// Walks depth-first from `start` and returns the first cycle. Adds all resources reached to
+fn collect_from_values<'a>(
+    inner_values: impl IntoIterator<Item = &'a Value>,
+    depth: usize,
+    names: &mut BTreeSet<String>,
+) {
+    for inner_value in inner_values {
+        collect_referenced_names(inner_value, depth + 1, names);
+    }
+}
+
+/// Returns the names in the placeholders of an `Fn::Sub` text.
+fn placeholder_names(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for part in parse_substitution(text).unwrap_or_default() {
+        match part {
+            SubstitutionPart::Text(_) => {}
+            SubstitutionPart::Name(name) => names.push(name),
+            SubstitutionPart::Attribute { logical_id, .. } => names.push(logical_id),
+        }
+    }
+    names
+}
+
+/// Walks depth-first from `start_id` and returns the first cycle. Adds all resources reached to
 /// `visited`.
 ///
 /// The walk uses an explicit stack; recursion along a dependency chain of maximum length could
 /// overflow the thread's stack.
 fn find_cycle_from<'a>(
-    start: &'a str,
+    start_id: &'a str,
     graph: &'a Graph<'a>,
     visited: &mut BTreeSet<&'a str>,
 ) -> Option<Vec<String>> {
-    let mut walk = vec![(start, dependencies_of(start, graph))];
-    while let Some((current, pending)) = walk.last_mut() {
-        let current = *current;
-        let next = if visited.contains(current) { None } else { pending.next() };
-        let Some(next) = next else {
-            visited.insert(current);
+    let mut walk = vec![WalkStep::new(start_id, graph)];
+    while let Some(step) = walk.last_mut() {
+        let is_finished = visited.contains(step.logical_id);
+        let next_dependency = if is_finished { None } else { step.pending_dependencies.next() };
+        let Some(dependency) = next_dependency else {
+            visited.insert(step.logical_id);
             walk.pop();
             continue;
         };
-        if let Some(cycle_start) = walk.iter().position(|(name, _)| name == next) {
-            let members = walk.iter().skip(cycle_start).map(|(name, _)| (*name).to_owned());
-            let path = members.chain([next.clone()]).collect();
-            visited.extend(walk.iter().map(|(name, _)| *name));
-            return Some(path);
+        if let Some(cycle_start) = walk.iter().position(|step| step.logical_id == dependency) {
+            visited.extend(walk.iter().map(|step| step.logical_id));
+            let mut cycle: Vec<String> =
+                walk.iter().skip(cycle_start).map(|step| step.logical_id.to_owned()).collect();
+            cycle.push(dependency.clone());
+            return Some(cycle);
         }
-        walk.push((next, dependencies_of(next, graph)));
+        walk.push(WalkStep::new(dependency, graph));
     }
     None
 }
 
-fn dependencies_of<'a>(
-    name: &str,
-    graph: &'a Graph<'a>,
-) -> impl Iterator<Item = &'a String> + use<'a> {
-    graph.get(name).into_iter().flatten()
+/// A resource on the path of a depth-first walk.
+struct WalkStep<'a> {
+    logical_id: &'a str,
+    /// Dependencies that the walk has not entered yet.
+    pending_dependencies: btree_set::Iter<'a, String>,
+}
+
+impl<'a> WalkStep<'a> {
+    fn new(logical_id: &'a str, graph: &'a Graph<'a>) -> Self {
+        let pending_dependencies = match graph.get(logical_id) {
+            Some(dependencies) => dependencies.iter(),
+            None => btree_set::Iter::default(),
+        };
+        Self { logical_id, pending_dependencies }
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::constructs::ResourceType;
-use crate::stack::error::{Holder, SynthesisError};
+use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::template::{Resource, Template};
 
 /// Returns keys without a definition and definitions without a key. CloudFormation rejects both.
@@ -14,22 +14,23 @@ pub(super) fn find_key_faults(template: &Template) -> Vec<SynthesisError> {
         .resources
         .iter()
         .filter(|(_, resource)| resource.resource_type == ResourceType::Table.name());
-    tables.flat_map(|(logical_id, table)| key_faults_of_table(logical_id, table)).collect()
+    tables.flat_map(|(logical_id, table)| find_key_faults_of_table(logical_id, table)).collect()
 }
 
-fn key_faults_of_table(logical_id: &str, table: &Resource) -> Vec<SynthesisError> {
-    let holder = Holder::new(logical_id, &table.resource_type);
-    let keys = attribute_names(table, "KeySchema");
-    let defined = attribute_names(table, "AttributeDefinitions");
-    let undefined = keys.difference(&defined).map(|attribute| SynthesisError::UndefinedKey {
-        holder: holder.clone(),
-        attribute: (*attribute).to_owned(),
-    });
-    let unused = defined.difference(&keys).map(|attribute| SynthesisError::UnusedAttribute {
-        holder: holder.clone(),
-        attribute: (*attribute).to_owned(),
-    });
-    undefined.chain(unused).collect()
+fn find_key_faults_of_table(logical_id: &str, table: &Resource) -> Vec<SynthesisError> {
+    let template_part = TemplatePart::new(logical_id, &table.resource_type);
+    let key_names = attribute_names(table, "KeySchema");
+    let defined_names = attribute_names(table, "AttributeDefinitions");
+    let mut faults = Vec::new();
+    for name in key_names.difference(&defined_names) {
+        let (template_part, attribute) = (template_part.clone(), (*name).to_owned());
+        faults.push(SynthesisError::UndefinedKey { template_part, attribute });
+    }
+    for name in defined_names.difference(&key_names) {
+        let (template_part, attribute) = (template_part.clone(), (*name).to_owned());
+        faults.push(SynthesisError::UnusedAttribute { template_part, attribute });
+    }
+    faults
 }
 
 fn attribute_names<'a>(table: &'a Resource, property: &str) -> BTreeSet<&'a str> {

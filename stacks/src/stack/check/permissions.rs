@@ -4,8 +4,8 @@
 use serde_json::{Map, Value};
 
 use crate::constructs::{ResourceType, statements_of};
-use crate::stack::REASONS;
-use crate::stack::error::{Holder, SynthesisError};
+use crate::stack::WILDCARD_REASONS;
+use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::template::{Resource, Template};
 
 /// Returns the wildcards in role policies, and the resource-based policies that allow anything.
@@ -13,64 +13,82 @@ use crate::template::{Resource, Template};
 /// The resource `*` is accepted if the role's metadata contains a reason. A pattern based on a
 /// resource's ARN is accepted too, because it is an expression and not text.
 pub(super) fn find_permission_faults(template: &Template) -> Vec<SynthesisError> {
-    let roles = template
-        .resources
-        .iter()
-        .filter(|(_, resource)| resource.resource_type == ResourceType::Role.name());
-    let wildcards = roles.flat_map(|(logical_id, role)| find_wildcards(logical_id, role));
-    wildcards.chain(find_allowing_policies(template)).collect()
+    let mut wildcard_faults = Vec::new();
+    let mut allowing_policy_faults = Vec::new();
+    for (logical_id, resource) in &template.resources {
+        match ResourceType::from_name(&resource.resource_type) {
+            Some(ResourceType::Role) => {
+                wildcard_faults.extend(find_wildcards_in_role(logical_id, resource));
+            }
+            Some(ResourceType::BucketPolicy | ResourceType::QueuePolicy) => {
+                allowing_policy_faults.extend(find_allowing_statements(logical_id, resource));
+            }
+            _ => {}
+        }
+    }
+    wildcard_faults.extend(allowing_policy_faults);
+    wildcard_faults
 }
 
-/// Returns the allow statements of resource-based policies. They would grant permissions to a role
+/// Returns the allow statements of a resource-based policy. They would grant permissions to a role
 /// outside of the role itself.
-fn find_allowing_policies(template: &Template) -> impl Iterator<Item = SynthesisError> {
-    const POLICIES: [ResourceType; 2] = [ResourceType::BucketPolicy, ResourceType::QueuePolicy];
-    let is_policy = |name: &str| ResourceType::named(name).is_some_and(|t| POLICIES.contains(&t));
-    let policies = template.resources.iter();
-    let policies = policies.filter(move |(_, resource)| is_policy(&resource.resource_type));
-    policies.flat_map(|(logical_id, policy)| {
-        let document = policy.properties.get("PolicyDocument");
-        let statements = document.into_iter().flat_map(statements_of);
-        let allowing = statements
-            .filter(|statement| statement.get("Effect").is_none_or(|effect| effect != "Deny"));
-        allowing.map(|statement| SynthesisError::AllowingPolicy {
-            holder: Holder::new(logical_id, &policy.resource_type),
-            statement: text_of(statement, "Sid").to_owned(),
-        })
-    })
+fn find_allowing_statements(logical_id: &str, policy: &Resource) -> Vec<SynthesisError> {
+    let Some(document) = policy.properties.get("PolicyDocument") else { return Vec::new() };
+    let mut faults = Vec::new();
+    for statement in statements_of(document) {
+        if text_field(statement, "Effect") != "Deny" {
+            faults.push(SynthesisError::AllowingPolicy {
+                template_part: TemplatePart::new(logical_id, &policy.resource_type),
+                statement: text_field(statement, "Sid").to_owned(),
+            });
+        }
+    }
+    faults
 }
 
-fn text_of<'a>(statement: &'a Map<String, Value>, name: &str) -> &'a str {
-    statement.get(name).and_then(Value::as_str).unwrap_or_default()
+fn text_field<'a>(statement: &'a Map<String, Value>, field: &str) -> &'a str {
+    statement.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn find_wildcards(logical_id: &str, role: &Resource) -> Vec<SynthesisError> {
-    let holder = Holder::new(logical_id, &role.resource_type);
+fn find_wildcards_in_role(logical_id: &str, role: &Resource) -> Vec<SynthesisError> {
+    let template_part = TemplatePart::new(logical_id, &role.resource_type);
     let policies = role.properties.get("Policies").and_then(Value::as_array).into_iter().flatten();
-    let statements = policies
-        .filter_map(|policy| policy.get("PolicyDocument"))
-        .flat_map(statements_of)
-        .filter(|statement| statement.get("Effect").is_some_and(|effect| effect == "Allow"));
-    statements
-        .flat_map(|statement| {
-            let id = text_of(statement, "Sid");
-            let has_reason = role.metadata.get(REASONS).is_some_and(|all| all.get(id).is_some());
-            let resources = if has_reason { Vec::new() } else { wildcards(statement, "Resource") };
-            wildcards(statement, "Action")
-                .into_iter()
-                .chain(resources)
-                .map(|pattern| SynthesisError::WildcardPermission {
-                    holder: holder.clone(),
-                    statement: id.to_owned(),
-                    pattern: pattern.to_owned(),
-                })
-                .collect::<Vec<_>>()
-        })
-        .collect()
+    let statements =
+        policies.filter_map(|policy| policy.get("PolicyDocument")).flat_map(statements_of);
+    let mut faults = Vec::new();
+    for statement in statements {
+        if text_field(statement, "Effect") != "Allow" {
+            continue;
+        }
+        let statement_id = text_field(statement, "Sid");
+        for pattern in unexplained_wildcards(statement, has_wildcard_reason(role, statement_id)) {
+            faults.push(SynthesisError::WildcardPermission {
+                template_part: template_part.clone(),
+                statement: statement_id.to_owned(),
+                pattern: pattern.to_owned(),
+            });
+        }
+    }
+    faults
+}
+
+fn has_wildcard_reason(role: &Resource, statement_id: &str) -> bool {
+    let reasons = role.metadata.get(WILDCARD_REASONS);
+    reasons.is_some_and(|reasons| reasons.get(statement_id).is_some())
+}
+
+/// Returns the actions with wildcards and, unless there is a reason for them, the resources with
+/// wildcards.
+fn unexplained_wildcards(statement: &Map<String, Value>, has_wildcard_reason: bool) -> Vec<&str> {
+    let mut wildcards = wildcards_in_field(statement, "Action");
+    if !has_wildcard_reason {
+        wildcards.extend(wildcards_in_field(statement, "Resource"));
+    }
+    wildcards
 }
 
 /// Returns the texts that contain `*` in a statement field, which is a list or a single value.
-fn wildcards<'a>(statement: &'a Map<String, Value>, field: &str) -> Vec<&'a str> {
+fn wildcards_in_field<'a>(statement: &'a Map<String, Value>, field: &str) -> Vec<&'a str> {
     let values = match statement.get(field) {
         Some(Value::Array(items)) => items.as_slice(),
         Some(single) => std::slice::from_ref(single),

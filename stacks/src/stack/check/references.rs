@@ -1,12 +1,13 @@
 //! Checks that every reference target exists in the stack.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::constructs::ResourceType;
 use crate::expression::{
-    Intrinsic, NESTING_MAX, PSEUDO_PARAMETERS, SubstitutionPart, intrinsic_in, parse_substitution,
+    Intrinsic, NESTING_MAX, PSEUDO_PARAMETERS, SubstitutionPart, parse_intrinsic,
+    parse_substitution,
 };
-use crate::stack::error::{Holder, SynthesisError};
+use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::suggest;
 use crate::template::Template;
 
@@ -14,8 +15,9 @@ use crate::template::Template;
 pub(super) fn find_reference_faults(template: &Template) -> Vec<SynthesisError> {
     let mut faults = Vec::new();
     for (logical_id, resource) in &template.resources {
-        let holder = Holder::new(logical_id, &resource.resource_type);
-        let mut checker = ReferenceChecker { template, holder: &holder, faults: &mut faults };
+        let template_part = TemplatePart::new(logical_id, &resource.resource_type);
+        let mut checker =
+            ReferenceChecker { template, template_part: &template_part, faults: &mut faults };
         for (name, value) in &resource.properties {
             checker.check_value(name, value, 0);
         }
@@ -24,8 +26,9 @@ pub(super) fn find_reference_faults(template: &Template) -> Vec<SynthesisError> 
         }
     }
     for (name, output) in &template.outputs {
-        let holder = Holder::output(name);
-        let mut checker = ReferenceChecker { template, holder: &holder, faults: &mut faults };
+        let template_part = TemplatePart::output(name);
+        let mut checker =
+            ReferenceChecker { template, template_part: &template_part, faults: &mut faults };
         checker.check_value("Value", &output.value, 0);
     }
     faults
@@ -34,46 +37,45 @@ pub(super) fn find_reference_faults(template: &Template) -> Vec<SynthesisError> 
 /// Checks the values in one part of the template.
 struct ReferenceChecker<'a> {
     template: &'a Template,
-    holder: &'a Holder,
+    template_part: &'a TemplatePart,
     faults: &'a mut Vec<SynthesisError>,
 }
 
 impl ReferenceChecker<'_> {
     fn check_value(&mut self, path: &str, value: &Value, depth: usize) {
         if depth > NESTING_MAX {
-            let holder = self.holder.clone();
-            self.faults.push(SynthesisError::TooDeep { holder, path: path.to_owned() });
+            let template_part = self.template_part.clone();
+            self.faults.push(SynthesisError::TooDeep { template_part, path: path.to_owned() });
             return;
         }
-        match intrinsic_in(value) {
+        match parse_intrinsic(value) {
             Ok(None) => self.check_inner_values(path, value, depth),
             Ok(Some(intrinsic)) => self.check_intrinsic(path, &intrinsic, depth),
-            Err(fault) => {
-                let holder = self.holder.clone();
-                self.faults.push(SynthesisError::Intrinsic {
-                    holder,
-                    path: path.to_owned(),
-                    fault,
-                });
-            }
+            Err(fault) => self.faults.push(SynthesisError::Intrinsic {
+                template_part: self.template_part.clone(),
+                path: path.to_owned(),
+                fault,
+            }),
         }
     }
 
     fn check_inner_values(&mut self, path: &str, value: &Value, depth: usize) {
         match value {
             Value::Array(items) => self.check_items(path, items, depth),
-            Value::Object(entries) => {
-                for (name, inner) in entries {
-                    self.check_value(&format!("{path}.{name}"), inner, depth + 1);
-                }
-            }
+            Value::Object(entries) => self.check_entries(path, entries, depth),
             _ => {}
         }
     }
 
+    fn check_entries(&mut self, path: &str, entries: &Map<String, Value>, depth: usize) {
+        for (name, value) in entries {
+            self.check_value(&format!("{path}.{name}"), value, depth + 1);
+        }
+    }
+
     fn check_items(&mut self, path: &str, items: &[Value], depth: usize) {
-        for (index, inner) in items.iter().enumerate() {
-            self.check_value(&format!("{path}[{index}]"), inner, depth + 1);
+        for (index, item) in items.iter().enumerate() {
+            self.check_value(&format!("{path}[{index}]"), item, depth + 1);
         }
     }
 
@@ -85,23 +87,25 @@ impl ReferenceChecker<'_> {
             }
             Intrinsic::Join { parts, .. } => self.check_items(path, parts, depth),
             Intrinsic::Substitution { text, variables } => {
-                for (name, value) in variables.into_iter().flatten() {
-                    self.check_value(&format!("{path}.{name}"), value, depth + 1);
+                if let Some(variables) = variables {
+                    self.check_entries(path, variables, depth);
                 }
-                let is_variable =
-                    |name: &str| variables.is_some_and(|variables| variables.contains_key(name));
-                self.check_substitution(path, text, is_variable);
+                self.check_substitution(path, text, variables);
             }
         }
     }
 
-    fn check_substitution(&mut self, path: &str, text: &str, is_variable: impl Fn(&str) -> bool) {
+    fn check_substitution(
+        &mut self,
+        path: &str,
+        text: &str,
+        variables: Option<&Map<String, Value>>,
+    ) {
         let parts = match parse_substitution(text) {
             Ok(parts) => parts,
             Err(fault) => {
-                let holder = self.holder.clone();
                 self.faults.push(SynthesisError::Substitution {
-                    holder,
+                    template_part: self.template_part.clone(),
                     path: path.to_owned(),
                     fault,
                 });
@@ -110,13 +114,17 @@ impl ReferenceChecker<'_> {
         };
         for part in parts {
             match part {
-                SubstitutionPart::Name(name) if !is_variable(&name) => {
-                    self.check_name(path, &name);
+                SubstitutionPart::Text(_) => {}
+                SubstitutionPart::Name(name) => {
+                    let is_variable =
+                        variables.is_some_and(|variables| variables.contains_key(&name));
+                    if !is_variable {
+                        self.check_name(path, &name);
+                    }
                 }
                 SubstitutionPart::Attribute { logical_id, attribute } => {
                     self.check_attribute(path, &logical_id, &attribute);
                 }
-                SubstitutionPart::Name(_) | SubstitutionPart::Text(_) => {}
             }
         }
     }
@@ -124,25 +132,30 @@ impl ReferenceChecker<'_> {
     /// Checks that a resource, parameter or pseudo parameter named `name` exists.
     fn check_name(&mut self, path: &str, name: &str) {
         let template = self.template;
-        if template.kind_of(name).is_some() || PSEUDO_PARAMETERS.contains(&name) {
+        if template.kind_of_logical_id(name).is_some() || PSEUDO_PARAMETERS.contains(&name) {
             return;
         }
-        let own_names = template.resources.keys().chain(template.parameters.keys());
-        let known_names = own_names.map(String::as_str).chain(PSEUDO_PARAMETERS);
-        self.report_unknown(path, name, suggest::closest(name, known_names));
+        let defined_names = template.resources.keys().chain(template.parameters.keys());
+        let known_names = defined_names.map(String::as_str).chain(PSEUDO_PARAMETERS);
+        self.report_unknown_reference(path, name, suggest::closest_candidate(name, known_names));
     }
 
     fn check_resource(&mut self, path: &str, logical_id: &str) {
         let resources = &self.template.resources;
-        if !resources.contains_key(logical_id) {
-            let suggestion = suggest::closest(logical_id, resources.keys().map(String::as_str));
-            self.report_unknown(path, logical_id, suggestion);
+        if resources.contains_key(logical_id) {
+            return;
         }
+        let known_ids = resources.keys().map(String::as_str);
+        self.report_unknown_reference(
+            path,
+            logical_id,
+            suggest::closest_candidate(logical_id, known_ids),
+        );
     }
 
-    fn report_unknown(&mut self, path: &str, target: &str, suggestion: Option<&str>) {
+    fn report_unknown_reference(&mut self, path: &str, target: &str, suggestion: Option<&str>) {
         self.faults.push(SynthesisError::UnknownReference {
-            holder: self.holder.clone(),
+            template_part: self.template_part.clone(),
             path: path.to_owned(),
             target: target.to_owned(),
             suggestion: suggestion.map(str::to_owned),
@@ -155,24 +168,26 @@ impl ReferenceChecker<'_> {
         };
         // A stack cannot contain a type without a construct, and the attributes of such a type are
         // unknown.
-        let Some(resource_type) = ResourceType::named(&resource.resource_type) else { return };
-        let holder = self.holder.clone();
-        let target = Box::new(Holder::new(logical_id, resource_type.name()));
-        let (path, attribute) = (path.to_owned(), attribute.to_owned());
+        let Some(resource_type) = ResourceType::from_name(&resource.resource_type) else { return };
+        let template_part = self.template_part.clone();
+        let path = path.to_owned();
+        let target = Box::new(TemplatePart::new(logical_id, resource_type.name()));
         let available = resource_type.attributes();
-        if !available.contains(&attribute.as_str()) {
+        if !available.contains(&attribute) {
+            let attribute = attribute.to_owned();
             self.faults.push(SynthesisError::UnknownAttribute {
-                holder,
+                template_part,
                 path,
                 target,
                 attribute,
                 available,
             });
-        } else if let Some(property) = resource_type.required_property(&attribute)
+        } else if let Some(property) = resource_type.property_required_by(attribute)
             && !resource.properties.contains_key(property)
         {
+            let attribute = attribute.to_owned();
             self.faults.push(SynthesisError::MissingProperty {
-                holder,
+                template_part,
                 path,
                 target,
                 attribute,
@@ -194,8 +209,8 @@ mod tests {
         let mut stack = Stack::new("test");
         let table = Table::new("id").attribute("id", AttributeType::String);
         stack.add("EntryTable", table).unwrap();
-        stack.parameter("ArtifactKey", Parameter::text("key")).unwrap();
-        stack.output("Result", Output::new("result", value)).unwrap();
+        stack.add_parameter("ArtifactKey", Parameter::text("key")).unwrap();
+        stack.add_output("Result", Output::new("result", value)).unwrap();
         stack.synthesize().map_or_else(|errors| errors.to_string(), |_| String::new())
     }
 

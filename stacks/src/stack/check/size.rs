@@ -9,22 +9,22 @@ use crate::template::limits::{
 /// Returns an error for each exceeded limit.
 pub(super) fn find_exceeded_limits(template: &Template) -> Vec<SynthesisError> {
     let mut faults = Vec::new();
-    faults.extend(check_count("resources", template.resources.keys(), RESOURCES_MAX));
-    faults.extend(check_count("parameters", template.parameters.keys(), PARAMETERS_MAX));
-    faults.extend(check_count("outputs", template.outputs.keys(), OUTPUTS_MAX));
+    faults.extend(find_exceeded_count("resources", template.resources.keys(), RESOURCES_MAX));
+    faults.extend(find_exceeded_count("parameters", template.parameters.keys(), PARAMETERS_MAX));
+    faults.extend(find_exceeded_count("outputs", template.outputs.keys(), OUTPUTS_MAX));
     let description_bytes = template.description.len();
     if description_bytes > DESCRIPTION_BYTES_MAX {
         faults.push(SynthesisError::DescriptionTooLong { bytes: description_bytes });
     }
-    let bytes = template.to_json().len();
-    if bytes > TEMPLATE_BYTES_MAX {
-        let largest = largest_resource(template);
-        faults.push(SynthesisError::TemplateTooLarge { bytes, largest });
+    let template_bytes = template.to_json().len();
+    if template_bytes > TEMPLATE_BYTES_MAX {
+        let largest = find_largest_resource(template);
+        faults.push(SynthesisError::TemplateTooLarge { bytes: template_bytes, largest });
     }
     faults
 }
 
-fn check_count<'a>(
+fn find_exceeded_count<'a>(
     section: &'static str,
     mut names: impl ExactSizeIterator<Item = &'a String>,
     limit: usize,
@@ -34,12 +34,12 @@ fn check_count<'a>(
     Some(SynthesisError::TooMany { section, count, limit, first_beyond })
 }
 
-fn largest_resource(template: &Template) -> String {
-    let by_size = template
+fn find_largest_resource(template: &Template) -> String {
+    let largest_resource = template
         .resources
         .iter()
         .max_by_key(|(_, resource)| serde_json::Value::from(*resource).to_string().len());
-    by_size.map(|(logical_id, _)| logical_id.clone()).unwrap_or_default()
+    largest_resource.map(|(logical_id, _)| logical_id.clone()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -85,9 +85,9 @@ mod tests {
                 for number in 0..count {
                     let name = format!("N{number}");
                     if section == "outputs" {
-                        stack.output(&name, Output::new("x", "y")).unwrap();
+                        stack.add_output(&name, Output::new("x", "y")).unwrap();
                     } else {
-                        stack.parameter(&name, Parameter::text("x")).unwrap();
+                        stack.add_parameter(&name, Parameter::text("x")).unwrap();
                     }
                 }
             });
@@ -110,7 +110,7 @@ mod tests {
         let with = |bytes: usize| {
             let mut stack = Stack::new("test");
             stack.add("Logs", LogGroup::new(1)).unwrap();
-            stack.output("Filler", Output::new("x", "y".repeat(bytes))).unwrap();
+            stack.add_output("Filler", Output::new("x", "y".repeat(bytes))).unwrap();
             stack.synthesize()
         };
         let overhead = with(0).unwrap().to_json().len();

@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use crate::constructs::ResourceType;
-use crate::expression::{Intrinsic, intrinsic_in};
-use crate::stack::error::{Holder, SynthesisError};
-use crate::template::limits::VISIBILITY_TIMEOUTS;
+use crate::expression::{Intrinsic, parse_intrinsic};
+use crate::stack::error::{SynthesisError, TemplatePart};
+use crate::template::limits::MIN_VISIBILITY_PER_TIMEOUT;
 use crate::template::{Resource, Template};
 
 /// Default visibility timeout of SQS in seconds.
@@ -21,37 +21,47 @@ pub(super) fn find_short_visibility_timeouts(template: &Template) -> Vec<Synthes
         .resources
         .values()
         .filter(|resource| resource.resource_type == ResourceType::EventSourceMapping.name());
-    event_sources.filter_map(|source| check_event_source(template, source)).collect()
+    event_sources.filter_map(|event_source| check_event_source(template, event_source)).collect()
 }
 
-fn check_event_source(template: &Template, source: &Resource) -> Option<SynthesisError> {
-    let (queue_id, queue) =
-        find_target(template, source.properties.get("EventSourceArn")?, ResourceType::Queue)?;
+fn check_event_source(template: &Template, event_source: &Resource) -> Option<SynthesisError> {
+    let queue_reference = event_source.properties.get("EventSourceArn")?;
+    let function_reference = event_source.properties.get("FunctionName")?;
+    let (queue_id, queue) = find_target(template, queue_reference, ResourceType::Queue)?;
     let (function_id, function) =
-        find_target(template, source.properties.get("FunctionName")?, ResourceType::Function)?;
-    let number = |resource: &Resource, name: &str| resource.properties.get(name)?.as_u64();
-    let visibility_s = number(queue, "VisibilityTimeout").unwrap_or(DEFAULT_VISIBILITY_S);
-    let timeout_s = number(function, "Timeout").unwrap_or(DEFAULT_TIMEOUT_S);
-    if visibility_s >= timeout_s.saturating_mul(VISIBILITY_TIMEOUTS) {
+        find_target(template, function_reference, ResourceType::Function)?;
+    let visibility_s = number_property(queue, "VisibilityTimeout").unwrap_or(DEFAULT_VISIBILITY_S);
+    let timeout_s = number_property(function, "Timeout").unwrap_or(DEFAULT_TIMEOUT_S);
+    if visibility_s >= timeout_s.saturating_mul(MIN_VISIBILITY_PER_TIMEOUT) {
         return None;
     }
-    let holder = Holder::new(queue_id, &queue.resource_type);
-    let function = function_id.to_owned();
-    Some(SynthesisError::VisibilityTooShort { holder, visibility_s, function, timeout_s })
+    Some(SynthesisError::VisibilityTooShort {
+        template_part: TemplatePart::new(queue_id, &queue.resource_type),
+        visibility_s,
+        function: function_id.to_owned(),
+        timeout_s,
+    })
+}
+
+fn number_property(resource: &Resource, name: &str) -> Option<u64> {
+    resource.properties.get(name)?.as_u64()
 }
 
 /// Returns the resource that a `Ref` or `Fn::GetAtt` references, if it is of the given type.
 fn find_target<'a>(
     template: &'a Template,
-    value: &'a Value,
+    reference: &'a Value,
     resource_type: ResourceType,
 ) -> Option<(&'a str, &'a Resource)> {
-    let logical_id = match intrinsic_in(value).ok()?? {
+    let logical_id = match parse_intrinsic(reference).ok()?? {
         Intrinsic::Reference(logical_id) | Intrinsic::Attribute { logical_id, .. } => logical_id,
         Intrinsic::Join { .. } | Intrinsic::Substitution { .. } => return None,
     };
     let resource = template.resources.get(logical_id)?;
-    (resource.resource_type == resource_type.name()).then_some((logical_id, resource))
+    if resource.resource_type != resource_type.name() {
+        return None;
+    }
+    Some((logical_id, resource))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod webhook;
 
 use std::path::PathBuf;
 
-use cellar::help::{Group, with_groups};
+use cellar::cli::help::{Group, with_groups};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bundle::{ArchitectureArgument, BundleArguments};
@@ -191,7 +191,7 @@ pub(crate) struct LocalCloudArguments {
 
 #[cfg(test)]
 mod tests {
-    use cellar::help::ungrouped;
+    use cellar::cli::help::ungrouped;
 
     use super::*;
 

@@ -87,7 +87,7 @@ async fn store_garbage(simulation: &Simulation, process: &Process, own: LogId) {
     let Some(position) = last.next_position() else { return };
     let content = Content::External(ExternalEdits {
         client: ClientKey([200; 8]),
-        first_id: u64::from(position.num()),
+        first_id: u64::from(position.entry_number()),
         count: 1,
         base: Position::FIRST,
         object,

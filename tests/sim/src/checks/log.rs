@@ -64,7 +64,7 @@ fn add_inherited(source: &Stored, mut fork: Stored) -> Stored {
         let page: Vec<_> = history.iter().filter(of).cloned().collect();
         let from = page.first().map_or(lineage.position, |first| first.position);
         table.extend(
-            lineage.inherited_part(fork.log, from, &page, false).map_or(page, |cut| cut.entries),
+            lineage.inherited_page(fork.log, from, &page, false).map_or(page, |cut| cut.entries),
         );
     }
     fork.table.splice(..0, table);

@@ -43,7 +43,7 @@ pub(super) async fn check(world: &Arc<World>, stored: &Stored, has_no_forks: boo
         let Content::Snapshot { root, .. } = &entry.content else { continue };
         let is_passed = stored.segments.iter().any(|segment| {
             segment.num == entry.position.segment()
-                && segment.last_snapshot >= Some(entry.position.num())
+                && segment.last_snapshot >= Some(entry.position.entry_number())
         });
         if !is_passed {
             world.report_violation(format_args!(
@@ -65,7 +65,7 @@ pub(super) async fn check(world: &Arc<World>, stored: &Stored, has_no_forks: boo
 /// Returns the imported sheets: a replay lacks their cells.
 fn imported_sheets(history: &[Arc<Entry>]) -> BTreeSet<SheetId> {
     let mutations = history.iter().filter_map(|entry| Some(&entry.edits()?.mutations)).flatten();
-    let operations = mutations.flat_map(|mutation| mutation.effective());
+    let operations = mutations.flat_map(|mutation| mutation.committed_operations());
     let imported = operations.filter_map(|operation| match operation {
         Operation::ImportSheet(import) => Some(import.sheet),
         _ => None,

@@ -66,7 +66,7 @@ impl Process {
         let more = entries.len() > limit;
         entries.truncate(limit);
         let broken = |pair: &[Arc<Entry>]| match pair {
-            [one, other] => one.position.num().abs_diff(other.position.num()) > 1,
+            [one, other] => one.position.entry_number().abs_diff(other.position.entry_number()) > 1,
             _ => false,
         };
         let is_hole = |page: &[Arc<Entry>]| page.windows(2).any(broken);

@@ -15,7 +15,7 @@ use crate::world::World;
 
 /// Returns the record of a job, if it exists.
 async fn stored_record(world: &World, job: SnapshotJob) -> Option<PendingSnapshot> {
-    let (segment, num) = (job.position.segment(), job.position.num());
+    let (segment, num) = (job.position.segment(), job.position.entry_number());
     let before = match num.checked_sub(1) {
         Some(num) => Position::new(segment, num),
         None => Position::new(segment.saturating_sub(1), u32::MAX),

@@ -111,7 +111,7 @@ impl Segments for Process {
                     "I9: L of {at} fell from {before:?} to {after:?}"
                 ));
             }
-            if before > Some(at.num()) {
+            if before > Some(at.entry_number()) {
                 world.count(RareEvent::LastNotLowered);
             }
             world.segment_changed(log, at.segment()).await;

@@ -80,7 +80,7 @@ async fn only_what_may_be_stale_is() {
         assert_eq!(consistent.entries.len(), usize::try_from(num).unwrap() + 1);
         let page = process.page(log, Position::FIRST, false).await.unwrap();
         stale += usize::from(page.entries.len() < consistent.entries.len());
-        let numbers = page.entries.iter().map(|entry| entry.position.num());
+        let numbers = page.entries.iter().map(|entry| entry.position.entry_number());
         let end = numbers.clone().max().map_or(0, |last| last + 1);
         holes += usize::from(numbers.count() < usize::try_from(end).unwrap());
     }

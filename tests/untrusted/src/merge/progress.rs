@@ -80,7 +80,7 @@ async fn prepared() -> (LevelsBuilder, SnapshotJob) {
     let position = last.next_position().unwrap();
     let content = Content::Snapshot { root: None, trimmed_s: None };
     let mut header = last.header.clone();
-    header.snapshot_num = position.num();
+    header.snapshot_num = position.entry_number();
     header.snapshot_bytes = header.segment_bytes;
     let entry = Entry { log, position, created_s: NOW_S, author: None, header, content };
     assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);

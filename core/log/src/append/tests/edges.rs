@@ -47,7 +47,7 @@ fn mutations_fill_an_entry_up_to_its_size() {
     assert_eq!(bytes(&texts(most)), MAX_ENTRY_BODY_BYTES);
     for (last, entries) in [(most, 1), (most + 1, 2)] {
         let mut world = World::new(1);
-        world.run(asked(texts(last)), &[]).unwrap();
+        world.append(asked(texts(last)), &[]).unwrap();
         assert_eq!(world.puts.len(), entries);
     }
 }
@@ -89,7 +89,7 @@ fn spans_of_ranges_are_limited_on_both_axes() {
                     committed: None,
                 };
                 world.add(edits_of(at(0, 1), 2, vec![other]));
-                let appended = world.run(asked(vec![operation.clone()]), &[]).unwrap();
+                let appended = world.append(asked(vec![operation.clone()]), &[]).unwrap();
                 let reason = appended.results[0].rejection.as_ref().map(|r| r.reason);
                 // A format includes rows that are inserted inside one of its spans.
                 let expected = rejected && !matches!(operation, Operation::SetFormat(_));
@@ -109,8 +109,9 @@ fn spans_of_resolved_operations_are_limited() {
     };
     for (spans, reason) in [(MAX_SPANS, None), (MAX_SPANS + 1, Some(RejectionReason::TooLarge))] {
         let undo = asked(vec![Operation::Undo(Undo { position: Position::FIRST })]);
-        let resolved = Resolved { at: Position::FIRST, operations: vec![format(spans)] };
-        let appended = World::new(1).run(undo.with_resolution(resolved), &[]).unwrap();
+        let resolved =
+            Resolution { state_position: Position::FIRST, operations: vec![format(spans)] };
+        let appended = World::new(1).append(undo.with_resolution(resolved), &[]).unwrap();
         assert_eq!(appended.results[0].rejection.as_ref().map(|r| r.reason), reason);
     }
 }
@@ -122,7 +123,7 @@ fn returns_the_imports_that_are_not_acknowledged() {
     let asked = asked(operations);
     let named: Vec<_> = asked.imports().map(|asked| (asked.id, asked.import.clone())).collect();
     assert_eq!(named, [(2, import)]);
-    let acknowledged = Request { acknowledged: 2, ..asked };
+    let acknowledged = Request { acknowledged_id: 2, ..asked };
     assert_eq!(acknowledged.imports().count(), 0);
 }
 
@@ -130,8 +131,9 @@ fn returns_the_imports_that_are_not_acknowledged() {
 fn an_undo_that_is_too_large_is_rejected_with_advice() {
     let undo = Operation::Undo(Undo { position: Position::FIRST });
     let operations = (0..6).map(|row| set_text(row, "x".repeat(MAX_TEXT_BYTES))).collect();
-    let request = asked(vec![undo]).with_resolution(Resolved { at: Position::FIRST, operations });
-    let appended = World::new(1).run(request, &[]).unwrap();
+    let request = asked(vec![undo])
+        .with_resolution(Resolution { state_position: Position::FIRST, operations });
+    let appended = World::new(1).append(request, &[]).unwrap();
     let rejection = appended.results[0].rejection.clone().unwrap();
     assert!(
         rejection.detail.contains("read the cells at an earlier position"),
@@ -143,7 +145,7 @@ fn an_undo_that_is_too_large_is_rejected_with_advice() {
 #[test]
 fn returns_the_undo_or_revert_to_resolve() {
     let (id, position) = (1, at(0, 3));
-    let asked_of = |operation| asked(vec![operation]).to_resolve();
+    let asked_of = |operation| asked(vec![operation]).resolution_request();
     let resolution = |target| ResolutionRequest { client: client(1), id, base: at(0, 0), target };
     let undo = Operation::Undo(Undo { position });
     assert_eq!(asked_of(undo), Some(resolution(Target::Entry(position))));
@@ -169,8 +171,8 @@ fn a_sync_client_is_refused_if_its_base_was_trimmed() {
     let base = at(0, 3);
     let named =
         request(1, 0, &[7], base).with_client_name(ClientName::new("group", "tab").unwrap());
-    assert_eq!(world.run(named, &[]), Err(Refusal::BaseGone { base }));
-    assert!(world.run(request(1, 0, &[7], base), &[]).is_ok());
+    assert_eq!(world.append(named, &[]), Err(Refusal::BaseGone { base }));
+    assert!(world.append(request(1, 0, &[7], base), &[]).is_ok());
 }
 
 #[test]
@@ -178,10 +180,10 @@ fn a_gap_in_a_stale_page_is_read_again_consistently() {
     let asked = || request(1, 0, &[1], Position::FIRST);
     let (append, _) = Append::begin(asked(), &[], INPUTS);
     let entries = vec![snapshot_entry(at(0, 0)), edits_entry(at(0, 2), 2, 2)];
-    let (append, action) = append.step(AppendEvent::Page { entries, more: false }, INPUTS);
+    let (append, action) = append.step(AppendEvent::Page { entries, has_more: false }, INPUTS);
     assert_eq!(action, AppendAction::Read { from: at(0, 1), consistent: true });
     let entries = vec![edits_entry(at(0, 1), 2, 1), edits_entry(at(0, 2), 2, 2)];
-    let (_, action) = append.step(AppendEvent::Page { entries, more: false }, INPUTS);
+    let (_, action) = append.step(AppendEvent::Page { entries, has_more: false }, INPUTS);
     assert!(matches!(action, AppendAction::Put { entry } if entry.position == at(0, 3)));
 }
 
@@ -202,7 +204,10 @@ fn limits_the_committed_operations_of_a_reply() {
         let undo = RequestMutation {
             base: Position::FIRST,
             authored: Operation::Undo(Undo { position: Position::FIRST }),
-            resolved: Some(Resolved { at: Position::FIRST, operations: operations.clone() }),
+            resolution: Some(Resolution {
+                state_position: Position::FIRST,
+                operations: operations.clone(),
+            }),
         };
         assert_eq!(committer.commit(&undo).rejection().is_none(), fits);
     }
@@ -223,10 +228,10 @@ fn an_upload_whose_rows_changed_their_order_is_rejected() {
         world.add(edits_of(at(0, 1), 2, of(insert_lines(insert(2)))));
         let deleted = edits_of(at(0, 2), 3, of(delete_lines(delete())));
         world.add(deleted);
-        world.run(asked(vec![insert_lines(insert(1))]), &[]).unwrap();
+        world.append(asked(vec![insert_lines(insert(1))]), &[]).unwrap();
         let upload = uploaded(2, at(0, 1));
         let upload = Request::upload(log(), client(1), None, INCARNATION, 1, 2, upload).unwrap();
-        let appended = world.run(upload, &[]).unwrap();
+        let appended = world.append(upload, &[]).unwrap();
         let reason = appended.results[0].rejection.as_ref().map(|rejection| rejection.reason);
         assert_eq!(reason, Some(RejectionReason::TooFarBehind));
     }
@@ -249,10 +254,11 @@ fn a_pending_insert_is_moved_in_one_step_from_its_base() {
     // row.
     let mutations = vec![own(1, at(0, 0), 1), own(2, at(0, 1), 0), own(3, at(0, 2), 2)];
     let request = Request::new(log(), client(1), None, INCARNATION, 0, mutations).unwrap();
-    world.run(request, &[]).unwrap();
+    world.append(request, &[]).unwrap();
     let edits = world.entries.values().filter_map(|entry| entry.edits());
     let own = edits.filter(|edits| edits.client == client(1));
-    let effective: Vec<_> =
-        own.flat_map(|edits| edits.mutations.iter().map(|m| m.effective().to_vec())).collect();
+    let effective: Vec<_> = own
+        .flat_map(|edits| edits.mutations.iter().map(|m| m.committed_operations().to_vec()))
+        .collect();
     assert_eq!(effective, [vec![insert(2)], vec![insert(0)], vec![insert(2)]]);
 }

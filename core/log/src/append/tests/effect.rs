@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::entry::{Content, Entry};
-use crate::invariants::{MutationId, check_effects};
+use crate::invariants::{MutationId, ReportedEffect, check_effects};
 use crate::testing::support::*;
 use crate::testing::world::World;
 use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SHEETS};
@@ -59,7 +59,7 @@ fn edits_of_a_sheet_that_never_existed_are_rejected_also_on_retry() {
     let request = asked_by(1, 1, Position::FIRST, vec![on_sheet(77), delete, on_sheet(0)]);
     let mut world = World::new(1);
     for _ in 0..2 {
-        let appended = world.run(request.clone(), &[]).unwrap();
+        let appended = world.append(request.clone(), &[]).unwrap();
         assert_eq!(answers(&appended), [NO_SHEET, NO_SHEET, DONE]);
         let detail = &appended.results[0].rejection.as_ref().unwrap().detail;
         assert_eq!(detail, "sheet 77 does not exist; the sheets are 0");
@@ -70,14 +70,14 @@ fn edits_of_a_sheet_that_never_existed_are_rejected_also_on_retry() {
 #[test]
 fn edits_of_a_deleted_sheet_are_rejected_or_have_no_effect() {
     let mut world = World::new(1);
-    world.run(asked_by(2, 1, Position::FIRST, vec![add_sheet(1)]), &[]).unwrap();
-    world.run(asked_by(2, 2, at(0, 1), vec![delete_sheet(1)]), &[]).unwrap();
+    world.append(asked_by(2, 1, Position::FIRST, vec![add_sheet(1)]), &[]).unwrap();
+    world.append(asked_by(2, 2, at(0, 1), vec![delete_sheet(1)]), &[]).unwrap();
     let late = asked_by(1, 1, at(0, 1), vec![on_sheet(1), delete_sheet(1)]);
     for _ in 0..2 {
-        assert_eq!(answers(&world.run(late.clone(), &[]).unwrap()), [NO_EFFECT, NO_EFFECT]);
+        assert_eq!(answers(&world.append(late.clone(), &[]).unwrap()), [NO_EFFECT, NO_EFFECT]);
     }
     let later = asked_by(1, 3, at(0, 2), vec![on_sheet(1)]);
-    assert_eq!(answers(&world.run(later, &[]).unwrap()), [NO_SHEET]);
+    assert_eq!(answers(&world.append(later, &[]).unwrap()), [NO_SHEET]);
 }
 
 #[test]
@@ -85,12 +85,12 @@ fn sheets_that_cannot_be_added_or_deleted_are_rejected() {
     let most = u32::try_from(MAX_SHEETS).unwrap();
     let mut world = World::new(1);
     let add: Vec<_> = (1..most).map(add_sheet).collect();
-    let appended = world.run(asked_by(1, 1, Position::FIRST, add), &[]).unwrap();
+    let appended = world.append(asked_by(1, 1, Position::FIRST, add), &[]).unwrap();
     assert!(appended.results.iter().all(|result| result.rejection.is_none()));
     let base = appended.tail;
     let refused = vec![add_sheet(1), add_sheet(most), delete_sheet(3), add_sheet(3)];
     let first_id = u64::from(most);
-    let appended = world.run(asked_by(1, first_id, base, refused), &[]).unwrap();
+    let appended = world.append(asked_by(1, first_id, base, refused), &[]).unwrap();
     let reasons = [
         (Some(RejectionReason::TooManySheets), false),
         (Some(RejectionReason::TooManySheets), false),
@@ -99,7 +99,8 @@ fn sheets_that_cannot_be_added_or_deleted_are_rejected() {
     ];
     assert_eq!(answers(&appended), reasons);
     let mut world = World::new(1);
-    let appended = world.run(asked_by(1, 1, Position::FIRST, vec![delete_sheet(0)]), &[]).unwrap();
+    let appended =
+        world.append(asked_by(1, 1, Position::FIRST, vec![delete_sheet(0)]), &[]).unwrap();
     assert_eq!(answers(&appended), [(Some(RejectionReason::LastSheet), false)]);
 }
 
@@ -107,7 +108,7 @@ fn sheets_that_cannot_be_added_or_deleted_are_rejected() {
 fn edits_of_an_own_sheet_that_was_not_added_are_rejected() {
     let mut world = World::new(1);
     let own = vec![add_sheet(200_000), on_sheet(200_000)];
-    let appended = world.run(asked_by(1, 1, Position::FIRST, own), &[]).unwrap();
+    let appended = world.append(asked_by(1, 1, Position::FIRST, own), &[]).unwrap();
     assert_eq!(answers(&appended), [(Some(RejectionReason::SheetNumber), false), NO_SHEET]);
 }
 
@@ -126,7 +127,7 @@ fn formats_above_the_limit_are_rejected_and_only_then_the_state_is_read() {
     for (batch, first) in (0..).zip((0..most - 1).step_by(1_000)) {
         let formats = (first..(first + 1_000).min(most - 1)).map(format).collect();
         let first_id = u64::from(first) + 1;
-        let appended = world.run(asked_by(1, first_id, base, formats), &[]).unwrap();
+        let appended = world.append(asked_by(1, first_id, base, formats), &[]).unwrap();
         assert!(appended.results.iter().all(|result| result.rejection.is_none()));
         // Each format has one span of rows and one span of columns.
         assert_eq!(world.states_read, u32::saturating_sub(batch, 4), "{batch}");
@@ -134,7 +135,7 @@ fn formats_above_the_limit_are_rejected_and_only_then_the_state_is_read() {
     }
     let first_id = u64::from(most);
     let last = vec![format(most - 1), format(most), format(7), on_sheet(0)];
-    let appended = world.run(asked_by(1, first_id, base, last), &[]).unwrap();
+    let appended = world.append(asked_by(1, first_id, base, last), &[]).unwrap();
     let too_many = (Some(RejectionReason::TooManyFormats), false);
     assert_eq!(answers(&appended), [DONE, too_many, DONE, DONE]);
 }
@@ -145,9 +146,9 @@ fn reads_the_state_once_after_an_entry_without_a_summary() {
     let first = (*snapshot_entry(Position::FIRST)).clone();
     let header = crate::entry::Header::of_segment(INCARNATION, None);
     world.entries.insert(Position::FIRST, Arc::new(Entry { header, ..first }));
-    let appended = world.run(asked_by(1, 1, Position::FIRST, vec![on_sheet(77)]), &[]).unwrap();
+    let appended = world.append(asked_by(1, 1, Position::FIRST, vec![on_sheet(77)]), &[]).unwrap();
     assert_eq!((answers(&appended), world.states_read), (vec![NO_SHEET], 1));
-    let appended = world.run(asked_by(1, 2, at(0, 1), vec![on_sheet(0)]), &[]).unwrap();
+    let appended = world.append(asked_by(1, 2, at(0, 1), vec![on_sheet(0)]), &[]).unwrap();
     assert_eq!((answers(&appended), world.states_read), (vec![DONE], 1));
 }
 
@@ -160,13 +161,13 @@ fn uploads_to_missing_or_deleted_sheets_are_reported() {
             .unwrap()
     };
     let mut world = World::new(1);
-    let never = world.run(upload(1, Position::FIRST, &[0, 77]), &[]).unwrap();
+    let never = world.append(upload(1, Position::FIRST, &[0, 77]), &[]).unwrap();
     assert_eq!(answers(&never), [NO_SHEET, NO_SHEET]);
-    world.run(asked_by(2, 1, Position::FIRST, vec![add_sheet(1)]), &[]).unwrap();
-    world.run(asked_by(2, 2, at(0, 2), vec![delete_sheet(1)]), &[]).unwrap();
+    world.append(asked_by(2, 1, Position::FIRST, vec![add_sheet(1)]), &[]).unwrap();
+    world.append(asked_by(2, 2, at(0, 2), vec![delete_sheet(1)]), &[]).unwrap();
     let late = upload(3, at(0, 2), &[0, 1]);
     for _ in 0..2 {
-        assert_eq!(answers(&world.run(late.clone(), &[]).unwrap()), [DONE, NO_EFFECT]);
+        assert_eq!(answers(&world.append(late.clone(), &[]).unwrap()), [DONE, NO_EFFECT]);
     }
     let object = world.entries.values().any(|e| matches!(e.content, Content::External(_)));
     assert!(object);
@@ -192,17 +193,17 @@ proptest! {
             let (id, base) = (&mut next_ids[usize::from(who)], at(0, head.saturating_sub(behind)));
             let request = asked_by(who, *id, base, operations);
             *id = request.last_id() + 1;
-            let first = world.run(request.clone(), &[]).unwrap();
-            let again = world.run(request, &[]).unwrap();
+            let first = world.append(request.clone(), &[]).unwrap();
+            let again = world.append(request, &[]).unwrap();
             prop_assert_eq!(answers(&first), answers(&again));
             for result in first.results.iter().filter(|result| result.rejection.is_none()) {
                 let mutation = MutationId { client: client(who), id: result.id };
-                answered.insert(mutation, result.no_effect);
+                answered.insert(mutation, if result.no_effect { ReportedEffect::NoEffect } else { ReportedEffect::Appended });
             }
         }
-        prop_assert_eq!(check_effects(&world.known(), &answered), Ok(()));
+        prop_assert_eq!(check_effects(&world.all_entries(), &answered), Ok(()));
         // The summaries in the headers match the states.
-        for entry in world.known() {
+        for entry in world.all_entries() {
             let metadata = world.state(entry.position);
             let summary = entry.header.summary.clone().unwrap();
             prop_assert_eq!(&summary.sheets, metadata.tabs.numbers());

@@ -26,8 +26,8 @@ fn positions(appended: &Appended) -> Vec<(u64, String, bool)> {
 #[test]
 fn a_warm_append_is_one_put_and_no_read() {
     let mut world = World::new(3);
-    let known = world.known();
-    let appended = world.run(request(1, 0, &[1, 2], at(0, 1)), &known[1..]).unwrap();
+    let known = world.all_entries();
+    let appended = world.append(request(1, 0, &[1, 2], at(0, 1)), &known[1..]).unwrap();
     assert_eq!(positions(&appended), [(1, "0.3".into(), false), (2, "0.3".into(), false)]);
     assert_eq!((world.puts.len(), world.reads.len()), (1, 0));
     assert_eq!(appended.missing, known[2..]);
@@ -38,7 +38,7 @@ fn a_warm_append_is_one_put_and_no_read() {
 #[test]
 fn a_cold_append_reads_forward_from_its_base_inclusive() {
     let mut world = World::new(4);
-    world.run(request(1, 0, &[1], at(0, 2)), &[]).unwrap();
+    world.append(request(1, 0, &[1], at(0, 2)), &[]).unwrap();
     assert_eq!(world.reads, [(at(0, 2), false)]);
     assert_eq!(world.puts[0].position, at(0, 4));
 }
@@ -48,9 +48,9 @@ fn a_lost_reply_does_not_duplicate_the_edit() {
     for fault in [Fault::ReplyLost, Fault::Lost] {
         let mut world = World::new(1);
         world.faults.push_back(fault);
-        let appended = world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+        let appended = world.append(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
         assert_eq!(positions(&appended), [(1, "0.1".into(), false)]);
-        assert_eq!(world.ids_of(1), [1]);
+        assert_eq!(world.mutation_ids_of(1), [1]);
         assert!(world.puts.iter().all(|put| *put == world.puts[0]), "a retry puts the same entry");
     }
 }
@@ -60,7 +60,7 @@ fn a_failure_after_an_unknown_outcome_stays_unknown() {
     for lost in [Fault::ReplyLost, Fault::Lost] {
         let mut world = World::new(1);
         world.faults.extend([lost, Fault::Failed]);
-        let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
+        let result = world.append(request(1, 0, &[1], Position::FIRST), &[]);
         assert_eq!(result, Err(Refusal::OutcomeUnknown));
     }
 }
@@ -70,18 +70,18 @@ fn the_same_entry_by_another_process_is_a_duplicate() {
     let mut world = World::new(1);
     let mut other = World::new(1);
     // Both processes put equal entries at the same time; only one put succeeds.
-    other.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+    other.append(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
     world.faults.push_back(Fault::LosesTo(Arc::clone(&other.puts[0])));
-    let appended = world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+    let appended = world.append(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
     assert_eq!(world.puts[0], other.puts[0]);
     assert_eq!(positions(&appended), [(1, "0.1".into(), true)]);
-    assert_eq!(world.ids_of(1), [1]);
+    assert_eq!(world.mutation_ids_of(1), [1]);
 }
 
 #[test]
 fn a_header_counts_the_bytes_of_the_bodies() {
     let mut world = World::new(1);
-    let appended = world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
+    let appended = world.append(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
     let Content::Edits(edits) = &world.puts[0].content else { panic!() };
     let (_, body) = crate::entry::encode_edits(world.puts[0].position, &edits.mutations).unwrap();
     assert_eq!(appended.header.segment_bytes, body.len() as u64);
@@ -90,40 +90,40 @@ fn a_header_counts_the_bytes_of_the_bodies() {
 #[test]
 fn a_repeated_request_finds_its_own_entry() {
     let mut world = World::new(1);
-    let first = world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
+    let first = world.append(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
     world.add(edits_entry(at(0, 2), 2, 1));
-    let again = world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
+    let again = world.append(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
     assert_eq!(positions(&first), [(1, "0.1".into(), false), (2, "0.1".into(), false)]);
     assert_eq!(positions(&again), [(1, "0.1".into(), true), (2, "0.1".into(), true)]);
-    assert_eq!(world.ids_of(1), [1, 2]);
+    assert_eq!(world.mutation_ids_of(1), [1, 2]);
 }
 
 #[test]
 fn a_larger_retry_appends_only_the_remaining_mutations() {
     let mut world = World::new(1);
-    world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
-    let appended = world.run(request(1, 0, &[1, 2, 3], Position::FIRST), &[]).unwrap();
+    world.append(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
+    let appended = world.append(request(1, 0, &[1, 2, 3], Position::FIRST), &[]).unwrap();
     let expected = [(1, "0.1".into(), true), (2, "0.1".into(), true), (3, "0.2".into(), false)];
     assert_eq!(positions(&appended), expected);
-    assert_eq!(world.ids_of(1), [1, 2, 3]);
+    assert_eq!(world.mutation_ids_of(1), [1, 2, 3]);
 }
 
 #[test]
 fn a_stale_tail_hides_no_duplicate_because_the_put_is_refused() {
     let mut world = World::new(1);
-    world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+    world.append(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
     world.hidden_from = Some(at(0, 1));
-    let again = world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+    let again = world.append(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
     assert_eq!(positions(&again), [(1, "0.1".into(), true)]);
-    assert_eq!(world.ids_of(1), [1]);
+    assert_eq!(world.mutation_ids_of(1), [1]);
 }
 
 #[test]
 fn a_refused_put_continues_after_the_winner_without_a_read() {
     let mut world = World::new(2);
     world.faults.push_back(Fault::LosesTo(edits_entry(at(0, 2), 3, 1)));
-    let known = world.known();
-    let appended = world.run(request(1, 0, &[1], at(0, 1)), &known[1..]).unwrap();
+    let known = world.all_entries();
+    let appended = world.append(request(1, 0, &[1], at(0, 1)), &known[1..]).unwrap();
     assert_eq!(positions(&appended), [(1, "0.3".into(), false)]);
     assert!(world.reads.is_empty());
     assert_eq!(appended.missing.len(), 1);
@@ -134,8 +134,8 @@ fn two_consecutive_losses_cause_one_read() {
     let mut world = World::new(1);
     world.faults.push_back(Fault::LosesTo(edits_entry(at(0, 1), 3, 1)));
     world.faults.push_back(Fault::LosesTo(edits_entry(at(0, 2), 3, 2)));
-    let known = world.known();
-    let appended = world.run(request(1, 0, &[1], Position::FIRST), &known).unwrap();
+    let known = world.all_entries();
+    let appended = world.append(request(1, 0, &[1], Position::FIRST), &known).unwrap();
     assert_eq!(positions(&appended), [(1, "0.3".into(), false)]);
     assert_eq!(world.reads, [(at(0, 3), false)]);
 }
@@ -145,16 +145,16 @@ fn an_append_continues_after_an_end_segment() {
     for known in [0, 2] {
         let mut world = World::new(2);
         world.faults.push_back(Fault::LosesTo(end_entry(at(0, 2))));
-        let known = world.known()[..known].to_vec();
+        let known = world.all_entries()[..known].to_vec();
         if known.is_empty() {
             world.faults.clear();
             world.add(end_entry(at(0, 2)));
         }
         world.add(snapshot_entry(at(1, 0)));
         world.hidden_from = Some(at(1, 0));
-        let appended = world.run(request(1, 0, &[1], Position::FIRST), &known).unwrap();
+        let appended = world.append(request(1, 0, &[1], Position::FIRST), &known).unwrap();
         assert_eq!(positions(&appended), [(1, "1.1".into(), false)]);
-        assert_eq!(world.ids_of(1), [1]);
+        assert_eq!(world.mutation_ids_of(1), [1]);
     }
 }
 
@@ -162,7 +162,7 @@ fn an_append_continues_after_an_end_segment() {
 fn an_end_segment_without_a_next_segment_is_corruption() {
     let mut world = World::new(2);
     world.add(end_entry(at(0, 2)));
-    let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
+    let result = world.append(request(1, 0, &[1], Position::FIRST), &[]);
     assert_eq!(result, Err(Refusal::Corrupt { at: at(1, 0) }));
     assert!(world.puts.is_empty());
 }
@@ -171,7 +171,7 @@ fn an_end_segment_without_a_next_segment_is_corruption() {
 fn a_gap_is_reported_only_after_a_consistent_read() {
     let mut world = World::new(5);
     world.entries.remove(&at(0, 3));
-    let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
+    let result = world.append(request(1, 0, &[1], Position::FIRST), &[]);
     assert_eq!(result, Err(Refusal::Corrupt { at: at(0, 3) }));
     assert!(world.puts.is_empty(), "no entry is put into a gap");
 }
@@ -180,7 +180,7 @@ fn a_gap_is_reported_only_after_a_consistent_read() {
 fn a_base_that_is_not_visible_is_read_again_consistently() {
     let mut world = World::new(3);
     world.hidden_from = Some(at(0, 1));
-    let appended = world.run(request(1, 0, &[1], at(0, 2)), &[]).unwrap();
+    let appended = world.append(request(1, 0, &[1], at(0, 2)), &[]).unwrap();
     assert_eq!(positions(&appended), [(1, "0.3".into(), false)]);
     assert_eq!(world.reads, [(at(0, 2), false), (at(0, 2), true)]);
 }
@@ -189,7 +189,7 @@ fn a_base_that_is_not_visible_is_read_again_consistently() {
 fn a_base_that_does_not_exist_is_refused() {
     for base in [at(0, 3), at(1, 0)] {
         let mut world = World::new(3);
-        let result = world.run(request(1, 0, &[1], base), &[]);
+        let result = world.append(request(1, 0, &[1], base), &[]);
         assert_eq!(result, Err(Refusal::UnknownBase { base }));
         assert!(world.puts.is_empty());
     }
@@ -204,29 +204,29 @@ fn every_base_must_exist_not_only_the_lowest() {
         operation: set_text(0, "x".into()),
     });
     let request = Request::new(log(), client(1), None, INCARNATION, 0, mutations.into()).unwrap();
-    assert_eq!(world.run(request, &[]), Err(Refusal::UnknownBase { base: at(0, 9) }));
+    assert_eq!(world.append(request, &[]), Err(Refusal::UnknownBase { base: at(0, 9) }));
     assert!(world.puts.is_empty());
 }
 
 #[test]
 fn a_gap_in_mutation_ids_is_refused_only_after_a_consistent_read() {
     let mut world = World::new(1);
-    let result = world.run(request(1, 0, &[4], Position::FIRST), &[]);
+    let result = world.append(request(1, 0, &[4], Position::FIRST), &[]);
     assert_eq!(result, Err(Refusal::Gap { expected: 1, got: 4 }));
-    assert_eq!(world.ids_of(1), [0; 0]);
-    world.run(request(1, 0, &[1, 2, 3], Position::FIRST), &[]).unwrap();
+    assert_eq!(world.mutation_ids_of(1), [0; 0]);
+    world.append(request(1, 0, &[1, 2, 3], Position::FIRST), &[]).unwrap();
     world.hidden_from = Some(at(0, 1));
-    let appended = world.run(request(1, 0, &[4], Position::FIRST), &[]).unwrap();
+    let appended = world.append(request(1, 0, &[4], Position::FIRST), &[]).unwrap();
     assert_eq!(positions(&appended), [(4, "0.2".into(), false)]);
 }
 
 #[test]
 fn acknowledged_mutations_are_not_appended_again() {
     let mut world = World::new(3);
-    let appended = world.run(request(1, 5, &[4, 5, 6], at(0, 2)), &[]).unwrap();
+    let appended = world.append(request(1, 5, &[4, 5, 6], at(0, 2)), &[]).unwrap();
     let expected = [(4, String::new(), true), (5, String::new(), true), (6, "0.3".into(), false)];
     assert_eq!(positions(&appended), expected);
-    assert_eq!(world.ids_of(1), [6]);
+    assert_eq!(world.mutation_ids_of(1), [6]);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn refuses_a_client_of_another_incarnation() {
     let mut world = World::new(2);
     let mutations = vec![NewMutation { id: 1, base: at(0, 1), operation: set_text(0, "x".into()) }];
     let request = Request::new(log(), client(1), None, INCARNATION + 1, 0, mutations).unwrap();
-    assert_eq!(world.run(request, &[]), Err(Refusal::IncarnationChanged));
+    assert_eq!(world.append(request, &[]), Err(Refusal::IncarnationChanged));
     assert!(world.puts.is_empty());
 }
 
@@ -242,34 +242,34 @@ fn refuses_a_client_of_another_incarnation() {
 fn attempts_are_bounded() {
     let mut unknown = World::new(1);
     unknown.faults.extend((0..MAX_PUT_ATTEMPTS).map(|_| Fault::Lost));
-    let result = unknown.run(request(1, 0, &[1], Position::FIRST), &[]);
+    let result = unknown.append(request(1, 0, &[1], Position::FIRST), &[]);
     assert_eq!(result, Err(Refusal::OutcomeUnknown));
     assert_eq!(unknown.puts.len(), MAX_PUT_ATTEMPTS as usize);
 
     let mut lost = World::new(1);
     let winners = (1..=MAX_PUT_ATTEMPTS).map(|num| edits_entry(at(0, num), 3, u64::from(num)));
     lost.faults.extend(winners.map(Fault::LosesTo));
-    let result = lost.run(request(1, 0, &[1], Position::FIRST), &[]);
+    let result = lost.append(request(1, 0, &[1], Position::FIRST), &[]);
     assert_eq!(result, Err(Refusal::Contention));
     assert_eq!(lost.puts.len(), MAX_PUT_ATTEMPTS as usize);
 
     for (failures, read) in [(MAX_READ_ATTEMPTS - 1, true), (MAX_READ_ATTEMPTS, false)] {
         let mut world = World::new(1);
         world.failing_reads = failures;
-        let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
+        let result = world.append(request(1, 0, &[1], Position::FIRST), &[]);
         assert_eq!(result.is_ok(), read);
     }
 
     let mut failed = World::new(1);
     failed.faults.push_back(Fault::Failed);
-    let result = failed.run(request(1, 0, &[1], Position::FIRST), &[]);
+    let result = failed.append(request(1, 0, &[1], Position::FIRST), &[]);
     assert_eq!(result, Err(Refusal::Store));
 }
 
 #[test]
 fn an_append_that_is_too_old_puts_no_entry() {
     let at_s = |now_s| Inputs { now_s, random: 0 };
-    let known = World::new(1).known();
+    let known = World::new(1).all_entries();
     let begin = || Append::begin(request(1, 0, &[1], Position::FIRST), &known, at_s(1)).0;
     for (age_s, puts) in [(MAX_APPEND_AGE_S, true), (MAX_APPEND_AGE_S + 1, false)] {
         let late = at_s(1 + age_s);
@@ -294,8 +294,9 @@ fn append_checking_trim(failures: u32) -> Append {
         append = append.step(AppendEvent::ReadFailed { temporary: true }, INPUTS).0;
         append = append.step(AppendEvent::Waited, INPUTS).0;
     }
-    append = append.step(AppendEvent::Page { entries: vec![], more: false }, INPUTS).0;
-    let (append, action) = append.step(AppendEvent::Page { entries: vec![], more: false }, INPUTS);
+    append = append.step(AppendEvent::Page { entries: vec![], has_more: false }, INPUTS).0;
+    let (append, action) =
+        append.step(AppendEvent::Page { entries: vec![], has_more: false }, INPUTS);
     assert_eq!(action, AppendAction::Read { from: at(0, 0), consistent: true });
     append
 }
@@ -303,7 +304,7 @@ fn append_checking_trim(failures: u32) -> Append {
 fn trimmed_page() -> AppendEvent {
     let content = Content::Snapshot { root: None, trimmed_s: Some(1) };
     let first = Entry { content, ..Entry::clone(&snapshot_entry(at(0, 0))) };
-    AppendEvent::Page { entries: vec![Arc::new(first)], more: false }
+    AppendEvent::Page { entries: vec![Arc::new(first)], has_more: false }
 }
 
 #[test]
@@ -323,13 +324,13 @@ fn failed_reads_of_all_kinds_are_counted_together() {
 
 #[test]
 fn waits_until_the_newest_segment_is_visible() {
-    let nothing = || AppendEvent::Page { entries: vec![], more: false };
+    let nothing = || AppendEvent::Page { entries: vec![], has_more: false };
     let found = append_checking_trim(0).step(trimmed_page(), INPUTS).0;
     let (mut append, mut action) = found.step(AppendEvent::NewestSegment(Some(1)), INPUTS);
     for _ in 0..MAX_READ_ATTEMPTS {
         assert_eq!(action, AppendAction::Read { from: at(1, 0), consistent: true });
         let entries = vec![snapshot_entry(at(1, 0))];
-        let seen = append.clone().step(AppendEvent::Page { entries, more: false }, INPUTS);
+        let seen = append.clone().step(AppendEvent::Page { entries, has_more: false }, INPUTS);
         assert!(matches!(seen.1, AppendAction::Put { .. }));
         append = append.step(nothing(), INPUTS).0;
         (append, action) = append.step(AppendEvent::Waited, INPUTS);
@@ -348,8 +349,8 @@ fn mutations_that_do_not_fit_one_entry_are_put_in_several() {
     });
     let request =
         Request::new(log(), client(1), None, INCARNATION, 0, mutations.collect()).unwrap();
-    let appended = world.run(request, &[]).unwrap();
-    assert_eq!(world.ids_of(1), (1..=12).collect::<Vec<_>>());
+    let appended = world.append(request, &[]).unwrap();
+    assert_eq!(world.mutation_ids_of(1), (1..=12).collect::<Vec<_>>());
     assert_eq!(appended.tail, at(0, 3));
     for put in &world.puts {
         let Content::Edits(edits) = &put.content else { panic!("{put:?}") };
@@ -376,8 +377,8 @@ fn limits_a_mutation_to_the_size_of_an_entry() {
     };
     let outcome = |last_bytes| {
         let mut world = World::new(1);
-        let appended = world.run(request(last_bytes).unwrap(), &[]).unwrap();
-        assert_eq!(world.ids_of(1), [1], "a rejected mutation keeps its id");
+        let appended = world.append(request(last_bytes).unwrap(), &[]).unwrap();
+        assert_eq!(world.mutation_ids_of(1), [1], "a rejected mutation keeps its id");
         (appended.results[0].rejection.clone(), world)
     };
     let (rejection, _) = outcome(MAX_TEXT_BYTES);

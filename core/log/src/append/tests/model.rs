@@ -75,8 +75,8 @@ fn any_step(what: BoxedStrategy<Operation>) -> impl Strategy<Value = Step> {
 /// A mutation of a client and its intent.
 struct Intended {
     mutation: NewMutation,
-    /// Resolved operations, if the mutation is an undo.
-    resolved: Option<Resolved>,
+    /// Resolution operations, if the mutation is an undo.
+    resolved: Option<Resolution>,
     tag: Tag,
     intents: Vec<Intent>,
     /// Position of the entry, once the mutation is committed.
@@ -126,8 +126,9 @@ impl Model {
     fn view(&self, who: usize) -> PlainWorkbook {
         let client = &self.clients[who];
         let mut view = self.states[client.base as usize].clone();
-        let seen =
-            |intended: &&Intended| intended.position.is_some_and(|at| at.num() <= client.base);
+        let seen = |intended: &&Intended| {
+            intended.position.is_some_and(|at| at.entry_number() <= client.base)
+        };
         for intended in client.mutations.iter().filter(|intended| !seen(intended)) {
             // The client does not know the resolved operations of its undo.
             if !intended.mutation.operation.is_resolved_on_append() {
@@ -137,7 +138,7 @@ impl Model {
         view
     }
 
-    fn add(&mut self, who: usize, operation: Operation, resolved: Option<Resolved>) {
+    fn add(&mut self, who: usize, operation: Operation, resolved: Option<Resolution>) {
         self.tags += 10;
         let tag = self.tags;
         let intents = match &resolved {
@@ -151,8 +152,8 @@ impl Model {
     }
 
     /// Returns the intents of the operations of an undo.
-    fn intents(&self, resolved: &Resolved, tag: Tag) -> Vec<Intent> {
-        let mut state = self.states[resolved.at.num() as usize].clone();
+    fn intents(&self, resolved: &Resolution, tag: Tag) -> Vec<Intent> {
+        let mut state = self.states[resolved.state_position.entry_number() as usize].clone();
         let parts = tagged(tag, &resolved.operations).map(|(tag, part)| {
             let intent = Intent::of(&state, part, tag);
             state.apply(part, tag);
@@ -162,14 +163,14 @@ impl Model {
     }
 
     /// Returns a resolution with operations that are valid on the state at an entry.
-    fn resolve(&self, num: u32, parts: Vec<Operation>) -> Resolved {
+    fn resolve(&self, num: u32, parts: Vec<Operation>) -> Resolution {
         let mut state = self.states[num as usize].clone();
         let operations = parts.into_iter().map(|part| {
             let part = redirect_to_existing_sheet(&state, part);
             state.apply(&part, 1);
             part
         });
-        Resolved { at: at(0, num), operations: operations.collect() }
+        Resolution { state_position: at(0, num), operations: operations.collect() }
     }
 
     fn head(&self) -> u32 {
@@ -244,8 +245,8 @@ impl Model {
         if let Some(resolved) = sent[0].resolved.clone() {
             request = request.with_resolution(resolved);
         }
-        let known = if warm { self.world.known_from(request.lowest_base()) } else { vec![] };
-        self.world.run(request, &known)?;
+        let known = if warm { self.world.entries_from(request.lowest_base()) } else { vec![] };
+        self.world.append(request, &known)?;
         self.clients[who].sent += count;
         Ok(())
     }
@@ -276,7 +277,7 @@ impl Model {
             let intended = &mut self.clients[who].mutations[id as usize - 1];
             intended.position = Some(entry.position);
             intended.intents.iter().for_each(|intent| intent.apply(&mut expected));
-            for (tag, operation) in tagged(intended.tag, mutation.effective()) {
+            for (tag, operation) in tagged(intended.tag, mutation.committed_operations()) {
                 state.apply(operation, tag);
             }
             prop_assert!(

@@ -74,8 +74,8 @@ fn edits_are_transformed_past_cached_read_and_returned_entries() {
     let expected = |rows| Some(vec![set_text(4 + rows, "x".into())]);
     for warm in [false, true] {
         let mut world = moved();
-        let known = if warm { world.known() } else { vec![] };
-        let appended = world.run(request(), &known).unwrap();
+        let known = if warm { world.all_entries() } else { vec![] };
+        let appended = world.append(request(), &known).unwrap();
         assert_eq!(appended.results[0].committed, expected(1));
     }
     // The entries come from refused puts; after three losses, the last entry is read.
@@ -83,7 +83,7 @@ fn edits_are_transformed_past_cached_read_and_returned_entries() {
         let mut world = moved();
         let winner = |num| edited(at(0, num), 2, u64::from(num), vec![insert(0)]);
         world.faults.extend((2..2 + losses).map(|num| Fault::LosesTo(winner(num))));
-        let appended = world.run(request(), &world.known()).unwrap();
+        let appended = world.append(request(), &world.all_entries()).unwrap();
         assert_eq!(appended.results[0].committed, expected(1 + losses));
         assert_eq!(world.reads.is_empty(), losses == 1);
     }
@@ -96,16 +96,16 @@ fn an_edit_is_not_shifted_twice_by_its_own_insert() {
         let first = mutation(1, Position::FIRST, insert(0));
         let second = mutation(2, Position::FIRST, set_text(0, "mine".into()));
         match split {
-            false => drop(world.run(asked(vec![first, second]), &[]).unwrap()),
+            false => drop(world.append(asked(vec![first, second]), &[]).unwrap()),
             true => {
-                world.run(asked(vec![first.clone()]), &[]).unwrap();
-                world.run(asked(vec![first, second]), &[]).unwrap();
+                world.append(asked(vec![first.clone()]), &[]).unwrap();
+                world.append(asked(vec![first, second]), &[]).unwrap();
             }
         }
         let mine = mutations_of(&world, 1);
         // The author's row follows the other client's row and contains the text.
-        assert_eq!(mine[0].effective(), [insert(1)]);
-        assert_eq!(mine[1].effective(), [set_text(1, "mine".into())]);
+        assert_eq!(mine[0].committed_operations(), [insert(1)]);
+        assert_eq!(mine[1].committed_operations(), [set_text(1, "mine".into())]);
     }
 }
 
@@ -117,40 +117,40 @@ fn an_edit_is_kept_if_the_own_delete_before_it_has_no_effect() {
         let first = mutation(1, Position::FIRST, delete(Spans::one(2, 1)));
         let second = mutation(2, Position::FIRST, set_text(2, "was 3".into()));
         match split {
-            false => drop(world.run(asked(vec![first, second]), &[]).unwrap()),
+            false => drop(world.append(asked(vec![first, second]), &[]).unwrap()),
             true => {
-                world.run(asked(vec![first.clone()]), &[]).unwrap();
-                world.run(asked(vec![first, second]), &[]).unwrap();
+                world.append(asked(vec![first.clone()]), &[]).unwrap();
+                world.append(asked(vec![first, second]), &[]).unwrap();
             }
         }
         let mine = mutations_of(&world, 1);
-        assert_eq!(mine[0].effective(), []);
-        assert_eq!(mine[1].effective(), [set_text(2, "was 3".into())]);
+        assert_eq!(mine[0].committed_operations(), []);
+        assert_eq!(mine[1].committed_operations(), [set_text(2, "was 3".into())]);
     }
 }
 
 #[test]
 fn an_own_insert_on_a_lower_base_is_read_from_that_base() {
     let mut world = moved();
-    world.run(asked(vec![mutation(1, Position::FIRST, insert(0))]), &[]).unwrap();
+    world.append(asked(vec![mutation(1, Position::FIRST, insert(0))]), &[]).unwrap();
     // The author has seen the other client's row, but not that its own insert was committed.
     let request = asked(vec![
         mutation(1, Position::FIRST, insert(0)),
         mutation(2, at(0, 1), set_text(1, "mine".into())),
     ]);
     world.reads.clear();
-    world.run(request, &[]).unwrap();
-    assert_eq!(mutations_of(&world, 1)[1].effective(), [set_text(1, "mine".into())]);
+    world.append(request, &[]).unwrap();
+    assert_eq!(mutations_of(&world, 1)[1].committed_operations(), [set_text(1, "mine".into())]);
 
     let alone = || {
         let second = mutation(3, at(0, 1), set_text(1, "mine".into()));
         Request::new(log(), client(1), None, INCARNATION, 2, vec![second]).unwrap()
     };
-    let known = world.known();
+    let known = world.all_entries();
     for known in [&known[1..], &[]] {
         let mut world = World { entries: world.entries.clone(), ..World::new(1) };
-        world.run(alone(), known).unwrap();
-        assert_eq!(mutations_of(&world, 1)[2].effective(), [set_text(1, "mine".into())]);
+        world.append(alone(), known).unwrap();
+        assert_eq!(mutations_of(&world, 1)[2].committed_operations(), [set_text(1, "mine".into())]);
         assert!(world.reads.contains(&(Position::FIRST, false)), "{:?}", world.reads);
     }
 }
@@ -173,7 +173,7 @@ fn a_chain_of_lower_bases_is_read_in_a_few_steps() {
     }
     let last = mutation(200, at(0, 198), set_text(0, "x".into()));
     let request = Request::new(log(), client(1), None, INCARNATION, 199, vec![last]).unwrap();
-    world.run(request, &[]).unwrap();
+    world.append(request, &[]).unwrap();
     // With two entries per page, the number of reads is linear in the length of the log.
     assert!(world.reads.len() < 300, "{}", world.reads.len());
 }
@@ -196,7 +196,7 @@ fn mutations_on_a_trimmed_base_are_rejected_and_keep_their_ids() {
         let mut world = trimmed();
         let insert = mutation(7, base, insert(3));
         let fresh = mutation(8, at(1, 1), set_text(0, "x".into()));
-        let appended = world.run(asked(vec![insert, fresh]), &[]).unwrap();
+        let appended = world.append(asked(vec![insert, fresh]), &[]).unwrap();
         let rejections: Vec<_> =
             appended.results.iter().map(|r| r.rejection.as_ref().map(|r| r.reason)).collect();
         // The second mutation was written on top of the first, which cannot be transformed.
@@ -204,7 +204,7 @@ fn mutations_on_a_trimmed_base_are_rejected_and_keep_their_ids() {
         assert!(appended.results.iter().all(|r| r.position == Some(at(1, 2))));
         let next = mutation(9, at(1, 2), set_text(0, "y".into()));
         let next = Request::new(log(), client(1), None, INCARNATION, 8, vec![next]).unwrap();
-        let appended = world.run(next, &[]).unwrap();
+        let appended = world.append(next, &[]).unwrap();
         assert_eq!(
             (appended.results[0].position, &appended.results[0].rejection),
             (Some(at(1, 3)), &None)
@@ -212,21 +212,21 @@ fn mutations_on_a_trimmed_base_are_rejected_and_keep_their_ids() {
     }
     let mut world = trimmed();
     let unknown = asked(vec![mutation(1, at(1, 7), set_text(0, "x".into()))]);
-    assert_eq!(world.run(unknown, &[]), Err(Refusal::UnknownBase { base: at(1, 7) }));
+    assert_eq!(world.append(unknown, &[]), Err(Refusal::UnknownBase { base: at(1, 7) }));
 }
 
 #[test]
 fn an_upload_is_one_entry_with_the_map_to_its_position() {
     let mut world = moved();
-    let appended = world.run(upload(3, Position::FIRST), &[]).unwrap();
+    let appended = world.append(upload(3, Position::FIRST), &[]).unwrap();
     let stored = external(&world).unwrap();
     assert_eq!((stored.first_id, stored.last_id()), (1, 3));
-    let committed = stored.committed(&set_text(4, "x".into()));
+    let committed = stored.committed_operations(&set_text(4, "x".into()));
     assert_eq!(committed, Some(vec![set_text(5, "x".into())]));
     assert!(appended.results.iter().all(|r| r.position == Some(at(0, 2)) && !r.duplicate));
-    let again = world.run(upload(3, Position::FIRST), &[]).unwrap();
+    let again = world.append(upload(3, Position::FIRST), &[]).unwrap();
     assert!(again.results.iter().all(|r| r.position == Some(at(0, 2)) && r.duplicate));
-    let more = world.run(upload(4, Position::FIRST), &[]);
+    let more = world.append(upload(4, Position::FIRST), &[]);
     assert_eq!(more, Err(Refusal::Overlap { last_id: 3 }));
     assert_eq!(world.entries.len(), 3);
 }
@@ -238,7 +238,7 @@ fn an_upload_too_far_behind_is_rejected_completely() {
         let insert = |sheet| InsertBefore { sheet: SheetId(sheet), before: 0, count: 1 };
         let inserts = (1..=u32::try_from(sheets).unwrap()).map(insert);
         world.add(edited(at(0, 1), 2, 1, inserts.map(Operation::InsertRows).collect()));
-        let appended = world.run(upload(2, Position::FIRST), &[]).unwrap();
+        let appended = world.append(upload(2, Position::FIRST), &[]).unwrap();
         assert_eq!(external(&world).is_some(), fits);
         let rejected = appended.results.iter().filter(|result| result.rejection.is_some()).count();
         assert_eq!(rejected, if fits { 0 } else { 2 });
@@ -255,7 +255,7 @@ fn limits_the_bases_of_an_entry() {
         let mut world = World::new(40);
         let mutations = (1..=bases as u64)
             .map(|id| mutation(id, at(0, u32::try_from(id).unwrap()), set_text(0, "x".into())));
-        world.run(asked(mutations.collect()), &[]).unwrap();
+        world.append(asked(mutations.collect()), &[]).unwrap();
         assert_eq!(world.puts.len(), entries);
     }
 }
@@ -269,7 +269,7 @@ fn limits_the_changes_since_a_base() {
         inserts.push(delete(every_second(10)));
         world.add(edited(at(0, 1), 2, 1, inserts));
         let request = asked(vec![mutation(1, Position::FIRST, set_text(0, "x".into()))]);
-        let appended = world.run(request, &[]).unwrap();
+        let appended = world.append(request, &[]).unwrap();
         let reason = appended.results[0].rejection.as_ref().map(|rejection| rejection.reason);
         assert_eq!(reason, rejected.then_some(RejectionReason::TooFarBehind));
     }
@@ -285,16 +285,22 @@ fn a_delete_with_too_many_spans_is_rejected_and_later_edits_stay_correct() {
         let spans = (0..rows).map(|row| Span { first: 3 * row, count: 2 }).collect();
         let delete = mutation(1, Position::FIRST, delete(Spans::from_sorted(spans)));
         let set = mutation(2, Position::FIRST, set_text(1, "was 5".into()));
-        let appended = world.run(asked(vec![delete, set]), &[]).unwrap();
+        let appended = world.append(asked(vec![delete, set]), &[]).unwrap();
         let reason = appended.results[0].rejection.as_ref().map(|rejection| rejection.reason);
         assert_eq!(reason, rejected.then_some(RejectionReason::TooLarge));
         let row = if rejected { 5 } else { 1 };
-        assert_eq!(mutations_of(&world, 1)[1].effective(), [set_text(row, "was 5".into())]);
+        assert_eq!(
+            mutations_of(&world, 1)[1].committed_operations(),
+            [set_text(row, "was 5".into())]
+        );
         // An edit in a later request is also correct.
         let later = mutation(3, Position::FIRST, set_text(1, "was 5".into()));
         let later = Request::new(log(), client(1), None, INCARNATION, 2, vec![later]).unwrap();
-        world.run(later, &[]).unwrap();
-        assert_eq!(mutations_of(&world, 1)[2].effective(), [set_text(row, "was 5".into())]);
+        world.append(later, &[]).unwrap();
+        assert_eq!(
+            mutations_of(&world, 1)[2].committed_operations(),
+            [set_text(row, "was 5".into())]
+        );
     }
 }
 
@@ -305,13 +311,13 @@ fn invalid_mutations_do_not_stop_their_neighbours() {
     let operations = [set_text(0, "a".into()), none, set_text(1, "b".into())];
     let mutations = (1..).zip(operations);
     let mutations = mutations.map(|(id, o)| mutation(id, Position::FIRST, o)).collect();
-    let appended = world.run(asked(mutations), &[]).unwrap();
+    let appended = world.append(asked(mutations), &[]).unwrap();
     let reasons: Vec<_> =
         appended.results.iter().map(|r| r.rejection.as_ref().map(|r| r.reason)).collect();
     assert_eq!(reasons, [None, Some(RejectionReason::Invalid), None]);
     assert_eq!(world.puts.len(), 1);
     let effective: Vec<_> =
-        mutations_of(&world, 1).iter().map(|m| m.effective().to_vec()).collect();
+        mutations_of(&world, 1).iter().map(|m| m.committed_operations().to_vec()).collect();
     assert_eq!(effective[2], [set_text(1, "b".into())]);
 }
 
@@ -321,21 +327,23 @@ fn an_undo_is_put_only_directly_after_its_resolved_state() {
     let asked =
         || asked(vec![NewMutation { id: 1, base: Position::FIRST, operation: operation.clone() }]);
     let operations = vec![insert(4), set_text(5, "x".into())];
-    let resolved = |at| asked().with_resolution(Resolved { at, operations: operations.clone() });
+    let resolved = |at| {
+        asked().with_resolution(Resolution { state_position: at, operations: operations.clone() })
+    };
     for warm in [false, true] {
         let mut world = moved();
-        let known = if warm { world.known() } else { vec![] };
+        let known = if warm { world.all_entries() } else { vec![] };
         let newest = at(0, 1);
-        let stale = world.run(resolved(Position::FIRST), &known);
+        let stale = world.append(resolved(Position::FIRST), &known);
         assert_eq!(stale, Err(Refusal::StaleResolution { newest }));
         // Another client wins the race for the key.
         world.faults.push_back(Fault::LosesTo(edited(at(0, 2), 3, 1, vec![insert(0)])));
-        let stale = world.run(resolved(newest), &known);
+        let stale = world.append(resolved(newest), &known);
         assert_eq!(stale, Err(Refusal::StaleResolution { newest: at(0, 2) }));
-        let appended = world.run(resolved(at(0, 2)), &known).unwrap();
+        let appended = world.append(resolved(at(0, 2)), &known).unwrap();
         assert_eq!(appended.results[0].committed, Some(operations.clone()));
         // A retry finds the committed undo, even with another resolution.
-        let again = world.run(resolved(Position::FIRST), &[]).unwrap();
+        let again = world.append(resolved(Position::FIRST), &[]).unwrap();
         assert!(again.results[0].duplicate);
         assert_eq!(world.entries.len(), 4);
     }
@@ -345,10 +353,10 @@ fn an_undo_is_put_only_directly_after_its_resolved_state() {
 fn an_undo_without_operations_is_rejected_and_stored() {
     let undo = Operation::Undo(Undo { position: Position::FIRST });
     let asked = || asked(vec![mutation(1, Position::FIRST, undo.clone())]);
-    let nothing = Resolved { at: Position::FIRST, operations: vec![] };
+    let nothing = Resolution { state_position: Position::FIRST, operations: vec![] };
     for request in [asked(), asked().with_resolution(nothing)] {
         let mut world = World::new(1);
-        let appended = world.run(request, &[]).unwrap();
+        let appended = world.append(request, &[]).unwrap();
         let rejection = appended.results[0].rejection.clone().unwrap();
         assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
         assert_eq!(mutations_of(&world, 1)[0].authored, undo);
@@ -359,9 +367,9 @@ fn an_undo_without_operations_is_rejected_and_stored() {
 fn a_revert_is_rejected_with_a_reason() {
     let revert = Operation::Revert(Revert { position: Position::FIRST });
     let asked = || asked(vec![mutation(1, Position::FIRST, revert.clone())]);
-    let nothing = Resolved { at: Position::FIRST, operations: vec![] };
+    let nothing = Resolution { state_position: Position::FIRST, operations: vec![] };
     let parts = vec![set_text(0, "a".into()); MAX_COMMITTED_OPERATIONS + 1];
-    let many = Resolved { at: Position::FIRST, operations: parts.clone() };
+    let many = Resolution { state_position: Position::FIRST, operations: parts.clone() };
     for (request, reason, detail) in [
         (asked(), RejectionReason::TooLarge, "fork the spreadsheet at 0.0"),
         (
@@ -372,16 +380,18 @@ fn a_revert_is_rejected_with_a_reason() {
         (asked().with_resolution(many), RejectionReason::TooLarge, "fork the spreadsheet at 0.0"),
     ] {
         let mut world = World::new(1);
-        let appended = world.run(request, &[]).unwrap();
+        let appended = world.append(request, &[]).unwrap();
         let rejection = appended.results[0].rejection.clone().unwrap();
         assert_eq!(rejection.reason, reason);
         assert!(rejection.detail.contains(detail), "{}", rejection.detail);
         assert_eq!(mutations_of(&world, 1)[0].authored, revert);
     }
     let operations = parts[1..].to_vec();
-    let most =
-        asked().with_resolution(Resolved { at: Position::FIRST, operations: operations.clone() });
-    let appended = World::new(1).run(most, &[]).unwrap();
+    let most = asked().with_resolution(Resolution {
+        state_position: Position::FIRST,
+        operations: operations.clone(),
+    });
+    let appended = World::new(1).append(most, &[]).unwrap();
     assert_eq!(appended.results[0].committed, Some(operations));
 }
 
@@ -399,7 +409,7 @@ fn an_undo_or_revert_must_be_the_only_mutation() {
     for operations in pairs {
         let mutations = (1..).zip(operations).map(|(id, o)| mutation(id, Position::FIRST, o));
         let request = Request::new(log(), client(1), None, INCARNATION, 0, mutations.collect());
-        assert_eq!(request, Err(InvalidRequest::NotAlone));
+        assert_eq!(request, Err(InvalidRequest::ResolutionNotAlone));
     }
 }
 
@@ -416,7 +426,7 @@ fn limits_the_committed_operations_of_a_request() {
     });
     let count = 100;
     let clears = (1..=count).map(|id| mutation(id, Position::FIRST, clear.clone()));
-    let appended = world.run(asked(clears.collect()), &[]).unwrap();
+    let appended = world.append(asked(clears.collect()), &[]).unwrap();
     let reply: usize = appended
         .results
         .iter()
@@ -427,7 +437,7 @@ fn limits_the_committed_operations_of_a_request() {
     let refused = appended.results.iter().filter(|result| result.rejection.is_some()).count();
     assert!(refused > 0 && refused < appended.results.len(), "{refused}");
     assert_eq!(
-        world.ids_of(1),
+        world.mutation_ids_of(1),
         (1..=count).collect::<Vec<_>>(),
         "rejected mutations keep their ids"
     );
@@ -447,12 +457,12 @@ fn cells_that_changed_their_order_are_stored_in_order() {
         mutation(1, Position::FIRST, insert(1)),
         mutation(2, at(0, 1), Operation::SetCells(both)),
     ];
-    world.run(asked(mutations), &[]).unwrap();
+    world.append(asked(mutations), &[]).unwrap();
     let entry = world.entries.values().last().unwrap();
     let stored = crate::records::entry::encode(entry).unwrap();
     assert_eq!(&crate::records::entry::decode(&stored).unwrap(), &**entry);
     let mutations = mutations_of(&world, 1);
-    let [Operation::SetCells(set)] = mutations[1].effective() else { panic!() };
+    let [Operation::SetCells(set)] = mutations[1].committed_operations() else { panic!() };
     let rows: Vec<_> = set.cells.iter().map(|edit| (edit.row, edit.value.clone())).collect();
     let text = |text: &str| Some(cellar_sheet::cell::Value::Text(text.into()));
     assert_eq!(rows, [(1, text("others'")), (2, text("own"))]);

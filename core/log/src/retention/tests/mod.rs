@@ -18,7 +18,7 @@ fn planned(num: u32, policy: Policy, age_s: u64, offloaded: Option<&str>, trimme
     let offloaded = offloaded.map(str::to_owned);
     let (last_snapshot, lineage) = (Some(1), None);
     let segment = Segment { log: log(), num, created_s: 0, last_snapshot, offloaded, lineage };
-    plan(&segment, 5, 1_000, trimmed, 1_000 + age_s, policy)
+    plan_retention(&segment, 5, 1_000, trimmed, 1_000 + age_s, policy)
 }
 
 #[test]

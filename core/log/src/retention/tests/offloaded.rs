@@ -74,12 +74,16 @@ fn rejects_changed_or_truncated_objects() {
     for index in 0..object.len() {
         let mut changed = object.clone();
         changed[index] ^= 1;
-        assert_eq!(decode_offloaded(&key, &changed), Err(OffloadedFault::OtherHash), "{index}");
+        assert_eq!(decode_offloaded(&key, &changed), Err(OffloadedFault::HashMismatch), "{index}");
         // With a matching key, decoding must not panic.
         let _ = decoded(&changed);
     }
     for cut in 0..object.len() {
-        assert_eq!(decode_offloaded(&key, &object[..cut]), Err(OffloadedFault::OtherHash), "{cut}");
+        assert_eq!(
+            decode_offloaded(&key, &object[..cut]),
+            Err(OffloadedFault::HashMismatch),
+            "{cut}"
+        );
         assert!(decoded(&object[..cut]).is_err(), "{cut}");
     }
 }
@@ -146,9 +150,6 @@ fn rejects_objects_above_the_compressed_limit() {
             && fits.len() > MAX_OFFLOADED_OBJECT_BYTES / 100 * 96
     );
     assert_eq!(packed(101), Err(OffloadedFault::TooLarge));
-    assert!(check_object_size(vec![0; MAX_OFFLOADED_OBJECT_BYTES]).is_ok());
-    assert_eq!(
-        check_object_size(vec![0; MAX_OFFLOADED_OBJECT_BYTES + 1]),
-        Err(OffloadedFault::TooLarge)
-    );
+    assert!(check_object_size(MAX_OFFLOADED_OBJECT_BYTES).is_ok());
+    assert_eq!(check_object_size(MAX_OFFLOADED_OBJECT_BYTES + 1), Err(OffloadedFault::TooLarge));
 }

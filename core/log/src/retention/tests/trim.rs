@@ -45,7 +45,7 @@ impl World {
         match action {
             TrimAction::ReadLast => TrimEvent::Last(self.entries.values().next_back().cloned()),
             TrimAction::CheckOffloaded { .. } if self.offloaded => TrimEvent::OffloadedIsComplete,
-            TrimAction::CheckOffloaded { .. } => TrimEvent::OffloadedIsDamaged,
+            TrimAction::CheckOffloaded { .. } => TrimEvent::OffloadedIsIncomplete,
             TrimAction::Mark { trimmed_s } => {
                 let content = Content::Snapshot { root: None, trimmed_s: Some(trimmed_s) };
                 let first = self.entries[&at(0)].as_ref().clone();
@@ -55,7 +55,7 @@ impl World {
             TrimAction::Read { from } => {
                 let mut rest = self.entries.range(from..).map(|(_, entry)| Arc::clone(entry));
                 let entries = rest.by_ref().take(self.page_entries).collect();
-                TrimEvent::Page { entries, more: rest.next().is_some() }
+                TrimEvent::Page { entries, has_more: rest.next().is_some() }
             }
             TrimAction::Delete { positions } => {
                 assert!(self.entries[&at(0)].is_trimmed(), "the mark comes first");
@@ -188,6 +188,6 @@ fn never_deletes_the_first_entry_of_a_page() {
         (trim, action) = trim.step(world.perform(action), LATER_S);
     }
     let entries = world.entries.values().cloned().collect();
-    let (_, action) = trim.step(TrimEvent::Page { entries, more: false }, LATER_S);
+    let (_, action) = trim.step(TrimEvent::Page { entries, has_more: false }, LATER_S);
     assert_eq!(action, TrimAction::Delete { positions: vec![at(1), at(2), at(3)] });
 }

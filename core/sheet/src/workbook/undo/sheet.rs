@@ -93,7 +93,7 @@ impl UndoBuilder {
         // Rows are inserted from last to first, so that an insertion does not shift the remaining
         // insertion points.
         for span in deleted.iter().rev() {
-            let place = if map.runs().is_empty() { 0 } else { map.gap(span.end()) };
+            let place = if map.runs().is_empty() { 0 } else { map.insertion_point(span.end()) };
             let insert = InsertBefore { sheet: id, before: place, count: span.count };
             self.push(match axis {
                 Axis::Rows => Operation::InsertRows(insert),

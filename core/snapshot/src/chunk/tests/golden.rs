@@ -1,4 +1,4 @@
-//! Golden files of all released versions, and the example in `FORMAT.md`.
+//! Golden files of all released versions, and the example in `docs/reference/chunk-format.md`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -106,7 +106,7 @@ fn the_example_of_the_format() {
     second.values.push(2, TileValue::Empty);
     second.values.push_text(4, "né");
     let tile = Tile { columns: vec![first, second] };
-    let document = include_str!("../../FORMAT.md");
+    let document = include_str!("../../../../../docs/reference/chunk-format.md");
     let (_, example) = document.split_once("```hex\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
     let bytes = example.lines().map(|line| line.split('|').next().unwrap()).collect::<String>();

@@ -241,7 +241,7 @@ fn many_edits_flush_level_0_and_leave_few_levels() {
     let root = store.root.as_ref().unwrap();
     assert!((1..=6).contains(&root.levels.len()), "{}", root.levels.len());
     assert!(store.merges >= 3, "{}", store.merges);
-    assert_eq!((root.entries, root.position.num()), (60_000, 60_000));
+    assert_eq!((root.entries, root.position.entry_number()), (60_000, 60_000));
     store.assert_shows(&[], &workbook, &Window { rows: 0..70_000, columns: 0..20 });
 }
 

@@ -106,7 +106,7 @@ async fn a_deletion_of_a_lost_text_is_diffed_and_undone() {
         let rows = DeleteSpans { sheet: SHEET, spans: Spans::one(0, 2) };
         let deleted = world.edited_by(2, at(0, 1), Operation::DeleteRows(rows)).await;
         assert_eq!(world.shown().await, [long(2)]);
-        let changes = world.logs.changes(log(), at(0, 1), deleted).await;
+        let changes = world.logs.read_changes(log(), at(0, 1), deleted).await;
         assert!(changes.is_ok(), "{wrong:?}");
         world.edited_by(3, deleted, Operation::Undo(Undo { position: deleted })).await;
         assert_eq!(world.shown().await, [long(0), LOST.to_owned(), long(2)], "{wrong:?}");

@@ -93,7 +93,7 @@ impl Work {
     ) -> Undisturbed {
         let expected = undisturbed(history, before, self).await;
         for at in 0..expected.requests {
-            let reads = expected.run.ports.faults.reads(at);
+            let reads = expected.run.ports.faults.is_read(at);
             for fault in faults.iter().filter(|fault| !reads || !fault.is_after()) {
                 self.survives(history, before, vec![(at, *fault)], &expected).await;
             }

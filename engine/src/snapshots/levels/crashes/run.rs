@@ -64,14 +64,14 @@ impl Run {
         self.drain(what).await;
         if !self.frozen.is_empty() {
             let before = self.stored().await;
-            self.ports.faults.end();
+            self.ports.faults.pause_and_wake();
             for frozen in std::mem::take(&mut self.frozen) {
                 frozen.await.unwrap();
             }
             self.drain(what).await;
             self.stored().await.assert_is(&before, &format!("{what}, woken up"));
         }
-        self.ports.faults.end();
+        self.ports.faults.pause_and_wake();
         assert!(self.ports.pending.is_empty(), "{what}: a record is left");
         self.ports.assert_nothing_was_lost(what);
         self

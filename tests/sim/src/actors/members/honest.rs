@@ -127,8 +127,10 @@ async fn find_sheet_number(
         let news = member.retry_until_final("read the entries after the base", reads).await?;
         if let Some(entry) = news.entries.iter().find(|entry| entry.position == at) {
             let edits = entry.edits().filter(|edits| edits.client == client);
-            let operations =
-                edits.iter().flat_map(|edits| &edits.mutations).flat_map(Mutation::effective);
+            let operations = edits
+                .iter()
+                .flat_map(|edits| &edits.mutations)
+                .flat_map(Mutation::committed_operations);
             return Ok(operations.into_iter().find_map(|operation| match operation {
                 Operation::ImportSheet(import) => Some(import.sheet),
                 _ => None,

@@ -5,39 +5,40 @@ use super::COLUMN_SEPARATOR_WIDTH;
 /// Minimum width of a shrunk column, in characters.
 const MIN_COLUMN_WIDTH: usize = 6;
 
-/// Returns the widths of as many leading columns as fit in `available` characters. Shrinks the
+/// Returns the widths of as many leading columns as fit in `available_width` characters. Shrinks the
 /// widest columns first. Omits columns that do not fit even at minimum width, except the first
 /// column.
-pub(super) fn fit_columns(natural_widths: &[usize], available: usize) -> Vec<usize> {
+pub(super) fn fit_columns(natural_widths: &[usize], available_width: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
     let mut minimum_total = 0_usize;
     for &width in natural_widths {
         minimum_total += width.min(MIN_COLUMN_WIDTH) + COLUMN_SEPARATOR_WIDTH;
-        if minimum_total > available && !widths.is_empty() {
+        if minimum_total > available_width && !widths.is_empty() {
             break;
         }
         widths.push(width);
     }
-    let cell_space = available.saturating_sub(widths.len() * COLUMN_SEPARATOR_WIDTH);
-    let max_width = largest_fitting_width(&widths, cell_space);
-    widths.into_iter().map(|width| width.min(max_width)).collect()
+    let available_for_cells = available_width.saturating_sub(widths.len() * COLUMN_SEPARATOR_WIDTH);
+    let max_column_width = largest_fitting_width(&widths, available_for_cells);
+    widths.into_iter().map(|width| width.min(max_column_width)).collect()
 }
 
-/// Returns the largest maximum width, at least 1, at which all columns fit in `cell_space`
+/// Returns the largest maximum width, at least 1, at which all columns fit in `available_width`
 /// characters. Uses binary search.
-fn largest_fitting_width(widths: &[usize], cell_space: usize) -> usize {
-    let total_width = |max: usize| widths.iter().map(|&width| width.min(max)).sum::<usize>();
-    let mut fits = 1;
-    let mut too_wide = widths.iter().max().map_or(1, |widest| widest + 1);
-    while too_wide - fits > 1 {
-        let middle = usize::midpoint(fits, too_wide);
-        if total_width(middle) <= cell_space {
-            fits = middle;
+fn largest_fitting_width(widths: &[usize], available_width: usize) -> usize {
+    let total_width_at =
+        |max_width: usize| widths.iter().map(|&width| width.min(max_width)).sum::<usize>();
+    let mut fitting_width = 1;
+    let mut too_wide_width = widths.iter().max().map_or(1, |widest| widest + 1);
+    while too_wide_width - fitting_width > 1 {
+        let middle = usize::midpoint(fitting_width, too_wide_width);
+        if total_width_at(middle) <= available_width {
+            fitting_width = middle;
         } else {
-            too_wide = middle;
+            too_wide_width = middle;
         }
     }
-    fits
+    fitting_width
 }
 
 #[cfg(test)]

@@ -3,12 +3,7 @@
 //! Characters that could move the cursor, hide text or change the text direction are escaped, so
 //! the contents of a cell cannot break the table.
 
-mod escape;
 mod fit;
-mod json;
-
-pub use escape::escape;
-pub use json::to_json;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +11,8 @@ use cellar_api::wire::CellAt;
 use cellar_sheet::a1::{CellName, column_name};
 use cellar_sheet::cell::Value;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::text::escape;
 
 /// Width of a column border, including the spaces on both sides.
 const COLUMN_SEPARATOR_WIDTH: usize = 3;
@@ -35,6 +32,16 @@ pub struct Window {
     pub columns: u32,
 }
 
+impl Window {
+    /// Returns a cell's row and column offset within the window, or `None` if it is outside.
+    fn offset_of(&self, cell: &CellAt) -> Option<(u32, u32)> {
+        let row_offset = cell.row.checked_sub(self.first.row)?;
+        let column_offset = cell.column.checked_sub(self.first.column)?;
+        let is_inside = row_offset < self.rows && column_offset < self.columns;
+        is_inside.then_some((row_offset, column_offset))
+    }
+}
+
 /// A table as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderedTable {
@@ -48,14 +55,15 @@ pub struct RenderedTable {
 /// `max_width` is `None`, truncates only cells longer than [`MAX_CELL_CHARACTERS`]. Ignores cells
 /// outside the window.
 #[must_use]
-pub fn render(cells: &[CellAt], window: Window, max_width: Option<usize>) -> RenderedTable {
-    let grid = Grid::new(cells, window);
+pub fn render_table(cells: &[CellAt], window: Window, max_width: Option<usize>) -> RenderedTable {
+    let grid = Grid::from_cells(cells, window);
     let last_row_number = u64::from(window.first.row) + u64::from(window.rows);
     let row_header_width = last_row_number.to_string().len() + COLUMN_SEPARATOR_WIDTH + 1;
     let natural_widths = grid.natural_widths();
     let widths = match max_width {
         Some(max_width) => {
-            fit::fit_columns(&natural_widths, max_width.saturating_sub(row_header_width))
+            let available_width = max_width.saturating_sub(row_header_width);
+            fit::fit_columns(&natural_widths, available_width)
         }
         None => natural_widths.into_iter().map(|width| width.min(MAX_CELL_CHARACTERS)).collect(),
     };
@@ -66,8 +74,9 @@ pub fn render(cells: &[CellAt], window: Window, max_width: Option<usize>) -> Ren
     for row_offset in 0..window.rows {
         table.add_row(grid.cell_row(row_offset, &widths));
     }
-    let text = table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n");
-    RenderedTable { text, columns: u32::try_from(widths.len()).unwrap_or(u32::MAX) }
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    let shown_columns = u32::try_from(widths.len()).unwrap_or(u32::MAX);
+    RenderedTable { text: lines.join("\n"), columns: shown_columns }
 }
 
 /// A cell's escaped text and alignment.
@@ -76,21 +85,22 @@ struct CellText {
     alignment: CellAlignment,
 }
 
-/// Cells by row and column offset within the window.
+/// The cells of a window.
 struct Grid {
     window: Window,
-    cells: BTreeMap<(u32, u32), CellText>,
+    /// Cells by row and column offset within the window.
+    cells_by_offset: BTreeMap<(u32, u32), CellText>,
 }
 
 impl Grid {
-    fn new(cells: &[CellAt], window: Window) -> Self {
-        let to_offsets = |cell: &CellAt| {
-            let row_offset = cell.row.checked_sub(window.first.row)?;
-            let column_offset = cell.column.checked_sub(window.first.column)?;
-            let is_inside = row_offset < window.rows && column_offset < window.columns;
-            is_inside.then(|| ((row_offset, column_offset), CellText::new(cell)))
-        };
-        Self { window, cells: cells.iter().filter_map(to_offsets).collect() }
+    fn from_cells(cells: &[CellAt], window: Window) -> Self {
+        let mut cells_by_offset = BTreeMap::new();
+        for cell in cells {
+            if let Some(offset) = window.offset_of(cell) {
+                cells_by_offset.insert(offset, CellText::of_cell(cell));
+            }
+        }
+        Self { window, cells_by_offset }
     }
 
     fn column_letters(&self, column_offset: u32) -> String {
@@ -99,11 +109,13 @@ impl Grid {
 
     /// Returns the width of each column without truncation.
     fn natural_widths(&self) -> Vec<usize> {
-        let mut widths: Vec<usize> =
-            (0..self.window.columns).map(|column| self.column_letters(column).len()).collect();
-        for ((_, column_offset), cell) in &self.cells {
-            let index = usize::try_from(*column_offset).unwrap_or(usize::MAX);
-            if let Some(width) = widths.get_mut(index) {
+        let mut widths = Vec::new();
+        for column_offset in 0..self.window.columns {
+            widths.push(self.column_letters(column_offset).len());
+        }
+        for ((_, column_offset), cell) in &self.cells_by_offset {
+            let column_index = usize::try_from(*column_offset).unwrap_or(usize::MAX);
+            if let Some(width) = widths.get_mut(column_index) {
                 *width = (*width).max(console::measure_text_width(&cell.text));
             }
         }
@@ -112,31 +124,34 @@ impl Grid {
 
     /// Returns the header row with the letters of the first `column_count` columns.
     fn header_row(&self, column_count: usize) -> Vec<comfy_table::Cell> {
-        let letters = (0..self.window.columns).take(column_count).map(|column_offset| {
-            comfy_table::Cell::new(self.column_letters(column_offset))
-                .set_alignment(CellAlignment::Center)
-        });
-        std::iter::once(comfy_table::Cell::new("")).chain(letters).collect()
+        let mut header = vec![comfy_table::Cell::new("")];
+        for column_offset in (0..self.window.columns).take(column_count) {
+            let letters = comfy_table::Cell::new(self.column_letters(column_offset));
+            header.push(letters.set_alignment(CellAlignment::Center));
+        }
+        header
     }
 
     /// Returns a row with its number and cells, truncated to `widths`.
     fn cell_row(&self, row_offset: u32, widths: &[usize]) -> Vec<comfy_table::Cell> {
-        let number = u64::from(self.window.first.row) + u64::from(row_offset) + 1;
-        let number = comfy_table::Cell::new(number).set_alignment(CellAlignment::Right);
-        let columns = (0..self.window.columns).zip(widths);
-        let cells = columns.map(|(column_offset, width)| {
-            let Some(cell) = self.cells.get(&(row_offset, column_offset)) else {
-                return comfy_table::Cell::new("");
-            };
-            let text = console::truncate_str(&cell.text, *width, "…");
-            comfy_table::Cell::new(text).set_alignment(cell.alignment)
-        });
-        std::iter::once(number).chain(cells).collect()
+        let row_number = u64::from(self.window.first.row) + u64::from(row_offset) + 1;
+        let mut table_row =
+            vec![comfy_table::Cell::new(row_number).set_alignment(CellAlignment::Right)];
+        for (column_offset, width) in (0..self.window.columns).zip(widths) {
+            table_row.push(match self.cells_by_offset.get(&(row_offset, column_offset)) {
+                None => comfy_table::Cell::new(""),
+                Some(cell) => {
+                    let visible_text = console::truncate_str(&cell.text, *width, "…");
+                    comfy_table::Cell::new(visible_text).set_alignment(cell.alignment)
+                }
+            });
+        }
+        table_row
     }
 }
 
 impl CellText {
-    fn new(cell: &CellAt) -> Self {
+    fn of_cell(cell: &CellAt) -> Self {
         let alignment = match cell.cell.value {
             Value::Number(_) => CellAlignment::Right,
             Value::Bool(_) | Value::Error(_) => CellAlignment::Center,
@@ -168,7 +183,7 @@ mod tests {
     #[test]
     fn renders_letters_numbers_and_alignment() {
         let cells = [text(0, 0, "name"), text(0, 1, "price"), placed(1, 1, Value::Number(7.0))];
-        let rendered = render(&cells, window(2, 2), None);
+        let rendered = render_table(&cells, window(2, 2), None);
         let expected = [
             "┌───┬──────┬───────┐",
             "│   ┆   A  ┆   B   │",
@@ -184,7 +199,7 @@ mod tests {
     fn renders_letters_and_numbers_of_the_window() {
         let first = CellName { row: 99, column: 26 };
         let cells = [text(99, 26, "in"), text(98, 26, "out"), text(99, 28, "out")];
-        let rendered = render(&cells, Window { first, rows: 1, columns: 2 }, None).text;
+        let rendered = render_table(&cells, Window { first, rows: 1, columns: 2 }, None).text;
         for part in ["AA", "AB", "100", "in"] {
             assert!(rendered.contains(part), "{rendered}");
         }
@@ -194,12 +209,12 @@ mod tests {
     #[test]
     fn truncates_long_text_and_omits_columns_that_do_not_fit() {
         let cells = [text(0, 0, &"long ".repeat(100)), text(0, 1, "short")];
-        let rendered = render(&cells, window(1, 2), Some(40));
+        let rendered = render_table(&cells, window(1, 2), Some(40));
         assert!(rendered.text.contains('…') && rendered.text.contains("short"));
         assert_eq!(rendered.columns, 2);
         assert!(rendered.text.lines().all(|line| console::measure_text_width(line) <= 40));
         let many: Vec<_> = (0..30).map(|column| text(0, column, "something")).collect();
-        let rendered = render(&many, window(1, 30), Some(40));
+        let rendered = render_table(&many, window(1, 30), Some(40));
         assert!(rendered.columns < 30 && rendered.columns > 0);
         assert!(rendered.text.lines().all(|line| console::measure_text_width(line) <= 40));
     }
@@ -208,7 +223,7 @@ mod tests {
     fn without_a_limit_only_very_long_cells_are_truncated() {
         let table = |length: usize| {
             let cells = [text(0, 0, &"x".repeat(length)), text(1, 0, "short")];
-            render(&cells, window(2, 1), None).text
+            render_table(&cells, window(2, 1), None).text
         };
         assert!(table(MAX_CELL_CHARACTERS).contains(&"x".repeat(MAX_CELL_CHARACTERS)));
         let cut = table(60_000);
@@ -224,7 +239,7 @@ mod tests {
         ) {
             let rows = u32::try_from(texts.len()).unwrap();
             let cells: Vec<_> = (0..).zip(&texts).map(|(row, t)| text(row, 0, t)).collect();
-            let rendered = render(&cells, window(rows, 1), Some(width)).text;
+            let rendered = render_table(&cells, window(rows, 1), Some(width)).text;
             prop_assert_eq!(rendered.lines().count(), texts.len() + 4);
             for line in rendered.lines() {
                 prop_assert!(console::measure_text_width(line) <= width, "{}", line);

@@ -23,6 +23,13 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
+/// Escapes a text and truncates it to `max_characters`.
+pub(crate) fn escape_shortened(text: &str, max_characters: usize) -> String {
+    let start: String = text.chars().take(max_characters).collect();
+    let ellipsis = if start.len() < text.len() { "…" } else { "" };
+    format!("{}{ellipsis}", escape(&start))
+}
+
 /// Returns whether a character controls a terminal, changes the text direction or is invisible.
 pub(super) fn is_unsafe_character(character: char) -> bool {
     character.is_control()

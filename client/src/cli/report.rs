@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 
-use crate::table::to_json;
+use crate::text::to_json;
 
 /// Minimum width of a report, in columns.
 const MIN_WIDTH: usize = 40;
@@ -15,7 +15,7 @@ const MIN_WIDTH: usize = 40;
 /// otherwise.
 pub fn report(error: &dyn Diagnostic, json: bool) {
     let mut stderr = io::stderr();
-    let text = if json {
+    let report_text = if json {
         format_json(error)
     } else if stderr.is_terminal() {
         format_graphical(error)
@@ -23,16 +23,16 @@ pub fn report(error: &dyn Diagnostic, json: bool) {
         format_plain(error)
     };
     // Ignore the failure: with stderr closed, there is nowhere to report it.
-    let _ = writeln!(stderr, "{}", text.trim_end());
+    let _ = writeln!(stderr, "{}", report_text.trim_end());
 }
 
 pub(crate) fn format_json(error: &dyn Diagnostic) -> String {
-    let optional = |text: Option<Box<dyn Display + '_>>| text.map(|text| text.to_string());
+    let to_text = |text: Option<Box<dyn Display + '_>>| text.map(|text| text.to_string());
     to_json(&serde_json::json!({
         "error": {
-            "code": optional(error.code()),
+            "code": to_text(error.code()),
             "message": error.to_string(),
-            "help": optional(error.help()),
+            "help": to_text(error.help()),
         }
     }))
 }
@@ -54,10 +54,10 @@ pub(crate) fn format_graphical(error: &dyn Diagnostic) -> String {
         GraphicalTheme::unicode_nocolor()
     };
     let width = usize::from(console::Term::stderr().size().1).max(MIN_WIDTH);
-    let mut text = String::new();
+    let mut report_text = String::new();
     let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
-    match handler.render_report(&mut text, error) {
-        Ok(()) => text,
+    match handler.render_report(&mut report_text, error) {
+        Ok(()) => report_text,
         Err(_) => format_plain(error),
     }
 }

@@ -29,19 +29,19 @@ impl Formatter for UnsafeTextEscaper {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        let mut written = 0;
+        let mut escaped_until = 0;
         for (index, character) in fragment.char_indices() {
             if !is_unsafe_character(character) {
                 continue;
             }
-            let safe_part = fragment.get(written..index).unwrap_or("");
+            let safe_part = fragment.get(escaped_until..index).unwrap_or("");
             CompactFormatter.write_string_fragment(writer, safe_part)?;
             for unit in character.encode_utf16(&mut [0; 2]) {
                 write!(writer, "\\u{unit:04x}")?;
             }
-            written = index + character.len_utf8();
+            escaped_until = index + character.len_utf8();
         }
-        CompactFormatter.write_string_fragment(writer, fragment.get(written..).unwrap_or(""))
+        CompactFormatter.write_string_fragment(writer, fragment.get(escaped_until..).unwrap_or(""))
     }
 }
 

@@ -9,20 +9,20 @@ pub type Group = (&'static str, &'static [&'static str]);
 #[must_use]
 pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
     let name_lengths = groups.iter().flat_map(|(_, names)| *names).map(|name| name.len());
-    let width = name_lengths.max().unwrap_or(0);
-    let mut list = String::new();
+    let name_width = name_lengths.max().unwrap_or(0);
+    let mut command_list = String::new();
     for (heading, names) in groups {
         // Writing to a String cannot fail.
-        let _ = writeln!(list, "{heading}:");
+        let _ = writeln!(command_list, "{heading}:");
         for name in *names {
             let about = command.find_subcommand(name).and_then(clap::Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(list, "  {name:<width$}  {about}");
+            let _ = writeln!(command_list, "  {name:<name_width$}  {about}");
         }
-        list.push('\n');
+        command_list.push('\n');
     }
     command.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Global options:\n{{options}}{{after-help}}"
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{command_list}Global options:\n{{options}}{{after-help}}"
     ))
 }
 
@@ -30,11 +30,21 @@ pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
 /// not commands. Used by tests.
 #[must_use]
 pub fn ungrouped(command: &clap::Command, groups: &[Group]) -> Vec<String> {
-    let named = || groups.iter().flat_map(|(_, names)| *names);
-    let visible = command.get_subcommands().filter(|command| !command.is_hide_set());
-    let wrong = visible
-        .map(clap::Command::get_name)
-        .filter(|name| named().filter(|named| *named == name).count() != 1);
-    let unknown = named().filter(|name| command.find_subcommand(name).is_none());
-    wrong.chain(unknown.copied()).map(str::to_owned).collect()
+    let grouped_names: Vec<&str> =
+        groups.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    let mut misplaced_names = Vec::new();
+    for visible_command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
+        let name = visible_command.get_name();
+        let group_count =
+            grouped_names.iter().filter(|grouped_name| **grouped_name == name).count();
+        if group_count != 1 {
+            misplaced_names.push(name.to_owned());
+        }
+    }
+    for name in grouped_names {
+        if command.find_subcommand(name).is_none() {
+            misplaced_names.push(name.to_owned());
+        }
+    }
+    misplaced_names
 }

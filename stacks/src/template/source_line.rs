@@ -4,16 +4,16 @@ use std::fmt;
 use std::panic::Location;
 
 /// Path of this crate's sources, relative to the workspace.
-const SOURCE: &str = "stacks/src/";
+const SOURCE_FOLDER: &str = "stacks/src/";
 
 /// A source line, such as `stacks/src/cellar/storage.rs:41`. The path is relative to the workspace,
 /// wherever the workspace is located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceLine {
     location: &'static Location<'static>,
 }
 
-impl Place {
+impl SourceLine {
     /// Returns the line that called the caller of this method. The caller must be
     /// `#[track_caller]`.
     #[track_caller]
@@ -32,7 +32,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}", self.file(), self.line())
     }
@@ -42,7 +42,7 @@ impl fmt::Display for Place {
 /// dependency of another workspace.
 fn workspace_path(file: &str) -> String {
     let file = file.replace('\\', "/");
-    match file.rfind(SOURCE) {
+    match file.rfind(SOURCE_FOLDER) {
         Some(start) => file.split_at(start).1.to_owned(),
         None => file,
     }
@@ -53,9 +53,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_the_calling_line_relative_to_the_workspace() {
-        let (place, line) = (Place::caller(), line!());
-        assert_eq!(place.to_string(), format!("stacks/src/template/place.rs:{line}"));
+    fn a_source_line_is_the_calling_line_relative_to_the_workspace() {
+        let (source_line, line) = (SourceLine::caller(), line!());
+        assert_eq!(source_line.to_string(), format!("stacks/src/template/source_line.rs:{line}"));
         for (file, expected) in [
             ("stacks/src/cellar/api.rs", "stacks/src/cellar/api.rs"),
             ("/home/user/cellar/stacks/src/cellar/api.rs", "stacks/src/cellar/api.rs"),

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use cellar_api::{
-    wire::AppendRequest, wire::CreateReply, wire::CreateRequest, wire::ProblemKind,
-    wire::SheetView, wire::SheetsReply,
+    wire::AppendRequest, wire::CreateReply, wire::CreateRequest, wire::SheetView, wire::SheetsReply,
 };
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_SHEETS;
@@ -14,13 +13,10 @@ use cellar_sheet::operation::SheetId;
 use super::journal::{FileStamp, Journal};
 use super::requests::{FileSheet, FileSheets, ImportTarget};
 use super::{Target, are_objects_missing, nothing_imported};
-use crate::import::{ImportError, delete_journal};
+use crate::import::{ImportError, OneSheetPurpose, delete_journal};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
-
-/// The option that replaces an existing sheet.
-const REPLACE_OPTION: &str = "--replace";
 
 /// An import's target spreadsheet and journal.
 #[derive(Debug)]
@@ -49,14 +45,10 @@ impl<'a> TargetSpreadsheet<'a> {
         if target.restart {
             delete_journal(&target.journal)?;
         }
-        // A run that is killed after the import finished, but before it deleted the journal, leaves
-        // a stale journal behind. If the file has changed since, the journal belongs to another
-        // import.
-        let is_left_over =
-            |journal: &Journal| journal.is_finished() && journal.stamp != Some(stamp);
-        let resumed = Journal::resume(&target.journal)?.filter(|journal| !is_left_over(journal));
-        let is_resumed = resumed.is_some();
-        let journal = resumed.unwrap_or_else(|| Journal::new(source, target.into));
+        let resumed_journal =
+            Journal::resume(&target.journal)?.filter(|journal| !is_stale(journal, stamp));
+        let is_resumed = resumed_journal.is_some();
+        let journal = resumed_journal.unwrap_or_else(|| Journal::new(source, target.into));
         let may_have_been_sent = !journal.unacknowledged().is_empty();
         Ok(Self {
             client,
@@ -108,10 +100,16 @@ impl<'a> TargetSpreadsheet<'a> {
     /// Fails if adding `file_sheets` sheets would exceed the spreadsheet's sheet limit.
     pub(super) fn check_sheet_count(&self, file_sheets: usize) -> Result<(), ImportError> {
         if self.target.replace.is_some() && file_sheets > 1 {
-            return Err(ImportError::OneSheet { option: REPLACE_OPTION, sheets: file_sheets });
+            return Err(ImportError::OneSheet {
+                purpose: OneSheetPurpose::Replacement,
+                sheets: file_sheets,
+            });
         }
         let sheets = file_sheets.saturating_add(self.other_sheets);
-        if sheets > MAX_SHEETS { Err(ImportError::TooManySheets { sheets }) } else { Ok(()) }
+        if sheets > MAX_SHEETS {
+            return Err(ImportError::TooManySheets { sheets });
+        }
+        Ok(())
     }
 
     /// Finds the sheet to replace. Returns `None` if the import only adds sheets.
@@ -133,21 +131,12 @@ impl<'a> TargetSpreadsheet<'a> {
     pub(super) async fn append_requests(
         &mut self,
         sheets: &FileSheets,
-        name: impl Fn(&FileSheet) -> String,
+        name_of: impl Fn(&FileSheet) -> String,
     ) -> Result<Vec<AppendRequest>, ImportError> {
         let spreadsheet = self.find_or_create().await?;
         let client_id = self.journal.client_id.clone();
-        if let Some(created) = &self.created
-            && created.head == Position::FIRST
-        {
-            // The spreadsheet was just created, so its only sheet is known without a request.
-            let target = ImportTarget {
-                incarnation: created.incarnation,
-                base: created.head,
-                next_sheet: SheetId(SheetId::FIRST.0.saturating_add(1)),
-                replaces: Some(SheetId::FIRST),
-            };
-            return Ok(sheets.append_requests(&client_id, &target, name));
+        if let Some(import_target) = self.created.as_ref().and_then(new_spreadsheet_target) {
+            return Ok(sheets.append_requests(&client_id, &import_target, name_of));
         }
         let reply = self.client.sheets(spreadsheet, None, None).await.map_err(nothing_imported)?;
         let replaced = if self.target.into.is_some() {
@@ -157,7 +146,7 @@ impl<'a> TargetSpreadsheet<'a> {
         };
         self.other_sheets = count_other_sheets(&reply, replaced);
         self.check_sheet_count(sheets.iter().len())?;
-        let target = ImportTarget {
+        let import_target = ImportTarget {
             incarnation: reply.incarnation,
             base: reply.position,
             next_sheet: reply.next_sheet,
@@ -166,9 +155,9 @@ impl<'a> TargetSpreadsheet<'a> {
         match replaced {
             // A replaced sheet keeps its name, so that repeating the command finds it again.
             Some(replaced) if self.target.replace.is_some() => {
-                Ok(sheets.append_requests(&client_id, &target, |_| replaced.name.clone()))
+                Ok(sheets.append_requests(&client_id, &import_target, |_| replaced.name.clone()))
             }
-            _ => Ok(sheets.append_requests(&client_id, &target, name)),
+            _ => Ok(sheets.append_requests(&client_id, &import_target, name_of)),
         }
     }
 
@@ -199,36 +188,28 @@ impl<'a> TargetSpreadsheet<'a> {
 
     /// Builds the error for a failed append request. If nothing was committed, removes the requests
     /// from the journal, so that the next run builds new ones.
-    pub(super) fn handle_append_failure(&mut self, error: ClientError) -> ImportError {
+    pub(super) fn append_error(&mut self, error: ClientError) -> ImportError {
         // The server reports missing objects only for requests that were not committed before.
         let may_be_committed = self.may_have_been_sent && !are_objects_missing(&error);
         let is_partly_committed = self.journal.acknowledged > 0;
         if may_be_committed || is_partly_committed || !error.certainly_not_done() {
-            return uncertain(error);
+            return uncertain_import(error);
         }
         self.journal.requests.clear();
         self.journal.stamp = None;
         nothing_imported(error)
     }
 
-    /// Writes the journal at the end of a run, or deletes it if there is nothing to resume. Returns
-    /// whether it was deleted.
-    pub(super) fn save_or_delete_journal(
-        &self,
-        error: Option<&ImportError>,
-    ) -> Result<bool, ImportError> {
-        if !self.can_resume(error) {
-            delete_journal(&self.target.journal)?;
-            return Ok(true);
-        }
+    /// Writes the journal at the end of a run that a later run resumes.
+    pub(super) fn save_existing_journal(&self) -> Result<(), ImportError> {
         if self.target.journal.exists() {
             self.journal.save(&self.target.journal)?;
         }
-        Ok(false)
+        Ok(())
     }
 
-    /// Returns whether a later run needs the journal.
-    fn can_resume(&self, error: Option<&ImportError>) -> bool {
+    /// Returns whether a later run needs the journal after this run ended with `error`.
+    pub(super) fn can_resume(&self, error: Option<&ImportError>) -> bool {
         match error {
             None | Some(ImportError::Rejected { .. }) => false,
             Some(error) => !self.journal.requests.is_empty() || self.may_have_created(error),
@@ -247,21 +228,31 @@ impl<'a> TargetSpreadsheet<'a> {
     }
 }
 
+/// Returns the target of a spreadsheet that was just created, whose only sheet is known without a
+/// request. Returns `None` if the spreadsheet has changed since.
+fn new_spreadsheet_target(created: &CreateReply) -> Option<ImportTarget> {
+    if created.head != Position::FIRST {
+        return None;
+    }
+    Some(ImportTarget {
+        incarnation: created.incarnation,
+        base: created.head,
+        next_sheet: SheetId(SheetId::FIRST.0 + 1),
+        replaces: Some(SheetId::FIRST),
+    })
+}
+
+/// Returns whether a journal belongs to another import: a run that is killed after the import
+/// finished, but before it deleted the journal, leaves it behind, and the file has changed since.
+fn is_stale(journal: &Journal, stamp: FileStamp) -> bool {
+    journal.is_finished() && journal.stamp != Some(stamp)
+}
+
 fn count_other_sheets(reply: &SheetsReply, replaced: Option<&SheetView>) -> usize {
     reply.sheets.len().saturating_sub(usize::from(replaced.is_some()))
 }
 
 /// Builds the error for an import whose outcome is unknown.
-fn uncertain(error: ClientError) -> ImportError {
-    let advice = match error.problem_kind() {
-        Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
-            "the spreadsheet was restored; check with `cellar history` whether the import was committed, and \
-             start over with --restart if not"
-        }
-        Some(ProblemKind::NotFound) => {
-            "check the token and the id; if the spreadsheet was deleted, start over with --restart"
-        }
-        _ => "run the command again to resume the import; no sheet is imported twice",
-    };
-    ImportError::Uncertain { advice: advice.to_owned(), source: Box::new(error) }
+fn uncertain_import(error: ClientError) -> ImportError {
+    ImportError::Uncertain { source: Box::new(error) }
 }

@@ -1,0 +1,111 @@
+//! Advice for errors of API requests.
+
+use std::borrow::Cow;
+
+use cellar_api::wire::ProblemKind;
+
+use super::{CommandAdvice, fixed};
+use crate::ClientError;
+
+impl CommandAdvice for ClientError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidUrl { .. } => "cellar::invalid_url",
+            Self::InvalidToken { .. } => "cellar::invalid_token",
+            Self::ClearText { .. } => "cellar::clear_text",
+            Self::Setup { .. } => "cellar::setup",
+            Self::Unreachable { .. } => "cellar::unreachable",
+            Self::TimedOut { .. } => "cellar::timeout",
+            Self::ConnectionLost { .. } => "cellar::connection_lost",
+            Self::Problem { .. } => "cellar::problem",
+            Self::UnexpectedStatus { .. } => "cellar::unexpected_status",
+            Self::NotUnderstood { .. } => "cellar::not_understood",
+            Self::WrongObject { .. } => "cellar::wrong_object",
+            Self::ReplyTooLarge { .. } => "cellar::reply_too_large",
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        fixed(match self {
+            Self::InvalidUrl { .. } => "write it like https://example.com or http://127.0.0.1:8080",
+            Self::InvalidToken { .. } => {
+                "copy the token completely, on one line; --token and CELLAR_TOKEN override the token in \
+                 .cellar/profile.json"
+            }
+            Self::ClearText { .. } => {
+                "use https; http is allowed only on this machine, such as http://127.0.0.1:8080"
+            }
+            Self::Setup { .. } => "check that the CA certificates of the system are installed",
+            Self::Unreachable { .. } => {
+                "start the local stack with `cargo run -p synth -- deploy --local`, or check the URL (--url, \
+                 CELLAR_URL, .cellar/profile.json)"
+            }
+            Self::TimedOut { .. } => {
+                "the server may be busy or starting; run the command again, which is safe"
+            }
+            Self::ConnectionLost { .. } => "run the command again, which is safe",
+            Self::Problem { problem, .. } => return problem_help(problem.kind).and_then(fixed),
+            Self::UnexpectedStatus { .. } => "check the URL with `cellar health`",
+            Self::NotUnderstood { .. } => {
+                "check the URL, and use the same version of cellar as the server"
+            }
+            Self::WrongObject { .. } => {
+                "run the command again; if the error persists, the stored object is damaged"
+            }
+            Self::ReplyTooLarge { .. } => "check the URL",
+        })
+    }
+}
+
+/// Returns a hint for the user that is not part of the problem's detail.
+fn problem_help(kind: ProblemKind) -> Option<&'static str> {
+    Some(match kind {
+        ProblemKind::Unauthorized => {
+            "local stack: run `cargo run -p synth -- deploy --local` again to renew the token; AWS: create a new \
+             token with `cargo run -p synth -- token create` and pass it with --token"
+        }
+        ProblemKind::InvalidLink => {
+            "ask an owner for a new link (`cellar links create`), or to share the spreadsheet with you"
+        }
+        ProblemKind::Forbidden => {
+            "ask an owner for a higher role, or use a token that grants it; `cellar details` shows your role"
+        }
+        ProblemKind::Archived => {
+            "an owner can make the spreadsheet editable again with `cellar unarchive`"
+        }
+        ProblemKind::Deleted => "an owner can recover the spreadsheet with `cellar undelete`",
+        ProblemKind::InvalidSharing => "`cellar details` lists the members and share links",
+        ProblemKind::PreconditionFailed => {
+            "read the details with `cellar details`, and run the command again"
+        }
+        ProblemKind::NotFound => {
+            "check the id; `cellar list` lists the spreadsheets that you can access"
+        }
+        ProblemKind::SheetNotFound => "`cellar sheets` lists the sheets",
+        ProblemKind::RangeTooLarge => "pass a smaller range, such as --range A1:T50",
+        ProblemKind::Unavailable => "run the command again in a moment, which is safe",
+        ProblemKind::Internal => "see the logs of the API function",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_api::wire::Problem;
+
+    use super::*;
+
+    fn help_for(kind: ProblemKind) -> String {
+        let problem = Box::new(Problem::new(kind, "because"));
+        ClientError::Problem { problem, uncertain: false }.help().unwrap().into_owned()
+    }
+
+    #[test]
+    fn problems_have_advice() {
+        assert!(help_for(ProblemKind::NotFound).contains("cellar list"));
+        let help = help_for(ProblemKind::Unauthorized);
+        for part in ["deploy --local` again", "`cargo run -p synth -- token create`", "--token"] {
+            assert!(help.contains(part), "{help}");
+        }
+    }
+}

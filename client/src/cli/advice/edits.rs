@@ -1,0 +1,100 @@
+//! Advice for errors of edits and of live sheets.
+
+use std::borrow::Cow;
+
+use cellar_sheet::operation::InvalidOperation;
+
+use super::{CommandAdvice, fixed};
+use crate::editor::EditorError;
+use crate::live::LiveError;
+
+impl CommandAdvice for EditorError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Client(error) => error.code(),
+            Self::File(error) => error.code(),
+            Self::Invalid { .. } => "cellar::invalid_edit",
+            Self::TooLarge { .. } => "cellar::edit_too_large",
+            Self::UnknownSheet { .. } => "cellar::unknown_sheet",
+            Self::Rejected { .. } => "cellar::rejected",
+            Self::EarlierRejected { .. } => "cellar::earlier_rejected",
+            Self::Kept { .. } => "cellar::outcome_unknown",
+            Self::EarlierKept { .. } => "cellar::earlier_edit",
+            Self::SetAside { .. } => "cellar::edit_uncertain",
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        fixed(match self {
+            Self::Client(error) => return error.help(),
+            Self::File(error) => return error.help(),
+            Self::Invalid { fault } => invalid_edit_help(fault),
+            Self::TooLarge { .. } => "split the edit into several commands; nothing was sent",
+            Self::UnknownSheet { .. } => "`cellar sheets` lists the sheets",
+            Self::Rejected { .. } => {
+                "check the cells with `cellar get` and the edits with `cellar history`; the edit will not be resent"
+            }
+            Self::EarlierRejected { .. } => {
+                "run the command again to make the new edit; the earlier edit will not be resent"
+            }
+            Self::Kept { .. } => {
+                "the edit is kept; your next edit resends it first, and it takes effect only once"
+            }
+            Self::EarlierKept { .. } => {
+                "resolve this error, then run the command again; the earlier edit is kept"
+            }
+            Self::SetAside { file, .. } => {
+                let file = file.display();
+                return Some(Cow::Owned(format!(
+                    "check with `cellar get` and `cellar history`, and repeat the edit only if it is missing; \
+                     the edit was moved to {file}"
+                )));
+            }
+        })
+    }
+}
+
+/// Returns a hint for an invalid edit.
+fn invalid_edit_help(fault: &InvalidOperation) -> &'static str {
+    match fault {
+        InvalidOperation::TooLong { .. } => {
+            "shorten the text, or distribute it over several cells; nothing was sent"
+        }
+        InvalidOperation::TooManyCells { .. } => {
+            "split the edit into several commands; nothing was sent"
+        }
+        _ => "correct the command; nothing was sent",
+    }
+}
+
+impl CommandAdvice for LiveError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Client(error) => error.code(),
+            Self::Reader(error) => error.code(),
+            Self::File(error) => error.code(),
+            Self::Invalid { .. } => "cellar::invalid_edit",
+            Self::TooLarge { .. } => "cellar::edit_too_large",
+            Self::TooManyPending { .. } => "cellar::too_many_unsent_edits",
+            Self::CannotRebase { .. } => "cellar::entries_needed",
+            Self::Import => "cellar::not_an_edit",
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        fixed(match self {
+            Self::Client(error) => return error.help(),
+            Self::Reader(error) => return error.help(),
+            Self::File(error) => return error.help(),
+            Self::Invalid { .. } => "correct the edit; it was not saved",
+            Self::TooLarge { .. } => "split the edit into several; it was not saved",
+            Self::TooManyPending { .. } => {
+                "synchronise, then repeat the edit; the unsent edits are kept"
+            }
+            Self::CannotRebase { .. } => {
+                "synchronise: sending the edits does not need these entries"
+            }
+            Self::Import => "use the module `import`; nothing was saved",
+        })
+    }
+}

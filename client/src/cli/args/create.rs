@@ -1,0 +1,23 @@
+//! Arguments of `cellar create`.
+
+use cellar_catalog::spreadsheet::Name;
+use clap::Args;
+
+use super::values::{parse_name, parse_nonce};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+You are its owner. Share it with `cellar share` or `cellar links`.
+
+Examples:
+  cellar create --name 'Budget 2026'
+  cellar create
+  cellar create --nonce budget-2026   # repeated, it returns the same spreadsheet")]
+pub(in crate::cli) struct Create {
+    /// Name of the spreadsheet
+    #[arg(long, value_parser = parse_name)]
+    pub(in crate::cli) name: Option<Name>,
+    /// Idempotency key: the same nonce and subject always give the same spreadsheet
+    #[arg(long, value_parser = parse_nonce)]
+    pub(in crate::cli) nonce: Option<String>,
+}

@@ -1,0 +1,32 @@
+//! Arguments of `cellar fork`.
+
+use cellar_base::position::Position;
+use cellar_catalog::spreadsheet::Name;
+use clap::Args;
+
+use super::values::{parse_name, parse_nonce};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A fork is a new spreadsheet that shares the contents and history of its source up to the position. Later edits \
+of either do not affect the other. Nothing is copied: forking is fast and takes almost no space.
+
+Examples:
+  cellar fork                        # fork at the newest position and select the fork
+  cellar fork --at 0.42              # fork at an earlier position, see `cellar history`
+  cellar fork --at 0.42 --no-use     # keep the current spreadsheet selected
+  cellar fork --nonce what-if-2026   # repeated, it returns the same fork")]
+pub(in crate::cli) struct Fork {
+    /// Name of the fork [default: `Fork of NAME`]
+    #[arg(long, value_parser = parse_name)]
+    pub(in crate::cli) name: Option<Name>,
+    /// Position to fork at, such as 0.42 [default: the newest]
+    #[arg(long, value_name = "POSITION")]
+    pub(in crate::cli) at: Option<Position>,
+    /// Keep the current spreadsheet selected
+    #[arg(long)]
+    pub(in crate::cli) no_use: bool,
+    /// Idempotency key: the same nonce, subject and spreadsheet always give the same fork
+    #[arg(long, value_parser = parse_nonce)]
+    pub(in crate::cli) nonce: Option<String>,
+}

@@ -1,0 +1,252 @@
+//! The command line of `cellar`: the options of every command, and the list of commands. The
+//! arguments of a command are in the module of its name.
+
+mod clear;
+mod columns;
+mod create;
+mod details;
+mod diff;
+mod edit;
+mod export;
+mod feed;
+mod fork;
+mod format;
+mod get;
+mod history;
+mod import;
+mod inserted;
+mod links;
+mod list;
+mod rename;
+mod replay;
+mod revert;
+mod rows;
+mod set;
+mod share;
+mod sheets;
+mod stats;
+mod undo;
+mod unshare;
+mod use_spreadsheet;
+mod values;
+mod watch;
+
+pub(super) use clear::Clear;
+pub(super) use columns::{Columns, ColumnsCommand};
+pub(super) use create::Create;
+pub(super) use details::Details;
+pub(super) use diff::Diff;
+pub(super) use edit::Edit;
+pub(super) use export::{Export, ExportFormat};
+pub(super) use feed::Feed;
+pub(super) use fork::Fork;
+pub(super) use format::Format;
+pub(super) use get::Get;
+pub(super) use history::History;
+pub(super) use import::{Delimiter, Import, Ragged};
+pub(super) use inserted::Inserted;
+pub(super) use links::{Link, Links};
+pub(super) use list::{List, ListStatus};
+pub(super) use rename::Rename;
+pub(super) use replay::Replay;
+pub(super) use revert::Revert;
+pub(super) use rows::{Rows, RowsCommand};
+pub(super) use set::Set;
+pub(super) use share::Share;
+pub(super) use sheets::{Sheets, SheetsCommand};
+pub(super) use stats::Stats;
+pub(super) use undo::Undo;
+pub(super) use unshare::Unshare;
+pub(super) use use_spreadsheet::Use;
+pub(super) use watch::Watch;
+
+use cellar_base::identity::LogId;
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
+
+use crate::cli::help::{Group, with_groups};
+
+/// Create, read, edit and share spreadsheets in Cellar
+#[derive(Debug, Parser)]
+#[command(name = "cellar", version, disable_help_subcommand = true)]
+#[command(after_help = "\
+Getting started:
+  cargo run -p synth -- deploy --local   start Cellar on this machine
+  cellar import airports.csv             create a spreadsheet from a file
+  cellar get                             print the first cells
+  cellar set B2 \"Thigpen Field\"          change a cell
+  cellar history                         list the edits
+
+URL and token come from the options, then the environment, then .cellar/profile.json in this or a parent \
+directory; `synth deploy` writes that file. A token from the options or the environment requires a URL from \
+there, too: only the profile's own token is sent to the profile's URL.")]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) global: Global,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+const COST_HELP: &str = "\
+Print the cost of the command to stderr, even if it fails; with --json as a line of JSON
+
+Request units and requests are reported by the API. Dollars are on-demand prices of us-east-1, without \
+Lambda, data transfer and storage.
+
+Example:
+  cellar --cost set A1 hello
+  cost: 1 write unit: $0.000000625";
+
+/// Options of every command.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(super) struct Global {
+    /// Spreadsheet [env: CELLAR_SPREADSHEET] [default: the current one, see `cellar use`]
+    // Does not use clap's `env`, because an import must not overwrite a spreadsheet that only the
+    // environment selects.
+    #[arg(short, long, global = true, value_name = "ID")]
+    pub(super) spreadsheet: Option<LogId>,
+    /// URL of the API
+    #[arg(long, global = true, env = "CELLAR_URL")]
+    pub(super) url: Option<String>,
+    /// Bearer token or share link for the API of --url
+    #[arg(long, global = true, env = "CELLAR_TOKEN", hide_env_values = true)]
+    pub(super) token: Option<String>,
+    /// Print JSON: results on stdout, errors on stderr
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    /// Print the cost of the command to stderr
+    #[arg(long, global = true, long_help = COST_HELP)]
+    pub(super) cost: bool,
+}
+
+/// The commands, as `--help` groups them.
+const GROUPS: [Group; 7] = [
+    (
+        "Spreadsheets",
+        &[
+            "create",
+            "list",
+            "use",
+            "details",
+            "rename",
+            "archive",
+            "unarchive",
+            "delete",
+            "undelete",
+        ],
+    ),
+    ("Cells", &["get", "set", "clear", "format", "edit", "rows", "columns", "sheets"]),
+    ("Files", &["import", "export"]),
+    ("History", &["history", "diff", "watch", "head", "undo", "revert"]),
+    ("Forks", &["fork", "forks", "replay"]),
+    ("Sharing", &["share", "unshare", "links"]),
+    ("Operations", &["stats", "health", "feed"]),
+];
+
+impl Cli {
+    /// The command line with grouped help.
+    pub(super) fn grouped() -> clap::Command {
+        with_groups(Self::command(), &GROUPS)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Create an empty spreadsheet and select it
+    Create(Create),
+    /// List your spreadsheets and those shared with you
+    List(List),
+    /// Import a csv, tsv, xlsx, xlsb or ods file
+    Import(Import),
+    /// Print the cells of a range
+    Get(Get),
+    /// Edit a spreadsheet in a terminal grid, online or offline
+    Edit(Edit),
+    /// Set the values of cells
+    Set(Set),
+    /// Clear the values of ranges; keep their number formats
+    Clear(Clear),
+    /// Set the number format of a range
+    Format(Format),
+    /// Insert or delete rows
+    Rows(Rows),
+    /// Insert or delete columns
+    Columns(Columns),
+    /// List, add, rename or delete sheets
+    Sheets(Sheets),
+    /// Undo an edit
+    Undo(Undo),
+    /// Revert all edits after a position
+    Revert(Revert),
+    /// Show a spreadsheet's name, status, members and share links
+    Details(Details),
+    /// Rename a spreadsheet
+    Rename(Rename),
+    /// Share a spreadsheet with a person, or change their role
+    Share(Share),
+    /// Revoke a person's access
+    Unshare(Unshare),
+    /// List, create or revoke share links
+    Links(Links),
+    /// Make a spreadsheet read-only
+    #[command(after_help = "\
+Examples:
+  cellar archive
+  cellar unarchive                   # make it editable again")]
+    Archive,
+    /// Make an archived spreadsheet editable again
+    #[command(after_help = "Examples:\n  cellar unarchive\n  cellar unarchive -s ID")]
+    Unarchive,
+    /// Delete a spreadsheet; owners can undelete it for 30 days
+    #[command(after_help = "\
+A deleted spreadsheet is visible only to its owners.
+
+Examples:
+  cellar delete
+  cellar undelete                    # recover it
+  cellar delete -s ID")]
+    Delete,
+    /// Recover a spreadsheet deleted within the last 30 days
+    #[command(after_help = "\
+Examples:
+  cellar list --status deleted
+  cellar undelete -s ID")]
+    Undelete,
+    /// List edits with author and time, newest first
+    History(History),
+    /// Print changes as they happen, until Ctrl-C
+    Watch(Watch),
+    /// Compare two positions
+    Diff(Diff),
+    /// Export cells to a csv, tsv or xlsx file
+    Export(Export),
+    /// Print the newest position
+    #[command(after_help = "Examples:\n  cellar head\n  cellar head --json")]
+    Head,
+    /// Fork a spreadsheet at a position
+    Fork(Fork),
+    /// Replay a fork's edits onto a later position of its source
+    Replay(Replay),
+    /// List the forks of a spreadsheet
+    #[command(after_help = "\
+Examples:
+  cellar forks
+  cellar forks --json
+  cellar forks -s 4b74c877-c40f-8d75-966e-04fce373d865")]
+    Forks,
+    /// Show storage statistics and the cost of opening a spreadsheet
+    Stats(Stats),
+    /// Select the current spreadsheet
+    Use(Use),
+    /// Print the change feed of all spreadsheets (operators only)
+    Feed(Feed),
+    /// Check the health of the stack at the URL; needs no token
+    #[command(after_help = "\
+Examples:
+  cellar health
+  cellar health --url https://example.com")]
+    Health,
+}
+
+#[cfg(test)]
+mod tests;

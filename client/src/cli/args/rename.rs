@@ -1,0 +1,16 @@
+//! Arguments of `cellar rename`.
+
+use cellar_catalog::spreadsheet::Name;
+use clap::Args;
+
+use super::values::parse_name;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cellar rename 'Budget 2026'")]
+pub(in crate::cli) struct Rename {
+    /// New name: one line of at most 256 bytes
+    #[arg(value_parser = parse_name)]
+    pub(in crate::cli) name: Name,
+}

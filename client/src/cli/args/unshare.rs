@@ -1,0 +1,18 @@
+//! Arguments of `cellar unshare`.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Access ends within 30 seconds. Every member can remove themselves; the last owner cannot be removed.
+
+Examples:
+  cellar unshare bob
+  cellar unshare ann --issuer https://login.example.com")]
+pub(in crate::cli) struct Unshare {
+    /// Person: the `sub` claim of their tokens
+    pub(in crate::cli) person: String,
+    /// Issuer of their tokens [default: the issuer of your token]
+    #[arg(long, value_name = "ISSUER")]
+    pub(in crate::cli) issuer: Option<String>,
+}

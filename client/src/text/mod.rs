@@ -1,0 +1,10 @@
+//! Escapes untrusted text before it is printed to a terminal.
+
+mod escape;
+#[cfg(feature = "cli")]
+mod json;
+
+pub use escape::escape;
+pub(crate) use escape::escape_shortened;
+#[cfg(feature = "cli")]
+pub use json::to_json;

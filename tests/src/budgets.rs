@@ -1,0 +1,156 @@
+//! The cost of each operation. Integration tests assert these budgets, and `docs/cost.md` lists
+//! them.
+
+use cellar_api::cost::Cost;
+
+/// Cost of an operation, in request units and object requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Description of the operation in `docs/cost.md`.
+    pub operation: &'static str,
+    /// Number of read request units, in halves.
+    pub read_half_units: u64,
+    /// Number of write request units.
+    pub write_units: u64,
+    /// Number of PUT object requests.
+    pub object_puts: u64,
+    /// Number of GET object requests.
+    pub object_gets: u64,
+    /// Number of requests that set or remove object tags.
+    pub object_tags: u64,
+    /// Whether the budget is an upper bound. Otherwise, it is the exact cost.
+    pub is_upper_bound: bool,
+}
+
+impl Budget {
+    const fn exact(operation: &'static str, read_half_units: u64, write_units: u64) -> Self {
+        let (object_puts, object_gets, object_tags) = (0, 0, 0);
+        let is_upper_bound = false;
+        Self {
+            operation,
+            read_half_units,
+            write_units,
+            object_puts,
+            object_gets,
+            object_tags,
+            is_upper_bound,
+        }
+    }
+
+    const fn at_most(operation: &'static str, read_half_units: u64, write_units: u64) -> Self {
+        Self { is_upper_bound: true, ..Self::exact(operation, read_half_units, write_units) }
+    }
+
+    /// Returns the number of read request units.
+    #[must_use]
+    pub fn read_units(&self) -> f64 {
+        self.cost().read_units()
+    }
+
+    /// Returns the read request units and the write request units.
+    #[must_use]
+    pub fn units(&self) -> (f64, u64) {
+        (self.read_units(), self.write_units)
+    }
+
+    /// Converts the budget to a cost, for its price.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        Cost {
+            read_half_units: self.read_half_units,
+            write_units: self.write_units,
+            object_puts: self.object_puts,
+            object_gets: self.object_gets,
+            object_tags: self.object_tags,
+            ..Cost::default()
+        }
+    }
+}
+
+/// Budget of an edit of up to ten cells in a process that has cached the log's tail.
+pub const WARM_EDIT: Budget = Budget::exact("edit of up to ten cells, warm process", 0, 1);
+/// Budget of an edit in a process without cached state.
+pub const COLD_EDIT: Budget = Budget::exact("edit of up to ten cells, cold process", 1, 1);
+/// Additional cost of an edit for each race that it loses against another writer.
+pub const LOST_RACE: Budget = Budget::exact("lost race against another writer, in addition", 0, 1);
+/// Budget of a new spreadsheet: its log and its listing.
+pub const CREATE: Budget = Budget::exact("create a spreadsheet", 0, 5);
+/// Budget of the pipeline of a snapshot.
+pub const SNAPSHOT: Budget = Budget::exact(
+    "snapshot (one per 1,000 edits), without reading the log and without 1 to 3 PUTs",
+    7,
+    4,
+);
+/// Budget of an entry whose body is uploaded.
+pub const LARGE_ENTRY: Budget = Budget {
+    object_puts: 1,
+    object_gets: 1,
+    object_tags: 1,
+    ..Budget::exact("large entry of up to 8 MiB, uploaded", 0, 1)
+};
+/// Budget of the roll to a new log segment.
+pub const ROLL: Budget = Budget::exact("new log segment", 2, 6);
+/// Budget of a Replicache push of one edit in a warm process.
+pub const PUSH: Budget = Budget::exact("push an edit (Replicache), warm process", 0, 1);
+/// Budget of a Replicache pull without changes.
+pub const PULL_WITHOUT_CHANGES: Budget = Budget::exact("pull (Replicache) without changes", 2, 0);
+/// Budget of a Replicache pull of recent changes.
+pub const PULL_OF_CHANGES: Budget = Budget::exact("pull (Replicache) of recent changes", 3, 0);
+/// Budget of a poll for the newest position.
+pub const POLL: Budget = Budget::exact("poll", 1, 0);
+/// Budget of an open client that receives no changes for an hour.
+pub const IDLE_HOUR: Budget = Budget::exact("idle client, per hour", 60, 0);
+/// Budget of a fork: its log and its listing.
+pub const FORK: Budget = Budget::exact("fork a spreadsheet of any size", 3, 9);
+/// Budget of a change of a listing with a short event stream.
+pub const LISTING_CHANGE: Budget = Budget::exact(
+    "rename, share, unshare, link, archive, unarchive, delete, undelete (short event stream)",
+    0,
+    1,
+);
+/// Budget of the indexer for one change of a listing, without spreadsheet lists.
+pub const FEED_ITEM: Budget =
+    Budget::exact("feed after each of these; with a cold indexer, up to 4 read units more", 2, 2);
+/// Budget of the indexer for the edits of one batch.
+pub const FEED_ITEM_OF_EDITS: Budget = Budget::exact(
+    "with `feed: everything`: feed after all edits of a spreadsheet within five seconds",
+    0,
+    2,
+);
+/// Budget of a webhook delivery.
+pub const WEBHOOK_DELIVERY: Budget =
+    Budget { object_gets: 1, ..Budget::exact("webhook delivery", 6, 1) };
+/// Budget of a page of a person's spreadsheet list.
+pub const SPREADSHEET_PAGE: Budget = Budget::at_most("page of 50 spreadsheets", 2, 0);
+/// Budget of a poll of the feed.
+pub const FEED_POLL: Budget = Budget::exact("poll of the feed", 2, 0);
+/// Additional cost of a request whose caller's role is not cached.
+pub const ACCESS_CHECK: Budget =
+    Budget::exact("access check, in addition, if not cached for 30 s", 1, 0);
+/// Budget of loading a spreadsheet with many entries after its newest snapshot.
+pub const LOAD: Budget = Budget::at_most("load 1,000 single edits after the snapshot", 26, 0);
+
+/// All budgets, in the order of the documentation.
+pub const BUDGETS: [Budget; 21] = [
+    WARM_EDIT,
+    COLD_EDIT,
+    LOST_RACE,
+    CREATE,
+    SNAPSHOT,
+    LARGE_ENTRY,
+    ROLL,
+    PUSH,
+    PULL_WITHOUT_CHANGES,
+    PULL_OF_CHANGES,
+    POLL,
+    IDLE_HOUR,
+    FORK,
+    LISTING_CHANGE,
+    FEED_ITEM,
+    FEED_ITEM_OF_EDITS,
+    WEBHOOK_DELIVERY,
+    SPREADSHEET_PAGE,
+    FEED_POLL,
+    ACCESS_CHECK,
+    LOAD,
+];
