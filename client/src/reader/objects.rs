@@ -272,7 +272,11 @@ impl ChunkReceiver for Objects {
         self.insert(request, stored).map_err(|error| error.to_string())
     }
 
-    fn handle_unavailable(&mut self, _: &ObjectRequest, error: ReaderError) -> Result<(), ReaderError> {
+    fn handle_unavailable(
+        &mut self,
+        _: &ObjectRequest,
+        error: ReaderError,
+    ) -> Result<(), ReaderError> {
         Err(error)
     }
 }

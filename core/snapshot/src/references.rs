@@ -107,10 +107,7 @@ impl References {
         Ok(())
     }
 
-    fn add_stripe_index(
-        &mut self,
-        stripe_index: &StripeIndex,
-    ) -> Result<(), UnreadableReferences> {
+    fn add_stripe_index(&mut self, stripe_index: &StripeIndex) -> Result<(), UnreadableReferences> {
         match stripe_index {
             StripeIndex::Inline(stripes) => self.add_stripes(stripes)?,
             StripeIndex::Parts(part_list) => self.add_parts(part_list),

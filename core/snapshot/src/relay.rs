@@ -48,7 +48,10 @@ pub enum RelayError {
 ///
 /// # Errors
 /// [`RelayError`] if the entry's attributes are invalid.
-pub fn decide_relay_action(event_name: &str, entry_image: &Item) -> Result<RelayAction, RelayError> {
+pub fn decide_relay_action(
+    event_name: &str,
+    entry_image: &Item,
+) -> Result<RelayAction, RelayError> {
     if event_name != INSERT {
         return Ok(RelayAction::Ignore);
     }

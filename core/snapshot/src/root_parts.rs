@@ -37,8 +37,8 @@ pub(crate) fn load_metadata(
         let sheet_id = root_sheet.sheet;
         names_in_tab_order.push((sheet_id, root_sheet.name.clone()));
         let formats_lookup = root_sheet.formats.layer(&|hash| objects.formats.get(hash))?;
-        let formats = missing.take_ready(to_fetch(formats_lookup, ObjectKind::Formats));
-        let formats = formats.unwrap_or_default();
+        let loaded_formats = missing.take_ready(to_fetch(formats_lookup, ObjectKind::Formats));
+        let formats = loaded_formats.unwrap_or_default();
         sheets.insert(sheet_id, SheetMetadata { extent: root_sheet.extent, formats });
     }
     Ok(WorkbookMetadata { tabs: Tabs::from_parts(names_in_tab_order, used_numbers), sheets })

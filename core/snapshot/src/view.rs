@@ -94,8 +94,8 @@ fn load_sheet_levels<'a>(
     let root_levels = root.into_iter().flat_map(Root::all_levels).map(|level| &level.level);
     for level in root_levels.chain([&tail.imported]) {
         let lookup = level.moves(sheet_id, &|hash| objects.index.get(hash))?;
-        let moves = missing.take_ready(to_fetch(lookup, ObjectKind::Index));
-        if let Some(Some(moves)) = moves {
+        let moves_if_changed = missing.take_ready(to_fetch(lookup, ObjectKind::Index)).flatten();
+        if let Some(moves) = moves_if_changed {
             sheet_levels.push(SheetLevel { level, moves });
         }
     }

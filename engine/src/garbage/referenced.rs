@@ -101,8 +101,7 @@ impl GarbageCollector {
     /// reference are just as new.
     async fn read_log_references(&self, log: LogId) -> Result<LogReferences, GarbageError> {
         let logs = &self.ports.logs;
-        let first_own = 
-            logs.first_own(log).await.map_err(|error| to_garbage_error(log, error))?;
+        let first_own = logs.first_own(log).await.map_err(|error| to_garbage_error(log, error))?;
         let mut references = self.read_entry_references(log, first_own).await?;
         // The table retains the first entry of a trimmed segment. Its root may differ from the root
         // in the segment's offloaded copy.
@@ -148,8 +147,7 @@ impl GarbageCollector {
         found_objects: &mut FoundObjects,
     ) -> Result<(), GarbageError> {
         let damaged = |why: String| ObjectFault::Damaged { key: root_key.to_owned(), why };
-        let parsed_key =
-            parse_root_key(root_key).map_err(|error| damaged(error.to_string()))?;
+        let parsed_key = parse_root_key(root_key).map_err(|error| damaged(error.to_string()))?;
         let is_new_root = found_objects.referenced.add_root(parsed_key.hash);
         if !is_new_root {
             return Ok(());

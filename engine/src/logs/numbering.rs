@@ -79,7 +79,7 @@ impl Logs {
         let family = self.family(log).await?;
         let mut objects = Objects::default();
         let read_clients = |objects: &Objects| Ok(view::clients(root, objects));
-        let clients = self.objects.ready(family, &mut objects, read_clients).await;
+        let clients = self.objects.load_until_ready(family, &mut objects, read_clients).await;
         self.roots.invalidate_on_error(log, clients.map_err(LogError::from))
     }
 }

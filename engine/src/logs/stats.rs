@@ -90,8 +90,9 @@ async fn count_tiles(
     level: &RootLevel,
 ) -> Result<u64, LogError> {
     let mut objects = Objects::default();
-    let tile_index =
-        store.ready(family, &mut objects, |objects| level.level.load_level(objects)).await?;
+    let tile_index = store
+        .load_until_ready(family, &mut objects, |objects| level.level.load_level(objects))
+        .await?;
     let stripes = tile_index.sheets.iter().flat_map(|sheet| &sheet.stripes);
     let tile_count: usize = stripes.map(|stripe| stripe.tiles.len()).sum();
     Ok(u64::try_from(tile_count).unwrap_or(u64::MAX))

@@ -77,7 +77,8 @@ impl Logs {
             None => WorkbookMetadata::default(),
             Some(root) => {
                 let read_metadata = |objects: &Objects| view::metadata(root, objects);
-                let metadata = self.objects.ready(family, &mut objects, read_metadata).await;
+                let metadata =
+                    self.objects.load_until_ready(family, &mut objects, read_metadata).await;
                 self.roots.invalidate_on_error(log, metadata.map_err(LogError::from))?
             }
         };
@@ -197,7 +198,7 @@ impl View {
         }
         let (root, tail) = (self.root.as_deref(), &self.tail);
         let read_window = |objects: &Objects| view::window(root, tail, sheet, window, objects);
-        Ok(self.store.ready(self.family, &mut self.objects, read_window).await?)
+        Ok(self.store.load_until_ready(self.family, &mut self.objects, read_window).await?)
     }
 
     async fn with_long_texts(&self, mut cells: Vec<TileCell>) -> Result<Vec<TileCell>, LogError> {

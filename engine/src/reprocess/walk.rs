@@ -54,7 +54,8 @@ impl<'a> SegmentReader<'a> {
     pub(super) async fn read_page(&mut self) -> Result<PageRead, PortError> {
         let Some(page_start) = self.next_position.take() else { return Ok(PageRead::End) };
         let (ports, log) = (&self.reprocess.ports, self.segment.log);
-        let page = match self.reprocess.retried(|| ports.entries.page(log, page_start, true)).await {
+        let page = match self.reprocess.retried(|| ports.entries.page(log, page_start, true)).await
+        {
             Ok(page) => page,
             Err(error) if error.temporary => return Err(error),
             // Report the unreadable record as a finding, so that the survey of other logs

@@ -14,6 +14,9 @@ use cellar_base::limits::{MAX_COLUMNS, MAX_FORMULA_BYTES, MAX_ROWS};
 /// byte is the number of the row encoding.
 const SAME_ROWS_AS_VALUES: u8 = 0x04;
 
+/// The rows of formulas are stored as indices of values, relative to the first one.
+const FIRST_VALUE_INDEX: u32 = 0;
+
 /// The parts of an encoded column, stored in one byte.
 struct ColumnFlags {
     column_kind: ColumnKind,
@@ -90,7 +93,7 @@ pub(super) fn write_column(
     formats: &FormatDictionary<'_>,
     expansion_budget: &mut usize,
 ) -> Result<(), TileTooLarge> {
-    let unsorted = TileTooLarge::Part("the columns of the tile do not ascend");
+    let unsorted = TileTooLarge::Malformed("the columns of the tile do not ascend");
     let skipped_columns = column.column.checked_sub(context.min_column).ok_or(unsorted)?;
     check_column(column)?;
     let value_rows = presence::encode_rows(column.values.rows(), context.base_row);
@@ -118,10 +121,10 @@ pub(super) fn write_column(
 
 fn check_column(column: &TileColumn) -> Result<(), TileTooLarge> {
     if column.column >= MAX_COLUMNS || column.end() > MAX_ROWS {
-        return Err(TileTooLarge::Part("a cell is beyond the end of a sheet"));
+        return Err(TileTooLarge::Malformed("a cell is beyond the end of a sheet"));
     }
     if column.is_empty() {
-        return Err(TileTooLarge::Part("a column is empty"));
+        return Err(TileTooLarge::Malformed("a column is empty"));
     }
     Ok(())
 }
@@ -147,10 +150,10 @@ fn write_formulas(
     let value_indices = find_formula_value_indices(column)?;
     let formulas: Vec<&str> = column.formulas.iter().map(|(_, formula)| formula).collect();
     if formulas.iter().any(|formula| formula.len() > MAX_FORMULA_BYTES) {
-        return Err(TileTooLarge::Part("a formula is too long"));
+        return Err(TileTooLarge::Malformed("a formula is too long"));
     }
     let all_value_indices: Vec<u32> = (0..saturate_u32(column.values.len())).collect();
-    write_layer_rows(output, &value_indices, &all_value_indices, 0);
+    write_layer_rows(output, &value_indices, &all_value_indices, FIRST_VALUE_INDEX);
     texts::write_texts(output, &formulas, expansion_budget);
     Ok(())
 }
@@ -163,7 +166,7 @@ fn find_formula_value_indices(column: &TileColumn) -> Result<Vec<u32>, TileTooLa
         // Both lists of rows ascend, so the search continues after the previous match.
         let indexed_row = indexed_value_rows.find(|(_, value_row)| *value_row == formula_row);
         let (value_index, _) =
-            indexed_row.ok_or(TileTooLarge::Part("a formula is in a row without a value"))?;
+            indexed_row.ok_or(TileTooLarge::Malformed("a formula is in a row without a value"))?;
         value_indices.push(value_index);
     }
     Ok(value_indices)
@@ -232,7 +235,8 @@ fn read_formulas(
     let malformed = UnreadableChunk::Malformed("a formula is malformed");
     let value_count = saturate_u32(values.len());
     let all_value_indices: Vec<u32> = (0..value_count).collect();
-    let value_indices = read_layer_rows(reader, &all_value_indices, 0, value_count)?;
+    let value_indices =
+        read_layer_rows(reader, &all_value_indices, FIRST_VALUE_INDEX, value_count)?;
     let mut formula_rows = Vec::with_capacity(value_indices.len());
     for value_index in value_indices {
         let value_row = values.rows().get(to_usize(value_index)).ok_or(malformed)?;

@@ -17,6 +17,8 @@ const FRACTION_BITS: u32 = 16;
 const CURVATURE: u64 = 22_525;
 /// Size of a zstd match that covers a run of equal bytes between two rare bytes, in bytes.
 const MATCH_BYTES: u64 = 3;
+/// Number of distinct byte values whose entropy codes take one byte in the table.
+const DISTINCT_BYTES_PER_TABLE_BYTE: u64 = 2;
 /// Estimated overhead of a compressed block, in bytes.
 const BLOCK_OVERHEAD_BYTES: u64 = 8;
 
@@ -91,7 +93,7 @@ impl ByteCounts {
         let entropy = (total * log2(total)).saturating_sub(weight_sum);
         let min_coded_bits = total;
         let coded_bits = (entropy >> FRACTION_BITS).max(min_coded_bits);
-        let table_bytes = distinct_bytes / 2;
+        let table_bytes = distinct_bytes / DISTINCT_BYTES_PER_TABLE_BYTE;
         let entropy_coded_size = coded_bits / 8 + table_bytes;
         let rare_bytes = total.saturating_sub(u64::from(highest_count));
         let matched_size = rare_bytes * MATCH_BYTES;

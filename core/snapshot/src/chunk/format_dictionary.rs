@@ -70,7 +70,7 @@ fn distinct_column_formats(layer: &TextLayer) -> Result<Vec<&str>, TileTooLarge>
         }
         previous_format = Some(format);
         if format.len() > MAX_FORMAT_BYTES {
-            return Err(TileTooLarge::Part("a format is too long"));
+            return Err(TileTooLarge::Malformed("a format is too long"));
         }
         if seen_formats.insert(format) {
             distinct_formats.push(format);

@@ -61,7 +61,7 @@ fn write_number_values(output: &mut Vec<u8>, layer: &ValueLayer) -> Result<(), T
         }
     }
     if numbers.iter().any(|number| !number.is_finite()) {
-        return Err(TileTooLarge::Part("a number is not finite"));
+        return Err(TileTooLarge::Malformed("a number is not finite"));
     }
     if !numbers.is_empty() {
         numbers::write_numbers(output, &numbers);
@@ -106,10 +106,10 @@ fn write_text_values(
 fn checked_text(layer: &ValueLayer, span: TextSpan) -> Result<&str, TileTooLarge> {
     let text = span.of(layer.texts());
     if text.len() != to_usize(span.len) {
-        return Err(TileTooLarge::Part("the span of a text is invalid"));
+        return Err(TileTooLarge::Malformed("the span of a text is invalid"));
     }
     if text.len() > MAX_TILE_TEXT_BYTES {
-        return Err(TileTooLarge::Part("a text is too long: store it as a long text"));
+        return Err(TileTooLarge::Malformed("a text is too long: store it as a long text"));
     }
     Ok(text)
 }
@@ -124,7 +124,7 @@ fn write_long_texts(
         return Ok(());
     }
     if !long_texts.iter().all(|long_text| is_long_text_length(long_text.byte_length)) {
-        return Err(TileTooLarge::Part("the length of a long text is out of range"));
+        return Err(TileTooLarge::Malformed("the length of a long text is out of range"));
     }
     let mut previews = Vec::with_capacity(long_texts.len());
     for long_text in &long_texts {
@@ -145,8 +145,9 @@ fn long_texts_in_value_order(layer: &ValueLayer) -> Result<Vec<&LongText>, TileT
     for value in layer.values() {
         if let TileValue::LongText(index) = value {
             let long_text = layer.long_texts().get(to_usize(*index));
-            long_texts
-                .push(long_text.ok_or(TileTooLarge::Part("the index of a long text is invalid"))?);
+            long_texts.push(
+                long_text.ok_or(TileTooLarge::Malformed("the index of a long text is invalid"))?,
+            );
         }
     }
     Ok(long_texts)

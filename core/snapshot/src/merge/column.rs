@@ -184,11 +184,11 @@ fn merge_formats(
             queues.push(queue);
         }
     }
-    let keeps_general = older_levels != OlderLevels::AbsentWithoutRangeFormats;
+    let may_general_hide_format = older_levels != OlderLevels::AbsentWithoutRangeFormats;
     visit_newest_rows(queues, |row, queue_index, format_index| {
         let source_layer = source_layers.get(queue_index);
         let Some(format) = source_layer.and_then(|layer| layer.get(format_index)) else { return };
-        if format != GENERAL || keeps_general {
+        if format != GENERAL || may_general_hide_format {
             merged_formats.push(row, format);
         }
     });

@@ -131,9 +131,9 @@ impl PendingTile {
         max_cells: usize,
         encode_tile: TileEncoder<'_>,
     ) -> Result<EncodedRows, RowTooLarge> {
-        let mut max_cells = max_cells;
+        let mut cell_limit = max_cells;
         loop {
-            let end_row = self.find_end_row(first_row, max_cells);
+            let end_row = self.find_end_row(first_row, cell_limit);
             let rows = first_row..end_row;
             let tile = self.tile.slice_rows(&rows, first_row, self.columns.first);
             let cell_count = tile.cells();
@@ -141,10 +141,11 @@ impl PendingTile {
                 self.update_density(object.stored.len(), cell_count);
                 return Ok(EncodedRows { end_row, cell_count, object });
             }
-            if rows.len() <= 1 {
+            let is_single_row = rows.len() <= 1;
+            if is_single_row {
                 return Err(RowTooLarge { row: first_row, column: self.columns.first });
             }
-            max_cells = (max_cells.min(cell_count) / 2).max(1);
+            cell_limit = (cell_limit.min(cell_count) / 2).max(1);
         }
     }
 

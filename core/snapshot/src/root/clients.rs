@@ -111,8 +111,7 @@ impl ClientMap {
 
     /// Records an entry's last mutation. Ids and times never decrease.
     pub fn note(&mut self, client: ClientKey, id: u64, entry_s: u64) {
-        let mutation =
-            self.last_mutations.entry(client).or_insert(LastMutation { id, entry_s });
+        let mutation = self.last_mutations.entry(client).or_insert(LastMutation { id, entry_s });
         mutation.id = mutation.id.max(id);
         mutation.entry_s = mutation.entry_s.max(entry_s);
     }
@@ -220,10 +219,7 @@ impl StoredNames {
         let name_lengths = self.groups.iter().chain(&self.client_names).map(String::len);
         let total_name_bytes: usize = name_lengths.sum();
         ensure(has_equal_lengths && is_sorted, "client names are unsorted or incomplete")?;
-        ensure(
-            total_name_bytes <= MAX_ROOT_CLIENT_NAME_BYTES,
-            "client names are too long in total",
-        )
+        ensure(total_name_bytes <= MAX_ROOT_CLIENT_NAME_BYTES, "client names are too long in total")
     }
 
     fn decode_names(
