@@ -196,7 +196,7 @@ pub async fn subscribe<S: Subscriber>(
             limit: subscription.limit,
             payloads: subscription.payloads,
         };
-        let poll_event = match client.feed(&query).await {
+        let poll_event = match client.feed_page(&query).await {
             Ok(page) => {
                 let is_at_end = page.at_end;
                 deliver_page(page, &mut progress, checkpoints, subscriber).await?;

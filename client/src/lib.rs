@@ -13,14 +13,10 @@
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), cellar::ClientError> {
-//! use cellar::{CellsQuery, Client};
-//! use cellar_api::wire::CreateRequest;
-//!
-//! let client = Client::new("http://127.0.0.1:8080", None)?;
-//! let created = client.create(&CreateRequest::new("budget 2026".into())).await?;
-//! let query = CellsQuery { range: Some("A1:G20".into()), ..CellsQuery::default() };
-//! for found in client.cells(created.id, &query).await?.cells {
-//!     println!("{}", found.cell.text());
+//! let client = cellar::Client::new("http://127.0.0.1:8080", None)?;
+//! let spreadsheet = client.create_spreadsheet("budget 2026").await?;
+//! for cell in spreadsheet.cells(cellar::CellsQuery::default()).collect().await? {
+//!     println!("{}", cell.cell.text());
 //! }
 //! # Ok(())
 //! # }
@@ -38,6 +34,7 @@ pub mod export;
 pub mod feed;
 mod file_target;
 pub mod files;
+mod follow;
 pub mod import;
 pub mod live;
 mod outbox;
@@ -50,8 +47,8 @@ pub mod text;
 pub mod user_file;
 
 pub use client::{
-    AttemptOutcome, BodyFault, CellsQuery, Client, FeedQuery, MAX_REPLY_BODY_BYTES, Pokes,
-    RequestCosts, SpreadsheetsQuery, author_of_token, read_body, subject_key_of_token,
-    subject_of_token,
+    AttemptOutcome, BodyFault, CellsQuery, Client, FeedQuery, ItemStream, MAX_REPLY_BODY_BYTES,
+    Pokes, RequestCosts, Spreadsheet, SpreadsheetsQuery, read_body,
 };
 pub use error::ClientError;
+pub use follow::FollowEvent;

@@ -6,12 +6,11 @@
 //! queries the server only if it finds one.
 
 use cellar_api::{wire::AppendReply, wire::EntryView, wire::MutationView, wire::SheetView};
-use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SheetId};
 
 use crate::text::escape;
-use crate::{Client, ClientError};
+use crate::{ClientError, Spreadsheet};
 
 /// Maximum number of sheet names in an error message.
 const MAX_LISTED_SHEETS: usize = 10;
@@ -67,12 +66,11 @@ pub(crate) fn find_possible_deletion(
 /// Queries the server for whether a sheet is deleted at `position`. The sheet must have existed
 /// before. Sheet numbers are never reused: undoing a deletion adds a sheet with a new number.
 pub(crate) async fn is_deleted_at(
-    client: &Client,
-    spreadsheet: LogId,
+    spreadsheet: &Spreadsheet,
     sheet: SheetId,
     position: Position,
 ) -> Result<bool, ClientError> {
-    let reply = client.sheets(spreadsheet, Some(position), None).await?;
+    let reply = spreadsheet.sheets(Some(position), None).await?;
     Ok(reply.sheets.iter().all(|view| view.sheet != sheet))
 }
 

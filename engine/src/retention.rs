@@ -16,7 +16,10 @@ use cellar_log::{
 };
 
 use crate::logs::{OffloadedRead, is_complete_segment, read_offloaded};
-use crate::ports::{BlobKey, Blobs, Clock, Entries, NewBlob, PortError, Retention};
+use crate::ports::{
+    BlobKey, Blobs, Clock, EVENTUALLY_CONSISTENT, Entries, NewBlob, PortError, Retention,
+    STRONGLY_CONSISTENT,
+};
 use crate::retry::retry_temporary_errors;
 use crate::sha256::sha256;
 
@@ -90,8 +93,8 @@ impl Offloader {
         retry_temporary_errors(self.clock.as_ref(), send_request).await
     }
 
-    /// Plans the retention of every segment of every log, one log at a time. Calls `report` for each
-    /// planned segment.
+    /// Plans the retention of every segment of every log, one log at a time. Calls `report` for
+    /// each planned segment.
     ///
     /// # Errors
     ///
@@ -134,8 +137,9 @@ impl Offloader {
             // A segment is closed when the next one is opened.
             let ended_s = log_segments.get(index + 1).map(|next_segment| next_segment.created_s);
             let plan = self.plan_segment(segment, newest_num, ended_s, policy).await?;
-            let Segment { log, num, .. } = *segment;
-            let last_entry = self.retry(|| self.entries.last(log, num, false)).await?;
+            let Segment { log: log_id, num, .. } = *segment;
+            let last_entry =
+                self.retry(|| self.entries.last(log_id, num, EVENTUALLY_CONSISTENT)).await?;
             let (entries, body_bytes) = match last_entry {
                 Some(entry) => {
                     (u64::from(entry.position.entry_number()) + 1, entry.header.segment_bytes)
@@ -177,8 +181,9 @@ impl Offloader {
             return Ok(false);
         }
         let Some(second_position) = first_position.next_in_segment() else { return Ok(true) };
-        let later_page =
-            self.retry(|| self.entries.page(segment.log, second_position, true)).await?;
+        let later_page = self
+            .retry(|| self.entries.page(segment.log, second_position, STRONGLY_CONSISTENT))
+            .await?;
         let has_only_end_segment = later_page.entries.len() <= 1;
         Ok(has_only_end_segment)
     }
@@ -221,19 +226,18 @@ impl Offloader {
 
     /// Packs a segment into an object and records the object key.
     async fn offload(&self, segment: &Segment) -> Result<OffloadedCopy, RetentionError> {
-        let Segment { log, num, .. } = *segment;
-        let entries = self.read_whole_segment(log, num).await?;
+        let Segment { log: log_id, num, .. } = *segment;
+        let entries = self.read_whole_segment(log_id, num).await?;
         let entries: Vec<Entry> = entries.iter().map(|entry| without_trim_mark(entry)).collect();
         let object = encode_offloaded(&entries).map_err(|fault| RetentionError::Offload {
-            log,
+            log: log_id,
             segment: num,
             fault,
         })?;
-        let key = offloaded_key(log, num, &object);
+        let key = offloaded_key(log_id, num, &object);
         let bytes = u64::try_from(object.len()).unwrap_or(u64::MAX);
         let blob = NewBlob {
-            key: BlobKey::new(key.clone())
-                .map_err(|error| PortError::permanent(error.to_string()))?,
+            key: BlobKey::new(key.clone()).map_err(PortError::from_permanent)?,
             sha256: sha256(&object),
             bytes: Bytes::from(object),
             content_type: Some("application/octet-stream".to_owned()),
@@ -241,34 +245,35 @@ impl Offloader {
             pending: false,
         };
         self.retry(|| self.blobs.put(blob.clone())).await?;
-        self.retry(|| self.retention.set_offloaded(log, num, &key)).await?;
+        self.retry(|| self.retention.set_offloaded(log_id, num, &key)).await?;
         Ok(OffloadedCopy { key, bytes })
     }
 
     /// Reads all entries of a closed segment.
     async fn read_whole_segment(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
     ) -> Result<Vec<Arc<Entry>>, RetentionError> {
         let mut entries: Vec<Arc<Entry>> = Vec::new();
         let mut next_position = Position::new(segment, 0).ok();
         while let Some(page_start) = next_position {
-            let page = self.retry(|| self.entries.page(log, page_start, true)).await?;
+            let page =
+                self.retry(|| self.entries.page(log_id, page_start, STRONGLY_CONSISTENT)).await?;
             let Some(last_entry) = page.entries.last() else { break };
             let is_too_large = usize::try_from(last_entry.header.segment_bytes)
                 .map_or(true, |segment_bytes| segment_bytes > MAX_OFFLOADED_BYTES);
             if is_too_large {
                 let fault = OffloadedFault::TooLarge;
-                return Err(RetentionError::Offload { log, segment, fault });
+                return Err(RetentionError::Offload { log: log_id, segment, fault });
             }
             next_position = if page.more { last_entry.position.next_in_segment() } else { None };
             entries.extend(page.entries);
         }
-        if is_complete_segment(&entries, log, segment) {
+        if is_complete_segment(&entries, log_id, segment) {
             return Ok(entries);
         }
-        Err(RetentionError::NotWhole { log, segment })
+        Err(RetentionError::NotWhole { log: log_id, segment })
     }
 
     async fn trim(
@@ -276,9 +281,8 @@ impl Offloader {
         segment: &Segment,
         offloaded_key: Option<&str>,
     ) -> Result<Trimmed, RetentionError> {
-        let Segment { log, num, .. } = *segment;
-        let segment_start =
-            Position::new(num, 0).map_err(|error| PortError::permanent(error.to_string()))?;
+        let Segment { log: log_id, num, .. } = *segment;
+        let segment_start = Position::new(num, 0).map_err(PortError::from_permanent)?;
         let (mut trim, mut action) = Trim::begin(segment_start, Fences::default());
         let mut last_store_error = None;
         loop {
@@ -287,10 +291,12 @@ impl Offloader {
                 TrimAction::Finish(Err(refusal)) => {
                     return Err(match (refusal, last_store_error) {
                         (TrimRefusal::Store, Some(error)) => RetentionError::Store(error),
-                        (refusal, _) => RetentionError::Trim { log, segment: num, refusal },
+                        (refusal, _) => RetentionError::Trim { log: log_id, segment: num, refusal },
                     });
                 }
-                action => self.retry(|| self.perform_trim(log, num, offloaded_key, &action)).await,
+                action => {
+                    self.retry(|| self.perform_trim(log_id, num, offloaded_key, &action)).await
+                }
             };
             let event = event.unwrap_or_else(|error| {
                 last_store_error = Some(error);
@@ -302,44 +308,44 @@ impl Offloader {
 
     async fn perform_trim(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         offloaded_key: Option<&str>,
         action: &TrimAction,
     ) -> Result<TrimEvent, PortError> {
         match action {
             TrimAction::ReadLast => {
-                Ok(TrimEvent::Last(self.entries.last(log, segment, true).await?))
+                Ok(TrimEvent::Last(self.entries.last(log_id, segment, STRONGLY_CONSISTENT).await?))
             }
             TrimAction::CheckOffloaded { last } => {
-                self.check_offloaded(log, segment, offloaded_key, *last).await
+                self.check_offloaded(log_id, segment, offloaded_key, *last).await
             }
             TrimAction::Mark { trimmed_s } => {
-                self.retention.mark_trimmed(log, segment, *trimmed_s).await?;
+                self.retention.mark_trimmed(log_id, segment, *trimmed_s).await?;
                 Ok(TrimEvent::Marked)
             }
             TrimAction::Read { from } => {
-                let page = self.entries.page(log, *from, true).await?;
+                let page = self.entries.page(log_id, *from, STRONGLY_CONSISTENT).await?;
                 Ok(TrimEvent::Page { entries: page.entries, has_more: page.more })
             }
             TrimAction::Delete { positions } => {
-                self.retention.delete(log, positions).await?;
+                self.retention.delete(log_id, positions).await?;
                 Ok(TrimEvent::Deleted)
             }
-            TrimAction::Finish(_) => Ok(TrimEvent::Failed),
+            TrimAction::Finish(_) => Err(PortError::permanent("the trim has finished")),
         }
     }
 
     /// Checks that the segment's offloaded copy is complete up to its last entry.
     async fn check_offloaded(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         offloaded_key: Option<&str>,
         last_position: Position,
     ) -> Result<TrimEvent, PortError> {
         let Some(object_key) = offloaded_key else { return Ok(TrimEvent::OffloadedIsIncomplete) };
-        match read_offloaded(self.blobs.as_ref(), log, segment, object_key).await? {
+        match read_offloaded(self.blobs.as_ref(), log_id, segment, object_key).await? {
             OffloadedRead::Whole(entries)
                 if entries.last().is_some_and(|end| end.position == last_position) =>
             {

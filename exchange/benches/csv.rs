@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::time::Instant;
 
-use cellar_exchange::{CsvImport, CsvOptions, FileSource, Import as _, Piece};
+use cellar_exchange::{CsvImport, CsvOptions, FileSource, Import as _, ImportStep};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rows: u64 =
@@ -27,12 +27,12 @@ fn read(mut import: CsvImport<FileSource>, rows: u64) -> Result<(), Box<dyn std:
     let begun = Instant::now();
     let cpu_before = cpu_seconds();
     let (mut cells, mut first_cells) = (0, 0.0);
-    while let Some(piece) = import.next()? {
-        match piece {
-            Piece::Working => {}
-            Piece::Restart => cells = 0,
-            Piece::Sheet(_) => first_cells = begun.elapsed().as_secs_f64(),
-            Piece::Block(block) => cells += block.tile.cells(),
+    while let Some(step) = import.next_step()? {
+        match step {
+            ImportStep::Working => {}
+            ImportStep::Restart => cells = 0,
+            ImportStep::Sheet(_) => first_cells = begun.elapsed().as_secs_f64(),
+            ImportStep::Block(block) => cells += block.tile.cells(),
         }
     }
     let seconds = begun.elapsed().as_secs_f64();

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::time::Instant;
 
 use cellar_exchange::{
-    BlockSize, FileSource, Import as _, OutCell, Piece, WorkbookImport, XlsxWriter,
+    BlockSize, CellToWrite, FileSource, Import as _, ImportStep, WorkbookImport, XlsxWriter,
 };
 use cellar_sheet::cell::Value;
 
@@ -21,8 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let begun = Instant::now();
     let mut import = WorkbookImport::open(FileSource(path), BlockSize::default())?;
     let mut cells = 0;
-    while let Some(piece) = import.next()? {
-        if let Piece::Block(block) = piece {
+    while let Some(step) = import.next_step()? {
+        if let ImportStep::Block(block) = step {
             cells += u64::try_from(block.tile.cells())?;
         }
     }
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn write(path: &std::path::Path, rows: u32) -> Result<(), Box<dyn std::error::Error>> {
     let mut writer = XlsxWriter::new(None)?;
-    writer.sheet("rows")?;
+    writer.start_sheet("rows")?;
     for row in 0..rows {
         for column in 0..10 {
             let number = f64::from(row.wrapping_mul(2_654_435_761) % 100_000) / 100.0;
@@ -42,7 +42,11 @@ fn write(path: &std::path::Path, rows: u32) -> Result<(), Box<dyn std::error::Er
                 _ => Value::Text(format!("Product {}", row % 200)),
             };
             let format = (column == 4).then_some("0.00");
-            writer.cell(row, column, &OutCell { value: &value, formula: None, format })?;
+            writer.write_cell(
+                row,
+                column,
+                &CellToWrite { value: &value, formula: None, format },
+            )?;
         }
     }
     Ok(writer.finish(File::create(path)?)?)

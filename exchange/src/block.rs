@@ -6,6 +6,11 @@ use cellar_base::limits::{
 use cellar_sheet::cell::{GENERAL, Value};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue, preview};
 
+/// Default number of rows of a block.
+const DEFAULT_BLOCK_ROWS: u32 = 1 << 16;
+/// Default number of cells of a block.
+const DEFAULT_BLOCK_CELLS: usize = MAX_TILE_CELLS / 8;
+
 /// A block of consecutive rows of a sheet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Block {
@@ -13,12 +18,12 @@ pub struct Block {
     /// `TileValue::LongText`, with their contents in `long_texts`.
     pub tile: Tile,
     /// Long texts in row order.
-    pub long_texts: Vec<LongBody>,
+    pub long_texts: Vec<LongBlockText>,
 }
 
 /// A text that is too long for a tile and is stored as a separate object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LongBody {
+pub struct LongBlockText {
     /// BLAKE3 hash of the text, which names the object.
     pub hash: [u8; 32],
     pub text: String,
@@ -49,7 +54,7 @@ pub struct BlockSize {
 
 impl Default for BlockSize {
     fn default() -> Self {
-        Self { rows: 1 << 16, cells: MAX_TILE_CELLS / 8 }
+        Self { rows: DEFAULT_BLOCK_ROWS, cells: DEFAULT_BLOCK_CELLS }
     }
 }
 
@@ -57,16 +62,16 @@ impl Block {
     /// Iterates over the cells row by row, copying each text. Callers that can process columns
     /// should use `tile` instead.
     pub fn cells(&self) -> impl Iterator<Item = BlockCell<'_>> {
-        let mut cells: Vec<(u32, &TileColumn)> = Vec::new();
+        let mut row_and_columns: Vec<(u32, &TileColumn)> = Vec::new();
         for column in &self.tile.columns {
             let mut rows: Vec<u32> = column.values.rows().to_vec();
             rows.extend_from_slice(column.formats.rows());
             rows.sort_unstable();
             rows.dedup();
-            cells.extend(rows.into_iter().map(|row| (row, column)));
+            row_and_columns.extend(rows.into_iter().map(|row| (row, column)));
         }
-        cells.sort_unstable_by_key(|(row, column)| (*row, column.column));
-        cells.into_iter().map(|(row, column)| BlockCell {
+        row_and_columns.sort_unstable_by_key(|(row, column)| (*row, column.column));
+        row_and_columns.into_iter().map(|(row, column)| BlockCell {
             row,
             column: column.column,
             value: self.value_at(column, row),
@@ -76,18 +81,18 @@ impl Block {
     }
 
     fn value_at(&self, column: &TileColumn, row: u32) -> Value {
-        let layer = &column.values;
-        let index = layer.rows().binary_search(&row).ok();
-        match index.and_then(|index| layer.values().get(index)) {
+        let value_layer = &column.values;
+        let Ok(index) = value_layer.rows().binary_search(&row) else { return Value::Empty };
+        match value_layer.values().get(index) {
             None | Some(TileValue::Empty) => Value::Empty,
             Some(TileValue::Number(number)) => Value::Number(*number),
-            Some(TileValue::Bool(value)) => Value::Bool(*value),
+            Some(TileValue::Bool(boolean)) => Value::Bool(*boolean),
             Some(TileValue::Error(code)) => Value::Error(*code),
-            Some(TileValue::Text(span)) => Value::Text(span.of(layer.texts()).to_owned()),
-            Some(TileValue::LongText(number)) => {
-                let hash = layer.long_text(*number).map(|long_text| long_text.hash);
-                let body = self.long_texts.iter().find(|body| Some(body.hash) == hash);
-                Value::Text(body.map(|body| body.text.clone()).unwrap_or_default())
+            Some(TileValue::Text(span)) => Value::Text(span.of(value_layer.texts()).to_owned()),
+            Some(TileValue::LongText(long_text_index)) => {
+                let hash = value_layer.long_text(*long_text_index).map(|long_text| long_text.hash);
+                let long_text = self.long_texts.iter().find(|text| Some(text.hash) == hash);
+                Value::Text(long_text.map(|long_text| long_text.text.clone()).unwrap_or_default())
             }
         }
     }
@@ -102,14 +107,14 @@ pub(crate) struct RowTooLong;
 pub(crate) struct BlockBuilder {
     size: BlockSize,
     columns: Vec<TileColumn>,
-    long_texts: Vec<LongBody>,
+    long_texts: Vec<LongBlockText>,
     first_row: Option<u32>,
     current_row: u32,
     cell_count: usize,
     /// Text length of the current block, in bytes.
     text_bytes: usize,
     /// Value of `text_bytes` at the start of the current row.
-    row_start_bytes: usize,
+    text_bytes_before_row: usize,
 }
 
 impl BlockBuilder {
@@ -122,7 +127,7 @@ impl BlockBuilder {
             current_row: 0,
             cell_count: 0,
             text_bytes: 0,
-            row_start_bytes: 0,
+            text_bytes_before_row: 0,
         }
     }
 
@@ -130,11 +135,11 @@ impl BlockBuilder {
     pub(crate) fn start_row(&mut self, row: u32) {
         self.first_row.get_or_insert(row);
         self.current_row = row;
-        self.row_start_bytes = self.text_bytes;
+        self.text_bytes_before_row = self.text_bytes;
     }
 
     /// Returns whether the current block must be taken before `next_row` starts.
-    pub(crate) fn is_full(&self, next_row: u32) -> bool {
+    pub(crate) fn is_full_before(&self, next_row: u32) -> bool {
         let first_row = self.first_row.unwrap_or(next_row);
         self.cell_count >= self.size.cells
             || self.text_bytes >= MAX_BLOCK_TEXT_BYTES
@@ -143,52 +148,50 @@ impl BlockBuilder {
 
     /// Returns the current block and starts a new one. Returns `None` if the current block has no
     /// cells.
-    pub(crate) fn take(&mut self) -> Option<Block> {
-        let is_empty = self.cell_count == 0;
+    pub(crate) fn take_block(&mut self) -> Option<Block> {
+        let has_cells = self.cell_count > 0;
         self.first_row = None;
         self.current_row = 0;
         self.cell_count = 0;
         self.text_bytes = 0;
-        self.row_start_bytes = 0;
-        if is_empty {
+        self.text_bytes_before_row = 0;
+        if !has_cells {
             return None;
         }
-        let filled_columns = self.columns.iter_mut().filter(|column| !column.is_empty());
-        let columns: Vec<TileColumn> = filled_columns
-            .map(|column| {
+        let mut filled_columns = Vec::new();
+        for column in &mut self.columns {
+            if !column.is_empty() {
                 // Allocate the capacity of the current block, because consecutive blocks are
                 // usually of similar size.
-                let next = column.with_same_capacity();
-                std::mem::replace(column, next)
-            })
-            .collect();
+                let empty_column = column.with_same_capacity();
+                filled_columns.push(std::mem::replace(column, empty_column));
+            }
+        }
         let long_texts = std::mem::take(&mut self.long_texts);
-        Some(Block { tile: Tile { columns }, long_texts })
+        Some(Block { tile: Tile { columns: filled_columns }, long_texts })
     }
 
     /// Adds a non-text value to the current row.
     pub(crate) fn push_value(&mut self, column: u32, value: TileValue) {
         let row = self.current_row;
-        if let Some(target) = self.column_mut(column) {
-            target.values.push(row, value);
+        if let Some(tile_column) = self.column_or_create(column) {
+            tile_column.values.push(row, value);
             self.cell_count += 1;
         }
     }
 
     /// Adds a text to the current row.
     pub(crate) fn push_text(&mut self, column: u32, text: &str) -> Result<(), RowTooLong> {
-        self.count_text(text)?;
+        self.add_text_bytes(text)?;
         let row = self.current_row;
-        let Some(target) = self.column_mut(column) else {
-            return Ok(());
-        };
+        let Some(tile_column) = self.column_or_create(column) else { return Ok(()) };
         if text.len() > MAX_TILE_TEXT_BYTES {
             let hash = *blake3::hash(text.as_bytes()).as_bytes();
-            let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
-            target.values.push_long_text(row, preview(text), hash, bytes);
-            self.long_texts.push(LongBody { hash, text: text.to_owned() });
+            let byte_length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+            tile_column.values.push_long_text(row, preview(text), hash, byte_length);
+            self.long_texts.push(LongBlockText { hash, text: text.to_owned() });
         } else {
-            target.values.push_text(row, text);
+            tile_column.values.push_text(row, text);
         }
         self.cell_count += 1;
         Ok(())
@@ -196,10 +199,10 @@ impl BlockBuilder {
 
     /// Adds a cell's formula to the current row. The cell's value must be added first.
     pub(crate) fn push_formula(&mut self, column: u32, formula: &str) -> Result<(), RowTooLong> {
-        self.count_text(formula)?;
+        self.add_text_bytes(formula)?;
         let row = self.current_row;
-        if let Some(target) = self.column_mut(column) {
-            target.formulas.push(row, formula);
+        if let Some(tile_column) = self.column_or_create(column) {
+            tile_column.formulas.push(row, formula);
         }
         Ok(())
     }
@@ -210,23 +213,23 @@ impl BlockBuilder {
             return;
         }
         let row = self.current_row;
-        if let Some(target) = self.column_mut(column) {
-            let has_value = target.values.rows().last() == Some(&row);
-            target.formats.push(row, format);
+        if let Some(tile_column) = self.column_or_create(column) {
+            let has_value = tile_column.values.rows().last() == Some(&row);
+            tile_column.formats.push(row, format);
             if !has_value {
                 self.cell_count += 1;
             }
         }
     }
 
-    fn count_text(&mut self, text: &str) -> Result<(), RowTooLong> {
+    fn add_text_bytes(&mut self, text: &str) -> Result<(), RowTooLong> {
         self.text_bytes = self.text_bytes.saturating_add(text.len());
-        let row_bytes = self.text_bytes.saturating_sub(self.row_start_bytes);
+        let row_bytes = self.text_bytes.saturating_sub(self.text_bytes_before_row);
         if row_bytes > MAX_IMPORT_ROW_BYTES { Err(RowTooLong) } else { Ok(()) }
     }
 
     /// Returns a column, creating it and any missing columns before it.
-    fn column_mut(&mut self, column: u32) -> Option<&mut TileColumn> {
+    fn column_or_create(&mut self, column: u32) -> Option<&mut TileColumn> {
         let index = usize::try_from(column).ok()?;
         while self.columns.len() <= index {
             let next_column = u32::try_from(self.columns.len()).ok()?;
@@ -245,30 +248,30 @@ mod tests {
     fn a_block_is_full_with_its_cells_rows_or_texts() {
         let size = BlockSize { rows: 10, cells: 3 };
         let mut builder = BlockBuilder::new(size);
-        assert!(builder.take().is_none());
+        assert!(builder.take_block().is_none());
         builder.start_row(7);
         builder.push_value(2, TileValue::Bool(true));
         builder.push_format(2, "0");
         builder.push_format(0, "0");
-        assert!(!builder.is_full(16) && builder.is_full(17));
+        assert!(!builder.is_full_before(16) && builder.is_full_before(17));
         builder.push_format(4, GENERAL);
-        assert!(!builder.is_full(8));
+        assert!(!builder.is_full_before(8));
         builder.push_value(5, TileValue::Empty);
-        assert!(builder.is_full(8));
-        let block = builder.take().unwrap();
+        assert!(builder.is_full_before(8));
+        let block = builder.take_block().unwrap();
         assert_eq!((block.tile.first_row(), block.tile.end()), (Some(7), 8));
         let cells: Vec<_> =
             block.cells().map(|cell| (cell.row, cell.column, cell.format)).collect();
         assert_eq!(cells, [(7, 0, Some("0")), (7, 2, Some("0")), (7, 5, None)]);
-        assert!(builder.take().is_none());
+        assert!(builder.take_block().is_none());
         let text = "x".repeat(MAX_TILE_TEXT_BYTES);
         let mut builder = BlockBuilder::new(BlockSize::default());
         for row in 0..u32::try_from(MAX_BLOCK_TEXT_BYTES / MAX_TILE_TEXT_BYTES).unwrap() {
-            assert!(!builder.is_full(row));
+            assert!(!builder.is_full_before(row));
             builder.start_row(row);
             builder.push_text(0, &text).unwrap();
         }
-        assert!(builder.is_full(0));
+        assert!(builder.is_full_before(0));
     }
 
     #[test]
@@ -279,13 +282,13 @@ mod tests {
         let longer = format!("{}ä", "x".repeat(MAX_TILE_TEXT_BYTES - 1));
         builder.push_text(0, &longest).unwrap();
         builder.push_text(1, &longer).unwrap();
-        let block = builder.take().unwrap();
+        let block = builder.take_block().unwrap();
         let column = |index: usize| &block.tile.columns[index].values;
         assert!(matches!(column(0).values(), [TileValue::Text(_)]));
         let LongText { preview, hash, byte_length } = *column(1).long_text(0).unwrap();
         assert_eq!(preview.of(column(1).texts()), longer.trim_end_matches('ä'));
         assert_eq!(byte_length, u32::try_from(longer.len()).unwrap());
-        assert_eq!(block.long_texts, [LongBody { hash, text: longer.clone() }]);
+        assert_eq!(block.long_texts, [LongBlockText { hash, text: longer.clone() }]);
         assert_eq!(hash, *blake3::hash(longer.as_bytes()).as_bytes());
     }
 }

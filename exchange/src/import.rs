@@ -3,9 +3,9 @@
 use crate::{Block, ReadError};
 
 /// An import in progress, which reads the file on demand. To cancel the import, stop calling
-/// [`Import::next`].
+/// [`Import::next_step`].
 pub trait Import {
-    /// Returns the next piece: for each sheet its start, followed by its blocks from top to bottom.
+    /// Returns the next step: for each sheet its start, followed by its blocks from top to bottom.
     /// Returns `None` after the whole file has been read.
     ///
     /// Each call does a bounded amount of work. Only a long part of a workbook without cells can
@@ -13,15 +13,15 @@ pub trait Import {
     ///
     /// # Errors
     /// Returns a [`ReadError`] if the file cannot be read. After an error, the import returns no
-    /// further pieces.
-    fn next(&mut self) -> Result<Option<Piece>, ReadError>;
+    /// further steps.
+    fn next_step(&mut self) -> Result<Option<ImportStep>, ReadError>;
 
     fn progress(&self) -> ImportProgress;
 }
 
-/// A piece of a file.
+/// A step of an import.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Piece {
+pub enum ImportStep {
     /// The import is still analysing the file; no new cells are available.
     Working,
     /// A new sheet starts, and the previous sheet is complete.

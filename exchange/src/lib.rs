@@ -6,11 +6,11 @@
 //! accepts cells row by row. No input causes a panic.
 //!
 //! ```
-//! use cellar_exchange::{CsvImport, CsvOptions, Import, Piece};
+//! use cellar_exchange::{CsvImport, CsvOptions, Import, ImportStep};
 //! let file: &[u8] = b"name,price\ntea,2.50\n";
 //! let mut import = CsvImport::open(file, &CsvOptions::default())?;
-//! while let Some(piece) = import.next()? {
-//!     if let Piece::Block(block) = piece {
+//! while let Some(step) = import.next_step()? {
+//!     if let ImportStep::Block(block) = step {
 //!         assert_eq!(block.tile.cells(), 4);
 //!     }
 //! }
@@ -18,12 +18,12 @@
 //! ```
 
 mod block;
+mod cell_to_write;
 mod csv;
 mod error;
 mod file_format;
 mod import;
 mod ods;
-mod out;
 mod source;
 mod typing;
 mod workbook;
@@ -31,12 +31,12 @@ mod xlsb;
 mod xlsx;
 mod xlsx_out;
 
-pub use block::{Block, BlockCell, BlockSize, LongBody};
+pub use block::{Block, BlockCell, BlockSize, LongBlockText};
+pub use cell_to_write::CellToWrite;
 pub use csv::{CsvImport, CsvOptions, CsvWriter, Survey};
 pub use error::{ReadError, WorkbookError, WriteError};
 pub use file_format::FileFormat;
-pub use import::{Import, ImportProgress, Piece, SheetStart};
-pub use out::OutCell;
+pub use import::{Import, ImportProgress, ImportStep, SheetStart};
 pub use source::{FileSource, Source};
 pub use typing::{ColumnKind, ColumnTypes, ColumnTyping, NotColumnTypes, TypeChoice};
 pub use workbook::WorkbookImport;

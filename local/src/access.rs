@@ -22,10 +22,10 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use subtle::ConstantTimeEq as _;
 
-use crate::aws_json::{TARGET, error};
+use crate::aws_json::{TARGET, error_response};
 use crate::error::LocalError;
 use crate::roles::{Caller, Denied, RequestParser, Roles};
-use crate::server::{ServerThread, Stopped};
+use crate::server::{ServerThread, StopSignal, wait_for_stop};
 use crate::serving;
 use crate::state::Credentials;
 
@@ -54,7 +54,7 @@ pub(crate) struct Service {
 #[derive(Clone)]
 pub(crate) struct Access {
     service: Service,
-    hosts: Arc<[String]>,
+    own_hosts: Arc<[String]>,
     roles: Arc<Roles>,
 }
 
@@ -80,19 +80,19 @@ const WRONG_SIGNATURE: AuthError =
 /// Serves a service on a free port until the returned server is dropped. Requests must be signed
 /// with a known key and permitted by the caller's role.
 pub(crate) async fn serve_guarded(
-    what: &'static str,
+    server_name: &'static str,
     service: Service,
     roles: Arc<Roles>,
     router: Router,
 ) -> Result<ServerThread, LocalError> {
-    ServerThread::start(what, async move |listener, stopped: Stopped| {
+    ServerThread::start(server_name, async move |listener, stop_signal: StopSignal| {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let access = Access::new(service, address, roles);
         // The guard has already limited the body length.
-        let router = router
+        let guarded_router = router
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state(access, Access::guard));
-        serving::serve(listener, router, async { drop(stopped.await) }).await;
+        serving::serve(listener, guarded_router, wait_for_stop(stop_signal)).await;
         Ok(())
     })
     .await
@@ -101,8 +101,8 @@ pub(crate) async fn serve_guarded(
 impl Access {
     /// Creates the request checks for a server of `service` at `address`.
     pub(crate) fn new(service: Service, address: SocketAddr, roles: Arc<Roles>) -> Self {
-        let hosts = [address.to_string(), format!("localhost:{}", address.port())];
-        Self { service, hosts: Arc::new(hosts), roles }
+        let own_hosts = [address.to_string(), format!("localhost:{}", address.port())];
+        Self { service, own_hosts: Arc::new(own_hosts), roles }
     }
 
     /// Middleware that forwards permitted requests and rejects all others.
@@ -112,39 +112,50 @@ impl Access {
         next: Next,
     ) -> Response {
         let (parts, body) = request.into_parts();
-        if let Err(error) = access.check_sender(&parts.headers) {
-            return forbidden(error);
+        if let Err(auth_error) = access.check_sender(&parts.headers) {
+            return forbidden_response(auth_error);
         }
-        let Ok(body) = to_bytes(body, MAX_BODY_BYTES).await else {
-            let why = format!("a request has at most {MAX_BODY_BYTES} bytes");
-            return error(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLargeException", &why);
+        let Ok(body_bytes) = to_bytes(body, MAX_BODY_BYTES).await else {
+            let message = format!("a request has at most {MAX_BODY_BYTES} bytes");
+            return error_response(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "RequestEntityTooLargeException",
+                &message,
+            );
         };
-        let caller = match access.check_signature(&parts, &body, SystemTime::now()) {
+        let caller = match access.check_signature(&parts, &body_bytes, SystemTime::now()) {
             Ok(caller) => caller,
-            Err(error) => return forbidden(error),
+            Err(auth_error) => return forbidden_response(auth_error),
         };
-        if let Some(denial) = access.authorize(caller, &parts.headers, &body) {
+        if let Err(denial) = access.check_permissions(caller, &parts.headers, &body_bytes) {
             return denial;
         }
-        next.run(Request::from_parts(parts, Body::from(body))).await
+        next.run(Request::from_parts(parts, Body::from(body_bytes))).await
     }
 
     /// Returns an error response if the caller's role does not permit the request. The operator has
     /// all permissions.
-    fn authorize(&self, caller: Caller, headers: &HeaderMap, body: &[u8]) -> Option<Response> {
+    #[allow(clippy::result_large_err, reason = "the response is returned to the client")]
+    fn check_permissions(
+        &self,
+        caller: Caller,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<(), Response> {
         if caller == Caller::Operator {
-            return None;
+            return Ok(());
         }
-        let requests = match (self.service.parse)(headers, body) {
-            Ok(requests) => requests,
-            // Reject malformed requests, because the service might parse them differently.
-            Err(why) => {
-                return Some(error(StatusCode::BAD_REQUEST, "SerializationException", &why));
+        // Reject malformed requests, because the service might parse them differently.
+        let access_requests = (self.service.parse)(headers, body).map_err(|message| {
+            error_response(StatusCode::BAD_REQUEST, "SerializationException", &message)
+        })?;
+        for access_request in &access_requests {
+            if let Err(Denied(message)) = self.roles.check(caller, access_request) {
+                let status = self.service.denied_status;
+                return Err(error_response(status, "AccessDeniedException", &message));
             }
-        };
-        let Denied(why) =
-            requests.iter().find_map(|request| self.roles.check(caller, request).err())?;
-        Some(error(self.service.denied_status, "AccessDeniedException", &why))
+        }
+        Ok(())
     }
 
     /// Checks the headers other than the signature. A page on a domain that resolves to 127.0.0.1
@@ -153,12 +164,15 @@ impl Access {
         if headers.contains_key(ORIGIN) {
             return Err(FROM_A_PAGE);
         }
-        let host = single_header(headers, HOST.as_str());
-        if !host.is_some_and(|host| self.hosts.iter().any(|own| own == host)) {
-            return Err(OTHER_HOST);
+        match single_header(headers, HOST.as_str()) {
+            Some(host) if self.own_hosts.iter().any(|own_host| own_host == host) => {}
+            _ => return Err(OTHER_HOST),
         }
         let authorization = Authorization::parse(headers).ok_or(UNSIGNED)?;
-        self.roles.signer(authorization.access_key).ok_or(OTHER_KEY).map(drop)
+        if self.roles.signer(authorization.access_key).is_none() {
+            return Err(OTHER_KEY);
+        }
+        Ok(())
     }
 
     /// Verifies a request's signature with the claimed access key and returns the key's owner.
@@ -168,28 +182,32 @@ impl Access {
         body: &[u8],
         now: SystemTime,
     ) -> Result<Caller, AuthError> {
-        let claimed = Authorization::parse(&parts.headers).ok_or(UNSIGNED)?;
-        let (caller, credentials) = self.roles.signer(claimed.access_key).ok_or(OTHER_KEY)?;
-        let signed: Vec<&str> = claimed.signed_headers.split(';').collect();
-        if REQUIRED_SIGNED_HEADERS.iter().any(|name| !signed.contains(name)) {
+        let authorization = Authorization::parse(&parts.headers).ok_or(UNSIGNED)?;
+        let (caller, credentials) = self.roles.signer(authorization.access_key).ok_or(OTHER_KEY)?;
+        let signed_headers: Vec<&str> = authorization.signed_headers.split(';').collect();
+        if REQUIRED_SIGNED_HEADERS.iter().any(|header| !signed_headers.contains(header)) {
             return Err(WRONG_SIGNATURE);
         }
-        let time = single_header(&parts.headers, DATE).and_then(parse_time).ok_or(WRONG_TIME)?;
-        let skew = now.duration_since(time).unwrap_or_else(|earlier| earlier.duration());
+        let signed_at =
+            single_header(&parts.headers, DATE).and_then(parse_time).ok_or(WRONG_TIME)?;
+        let skew = match now.duration_since(signed_at) {
+            Ok(age) => age,
+            Err(signed_in_future) => signed_in_future.duration(),
+        };
         if skew > MAX_SKEW {
             return Err(WRONG_TIME);
         }
-        let signer = Signer { credentials, region: claimed.region, time };
-        let expected = self.sign(parts, body, &signed, &signer).ok_or(WRONG_SIGNATURE)?;
-        if is_equal_in_constant_time(&expected, claimed.signature) {
-            Ok(caller)
-        } else {
-            Err(WRONG_SIGNATURE)
+        let signer = Signer { credentials, region: authorization.region, signed_at };
+        let expected_signature =
+            self.compute_signature(parts, body, &signed_headers, &signer).ok_or(WRONG_SIGNATURE)?;
+        if !is_equal_in_constant_time(&expected_signature, authorization.signature) {
+            return Err(WRONG_SIGNATURE);
         }
+        Ok(caller)
     }
 
     /// Returns a request's signature, or `None` if the request cannot be signed.
-    fn sign(
+    fn compute_signature(
         &self,
         parts: &Parts,
         body: &[u8],
@@ -199,30 +217,32 @@ impl Access {
         let Credentials { access_key, secret_key } = signer.credentials;
         let identity =
             SigningCredentials::new(access_key, secret_key, None, None, "state folder").into();
-        // Clients never repeat a header, so repeated headers need not be joined.
-        let headers =
-            signed_headers.iter().map(|name| Some((*name, single_header(&parts.headers, name)?)));
-        let headers: Vec<(&str, &str)> = headers.collect::<Option<_>>()?;
         let mut settings = SigningSettings::default();
         settings.excluded_headers = None;
         let params = SigningParams::builder()
             .identity(&identity)
             .region(signer.region)
             .name(self.service.name)
-            .time(signer.time)
+            .time(signer.signed_at)
             .settings(settings)
             .build()
             .ok()?;
-        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-        let url = format!("http://{}{path}", single_header(&parts.headers, HOST.as_str())?);
-        let request = SignableRequest::new(
+        // Clients never repeat a header, so repeated headers need not be joined.
+        let mut headers = Vec::new();
+        for header_name in signed_headers {
+            headers.push((*header_name, single_header(&parts.headers, header_name)?));
+        }
+        let host = single_header(&parts.headers, HOST.as_str())?;
+        let path_and_query = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+        let signable_request = SignableRequest::new(
             parts.method.as_str(),
-            url,
+            format!("http://{host}{path_and_query}"),
             headers.into_iter(),
             SignableBody::Bytes(body),
         )
         .ok()?;
-        Some(sign(request, &params.into()).ok()?.signature().to_owned())
+        let signed = sign(signable_request, &params.into()).ok()?;
+        Some(signed.signature().to_owned())
     }
 }
 
@@ -230,7 +250,7 @@ impl Access {
 struct Signer<'a> {
     credentials: &'a Credentials,
     region: &'a str,
-    time: SystemTime,
+    signed_at: SystemTime,
 }
 
 /// Fields of an AWS Signature Version 4 `Authorization` header.
@@ -243,19 +263,31 @@ struct Authorization<'a> {
 
 impl<'a> Authorization<'a> {
     fn parse(headers: &'a HeaderMap) -> Option<Self> {
-        let fields = single_header(headers, AUTHORIZATION.as_str())?.strip_prefix(ALGORITHM)?;
-        let field = |name: &str| {
-            let mut fields = fields.split(',').filter_map(|field| field.trim().split_once('='));
-            fields.find(|(found, _)| *found == name).map(|(_, value)| value)
-        };
+        let field_list = single_header(headers, AUTHORIZATION.as_str())?.strip_prefix(ALGORITHM)?;
         // The format is `KEY/DAY/REGION/SERVICE/aws4_request`. A wrong day or service changes the
         // signature.
-        let mut credential = field("Credential")?.split('/');
-        let (access_key, _day, region) =
-            (credential.next()?, credential.next()?, credential.next()?);
-        let (signed_headers, signature) = (field("SignedHeaders")?, field("Signature")?);
-        Some(Self { access_key, region, signed_headers, signature })
+        let mut credential_parts = field_value(field_list, "Credential")?.split('/');
+        let access_key = credential_parts.next()?;
+        let _day = credential_parts.next()?;
+        let region = credential_parts.next()?;
+        Some(Self {
+            access_key,
+            region,
+            signed_headers: field_value(field_list, "SignedHeaders")?,
+            signature: field_value(field_list, "Signature")?,
+        })
     }
+}
+
+/// Returns the value of a field in a list such as `NAME=VALUE, NAME=VALUE`.
+fn field_value<'a>(field_list: &'a str, name: &str) -> Option<&'a str> {
+    for field in field_list.split(',') {
+        match field.trim().split_once('=') {
+            Some((field_name, value)) if field_name == name => return Some(value),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Returns the value of a header that must occur exactly once.
@@ -266,12 +298,12 @@ fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 }
 
 /// Parses a timestamp such as `20261121T080000Z`.
-fn parse_time(text: &str) -> Option<SystemTime> {
-    let (date, time) = text.split_once('T')?;
+fn parse_time(timestamp: &str) -> Option<SystemTime> {
+    let (date, time) = timestamp.split_once('T')?;
     let (year, month, day) = (date.get(..4)?, date.get(4..6)?, date.get(6..)?);
     let (hour, minute, second) = (time.get(..2)?, time.get(2..4)?, time.get(4..)?);
-    let text = format!("{year}-{month}-{day}T{hour}:{minute}:{second}");
-    humantime::parse_rfc3339(&text).ok()
+    let rfc3339_timestamp = format!("{year}-{month}-{day}T{hour}:{minute}:{second}");
+    humantime::parse_rfc3339(&rfc3339_timestamp).ok()
 }
 
 /// Compares two strings in constant time, to resist timing attacks.
@@ -280,8 +312,8 @@ fn is_equal_in_constant_time(left: &str, right: &str) -> bool {
 }
 
 /// Responds with status 403 and without CORS headers, so that a web page cannot read the response.
-fn forbidden((code, message): AuthError) -> Response {
-    error(StatusCode::FORBIDDEN, code, message)
+fn forbidden_response((code, message): AuthError) -> Response {
+    error_response(StatusCode::FORBIDDEN, code, message)
 }
 
 #[cfg(test)]

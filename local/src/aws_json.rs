@@ -13,17 +13,20 @@ pub(crate) const JSON: &str = "application/x-amz-json-1.0";
 /// Returns a request's operation without the service's `prefix`, or the empty string if the header
 /// is missing or has another prefix.
 pub(crate) fn operation<'a>(headers: &'a HeaderMap, prefix: &str) -> &'a str {
-    let target = headers.get(TARGET).and_then(|target| target.to_str().ok());
-    target.and_then(|target| target.strip_prefix(prefix)).unwrap_or_default()
+    let Some(target) = headers.get(TARGET).and_then(|target| target.to_str().ok()) else {
+        return "";
+    };
+    target.strip_prefix(prefix).unwrap_or_default()
 }
 
 /// Builds an error response.
-pub(crate) fn error(status: StatusCode, kind: &str, message: &str) -> Response {
-    let kind = format!("com.amazon.coral.service#{kind}");
-    reply(status, json!({ "__type": kind, "message": message }).to_string().into_bytes())
+pub(crate) fn error_response(status: StatusCode, code: &str, message: &str) -> Response {
+    let error_type = format!("com.amazon.coral.service#{code}");
+    let body = json!({ "__type": error_type, "message": message });
+    json_response(status, body.to_string().into_bytes())
 }
 
 /// Builds a response with a JSON body.
-pub(crate) fn reply(status: StatusCode, json: Vec<u8>) -> Response {
+pub(crate) fn json_response(status: StatusCode, json: Vec<u8>) -> Response {
     (status, [(CONTENT_TYPE, JSON)], json).into_response()
 }

@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Clock, PendingTags};
+use cellar_engine::ports::{Clock, PendingTags, Pokes};
 use cellar_engine::system::SystemClock;
 use cellar_runtime::api::{self, ApiState, BodyBudget};
 use cellar_runtime::settings::{ApiSettings, SnapshotSettings};
@@ -24,7 +24,7 @@ use crate::buckets::Buckets;
 use crate::database;
 use crate::error::LocalError;
 use crate::events::{EventSources, SourceContext};
-use crate::functions::{EventFunctions, MakeBuilder, snapshot_settings, url_function};
+use crate::functions::{EventFunctions, MakeBuilder, read_snapshot_settings, read_url_function};
 use crate::names::Names;
 use crate::pokes::LocalPokes;
 use crate::queues::{self, LocalQueue, Queues};
@@ -36,8 +36,8 @@ use crate::store::EventStore;
 use crate::{cors, serving, tables};
 
 /// Timeout for stopping the event sources.
-const SOURCES_END: Duration = Duration::from_secs(3);
-const STOP_POLL: Duration = Duration::from_millis(200);
+const MAX_SOURCES_STOP: Duration = Duration::from_secs(3);
+const STOP_POLL_PERIOD: Duration = Duration::from_millis(200);
 
 /// Local stack settings that are not part of the template.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,8 +84,8 @@ pub struct LocalCloud {
     // Fields drop in this order: event sources and servers stop before the lock is released.
     sources: EventSources,
     pokes: Arc<LocalPokes>,
-    database: ServerThread,
-    buckets: ServerThread,
+    database_server: ServerThread,
+    bucket_server: ServerThread,
     queue_server: ServerThread,
     _lock: Lock,
 }
@@ -118,40 +118,44 @@ impl LocalCloud {
     ) -> Result<Self, LocalError> {
         let lock = folder.lock()?;
         let mut manifest = folder.open(&options.stack)?;
-        let (listener, url) = listen(options.port).await?;
+        let (listener, url) = bind_port(options.port).await?;
         let names = Names { template, stack: &options.stack, url: url.clone() };
-        let function = url_function(template, &names)?;
+        let function = read_url_function(template, &names)?;
         let database = database::open(&folder.database())?;
-        manifest.tables = tables::create_missing(&database, template, &names, &manifest.tables)?;
+        manifest.tables =
+            tables::create_missing_tables(&database, template, &names, &manifest.tables)?;
         let buckets = Buckets::open(folder, template, &names, &manifest.buckets)?;
         manifest.buckets = buckets.names();
         let credentials = folder.credentials()?;
         let roles = Arc::new(Roles::open(template, &names, &credentials)?);
-        let buckets = buckets.serve(&roles, &ports.clock).await?;
-        let server = database::start(database.clone(), Arc::clone(&roles)).await?;
+        let bucket_server = buckets.serve(&roles, &ports.clock).await?;
+        let database_server = database::start(database.clone(), Arc::clone(&roles)).await?;
         let services = Services {
-            database_url: server.url(),
-            buckets_url: buckets.url(),
+            database_url: database_server.url(),
+            buckets_url: bucket_server.url(),
             roles: Arc::clone(&roles),
         };
         let SnapshotClients { dynamodb, s3, .. } = services.clients(&function.id, &ports.clock)?;
         let (queues, sources) =
-            open_event_sources(template, &names, folder, ports, (&services, &database))?;
+            open_event_sources(template, &names, folder, ports, &services, &database)?;
         let queue_server = queues::start(queues.clone(), Arc::clone(&roles)).await?;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
         let pokes = Arc::new(LocalPokes::default());
-        let (followed, clock) = (Arc::clone(&pokes) as _, Arc::new(SystemClock));
-        let state = ApiState::with_pokes(&function.settings, dynamodb, s3, followed, clock)?;
-        let (meter, body_budget) = (Arc::clone(state.meter()), Arc::clone(state.body_budget()));
+        let api_pokes: Arc<dyn Pokes> = Arc::clone(&pokes) as _;
+        let api_clock = Arc::new(SystemClock);
+        let state = ApiState::with_pokes(&function.settings, dynamodb, s3, api_pokes, api_clock)?;
+        let meter = Arc::clone(state.meter());
+        let body_budget = Arc::clone(state.body_budget());
         state.warm_up().await;
         let router = match &function.cors {
-            Some(property) => api::router(state).layer(cors::function_url_layer(property)),
+            Some(cors) => api::router(state).layer(cors::function_url_layer(cors)),
             None => api::router(state),
         };
-        let snapshots = snapshot_settings(template, &names)?;
-        let servers = Servers { database: &server, buckets: &buckets, queues: &queue_server };
-        folder.record_endpoints(&servers.endpoints(&function.settings, snapshots))?;
+        let snapshot_settings = read_snapshot_settings(template, &names)?;
+        let servers =
+            Servers { database: &database_server, buckets: &bucket_server, queues: &queue_server };
+        folder.record_endpoints(&servers.endpoints(&function.settings, snapshot_settings))?;
         folder.record_running(&Running {
             pid: std::process::id(),
             url: url.clone(),
@@ -170,8 +174,8 @@ impl LocalCloud {
             queues,
             sources,
             pokes,
-            database: server,
-            buckets,
+            database_server,
+            bucket_server,
             queue_server,
             _lock: lock,
         })
@@ -192,13 +196,13 @@ impl LocalCloud {
     /// Returns the embedded DynamoDB's endpoint.
     #[must_use]
     pub fn database_url(&self) -> String {
-        self.database.url()
+        self.database_server.url()
     }
 
     /// Returns the embedded S3's endpoint. Bucket names are part of the path.
     #[must_use]
     pub fn buckets_url(&self) -> String {
-        self.buckets.url()
+        self.bucket_server.url()
     }
 
     /// Returns the embedded SQS endpoint.
@@ -241,8 +245,9 @@ impl LocalCloud {
     /// Serves until `shutdown` resolves or a stop is requested through the state directory
     /// ([`StateFolder::request_stop`]). In-flight requests are completed.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) {
-        let (folder, pokes) = (self.folder.clone(), self.pokes);
-        let end = async move {
+        let folder = self.folder.clone();
+        let pokes = self.pokes;
+        let shutdown_or_stop_request = async move {
             tokio::select! {
                 () = shutdown => {}
                 () = wait_for_stop_request(&folder) => {}
@@ -250,17 +255,18 @@ impl LocalCloud {
             // End the poke streams first, because the server waits for open responses.
             pokes.end();
         };
-        let (stop, stopped) = watch::channel(false);
-        let written = self.sources.written();
-        let mut sources = self.sources.run(&stopped);
-        let notify = move |request, next| notify_sources(written.clone(), request, next);
-        serving::serve(self.listener, self.router.layer(from_fn(notify)), end).await;
-        stop.send_replace(true);
+        let (stop_sender, stop_receiver) = watch::channel(false);
+        let write_notifier = self.sources.write_notifier();
+        let mut source_tasks = self.sources.run(&stop_receiver);
+        let notify = move |request, next| notify_sources(write_notifier.clone(), request, next);
+        let router = self.router.layer(from_fn(notify));
+        serving::serve(self.listener, router, shutdown_or_stop_request).await;
+        stop_sender.send_replace(true);
         // Each event source stops between two invocations. An invocation that exceeds the timeout
         // is aborted, and its records are processed again after the next start.
-        let all_stopped = async { while sources.join_next().await.is_some() {} };
-        if tokio::time::timeout(SOURCES_END, all_stopped).await.is_err() {
-            sources.shutdown().await;
+        let all_stopped = async { while source_tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(MAX_SOURCES_STOP, all_stopped).await.is_err() {
+            source_tasks.shutdown().await;
         }
     }
 }
@@ -273,31 +279,40 @@ struct Servers<'a> {
 }
 
 impl Servers<'_> {
-    fn endpoints(&self, api: &ApiSettings, snapshots: Option<SnapshotSettings>) -> Endpoints {
+    fn endpoints(
+        &self,
+        api_settings: &ApiSettings,
+        snapshot_settings: Option<SnapshotSettings>,
+    ) -> Endpoints {
+        let snapshots = snapshot_settings.map(|settings| SnapshotEndpoints {
+            queues_url: self.queues.url(),
+            snapshot_queue: settings.snapshot_queue,
+            pending_snapshots_table: settings.pending_snapshots_table,
+        });
         Endpoints {
             database_url: self.database.url(),
-            entry_table: api.entry_table.clone(),
-            segment_table: api.segment_table.clone(),
-            event_stream_table: Some(api.event_stream_table.clone()),
-            feed_table: Some(api.feed_table.clone()),
-            tables_incarnation: api.incarnation,
+            entry_table: api_settings.entry_table.clone(),
+            segment_table: api_settings.segment_table.clone(),
+            event_stream_table: Some(api_settings.event_stream_table.clone()),
+            feed_table: Some(api_settings.feed_table.clone()),
+            tables_incarnation: api_settings.incarnation,
             buckets_url: self.buckets.url(),
-            bucket: api.bucket.clone(),
-            snapshots: snapshots.map(|settings| SnapshotEndpoints {
-                queues_url: self.queues.url(),
-                snapshot_queue: settings.snapshot_queue,
-                pending_snapshots_table: settings.pending_snapshots_table,
-            }),
+            bucket: api_settings.bucket.clone(),
+            snapshots,
         }
     }
 }
 
 /// Middleware that wakes the event sources after a request that may have written.
-async fn notify_sources(written: watch::Sender<()>, request: Request, next: Next) -> Response {
+async fn notify_sources(
+    write_notifier: watch::Sender<()>,
+    request: Request,
+    next: Next,
+) -> Response {
     let may_write = !request.method().is_safe();
     let response = next.run(request).await;
     if may_write {
-        written.send_replace(());
+        write_notifier.send_replace(());
     }
     response
 }
@@ -308,34 +323,46 @@ fn open_event_sources(
     names: &Names<'_>,
     folder: &StateFolder,
     ports: Ports,
-    (services, database): (&Services, &Database),
+    services: &Services,
+    database: &Database,
 ) -> Result<(Queues, EventSources), LocalError> {
-    let Ports { clock, pending_tags, snapshot_builder: builder } = ports;
     let store = EventStore::open(&folder.events())?;
-    let queues = Queues::open(template, names, &store, &clock)?;
-    let (roles, clock) = (&services.roles, &clock);
-    let context = SourceContext { database, store: &store, queues: &queues, clock, roles };
-    let functions =
-        EventFunctions { template, names, queues: &queues, services, clock, pending_tags, builder };
-    let function = |id: &str| functions.build(id);
-    let sources = EventSources::open(template, names, &context, function)?;
+    let queues = Queues::open(template, names, &store, &ports.clock)?;
+    let context = SourceContext {
+        database,
+        store: &store,
+        queues: &queues,
+        clock: &ports.clock,
+        roles: &services.roles,
+    };
+    let functions = EventFunctions {
+        template,
+        names,
+        queues: &queues,
+        services,
+        clock: &ports.clock,
+        pending_tags: ports.pending_tags,
+        create_builder: ports.snapshot_builder,
+    };
+    let build_function = |function_id: &str| functions.build(function_id);
+    let sources = EventSources::open(template, names, &context, build_function)?;
     Ok((queues, sources))
 }
 
 async fn wait_for_stop_request(folder: &StateFolder) {
     while !folder.stop_requested() {
-        tokio::time::sleep(STOP_POLL).await;
+        tokio::time::sleep(STOP_POLL_PERIOD).await;
     }
 }
 
 /// Binds the port and returns the listener and its URL.
-async fn listen(port: u16) -> Result<(TcpListener, String), LocalError> {
-    let fault = |error: io::Error| match error.kind() {
+async fn bind_port(port: u16) -> Result<(TcpListener, String), LocalError> {
+    let bind_error = |error: io::Error| match error.kind() {
         io::ErrorKind::AddrInUse => LocalError::PortInUse { port },
         _ => LocalError::Server { what: "the local URL", why: error.to_string() },
     };
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(fault)?;
-    let address = listener.local_addr().map_err(fault)?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(bind_error)?;
+    let address = listener.local_addr().map_err(bind_error)?;
     Ok((listener, format!("http://{address}/")))
 }
 

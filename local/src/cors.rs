@@ -38,19 +38,18 @@ pub(crate) fn bucket_layer(rule: &Value) -> CorsLayer {
     build_layer(rule, &BUCKET)
 }
 
-fn build_layer(cors: &Value, names: &FieldNames) -> CorsLayer {
+fn build_layer(cors: &Value, field_names: &FieldNames) -> CorsLayer {
     let max_age_s = cors.get("MaxAge").and_then(Value::as_u64).unwrap_or_default();
     CorsLayer::new()
-        .allow_origin(parse_list::<HeaderValue>(cors, names.origins))
-        .allow_methods(parse_list::<Method>(cors, names.methods))
-        .allow_headers(parse_list::<HeaderName>(cors, names.headers))
-        .expose_headers(parse_list::<HeaderName>(cors, names.exposed_headers))
+        .allow_origin(parse_list::<HeaderValue>(cors, field_names.origins))
+        .allow_methods(parse_list::<Method>(cors, field_names.methods))
+        .allow_headers(parse_list::<HeaderName>(cors, field_names.headers))
+        .expose_headers(parse_list::<HeaderName>(cors, field_names.exposed_headers))
         .max_age(Duration::from_secs(max_age_s))
 }
 
 /// Parses a list of strings, skipping malformed values.
 fn parse_list<T: std::str::FromStr>(cors: &Value, field: &str) -> Vec<T> {
-    let values = cors.get(field).and_then(Value::as_array);
-    let texts = values.into_iter().flatten().filter_map(Value::as_str);
-    texts.filter_map(|text| text.parse().ok()).collect()
+    let Some(values) = cors.get(field).and_then(Value::as_array) else { return Vec::new() };
+    values.iter().filter_map(Value::as_str).filter_map(|text| text.parse().ok()).collect()
 }

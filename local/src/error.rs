@@ -114,7 +114,10 @@ pub enum LocalError {
 }
 
 fn format_location(url: Option<&str>) -> String {
-    url.map(|url| format!(", at {url}")).unwrap_or_default()
+    match url {
+        Some(url) => format!(", at {url}"),
+        None => String::new(),
+    }
 }
 
 /// A filter pattern that Lambda rejects or the local stack does not support.
@@ -130,7 +133,7 @@ impl LocalError {
     /// Returns a hint on how to resolve the error, if any.
     #[must_use]
     pub fn help(&self) -> Option<String> {
-        Some(match self {
+        let help = match self {
             Self::AlreadyRunning { .. } => {
                 "use the running stack, or stop it with `synth destroy --local`".to_owned()
             }
@@ -161,6 +164,7 @@ impl LocalError {
             }
             Self::Server { .. } => "select another port above 1023 with `--port`".to_owned(),
             _ => return None,
-        })
+        };
+        Some(help)
     }
 }

@@ -19,7 +19,7 @@ use cellar_stacks::template::Template;
 use serde_json::Value;
 
 use crate::error::LocalError;
-use crate::events::{EventFunction, SnapshotFunction, WebhookFunction, timeout_of};
+use crate::events::{EventFunction, SnapshotFunction, WebhookFunction, read_timeout};
 use crate::names::{Names, referenced_id};
 use crate::queues::Queues;
 use crate::roles::queue_with_role;
@@ -41,7 +41,7 @@ pub(crate) struct UrlFunction {
 }
 
 /// Reads the API function. The template must have exactly one function URL.
-pub(crate) fn url_function(
+pub(crate) fn read_url_function(
     template: &Template,
     names: &Names<'_>,
 ) -> Result<UrlFunction, LocalError> {
@@ -50,34 +50,38 @@ pub(crate) fn url_function(
         let why = "the template must have exactly one function URL".to_owned();
         return Err(LocalError::Template { logical_id: URL.to_owned(), why });
     };
-    let fault = |why: &str| LocalError::Template { logical_id: url_id.to_owned(), why: why.into() };
-    let function_id = url
-        .properties
-        .get("TargetFunctionArn")
-        .and_then(referenced_id)
-        .ok_or_else(|| fault("TargetFunctionArn names no function of this template"))?;
+    let target = url.properties.get("TargetFunctionArn");
+    let Some(function_id) = target.and_then(referenced_id) else {
+        let why = "TargetFunctionArn names no function of this template".to_owned();
+        return Err(LocalError::Template { logical_id: url_id.to_owned(), why });
+    };
     let variables = read_variables(template, names, function_id)?;
     let read_variable = |name: &str| variables.get(name).cloned();
     let function = read_variable(environment::FUNCTION).unwrap_or_default();
     if function != environment::FUNCTION_API {
         return Err(SettingsError::UnknownFunction { function }.into());
     }
-    let cors = url.properties.get("Cors").map(|cors| template.resolve(cors, names)).transpose()?;
+    let cors = match url.properties.get("Cors") {
+        Some(cors) => Some(template.resolve(cors, names)?),
+        None => None,
+    };
     let settings = ApiSettings::read(read_variable)?;
     Ok(UrlFunction { id: function_id.to_owned(), settings, cors })
 }
 
 /// Reads the snapshot function's settings, or `None` if the template does not contain the function.
-pub(crate) fn snapshot_settings(
+pub(crate) fn read_snapshot_settings(
     template: &Template,
     names: &Names<'_>,
 ) -> Result<Option<SnapshotSettings>, LocalError> {
-    let functions = template.resources().filter(|(_, its)| its.resource_type == FUNCTION);
-    for (id, _) in functions {
-        let variables = read_variables(template, names, id)?;
-        if variables.get(environment::FUNCTION).is_some_and(|f| f == environment::FUNCTION_SNAPSHOT)
-        {
-            return Ok(Some(SnapshotSettings::read(|name| variables.get(name).cloned())?));
+    for (logical_id, resource) in template.resources() {
+        if resource.resource_type != FUNCTION {
+            continue;
+        }
+        let variables = read_variables(template, names, logical_id)?;
+        let read_variable = |name: &str| variables.get(name).cloned();
+        if read_variable(environment::FUNCTION).as_deref() == Some(environment::FUNCTION_SNAPSHOT) {
+            return Ok(Some(SnapshotSettings::read(read_variable)?));
         }
     }
     Ok(None)
@@ -93,45 +97,49 @@ pub(crate) struct EventFunctions<'a> {
     /// Tag storage for uploads. Defaults to the local bucket.
     pub(crate) pending_tags: Option<Arc<dyn PendingTags>>,
     /// Creates the snapshot builder. If `None`, the snapshot function does not run.
-    pub(crate) builder: Option<MakeBuilder>,
+    pub(crate) create_builder: Option<MakeBuilder>,
 }
 
 impl EventFunctions<'_> {
     /// Builds the function with this logical id. Returns `None` for the snapshot function if no
     /// snapshot builder is configured.
-    pub(crate) fn build(&self, id: &str) -> Result<Option<Arc<dyn EventFunction>>, LocalError> {
-        let variables = read_variables(self.template, self.names, id)?;
+    pub(crate) fn build(
+        &self,
+        function_id: &str,
+    ) -> Result<Option<Arc<dyn EventFunction>>, LocalError> {
+        let variables = read_variables(self.template, self.names, function_id)?;
         let read_variable = |name: &str| variables.get(name).cloned();
         let function = read_variable(environment::FUNCTION).unwrap_or_default();
-        Ok(match function.as_str() {
+        match function.as_str() {
             environment::FUNCTION_RELAY => {
-                Some(self.build_relay(id, RelaySettings::read(read_variable)?)?)
+                self.build_relay(function_id, RelaySettings::read(read_variable)?).map(Some)
             }
             environment::FUNCTION_INDEXER => {
-                Some(self.build_indexer(id, &IndexerSettings::read(read_variable)?)?)
+                self.build_indexer(function_id, &IndexerSettings::read(read_variable)?).map(Some)
             }
             environment::FUNCTION_WEBHOOK => {
-                Some(self.build_webhook(id, WebhookSettings::read(read_variable)?)?)
+                self.build_webhook(function_id, WebhookSettings::read(read_variable)?).map(Some)
             }
             environment::FUNCTION_SNAPSHOT => {
-                self.build_snapshot(id, &SnapshotSettings::read(read_variable)?)?
+                self.build_snapshot(function_id, &SnapshotSettings::read(read_variable)?)
             }
-            _ => return Err(SettingsError::UnknownFunction { function }.into()),
-        })
+            _ => Err(SettingsError::UnknownFunction { function }.into()),
+        }
     }
 
     fn build_relay(
         &self,
-        id: &str,
+        function_id: &str,
         settings: RelaySettings,
     ) -> Result<Arc<dyn EventFunction>, LocalError> {
-        let jobs = self.queue_at(id, &settings.snapshot_queue)?;
+        let jobs = self.queue_at(function_id, &settings.snapshot_queue)?;
         let pending_tags = match &self.pending_tags {
-            Some(replaced) => Arc::clone(replaced),
+            Some(pending_tags) => Arc::clone(pending_tags),
             None => {
-                let s3 = self.services.clients(id, self.clock)?.s3;
-                let bucket = S3Blobs::new(settings.bucket, s3, Arc::default());
-                Arc::new(Arc::new(bucket) as Arc<dyn Blobs>)
+                let s3 = self.services.clients(function_id, self.clock)?.s3;
+                let bucket: Arc<dyn Blobs> =
+                    Arc::new(S3Blobs::new(settings.bucket, s3, Arc::default()));
+                Arc::new(bucket)
             }
         };
         Ok(Arc::new(RelayHandler::new(jobs, pending_tags)))
@@ -139,52 +147,62 @@ impl EventFunctions<'_> {
 
     fn build_indexer(
         &self,
-        id: &str,
+        function_id: &str,
         settings: &IndexerSettings,
     ) -> Result<Arc<dyn EventFunction>, LocalError> {
-        let clients = self.services.clients(id, self.clock)?;
+        let clients = self.services.clients(function_id, self.clock)?;
         let indexer = indexer::build_indexer(settings, clients.dynamodb, clients.meter);
         Ok(Arc::new(IndexerHandler::new(indexer)))
     }
 
     fn build_webhook(
         &self,
-        id: &str,
+        function_id: &str,
         settings: WebhookSettings,
     ) -> Result<Arc<dyn EventFunction>, LocalError> {
-        let clients = self.services.clients(id, self.clock)?;
-        let (dynamodb, meter) = (clients.dynamodb, clients.meter);
-        let blobs = S3Blobs::new(settings.bucket.clone(), clients.s3, Arc::clone(&meter));
-        let (blobs, receivers) = (Arc::new(blobs), Receivers::PublicAndLocalhost);
-        let webhook = webhook::build_webhook(settings, dynamodb, blobs, meter, receivers);
-        let handler = WebhookHandler::new(webhook);
-        let (clock, timeout) = (Arc::clone(self.clock), timeout_of(self.template, id));
-        Ok(Arc::new(WebhookFunction { handler, clock, timeout }))
+        let clients = self.services.clients(function_id, self.clock)?;
+        let blobs = S3Blobs::new(settings.bucket.clone(), clients.s3, Arc::clone(&clients.meter));
+        let webhook = webhook::build_webhook(
+            settings,
+            clients.dynamodb,
+            Arc::new(blobs),
+            clients.meter,
+            Receivers::PublicAndLocalhost,
+        );
+        Ok(Arc::new(WebhookFunction {
+            handler: WebhookHandler::new(webhook),
+            clock: Arc::clone(self.clock),
+            timeout: read_timeout(self.template, function_id),
+        }))
     }
 
     fn build_snapshot(
         &self,
-        id: &str,
+        function_id: &str,
         settings: &SnapshotSettings,
     ) -> Result<Option<Arc<dyn EventFunction>>, LocalError> {
-        let Some(make) = &self.builder else { return Ok(None) };
-        let clients = self.services.clients(id, self.clock)?;
-        let jobs = self.queue_at(id, &settings.snapshot_queue)?;
-        let handler = build_handler(settings, clients, jobs, |ports: BuilderPorts| make(ports));
-        let (clock, timeout) = (Arc::clone(self.clock), timeout_of(self.template, id));
-        Ok(Some(Arc::new(SnapshotFunction { handler, clock, timeout })))
+        let Some(create_builder) = &self.create_builder else { return Ok(None) };
+        let clients = self.services.clients(function_id, self.clock)?;
+        let jobs = self.queue_at(function_id, &settings.snapshot_queue)?;
+        let handler =
+            build_handler(settings, clients, jobs, |ports: BuilderPorts| create_builder(ports));
+        Ok(Some(Arc::new(SnapshotFunction {
+            handler,
+            clock: Arc::clone(self.clock),
+            timeout: read_timeout(self.template, function_id),
+        })))
     }
 
-    /// Returns the queue with a given URL, subject to the role of the function `id`.
-    fn queue_at(&self, id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
-        let queue = self.queues.at_url(url).ok_or_else(|| {
-            let why = format!(
-                "{} is `{url}`, which is not the URL of a queue of the template",
-                environment::SNAPSHOT_QUEUE
-            );
-            LocalError::Template { logical_id: id.to_owned(), why }
-        })?;
-        queue_with_role(&self.services.roles, id, url, Arc::clone(queue) as Arc<dyn Jobs>)
+    /// Returns the queue with a given URL, subject to the role of the function.
+    fn queue_at(&self, function_id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
+        let Some(queue) = self.queues.at_url(url) else {
+            let variable = environment::SNAPSHOT_QUEUE;
+            let why =
+                format!("{variable} is `{url}`, which is not the URL of a queue of the template");
+            return Err(LocalError::Template { logical_id: function_id.to_owned(), why });
+        };
+        let jobs = Arc::clone(queue) as Arc<dyn Jobs>;
+        queue_with_role(&self.services.roles, function_id, url, jobs)
     }
 }
 
@@ -194,12 +212,18 @@ fn read_variables(
     names: &Names<'_>,
     function_id: &str,
 ) -> Result<HashMap<String, String>, LocalError> {
-    let properties = template
+    let mut variables = HashMap::new();
+    let property = template
         .resource(function_id)
         .and_then(|function| function.properties.get("Environment"))
         .and_then(|environment| environment.get("Variables"));
-    let resolved = properties.map(|variables| template.resolve(variables, names)).transpose()?;
-    let variables = resolved.as_ref().and_then(Value::as_object);
-    let text = |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
-    Ok(variables.into_iter().flatten().filter_map(text).collect())
+    let Some(property) = property else { return Ok(variables) };
+    if let Value::Object(resolved_property) = template.resolve(property, names)? {
+        for (name, value) in resolved_property {
+            if let Value::String(text) = value {
+                variables.insert(name, text);
+            }
+        }
+    }
+    Ok(variables)
 }

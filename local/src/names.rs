@@ -10,30 +10,33 @@ const BUCKET: &str = "AWS::S3::Bucket";
 const REGION: &str = "local";
 const ACCOUNT: &str = "000000000000";
 
-/// Returns the ARN of the table `name`.
-pub(crate) fn table_arn(name: &str) -> String {
-    format!("arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}")
+/// Returns the ARN of a table.
+pub(crate) fn table_arn(table_name: &str) -> String {
+    format!("arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{table_name}")
 }
 
-/// Returns the ARN of the bucket `name`.
-pub(crate) fn bucket_arn(name: &str) -> String {
-    format!("arn:aws:s3:::{name}")
+/// Returns the ARN of a bucket.
+pub(crate) fn bucket_arn(bucket_name: &str) -> String {
+    format!("arn:aws:s3:::{bucket_name}")
 }
 
-/// Returns the ARN of the queue `name`.
-pub(crate) fn queue_arn(name: &str) -> String {
-    format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
+/// Returns the ARN of a queue.
+pub(crate) fn queue_arn(queue_name: &str) -> String {
+    format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{queue_name}")
 }
 
 /// Returns the ARN of a function's assumed-role session.
-pub(crate) fn session_arn(role: &str, function: &str) -> String {
-    format!("arn:aws:sts::{ACCOUNT}:assumed-role/{role}/{function}")
+pub(crate) fn session_arn(role_name: &str, function_name: &str) -> String {
+    format!("arn:aws:sts::{ACCOUNT}:assumed-role/{role_name}/{function_name}")
 }
 
 /// Returns the logical id that a `Ref` or `Fn::GetAtt` refers to.
 pub(crate) fn referenced_id(value: &Value) -> Option<&str> {
-    let attribute = || value.get("Fn::GetAtt")?.get(0);
-    value.get("Ref").or_else(attribute)?.as_str()
+    let logical_id = match value.get("Ref") {
+        Some(logical_id) => logical_id,
+        None => value.get("Fn::GetAtt")?.get(0)?,
+    };
+    logical_id.as_str()
 }
 
 /// Resolves the names and attributes of a template's resources.
@@ -103,21 +106,23 @@ impl DeployedValues for Names<'_> {
 
     fn attribute(&self, logical_id: &str, attribute: &str) -> Option<String> {
         let resource = self.template.resource(logical_id)?;
-        let name = self.physical_name(logical_id);
+        let physical_name = self.physical_name(logical_id);
         match (resource.resource_type.as_str(), attribute) {
             ("AWS::Lambda::Url", "FunctionUrl") => Some(self.url.clone()),
-            (QUEUE, "QueueName") => Some(name),
+            (QUEUE, "QueueName") => Some(physical_name),
             (QUEUE, "QueueUrl") => Some(self.queue_url(logical_id)),
             (QUEUE, "Arn") => Some(self.queue_arn(logical_id)),
-            (BUCKET, "Arn") => Some(bucket_arn(&name)),
-            ("AWS::DynamoDB::Table", "Arn") => Some(table_arn(&name)),
+            (BUCKET, "Arn") => Some(bucket_arn(&physical_name)),
+            ("AWS::DynamoDB::Table", "Arn") => Some(table_arn(&physical_name)),
             ("AWS::DynamoDB::Table", "StreamArn") => Some(self.stream_arn(logical_id)),
             ("AWS::Lambda::Function", "Arn") => Some(self.function_arn(logical_id)),
-            ("AWS::IAM::Role", "Arn") => Some(format!("arn:aws:iam::{ACCOUNT}:role/{name}")),
-            ("AWS::Logs::LogGroup", "Arn") => {
-                Some(format!("arn:aws:logs:{REGION}:{ACCOUNT}:log-group:{name}:*"))
+            ("AWS::IAM::Role", "Arn") => {
+                Some(format!("arn:aws:iam::{ACCOUNT}:role/{physical_name}"))
             }
-            (_, "Arn") => Some(format!("arn:aws:local:::{name}")),
+            ("AWS::Logs::LogGroup", "Arn") => {
+                Some(format!("arn:aws:logs:{REGION}:{ACCOUNT}:log-group:{physical_name}:*"))
+            }
+            (_, "Arn") => Some(format!("arn:aws:local:::{physical_name}")),
             _ => None,
         }
     }

@@ -18,11 +18,11 @@ pub(crate) struct LocalPokes {
 #[derive(Debug, Default)]
 struct State {
     /// Logs that have had subscribers.
-    logs: HashMap<LogId, watch::Sender<Position>>,
+    head_senders: HashMap<LogId, watch::Sender<Position>>,
     /// Connections of each subject (caller), counted by the strong references to the subject's
     /// slot.
-    subjects: HashMap<SubjectKey, Weak<()>>,
-    ended: bool,
+    subject_slots: HashMap<SubjectKey, Weak<()>>,
+    has_ended: bool,
 }
 
 impl LocalPokes {
@@ -33,46 +33,51 @@ impl LocalPokes {
     /// Ends all subscriptions, which would otherwise keep their connections open.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
-        state.ended = true;
-        state.logs.clear();
+        state.has_ended = true;
+        state.head_senders.clear();
     }
 }
 
 impl Pokes for LocalPokes {
     fn poke(&self, log: LogId, head: Position) {
         let mut state = self.lock();
-        let Some(followed) = state.logs.get(&log) else { return };
-        if followed.receiver_count() == 0 {
-            state.logs.remove(&log);
+        let Some(head_sender) = state.head_senders.get(&log) else { return };
+        if head_sender.receiver_count() == 0 {
+            state.head_senders.remove(&log);
             return;
         }
         // Concurrent appends may report their heads in any order.
-        followed.send_if_modified(|newest| {
-            let is_newer = head > *newest;
-            *newest = head.max(*newest);
+        head_sender.send_if_modified(|newest_head| {
+            let is_newer = head > *newest_head;
+            if is_newer {
+                *newest_head = head;
+            }
             is_newer
         });
     }
 
     fn follow(&self, log: LogId, subject: SubjectKey) -> Result<Subscription, FollowError> {
         let mut state = self.lock();
-        if state.ended {
+        if state.has_ended {
             return Err(FollowError::NoPokes);
         }
-        state.logs.retain(|_, followed| followed.receiver_count() > 0);
-        let followers: usize = state.logs.values().map(watch::Sender::receiver_count).sum();
-        if followers >= MAX_FOLLOWERS {
+        state.head_senders.retain(|_, head_sender| head_sender.receiver_count() > 0);
+        let follower_count: usize =
+            state.head_senders.values().map(watch::Sender::receiver_count).sum();
+        if follower_count >= MAX_FOLLOWERS {
             return Err(FollowError::TooMany { max: MAX_FOLLOWERS });
         }
-        state.subjects.retain(|_, slot| slot.strong_count() > 0);
-        let slot = state.subjects.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
+        state.subject_slots.retain(|_, slot| slot.strong_count() > 0);
+        let slot = state.subject_slots.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
         // The count includes the slot returned by this function.
-        if Arc::strong_count(&slot) > MAX_FOLLOWERS_PER_SUBJECT {
+        let subject_follower_count = Arc::strong_count(&slot);
+        if subject_follower_count > MAX_FOLLOWERS_PER_SUBJECT {
             return Err(FollowError::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });
         }
-        state.subjects.insert(subject, Arc::downgrade(&slot));
-        let new = || watch::Sender::new(Position::FIRST);
-        Ok(Subscription { newest: state.logs.entry(log).or_insert_with(new).subscribe(), slot })
+        state.subject_slots.insert(subject, Arc::downgrade(&slot));
+        let head_sender =
+            state.head_senders.entry(log).or_insert_with(|| watch::Sender::new(Position::FIRST));
+        Ok(Subscription { newest: head_sender.subscribe(), slot })
     }
 }
 
@@ -124,7 +129,7 @@ mod tests {
         followed.clear();
         pokes.poke(log(0), at(1));
         assert!(pokes.follow(log(0), subject(0)).is_ok());
-        assert_eq!(pokes.lock().logs.len(), 1, "logs without subscribers are dropped");
+        assert_eq!(pokes.lock().head_senders.len(), 1, "logs without subscribers are dropped");
     }
 
     #[test]
@@ -140,6 +145,6 @@ mod tests {
         assert!(follow(0).is_ok());
         drop((followed, other));
         assert!(follow(0).is_ok());
-        assert_eq!(pokes.lock().subjects.len(), 1, "who left is forgotten");
+        assert_eq!(pokes.lock().subject_slots.len(), 1, "who left is forgotten");
     }
 }

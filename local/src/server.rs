@@ -13,52 +13,61 @@ use crate::error::LocalError;
 
 /// Number of worker threads. More than one, because a request may block its thread until the disk
 /// has synced.
-const THREADS: usize = 4;
+const WORKER_THREADS: usize = 4;
 
 /// Timeout for in-flight requests when a server is dropped.
 const END_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Resolves when the server must stop.
-pub(crate) type Stopped = oneshot::Receiver<()>;
+pub(crate) type StopSignal = oneshot::Receiver<()>;
+
+/// Waits until the server must stop.
+pub(crate) async fn wait_for_stop(stop_signal: StopSignal) {
+    // A dropped sender also stops the server.
+    let _ = stop_signal.await;
+}
 
 /// A server that stops when dropped.
 #[derive(Debug)]
 pub(crate) struct ServerThread {
     pub(crate) address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    ended: mpsc::Receiver<()>,
+    stop_sender: Option<oneshot::Sender<()>>,
+    end_receiver: mpsc::Receiver<()>,
 }
 
 impl ServerThread {
     /// Runs `serve` with a listener on a free port, in a separate runtime, so that blocking work
     /// does not delay the API's tasks.
-    pub(crate) async fn start<F, R>(what: &'static str, serve: F) -> Result<Self, LocalError>
+    pub(crate) async fn start<F, R>(server_name: &'static str, serve: F) -> Result<Self, LocalError>
     where
-        F: FnOnce(TcpListener, Stopped) -> R + Send + 'static,
+        F: FnOnce(TcpListener, StopSignal) -> R + Send + 'static,
         R: Future<Output = Result<(), String>>,
     {
-        let fault = |why: String| LocalError::Server { what, why };
-        let (stop, stopped) = oneshot::channel::<()>();
-        let (started, address) = oneshot::channel();
-        let (end, ended) = mpsc::channel();
+        let start_error = |why: String| LocalError::Server { what: server_name, why };
+        let (stop_sender, stop_signal) = oneshot::channel::<()>();
+        let (address_sender, address_receiver) = oneshot::channel();
+        let (end_sender, end_receiver) = mpsc::channel();
         let runtime = Builder::new_multi_thread()
-            .worker_threads(THREADS)
+            .worker_threads(WORKER_THREADS)
             .enable_all()
             .build()
-            .map_err(|error| fault(error.to_string()))?;
-        let run = move || {
-            runtime.block_on(bind_and_serve(what, started, stopped, serve));
+            .map_err(|error| start_error(error.to_string()))?;
+        let run_server = move || {
+            runtime.block_on(bind_and_serve(server_name, address_sender, stop_signal, serve));
             drop(runtime);
             // The receiver is already dropped if the process exits without dropping the server.
-            let _ = end.send(());
+            let _ = end_sender.send(());
         };
         std::thread::Builder::new()
-            .name(what.to_owned())
-            .spawn(run)
-            .map_err(|error| fault(error.to_string()))?;
-        let address = address.await.map_err(|error| fault(error.to_string()))?;
-        let address = address.map_err(|error| fault(error.to_string()))?;
-        Ok(Self { address, stop: Some(stop), ended })
+            .name(server_name.to_owned())
+            .spawn(run_server)
+            .map_err(|error| start_error(error.to_string()))?;
+        let address = match address_receiver.await {
+            Ok(Ok(address)) => address,
+            Ok(Err(bind_error)) => return Err(start_error(bind_error.to_string())),
+            Err(thread_ended) => return Err(start_error(thread_ended.to_string())),
+        };
+        Ok(Self { address, stop_sender: Some(stop_sender), end_receiver })
     }
 
     /// Returns the server's URL.
@@ -67,34 +76,38 @@ impl ServerThread {
     }
 }
 
-/// Binds a free port, sends its address to `started`, and serves until `stopped` resolves.
+/// Binds a free port, sends its address, and serves until the stop signal.
 async fn bind_and_serve<F, R>(
-    what: &'static str,
-    started: oneshot::Sender<io::Result<SocketAddr>>,
-    stopped: Stopped,
+    server_name: &'static str,
+    address_sender: oneshot::Sender<io::Result<SocketAddr>>,
+    stop_signal: StopSignal,
     serve: F,
 ) where
-    F: FnOnce(TcpListener, Stopped) -> R,
+    F: FnOnce(TcpListener, StopSignal) -> R,
     R: Future<Output = Result<(), String>>,
 {
     let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
         Ok(listener) => listener,
-        Err(error) => return drop(started.send(Err(error))),
+        Err(error) => {
+            // The receiver is already dropped if the start was cancelled.
+            let _ = address_sender.send(Err(error));
+            return;
+        }
     };
-    drop(started.send(listener.local_addr()));
-    if let Err(error) = serve(listener, stopped).await {
-        tracing::error!(error, "{what} failed");
+    let _ = address_sender.send(listener.local_addr());
+    if let Err(error) = serve(listener, stop_signal).await {
+        tracing::error!(error, "{server_name} failed");
     }
 }
 
 impl Drop for ServerThread {
     fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
+        if let Some(stop_sender) = self.stop_sender.take() {
             // The receiver is already dropped if the server has ended.
-            let _ = stop.send(());
+            let _ = stop_sender.send(());
         }
         // Wait until the server's files are closed; only then may another process lock the
         // directory.
-        let _ = self.ended.recv_timeout(END_TIMEOUT);
+        let _ = self.end_receiver.recv_timeout(END_TIMEOUT);
     }
 }

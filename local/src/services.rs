@@ -21,10 +21,10 @@ impl Services {
     /// Creates a function's clients for the tables and the buckets.
     pub(crate) fn clients(
         &self,
-        function: &str,
+        function_id: &str,
         clock: &Arc<dyn Clock>,
     ) -> Result<SnapshotClients, LocalError> {
-        let Credentials { access_key, secret_key } = self.roles.credentials_of(function)?;
+        let Credentials { access_key, secret_key } = self.roles.credentials_of(function_id)?;
         Ok(SnapshotClients {
             dynamodb: dynamodb::client_for_endpoint(&self.database_url, access_key, secret_key),
             s3: s3::client_for_endpoint(&self.buckets_url, access_key, secret_key),

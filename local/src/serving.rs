@@ -13,28 +13,33 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Serves until `end` resolves, then completes in-flight requests.
-pub(crate) async fn serve(listener: TcpListener, router: Router, end: impl Future<Output = ()>) {
-    serve_within(listener, router, end, Connections::default()).await;
+/// Serves until `shutdown` resolves, then completes in-flight requests.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    shutdown: impl Future<Output = ()>,
+) {
+    serve_with_limit(listener, router, shutdown, ConnectionLimit::default()).await;
 }
 
-async fn serve_within(
+async fn serve_with_limit(
     mut listener: TcpListener,
     router: Router,
-    end: impl Future<Output = ()>,
-    connections: Connections,
+    shutdown: impl Future<Output = ()>,
+    connection_limit: ConnectionLimit,
 ) {
-    let graceful = GracefulShutdown::new();
+    let open_connections = GracefulShutdown::new();
     let mut http = http1::Builder::new();
     // The header timeout also closes idle connections, which wait for the next request's headers.
     http.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(MAX_HEADERS_S));
     let accept_connections = async {
-        while let Some(permit) = connections.acquire().await {
-            let (stream, _) = Listener::accept(&mut listener).await;
+        while let Some(permit) = connection_limit.acquire().await {
+            let (stream, _peer_address) = Listener::accept(&mut listener).await;
             let service = TowerToHyperService::new(router.clone());
-            let served = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+            let connection = http.serve_connection(TokioIo::new(stream), service);
+            let connection = open_connections.watch(connection);
             tokio::spawn(async move {
-                if let Err(error) = served.await {
+                if let Err(error) = connection.await {
                     tracing::debug!(%error, "a connection failed");
                 }
                 drop(permit);
@@ -43,22 +48,22 @@ async fn serve_within(
     };
     tokio::select! {
         () = accept_connections => {}
-        () = end => {}
+        () = shutdown => {}
     }
     drop(listener);
-    graceful.shutdown().await;
+    open_connections.shutdown().await;
 }
 
 /// Limits the number of open connections.
-struct Connections(Arc<Semaphore>);
+struct ConnectionLimit(Arc<Semaphore>);
 
-impl Default for Connections {
+impl Default for ConnectionLimit {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(MAX_CONNECTIONS)))
     }
 }
 
-impl Connections {
+impl ConnectionLimit {
     /// Waits until another connection may be opened.
     async fn acquire(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.0).acquire_owned().await.ok()
@@ -79,13 +84,13 @@ mod tests {
     const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n";
     const LONG: Duration = Duration::from_secs(10 * MAX_HEADERS_S);
 
-    async fn start_server(connections: Connections) -> (SocketAddr, oneshot::Sender<()>) {
+    async fn start_server(connection_limit: ConnectionLimit) -> (SocketAddr, oneshot::Sender<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (end, ended) = oneshot::channel::<()>();
         let router = Router::new().route("/", get(|| async { "hello" }));
         let end_of_test = async move { drop(ended.await) };
-        tokio::spawn(serve_within(listener, router, end_of_test, connections));
+        tokio::spawn(serve_with_limit(listener, router, end_of_test, connection_limit));
         (address, end)
     }
 
@@ -100,7 +105,7 @@ mod tests {
 
     #[tokio::test]
     async fn limits_the_number_of_open_connections() {
-        let connections = Connections::default();
+        let connections = ConnectionLimit::default();
         let mut open = vec![];
         for _ in 0..MAX_CONNECTIONS {
             open.push(connections.acquire().await.unwrap());
@@ -109,7 +114,7 @@ mod tests {
         open.pop();
         assert!(connections.acquire().await.is_some());
 
-        let (address, _end) = start_server(Connections(Arc::new(Semaphore::new(1)))).await;
+        let (address, _end) = start_server(ConnectionLimit(Arc::new(Semaphore::new(1)))).await;
         let mut first = TcpStream::connect(address).await.unwrap();
         request(&mut first).await;
         let mut second = TcpStream::connect(address).await.unwrap();
@@ -124,7 +129,7 @@ mod tests {
     /// The test advances the clock instead of waiting.
     #[tokio::test]
     async fn closes_idle_connections_after_the_timeout() {
-        let (address, _end) = start_server(Connections::default()).await;
+        let (address, _end) = start_server(ConnectionLimit::default()).await;
         let mut idle = TcpStream::connect(address).await.unwrap();
         let mut slow = TcpStream::connect(address).await.unwrap();
         request(&mut idle).await;
@@ -142,7 +147,7 @@ mod tests {
 
     #[tokio::test]
     async fn shutdown_closes_idle_connections_and_the_listener() {
-        let (address, end) = start_server(Connections::default()).await;
+        let (address, end) = start_server(ConnectionLimit::default()).await;
         let mut idle = TcpStream::connect(address).await.unwrap();
         request(&mut idle).await;
         end.send(()).unwrap();

@@ -37,37 +37,28 @@ pub(crate) struct EventStore {
 impl EventStore {
     /// Opens the file, or creates it if missing.
     pub(crate) fn open(path: &Path) -> Result<Arc<Self>, LocalError> {
-        let damaged = |error: rusqlite::Error| LocalError::Damaged {
+        if path.exists() {
+            check_integrity(path)?;
+        }
+        let connection = open_connection(path).map_err(|error| LocalError::Damaged {
             path: path.to_owned(),
             why: error.to_string(),
-        };
-        if path.exists() {
-            check_integrity(path).map_err(damaged)??;
-        }
-        let open = || {
-            let connection = Connection::open(path)?;
-            connection.pragma_update(None, "journal_mode", "WAL")?;
-            connection.pragma_update(None, "synchronous", "FULL")?;
-            connection.execute_batch(SCHEMA)?;
-            Ok(connection)
-        };
-        let connection = Mutex::new(open().map_err(damaged)?);
-        Ok(Arc::new(Self { connection }))
+        })?;
+        Ok(Arc::new(Self { connection: Mutex::new(connection) }))
     }
 
     /// Runs SQL on a blocking thread.
-    pub(crate) async fn run<T: Send + 'static>(
+    pub(crate) async fn run_sql<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+        sql: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, PortError> {
         let store = Arc::clone(self);
-        let work = move || {
+        let task = tokio::task::spawn_blocking(move || {
             let mut connection = store.connection.lock().unwrap_or_else(PoisonError::into_inner);
-            work(&mut connection)
-        };
-        let result = tokio::task::spawn_blocking(work).await;
-        let result = result.map_err(|error| PortError::temporary(error.to_string()))?;
-        result
+            sql(&mut connection)
+        });
+        let sql_result = task.await.map_err(|error| PortError::temporary(error.to_string()))?;
+        sql_result
             .map_err(|error| PortError::temporary(format!("the local event store failed: {error}")))
     }
 
@@ -79,7 +70,7 @@ impl EventStore {
         shard: &str,
     ) -> Result<Option<String>, PortError> {
         let (source, shard) = (source.to_owned(), shard.to_owned());
-        self.run(move |connection| {
+        self.run_sql(move |connection| {
             let sql = "SELECT sequence_number FROM positions WHERE source = ?1 AND shard = ?2";
             connection.query_row(sql, params![source, shard], |row| row.get(0)).optional()
         })
@@ -94,12 +85,20 @@ impl EventStore {
         sequence_number: &str,
     ) -> Result<(), PortError> {
         let row = [source.to_owned(), shard.to_owned(), sequence_number.to_owned()];
-        self.run(move |connection| {
-            let sql = "INSERT OR REPLACE INTO positions VALUES (?1, ?2, ?3)";
-            connection.execute(sql, row).map(drop)
+        self.run_sql(move |connection| {
+            connection.execute("INSERT OR REPLACE INTO positions VALUES (?1, ?2, ?3)", row)?;
+            Ok(())
         })
         .await
     }
+}
+
+fn open_connection(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.execute_batch(SCHEMA)?;
+    Ok(connection)
 }
 
 #[cfg(test)]

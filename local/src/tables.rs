@@ -10,58 +10,67 @@ use crate::names::Names;
 const TABLE: &str = "AWS::DynamoDB::Table";
 
 /// Creates the template's missing tables and checks the existing ones. Returns all table names.
-/// Errors if a table in `expected` is missing.
-pub(crate) fn create_missing(
+/// Errors if a table in `existing_names` is missing.
+pub(crate) fn create_missing_tables(
     database: &Database,
     template: &Template,
     names: &Names<'_>,
-    expected: &[String],
+    existing_names: &[String],
 ) -> Result<Vec<String>, LocalError> {
-    if let Some(missing) = expected.iter().find(|name| describe(database, name).is_none()) {
-        return Err(LocalError::TableMissing { table: missing.clone() });
-    }
-    let mut all = expected.to_vec();
-    let tables = template.resources().filter(|(_, resource)| resource.resource_type == TABLE);
-    for (logical_id, _) in tables {
-        let properties = template.resolved_properties(logical_id, names)?.unwrap_or_default();
-        let name = names.physical_name(logical_id);
-        let result = match describe(database, &name) {
-            Some(existing) => {
-                check_key(&existing, &properties, &name)?;
-                add_missing_stream(database, &existing, &properties, &name)
-            }
-            None => create(database, &properties, &name),
-        };
-        result.map_err(|why| LocalError::Template { logical_id: logical_id.to_owned(), why })?;
-        if !all.contains(&name) {
-            all.push(name);
+    for table_name in existing_names {
+        if describe_table(database, table_name).is_none() {
+            return Err(LocalError::TableMissing { table: table_name.clone() });
         }
     }
-    Ok(all)
+    let mut table_names = existing_names.to_vec();
+    for (logical_id, resource) in template.resources() {
+        if resource.resource_type != TABLE {
+            continue;
+        }
+        let properties = template.resolved_properties(logical_id, names)?.unwrap_or_default();
+        let table_name = names.physical_name(logical_id);
+        let result = match describe_table(database, &table_name) {
+            Some(description) => {
+                check_key(&description, &properties, &table_name)?;
+                add_missing_stream(database, &description, &properties, &table_name)
+            }
+            None => create_table(database, &properties, &table_name),
+        };
+        result.map_err(|why| LocalError::Template { logical_id: logical_id.to_owned(), why })?;
+        if !table_names.contains(&table_name) {
+            table_names.push(table_name);
+        }
+    }
+    Ok(table_names)
 }
 
-fn describe(database: &Database, name: &str) -> Option<Value> {
-    let request = serde_json::from_value(json!({ "TableName": name })).ok()?;
+fn describe_table(database: &Database, table_name: &str) -> Option<Value> {
+    let request = serde_json::from_value(json!({ "TableName": table_name })).ok()?;
     let reply = database.describe_table(request).ok()?;
     serde_json::to_value(reply).ok()?.get("Table").cloned()
 }
 
-fn create(database: &Database, properties: &Map<String, Value>, name: &str) -> Result<(), String> {
-    let mut request = Map::new();
-    request.insert("TableName".to_owned(), name.into());
+fn create_table(
+    database: &Database,
+    properties: &Map<String, Value>,
+    table_name: &str,
+) -> Result<(), String> {
+    let mut request_fields = Map::new();
+    request_fields.insert("TableName".to_owned(), table_name.into());
     for property in
         ["KeySchema", "AttributeDefinitions", "BillingMode", "DeletionProtectionEnabled"]
     {
         if let Some(value) = properties.get(property) {
-            request.insert(property.to_owned(), value.clone());
+            request_fields.insert(property.to_owned(), value.clone());
         }
     }
     if let Some(stream) = stream_specification(properties) {
-        request.insert("StreamSpecification".to_owned(), stream);
+        request_fields.insert("StreamSpecification".to_owned(), stream);
     }
     let request =
-        serde_json::from_value(Value::Object(request)).map_err(|error| error.to_string())?;
-    database.create_table(request).map(drop).map_err(|error| error.to_string())
+        serde_json::from_value(Value::Object(request_fields)).map_err(|error| error.to_string())?;
+    database.create_table(request).map_err(|error| error.to_string())?;
+    Ok(())
 }
 
 /// Returns a table's stream specification, including the field that DynamoDB requires but
@@ -75,38 +84,40 @@ fn stream_specification(properties: &Map<String, Value>) -> Option<Value> {
 /// Enables the stream of a table created without one by an earlier version of Cellar.
 fn add_missing_stream(
     database: &Database,
-    existing: &Value,
+    description: &Value,
     properties: &Map<String, Value>,
-    name: &str,
+    table_name: &str,
 ) -> Result<(), String> {
-    let has_stream = existing.get("StreamSpecification").is_some_and(|stream| !stream.is_null());
+    let has_stream = description.get("StreamSpecification").is_some_and(|stream| !stream.is_null());
     if has_stream {
         return Ok(());
     }
     let Some(stream) = stream_specification(properties) else { return Ok(()) };
-    let request = json!({ "TableName": name, "StreamSpecification": stream });
-    let request = serde_json::from_value(request).map_err(|error| error.to_string())?;
-    database.update_table(request).map(drop).map_err(|error| error.to_string())
+    let request_json = json!({ "TableName": table_name, "StreamSpecification": stream });
+    let request = serde_json::from_value(request_json).map_err(|error| error.to_string())?;
+    database.update_table(request).map_err(|error| error.to_string())?;
+    Ok(())
 }
 
 /// Checks that an existing table has the template's key, because a table key cannot be changed.
 fn check_key(
-    existing: &Value,
+    description: &Value,
     properties: &Map<String, Value>,
-    name: &str,
+    table_name: &str,
 ) -> Result<(), LocalError> {
-    let same = |field| sorted_items(existing.get(field)) == sorted_items(properties.get(field));
-    if same("KeySchema") && same("AttributeDefinitions") {
-        return Ok(());
+    for field in ["KeySchema", "AttributeDefinitions"] {
+        if sorted_items(description.get(field)) != sorted_items(properties.get(field)) {
+            return Err(LocalError::TableDiffers { table: table_name.to_owned() });
+        }
     }
-    Err(LocalError::TableDiffers { table: name.to_owned() })
+    Ok(())
 }
 
-fn sorted_items(value: Option<&Value>) -> Vec<String> {
-    let items = value.and_then(Value::as_array);
-    let mut items: Vec<String> = items.into_iter().flatten().map(ToString::to_string).collect();
-    items.sort();
-    items
+fn sorted_items(list: Option<&Value>) -> Vec<String> {
+    let Some(items) = list.and_then(Value::as_array) else { return Vec::new() };
+    let mut sorted_items: Vec<String> = items.iter().map(ToString::to_string).collect();
+    sorted_items.sort();
+    sorted_items
 }
 
 #[cfg(test)]
@@ -120,7 +131,7 @@ mod tests {
         let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
         let names = Names { template: &template, stack: "cellar", url: String::new() };
         let database = Database::memory().unwrap();
-        let made = create_missing(&database, &template, &names, &[]).unwrap();
+        let made = create_missing_tables(&database, &template, &names, &[]).unwrap();
         let all = [
             "cellar-EntryTable",
             "cellar-EventStreamTable",
@@ -130,20 +141,23 @@ mod tests {
         ];
         assert_eq!(made, all);
         assert_eq!(
-            create_missing(&database, &template, &names, &made[..1]).unwrap(),
+            create_missing_tables(&database, &template, &names, &made[..1]).unwrap(),
             all,
             "an older folder"
         );
-        assert_eq!(create_missing(&database, &template, &names, &made).unwrap(), made);
+        assert_eq!(create_missing_tables(&database, &template, &names, &made).unwrap(), made);
         for table in &made {
             let request = serde_json::from_value(json!({ "TableName": table })).unwrap();
             let refused = database.delete_table(request).unwrap_err().to_string();
             assert!(refused.contains("protected"), "{refused}");
         }
         let emptied = Database::memory().unwrap();
-        let gone = create_missing(&emptied, &template, &names, &made);
+        let gone = create_missing_tables(&emptied, &template, &names, &made);
         assert!(matches!(gone, Err(LocalError::TableMissing { .. })));
-        assert!(describe(&emptied, "cellar-SegmentTable").is_none(), "no table is created then");
+        assert!(
+            describe_table(&emptied, "cellar-SegmentTable").is_none(),
+            "no table is created then"
+        );
     }
 
     #[test]
@@ -154,14 +168,14 @@ mod tests {
         let mut properties =
             template.resolved_properties("EventStreamTable", &names).unwrap().unwrap();
         properties.remove("StreamSpecification");
-        create(&database, &properties, "cellar-EventStreamTable").unwrap();
+        create_table(&database, &properties, "cellar-EventStreamTable").unwrap();
         let view = || {
-            let table = describe(&database, "cellar-EventStreamTable").unwrap();
+            let table = describe_table(&database, "cellar-EventStreamTable").unwrap();
             table["StreamSpecification"]["StreamViewType"].as_str().map(str::to_owned)
         };
         assert_eq!(view(), None);
         for _ in 0..2 {
-            create_missing(&database, &template, &names, &[]).unwrap();
+            create_missing_tables(&database, &template, &names, &[]).unwrap();
             assert_eq!(view().as_deref(), Some("NEW_IMAGE"));
         }
     }
@@ -176,8 +190,8 @@ mod tests {
             "AttributeDefinitions": [{ "AttributeName": "X", "AttributeType": "S" }],
             "BillingMode": "PAY_PER_REQUEST",
         });
-        create(&database, other.as_object().unwrap(), "cellar-EntryTable").unwrap();
-        let differs = create_missing(&database, &template, &names, &[]);
+        create_table(&database, other.as_object().unwrap(), "cellar-EntryTable").unwrap();
+        let differs = create_missing_tables(&database, &template, &names, &[]);
         assert!(matches!(differs, Err(LocalError::TableDiffers { .. })));
     }
 }

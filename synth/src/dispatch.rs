@@ -39,10 +39,10 @@ pub fn main_with(ports: Ports) -> ExitCode {
         Err(error) => return print_usage(&error),
     };
     let output = Output::new(arguments.json);
-    match run(arguments, &output, ports) {
+    match run_command(arguments, &output, ports) {
         Ok(code) => code,
         Err(error) => {
-            output.error(&error);
+            output.print_error(&error);
             ExitCode::FAILURE
         }
     }
@@ -56,25 +56,29 @@ fn print_usage(error: &clap::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if std::env::args().any(|argument| argument == "--json") {
-        let text = error.to_string();
-        let first_line = text.lines().next().unwrap_or_default();
-        let message = first_line.strip_prefix("error: ").unwrap_or(first_line).to_owned();
-        Output::new(true).error(&SynthError::Usage(message));
+        let message = error.to_string();
+        let first_line = message.lines().next().unwrap_or_default();
+        let reason = first_line.strip_prefix("error: ").unwrap_or(first_line).to_owned();
+        Output::new(true).print_error(&SynthError::Usage(reason));
     } else {
         let _ = error.print();
     }
     ExitCode::from(INVALID_USAGE)
 }
 
-fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<ExitCode, SynthError> {
+fn run_command(
+    arguments: Arguments,
+    output: &Output,
+    ports: Ports,
+) -> Result<ExitCode, SynthError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(SynthError::Process)?;
     // An empty environment variable counts as unset.
     let stage = arguments.stage.as_deref().filter(|stage| !stage.is_empty());
-    let config = ConfigSelection { file: arguments.config.as_deref(), stage };
-    let result = runtime.block_on(dispatch(arguments.command, config, output, ports));
+    let config_selection = ConfigSelection { file: arguments.config.as_deref(), stage };
+    let result = runtime.block_on(dispatch(arguments.command, config_selection, output, ports));
     if matches!(result, Err(SynthError::Interrupted { .. })) {
         // Do not wait for the runtime, because a confirmation prompt may still block a thread on
         // stdin.
@@ -85,51 +89,68 @@ fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<ExitCode, 
 
 async fn dispatch(
     command: Command,
-    config: ConfigSelection<'_>,
+    selection: ConfigSelection<'_>,
     output: &Output,
     ports: Ports,
 ) -> Result<ExitCode, SynthError> {
     match command {
-        Command::Init(arguments) => init::run(config, &arguments, output).map(success),
-        Command::Template(arguments) => template::run(config, &arguments, output).map(success),
-        Command::Runbook(arguments) => runbook::run(config, &arguments, output).map(success),
-        Command::Bundle(arguments) => bundle::run(config, &arguments, output).map(success),
-        Command::Ci(arguments) => ci::run(config, &arguments.command, output).map(success),
-        Command::Token(arguments) => token::run(config, &arguments, output).map(success),
-        Command::Diff(arguments) => diff::run(config, &arguments, output).await.map(compared),
-        Command::Plan(arguments) => plan::run(config, &arguments, output).await.map(compared),
+        Command::Init(arguments) => init::write_config(selection, &arguments, output)?,
+        Command::Template(arguments) => template::print_template(selection, &arguments, output)?,
+        Command::Runbook(arguments) => runbook::write_runbook(selection, &arguments, output)?,
+        Command::Bundle(arguments) => bundle::write_bundle(selection, &arguments, output)?,
+        Command::Ci(arguments) => ci::run_ci_command(selection, &arguments.command, output)?,
+        Command::Token(arguments) => token::run_token_command(selection, &arguments, output)?,
+        Command::Diff(arguments) => {
+            let has_differences = diff::show_difference(selection, &arguments, output).await?;
+            return Ok(comparison_exit_code(has_differences));
+        }
+        Command::Plan(arguments) => {
+            let has_differences = plan::save_plan(selection, &arguments, output).await?;
+            return Ok(comparison_exit_code(has_differences));
+        }
         Command::Deploy(arguments) => {
             let output = output.with_progress(arguments.progress);
-            deploy::run(config, &arguments, &output, ports).await.map(success)
+            deploy::deploy_stack(selection, &arguments, &output, ports).await?;
         }
-        Command::Drift(arguments) => drift::run(config, &arguments, output).await.map(compared),
-        Command::Status(arguments) => status::run(config, &arguments, output).await.map(success),
-        Command::Logs(arguments) => logs::run(config, &arguments, output).await.map(success),
-        Command::Cost(arguments) => cost::run(config, &arguments, output).await.map(success),
-        Command::Smoke(arguments) => smoke::run(config, &arguments, output).await.map(success),
-        Command::Offload(arguments) => offload::run(config, &arguments, output).await.map(success),
-        Command::Purge(arguments) => purge::run(config, &arguments, output).await.map(success),
+        Command::Drift(arguments) => {
+            let has_differences = drift::show_drift(selection, &arguments, output).await?;
+            return Ok(comparison_exit_code(has_differences));
+        }
+        Command::Status(arguments) => status::show_status(selection, &arguments, output).await?,
+        Command::Logs(arguments) => logs::show_logs(selection, &arguments, output).await?,
+        Command::Cost(arguments) => cost::show_cost(selection, &arguments, output).await?,
+        Command::Smoke(arguments) => smoke::run_smoke_test(selection, &arguments, output).await?,
+        Command::Offload(arguments) => {
+            offload::offload_segments(selection, &arguments, output).await?;
+        }
+        Command::Purge(arguments) => {
+            purge::purge_spreadsheets(selection, &arguments, output).await?;
+        }
         Command::Reprocess(arguments) => {
-            reprocess::run(config, &arguments, output).await.map(success)
+            reprocess::reprocess_logs(selection, &arguments, output).await?;
         }
         Command::Feed(arguments) => {
-            feed::run(config, &arguments.command, output).await.map(compared)
+            let has_differences =
+                feed::run_feed_command(selection, &arguments.command, output).await?;
+            return Ok(comparison_exit_code(has_differences));
         }
         Command::Webhook(arguments) => {
-            webhook::run(config, &arguments.command, output).await.map(compared)
+            let has_differences =
+                webhook::run_webhook_command(selection, &arguments.command, output).await?;
+            return Ok(comparison_exit_code(has_differences));
         }
-        Command::Restore(arguments) => restore::run(config, &arguments, output).await.map(success),
-        Command::Destroy(arguments) => destroy::run(config, &arguments, output).await.map(success),
-        Command::LocalCloud(arguments) => local_cloud::run(&arguments, ports).await.map(success),
+        Command::Restore(arguments) => {
+            restore::restore_tables(selection, &arguments, output).await?;
+        }
+        Command::Destroy(arguments) => {
+            destroy::destroy_stack(selection, &arguments, output).await?
+        }
+        Command::LocalCloud(arguments) => local_cloud::run_local_cloud(&arguments, ports).await?,
     }
-}
-
-/// Returns the exit code of a successful command.
-fn success((): ()) -> ExitCode {
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the exit code of a comparison.
-fn compared(differs: bool) -> ExitCode {
-    if differs { ExitCode::from(DIFFERENCES) } else { ExitCode::SUCCESS }
+fn comparison_exit_code(has_differences: bool) -> ExitCode {
+    if has_differences { ExitCode::from(DIFFERENCES) } else { ExitCode::SUCCESS }
 }

@@ -36,8 +36,8 @@ pub(crate) struct Commit {
 /// repository, or if git is not installed.
 pub(crate) fn checked_out_commit(folder: &Path) -> Option<Commit> {
     let id = run_git(folder, "HEAD", &["rev-parse", "--verify", "HEAD^{commit}"]).ok()?;
-    let status = ["status", "--porcelain", "--untracked-files=no"];
-    let changes = run_git(folder, "HEAD", &status).ok()?;
+    let status_arguments = ["status", "--porcelain", "--untracked-files=no"];
+    let changes = run_git(folder, "HEAD", &status_arguments).ok()?;
     Some(Commit { id: id.trim().to_owned(), changed: !changes.trim().is_empty() })
 }
 
@@ -61,21 +61,26 @@ pub(crate) fn run_git(
         .stderr(Stdio::piped())
         .spawn()
         .map_err(cannot_run)?;
-    let mut output = Vec::new();
-    let read_limit = u64::try_from(TEMPLATE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    let mut stdout_bytes = Vec::new();
     if let Some(stdout) = child.stdout.take() {
-        stdout.take(read_limit).read_to_end(&mut output).map_err(cannot_run)?;
+        // One byte more shows that the output is too long.
+        let read_limit = u64::try_from(TEMPLATE_BYTES_MAX + 1).unwrap_or(u64::MAX);
+        stdout.take(read_limit).read_to_end(&mut stdout_bytes).map_err(cannot_run)?;
     }
-    if output.len() > TEMPLATE_BYTES_MAX {
+    if stdout_bytes.len() > TEMPLATE_BYTES_MAX {
         // The pipe is now closed, so git exits on its next write.
         let _ = child.wait();
         return Err(git_error(format!("the file has more than {TEMPLATE_BYTES_MAX} bytes")));
     }
-    let exited = child.wait_with_output().map_err(cannot_run)?;
-    if !exited.status.success() {
-        let stderr = String::from_utf8_lossy(&exited.stderr);
-        let first_line = stderr.lines().next().unwrap_or("git failed");
-        return Err(git_error(first_line.trim_start_matches("fatal: ").to_owned()));
+    let exit = child.wait_with_output().map_err(cannot_run)?;
+    if !exit.status.success() {
+        return Err(git_error(first_error_line(&exit.stderr)));
     }
-    Ok(String::from_utf8_lossy(&output).into_owned())
+    Ok(String::from_utf8_lossy(&stdout_bytes).into_owned())
+}
+
+fn first_error_line(stderr_bytes: &[u8]) -> String {
+    let stderr_text = String::from_utf8_lossy(stderr_bytes);
+    let first_line = stderr_text.lines().next().unwrap_or("git failed");
+    first_line.trim_start_matches("fatal: ").to_owned()
 }

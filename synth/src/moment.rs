@@ -6,22 +6,24 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const LAST_S: u64 = 253_402_300_799;
 
 /// Formats seconds since the Unix epoch as `2026-11-01T12:00:00Z`.
-pub(crate) fn utc(unix_s: u64) -> String {
-    humantime::format_rfc3339_seconds(at(Duration::from_secs(unix_s.min(LAST_S)))).to_string()
+pub(crate) fn format_utc(unix_s: u64) -> String {
+    humantime::format_rfc3339_seconds(system_time(Duration::from_secs(unix_s.min(LAST_S))))
+        .to_string()
 }
 
 /// Formats seconds since the Unix epoch as `2026-11-01 12:00:00`, for use in tables.
-pub(crate) fn table_time(unix_s: u64) -> String {
-    utc(unix_s).replace('T', " ").trim_end_matches('Z').to_owned()
+pub(crate) fn format_table_time(unix_s: u64) -> String {
+    format_utc(unix_s).replace('T', " ").trim_end_matches('Z').to_owned()
 }
 
 /// Formats milliseconds since the Unix epoch as `2026-11-01T12:00:00.000Z`.
-pub(crate) fn utc_ms(unix_ms: u64) -> String {
+pub(crate) fn format_utc_ms(unix_ms: u64) -> String {
     let last_ms = LAST_S * 1_000 + 999;
-    humantime::format_rfc3339_millis(at(Duration::from_millis(unix_ms.min(last_ms)))).to_string()
+    humantime::format_rfc3339_millis(system_time(Duration::from_millis(unix_ms.min(last_ms))))
+        .to_string()
 }
 
-fn at(since_epoch: Duration) -> SystemTime {
+fn system_time(since_epoch: Duration) -> SystemTime {
     UNIX_EPOCH + since_epoch
 }
 
@@ -31,10 +33,10 @@ mod tests {
 
     #[test]
     fn formats_times_and_limits_them_to_the_year_9999() {
-        assert_eq!(utc(1_793_516_645), "2026-11-01T07:04:05Z");
-        assert_eq!(table_time(1_793_516_645), "2026-11-01 07:04:05");
-        assert_eq!(utc_ms(1_793_516_645_678), "2026-11-01T07:04:05.678Z");
-        assert_eq!(utc(u64::MAX), "9999-12-31T23:59:59Z");
-        assert_eq!(utc_ms(u64::MAX), "9999-12-31T23:59:59.999Z");
+        assert_eq!(format_utc(1_793_516_645), "2026-11-01T07:04:05Z");
+        assert_eq!(format_table_time(1_793_516_645), "2026-11-01 07:04:05");
+        assert_eq!(format_utc_ms(1_793_516_645_678), "2026-11-01T07:04:05.678Z");
+        assert_eq!(format_utc(u64::MAX), "9999-12-31T23:59:59Z");
+        assert_eq!(format_utc_ms(u64::MAX), "9999-12-31T23:59:59.999Z");
     }
 }

@@ -48,16 +48,16 @@ impl Project {
     /// Returns [`SynthError`] if the `--config` file does not exist, or if the nearest file is
     /// invalid or writable by another user.
     pub(crate) fn find(selection: ConfigSelection<'_>) -> Result<Self, SynthError> {
-        let here = env::current_dir().map_err(SynthError::Process)?;
+        let current_folder = env::current_dir().map_err(SynthError::Process)?;
         let project = match selection.file {
             Some(file) => {
-                let path = here.join(file);
+                let path = current_folder.join(file);
                 let Some(text) = read_if_exists(&path)? else {
                     return Err(SynthError::NoConfig { path });
                 };
                 Self::parse(&path, &text)?
             }
-            None => Self::from_nearest(&here)?,
+            None => Self::from_nearest(&current_folder)?,
         };
         project.select_stage(selection.stage)
     }
@@ -65,33 +65,38 @@ impl Project {
     /// Like [`Self::find`], but falls back to the default configuration if the configuration is
     /// invalid.
     pub(crate) fn find_folder(selection: ConfigSelection<'_>) -> Result<Self, SynthError> {
-        match Self::find(selection) {
-            Err(
-                SynthError::Config(_)
+        let result = Self::find(selection);
+        let has_invalid_config = matches!(
+            result,
+            Err(SynthError::Config(_)
                 | SynthError::ConfigEncoding { .. }
-                | SynthError::Stage { .. },
-            ) => {
-                let here = env::current_dir().map_err(SynthError::Process)?;
-                let folder = match selection.file {
-                    Some(file) => here.join(file).parent().map(Path::to_owned),
-                    None => nearest_with(&here, |folder| folder.join(CONFIG_FILE).exists()),
-                };
-                Ok(Self::with_defaults(folder.unwrap_or(here)))
-            }
-            result => result,
+                | SynthError::Stage { .. })
+        );
+        if !has_invalid_config {
+            return result;
         }
+        let current_folder = env::current_dir().map_err(SynthError::Process)?;
+        let folder = match selection.file {
+            Some(file) => current_folder.join(file).parent().map(Path::to_owned),
+            None => {
+                nearest_folder_with(&current_folder, |folder| folder.join(CONFIG_FILE).exists())
+            }
+        };
+        Ok(Self::with_defaults(folder.unwrap_or(current_folder)))
     }
 
-    fn from_nearest(here: &Path) -> Result<Self, SynthError> {
-        for folder in here.ancestors() {
+    fn from_nearest(current_folder: &Path) -> Result<Self, SynthError> {
+        for folder in current_folder.ancestors() {
             let path = folder.join(CONFIG_FILE);
             if let Some(text) = read_if_exists(&path)? {
                 owner::check_trusted(&path)?;
                 return Self::parse(&path, &text);
             }
         }
-        let Some(folder) = nearest_with(here, |folder| folder.join(STATE_FOLDER).is_dir()) else {
-            return Ok(Self::with_defaults(here.to_owned()));
+        let Some(folder) =
+            nearest_folder_with(current_folder, |folder| folder.join(STATE_FOLDER).is_dir())
+        else {
+            return Ok(Self::with_defaults(current_folder.to_owned()));
         };
         owner::check_trusted(&folder.join(STATE_FOLDER))?;
         Ok(Self::with_defaults(folder))
@@ -110,7 +115,9 @@ impl Project {
 
     fn select_stage(self, stage: Option<&str>) -> Result<Self, SynthError> {
         let file_name = self.config_file.display().to_string();
-        let Some(config) = stage_config(&self.config, stage, &file_name)? else { return Ok(self) };
+        let Some(config) = config_of_stage(&self.config, stage, &file_name)? else {
+            return Ok(self);
+        };
         Ok(Self { config, stage: stage.map(str::to_owned), ..self })
     }
 
@@ -170,25 +177,28 @@ impl Project {
 /// # Errors
 /// Returns [`SynthError::Stage`] if the requested stage does not exist, or if the configuration has
 /// stages and none is requested.
-pub(crate) fn stage_config(
+pub(crate) fn config_of_stage(
     config: &Config,
     stage: Option<&str>,
     file_name: &str,
 ) -> Result<Option<Config>, SynthError> {
-    let stage_config = match stage {
-        None if config.stages.is_empty() => return Ok(None),
-        None => None,
-        Some(name) => config.stage(name, file_name)?,
-    };
-    stage_config.map(Some).ok_or_else(|| SynthError::Stage {
+    if stage.is_none() && config.stages.is_empty() {
+        return Ok(None);
+    }
+    if let Some(stage) = stage
+        && let Some(stage_config) = config.stage(stage, file_name)?
+    {
+        return Ok(Some(stage_config));
+    }
+    Err(SynthError::Stage {
         requested: stage.map(str::to_owned),
         available: config.stage_names().map(str::to_owned).collect(),
     })
 }
 
-/// Returns the nearest directory for which `matches` returns true, searching from `here` upwards.
-fn nearest_with(here: &Path, matches: impl Fn(&Path) -> bool) -> Option<PathBuf> {
-    here.ancestors().find(|folder| matches(folder)).map(Path::to_owned)
+/// Returns the nearest directory for which `matches` returns true, searching from `start` upwards.
+fn nearest_folder_with(start: &Path, matches: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    start.ancestors().find(|folder| matches(folder)).map(Path::to_owned)
 }
 
 fn read_if_exists(path: &Path) -> Result<Option<String>, SynthError> {

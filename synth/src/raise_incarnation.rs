@@ -2,122 +2,141 @@
 
 use cellar_stacks::Config;
 
-/// Returns `text` with the incarnation (restore counter) set in `stage`, or at the top level if
-/// `stage` is `None`.
+/// Number of spaces by which the fields of a stage are indented.
+const INDENT_WIDTH: usize = 2;
+
+/// Returns the text of a configuration with the incarnation (restore counter) set in `stage`, or at
+/// the top level if `stage` is `None`.
 ///
 /// Returns `None` if the text cannot be edited safely. An edit is accepted only if nothing but the
 /// incarnation changes in the parsed configuration.
 pub(crate) fn raise_incarnation(
-    text: &str,
+    config_text: &str,
     stage: Option<&str>,
     incarnation: u32,
 ) -> Option<String> {
-    let before = Config::parse(text, "").ok()?;
-    let candidates = match stage {
-        None => vec![set_at_top_level(text, incarnation)],
-        Some(stage) => {
-            let in_block = set_in_block(text, stage, incarnation);
-            vec![in_block, set_in_braces(text, stage, incarnation)].into_iter().flatten().collect()
-        }
+    let old_config = Config::parse(config_text, "").ok()?;
+    let edited_texts = match stage {
+        None => [Some(set_at_top_level(config_text, incarnation)), None],
+        Some(stage) => [
+            set_in_block(config_text, stage, incarnation),
+            set_in_braces(config_text, stage, incarnation),
+        ],
     };
-    candidates.into_iter().find(|edited| {
-        Config::parse(edited, "")
-            .is_ok_and(|after| differs_only_in_incarnation(&before, &after, stage, incarnation))
+    edited_texts.into_iter().flatten().find(|edited_text| {
+        Config::parse(edited_text, "").is_ok_and(|new_config| {
+            differs_only_in_incarnation(&old_config, &new_config, stage, incarnation)
+        })
     })
 }
 
-/// Returns whether `before` and `after` differ only in the incarnation of `stage`, or in the
+/// Returns whether `new_config` is `old_config` with the incarnation of `stage`, or with the
 /// top-level one if `stage` is `None`.
 fn differs_only_in_incarnation(
-    before: &Config,
-    after: &Config,
+    old_config: &Config,
+    new_config: &Config,
     stage: Option<&str>,
     incarnation: u32,
 ) -> bool {
     let Some(stage) = stage else {
-        return *after == Config { incarnation, ..before.clone() };
+        return *new_config == Config { incarnation, ..old_config.clone() };
     };
     let without_stages = |config: &Config| Config { stages: Default::default(), ..config.clone() };
-    if without_stages(before) != without_stages(after)
-        || !before.stage_names().eq(after.stage_names())
-        || !before.stage_names().any(|name| name == stage)
+    if without_stages(old_config) != without_stages(new_config)
+        || !old_config.stage_names().eq(new_config.stage_names())
+        || !old_config.stage_names().any(|name| name == stage)
     {
         return false;
     }
-    before.stage_names().all(|name| {
-        let parse_stage = |config: &Config| config.stage(name, "").ok().flatten();
-        let Some(mut expected) = parse_stage(before) else { return false };
-        if name == stage {
-            expected.incarnation = incarnation;
-        }
-        parse_stage(after) == Some(expected)
+    old_config.stage_names().all(|name| {
+        let expected_config = if name == stage {
+            stage_config(old_config, name).map(|config| Config { incarnation, ..config })
+        } else {
+            stage_config(old_config, name)
+        };
+        expected_config.is_some() && stage_config(new_config, name) == expected_config
     })
 }
 
+fn stage_config(config: &Config, stage: &str) -> Option<Config> {
+    config.stage(stage, "").ok().flatten()
+}
+
 /// Replaces the top-level `incarnation` field, or appends it if missing.
-fn set_at_top_level(text: &str, incarnation: u32) -> String {
-    let field = format!("incarnation: {incarnation}");
-    let is_field = |line: &str| line.starts_with("incarnation:");
-    if text.lines().any(is_field) {
-        return map_lines(
-            text,
-            |line| if is_field(line) { field.clone() } else { line.to_owned() },
-        );
+fn set_at_top_level(config_text: &str, incarnation: u32) -> String {
+    let new_field = format!("incarnation: {incarnation}");
+    let is_incarnation = |line: &str| line.starts_with("incarnation:");
+    if !config_text.lines().any(is_incarnation) {
+        let newline = if config_text.is_empty() || config_text.ends_with('\n') { "" } else { "\n" };
+        return format!("{config_text}{newline}{new_field}\n");
     }
-    let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    format!("{text}{newline}{field}\n")
+    map_lines(
+        config_text,
+        |line| {
+            if is_incarnation(line) { new_field.clone() } else { line.to_owned() }
+        },
+    )
 }
 
 /// Sets the `incarnation` field of a stage in block style, with its fields indented below the stage
 /// name.
-fn set_in_block(text: &str, stage: &str, incarnation: u32) -> Option<String> {
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let stages = lines.iter().position(|line| line.trim_end() == "stages:")?;
-    let after_stages = lines.get(stages + 1..)?;
-    let header = stages + 1 + after_stages.iter().position(|line| key_of(line) == Some(stage))?;
-    let header_indent = indent_of(lines.get(header)?);
-    let block: Vec<&String> = lines
-        .get(header + 1..)?
+fn set_in_block(config_text: &str, stage: &str, incarnation: u32) -> Option<String> {
+    let mut lines: Vec<String> = config_text.lines().map(str::to_owned).collect();
+    let stages_index = lines.iter().position(|line| line.trim_end() == "stages:")?;
+    let lines_below_stages = lines.get(stages_index + 1..)?;
+    let header_index = stages_index
+        + 1
+        + lines_below_stages.iter().position(|line| key_of(line) == Some(stage))?;
+    let header_indent = indent_of(lines.get(header_index)?);
+    let stage_lines: Vec<&String> = lines
+        .get(header_index + 1..)?
         .iter()
         .take_while(|line| line.trim().is_empty() || indent_of(line) > header_indent)
         .collect();
-    let first_field = block.iter().find(|line| !line.trim().is_empty());
-    let field_indent = first_field.map_or(header_indent + 2, |line| indent_of(line));
-    let existing = block
+    let first_field = stage_lines.iter().find(|line| !line.trim().is_empty());
+    let field_indent = match first_field {
+        Some(first_field) => indent_of(first_field),
+        None => header_indent + INDENT_WIDTH,
+    };
+    let existing_index = stage_lines
         .iter()
         .position(|line| indent_of(line) == field_indent && key_of(line) == Some("incarnation"));
-    let field = format!("{}incarnation: {incarnation}", " ".repeat(field_indent));
-    match existing {
-        Some(index) => *lines.get_mut(header + 1 + index)? = field,
-        None => lines.insert(header + 1, field),
+    let new_field = format!("{}incarnation: {incarnation}", " ".repeat(field_indent));
+    match existing_index {
+        Some(index) => *lines.get_mut(header_index + 1 + index)? = new_field,
+        None => lines.insert(header_index + 1, new_field),
     }
     Some(lines.join("\n") + "\n")
 }
 
 /// Sets the `incarnation` field of a stage in flow style, `stage: {…}`.
-fn set_in_braces(text: &str, stage: &str, incarnation: u32) -> Option<String> {
+fn set_in_braces(config_text: &str, stage: &str, incarnation: u32) -> Option<String> {
     let is_stage = |line: &str| {
         key_of(line) == Some(stage) && line.trim_end().ends_with('}') && indent_of(line) > 0
     };
-    if !text.lines().any(is_stage) {
+    if !config_text.lines().any(is_stage) {
         return None;
     }
-    Some(map_lines(text, |line| {
-        let Some((head, fields)) = line.split_once('{') else { return line.to_owned() };
-        if !is_stage(line) {
-            return line.to_owned();
+    Some(map_lines(config_text, |line| match line.split_once('{') {
+        Some((head, fields)) if is_stage(line) => {
+            format!("{head}{{{}", set_first_field(fields, incarnation))
         }
-        if fields.trim() == "}" {
-            return format!("{head}{{incarnation: {incarnation}}}");
-        }
-        let other_fields: Vec<&str> =
-            fields.split(", ").filter(|field| !field.trim().starts_with("incarnation:")).collect();
-        format!("{head}{{incarnation: {incarnation}, {}", other_fields.join(", "))
+        _ => line.to_owned(),
     }))
 }
 
-fn map_lines(text: &str, edit: impl Fn(&str) -> String) -> String {
-    let lines: Vec<String> = text.lines().map(edit).collect();
+/// Puts the incarnation before the other fields of a flow-style mapping, after its opening brace.
+fn set_first_field(fields: &str, incarnation: u32) -> String {
+    if fields.trim() == "}" {
+        return format!("incarnation: {incarnation}}}");
+    }
+    let other_fields: Vec<&str> =
+        fields.split(", ").filter(|field| !field.trim().starts_with("incarnation:")).collect();
+    format!("incarnation: {incarnation}, {}", other_fields.join(", "))
+}
+
+fn map_lines(config_text: &str, edit: impl Fn(&str) -> String) -> String {
+    let lines: Vec<String> = config_text.lines().map(edit).collect();
     lines.join("\n") + "\n"
 }
 

@@ -9,5 +9,5 @@ use crate::error::SynthError;
 /// Synthesizes the CloudFormation template of a configuration. The function architecture defaults
 /// to that of this machine.
 pub(crate) fn synthesize(config: &Config) -> Result<Template, SynthError> {
-    Ok(cellar_stack(config, config.architecture_or(Host::this().architecture()))?)
+    Ok(cellar_stack(config, config.architecture_or(Host::current().architecture()))?)
 }

@@ -359,10 +359,10 @@ pub(crate) async fn indexes_a_stream(program: &str) {
     let answer = indexer.call(json!({ "Records": [bad] })).await;
     assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": "100"}]}));
 
-    let page = cloud.client("operator").feed(&cellar::FeedQuery::default()).await.unwrap();
+    let page = cloud.client("operator").feed_page(&cellar::FeedQuery::default()).await.unwrap();
     assert_eq!(page.items.len(), 1, "{page:?}");
     assert_eq!(page.items[0].spans[0].stream, format!("Spreadsheet-{id}"));
-    let listed = alice.spreadsheets(&cellar::SpreadsheetsQuery::default()).await.unwrap();
+    let listed = alice.spreadsheets_page(&cellar::SpreadsheetsQuery::default()).await.unwrap();
     assert_eq!((listed.spreadsheets[0].id, listed.spreadsheets[0].name.as_str()), (id, "Budget"));
 }
 
@@ -378,7 +378,7 @@ pub(crate) async fn delivers_to_public_addresses_only(program: &str) {
     let request = cellar_api::wire::CreateRequest { nonce: "delivered".to_owned(), name };
     alice.create(&request).await.unwrap();
     let operator = cloud.client("operator");
-    while operator.feed(&cellar::FeedQuery::default()).await.unwrap().items.is_empty() {
+    while operator.feed_page(&cellar::FeedQuery::default()).await.unwrap().items.is_empty() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let receiver = TestReceiver::start().await;

@@ -63,7 +63,7 @@ impl View {
 
     async fn catch_up(&mut self, client: &Client, created: CreateReply) {
         loop {
-            let update = client.entries(created.id, self.head).await.unwrap();
+            let update = client.spreadsheet(created.id).entries_page(self.head).await.unwrap();
             update.entries.iter().for_each(|entry| self.apply(entry));
             if update.next.is_none() {
                 self.local = self.workbook.clone();
@@ -177,7 +177,7 @@ impl Editor {
             };
             self.next_id += u64::try_from(request.mutations.len()).unwrap();
             let before = self.client.cost().cost.write_units;
-            let reply = self.client.append(self.created.id, &request).await.unwrap();
+            let reply = self.client.spreadsheet(self.created.id).append(&request).await.unwrap();
             let appended = |status| status == MutationStatus::Appended;
             assert!(reply.results.iter().all(|result| appended(result.status)), "{reply:?}");
             self.done.appends += 1;
@@ -207,7 +207,7 @@ async fn prepare(cloud: &TestCloud) -> CreateReply {
         acked_id: 0,
         mutations,
     };
-    client.append(created.id, &request).await.unwrap();
+    client.spreadsheet(created.id).append(&request).await.unwrap();
     created
 }
 

@@ -154,7 +154,7 @@ async fn write(client: &Client, edits: u32) {
     let created = client.create(&CreateRequest::new("at the same time".to_owned())).await.unwrap();
     for id in 1..=edits {
         let edit = append_one(created, "client", id.into(), at(id - 1), set_numbers(&[0.5]));
-        client.append(created.id, &edit).await.unwrap();
+        client.spreadsheet(created.id).append(&edit).await.unwrap();
     }
 }
 

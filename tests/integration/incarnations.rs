@@ -63,22 +63,22 @@ async fn who_knows_what_was_restored_away_has_to_load_again() {
     for id in 1..=3 {
         let base = at(u32::try_from(id).unwrap() - 1);
         let request = append_one(created, "client", id, base, set_numbers(&[1.0]));
-        before.append(created.id, &request).await.unwrap();
+        before.spreadsheet(created.id).append(&request).await.unwrap();
     }
     restore(&cloud, created.id, at(1)).await;
 
     // A base that still exists and a base that does not: both belong to the old incarnation.
     for base in [at(1), at(3)] {
         let request = append_one(created, "client", 4, base, set_numbers(&[4.0]));
-        let refused = after.append(created.id, &request).await.unwrap_err();
+        let refused = after.spreadsheet(created.id).append(&request).await.unwrap_err();
         let kinds = [Some(ProblemKind::ReloadRequired), Some(ProblemKind::UnknownBase)];
         assert!(kinds.contains(&refused.problem_kind()), "{base}: {refused}");
     }
-    let head = after.head(created.id, None).await.unwrap();
+    let head = after.spreadsheet(created.id).head(None).await.unwrap();
     assert_eq!((head.head, head.incarnation), (at(1), 1));
-    let load = after.load(created.id, None).await.unwrap();
+    let load = after.spreadsheet(created.id).load(None).await.unwrap();
     assert_eq!((load.head, load.incarnation), (at(1), 1));
-    let cells = after.cells(created.id, &CellsQuery::default()).await.unwrap();
+    let cells = after.spreadsheet(created.id).cells_page(&CellsQuery::default()).await.unwrap();
     assert_eq!((cells.position, cells.incarnation), (at(1), 1));
 
     // Acknowledged mutations that were lost do not block the numbering.
@@ -87,7 +87,7 @@ async fn who_knows_what_was_restored_away_has_to_load_again() {
         acked_id: 3,
         ..append_one(created, "client", 4, at(1), set_numbers(&[4.0]))
     };
-    let reply = after.append(created.id, &request).await.unwrap();
+    let reply = after.spreadsheet(created.id).append(&request).await.unwrap();
     assert_eq!(reply.results[0].status, MutationStatus::Appended);
     assert_eq!(reply.results[0].position, Some(at(2)), "the position is used again");
     // Even if the stack loses its incarnation, the log does not return to the old one.
@@ -113,7 +113,7 @@ async fn a_new_spreadsheet_begins_with_the_incarnation_of_the_tables() {
         "a repetition finds the spreadsheet"
     );
     let request = append_one(created, "client", 1, created.head, set_numbers(&[1.0]));
-    let reply = after.append(created.id, &request).await.unwrap();
+    let reply = after.spreadsheet(created.id).append(&request).await.unwrap();
     assert_eq!(reply.results[0].status, MutationStatus::Appended);
 }
 
@@ -122,16 +122,16 @@ async fn a_client_goes_on_by_itself() {
     let World { cloud, before, after } = World::start().await;
     let folder = tempfile::tempdir().unwrap();
     let created = before.create(&nonce("goes on")).await.unwrap();
-    let editor = |client: &Client| Editor::new(client.clone(), created.id, "alice", folder.path());
+    let editor = |client: &Client| Editor::new(client.spreadsheet(created.id), folder.path());
     for number in [1.0, 2.0, 3.0] {
         editor(&before).apply(set_numbers(&[number])).await.unwrap();
     }
     restore(&cloud, created.id, at(1)).await;
     let applied = editor(&after).apply(set_numbers(&[4.0])).await.unwrap();
     assert_eq!(applied.position, at(2));
-    let load = after.load(created.id, None).await.unwrap();
+    let load = after.spreadsheet(created.id).load(None).await.unwrap();
     assert_eq!(load.entries.len(), 3, "the edit is in the log once, after the restored entries");
     editor(&after).apply(set_numbers(&[5.0])).await.unwrap();
-    let cells = after.cells(created.id, &CellsQuery::default()).await.unwrap();
+    let cells = after.spreadsheet(created.id).cells_page(&CellsQuery::default()).await.unwrap();
     assert_eq!(cells.cells[0].cell.text(), "5");
 }

@@ -25,12 +25,12 @@ async fn between_the_api_and_the_tables() {
         for id in 1..=3 {
             let base = at(u32::try_from(id).unwrap() - 1);
             let request = append_one(created, "client", id, base, set_numbers(&[1.0]));
-            let reply = client.append(created.id, &request).await.unwrap();
+            let reply = client.spreadsheet(created.id).append(&request).await.unwrap();
             assert_eq!(reply.results[0].status, MutationStatus::Appended);
             assert_eq!(reply.results[0].position, Some(at(u32::try_from(id).unwrap())));
         }
         assert_eq!(proxy.lost(), 2, "no reply of {needle} was lost");
-        assert_eq!(client.load(created.id, None).await.unwrap().entries.len(), 4);
+        assert_eq!(client.spreadsheet(created.id).load(None).await.unwrap().entries.len(), 4);
     }
 }
 
@@ -44,12 +44,12 @@ async fn between_the_client_and_the_api() {
     let created = client.create(&nonce()).await.unwrap();
     proxy.lose(1);
     let request = append_one(created, "client", 1, created.head, set_numbers(&[1.0]));
-    let reply = client.append(created.id, &request).await.unwrap();
+    let reply = client.spreadsheet(created.id).append(&request).await.unwrap();
     // The client's retry found the effect of the lost attempt.
     assert_eq!(reply.results[0].status, MutationStatus::Duplicate);
     assert_eq!(reply.results[0].position, Some(at(1)));
     assert_eq!(proxy.lost(), 2);
-    assert_eq!(client.load(created.id, None).await.unwrap().entries.len(), 2);
+    assert_eq!(client.spreadsheet(created.id).load(None).await.unwrap().entries.len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,5 +82,8 @@ async fn a_request_that_takes_too_long_is_answered_in_time_and_found_when_repeat
     assert!(proxy.lost() > 0);
     proxy.lose(0);
     assert_eq!(post().await.unwrap().status(), 200);
-    assert_eq!(cloud.client("alice").load(created.id, None).await.unwrap().entries.len(), 2);
+    assert_eq!(
+        cloud.client("alice").spreadsheet(created.id).load(None).await.unwrap().entries.len(),
+        2
+    );
 }

@@ -46,21 +46,22 @@ async fn people_of_an_issuer_create_and_share_and_see_no_more_than_that() {
         let client = |token: &str| Client::new(&cloud.url, Some(token)).unwrap();
         let [ann, bob] = ["ann", "bob"].map(|name| client(&issuer.token(name)));
         let created = ann.create(&request()).await.unwrap();
-        let hidden = bob.details(created.id).await.unwrap_err();
+        let hidden = bob.spreadsheet(created.id).details().await.unwrap_err();
         assert_eq!(hidden.problem_kind(), Some(ProblemKind::NotFound));
         // A share is for a subject of the caller's issuer, unless the request names another issuer.
         let share = ShareRequest { subject: "bob".to_owned(), issuer: None, role: Role::Viewer };
-        ann.share(created.id, &share, None).await.unwrap();
-        let details = bob.details(created.id).await.unwrap();
+        ann.spreadsheet(created.id).share(&share, None).await.unwrap();
+        let details = bob.spreadsheet(created.id).details().await.unwrap();
         assert_eq!((details.name.as_str(), details.role), ("Budget", Some(Role::Viewer)));
-        let of_ann = ann.details(created.id).await.unwrap().members.unwrap();
+        let of_ann = ann.spreadsheet(created.id).details().await.unwrap().members.unwrap();
         assert!(of_ann.iter().all(|member| member.person.issuer == issuer.url()), "{of_ann:?}");
         // The same subject with a token of the stack is a different person.
-        let namesake = client(&cloud.token_of("bob")).details(created.id).await.unwrap_err();
+        let namesake =
+            client(&cloud.token_of("bob")).spreadsheet(created.id).details().await.unwrap_err();
         assert_eq!(namesake.problem_kind(), Some(ProblemKind::NotFound));
         let share = ShareRequest { issuer: Some("cellar".to_owned()), ..share };
-        ann.share(created.id, &share, None).await.unwrap();
-        assert!(client(&cloud.token_of("bob")).details(created.id).await.is_ok());
+        ann.spreadsheet(created.id).share(&share, None).await.unwrap();
+        assert!(client(&cloud.token_of("bob")).spreadsheet(created.id).details().await.is_ok());
         assert_eq!(issuer.asked(), 2, "the discovery document and the keys are fetched once");
     }
 }
@@ -82,8 +83,8 @@ async fn a_role_caps_an_issuers_people_and_an_address_names_them() {
     let created = owner.create(&request()).await.unwrap();
     let subject = "ann@example.com".to_owned();
     let share = ShareRequest { subject, issuer: Some(issuer.url().to_owned()), role: Role::Owner };
-    owner.share(created.id, &share, None).await.unwrap();
-    assert_eq!(ann.details(created.id).await.unwrap().role, Some(Role::Viewer));
+    owner.spreadsheet(created.id).share(&share, None).await.unwrap();
+    assert_eq!(ann.spreadsheet(created.id).details().await.unwrap().role, Some(Role::Viewer));
     let mut unverified = issuer.claims("ann");
     unverified["email_verified"] = json!(false);
     assert_eq!(status(&cloud, &issuer.sign(&unverified)).await, (401, false));

@@ -65,8 +65,8 @@ impl Guest {
         while self.live.is_none() {
             let client = Client::new(&self.url, Some(&self.token)).unwrap();
             let client = client.with_identity(Some("the party"));
-            let token = Some(self.token.as_str());
-            let open = LiveSheet::open(client, token, self.spreadsheet, self.folder.path()).await;
+            let open =
+                LiveSheet::open(client.spreadsheet(self.spreadsheet), self.folder.path()).await;
             match open {
                 Ok(live) => self.live = Some(live),
                 Err(error) => {
@@ -206,9 +206,9 @@ async fn check_hashes(guests: &mut [Guest], server: &Client, created: CreateRepl
     for guest in guests.iter_mut() {
         hashes.push(guest.hash().await);
     }
-    let head = server.head(created.id, None).await.unwrap();
+    let head = server.spreadsheet(created.id).head(None).await.unwrap();
     let query = cellar::CellsQuery { at: Some(head.head), ..cellar::CellsQuery::default() };
-    let reply = server.cells(created.id, &query).await.unwrap();
+    let reply = server.spreadsheet(created.id).cells_page(&query).await.unwrap();
     let cells: Vec<_> =
         reply.cells.iter().map(|cell| (cell.row, cell.column, cell.cell.text())).collect();
     assert!(!cells.is_empty() && reply.next.is_none());

@@ -57,7 +57,7 @@ async fn created(cloud: &TestCloud, nonce: &str) -> CreateReply {
 async fn append(cloud: &TestCloud, to: CreateReply, id: u64) {
     let base = at(u32::try_from(id).unwrap() - 1);
     let request = append_one(to, "client", id, base, set_numbers(&[1.0]));
-    cloud.client("alice").append(to.id, &request).await.unwrap();
+    cloud.client("alice").spreadsheet(to.id).append(&request).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -109,7 +109,7 @@ async fn a_client_is_poked_beyond_what_it_knows_and_waits_where_nobody_pokes() {
     let one = created(&cloud, "one").await;
     let token = cloud.token("bob", Role::Viewer);
     let client = |url: &str| cellar::Client::new(url, Some(&token)).unwrap();
-    let mut pokes = client(&cloud.url).pokes(one.id);
+    let mut pokes = client(&cloud.url).spreadsheet(one.id).pokes();
     let moment = Duration::from_millis(300);
     assert!(timeout(moment, pokes.wait_beyond(at(0))).await.is_err(), "there is no newer entry");
     append(&cloud, one, 1).await;
@@ -123,12 +123,12 @@ async fn a_client_is_poked_beyond_what_it_knows_and_waits_where_nobody_pokes() {
     assert_eq!(timeout(PATIENCE, pokes.wait_beyond(at(2))).await, Ok(at(3)));
     // A new follower first receives the newest position.
     assert_eq!(
-        timeout(PATIENCE, client(&cloud.url).pokes(one.id).wait_beyond(at(1))).await,
+        timeout(PATIENCE, client(&cloud.url).spreadsheet(one.id).pokes().wait_beyond(at(1))).await,
         Ok(at(3))
     );
 
     let function = cloud.another_api(&cloud.database_url).await;
-    let mut nobody = client(&function).pokes(one.id);
+    let mut nobody = client(&function).spreadsheet(one.id).pokes();
     assert!(timeout(moment, nobody.wait_beyond(at(0))).await.is_err());
     cloud.end().await;
     for _ in 0..2 {

@@ -105,7 +105,7 @@ async fn a_snapshot_entry_leads_to_one_job_a_new_spreadsheet_and_an_edit_to_none
     let (cloud, _world) = start().await;
     let created = create(&cloud, "no job").await;
     let edit = append_one(created, "client", 1, created.head, set_numbers(&[1.0]));
-    cloud.client("alice").append(created.id, &edit).await.unwrap();
+    cloud.client("alice").spreadsheet(created.id).append(&edit).await.unwrap();
     put(&cloud, 7, 4, &[("T", text("S"))]).await;
     let queue = cloud.queue("SnapshotQueue");
     wait_for(queue, 1).await;

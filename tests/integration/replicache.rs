@@ -38,7 +38,7 @@ async fn play(folder: &PathBuf, scenario: &str) -> Vec<String> {
     let (out, errors) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{scenario}: {out}{errors}");
-    let cells = alice.cells(created.id, &CellsQuery::default()).await.unwrap();
+    let cells = alice.spreadsheet(created.id).cells_page(&CellsQuery::default()).await.unwrap();
     cells.cells.iter().map(|placed| placed.cell.text()).collect()
 }
 

@@ -23,10 +23,14 @@ async fn texts_of_quotes_and_control_characters_fit() {
             let edit = CellEdit { row, column: 0, value, formula: None, format: None };
             let op = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] });
             let request = append_one(created, "client", id, base, op);
-            base = client.append(created.id, &request).await.unwrap().head;
+            base = client.spreadsheet(created.id).append(&request).await.unwrap().head;
         }
-        let loaded = client.load(created.id, None).await.unwrap();
-        let cells = client.cells(created.id, &cellar::CellsQuery::default()).await.unwrap();
+        let loaded = client.spreadsheet(created.id).load(None).await.unwrap();
+        let cells = client
+            .spreadsheet(created.id)
+            .cells_page(&cellar::CellsQuery::default())
+            .await
+            .unwrap();
         // A client with an old base: the reply of its append is also truncated.
         let late = SentMutation {
             id: 1,
@@ -39,7 +43,7 @@ async fn texts_of_quotes_and_control_characters_fit() {
             acked_id: 0,
             mutations: vec![late],
         };
-        let appended = client.append(created.id, &request).await.unwrap();
+        let appended = client.spreadsheet(created.id).append(&request).await.unwrap();
         assert!(loaded.next.is_some() && cells.next.is_some() && appended.next.is_some());
         for body in [
             serde_json::to_string(&loaded).unwrap(),

@@ -187,7 +187,7 @@ async fn a_worker_that_is_killed_is_replaced_after_its_lease() {
     let mut base = created.head;
     for id in 1..=u64::from(ENTRIES) {
         let edit = append_one(created, "client", id, base, set_numbers(&[1.0]));
-        let reply = cloud.client("alice").append(created.id, &edit).await.unwrap();
+        let reply = cloud.client("alice").spreadsheet(created.id).append(&edit).await.unwrap();
         base = reply.results[0].position.unwrap_or(base);
     }
     wait_until("the second step", || async { world.steps.load(Ordering::SeqCst) == 2 }).await;

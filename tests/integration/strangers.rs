@@ -71,7 +71,7 @@ async fn a_strangers_requests_cost_the_same_whether_there_is_a_spreadsheet() {
         for with_link in [false, true] {
             // The owner has just read the listing: the cached listing must not answer a subject
             // without access.
-            assert!(alice.details(created.id).await.is_ok());
+            assert!(alice.spreadsheet(created.id).details().await.is_ok());
             let there = world.costs(&route, created.id, with_link).await;
             let nowhere = world.costs(&route, absent, with_link).await;
             assert_eq!(there, nowhere, "{route:?}, with a link: {with_link}");

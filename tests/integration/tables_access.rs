@@ -162,7 +162,7 @@ async fn a_folder_without_credentials_gets_some_at_the_next_start() {
     let created = cloud.client("alice").create(&request).await.unwrap();
     fs::remove_file(cloud.state_path().join("bucket-credentials.json")).unwrap();
     let cloud = cloud.kill_and_start(Ports::default()).await;
-    assert!(cloud.client("alice").load(created.id, None).await.is_ok());
+    assert!(cloud.client("alice").spreadsheet(created.id).load(None).await.is_ok());
     assert_ne!(cloud.credentials, before);
     let tables = cloud.dynamodb_client().list_tables().send().await.unwrap();
     assert_eq!(tables.table_names().len(), 5);

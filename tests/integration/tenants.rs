@@ -49,9 +49,10 @@ impl World {
         };
         let (alices, bobs) = (create("alice").await.id, create("bob").await);
         let edit = append_one(bobs, "bob", 1, bobs.head, set_numbers(&[1.0, 2.0]));
-        let head = cloud.client("bob").append(bobs.id, &edit).await.unwrap().results[0].position;
+        let head = cloud.client("bob").spreadsheet(bobs.id).append(&edit).await.unwrap().results[0]
+            .position;
         let nonce = ForkRequest::new("tenants".to_owned(), None);
-        let bobs_fork = cloud.client("bob").fork(bobs.id, &nonce).await.unwrap().id;
+        let bobs_fork = cloud.client("bob").spreadsheet(bobs.id).fork(&nonce).await.unwrap().id;
         let http = reqwest::Client::new();
         let upload = upload(&cloud, &http, bobs).await;
         let subject = Subject { head: head.unwrap(), ..upload };

@@ -86,5 +86,8 @@ async fn each_refused_token_gets_the_same_bytes_on_every_route() {
             assert!(status == 401 && body.contains(why), "{route:?}: {body}");
         }
     }
-    assert_eq!(cloud.client("alice").head(created.id, None).await.unwrap().head, created.head);
+    assert_eq!(
+        cloud.client("alice").spreadsheet(created.id).head(None).await.unwrap().head,
+        created.head
+    );
 }

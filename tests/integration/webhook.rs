@@ -56,12 +56,12 @@ async fn create(of: &Client, name: &str) -> LogId {
 
 async fn rename(of: &Client, id: LogId, name: &str) {
     let request = UpdateDetailsRequest { name: Some(name.to_owned()), status: None };
-    of.update_details(id, &request, None).await.unwrap();
+    of.spreadsheet(id).update_details(&request, None).await.unwrap();
 }
 
 async fn share(of: &Client, id: LogId, with: &str) {
     let request = ShareRequest { subject: with.to_owned(), issuer: None, role: Role::Viewer };
-    of.share(id, &request, None).await.unwrap();
+    of.spreadsheet(id).share(&request, None).await.unwrap();
 }
 
 fn stream(id: LogId) -> String {
@@ -241,7 +241,8 @@ async fn a_delivery_costs_one_write_and_a_look_before_and_after() {
     let operator = by_hand.cloud.client("operator");
     let count = async |wanted: usize| {
         let begun = Instant::now();
-        while operator.feed(&cellar::FeedQuery::default()).await.unwrap().items.len() < wanted {
+        while operator.feed_page(&cellar::FeedQuery::default()).await.unwrap().items.len() < wanted
+        {
             assert!(begun.elapsed() < PATIENCE);
             tokio::time::sleep(PAUSE).await;
         }

@@ -29,7 +29,7 @@ async fn every_acknowledged_batch_is_in_the_log_exactly_once() {
                     let edit = set_numbers(&[f64::from(writer), id as f64]);
                     let name = format!("writer-{writer}");
                     let request = append_one(created, &name, id, base, edit);
-                    let reply = client.append(created.id, &request).await.unwrap();
+                    let reply = client.spreadsheet(created.id).append(&request).await.unwrap();
                     assert_eq!(reply.results[0].status, MutationStatus::Appended);
                     acknowledged.push((f64::from(writer), id, reply.results[0].position.unwrap()));
                     base = reply.head;
@@ -74,7 +74,7 @@ fn nonce(nonce: &str) -> cellar_api::wire::CreateRequest {
 async fn all_entries(client: &cellar::Client, id: cellar_base::identity::LogId) -> Vec<EntryView> {
     let (mut entries, mut next) = (Vec::new(), Some(Position::FIRST));
     while let Some(after) = next {
-        let updated = client.entries(id, after).await.unwrap();
+        let updated = client.spreadsheet(id).entries_page(after).await.unwrap();
         entries.extend(updated.entries);
         next = updated.next;
     }

@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(30);
 pub async fn wait_for_root(client: &Client, log: LogId, least: Position) {
     let wait = async {
         loop {
-            let loaded = client.load(log, None).await.unwrap();
+            let loaded = client.spreadsheet(log).load(None).await.unwrap();
             if loaded.root.is_some() && loaded.entries[0].position >= least {
                 return;
             }

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use cellar_api::wire::Head;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::LinkToken;
@@ -17,7 +18,7 @@ use crate::files::STATE_FOLDER;
 use crate::live::LiveSheet;
 use crate::profile::{Profile, is_same_url};
 use crate::text::escape;
-use crate::{Client, RequestCosts, author_of_token, subject_of_token};
+use crate::{Client, RequestCosts, Spreadsheet};
 
 /// Environment variable for the spreadsheet id.
 const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
@@ -65,18 +66,18 @@ impl Context {
         // Treats an empty environment variable as unset.
         let url = global.url.filter(|url| !url.is_empty());
         let token = global.token.filter(|token| !token.is_empty());
-        let found = Profile::for_command(working_directory, url.as_deref(), token.as_deref())?;
-        let (directory, profile) = match found {
+        let nearest_profile =
+            Profile::for_command(working_directory, url.as_deref(), token.as_deref())?;
+        let (directory, profile) = match nearest_profile {
             Some((directory, profile)) => (directory, Some(profile)),
             None => (working_directory.to_owned(), None),
         };
-        let spreadsheet_variable = match spreadsheet_variable {
-            Some(id) if !id.is_empty() => Some(parse_variable(id)?),
-            _ => None,
-        };
         let overrides = Overrides {
             spreadsheet: global.spreadsheet,
-            spreadsheet_variable,
+            spreadsheet_variable: match spreadsheet_variable {
+                Some(id) if !id.is_empty() => Some(parse_variable(id)?),
+                _ => None,
+            },
             url,
             token: token.map(Token),
         };
@@ -112,7 +113,9 @@ impl Context {
             return Ok(client.clone());
         }
         let identity = self.matching_profile().and_then(|profile| profile.identity.as_deref());
-        let client = Client::new(self.url()?, self.token())?.with_identity(identity);
+        let client = Client::new(self.url()?, self.token())?
+            .with_identity(identity)
+            .with_folder(&self.directory);
         Ok(self.client.get_or_init(|| client).clone())
     }
 
@@ -121,21 +124,10 @@ impl Context {
         self.client.get().map(Client::cost).unwrap_or_default()
     }
 
-    /// Opens a spreadsheet for editing online or offline.
-    pub(super) async fn open_live_sheet(&self, spreadsheet: LogId) -> Result<LiveSheet, CliError> {
-        let (client, token) = (self.client()?, self.token());
-        Ok(LiveSheet::open(client, token, spreadsheet, &self.directory).await?)
-    }
-
-    /// Returns the token subject's id, by which local state is separated.
-    pub(super) fn subject(&self) -> String {
-        subject_of_token(self.token())
-    }
-
-    /// Returns the author of entries appended with the token, or `None` if the token has no
-    /// readable subject.
-    pub(super) fn author(&self) -> Option<String> {
-        author_of_token(self.token())
+    /// Returns the handle of the selected spreadsheet.
+    pub(super) fn spreadsheet(&self) -> Result<Spreadsheet, CliError> {
+        let id = self.spreadsheet_id()?;
+        Ok(self.client()?.spreadsheet(id))
     }
 
     /// Returns the spreadsheet selected by the option `-s`.
@@ -143,43 +135,44 @@ impl Context {
         self.overrides.spreadsheet
     }
 
-    /// Returns the spreadsheet selected by the option, the environment, a share link or the
-    /// profile.
-    pub(super) fn spreadsheet(&self) -> Result<LogId, CliError> {
+    /// Returns the id of the spreadsheet selected by the option, the environment, a share link or
+    /// the profile.
+    pub(super) fn spreadsheet_id(&self) -> Result<LogId, CliError> {
         // If the URL is missing too, report the URL first.
         self.url()?;
-        let link = self.share_link()?;
-        let overridden = self.overrides.spreadsheet.or(self.overrides.spreadsheet_variable);
-        if let Some(spreadsheet) = overridden.or(link.map(|link| link.log)) {
-            return Ok(spreadsheet);
-        }
-        let current = self.matching_profile().and_then(|profile| profile.spreadsheet);
-        current.ok_or(CliError::NoSpreadsheet)
+        let shared_spreadsheet = self.share_link()?.map(|link| link.log);
+        let profile_spreadsheet = self.matching_profile().and_then(|profile| profile.spreadsheet);
+        self.overrides
+            .spreadsheet
+            .or(self.overrides.spreadsheet_variable)
+            .or(shared_spreadsheet)
+            .or(profile_spreadsheet)
+            .ok_or(CliError::NoSpreadsheet)
     }
 
     /// Returns the token if it is a share link, which grants access to a single spreadsheet, or
     /// `None` otherwise.
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
-        match self.token() {
-            Some(token) if LinkToken::has_prefix(token) => match token.parse::<LinkToken>() {
-                Ok(link) => Ok(Some(link)),
-                Err(_) => Err(CliError::usage(
-                    "the share link is incomplete",
-                    "copy it in full: cellar-link.ID.SECRET",
-                )),
-            },
-            _ => Ok(None),
+        let Some(token) = self.token().filter(|token| LinkToken::has_prefix(token)) else {
+            return Ok(None);
+        };
+        match token.parse::<LinkToken>() {
+            Ok(link) => Ok(Some(link)),
+            Err(_) => Err(CliError::usage(
+                "the share link is incomplete",
+                "copy it in full: cellar-link.ID.SECRET",
+            )),
         }
     }
 
-    pub(super) fn editor(&self, client: &Client, spreadsheet: LogId) -> Editor {
-        Editor::new(client.clone(), spreadsheet, &self.subject(), &self.directory)
+    pub(super) fn editor(&self, spreadsheet: &Spreadsheet) -> Editor {
+        Editor::new(spreadsheet.clone(), &self.directory)
     }
 
     /// Returns the highest position at which a spreadsheet was read, which is the minimum position
     /// of later reads. Returns `None` if the position is unknown or cannot be loaded.
-    pub(super) fn seen_position(&self, client: &Client, spreadsheet: LogId) -> Option<Position> {
-        self.editor(client, spreadsheet).seen_position().ok().flatten()
+    pub(super) fn seen_position(&self, spreadsheet: &Spreadsheet) -> Option<Position> {
+        self.editor(spreadsheet).seen_position().ok().flatten()
     }
 
     /// Returns whether the local state directory exists.
@@ -191,35 +184,30 @@ impl Context {
     /// exist. Ignores errors, which the next edit reports.
     pub(super) fn record_seen(
         &self,
-        client: &Client,
-        spreadsheet: LogId,
-        (position, incarnation): (Position, u32),
+        spreadsheet: &Spreadsheet,
+        read_at: Head,
         first_sheet: Option<SheetId>,
     ) {
         if self.has_state_folder() {
-            let _ =
-                self.editor(client, spreadsheet).record_seen(position, incarnation, first_sheet);
+            let Head { head: position, incarnation } = read_at;
+            let _ = self.editor(spreadsheet).record_seen(position, incarnation, first_sheet);
         }
     }
 
     /// Prints a note if the output omits unsent edits, which come from single commands or from
     /// `cellar edit`. Ignores errors reading the local state.
-    pub(super) fn note_unsent(&self, client: &Client, spreadsheet: LogId, output: &Output) {
-        let single = self.editor(client, spreadsheet).count_unsent_edits().unwrap_or(0);
-        if single > 0 {
-            let edits = count(single, "edit is", "edits are");
-            output.note(format!("{edits} not sent yet; the next edit sends them first."));
+    pub(super) fn note_unsent(&self, spreadsheet: &Spreadsheet, output: &Output) {
+        let command_edit_count = self.editor(spreadsheet).count_unsent_edits().unwrap_or(0);
+        if command_edit_count > 0 {
+            let edits = count(command_edit_count, "edit is", "edits are");
+            output.print_note(format!("{edits} not sent yet; the next edit sends them first."));
         }
-        let live = LiveSheet::count_unsent_edits(
-            client.clone(),
-            self.token(),
-            spreadsheet,
-            &self.directory,
-        )
-        .unwrap_or(0);
-        if live > 0 {
-            let edits = count(live, "edit of `cellar edit` is", "edits of `cellar edit` are");
-            output.note(format!("{edits} not sent yet; the next `cellar edit` sends them."));
+        let live_edit_count =
+            LiveSheet::count_unsent_edits(spreadsheet.clone(), &self.directory).unwrap_or(0);
+        if live_edit_count > 0 {
+            let edits =
+                count(live_edit_count, "edit of `cellar edit` is", "edits of `cellar edit` are");
+            output.print_note(format!("{edits} not sent yet; the next `cellar edit` sends them."));
         }
     }
 
@@ -227,18 +215,18 @@ impl Context {
     /// changed.
     pub(super) fn select(&mut self, spreadsheet: LogId, output: &Output) -> Result<(), CliError> {
         let url = self.url()?.to_owned();
-        let profile = match (self.matching_profile(), &self.profile) {
-            (Some(profile), _) => profile.clone(),
+        let mut profile = match (self.matching_profile(), &self.profile) {
+            (Some(matching_profile), _) => matching_profile.clone(),
             (None, None) => Profile::new(url),
             (None, Some(_)) => {
-                output.note(format!(
+                output.print_note(format!(
                     "{} is for another URL and was not changed; select the spreadsheet with -s {spreadsheet}",
                     Profile::path(&self.directory).display()
                 ));
                 return Ok(());
             }
         };
-        let profile = Profile { spreadsheet: Some(spreadsheet), ..profile };
+        profile.spreadsheet = Some(spreadsheet);
         profile.save(&self.directory)?;
         self.profile = Some(profile);
         Ok(())
@@ -295,21 +283,21 @@ mod tests {
     fn without_url_or_spreadsheet_the_error_says_so() {
         let (_folder, context) = context(global(None, None, None), None);
         assert!(matches!(context.client(), Err(CliError::NoUrl)));
-        assert!(matches!(context.spreadsheet(), Err(CliError::NoUrl)));
+        assert!(matches!(context.spreadsheet_id(), Err(CliError::NoUrl)));
         let only_url = Profile::new("http://h");
         let (_folder, context) = super::tests::context(global(None, None, None), Some(&only_url));
-        assert!(matches!(context.spreadsheet(), Err(CliError::NoSpreadsheet)));
+        assert!(matches!(context.spreadsheet_id(), Err(CliError::NoSpreadsheet)));
     }
 
     #[test]
     fn options_override_the_profile() {
         let (_folder, from_profile) = context(global(None, None, None), Some(&profile()));
         assert_eq!(from_profile.token(), Some("profile-token"));
-        assert_eq!(from_profile.spreadsheet().unwrap(), id(1));
+        assert_eq!(from_profile.spreadsheet_id().unwrap(), id(1));
         let given = global(Some("http://127.0.0.1:8080/"), Some("given"), Some(id(2)));
         let (_folder, given) = context(given, Some(&profile()));
         assert_eq!(given.token(), Some("given"));
-        assert_eq!(given.spreadsheet().unwrap(), id(2));
+        assert_eq!(given.spreadsheet_id().unwrap(), id(2));
         let (_folder, empty) = context(global(Some(""), Some(""), None), Some(&profile()));
         assert_eq!(empty.token(), Some("profile-token"));
     }
@@ -322,9 +310,9 @@ mod tests {
             global(Some("http://127.0.0.1:8080"), Some(&link.to_string()), spreadsheet)
         };
         let (_folder, of_link) = context(given(None), Some(&profile()));
-        assert_eq!(of_link.spreadsheet().unwrap(), id(6));
+        assert_eq!(of_link.spreadsheet_id().unwrap(), id(6));
         let (_folder, other) = context(given(Some(id(7))), Some(&profile()));
-        assert_eq!(other.spreadsheet().unwrap(), id(7));
+        assert_eq!(other.spreadsheet_id().unwrap(), id(7));
     }
 
     #[test]
@@ -350,12 +338,12 @@ mod tests {
             Context::in_directory(global(None, None, flag), Some(variable), folder.path())
         };
         let variable = with(None, &id(8).to_string()).unwrap();
-        assert_eq!(variable.spreadsheet().unwrap(), id(8));
+        assert_eq!(variable.spreadsheet_id().unwrap(), id(8));
         assert_eq!(variable.spreadsheet_option(), None);
         let both = with(Some(id(9)), &id(8).to_string()).unwrap();
-        assert_eq!(both.spreadsheet().unwrap(), id(9));
+        assert_eq!(both.spreadsheet_id().unwrap(), id(9));
         assert_eq!(both.spreadsheet_option(), Some(id(9)));
-        assert_eq!(with(None, "").unwrap().spreadsheet().unwrap(), id(1));
+        assert_eq!(with(None, "").unwrap().spreadsheet_id().unwrap(), id(1));
         assert!(matches!(with(None, "x"), Err(CliError::Usage { .. })));
     }
 
@@ -364,7 +352,7 @@ mod tests {
         let elsewhere = global(Some("https://example.com"), None, None);
         let (folder, mut context) = context(elsewhere, Some(&profile()));
         assert_eq!(context.token(), None);
-        assert!(matches!(context.spreadsheet(), Err(CliError::NoSpreadsheet)));
+        assert!(matches!(context.spreadsheet_id(), Err(CliError::NoSpreadsheet)));
         context.select(id(3), &Output::new(true)).unwrap();
         let (_, unchanged) = Profile::find(folder.path()).unwrap().unwrap();
         assert_eq!(unchanged, profile());
@@ -377,7 +365,7 @@ mod tests {
         known.select(id(4), &Output::new(true)).unwrap();
         let (_, saved) = Profile::find(folder.path()).unwrap().unwrap();
         assert_eq!(saved, Profile { spreadsheet: Some(id(4)), ..profile() });
-        assert_eq!(known.spreadsheet().unwrap(), id(4));
+        assert_eq!(known.spreadsheet_id().unwrap(), id(4));
 
         let fresh = global(Some("http://h"), Some("given"), None);
         let (folder, mut fresh) = context(fresh, None);

@@ -15,43 +15,32 @@ pub(super) async fn fork_spreadsheet(
     output: &Output,
     args: args::Fork,
 ) -> Result<(), CliError> {
-    let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
+    let spreadsheet = context.spreadsheet()?;
     let nonce = args.nonce.unwrap_or_else(new_client_id);
     let name = args.name.map(|name| name.to_string());
-    let fork = client.fork(spreadsheet, &ForkRequest { nonce, at: args.at, name }).await?;
+    let fork = spreadsheet.fork(&ForkRequest { nonce, at: args.at, name }).await?;
     if !args.no_use {
         context.select(fork.id, output)?;
     }
-    output.result(&fork)?;
-    output.say(fork.id.to_string())?;
+    output.print_json(&fork)?;
+    output.print_line(fork.id.to_string())?;
     let shared = format!("The fork shares {} up to {}.", fork.source, fork.position);
-    output.note(if args.no_use {
+    output.print_note(if args.no_use {
         format!("{shared} Read it with: cellar get -s {}", fork.id)
     } else {
-        format!("{shared} The fork is selected. Select the source with: cellar use {spreadsheet}")
+        format!("{shared} The fork is selected. Select the source with: cellar use {}", fork.source)
     });
     Ok(())
 }
 
 pub(super) async fn list_forks(context: &Context, output: &Output) -> Result<(), CliError> {
-    let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
-    let mut forks = Vec::new();
-    let mut cursor = None;
-    loop {
-        let page = client.forks(spreadsheet, cursor).await?;
-        forks.extend(page.forks);
-        match page.next {
-            Some(next) if cursor.is_none_or(|cursor| next > cursor) => cursor = Some(next),
-            // Stop: a bad `next` from the server would cause an endless loop.
-            _ => break,
-        }
-    }
-    output.result(&serde_json::json!({ "forks": forks }))?;
+    let forks = context.spreadsheet()?.forks().collect().await?;
+    output.print_json(&serde_json::json!({ "forks": forks }))?;
     for line in format_forks(&forks) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     if forks.is_empty() {
-        output.note("The spreadsheet has no forks. Create one with: cellar fork");
+        output.print_note("The spreadsheet has no forks. Create one with: cellar fork");
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use cellar_api::{wire::EntryKind, wire::EntryView};
 use cellar_base::count::count;
-use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
@@ -14,7 +13,7 @@ use super::edit::{previous_position, sheet_names};
 use super::error::CliError;
 use super::output::{COLUMN_GAP, Output};
 use super::time::utc;
-use crate::Client;
+use crate::Spreadsheet;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
 use crate::text::escape;
 
@@ -24,29 +23,28 @@ pub(super) async fn show_history(
     args: args::History,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let client = context.client()?;
-    let history = fetch_newest(&client, spreadsheet, args.until, args.limit).await?;
-    output.result(&serde_json::json!({
+    let history = fetch_newest(&spreadsheet, args.until, args.limit).await?;
+    output.print_json(&serde_json::json!({
         "entries": history.entries,
         "complete": history.next.is_none(),
         "next": history.next,
     }))?;
     if !output.json {
-        let names = names_before(&client, spreadsheet, &history.entries).await;
+        let names = names_before(&spreadsheet, &history.entries).await;
         for line in format_entries(&history.entries, names) {
-            output.say(line)?;
+            output.print_line(line)?;
         }
     }
-    context.note_unsent(&client, spreadsheet, output);
+    context.note_unsent(&spreadsheet, output);
     if let Some(next) = history.next {
-        output.note(format!("Older entries: cellar history --until {next}"));
+        output.print_note(format!("Older entries: cellar history --until {next}"));
     }
     Ok(())
 }
 
 /// The newest displayed log entries, newest first.
 struct NewestEntries {
-    limit: usize,
+    max_entries: usize,
     entries: Vec<EntryView>,
     /// Position of the next older displayed entry, if any.
     next: Option<Position>,
@@ -54,33 +52,29 @@ struct NewestEntries {
 
 /// Fetches the newest `limit` displayed entries up to `until`.
 async fn fetch_newest(
-    client: &Client,
-    spreadsheet: LogId,
-    mut until: Option<Position>,
+    spreadsheet: &Spreadsheet,
+    until: Option<Position>,
     limit: u32,
 ) -> Result<NewestEntries, CliError> {
     let max_entries = usize::try_from(limit).unwrap_or(usize::MAX);
-    let mut newest = NewestEntries { limit: max_entries, entries: Vec::new(), next: None };
-    loop {
-        // Request one more entry to find out whether there are older ones.
-        let page_size = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
-        let page = client.history(spreadsheet, until, Some(page_size)).await?;
-        if newest.add_page(page.entries) {
-            return Ok(newest);
-        }
-        match page.next {
-            Some(next) if until.is_none_or(|until| next < until) => until = Some(next),
-            // Stop: a bad `next` from the server would cause an endless loop.
-            _ => return Ok(newest),
+    let mut newest = NewestEntries { max_entries, entries: Vec::new(), next: None };
+    // Request one more entry to find out whether there are older ones.
+    let page_size = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
+    let mut pages = spreadsheet.history_pages(until, Some(page_size));
+    while let Some(page) = pages.try_next().await? {
+        let has_older_entries = newest.add_page(page.entries);
+        if has_older_entries {
+            break;
         }
     }
+    Ok(newest)
 }
 
 impl NewestEntries {
-    /// Adds a page of older log entries. Returns whether there are more than `limit` entries.
+    /// Adds a page of older log entries. Returns whether there are more than `max_entries`.
     fn add_page(&mut self, entries: Vec<EntryView>) -> bool {
         for entry in entries.into_iter().filter(is_displayed) {
-            if self.entries.len() >= self.limit {
+            if self.entries.len() >= self.max_entries {
                 self.next = Some(entry.position);
                 return true;
             }
@@ -96,7 +90,7 @@ pub(super) fn is_displayed(entry: &EntryView) -> bool {
 }
 
 /// Returns the sheet names before the oldest entry, if a description needs them.
-async fn names_before(client: &Client, spreadsheet: LogId, entries: &[EntryView]) -> SheetNames {
+async fn names_before(spreadsheet: &Spreadsheet, entries: &[EntryView]) -> SheetNames {
     let Some(oldest_entry) = entries.last() else { return SheetNames::default() };
     let mut mutations = entries.iter().flat_map(|entry| &entry.mutations);
     let is_any_name_needed = mutations.any(|mutation| {
@@ -110,7 +104,7 @@ async fn names_before(client: &Client, spreadsheet: LogId, entries: &[EntryView]
         return SheetNames::of_new_spreadsheet();
     }
     let position = previous_position(oldest_entry.position).unwrap_or(oldest_entry.position);
-    sheet_names(client, spreadsheet, position).await
+    sheet_names(spreadsheet, position).await
 }
 
 /// Formats log entries, one line per entry, newest first. `names` contains the sheet names before
@@ -134,7 +128,8 @@ fn format_entries(entries_newest_first: &[EntryView], mut names: SheetNames) -> 
     lines_oldest_first
 }
 
-fn author_name(entry: &EntryView) -> String {
+/// Returns the author of a log entry for a list.
+pub(super) fn author_name(entry: &EntryView) -> String {
     escape(entry.author.as_deref().unwrap_or("-"))
 }
 
@@ -233,7 +228,7 @@ mod tests {
 
     #[test]
     fn keeps_the_newest_displayed_entries() {
-        let mut newest = NewestEntries { limit: 2, entries: Vec::new(), next: None };
+        let mut newest = NewestEntries { max_entries: 2, entries: Vec::new(), next: None };
         let of = |num, kind| entry(num, kind, "a");
         assert!(!newest.add_page(vec![of(5, EntryKind::Edits), of(4, EntryKind::Snapshot)]));
         assert!(!newest.add_page(vec![of(3, EntryKind::EndSegment), of(2, EntryKind::Edits)]));

@@ -8,21 +8,21 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::{COLUMN_GAP, Output, count};
 use super::time::utc;
+use crate::SpreadsheetsQuery;
 use crate::text::escape;
-use crate::{Client, SpreadsheetsQuery};
 
 pub(super) async fn list_spreadsheets(
     context: &Context,
     output: &Output,
     args: args::List,
 ) -> Result<(), CliError> {
-    let mut spreadsheets = read_all_pages(&context.client()?, to_query(args)).await?;
+    let mut spreadsheets = context.client()?.spreadsheets(to_query(args)).collect().await?;
     spreadsheets.sort_by_cached_key(|view| (view.name.to_lowercase(), view.name.clone(), view.id));
-    output.result(&json!({ "spreadsheets": spreadsheets }))?;
+    output.print_json(&json!({ "spreadsheets": spreadsheets }))?;
     for line in format_spreadsheets(&spreadsheets) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
-    output.note(if spreadsheets.is_empty() {
+    output.print_note(if spreadsheets.is_empty() {
         "No spreadsheets found. Create one with: cellar create --name NAME".to_owned()
     } else {
         let count = count(spreadsheets.len(), "spreadsheet", "spreadsheets");
@@ -40,25 +40,6 @@ fn to_query(args: args::List) -> SpreadsheetsQuery {
     };
     let mine = (mine || shared).then_some(mine);
     SpreadsheetsQuery { name, mine, status: Some(status), ..SpreadsheetsQuery::default() }
-}
-
-/// Reads all pages of the spreadsheet list.
-async fn read_all_pages(
-    client: &Client,
-    mut query: SpreadsheetsQuery,
-) -> Result<Vec<SpreadsheetView>, CliError> {
-    let mut spreadsheets = Vec::new();
-    loop {
-        let page = client.spreadsheets(&query).await?;
-        spreadsheets.extend(page.spreadsheets);
-        match page.next {
-            Some(next) if query.cursor.is_none_or(|cursor| next > cursor) => {
-                query.cursor = Some(next);
-            }
-            // Stop: a bad `next` from the server would cause an endless loop.
-            _ => return Ok(spreadsheets),
-        }
-    }
 }
 
 /// Formats spreadsheets, one line per spreadsheet.

@@ -13,14 +13,13 @@ pub(super) async fn show_statistics(
     args: args::Stats,
 ) -> Result<(), CliError> {
     let spreadsheet = match args.id {
-        Some(id) => id,
+        Some(id) => context.client()?.spreadsheet(id),
         None => context.spreadsheet()?,
     };
-    let client = context.client()?;
-    let stats = client.stats(spreadsheet, context.seen_position(&client, spreadsheet)).await?;
-    output.result(&stats)?;
+    let stats = spreadsheet.stats(context.seen_position(&spreadsheet)).await?;
+    output.print_json(&stats)?;
     for line in format_stats(&stats) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     Ok(())
 }

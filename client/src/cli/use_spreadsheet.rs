@@ -11,11 +11,11 @@ pub(super) async fn select_spreadsheet(
     args: args::Use,
 ) -> Result<(), CliError> {
     // Check the id now, so that a wrong id is reported by this command rather than the next one.
-    let head = context.client()?.head(args.id, None).await?;
+    let head = context.client()?.spreadsheet(args.id).head(None).await?;
     context.select(args.id, output)?;
-    output.result(
+    output.print_json(
         &serde_json::json!({ "id": args.id, "head": head.head, "incarnation": head.incarnation }),
     )?;
-    output.say(format!("selected {} at {}", args.id, head.head))?;
+    output.print_line(format!("selected {} at {}", args.id, head.head))?;
     Ok(())
 }

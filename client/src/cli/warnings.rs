@@ -11,9 +11,9 @@ pub(super) const FORMULAS_NOT_CALCULATED: &str = "formulas are not calculated";
 /// Warns about the formulas of an imported file.
 pub(super) fn imported_formulas(formula_count: u64) -> Option<String> {
     (formula_count > 0).then(|| {
-        let formula_count = count(formula_count, "formula keeps its value", "formula_count keep their values");
+        let formula_count = count(formula_count, "formula keeps its value", "formulas keep their values");
         format!(
-            "{formula_count} from the file. Cellar does not calculate formula_count yet, and does not shift their \
+            "{formula_count} from the file. Cellar does not calculate formulas yet, and does not shift their \
              references when rows or columns are inserted, deleted or sorted."
         )
     })
@@ -22,7 +22,7 @@ pub(super) fn imported_formulas(formula_count: u64) -> Option<String> {
 /// Warns about the formulas of an exported file.
 pub(super) fn exported_formulas(formula_count: u64) -> Option<String> {
     (formula_count > 0).then(|| {
-        let formula_count = count(formula_count, "formula was", "formula_count were");
+        let formula_count = count(formula_count, "formula was", "formulas were");
         format!(
             "{formula_count} exported as imported: later edits have neither changed their values nor shifted \
              their references."
@@ -33,19 +33,19 @@ pub(super) fn exported_formulas(formula_count: u64) -> Option<String> {
 /// Warns about texts in a CSV file that other programs may interpret as formulas.
 pub(super) fn formula_like_texts(text_count: u64) -> Option<String> {
     (text_count > 0).then(|| {
-        let text_count = count(text_count, "text starts", "text_count start");
+        let text_count = count(text_count, "text starts", "texts start");
         format!(
             "{text_count} with =, +, -, @, a tab or a line break, which some programs interpret as a formula; \
-             --escape-formulas writes ' before such text_count."
+             --escape-formulas writes ' before such texts."
         )
     })
 }
 
 impl Output {
     /// Prints warnings. No-op with `--json`, because the JSON result contains the warnings.
-    pub(super) fn warn(self, warnings: &[String]) {
+    pub(super) fn print_warnings(self, warnings: &[String]) {
         for warning in warnings {
-            self.note(warning);
+            self.print_note(warning);
         }
     }
 }

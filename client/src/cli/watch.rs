@@ -4,26 +4,22 @@ mod affects;
 
 use std::time::Duration;
 
-use cellar_api::polling::{PollEvent, Polling};
-use cellar_api::{wire::EntriesReply, wire::EntryView, wire::Head, wire::ProblemKind};
-use cellar_base::identity::LogId;
+use cellar_api::wire::{EntryView, Head};
 use cellar_base::position::Position;
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::SheetId;
 use serde::Serialize;
 
-use super::advice::Advised;
 use super::args;
 use super::context::Context;
-use super::edit::{find_sheet_number, sheet_of_range};
+use super::edit::{find_sheet_number, sheet_names, sheet_of_range};
 use super::error::CliError;
-use super::history::{describe_entry, is_displayed};
+use super::history::{author_name, describe_entry, is_displayed};
 use super::output::{COLUMN_GAP, Output};
 use super::time::utc;
-use crate::client::random;
 use crate::describe::SheetNames;
-use crate::text::escape;
-use crate::{Client, Pokes};
+
+use crate::{FollowEvent, Spreadsheet};
 use affects::affects_range;
 
 /// A line of `--json` output.
@@ -53,64 +49,70 @@ pub(super) async fn watch_changes(
     args: args::Watch,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let client = context.client()?;
-    context.note_unsent(&client, spreadsheet, output);
-    let watching = async {
-        let mut watcher = Watcher::new(client, spreadsheet, *output, &args).await?;
-        watcher.follow().await
-    };
-    let timeout = async {
-        match args.for_time {
-            Some(time) => tokio::time::sleep(time).await,
-            None => std::future::pending().await,
-        }
-    };
+    context.note_unsent(&spreadsheet, output);
     tokio::select! {
-        result = watching => result,
-        () = timeout => Ok(()),
+        result = print_changes(spreadsheet, output, &args) => result,
+        () = sleep_or_wait_forever(args.for_time) => Ok(()),
         interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
     }
 }
 
+async fn print_changes(
+    spreadsheet: Spreadsheet,
+    output: &Output,
+    args: &args::Watch,
+) -> Result<(), CliError> {
+    let mut watcher = Watcher::start(spreadsheet, *output, args).await?;
+    watcher.follow().await
+}
+
+async fn sleep_or_wait_forever(duration: Option<Duration>) {
+    match duration {
+        Some(duration) => tokio::time::sleep(duration).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The cells to which the output is limited.
+struct WatchFilter {
+    sheet: SheetId,
+    rectangle: Rectangle,
+}
+
 /// Prints a spreadsheet's new log entries.
 struct Watcher {
-    client: Client,
-    spreadsheet: LogId,
+    spreadsheet: Spreadsheet,
     output: Output,
-    /// The sheet and range to which the output is limited.
-    filter: Option<(SheetId, Rectangle)>,
+    filter: Option<WatchFilter>,
     until: Option<Position>,
+    /// The head up to which log entries were printed.
     printed_head: Head,
     names: SheetNames,
-    polling: Polling,
-    pokes: Pokes,
 }
 
 impl Watcher {
-    async fn new(
-        client: Client,
-        spreadsheet: LogId,
+    async fn start(
+        spreadsheet: Spreadsheet,
         output: Output,
         args: &args::Watch,
     ) -> Result<Self, CliError> {
-        let sheets = client.sheets(spreadsheet, args.after, None).await?;
+        let sheets = spreadsheet.sheets(args.after, None).await?;
         let sheet_name = sheet_of_range(args.sheet.clone(), args.range.as_ref())?;
         let sheet = find_sheet_number(&sheets.sheets, sheet_name.as_deref())?;
         let filter = match &args.range {
-            Some(range) => Some((sheet, range.rectangle)),
-            None if sheet_name.is_some() => Some((sheet, Rectangle::EVERYTHING)),
+            Some(range) => Some(WatchFilter { sheet, rectangle: range.rectangle }),
+            None if sheet_name.is_some() => {
+                Some(WatchFilter { sheet, rectangle: Rectangle::EVERYTHING })
+            }
             None => None,
         };
         Ok(Self {
-            pokes: client.pokes(spreadsheet),
-            client,
             spreadsheet,
             output,
             filter,
             until: args.until,
             printed_head: Head { head: sheets.position, incarnation: sheets.incarnation },
             names: SheetNames::from(&sheets),
-            polling: Polling::default(),
         })
     }
 
@@ -121,100 +123,65 @@ impl Watcher {
 
     /// Prints new log entries until the position of `--until` is reached, or forever.
     async fn follow(&mut self) -> Result<(), CliError> {
+        let mut events = self.spreadsheet.follow_from(self.printed_head);
         while !self.is_finished() {
-            let poll_event = match self.poll().await {
-                Ok(true) => PollEvent::Active,
-                Ok(false) => PollEvent::Quiet,
-                Err(CliError::Client(Advised(error))) if error.is_offline() => {
-                    if !self.polling.is_failing() {
-                        let why = error.to_string();
-                        let text = format!("Offline: {why}. Retrying …");
-                        self.print_event(text, &WatchEvent::Offline { why })?;
-                    }
-                    PollEvent::Failed
-                }
-                Err(error) => return Err(error),
-            };
-            let delay_ms;
-            (self.polling, delay_ms) = self.polling.step(poll_event, random());
-            if !self.is_finished() {
-                tokio::select! {
-                    () = tokio::time::sleep(Duration::from_millis(delay_ms)) => {}
-                    _ = self.pokes.wait_beyond(self.printed_head.head) => {}
-                }
+            match events.try_next().await? {
+                Some(event) => self.print_follow_event(event).await?,
+                None => break,
             }
         }
         Ok(())
     }
 
-    /// Polls once and prints new log entries. Returns whether there were any.
-    async fn poll(&mut self) -> Result<bool, CliError> {
-        let newest = self.client.head_if_changed(self.spreadsheet, self.printed_head).await?;
-        if self.polling.is_failing() {
-            // Print the note before the log entries that were appended while the server was
-            // unreachable.
-            self.print_event("Online again.", &WatchEvent::Online)?;
-            self.polling = self.polling.step(PollEvent::Quiet, random()).0;
-        }
-        let Some(newest) = newest else { return Ok(false) };
-        if newest.incarnation != self.printed_head.incarnation {
-            self.skip_to(newest, true).await?;
-            return Ok(true);
-        }
-        while self.printed_head.head < newest.head {
-            let page = match self.client.entries(self.spreadsheet, self.printed_head.head).await {
-                Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => {
-                    self.skip_to(newest, false).await?;
-                    break;
-                }
-                page => page?,
-            };
-            let EntriesReply { incarnation, entries, .. } = page;
-            if incarnation != self.printed_head.incarnation || entries.is_empty() {
-                break;
-            }
-            for entry in entries {
-                self.print_entry(&entry)?;
+    async fn print_follow_event(&mut self, event: FollowEvent) -> Result<(), CliError> {
+        match event {
+            FollowEvent::Entry(entry) => {
                 self.printed_head.head = entry.position;
+                self.print_entry(&entry)
             }
+            FollowEvent::Skipped { to, restored } => self.skip_to(to, restored).await,
+            FollowEvent::Offline(error) => {
+                let why = error.to_string();
+                let note = format!("Offline: {why}. Retrying …");
+                self.print_event(note, &WatchEvent::Offline { why })
+            }
+            FollowEvent::Online => self.print_event("Online again.", &WatchEvent::Online),
         }
-        Ok(true)
     }
 
-    /// Skips to the newest position without printing the entries before it. `restored` is set if
-    /// the tables were restored.
-    async fn skip_to(&mut self, newest: Head, restored: bool) -> Result<(), CliError> {
-        let sheets = self.client.sheets(self.spreadsheet, Some(newest.head), None).await?;
-        self.names = SheetNames::from(&sheets);
-        self.printed_head = newest;
-        let to = newest.head;
-        let text = if restored {
+    /// Skips to a position without printing the entries before it. `restored` is set if the tables
+    /// were restored.
+    async fn skip_to(&mut self, to: Position, restored: bool) -> Result<(), CliError> {
+        self.names = sheet_names(&self.spreadsheet, to).await;
+        self.printed_head.head = to;
+        let note = if restored {
             format!("The spreadsheet was restored to an earlier time; continuing at {to}.")
         } else {
             format!("Too many entries to print; continuing at {to}.")
         };
-        self.print_event(text, &WatchEvent::Skipped { to, restored })
+        self.print_event(note, &WatchEvent::Skipped { to, restored })
     }
 
     /// Prints a log entry unless it is filtered out.
     fn print_entry(&mut self, entry: &EntryView) -> Result<(), CliError> {
         // Describe every entry, even a filtered one, because this also updates the sheet names.
         let description = describe_entry(entry, &mut self.names);
-        let passes_filter =
-            self.filter.is_none_or(|(sheet, range)| affects_range(entry, sheet, range));
+        let passes_filter = match &self.filter {
+            None => true,
+            Some(filter) => affects_range(entry, filter.sheet, filter.rectangle),
+        };
         if !is_displayed(entry) || !passes_filter {
             return Ok(());
         }
         let position = entry.position.to_string();
-        let author = escape(entry.author.as_deref().unwrap_or("-"));
-        self.output
-            .say([position, utc(entry.created_s), author, description.clone()].join(COLUMN_GAP))?;
-        Ok(self.output.result(&WatchEvent::Entry { entry, description })?)
+        let columns = [position, utc(entry.created_s), author_name(entry), description.clone()];
+        self.output.print_line(columns.join(COLUMN_GAP))?;
+        Ok(self.output.print_json(&WatchEvent::Entry { entry, description })?)
     }
 
     /// Prints an event other than a log entry, as a note or as JSON.
-    fn print_event(&self, text: impl AsRef<str>, event: &WatchEvent<'_>) -> Result<(), CliError> {
-        self.output.note(text);
-        Ok(self.output.result(event)?)
+    fn print_event(&self, note: impl AsRef<str>, event: &WatchEvent<'_>) -> Result<(), CliError> {
+        self.output.print_note(note);
+        Ok(self.output.print_json(event)?)
     }
 }

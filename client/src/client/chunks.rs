@@ -2,17 +2,16 @@
 
 use cellar_api::cost::Cost;
 use cellar_api::{wire::ChunksReply, wire::ChunksRequest};
-use cellar_base::identity::LogId;
 use cellar_snapshot::level::ChunkHash;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 
 use super::objects::parse_object_url;
 use super::transport::ObjectRequest;
-use super::{Client, spreadsheet};
+use super::{Client, Spreadsheet};
 use crate::ClientError;
 
-impl Client {
+impl Spreadsheet {
     /// `POST /v1/spreadsheets/{id}/chunks`: returns the download URLs of at most `MAX_CHUNK_URLS`
     /// snapshot chunks, in the order of `hashes`. [`crate::reader`] downloads, verifies and caches
     /// chunks from these URLs.
@@ -21,21 +20,19 @@ impl Client {
     ///
     /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::NotUnderstood`]
     /// if the response does not contain one URL per hash.
-    pub async fn chunk_urls(
-        &self,
-        id: LogId,
-        hashes: &[ChunkHash],
-    ) -> Result<ChunksReply, ClientError> {
+    pub async fn chunk_urls(&self, hashes: &[ChunkHash]) -> Result<ChunksReply, ClientError> {
         let request = ChunksRequest { hashes: hashes.iter().map(ChunkHash::to_string).collect() };
-        let call = spreadsheet(Method::POST, id, Some("chunks")).with_body(&request)?;
-        let reply: ChunksReply = self.transport.send(call).await?;
+        let call = self.call(Method::POST).with_segment("chunks").with_body(&request)?;
+        let reply: ChunksReply = self.client.transport.send(call).await?;
         if reply.urls.len() != hashes.len() {
             let why = format!("{} URLs for {} chunks", reply.urls.len(), hashes.len());
-            return Err(ClientError::NotUnderstood { url: self.url().to_owned(), why });
+            return Err(ClientError::NotUnderstood { url: self.client.url().to_owned(), why });
         }
         Ok(reply)
     }
+}
 
+impl Client {
     /// Downloads a snapshot object in its stored (encoded) form. The caller must verify it.
     pub(crate) async fn stored_object(
         &self,

@@ -1,56 +1,56 @@
 //! Compares a spreadsheet at two positions.
 
 use cellar_api::wire::DiffReply;
-use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::workbook::SheetDiff;
 use reqwest::Method;
 
-use super::{Client, spreadsheet};
+use super::Spreadsheet;
+use super::pages::read_pages;
 use crate::ClientError;
 
-impl Client {
+impl Spreadsheet {
     /// `GET /v1/spreadsheets/{id}/diff`: compares the spreadsheet at two positions. Fetches all
     /// pages and merges them.
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails.
-    pub async fn diff(
-        &self,
-        id: LogId,
-        from: Position,
-        to: Position,
-    ) -> Result<DiffReply, ClientError> {
-        let mut diff = self.diff_page(id, from, to, None).await?;
-        while let Some(cursor) = diff.next.take() {
-            let page = self.diff_page(id, from, to, Some(cursor)).await?;
-            // Guard against an endless loop if the server returns a bad cursor.
-            if page.next.is_some_and(|next| next <= cursor) {
-                let url = self.url().to_owned();
-                let why = "`next` does not increase from page to page".to_owned();
-                return Err(ClientError::NotUnderstood { url, why });
-            }
-            diff.next = page.next;
-            for sheet in page.sheets {
-                merge_sheet(&mut diff.sheets, sheet);
+    pub async fn diff(&self, from: Position, to: Position) -> Result<DiffReply, ClientError> {
+        let spreadsheet = self.clone();
+        let mut pages = read_pages(self.client.url(), None, move |cursor| {
+            let spreadsheet = spreadsheet.clone();
+            async move { spreadsheet.diff_page(from, to, cursor).await }
+        });
+        let mut diff: Option<DiffReply> = None;
+        while let Some(page) = pages.try_next().await? {
+            match &mut diff {
+                None => diff = Some(page),
+                Some(diff) => {
+                    diff.next = page.next;
+                    page.sheets.into_iter().for_each(|sheet| merge_sheet(&mut diff.sheets, sheet));
+                }
             }
         }
-        Ok(diff)
+        diff.ok_or_else(|| ClientError::NotUnderstood {
+            url: self.client.url().to_owned(),
+            why: "the comparison has no pages".to_owned(),
+        })
     }
 
     async fn diff_page(
         &self,
-        id: LogId,
         from: Position,
         to: Position,
         cursor: Option<u64>,
     ) -> Result<DiffReply, ClientError> {
-        let call = spreadsheet(Method::GET, id, Some("diff"))
+        let call = self
+            .call(Method::GET)
+            .with_segment("diff")
             .with_position("from", Some(from))
             .with_position("to", Some(to))
             .with_text("cursor", cursor.map(|cursor| cursor.to_string()));
-        self.transport.send(call).await
+        self.client.transport.send(call).await
     }
 }
 

@@ -1,14 +1,17 @@
 //! Requests that read the change feed and list spreadsheets.
 
-use cellar_api::{wire::FeedReply, wire::SpreadsheetStatus, wire::SpreadsheetsReply};
+use cellar_api::wire::{
+    FeedItemView, FeedReply, SpreadsheetStatus, SpreadsheetView, SpreadsheetsReply,
+};
 use cellar_base::identity::LogId;
 use reqwest::Method;
 
-use super::Client;
+use super::pages::{FeedCursor, read_pages};
 use super::transport::Call;
+use super::{Client, ItemStream};
 use crate::ClientError;
 
-/// Optional parameters of [`Client::feed`].
+/// Optional parameters of [`Client::feed`] and [`Client::feed_page`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FeedQuery {
     /// Checkpoint of the last processed item. Defaults to the beginning of the feed.
@@ -38,13 +41,36 @@ pub struct SpreadsheetsQuery {
 }
 
 impl Client {
+    /// Returns the spreadsheets that the caller can access, in the order of their ids.
+    pub fn spreadsheets(&self, query: SpreadsheetsQuery) -> ItemStream<SpreadsheetView> {
+        let client = self.clone();
+        let pages = read_pages(self.url(), query.cursor, move |cursor| {
+            let client = client.clone();
+            let query = SpreadsheetsQuery { cursor, ..query.clone() };
+            async move { client.spreadsheets_page(&query).await }
+        });
+        pages.into_items(|page: SpreadsheetsReply| page.spreadsheets)
+    }
+
+    /// Returns the items of the change feed up to its end. To wait for further items, and to store
+    /// checkpoints, use [`crate::feed`].
+    pub fn feed(&self, query: FeedQuery) -> ItemStream<FeedItemView> {
+        let client = self.clone();
+        let pages = read_pages(self.url(), FeedCursor::of_query(&query), move |cursor| {
+            let client = client.clone();
+            let query = FeedCursor::query_page(&query, cursor);
+            async move { client.feed_page(&query).await }
+        });
+        pages.into_items(|page: FeedReply| page.items)
+    }
+
     /// `GET /v1/feed`: returns one page of feed items after a checkpoint. To follow the feed, use
     /// [`crate::feed`].
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails.
-    pub async fn feed(&self, query: &FeedQuery) -> Result<FeedReply, ClientError> {
+    pub async fn feed_page(&self, query: &FeedQuery) -> Result<FeedReply, ClientError> {
         let FeedQuery { after, generation, limit, payloads } = query;
         let call = Call::new(Method::GET, &["v1", "feed"])
             .with_text("after", after.map(|after| after.to_string()))
@@ -60,7 +86,7 @@ impl Client {
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails.
-    pub async fn spreadsheets(
+    pub async fn spreadsheets_page(
         &self,
         query: &SpreadsheetsQuery,
     ) -> Result<SpreadsheetsReply, ClientError> {

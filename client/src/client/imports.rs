@@ -5,17 +5,16 @@ use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,
     wire::ImportUploadsRequest,
 };
-use cellar_base::identity::LogId;
 use reqwest::Method;
 
 use super::objects::UploadGrant;
-use super::{Client, spreadsheet};
+use super::{Client, Spreadsheet};
 use crate::ClientError;
 
 /// HTTP status with which the object store reports that the object already exists.
 const PRECONDITION_FAILED: u16 = 412;
 
-impl Client {
+impl Spreadsheet {
     /// `POST /v1/spreadsheets/{id}/imports/uploads`: returns one upload URL per chunk, in the order
     /// of the chunks. Does not change the spreadsheet.
     ///
@@ -25,21 +24,43 @@ impl Client {
     /// if the response does not contain one URL per chunk.
     pub async fn request_import_uploads(
         &self,
-        id: LogId,
         request: ImportUploadsRequest,
     ) -> Result<Vec<ChunkUpload>, ClientError> {
         let count = request.chunks.len();
-        let call = spreadsheet(Method::POST, id, Some("imports"))
+        let call = self
+            .call(Method::POST)
+            .with_segment("imports")
             .with_segment("uploads")
             .with_body(&request)?;
-        let reply: ImportUploadsReply = self.transport.send(call).await?;
+        let reply: ImportUploadsReply = self.client.transport.send(call).await?;
         if reply.uploads.len() != count {
             let why = format!("{} upload URLs for {count} chunks", reply.uploads.len());
-            return Err(ClientError::NotUnderstood { url: self.url().to_owned(), why });
+            return Err(ClientError::NotUnderstood { url: self.client.url().to_owned(), why });
         }
         Ok(reply.uploads)
     }
 
+    /// `POST /v1/spreadsheets/{id}/imports/checks`: verifies uploaded chunks and protects them from
+    /// expiry. Idempotent.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails. If a chunk is missing or invalid, the error
+    /// contains a problem that identifies the first such chunk.
+    pub async fn check_import(
+        &self,
+        request: &ImportCheckRequest,
+    ) -> Result<ImportCheckReply, ClientError> {
+        let call = self
+            .call(Method::POST)
+            .with_segment("imports")
+            .with_segment("checks")
+            .with_body(request)?;
+        self.client.transport.send(call).await
+    }
+}
+
+impl Client {
     /// Uploads a chunk to its upload URL. Succeeds if the chunk was already uploaded.
     ///
     /// # Errors
@@ -56,23 +77,5 @@ impl Client {
             Err(ClientError::UnexpectedStatus { status: PRECONDITION_FAILED, .. }) => Ok(()),
             result => result,
         }
-    }
-
-    /// `POST /v1/spreadsheets/{id}/imports/checks`: verifies uploaded chunks and protects them from
-    /// expiry. Idempotent.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ClientError`] if the request fails. If a chunk is missing or invalid, the error
-    /// contains a problem that identifies the first such chunk.
-    pub async fn check_import(
-        &self,
-        id: LogId,
-        request: &ImportCheckRequest,
-    ) -> Result<ImportCheckReply, ClientError> {
-        let call = spreadsheet(Method::POST, id, Some("imports"))
-            .with_segment("checks")
-            .with_body(request)?;
-        self.transport.send(call).await
     }
 }

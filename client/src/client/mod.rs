@@ -6,11 +6,14 @@ mod catalog;
 mod chunks;
 mod diff;
 mod feed;
+mod folder;
 mod imports;
 mod objects;
 mod observed;
+mod pages;
 mod pokes;
 mod retry;
+mod spreadsheet;
 mod subject;
 mod tally;
 mod transport;
@@ -19,26 +22,26 @@ pub use body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
 pub use feed::{FeedQuery, SpreadsheetsQuery};
 pub(crate) use objects::sha256;
 pub use observed::AttemptOutcome;
+pub use pages::ItemStream;
 pub use pokes::Pokes;
-pub use subject::{author_of_token, subject_key_of_token, subject_of_token};
+pub use spreadsheet::Spreadsheet;
 pub use tally::RequestCosts;
 
-use cellar_api::{
-    wire::AppendReply, wire::AppendRequest, wire::CellsReply, wire::CreateReply,
-    wire::CreateRequest, wire::EntriesReply, wire::ForkReply, wire::ForkRequest, wire::ForksReply,
-    wire::Head, wire::Health, wire::HistoryReply, wire::LoadReply, wire::SheetsReply,
-    wire::StatsReply,
-};
-use cellar_base::identity::LogId;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cellar_api::wire::{CreateReply, CreateRequest, Health};
+use cellar_base::identity::SubjectKey;
 use cellar_base::position::Position;
 use reqwest::Method;
 
 use crate::ClientError;
+use crate::files::FileError;
+use crate::outbox::new_client_id;
+use folder::StateFolder;
+use subject::TokenSubject;
 pub(crate) use transport::random;
 use transport::{Call, Transport};
-
-/// HTTP status returned if the ETag in the request is still current.
-const NOT_MODIFIED: u16 = 304;
 
 /// A Cellar API client.
 ///
@@ -48,9 +51,11 @@ const NOT_MODIFIED: u16 = 304;
 pub struct Client {
     transport: Transport,
     identity: Option<String>,
+    subject: Arc<TokenSubject>,
+    folder: StateFolder,
 }
 
-/// Optional parameters of [`Client::cells`].
+/// Optional parameters of [`Spreadsheet::cells`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CellsQuery {
     /// Sheet name. Defaults to the first sheet.
@@ -74,7 +79,22 @@ impl Client {
     /// Returns [`ClientError::InvalidUrl`], [`ClientError::InvalidToken`],
     /// [`ClientError::ClearText`] or [`ClientError::Setup`].
     pub fn new(url: &str, token: Option<&str>) -> Result<Self, ClientError> {
-        Ok(Self { transport: Transport::new(url, token)?, identity: None })
+        Ok(Self {
+            transport: Transport::new(url, token)?,
+            identity: None,
+            subject: Arc::new(TokenSubject::of_token(token)),
+            folder: StateFolder::temporary(),
+        })
+    }
+
+    /// Sets the directory whose `.cellar/` contains the local state: edits that were not
+    /// acknowledged, journals of imports and cached objects. Processes may share a directory.
+    ///
+    /// Without this call, the state is in a temporary directory. Edits are then sent exactly once
+    /// as long as the process runs, but edits that were not acknowledged are lost when it ends.
+    #[must_use]
+    pub fn with_folder(self, dir: impl Into<PathBuf>) -> Self {
+        Self { folder: StateFolder::Permanent(dir.into()), ..self }
     }
 
     /// Sets the stack name, which stays the same when the URL changes. An empty name is treated as
@@ -105,12 +125,56 @@ impl Client {
         self.transport.base()
     }
 
+    /// Returns the directory with the local state.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`FileError`] if the temporary directory cannot be created.
+    pub fn folder(&self) -> Result<&Path, FileError> {
+        self.folder.path()
+    }
+
+    /// Returns a short id of the token's subject, which does not change when the token is renewed.
+    /// Local state is separate per subject, so that edits are never sent as another subject.
+    #[must_use]
+    pub fn subject(&self) -> &str {
+        &self.subject.id
+    }
+
+    /// Returns the author of entries that are appended with the token, or `None` if the token has
+    /// no readable subject.
+    #[must_use]
+    pub fn author(&self) -> Option<&str> {
+        self.subject.author.as_deref()
+    }
+
+    /// Returns the subject from which the server derives client keys
+    /// ([`cellar_base::identity::ClientKey::derive`]), or `None` if the token has no readable
+    /// subject.
+    #[must_use]
+    pub fn subject_key(&self) -> Option<SubjectKey> {
+        self.subject.key
+    }
+
     /// Returns the total cost of all requests sent by this client and its clones, including
     /// retries. Costs are reported in the responses. Lost responses and "not found" responses
     /// report no cost and are counted in [`RequestCosts::unknown_requests`].
     #[must_use]
     pub fn cost(&self) -> RequestCosts {
         self.transport.tally().total()
+    }
+
+    /// Creates a spreadsheet with a name.
+    ///
+    /// A request whose response is lost is retried without creating a second spreadsheet. A caller
+    /// that retries after an error needs [`Client::create`], with the same nonce in each attempt.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails.
+    pub async fn create_spreadsheet(&self, name: &str) -> Result<Spreadsheet, ClientError> {
+        let request = CreateRequest { nonce: new_client_id(), name: Some(name.to_owned()) };
+        Ok(self.spreadsheet(self.create(&request).await?.id))
     }
 
     /// `POST /v1/spreadsheets`: creates a spreadsheet. The nonce is an idempotency key: a request
@@ -124,178 +188,6 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `POST /v1/spreadsheets/{id}/forks`: forks a spreadsheet. The nonce is an idempotency key: a
-    /// request with a nonce that was already used returns the existing fork.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ClientError`] if the request fails.
-    pub async fn fork(&self, id: LogId, request: &ForkRequest) -> Result<ForkReply, ClientError> {
-        let call = spreadsheet(Method::POST, id, Some("forks")).with_body(request)?;
-        self.transport.send(call).await
-    }
-
-    /// `GET /v1/spreadsheets/{id}/forks`: returns one page of a spreadsheet's forks, oldest first.
-    /// `cursor` is the previous page's `next`.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ClientError`] if the request fails.
-    pub async fn forks(&self, id: LogId, cursor: Option<u64>) -> Result<ForksReply, ClientError> {
-        let call = spreadsheet(Method::GET, id, Some("forks"))
-            .with_text("cursor", cursor.map(|cursor| cursor.to_string()));
-        self.transport.send(call).await
-    }
-
-    /// `GET /v1/spreadsheets/{id}`: returns the newest snapshot root and the log entries after it,
-    /// up to a position that is at or after `min_position`.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ClientError`] if the request fails.
-    pub async fn load(
-        &self,
-        id: LogId,
-        min_position: Option<Position>,
-    ) -> Result<LoadReply, ClientError> {
-        let call = spreadsheet(Method::GET, id, None).with_position("min_position", min_position);
-        self.transport.send(call).await
-    }
-
-    /// `GET /v1/spreadsheets/{id}/entries`: returns the log entries after a position.
-    ///
-    /// # Errors
-    /// Returns a [`ClientError`] if the request fails, in particular a problem of kind
-    /// `ReloadRequired` if the entries after `after` were trimmed.
-    pub async fn entries(&self, id: LogId, after: Position) -> Result<EntriesReply, ClientError> {
-        let call =
-            spreadsheet(Method::GET, id, Some("entries")).with_position("after", Some(after));
-        self.transport.send(call).await
-    }
-
-    /// `POST /v1/spreadsheets/{id}/entries`: appends mutations. For edits that survive a client
-    /// crash, use [`crate::editor`].
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ClientError`] if the request fails. [`ClientError::certainly_not_done`] returns
-    /// whether it is certain that the mutations were not appended.
-    pub async fn append(
-        &self,
-        id: LogId,
-        request: &AppendRequest,
-    ) -> Result<AppendReply, ClientError> {
-        let call = spreadsheet(Method::POST, id, Some("entries")).with_body(request)?;
-        self.transport.send(call).await
-    }
-
-    /// `GET /v1/spreadsheets/{id}/cells`: returns one page of cells at a position. To request the
-    /// next page, set `at` to the `position` of the response and `cursor` to its `next`.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ClientError`] if the request fails.
-    pub async fn cells(&self, id: LogId, query: &CellsQuery) -> Result<CellsReply, ClientError> {
-        let call = spreadsheet(Method::GET, id, Some("cells"))
-            .with_text("sheet", query.sheet.clone())
-            .with_text("range", query.range.clone())
-            .with_position("at", query.at)
-            .with_text("cursor", query.cursor.clone())
-            .with_position("min_position", query.min_position);
-        self.transport.send(call).await
-    }
-
-    /// `GET /v1/spreadsheets/{id}/head`: returns the newest position, which is at or after
-    /// `min_position`.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ClientError`] if the request fails.
-    pub async fn head(
-        &self,
-        id: LogId,
-        min_position: Option<Position>,
-    ) -> Result<Head, ClientError> {
-        let call =
-            spreadsheet(Method::GET, id, Some("head")).with_position("min_position", min_position);
-        self.transport.send(call).await
-    }
-
-    /// Like [`Client::head`], but returns `None` if `known` is still the newest position. Polling
-    /// with this request is cheapest.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ClientError`] if the request fails.
-    pub async fn head_if_changed(
-        &self,
-        id: LogId,
-        known: Head,
-    ) -> Result<Option<Head>, ClientError> {
-        let call = spreadsheet(Method::GET, id, Some("head"))
-            .with_position("min_position", Some(known.head))
-            .if_none_match(known.etag());
-        match self.transport.send::<Head>(call).await {
-            Ok(head) if head == known => Ok(None),
-            Ok(head) => Ok(Some(head)),
-            Err(ClientError::UnexpectedStatus { status: NOT_MODIFIED, .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// `GET /v1/spreadsheets/{id}/history`: returns one page of log entries up to and including
-    /// `until`, newest first. `until` defaults to the newest position; for the next page, set it to
-    /// the previous page's `next`.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ClientError`] if the request fails.
-    pub async fn history(
-        &self,
-        id: LogId,
-        until: Option<Position>,
-        limit: Option<u32>,
-    ) -> Result<HistoryReply, ClientError> {
-        let call = spreadsheet(Method::GET, id, Some("history"))
-            .with_position("until", until)
-            .with_text("limit", limit.map(|limit| limit.to_string()));
-        self.transport.send(call).await
-    }
-
-    /// `GET /v1/spreadsheets/{id}/sheets`: returns the sheets in tab order at position `at`.
-    /// Defaults to the newest position, which is at or after `min_position`.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ClientError`] if the request fails.
-    pub async fn sheets(
-        &self,
-        id: LogId,
-        at: Option<Position>,
-        min_position: Option<Position>,
-    ) -> Result<SheetsReply, ClientError> {
-        let call = spreadsheet(Method::GET, id, Some("sheets"))
-            .with_position("at", at)
-            .with_position("min_position", min_position);
-        self.transport.send(call).await
-    }
-
-    /// `GET /v1/spreadsheets/{id}/stats`: returns the storage statistics and the cost of opening
-    /// the spreadsheet, at a position at or after `min_position`.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ClientError`] if the request fails.
-    pub async fn stats(
-        &self,
-        id: LogId,
-        min_position: Option<Position>,
-    ) -> Result<StatsReply, ClientError> {
-        let call =
-            spreadsheet(Method::GET, id, Some("stats")).with_position("min_position", min_position);
-        self.transport.send(call).await
-    }
-
     /// `GET /v1/health`: returns the server version and the status of its dependencies. The request
     /// is sent without a token.
     ///
@@ -304,15 +196,5 @@ impl Client {
     /// Returns a [`ClientError`] if the request fails.
     pub async fn health(&self) -> Result<Health, ClientError> {
         self.transport.send(Call::new(Method::GET, &["v1", "health"]).without_token()).await
-    }
-}
-
-/// Builds a call to `/v1/spreadsheets/{id}` or to a `resource` below that path.
-fn spreadsheet(method: Method, id: LogId, resource: Option<&'static str>) -> Call {
-    let id = id.to_string();
-    let call = Call::new(method, &["v1", "spreadsheets", &id]);
-    match resource {
-        Some(resource) => call.with_segment(resource),
-        None => call,
     }
 }

@@ -8,7 +8,6 @@ use cellar_api::{
     wire::AppendReply, wire::CompleteRequest, wire::ExternalBody, wire::MutationView,
     wire::SheetAxisMaps, wire::UploadReply, wire::UploadRequest, wire::hexadecimal,
 };
-use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_AXIS_RUNS, MAX_MOVED_SHEETS, MAX_UPLOAD_BYTES};
 use cellar_log::entry::decode_external_body;
 use cellar_log::transform::{SheetMap, SpaceMap, transform};
@@ -20,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::transport::ObjectRequest;
-use super::{Client, MAX_REPLY_BODY_BYTES, spreadsheet};
+use super::{Client, MAX_REPLY_BODY_BYTES, Spreadsheet};
 use crate::ClientError;
 
 /// Returns an object's SHA-256 hash in hexadecimal.
@@ -35,7 +34,7 @@ pub(super) struct UploadGrant<'a> {
     pub(super) headers: &'a BTreeMap<String, String>,
 }
 
-impl Client {
+impl Spreadsheet {
     /// `POST /v1/spreadsheets/{id}/uploads`: returns an upload URL for the body of a large log
     /// entry. Does not change the spreadsheet.
     ///
@@ -44,20 +43,42 @@ impl Client {
     /// Returns a [`ClientError`] if the request fails.
     pub async fn request_upload(
         &self,
-        id: LogId,
         request: &UploadRequest,
     ) -> Result<UploadReply, ClientError> {
-        let call = spreadsheet(Method::POST, id, Some("uploads")).with_body(request)?;
-        self.transport.send(call).await
+        let call = self.call(Method::POST).with_segment("uploads").with_body(request)?;
+        self.client.transport.send(call).await
     }
 
+    /// `POST /v1/spreadsheets/{id}/uploads/{upload}/complete`: appends an uploaded object as a log
+    /// entry. The request is idempotent.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails. A problem of kind `InvalidUpload` means that
+    /// the object is missing or too old; request a new upload URL in this case.
+    pub async fn complete_upload(
+        &self,
+        upload: Uuid,
+        request: &CompleteRequest,
+    ) -> Result<AppendReply, ClientError> {
+        let call = self
+            .call(Method::POST)
+            .with_segment("uploads")
+            .with_segment(&upload.to_string())
+            .with_segment("complete")
+            .with_body(request)?;
+        self.client.transport.send(call).await
+    }
+}
+
+impl Client {
     /// Uploads an object to its upload URL. The request is sent without a token.
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails. The object may exist even if the object
     /// store refuses the upload: an upload URL works only once, so a retry after a lost response is
-    /// refused. [`Client::complete_upload`] determines whether the object exists.
+    /// refused. [`Spreadsheet::complete_upload`] determines whether the object exists.
     pub async fn upload(&self, grant: &UploadReply, object: Vec<u8>) -> Result<(), ClientError> {
         let UploadReply { method, url, headers, .. } = grant;
         self.put_object(UploadGrant { method, url, headers }, object).await
@@ -92,26 +113,6 @@ impl Client {
             cost: Cost { object_puts: 1, object_bytes_sent: bytes, ..Cost::default() },
         };
         self.transport.send_object_request(request).await.map(|_| ())
-    }
-
-    /// `POST /v1/spreadsheets/{id}/uploads/{upload}/complete`: appends an uploaded object as a log
-    /// entry. The request is idempotent.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ClientError`] if the request fails. A problem of kind `InvalidUpload` means that
-    /// the object is missing or too old; request a new upload URL in this case.
-    pub async fn complete_upload(
-        &self,
-        id: LogId,
-        upload: Uuid,
-        request: &CompleteRequest,
-    ) -> Result<AppendReply, ClientError> {
-        let call = spreadsheet(Method::POST, id, Some("uploads"))
-            .with_segment(&upload.to_string())
-            .with_segment("complete")
-            .with_body(request)?;
-        self.transport.send(call).await
     }
 
     /// Downloads and verifies a large entry's body. Returns the mutations of the entry, with the

@@ -4,12 +4,11 @@
 use std::future::pending;
 
 use cellar_api::wire::Poke;
-use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use reqwest::{Method, Response};
 
+use super::Spreadsheet;
 use super::transport::StreamReply;
-use super::{Client, spreadsheet};
 
 /// Maximum number of buffered bytes. Valid server-sent events and comments are much shorter.
 const MAX_EVENT_BYTES: usize = 4 * 1024;
@@ -18,8 +17,7 @@ const MAX_EVENT_BYTES: usize = 4 * 1024;
 /// in AWS send no pokes and a connection may be lost.
 #[derive(Debug)]
 pub struct Pokes {
-    client: Client,
-    spreadsheet: LogId,
+    spreadsheet: Spreadsheet,
     connection: PokeConnection,
 }
 
@@ -32,12 +30,12 @@ enum PokeConnection {
     Unsupported,
 }
 
-impl Client {
-    /// Subscribes to a spreadsheet's pokes. The request is sent by the first call to
+impl Spreadsheet {
+    /// Subscribes to the spreadsheet's pokes. The request is sent by the first call to
     /// [`Pokes::wait_beyond`].
     #[must_use]
-    pub fn pokes(&self, id: LogId) -> Pokes {
-        Pokes { client: self.clone(), spreadsheet: id, connection: PokeConnection::Disconnected }
+    pub fn pokes(&self) -> Pokes {
+        Pokes { spreadsheet: self.clone(), connection: PokeConnection::Disconnected }
     }
 }
 
@@ -75,8 +73,8 @@ impl Pokes {
     }
 
     async fn connect(&mut self) {
-        let call = spreadsheet(Method::GET, self.spreadsheet, Some("pokes"));
-        match self.client.transport.open_stream(call).await {
+        let call = self.spreadsheet.call(Method::GET).with_segment("pokes");
+        match self.spreadsheet.client.transport.open_stream(call).await {
             StreamReply::Open(response) => {
                 self.connection = PokeConnection::Open(response, Vec::new());
             }

@@ -9,13 +9,33 @@ use cellar_catalog::spreadsheet::LinkToken;
 /// Number of hexadecimal digits of a subject id.
 const SUBJECT_ID_CHARACTERS: usize = 32;
 
+/// The subject of a client's token. Tokens are verified only by the server.
+#[derive(Debug)]
+pub(super) struct TokenSubject {
+    /// Short id, by which local state is separated.
+    pub(super) id: String,
+    /// Author of appended entries, if the subject is readable.
+    pub(super) author: Option<String>,
+    /// Subject from which the server derives client keys, if the subject is readable.
+    pub(super) key: Option<SubjectKey>,
+}
+
+impl TokenSubject {
+    pub(super) fn of_token(token: Option<&str>) -> Self {
+        let names = token.and_then(issuer_and_subject);
+        Self {
+            id: subject_id(token),
+            key: names.as_ref().map(|(issuer, subject)| SubjectKey::new(issuer, subject)),
+            author: names.map(|(_, subject)| subject),
+        }
+    }
+}
+
 /// Returns a short id of the token's subject: a hash of the issuer and the subject, or of the whole
 /// token if it has no subject. The id does not change when the token is renewed.
 ///
 /// The server numbers mutations per subject, so one subject's edits must never be sent as another.
-/// Tokens are verified only by the server.
-#[must_use]
-pub fn subject_of_token(token: Option<&str>) -> String {
+fn subject_id(token: Option<&str>) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client token subject");
     match token {
         None => hasher.update(b"nobody"),
@@ -30,21 +50,6 @@ pub fn subject_of_token(token: Option<&str>) -> String {
         },
     };
     hasher.finalize().to_hex().chars().take(SUBJECT_ID_CHARACTERS).collect()
-}
-
-/// Returns the author of entries that are appended with this token, or `None` if the token has no
-/// readable subject.
-#[must_use]
-pub fn author_of_token(token: Option<&str>) -> Option<String> {
-    token.and_then(issuer_and_subject).map(|(_, subject)| subject)
-}
-
-/// Returns the subject from which the server derives client keys
-/// ([`cellar_base::identity::ClientKey::derive`]), or `None` if the token has no readable subject.
-#[must_use]
-pub fn subject_key_of_token(token: Option<&str>) -> Option<SubjectKey> {
-    let (issuer, subject) = token.and_then(issuer_and_subject)?;
-    Some(SubjectKey::new(&issuer, &subject))
 }
 
 fn issuer_and_subject(token: &str) -> Option<(String, String)> {
@@ -73,19 +78,19 @@ mod tests {
         let renewed = token(r#"{"iss":"i","sub":"alice","exp":2}"#, "y");
         let bob = token(r#"{"iss":"i","sub":"bob","exp":1}"#, "x");
         let shifted = token(r#"{"iss":"ia","sub":"lice"}"#, "x");
-        let subject = |token: &str| subject_of_token(Some(token));
+        let subject = |token: &str| subject_id(Some(token));
         assert_eq!(subject(&alice), subject(&renewed));
         assert_ne!(subject(&alice), subject(&bob));
         assert_ne!(subject(&alice), subject(&shifted));
         assert_ne!(subject("opaque"), subject("other"));
-        assert_ne!(subject("opaque"), subject_of_token(None));
+        assert_ne!(subject("opaque"), subject_id(None));
         assert_eq!(subject("a.b.c"), subject("a.b.c"));
-        assert_eq!(author_of_token(Some(&bob)).as_deref(), Some("bob"));
-        assert_eq!(author_of_token(Some("opaque")), None);
-        let key = |token: &str| subject_key_of_token(Some(token));
+        let author = |token: &str| TokenSubject::of_token(Some(token)).author;
+        assert_eq!((author(&bob).as_deref(), author("opaque")), (Some("bob"), None));
+        let key = |token: &str| TokenSubject::of_token(Some(token)).key;
         let server = Some(SubjectKey::new("i", "alice"));
         assert_eq!((key(&alice), key(&renewed)), (server, server));
         assert_ne!(key(&bob), server);
-        assert_eq!((key("opaque"), subject_key_of_token(None)), (None, None));
+        assert_eq!((key("opaque"), TokenSubject::of_token(None).key), (None, None));
     }
 }

@@ -13,7 +13,6 @@ pub use error::EditorError;
 use std::path::Path;
 
 use cellar_api::{wire::AppendedMutation, wire::MutationStatus};
-use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection, SheetId};
 
@@ -24,7 +23,7 @@ use crate::outbox::{
 };
 use crate::sheet_deletion::is_deleted_at;
 use crate::text::escape;
-use crate::{Client, ClientError};
+use crate::{ClientError, Spreadsheet};
 
 /// Edits one spreadsheet as one subject (user).
 #[derive(Debug)]
@@ -48,13 +47,13 @@ pub struct AppliedEdit {
 }
 
 impl Editor {
-    /// Creates an editor with its state in `dir/.cellar/clients/`. `subject` is the subject of the
-    /// client's token ([`crate::subject_of_token`]). State is separate per subject and
-    /// [`Client::identity`], so that edits are never sent as another subject.
+    /// Creates an editor with its state in `dir/.cellar/clients/`. State is separate per subject of
+    /// the client's token and [`crate::Client::identity`], so that edits are never sent as another
+    /// subject.
     #[must_use]
-    pub fn new(client: Client, spreadsheet: LogId, subject: &str, dir: &Path) -> Self {
+    pub fn new(spreadsheet: Spreadsheet, dir: &Path) -> Self {
         let folder = dir.join(STATE_FOLDER).join("clients");
-        Self { outbox: Outbox::new(client, spreadsheet, subject, &folder) }
+        Self { outbox: Outbox::new(spreadsheet, &folder) }
     }
 
     /// Returns the highest position at which this spreadsheet was read or edited, or `None` if
@@ -156,7 +155,7 @@ impl Editor {
             None if settled.base != known_at => settled.base,
             None => return Ok(false),
         };
-        is_deleted_at(&self.outbox.client, self.outbox.spreadsheet, sheet, check_at).await
+        is_deleted_at(&self.outbox.spreadsheet, sheet, check_at).await
     }
 
     /// Returns an edit's committed operations if they differ from the requested one. If the
@@ -165,11 +164,7 @@ impl Editor {
         if answer.status != MutationStatus::Duplicate {
             return answer.committed.clone();
         }
-        let history = self
-            .outbox
-            .client
-            .history(self.outbox.spreadsheet, Some(answer.position?), Some(1))
-            .await;
+        let history = self.outbox.spreadsheet.history_page(Some(answer.position?), Some(1)).await;
         let entry = history.ok()?.entries.into_iter().next()?;
         let own = entry.mutations.into_iter().find(|mutation| mutation.id == answer.id)?;
         own.committed
@@ -179,7 +174,7 @@ impl Editor {
         if let Some(state) = self.outbox.read()? {
             return Ok(state);
         }
-        let head = self.outbox.client.head(self.outbox.spreadsheet, None).await?;
+        let head = self.outbox.spreadsheet.head(None).await?;
         Ok(OutboxState::new(self.outbox.key(), new_client_id(), head.incarnation, head.head))
     }
 
@@ -260,14 +255,14 @@ impl Editor {
 
     /// Transfers the pending edits to a new client based on the newest position.
     async fn become_new_client(&self, state: &mut OutboxState) -> Result<(), ClientError> {
-        let Outbox { client, spreadsheet, .. } = &self.outbox;
+        let spreadsheet = &self.outbox.spreadsheet;
         if state.adds_a_sheet() {
             // At the new base, the added sheet's number may already be in use.
-            let sheets = client.sheets(*spreadsheet, None, None).await?;
+            let sheets = spreadsheet.sheets(None, None).await?;
             state.start_over(new_client_id(), sheets.incarnation, sheets.position);
             state.renumber_added_sheets(sheets.next_sheet);
         } else {
-            let head = client.head(*spreadsheet, None).await?;
+            let head = spreadsheet.head(None).await?;
             state.start_over(new_client_id(), head.incarnation, head.head);
         }
         Ok(())

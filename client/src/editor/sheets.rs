@@ -18,7 +18,7 @@ impl Editor {
     pub async fn sheets(&self) -> Result<SheetsReply, EditorError> {
         let lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
-        match self.outbox.client.sheets(self.outbox.spreadsheet, Some(state.seen), None).await {
+        match self.outbox.spreadsheet.sheets(Some(state.seen), None).await {
             Ok(sheets) => {
                 let first = first_sheet(&sheets);
                 let (position, incarnation) = (sheets.position, sheets.incarnation);
@@ -40,7 +40,7 @@ impl Editor {
     async fn newest_sheets(&self) -> Result<SheetsReply, EditorError> {
         let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
-        let sheets = self.outbox.client.sheets(self.outbox.spreadsheet, None, None).await?;
+        let sheets = self.outbox.spreadsheet.sheets(None, None).await?;
         let first = first_sheet(&sheets);
         state.record_seen(sheets.position, sheets.incarnation, first, new_client_id());
         self.outbox.write(&state)?;

@@ -4,16 +4,15 @@ use std::io::Write;
 use std::path::Path;
 
 use cellar_api::wire::{CellAt, CellsReply};
-use cellar_base::identity::LogId;
-use cellar_exchange::{CsvWriter, OutCell};
+use cellar_exchange::{CellToWrite, CsvWriter};
 use cellar_sheet::cell::{Cell, Value};
 
 use super::spool::{RowSpool, SpoolError};
 use super::{
-    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, cells_out_of_order_error, read_pages,
+    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, cells_out_of_order_error,
     temporary_file_error, write_error, write_output_file,
 };
-use crate::{CellsQuery, Client};
+use crate::{CellsQuery, Spreadsheet};
 
 /// Options for writing CSV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,20 +47,24 @@ pub struct CsvExport {
 /// # Errors
 /// Returns an [`ExportError`] if a request fails or the temporary file cannot be written.
 pub async fn fetch_csv(
-    client: &Client,
-    spreadsheet: LogId,
+    spreadsheet: &Spreadsheet,
     query: CellsQuery,
     style: CsvStyle,
     mut report_progress: impl FnMut(u64),
 ) -> Result<CsvExport, ExportError> {
     let mut spool = RowSpool::new().map_err(temporary_file_error)?;
     let mut warning_counts = WarningCounts::default();
-    let last_page = read_pages(client, spreadsheet, query, |page| {
-        add_page(&mut spool, &mut warning_counts, page, style)?;
+    let mut pages = spreadsheet.cell_pages(query);
+    let mut last_page = None;
+    while let Some(mut page) = pages.try_next().await? {
+        add_page(&mut spool, &mut warning_counts, &page, style)?;
         report_progress(spool.cells());
-        Ok(())
-    })
-    .await?;
+        page.cells.clear();
+        last_page = Some(page);
+    }
+    let Some(last_page) = last_page else {
+        return Err(ExportError::Pages { why: "the reply has no pages" });
+    };
     Ok(CsvExport { spool, style, warning_counts, last_page })
 }
 
@@ -168,8 +171,8 @@ fn write_rows<W: Write>(
         let row = row_result.map_err(temporary_file_error)?;
         for (column, text) in row.fields {
             let value = Value::Text(text);
-            let cell = OutCell { value: &value, formula: None, format: None };
-            writer.cell(row.row, column, &cell).map_err(|error| write_error(path, error))?;
+            let cell = CellToWrite { value: &value, formula: None, format: None };
+            writer.write_cell(row.row, column, &cell).map_err(|error| write_error(path, error))?;
         }
     }
     Ok(())
@@ -178,7 +181,7 @@ fn write_rows<W: Write>(
 #[cfg(test)]
 mod tests {
     use cellar_base::position::Position;
-    use cellar_exchange::{CsvImport, CsvOptions, Import as _, Piece};
+    use cellar_exchange::{CsvImport, CsvOptions, Import as _, ImportStep};
     use cellar_sheet::metadata::Extent;
     use cellar_sheet::operation::SheetId;
 
@@ -316,8 +319,8 @@ mod tests {
             let options = CsvOptions::default();
             let mut file = CsvImport::open(original.as_bytes(), &options).unwrap();
             let mut pages = Vec::new();
-            while let Some(piece) = file.next().unwrap() {
-                let Piece::Block(block) = piece else { continue };
+            while let Some(piece) = file.next_step().unwrap() {
+                let ImportStep::Block(block) = piece else { continue };
                 let cells = block.cells().map(|found| {
                     let format = found.format.map(str::to_owned);
                     let cell = Cell { value: found.value, formula: None, format };

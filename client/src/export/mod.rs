@@ -12,8 +12,6 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cellar_api::wire::CellsReply;
-use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_exchange::WriteError;
 use cellar_sheet::operation::SheetId;
@@ -21,9 +19,9 @@ use cellar_sheet::operation::SheetId;
 pub use csv::{CsvExport, CsvStyle, fetch_csv};
 pub use xlsx::{XlsxExport, fetch_xlsx};
 
+use crate::ClientError;
 use crate::text::escape;
 use crate::user_file::{UserFileError, write_user_file};
-use crate::{CellsQuery, Client, ClientError};
 
 /// Maximum number of fields of an exported CSV file, including blank fields. Without this limit, a
 /// single far-off cell could fill the disk with delimiters.
@@ -103,30 +101,6 @@ pub struct ExportedSheet {
     pub formulas: u64,
     /// Number of texts in a CSV file that other programs may interpret as formulas.
     pub formula_like_texts: u64,
-}
-
-/// Reads all pages of a sheet at one position. Returns the last page without its cells.
-async fn read_pages(
-    client: &Client,
-    spreadsheet: LogId,
-    mut query: CellsQuery,
-    mut handle_page: impl FnMut(&CellsReply) -> Result<(), ExportError>,
-) -> Result<CellsReply, ExportError> {
-    loop {
-        let page = client.cells(spreadsheet, &query).await?;
-        handle_page(&page)?;
-        let Some(next_cursor) = &page.next else {
-            return Ok(CellsReply { cells: Vec::new(), ..page });
-        };
-        if query.cursor.as_ref() == Some(next_cursor) || page.cells.is_empty() {
-            return Err(ExportError::Pages { why: "the cursor does not advance" });
-        }
-        if query.at.is_some_and(|position| position != page.position) {
-            return Err(ExportError::Pages { why: "the position differs" });
-        }
-        query.at = Some(page.position);
-        query.cursor = Some(next_cursor.clone());
-    }
 }
 
 /// Writes an output file. `force` allows to replace an existing one.

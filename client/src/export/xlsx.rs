@@ -4,15 +4,14 @@ use std::io::{Seek, Write};
 use std::path::Path;
 
 use cellar_api::{wire::CellAt, wire::CellsReply, wire::SheetView, wire::SheetsReply};
-use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_exchange::{OutCell, WriteError, XlsxWriter};
+use cellar_exchange::{CellToWrite, WriteError, XlsxWriter};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
 
-use super::{ExportError, Exported, ExportedSheet, read_pages, write_error, write_output_file};
+use super::{ExportError, Exported, ExportedSheet, write_error, write_output_file};
 use crate::sheet_deletion::find_sheet;
-use crate::{CellsQuery, Client};
+use crate::{CellsQuery, Spreadsheet};
 
 /// A workbook at one position, spooled to temporary files.
 pub struct XlsxExport {
@@ -26,24 +25,22 @@ pub struct XlsxExport {
 /// # Errors
 /// Returns an [`ExportError`] if a request fails or a temporary file cannot be written.
 pub async fn fetch_xlsx(
-    client: &Client,
-    spreadsheet: LogId,
+    spreadsheet: &Spreadsheet,
     query: CellsQuery,
     mut report_progress: impl FnMut(u64),
 ) -> Result<XlsxExport, ExportError> {
-    let reply = client.sheets(spreadsheet, query.at, query.min_position).await?;
+    let reply = spreadsheet.sheets(query.at, query.min_position).await?;
     let position = reply.position;
     let mut export = XlsxExport::new(position, reply.incarnation)?;
     for SheetView { sheet, name, .. } in selected_sheets(&reply, query.sheet.as_deref()) {
         export.start_sheet(sheet, &name)?;
         let sheet_query =
             CellsQuery { sheet: Some(name), at: Some(position), ..CellsQuery::default() };
-        read_pages(client, spreadsheet, sheet_query, |page| {
-            export.add_page(page)?;
+        let mut pages = spreadsheet.cell_pages(sheet_query);
+        while let Some(page) = pages.try_next().await? {
+            export.add_page(&page)?;
             report_progress(export.cell_count());
-            Ok(())
-        })
-        .await?;
+        }
     }
     Ok(export)
 }
@@ -70,7 +67,7 @@ impl XlsxExport {
     }
 
     fn start_sheet(&mut self, sheet: SheetId, name: &str) -> Result<(), ExportError> {
-        let name_in_file = self.writer.sheet(name).map_err(temporary_file_error)?;
+        let name_in_file = self.writer.start_sheet(name).map_err(temporary_file_error)?;
         self.exported.sheets.push(ExportedSheet {
             sheet,
             name: name_in_file,
@@ -86,12 +83,12 @@ impl XlsxExport {
     fn add_page(&mut self, page: &CellsReply) -> Result<(), ExportError> {
         let Some(sheet) = self.exported.sheets.last_mut() else { return Ok(()) };
         for CellAt { row, column, cell } in &page.cells {
-            let out_cell = OutCell {
+            let out_cell = CellToWrite {
                 value: &cell.value,
                 formula: cell.formula.as_deref(),
                 format: cell.format.as_deref(),
             };
-            self.writer.cell(*row, *column, &out_cell).map_err(temporary_file_error)?;
+            self.writer.write_cell(*row, *column, &out_cell).map_err(temporary_file_error)?;
             sheet.rows = u64::from(*row) + 1;
             sheet.columns = sheet.columns.max(u64::from(*column) + 1);
             sheet.cells += 1;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cellar_exchange::{
     BlockSize, ColumnTypes, CsvImport, CsvOptions, FileFormat, FileSource, Import as _,
-    ImportProgress, Piece, ReadError, Survey, WorkbookImport,
+    ImportProgress, ImportStep, ReadError, Survey, WorkbookImport,
 };
 
 use super::ImportError;
@@ -53,7 +53,7 @@ pub(super) fn unreadable(path: &Path, source: std::io::Error) -> ImportError {
     ImportError::Unreadable { path: path.to_owned(), source }
 }
 
-/// Reads the selected_names sheets of a file.
+/// Reads the selected sheets of a file.
 #[derive(Debug)]
 pub(super) struct SheetReader {
     path: PathBuf,
@@ -83,7 +83,7 @@ impl FormatReader {
             FileFormat::Csv => {
                 let csv_options = CsvOptions {
                     delimiter: options.delimiter,
-                    pad: options.pad,
+                    pads_short_rows: options.pad,
                     types: options.types.clone(),
                     block: BlockSize::default(),
                     sample_bytes,
@@ -117,30 +117,30 @@ impl SheetReader {
         })
     }
 
-    /// Returns the next piece of the selected_names sheets, or `None` at the end of the file. Returns
-    /// [`Piece::Working`] for each piece of a sheet that is not selected_names.
-    pub(super) fn next_piece(&mut self) -> Result<Option<Piece>, ImportError> {
+    /// Returns the next piece of the selected sheets, or `None` at the end of the file. Returns
+    /// [`ImportStep::Working`] for each piece of a sheet that is not selected.
+    pub(super) fn next_piece(&mut self) -> Result<Option<ImportStep>, ImportError> {
         let read_result = match &mut self.format {
-            FormatReader::Csv(csv) => csv.next(),
-            FormatReader::Workbook(workbook) => workbook.next(),
+            FormatReader::Csv(csv) => csv.next_step(),
+            FormatReader::Workbook(workbook) => workbook.next_step(),
         };
         let Some(piece) = read_result.map_err(|error| read_error(&self.path, error))? else {
             self.check_selected_were_found()?;
             return Ok(None);
         };
-        if let Piece::Sheet(start) = &piece {
+        if let ImportStep::Sheet(start) = &piece {
             let sheet_name = start.name.clone().unwrap_or_default();
             self.is_skipping = !self.is_selected(&sheet_name);
             self.found_names.push(sheet_name);
         }
-        Ok(Some(if self.is_skipping { Piece::Working } else { piece }))
+        Ok(Some(if self.is_skipping { ImportStep::Working } else { piece }))
     }
 
     fn is_selected(&self, name: &str) -> bool {
         self.selected_names.is_empty() || contains_name(&self.selected_names, name)
     }
 
-    /// Fails if a selected_names sheet does not exist in the file.
+    /// Fails if a selected sheet does not exist in the file.
     fn check_selected_were_found(&self) -> Result<(), ImportError> {
         for name in &self.selected_names {
             if !contains_name(&self.found_names, name) {
@@ -202,7 +202,7 @@ pub fn likely_delimiter(path: &Path, survey: &Survey, delimiter: u8) -> Option<u
 
 #[cfg(test)]
 pub(super) mod tests {
-    use cellar_exchange::{OutCell, XlsxWriter};
+    use cellar_exchange::{CellToWrite, XlsxWriter};
     use cellar_sheet::cell::Value;
 
     use super::*;
@@ -211,9 +211,11 @@ pub(super) mod tests {
     pub(crate) fn workbook(path: &Path, sheets: &[&str]) {
         let mut writer = XlsxWriter::new(None).unwrap();
         for (name, number) in sheets.iter().zip([1.0, 2.0, 3.0]) {
-            writer.sheet(name).unwrap();
+            writer.start_sheet(name).unwrap();
             let value = Value::Number(number);
-            writer.cell(0, 0, &OutCell { value: &value, formula: None, format: None }).unwrap();
+            writer
+                .write_cell(0, 0, &CellToWrite { value: &value, formula: None, format: None })
+                .unwrap();
         }
         writer.finish(File::create(path).unwrap()).unwrap();
     }
@@ -223,7 +225,7 @@ pub(super) mod tests {
         let options = ReadOptions { sheets, ..ReadOptions::default() };
         let (mut file, mut numbers) = (SheetReader::open(path, &options, None)?, Vec::new());
         while let Some(piece) = file.next_piece()? {
-            if let Piece::Block(block) = piece {
+            if let ImportStep::Block(block) = piece {
                 let values = block.cells().map(|cell| cell.value);
                 numbers.extend(values.filter_map(|value| match value {
                     Value::Number(number) => Some(number),

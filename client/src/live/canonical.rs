@@ -63,8 +63,9 @@ impl CanonicalState {
         if incarnation != saved_state.incarnation {
             return None;
         }
-        let cached = LoadedSpreadsheet::from_cache(source, root, incarnation, entries).await;
-        let mut canonical = Self::from_loaded(source, cached.ok()??).ok()?;
+        let load_result = LoadedSpreadsheet::from_cache(source, root, incarnation, entries).await;
+        let Ok(Some(loaded)) = load_result else { return None };
+        let mut canonical = Self::from_loaded(source, loaded).ok()?;
         if canonical.position < saved_state.seen {
             return None;
         }
@@ -185,7 +186,7 @@ impl CanonicalState {
         let mut earlier_bytes = 0_usize;
         let mut fetched_until = after;
         while fetched_until < self.known_after {
-            let Ok(page) = source.client.entries(source.log, fetched_until).await else {
+            let Ok(page) = source.spreadsheet.entries_page(fetched_until).await else {
                 return false;
             };
             let Some(last_entry) = page.entries.last() else { return false };

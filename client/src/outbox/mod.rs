@@ -25,7 +25,7 @@ use cellar_log::entry::decode_external_body;
 use cellar_sheet::operation::Operation;
 
 use crate::files::{FileError, FileLock, StateFile, read_json, write_json};
-use crate::{Client, ClientError};
+use crate::{ClientError, Spreadsheet};
 
 /// Number of characters in an outbox's file name.
 const NAME_CHARACTERS: usize = 32;
@@ -34,25 +34,25 @@ const NAME_CHARACTERS: usize = 32;
 /// sends them.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    pub(crate) client: Client,
-    pub(crate) spreadsheet: LogId,
+    pub(crate) spreadsheet: Spreadsheet,
     path: PathBuf,
 }
 
 impl Outbox {
     /// Creates an outbox with files in the directory `folder`. The file name is derived from
-    /// [`Client::identity`], the spreadsheet and the token `subject`, so that edits are never sent
-    /// as another subject.
-    pub(crate) fn new(client: Client, spreadsheet: LogId, subject: &str, folder: &Path) -> Self {
-        let hashed_key = format!("{}\n{spreadsheet}\n{subject}", client.identity());
+    /// [`crate::Client::identity`], the spreadsheet and the token's subject, so that edits are never
+    /// sent as another subject.
+    pub(crate) fn new(spreadsheet: Spreadsheet, folder: &Path) -> Self {
+        let (client, id) = (spreadsheet.client(), spreadsheet.id());
+        let hashed_key = format!("{}\n{id}\n{}", client.identity(), client.subject());
         let hash = blake3::hash(hashed_key.as_bytes()).to_hex();
         let file_stem: String = hash.chars().take(NAME_CHARACTERS).collect();
-        Self { client, spreadsheet, path: folder.join(format!("{file_stem}.json")) }
+        Self { spreadsheet, path: folder.join(format!("{file_stem}.json")) }
     }
 
     /// Returns the stack identity and the spreadsheet of the edits.
     pub(crate) fn key(&self) -> (String, LogId) {
-        (self.client.identity().to_owned(), self.spreadsheet)
+        (self.spreadsheet.client().identity().to_owned(), self.spreadsheet.id())
     }
 
     /// Returns the state file's path with another extension.
@@ -194,7 +194,7 @@ impl Outbox {
     /// Builds the error for a response that does not contain one result per sent edit.
     pub(crate) fn incomplete_reply_error(&self) -> ClientError {
         let why = "the reply does not contain a result for each edit".to_owned();
-        ClientError::NotUnderstood { url: self.client.url().to_owned(), why }
+        ClientError::NotUnderstood { url: self.spreadsheet.client().url().to_owned(), why }
     }
 }
 

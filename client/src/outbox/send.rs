@@ -83,7 +83,7 @@ impl Outbox {
     ) -> Result<SentRequest, SendError> {
         match request {
             NextRequest::Append(append) => {
-                let reply = self.client.append(self.spreadsheet, &append).await?;
+                let reply = self.spreadsheet.append(&append).await?;
                 Ok(SentRequest { edit_count: append.mutations.len(), reply })
             }
             NextRequest::Upload(_) => {
@@ -121,39 +121,38 @@ impl Outbox {
         let object = bodies::read_body(&self.path, &body)?;
         let is_uploaded = body.uploaded;
         let grant = self.upload_grant(state, body).await?;
-        let upload_result =
-            if is_uploaded { Ok(()) } else { self.upload_object(state, &grant, object).await? };
-        let completed =
-            self.client.complete_upload(self.spreadsheet, grant.upload_id, completion).await;
+        let store_refusal =
+            if is_uploaded { None } else { self.upload_object(state, &grant, object).await? };
+        let completed = self.spreadsheet.complete_upload(grant.upload_id, completion).await;
         match completed {
             Ok(reply) => Ok(UploadAttempt::Committed(reply)),
             Err(error) if error.problem_kind() == Some(ProblemKind::InvalidUpload) => {
                 let may_be_committed = !error.certainly_not_done();
                 state.abandon_upload(may_be_committed);
                 self.write(state)?;
-                Ok(UploadAttempt::ObjectMissing(upload_result.err().unwrap_or(error)))
+                Ok(UploadAttempt::ObjectMissing(store_refusal.unwrap_or(error)))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Uploads an object and persists that it is uploaded. The inner error means that the object
-    /// store refused the object: after a lost response, it refuses the retried upload although the
-    /// object exists. Only the completion request shows whether it exists.
+    /// Uploads an object and persists that it is uploaded. Returns the object store's refusal, if
+    /// any: after a lost response, it refuses the retried upload although the object exists. Only
+    /// the completion request shows whether it exists.
     async fn upload_object(
         &self,
         state: &mut OutboxState,
         grant: &UploadReply,
         object: Vec<u8>,
-    ) -> Result<Result<(), ClientError>, SendError> {
-        match self.client.upload(grant, object).await {
+    ) -> Result<Option<ClientError>, SendError> {
+        match self.spreadsheet.client().upload(grant, object).await {
             Ok(()) => {
                 state.mark_uploaded();
                 self.write(state)?;
-                Ok(Ok(()))
+                Ok(None)
             }
             Err(error @ ClientError::Unreachable { uncertain: false, .. }) => Err(error.into()),
-            Err(refusal) => Ok(Err(refusal)),
+            Err(refusal) => Ok(Some(refusal)),
         }
     }
 
@@ -168,7 +167,7 @@ impl Outbox {
             return Ok(grant);
         }
         let request = UploadRequest { bytes: body.bytes, sha256: body.sha256 };
-        let grant = self.client.request_upload(self.spreadsheet, &request).await?;
+        let grant = self.spreadsheet.request_upload(&request).await?;
         state.set_upload_grant(grant.clone());
         self.write(state)?;
         Ok(grant)

@@ -21,14 +21,13 @@ pub use error::ReaderError;
 use std::sync::Arc;
 
 use cellar_api::{wire::CellsReply, wire::ProblemKind, wire::ReplyFormats};
-use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_READ_BEGINNINGS;
 use cellar_base::position::Position;
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
 
-use crate::Client;
+use crate::Spreadsheet;
 pub(crate) use objects::SnapshotSource;
 pub(crate) use opened::{
     EntryRetention, EntryTail, GrowableState, LoadedSpreadsheet, ReadableState,
@@ -52,12 +51,11 @@ impl Reader {
     ///
     /// Returns a [`ReaderError`] if the spreadsheet cannot be loaded.
     pub async fn open(
-        client: Client,
-        spreadsheet: LogId,
+        spreadsheet: Spreadsheet,
         min_position: Option<Position>,
         cache: Option<Arc<ChunkCache>>,
     ) -> Result<Self, ReaderError> {
-        let source = SnapshotSource::new(client, spreadsheet, cache);
+        let source = SnapshotSource::new(spreadsheet, cache);
         let state = ReadableState::load(&source, min_position).await?;
         Ok(Self { source, state })
     }
@@ -169,16 +167,18 @@ struct SheetHeader {
 
 #[cfg(test)]
 mod tests {
+    use cellar_base::identity::LogId;
+
     use super::*;
 
     fn is_send(_: impl Send) {}
 
     #[test]
     fn reading_can_run_in_a_spawned_task() {
-        let client = Client::new("http://127.0.0.1:1", None).unwrap();
+        let client = crate::Client::new("http://127.0.0.1:1", None).unwrap();
         let log = LogId::from_uuid(uuid::Uuid::from_bytes([1; 16]));
         is_send(async move {
-            let mut reader = Reader::open(client, log, None, None).await?;
+            let mut reader = Reader::open(client.spreadsheet(log), None, None).await?;
             reader.cells(None, Rectangle::EVERYTHING).await
         });
     }

@@ -21,13 +21,12 @@ use tokio::task::{JoinError, JoinSet};
 use super::ReaderError;
 use super::cache::{CacheName, CacheNames, ChunkCache};
 use super::error::{is_not_found, is_refusal};
-use crate::{Client, ClientError};
+use crate::{Client, ClientError, Spreadsheet};
 
 /// The snapshot objects and external entry bodies of one spreadsheet.
 #[derive(Debug)]
 pub(crate) struct SnapshotSource {
-    pub(crate) client: Client,
-    pub(crate) log: LogId,
+    pub(crate) spreadsheet: Spreadsheet,
     /// The spreadsheet whose id is the key prefix of the objects: all forks share the prefix of
     /// their origin. Set when the first snapshot root is loaded.
     family: OnceLock<LogId>,
@@ -35,17 +34,26 @@ pub(crate) struct SnapshotSource {
 }
 
 impl SnapshotSource {
-    pub(crate) fn new(client: Client, log: LogId, cache: Option<Arc<ChunkCache>>) -> Self {
-        Self { client, log, family: OnceLock::new(), cache }
+    pub(crate) fn new(spreadsheet: Spreadsheet, cache: Option<Arc<ChunkCache>>) -> Self {
+        Self { spreadsheet, family: OnceLock::new(), cache }
+    }
+
+    /// Returns the spreadsheet's id.
+    pub(super) fn log(&self) -> LogId {
+        self.spreadsheet.id()
+    }
+
+    fn client(&self) -> &Client {
+        self.spreadsheet.client()
     }
 
     fn family(&self) -> LogId {
-        self.family.get().copied().unwrap_or(self.log)
+        self.family.get().copied().unwrap_or(self.log())
     }
 
     /// Returns the file names of cached objects, which all forks of an origin share.
     fn cache_names(&self) -> CacheNames {
-        CacheNames::new(self.client.identity(), self.family())
+        CacheNames::new(self.client().identity(), self.family())
     }
 
     /// Reads a snapshot root from the disk cache.
@@ -62,11 +70,11 @@ impl SnapshotSource {
             return Ok(root);
         }
         let path = root_key(key.log, key.hash);
-        let damaged = |why| ReaderError::Damaged { log: self.log, key: path.clone(), why };
-        let stored = match self.client.stored_object(url, MAX_STORED_ROOT_BYTES).await {
+        let damaged = |why| ReaderError::Damaged { log: self.log(), key: path.clone(), why };
+        let stored = match self.client().stored_object(url, MAX_STORED_ROOT_BYTES).await {
             Ok(stored) => stored,
             Err(error) if is_refusal(&error) => {
-                return Err(ReaderError::Missing { log: self.log, key: path });
+                return Err(ReaderError::Missing { log: self.log(), key: path });
             }
             Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {
                 return Err(damaged(too_large_message(max_bytes)));
@@ -86,7 +94,7 @@ impl SnapshotSource {
         read: impl Fn(&Objects) -> Result<Fetch<T>, SnapshotError>,
     ) -> Result<T, ReaderError> {
         loop {
-            match read(objects).map_err(|error| ReaderError::inconsistent(self.log, &error))? {
+            match read(objects).map_err(|error| ReaderError::inconsistent(self.log(), &error))? {
                 Fetch::Ready(value) => return Ok(value),
                 Fetch::Need(wanted) => self.load_chunks(&wanted, objects).await?,
             }
@@ -111,7 +119,7 @@ impl SnapshotSource {
             for refused_again in self.download_chunks(&retried, receiver).await? {
                 let RefusedChunk { request, is_not_found } = refused_again;
                 let key = chunk_key(self.family(), R::hash_of(&request));
-                let error = ReaderError::Missing { log: self.log, key };
+                let error = ReaderError::Missing { log: self.log(), key };
                 // After a refused download, the client cannot know whether the chunk exists.
                 if !is_not_found {
                     return Err(error);
@@ -148,9 +156,9 @@ impl SnapshotSource {
         receiver: &mut R,
     ) -> Result<Vec<RefusedChunk<R::Request>>, ReaderError> {
         let hashes: Vec<ChunkHash> = requests.iter().map(R::hash_of).collect();
-        let urls = self.client.chunk_urls(self.log, &hashes).await?.urls;
+        let urls = self.spreadsheet.chunk_urls(&hashes).await?.urls;
         let download = |(request, url): (R::Request, String)| {
-            let client = self.client.clone();
+            let client = self.client().clone();
             async move { (request, client.stored_object(&url, MAX_STORED_CHUNK_BYTES).await) }
         };
         let mut refused = Vec::new();
@@ -176,7 +184,7 @@ impl SnapshotSource {
         let hash = R::hash_of(&request);
         let damaged = |why| {
             let key = chunk_key(self.family(), hash);
-            ReaderError::Damaged { log: self.log, key, why }
+            ReaderError::Damaged { log: self.log(), key, why }
         };
         match result {
             Ok(stored) => match receiver.accept(&request, &stored) {
@@ -203,11 +211,11 @@ impl SnapshotSource {
         external: &ExternalBody,
     ) -> Result<Vec<MutationView>, ReaderError> {
         let cache_name = self.cache_names().body(&external.sha256);
-        let decode = |stored: &[u8]| self.client.mutations_of(external, stored);
+        let decode = |stored: &[u8]| self.client().mutations_of(external, stored);
         if let Some(mutations) = self.read_cached(&cache_name, MAX_UPLOAD_BYTES, decode) {
             return Ok(mutations);
         }
-        let object = match self.client.external_object(external).await {
+        let object = match self.client().external_object(external).await {
             Ok(object) => object,
             Err(error) if is_refusal(&error) => {
                 return Err(ReaderError::LargeEntry { position, source: Box::new(error) });

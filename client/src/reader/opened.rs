@@ -16,7 +16,7 @@ use cellar_snapshot::view;
 
 use super::ReaderError;
 use super::objects::SnapshotSource;
-use crate::ClientError;
+use crate::{ClientError, ItemStream};
 
 /// A spreadsheet's state at one position, from which cells can be read.
 #[derive(Debug)]
@@ -116,25 +116,21 @@ impl LoadedSpreadsheet {
         min_position: Option<Position>,
         retention: EntryRetention,
     ) -> Result<Self, ReaderError> {
-        let reply = source.client.load(source.log, min_position).await?;
+        let reply = source.spreadsheet.load(min_position).await?;
         let root = load_root(source, &reply).await?;
         let LoadReply { root: root_key, head, incarnation, entries, next, .. } = reply;
         let mut loaded = Self::start_at_root(source, root_key, root, incarnation).await?;
-        let mut page = EntriesReply { head, incarnation, entries, next };
-        loop {
-            loaded.apply_entries(source, page.entries, retention).await?;
-            let last_position = loaded.tail.last_position;
-            // Stop at the head position of the first response; otherwise a fast writer could
-            // prolong the load forever.
-            let has_reached_head = last_position >= Some(head);
-            let Some(next_after) = page.next else { break };
-            if has_reached_head {
-                break;
-            }
-            if last_position != Some(next_after) {
-                return Err(invalid_reply(source, "`next` is not the position of the last entry"));
-            }
-            page = load_next_page(source, next_after, incarnation).await?;
+        loaded.apply_entries(source, entries, retention).await?;
+        let Some(after) = next else { return Ok(loaded) };
+        if loaded.tail.last_position != Some(after) {
+            return Err(invalid_reply(source, "`next` is not the position of the last entry"));
+        }
+        let mut pages = source.spreadsheet.entry_pages(after);
+        // Stop at the head position of the first response; otherwise a fast writer could prolong
+        // the load forever.
+        while loaded.tail.last_position < Some(head) {
+            let Some(entries) = load_next_entries(&mut pages, incarnation).await? else { break };
+            loaded.apply_entries(source, entries, retention).await?;
         }
         Ok(loaded)
     }
@@ -257,17 +253,16 @@ impl EntryTail {
     }
 }
 
-/// Loads one page of log entries after position `after`. Returns [`ReaderError::Changing`] if the
+/// Loads the next page of log entries, if there is one. Returns [`ReaderError::Changing`] if the
 /// tables were restored or the entries were trimmed since the load began.
-async fn load_next_page(
-    source: &SnapshotSource,
-    after: Position,
+async fn load_next_entries(
+    pages: &mut ItemStream<EntriesReply>,
     incarnation: u32,
-) -> Result<EntriesReply, ReaderError> {
+) -> Result<Option<Vec<EntryView>>, ReaderError> {
     let changing = ReaderError::Changing { attempts: MAX_READ_BEGINNINGS };
-    match source.client.entries(source.log, after).await {
-        Ok(page) if page.incarnation == incarnation => Ok(page),
-        Ok(_) => Err(changing),
+    match pages.try_next().await {
+        Ok(Some(page)) if page.incarnation != incarnation => Err(changing),
+        Ok(page) => Ok(page.map(|page| page.entries)),
         Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => Err(changing),
         Err(error) => Err(error.into()),
     }
@@ -294,6 +289,6 @@ fn parse_key(source: &SnapshotSource, key: &str) -> Result<ObjectKey, ReaderErro
 }
 
 fn invalid_reply(source: &SnapshotSource, why: impl Into<String>) -> ReaderError {
-    let url = source.client.url().to_owned();
+    let url = source.spreadsheet.client().url().to_owned();
     ClientError::NotUnderstood { url, why: why.into() }.into()
 }

@@ -157,7 +157,7 @@ impl ReadableState {
     ) -> Result<Option<Tile>, ReaderError> {
         loop {
             let fetch = view::window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
-                .map_err(|error| ReaderError::inconsistent(source.log, &error))?;
+                .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
             let missing_objects = match fetch {
                 Fetch::Ready(tile) => return Ok(Some(tile)),
                 Fetch::Need(missing_objects) => missing_objects,

@@ -1,16 +1,20 @@
 //! Appends an existing fork's operations to a new fork and reads their outcomes.
 
-use cellar_api::{wire::AppendRequest, wire::ForkReply, wire::MutationView, wire::SentMutation};
+use std::collections::BTreeMap;
+
+use cellar_api::{wire::AppendRequest, wire::MutationView, wire::SentMutation};
 use cellar_base::limits::{
     MAX_MUTATION_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REPLAYED_BYTES, MAX_REQUEST_BYTES,
 };
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SetCells};
 
-use super::read::{load_mutations, visit_backwards};
+use super::read::load_mutations;
 use super::{OwnMutation, ReplayError};
-use crate::Client;
+use crate::Spreadsheet;
 
+/// Id of the first mutation that a replay appends. The ids of the next ones follow.
+const FIRST_MUTATION_ID: u64 = 1;
 /// Upper bound on the length of a request without its mutations, in bytes.
 const REQUEST_FRAME_BYTES: usize = 4 * 1024;
 /// Upper bound on the length of a mutation without its operation, in bytes.
@@ -100,14 +104,14 @@ fn split_off_half(operation: &mut Operation) -> Option<Operation> {
 
 /// Appends all pieces in order. The server deduplicates pieces from an earlier run.
 pub(super) async fn append_pieces(
-    client: &Client,
-    new_fork: &ForkReply,
+    new_fork: &Spreadsheet,
+    incarnation: u32,
     client_id: &str,
     base: Position,
     pieces: &[OperationPiece],
 ) -> Result<(), ReplayError> {
     let mut unsent_pieces = pieces;
-    let mut last_id = 0_u64;
+    let mut last_id = FIRST_MUTATION_ID - 1;
     while !unsent_pieces.is_empty() {
         let (batch, later_pieces) = unsent_pieces.split_at(batch_length(unsent_pieces));
         let acked_id = last_id;
@@ -116,13 +120,9 @@ pub(super) async fn append_pieces(
             last_id += 1;
             mutations.push(SentMutation { id: last_id, base, op: piece.operation.clone() });
         }
-        let request = AppendRequest {
-            client_id: client_id.to_owned(),
-            incarnation: new_fork.incarnation,
-            acked_id,
-            mutations,
-        };
-        client.append(new_fork.id, &request).await?;
+        let request =
+            AppendRequest { client_id: client_id.to_owned(), incarnation, acked_id, mutations };
+        new_fork.append(&request).await?;
         unsent_pieces = later_pieces;
     }
     Ok(())
@@ -145,30 +145,30 @@ fn batch_length(pieces: &[OperationPiece]) -> usize {
 /// Reads the outcomes of all pieces, including those appended by earlier runs, from the new fork's
 /// log entries.
 pub(super) async fn read_outcomes(
-    client: &Client,
-    new_fork: &ForkReply,
+    new_fork: &Spreadsheet,
+    first_position: Position,
     head: Position,
     pieces: &[OperationPiece],
 ) -> Result<Vec<SettledPiece>, ReplayError> {
-    let mut committed_mutations: Vec<Option<MutationView>> = vec![None; pieces.len()];
-    visit_backwards(client, new_fork.id, head, async |entry| {
-        if entry.position.segment() < new_fork.head.segment() {
-            return Ok(false);
+    let last_id = u64::try_from(pieces.len()).unwrap_or(u64::MAX);
+    let mut mutations_by_id = BTreeMap::new();
+    let mut entries_newest_first = new_fork.long_history(Some(head));
+    while let Some(entry) = entries_newest_first.try_next().await? {
+        let is_entry_of_source = entry.position.segment() < first_position.segment();
+        if is_entry_of_source {
+            break;
         }
-        for mutation in load_mutations(client, entry).await? {
-            // Mutation ids start at 1. Later entries by other clients may use the same ids. Entries
-            // are visited newest first, so the earliest entry's outcome is retained.
-            let index = mutation.id.checked_sub(1).and_then(|index| usize::try_from(index).ok());
-            if let Some(slot) = index.and_then(|index| committed_mutations.get_mut(index)) {
-                *slot = Some(mutation);
+        for mutation in load_mutations(new_fork.client(), entry).await? {
+            // Later entries by other clients may use the same ids. Entries are read newest first,
+            // so the earliest entry's outcome is retained.
+            if mutation.id <= last_id {
+                mutations_by_id.insert(mutation.id, mutation);
             }
         }
-        Ok(true)
-    })
-    .await?;
+    }
     let mut settled_pieces = Vec::with_capacity(pieces.len());
-    for (piece, mutation) in pieces.iter().zip(committed_mutations) {
-        let Some(mutation) = mutation else {
+    for (id, piece) in (FIRST_MUTATION_ID..).zip(pieces) {
+        let Some(mutation) = mutations_by_id.remove(&id) else {
             return Err(ReplayError::NotUnderstood { why: "an accepted edit is not in the log" });
         };
         settled_pieces.push(SettledPiece::new(piece, mutation));

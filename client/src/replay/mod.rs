@@ -22,7 +22,7 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SheetId};
 
-use crate::Client;
+use crate::{Client, Spreadsheet};
 
 /// Number of characters of the hash in a nonce.
 const NONCE_HASH_CHARACTERS: usize = 32;
@@ -71,21 +71,18 @@ impl ForkReplay {
     /// # Errors
     ///
     /// Returns a [`ReplayError`] if the fork cannot be replayed onto that position.
-    pub async fn plan(
-        client: &Client,
-        fork: LogId,
-        onto: Option<Position>,
-    ) -> Result<Self, ReplayError> {
-        let loaded = client.load(fork, None).await?;
-        let source = loaded.source.ok_or(ReplayError::NotAFork { id: fork })?;
+    pub async fn plan(fork: &Spreadsheet, onto: Option<Position>) -> Result<Self, ReplayError> {
+        let client = fork.client().clone();
+        let loaded = fork.load(None).await?;
+        let source = loaded.source.ok_or(ReplayError::NotAFork { id: fork.id() })?;
         let (source, from, head) = (source.spreadsheet, source.position, loaded.head);
-        let newest = client.head(source, None).await?.head;
+        let newest = client.spreadsheet(source).head(None).await?.head;
         let onto = onto.unwrap_or(newest);
         if onto < from || onto > newest {
             return Err(ReplayError::Onto { onto, from, newest });
         }
-        let own_mutations = read::read_own_mutations(client, fork, from, head).await?;
-        Ok(Self { client: client.clone(), fork, source, from, onto, head, own_mutations })
+        let own_mutations = read::read_own_mutations(fork, from, head).await?;
+        Ok(Self { client, fork: fork.id(), source, from, onto, head, own_mutations })
     }
 
     /// Returns the number of mutations to replay.
@@ -103,7 +100,7 @@ impl ForkReplay {
     pub async fn preview(&self) -> Result<Vec<ReplayedEdit>, ReplayError> {
         let pieces = append::split_into_pieces(&self.own_mutations)?;
         let settled_pieces = preview::predict_outcomes(self, &pieces).await?;
-        let deleted_sheets = self.deleted_sheets(self.source).await?;
+        let deleted_sheets = self.deleted_sheets(&self.client.spreadsheet(self.source)).await?;
         Ok(report::combine_outcomes(&self.own_mutations, &settled_pieces, &deleted_sheets))
     }
 
@@ -117,14 +114,15 @@ impl ForkReplay {
         let pieces = append::split_into_pieces(&self.own_mutations)?;
         let nonce = self.nonce();
         let fork_request = ForkRequest::new(nonce.clone(), Some(self.onto));
-        let new_fork = self.client.fork(self.source, &fork_request).await?;
-        append::append_pieces(&self.client, &new_fork, &nonce, self.from, &pieces).await?;
-        let head = self.client.head(new_fork.id, Some(new_fork.head)).await?.head;
-        let settled_pieces = append::read_outcomes(&self.client, &new_fork, head, &pieces).await?;
-        let deleted_sheets = self.deleted_sheets(new_fork.id).await?;
+        let created = self.client.spreadsheet(self.source).fork(&fork_request).await?;
+        let new_fork = self.client.spreadsheet(created.id);
+        append::append_pieces(&new_fork, created.incarnation, &nonce, self.from, &pieces).await?;
+        let head = new_fork.head(Some(created.head)).await?.head;
+        let settled_pieces = append::read_outcomes(&new_fork, created.head, head, &pieces).await?;
+        let deleted_sheets = self.deleted_sheets(&new_fork).await?;
         let mutations =
             report::combine_outcomes(&self.own_mutations, &settled_pieces, &deleted_sheets);
-        Ok(ReplayedFork { id: new_fork.id, head, mutations })
+        Ok(ReplayedFork { id: created.id, head, mutations })
     }
 
     /// Returns the nonce (idempotency key) of the new fork, which is also the client id of the
@@ -138,9 +136,10 @@ impl ForkReplay {
 
     /// Returns the sheets that exist at the old position but not at the new one. The server accepts
     /// edits of these sheets, but they have no effect.
-    async fn deleted_sheets(&self, spreadsheet: LogId) -> Result<Vec<SheetId>, ReplayError> {
-        let old_sheets = self.client.sheets(self.source, Some(self.from), None).await?.sheets;
-        let new_sheets = self.client.sheets(spreadsheet, Some(self.onto), None).await?.sheets;
+    async fn deleted_sheets(&self, spreadsheet: &Spreadsheet) -> Result<Vec<SheetId>, ReplayError> {
+        let source = self.client.spreadsheet(self.source);
+        let old_sheets = source.sheets(Some(self.from), None).await?.sheets;
+        let new_sheets = spreadsheet.sheets(Some(self.onto), None).await?.sheets;
         let is_deleted = |sheet: &SheetId| new_sheets.iter().all(|view| view.sheet != *sheet);
         Ok(old_sheets.iter().map(|view| view.sheet).filter(is_deleted).collect())
     }

@@ -1,36 +1,12 @@
 //! Reads the mutations of log entries, newest first.
 
 use cellar_api::{wire::EntryView, wire::MutationView};
-use cellar_base::identity::LogId;
-use cellar_base::limits::{MAX_PAGE_ENTRIES, MAX_REPLAY_BYTES};
+use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
 
 use super::{OwnMutation, ReplayError};
-use crate::Client;
-
-/// Visits entries in reverse order, starting at `newest`, until `visit` returns `false`.
-pub(super) async fn visit_backwards(
-    client: &Client,
-    id: LogId,
-    newest: Position,
-    mut visit: impl AsyncFnMut(EntryView) -> Result<bool, ReplayError>,
-) -> Result<(), ReplayError> {
-    let mut page_start = newest;
-    loop {
-        let page = client.history(id, Some(page_start), Some(MAX_PAGE_ENTRIES)).await?;
-        for entry in page.entries {
-            if !visit(entry).await? {
-                return Ok(());
-            }
-        }
-        match page.next {
-            Some(next) if next < page_start => page_start = next,
-            // Stop: a bad `next` from the server would cause an endless loop.
-            _ => return Ok(()),
-        }
-    }
-}
+use crate::{Client, Spreadsheet};
 
 /// Returns an entry's mutations. Downloads a large entry's body.
 pub(super) async fn load_mutations(
@@ -46,20 +22,20 @@ pub(super) async fn load_mutations(
 /// Reads a fork's mutations that took effect, oldest first. `from` is the source position at which
 /// the fork was created.
 pub(super) async fn read_own_mutations(
-    client: &Client,
-    fork: LogId,
+    fork: &Spreadsheet,
     from: Position,
     head: Position,
 ) -> Result<Vec<OwnMutation>, ReplayError> {
     let mut mutations_newest_first = Vec::new();
     let mut total_bytes = 0_usize;
-    visit_backwards(client, fork, head, async |entry| {
+    let mut entries_newest_first = fork.long_history(Some(head));
+    while let Some(entry) = entries_newest_first.try_next().await? {
         let is_entry_of_source = entry.position.segment() <= from.segment();
         if is_entry_of_source {
-            return Ok(false);
+            break;
         }
         let EntryView { position, author, created_s: created, .. } = entry.clone();
-        for mutation in load_mutations(client, entry).await?.into_iter().rev() {
+        for mutation in load_mutations(fork.client(), entry).await?.into_iter().rev() {
             let operations = without_rejections(mutation.committed_operations());
             for operation in &operations {
                 total_bytes = total_bytes.saturating_add(operation.weight_bytes());
@@ -72,9 +48,7 @@ pub(super) async fn read_own_mutations(
                 mutations_newest_first.push(OwnMutation { position, author, created, operations });
             }
         }
-        Ok(true)
-    })
-    .await?;
+    }
     mutations_newest_first.reverse();
     Ok(mutations_newest_first)
 }

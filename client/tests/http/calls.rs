@@ -115,7 +115,7 @@ fn queries_are_encoded() {
         min_position: Some(received),
         ..CellsQuery::default()
     };
-    block_on(fake.client().cells(id, &query)).unwrap();
+    block_on(fake.client().spreadsheet(id).cells_page(&query)).unwrap();
     let uri = fake.lock().received[0].uri.clone();
     assert!(
         uri.contains("range=%27It%27%27s%27%21A1%3AB2") && uri.contains("min_position=0"),

@@ -64,28 +64,29 @@ fn assert_sent(
 #[test]
 fn calls_have_their_paths_and_are_retried_unchanged() {
     let details_reply = || details_reply(&details());
-    let received = call_twice(details_reply(), async |client| client.details(id()).await);
+    let received =
+        call_twice(details_reply(), async |client| client.spreadsheet(id()).details().await);
     assert_sent(received, ("GET", "details"), &Value::Null);
     let rename =
         UpdateDetailsRequest { name: Some("Budget".into()), ..UpdateDetailsRequest::default() };
     let received = call_twice(details_reply(), async |client| {
-        client.update_details(id(), &rename, EXPECTED_CHANGES).await
+        client.spreadsheet(id()).update_details(&rename, EXPECTED_CHANGES).await
     });
     assert_sent(received, ("PATCH", "details"), &json!({"name": "Budget"}));
     let share = ShareRequest { subject: "bob".into(), issuer: None, role: Role::Editor };
     let received = call_twice(details_reply(), async |client| {
-        client.share(id(), &share, EXPECTED_CHANGES).await
+        client.spreadsheet(id()).share(&share, EXPECTED_CHANGES).await
     });
     assert_sent(received, ("POST", "members"), &json!({"subject": "bob", "role": "editor"}));
     let person = PersonRequest { subject: "b&b".into(), issuer: Some("https://i".into()) };
     let received = call_twice(details_reply(), async |client| {
-        client.unshare(id(), &person, EXPECTED_CHANGES).await
+        client.spreadsheet(id()).unshare(&person, EXPECTED_CHANGES).await
     });
     let end = "members?subject=b%26b&issuer=https%3A%2F%2Fi";
     assert_sent(received, ("DELETE", end), &Value::Null);
     let link = LINK.parse().unwrap();
     let received = call_twice(details_reply(), async |client| {
-        client.revoke_link(id(), link, EXPECTED_CHANGES).await
+        client.spreadsheet(id()).revoke_link(link, EXPECTED_CHANGES).await
     });
     assert_sent(received, ("DELETE", &format!("links/{LINK}")), &Value::Null);
     let request = LinkRequest {
@@ -95,8 +96,9 @@ fn calls_have_their_paths_and_are_retried_unchanged() {
         expires_s: None,
     };
     let made = Fault::Answer(200, json!({"id": LINK, "token": "t"}).to_string());
-    let (received, reply) =
-        call_twice(made, async |client| client.create_link(id(), &request, EXPECTED_CHANGES).await);
+    let (received, reply) = call_twice(made, async |client| {
+        client.spreadsheet(id()).create_link(&request, EXPECTED_CHANGES).await
+    });
     assert_eq!((reply.id.as_str(), reply.token.as_str()), (LINK, "t"));
     assert_eq!(received[1].uri, format!("/v1/spreadsheets/{}/links", id()));
     assert_eq!((received.len(), &received[0].body), (2, &received[1].body), "the same secret");

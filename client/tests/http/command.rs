@@ -240,9 +240,8 @@ fn unsent_edits_of_commands_and_of_the_grid_are_counted_separately() {
     case.text(&["create"]);
     case.text(&["set", "A1", "before"]);
     let (_, profile) = Profile::find(case.folder.path()).unwrap().unwrap();
-    let (client, token) = (case.fake.client(), profile.token.as_deref());
-    let open =
-        || LiveSheet::open(client.clone(), token, profile.spreadsheet.unwrap(), case.folder.path());
+    let spreadsheet = case.fake.client().spreadsheet(profile.spreadsheet.unwrap());
+    let open = || LiveSheet::open(spreadsheet.clone(), case.folder.path());
     let notes = |command: &str| String::from_utf8(case.run(&[command]).stderr).unwrap();
     let (single, live) = (
         "1 edit is not sent yet; the next edit sends them first",

@@ -24,7 +24,7 @@ impl Case {
     }
 
     fn editor(&self) -> Editor {
-        Editor::new(self.fake.client(), self.id, "somebody", self.folder.path())
+        Editor::new(self.fake.client().spreadsheet(self.id), self.folder.path())
     }
 
     /// Sets a cell of column A with a new editor, as another process would.
@@ -159,9 +159,9 @@ fn the_seen_position_is_the_base_of_the_next_edit() {
     assert_eq!(case.editor().seen_position().unwrap(), None);
     case.set(0, "one").unwrap();
     let other = tempfile::tempdir().unwrap();
-    let other = Editor::new(case.fake.client(), case.id, "somebody", other.path());
+    let other = Editor::new(case.fake.client().spreadsheet(case.id), other.path());
     block_on(other.apply(set(1, "from elsewhere"))).unwrap();
-    let head = block_on(case.fake.client().head(case.id, None)).unwrap();
+    let head = block_on(case.fake.client().spreadsheet(case.id).head(None)).unwrap();
     case.editor().record_seen(head.head, head.incarnation, None).unwrap();
     assert_eq!(case.editor().seen_position().unwrap(), Some(head.head));
     case.set(2, "three").unwrap();

@@ -39,7 +39,7 @@ impl Case {
 
     /// Makes an edit with a new editor, as another process would.
     fn set(&self, row: u32, text: &str) -> Result<AppliedEdit, EditorError> {
-        let editor = Editor::new(self.fake.client(), self.id, "somebody", self.folder.path());
+        let editor = Editor::new(self.fake.client().spreadsheet(self.id), self.folder.path());
         block_on(editor.apply(set(row, text)))
     }
 
@@ -218,7 +218,7 @@ fn the_body_of_a_large_entry_is_verified() {
     let text = noise("k");
     case.set(4, &text).unwrap();
     let client = case.fake.client();
-    let history = block_on(client.history(case.id, None, Some(1))).unwrap();
+    let history = block_on(client.spreadsheet(case.id).history_page(None, Some(1))).unwrap();
     let view = history.entries[0].external_body.clone().unwrap();
     let mutations = block_on(client.external_mutations(&view)).unwrap();
     assert_eq!(
@@ -260,7 +260,7 @@ fn the_cost_of_a_body_is_the_cost_of_its_requests() {
     let case = Case::new();
     case.fake.lock().cost = Some("rr=0, wr=1");
     let client = case.fake.client();
-    let editor = Editor::new(client.clone(), case.id, "somebody", case.folder.path());
+    let editor = Editor::new(client.spreadsheet(case.id), case.folder.path());
     block_on(editor.apply(set(0, &noise("l")))).unwrap();
     let bytes = case.fake.lock().objects.values().next().unwrap().as_ref().unwrap().len() as u64;
     let spent = client.cost();

@@ -15,8 +15,8 @@ use super::fake::Fault;
 
 impl Case {
     fn open(&self) -> LiveSheet {
-        let token = Some("the-token");
-        block_on(LiveSheet::open(self.fake.client(), token, self.id, self.folder.path())).unwrap()
+        let spreadsheet = self.fake.client().spreadsheet(self.id);
+        block_on(LiveSheet::open(spreadsheet, self.folder.path())).unwrap()
     }
 
     /// Returns how often the spreadsheet was loaded.
@@ -176,7 +176,7 @@ fn an_unreadable_state_file_is_reported() {
     };
     let state = files.into_iter().find(is_state).unwrap();
     std::fs::write(&state, "{}").unwrap();
-    let open = LiveSheet::open(case.fake.client(), Some("the-token"), case.id, case.folder.path());
+    let open = LiveSheet::open(case.fake.client().spreadsheet(case.id), case.folder.path());
     let error = block_on(open).unwrap_err().to_string();
     assert!(error.contains(&state.display().to_string()), "{error}");
     assert_eq!(std::fs::read_to_string(&state).unwrap(), "{}");

@@ -31,7 +31,7 @@ fn with_edits() -> (Fake, LogId) {
 
 fn read(fake: &Fake, id: LogId) -> Result<CellsReply, ReaderError> {
     block_on(async {
-        let mut reader = Reader::open(fake.client(), id, None, None).await?;
+        let mut reader = Reader::open(fake.client().spreadsheet(id), None, None).await?;
         reader.cells(None, Rectangle::EVERYTHING).await
     })
 }
@@ -120,7 +120,7 @@ fn urls_are_requested_in_batches_of_the_limit() {
 fn a_missing_body_of_a_large_entry_is_reported() {
     let (fake, id) = with_edits();
     let folder = tempfile::tempdir().unwrap();
-    let editor = Editor::new(fake.client(), id, "somebody", folder.path());
+    let editor = Editor::new(fake.client().spreadsheet(id), folder.path());
     let noise: String =
         (0..900_u32).map(|n| blake3::hash(&n.to_le_bytes()).to_hex().to_string()).collect();
     let value = Some(Value::Text(noise));

@@ -22,7 +22,7 @@ pub struct ForwardRead {
     is_after_end_segment: bool,
     /// Position of the last entry read.
     last_position: Option<Position>,
-    /// Number of segment_waits for the next segment to become visible.
+    /// Number of waits for the next segment to become visible.
     segment_waits: u32,
 }
 
@@ -41,7 +41,7 @@ pub enum ReadStep {
     ReadLater {
         /// First position to read.
         from: Position,
-        /// Number of segment_waits, including this one.
+        /// Number of waits, including this one.
         attempt: u32,
     },
     /// The end of the log was reached.

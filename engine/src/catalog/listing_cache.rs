@@ -38,20 +38,20 @@ impl ListingCache {
     }
 
     /// Returns the cached listing of a spreadsheet, or `None` if it is not cached or has expired.
-    pub(super) fn get(&self, log: LogId, now_ms: u64) -> Option<CachedListing> {
+    pub(super) fn get(&self, log_id: LogId, now_ms: u64) -> Option<CachedListing> {
         let mut listings = self.lock();
-        let cached = listings.get(&log)?;
+        let cached = listings.get(&log_id)?;
         if is_old(cached, now_ms) {
-            listings.remove(&log);
+            listings.remove(&log_id);
             return None;
         }
         Some(cached.clone())
     }
 
     /// Caches a listing, unless the cached listing already includes later events.
-    pub(super) fn insert(&self, log: LogId, new_listing: CachedListing) {
+    pub(super) fn insert(&self, log_id: LogId, new_listing: CachedListing) {
         let mut listings = self.lock();
-        match listings.get(&log) {
+        match listings.get(&log_id) {
             Some(cached)
                 if cached.event_count() > new_listing.event_count()
                     && !is_old(cached, new_listing.read_ms) =>
@@ -62,7 +62,7 @@ impl ListingCache {
             None if listings.len() >= MAX_CACHED_LISTINGS => evict_oldest(&mut listings),
             None => {}
         }
-        listings.insert(log, new_listing);
+        listings.insert(log_id, new_listing);
     }
 }
 
@@ -72,8 +72,8 @@ fn is_old(cached: &CachedListing, now_ms: u64) -> bool {
 
 fn evict_oldest(listings: &mut HashMap<LogId, CachedListing>) {
     let oldest = listings.iter().min_by_key(|(_, cached)| cached.read_ms);
-    if let Some(log) = oldest.map(|(log, _)| *log) {
-        listings.remove(&log);
+    if let Some(log_id) = oldest.map(|(log_id, _)| *log_id) {
+        listings.remove(&log_id);
     }
 }
 

@@ -15,7 +15,7 @@ use cellar_catalog::{
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::feed::Reactions;
-use crate::ports::{Clock, Lists, PortError, Random, Streams};
+use crate::ports::{Clock, Lists, PortError, Random, STRONGLY_CONSISTENT, Streams};
 use crate::streams::{StreamError, StreamStore};
 
 /// Updates spreadsheet lists. Each list entry is derived from the complete listing and records how
@@ -41,29 +41,31 @@ impl CatalogLists {
     /// Updates the lists of all users affected by a spreadsheet's events from `first_index` on.
     async fn update_lists(&self, stream: &StreamName, first_index: u64) -> Result<(), StreamError> {
         // Ignore streams in this category whose id is not a log id: Cellar did not write them.
-        let Ok(log) = stream.id().parse::<LogId>() else { return Ok(()) };
-        let loaded = self.streams.load(&Catalog, stream, true).await?;
+        let Ok(log_id) = stream.id().parse::<LogId>() else { return Ok(()) };
+        let loaded = self.streams.load(&Catalog, stream, STRONGLY_CONSISTENT).await?;
         let (Some(listing), Some(tip)) = (loaded.state, loaded.tip) else { return Ok(()) };
         let version = loaded.next;
-        let events = self.streams.events_of(&tip, first_index, version, true).await?;
+        let events =
+            self.streams.events_of(&tip, first_index..version, STRONGLY_CONSISTENT).await?;
         let Some(events) = events else { return Ok(()) };
         let mut changes = Vec::with_capacity(events.len());
         for event in &events {
             changes.push(decode_event(stream, event)?);
         }
-        self.put_list_entries(log, version, &listing, listing.affected_persons(&changes)).await?;
+        self.put_list_entries(log_id, version, &listing, listing.affected_persons(&changes))
+            .await?;
         Ok(())
     }
 
     async fn put_list_entries(
         &self,
-        log: LogId,
+        log_id: LogId,
         version: u64,
         listing: &Listing,
         affected_persons: impl IntoIterator<Item = Person>,
     ) -> Result<(), PortError> {
         let puts = affected_persons.into_iter().map(|person| async move {
-            let entry = listing.list_entry(log, version, &person);
+            let entry = listing.list_entry(log_id, version, &person);
             self.lists.put_listed(&person, &entry).await
         });
         stream::iter(puts).buffer_unordered(LIST_PUTS_AT_ONCE).try_collect().await

@@ -20,7 +20,7 @@ use cellar_catalog::{
     spreadsheet::Listing, spreadsheet::Rejection, spreadsheet::Right, spreadsheet::stream_of,
 };
 
-use crate::ports::{Clock, PortError, Random, Streams};
+use crate::ports::{Clock, EVENTUALLY_CONSISTENT, PortError, Random, Streams};
 use crate::streams::{CachedTip, Events, StreamError, StreamStore, TransactError, Transacted};
 
 use listing_cache::{CachedListing, ListingCache};
@@ -81,13 +81,13 @@ impl CatalogStore {
     pub async fn access(
         &self,
         principal: &Principal,
-        log: LogId,
+        log_id: LogId,
         need: Need,
     ) -> Result<Access, StreamError> {
         let now_s = self.clock.now_ms() / 1_000;
-        let access_by = |listing: Option<&Listing>| principal.access(log, listing, need, now_s);
+        let access_by = |listing: Option<&Listing>| principal.access(log_id, listing, need, now_s);
         let is_allowed = |listing: Option<&Listing>| access_by(listing) == Access::Allowed;
-        let listing = self.cached_or_read(principal, log, is_allowed).await?;
+        let listing = self.cached_or_read(principal, log_id, is_allowed).await?;
         Ok(access_by(listing.as_deref()))
     }
 
@@ -100,14 +100,14 @@ impl CatalogStore {
     pub async fn listing(
         &self,
         principal: &Principal,
-        log: LogId,
+        log_id: LogId,
     ) -> Result<Option<Arc<Listing>>, StreamError> {
         let now_s = self.clock.now_ms() / 1_000;
-        let by = principal.by(log);
+        let by = principal.by(log_id);
         let has_role = |listing: Option<&Listing>| {
             by.as_ref().is_some_and(|by| by.role(listing, now_s).is_some())
         };
-        self.cached_or_read(principal, log, has_role).await
+        self.cached_or_read(principal, log_id, has_role).await
     }
 
     /// Returns a cached listing if it allows the request, or if the same subject was recently
@@ -116,18 +116,18 @@ impl CatalogStore {
     async fn cached_or_read(
         &self,
         principal: &Principal,
-        log: LogId,
+        log_id: LogId,
         is_allowed: impl Fn(Option<&Listing>) -> bool,
     ) -> Result<Option<Arc<Listing>>, StreamError> {
-        let Some(right) = principal.right(log) else { return Ok(None) };
+        let Some(right) = principal.right(log_id) else { return Ok(None) };
         let now_ms = self.clock.now_ms();
-        let cached_listing = self.listings.get(log, now_ms);
+        let cached_listing = self.listings.get(log_id, now_ms);
         if let Some(cached) = &cached_listing
             && is_allowed(cached.listing.as_deref())
         {
             return Ok(cached.listing.clone());
         }
-        let refusal_key = (principal.subject, log);
+        let refusal_key = (principal.subject, log_id);
         if let Some(refusal) = self.refusals.get(refusal_key, now_ms) {
             let listing = match cached_listing {
                 Some(cached) if cached.read_ms >= refusal.read_ms => cached.listing,
@@ -137,7 +137,7 @@ impl CatalogStore {
                 return Ok(listing);
             }
         }
-        let CachedListing { listing, read_ms, .. } = self.read_and_cache(log, right).await?;
+        let CachedListing { listing, read_ms, .. } = self.read_and_cache(log_id, right).await?;
         if !is_allowed(listing.as_deref()) {
             self.refusals.insert(refusal_key, listing.clone(), read_ms);
         }
@@ -151,10 +151,10 @@ impl CatalogStore {
     /// Returns [`StreamError`] if the listing cannot be read.
     pub async fn read_listing(
         &self,
-        log: LogId,
+        log_id: LogId,
         right: Right,
     ) -> Result<Option<Arc<Listing>>, StreamError> {
-        Ok(self.read_and_cache(log, right).await?.listing)
+        Ok(self.read_and_cache(log_id, right).await?.listing)
     }
 
     /// Changes a spreadsheet's listing. Idempotent. If `seen` is set, the change is rejected unless
@@ -166,14 +166,14 @@ impl CatalogStore {
     /// [`CatalogError::Stream`] if the event stream fails.
     pub async fn change(
         &self,
-        log: LogId,
+        log_id: LogId,
         by: By,
         action: CatalogAction,
         seen: Option<u64>,
     ) -> Result<Changed, CatalogError> {
-        let stream = catalog_stream(log)?;
+        let stream = catalog_stream(log_id)?;
         let now_ms = self.clock.now_ms();
-        let cached_tip = match self.listings.get(log, now_ms) {
+        let cached_tip = match self.listings.get(log_id, now_ms) {
             Some(cached_listing) => CachedTip::Tip(cached_listing.tip),
             // A new spreadsheet usually has no stream yet, so skip reading the tip.
             None if matches!(action, CatalogAction::Create { .. }) => CachedTip::Tip(None),
@@ -192,7 +192,7 @@ impl CatalogStore {
         if let Some(tip) = tip
             && tip.next == next
         {
-            self.cache_listing(log, listing.clone(), Some(tip));
+            self.cache_listing(log_id, listing.clone(), Some(tip));
         }
         Ok(Changed { listing, events })
     }
@@ -205,10 +205,10 @@ impl CatalogStore {
     /// Returns [`StreamError`] if the events cannot be read.
     pub async fn changes(
         &self,
-        log: LogId,
+        log_id: LogId,
         below: Option<u64>,
     ) -> Result<Events<CatalogEvent>, StreamError> {
-        self.streams.events_back(&Catalog, &catalog_stream(log)?, below).await
+        self.streams.events_back(&Catalog, &catalog_stream(log_id)?, below).await
     }
 
     /// Returns the events in a span of the spreadsheet's stream, oldest first.
@@ -220,8 +220,10 @@ impl CatalogStore {
         &self,
         span: &Span,
     ) -> Result<Vec<Dated<CatalogEvent>>, StreamError> {
-        let stored =
-            self.streams.stored_events(&span.stream, span.first, span.next(), false).await?;
+        let stored = self
+            .streams
+            .stored_events(&span.stream, span.first..span.next(), EVENTUALLY_CONSISTENT)
+            .await?;
         let mut events = newest_first(&Catalog, span.first, &stored.unwrap_or_default())?;
         events.reverse();
         Ok(events)
@@ -229,23 +231,28 @@ impl CatalogStore {
 
     /// Reads a listing. If the spreadsheet is not in the catalog, the result is cached only for
     /// holders of an access token; otherwise strangers could fill the cache with made-up ids.
-    async fn read_and_cache(&self, log: LogId, right: Right) -> Result<CachedListing, StreamError> {
-        let loaded = self.streams.load(&Catalog, &catalog_stream(log)?, false).await?;
+    async fn read_and_cache(
+        &self,
+        log_id: LogId,
+        right: Right,
+    ) -> Result<CachedListing, StreamError> {
+        let loaded =
+            self.streams.load(&Catalog, &catalog_stream(log_id)?, EVENTUALLY_CONSISTENT).await?;
         let listing = loaded.state.map(Arc::new);
         if listing.is_some() || matches!(right, Right::Token(_)) {
-            return Ok(self.cache_listing(log, listing, loaded.tip));
+            return Ok(self.cache_listing(log_id, listing, loaded.tip));
         }
         Ok(CachedListing { listing, tip: loaded.tip, read_ms: self.clock.now_ms() })
     }
 
     fn cache_listing(
         &self,
-        log: LogId,
+        log_id: LogId,
         listing: Option<Arc<Listing>>,
         tip: Option<Arc<Tip>>,
     ) -> CachedListing {
         let cached = CachedListing { listing, tip, read_ms: self.clock.now_ms() };
-        self.listings.insert(log, cached.clone());
+        self.listings.insert(log_id, cached.clone());
         cached
     }
 
@@ -255,6 +262,6 @@ impl CatalogStore {
     }
 }
 
-fn catalog_stream(log: LogId) -> Result<StreamName, StreamError> {
-    stream_of(log).map_err(|fault| StreamError::Store(PortError::permanent(fault.to_string())))
+fn catalog_stream(log_id: LogId) -> Result<StreamName, StreamError> {
+    stream_of(log_id).map_err(|fault| StreamError::Store(PortError::permanent(fault.to_string())))
 }

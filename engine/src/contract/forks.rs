@@ -7,8 +7,8 @@ use cellar_log::lineage::Lineage;
 use cellar_log::records::fork::ListedFork;
 use cellar_log::segment::Segment;
 
-use super::{at, log, segment};
-use crate::ports::{CreateOutcome, Entries, ForkRecords, Segments};
+use super::{at, new_log_id, segment_record};
+use crate::ports::{CreateOutcome, Entries, ForkRecords, STRONGLY_CONSISTENT, Segments};
 
 /// Returns the records of a fork of `source` at position 2.3.
 fn fork_records(source: LogId, fork: LogId, number: u64) -> ForkRecords {
@@ -25,15 +25,15 @@ fn fork_records(source: LogId, fork: LogId, number: u64) -> ForkRecords {
         forked_s: CREATED_S,
     };
     ForkRecords {
-        origin: Segment { lineage: Some(lineage), ..segment(fork, 0) },
-        segment: segment(fork, 3),
+        origin: Segment { lineage: Some(lineage), ..segment_record(fork, 0) },
+        segment: segment_record(fork, 3),
         first: Entry { position: at(3, 0), ..Entry::first(fork, author.clone(), CREATED_S) },
         listed: ListedFork { source, number, fork, position, created_s: CREATED_S, author },
     }
 }
 
 pub(super) async fn a_fork_writes_all_four_records_or_none<T: Entries + Segments>(tables: &T) {
-    let (source, fork) = (log("forked"), log("fork"));
+    let (source, fork) = (new_log_id("forked"), new_log_id("fork"));
     let stored_records = fork_records(source, fork, 77);
     assert_eq!(tables.fork(&stored_records).await, CreateOutcome::Created);
     assert_stored(tables, &stored_records).await;
@@ -44,7 +44,7 @@ pub(super) async fn a_fork_writes_all_four_records_or_none<T: Entries + Segments
     );
     assert_stored(tables, &stored_records).await;
     // One of the four keys is taken. The transaction must write nothing.
-    let other_records = fork_records(source, log("another fork"), 78);
+    let other_records = fork_records(source, new_log_id("another fork"), 78);
     let taken_number = ListedFork { number: 77, ..other_records.listed.clone() };
     let conflicting_forks = [
         ForkRecords { origin: stored_records.origin.clone(), ..other_records.clone() },
@@ -55,24 +55,24 @@ pub(super) async fn a_fork_writes_all_four_records_or_none<T: Entries + Segments
     for conflicting_fork in conflicting_forks {
         assert_eq!(tables.fork(&conflicting_fork).await, CreateOutcome::Exists);
         assert_stored(tables, &stored_records).await;
-        let Entry { log, position, .. } = other_records.first;
-        assert_eq!(tables.get(log, position).await, Ok(None));
-        assert_eq!(tables.newest(log, 9, true).await, Ok(Vec::new()));
+        let Entry { log: log_id, position, .. } = other_records.first;
+        assert_eq!(tables.get(log_id, position).await, Ok(None));
+        assert_eq!(tables.newest(log_id, 9, STRONGLY_CONSISTENT).await, Ok(Vec::new()));
     }
 }
 
 async fn assert_stored<T: Entries + Segments>(tables: &T, records: &ForkRecords) {
     let ForkRecords { origin, segment, first, listed } = records;
     let fork = first.log;
-    let newest_segments = tables.newest(fork, 9, true).await;
+    let newest_segments = tables.newest(fork, 9, STRONGLY_CONSISTENT).await;
     assert_eq!(newest_segments, Ok(vec![segment.clone(), origin.clone()]));
-    assert_eq!(tables.segment(fork, 0, true).await, Ok(Some(origin.clone())));
+    assert_eq!(tables.segment(fork, 0, STRONGLY_CONSISTENT).await, Ok(Some(origin.clone())));
     assert_eq!(tables.get(fork, first.position).await, Ok(Some(first.clone().into())));
     assert_eq!(tables.get(fork, Position::FIRST).await, Ok(None), "nothing of the source");
     let page = tables.forks(listed.source, None, 9).await;
     assert!(page.is_ok_and(|page| page.forks == [listed.clone()] && page.next.is_none()));
     // Fork records must not be returned as segments.
-    assert_eq!(tables.newest(listed.source, 9, true).await, Ok(Vec::new()));
+    assert_eq!(tables.newest(listed.source, 9, STRONGLY_CONSISTENT).await, Ok(Vec::new()));
 }
 
 /// Creates forks with long author names, so that the fork list spans several pages.
@@ -83,7 +83,7 @@ pub(super) async fn create_forks<T: Entries + Segments>(
     count: u64,
 ) {
     for number in (0..count).rev() {
-        let fork = log(&format!("{nonce} {number}"));
+        let fork = new_log_id(&format!("{nonce} {number}"));
         let mut records = fork_records(source, fork, number * 10);
         records.listed.author = Some("x".repeat(8_000));
         assert_eq!(tables.fork(&records).await, CreateOutcome::Created);
@@ -91,7 +91,7 @@ pub(super) async fn create_forks<T: Entries + Segments>(
 }
 
 pub(super) async fn forks_are_listed_by_their_source_in_pages<T: Entries + Segments>(tables: &T) {
-    let (source, other_source) = (log("listed"), log("listed not"));
+    let (source, other_source) = (new_log_id("listed"), new_log_id("listed not"));
     create_forks(tables, other_source, "fork of another", 2).await;
     create_forks(tables, source, "fork of listed", 7).await;
     for limit in [1, 3, 7, 100] {
@@ -113,6 +113,6 @@ pub(super) async fn forks_are_listed_by_their_source_in_pages<T: Entries + Segme
     }
     let after_last = tables.forks(source, Some(60), 9).await;
     assert!(after_last.is_ok_and(|page| page.forks.is_empty() && page.next.is_none()));
-    let without_forks = tables.forks(log("never forked"), None, 9).await;
+    let without_forks = tables.forks(new_log_id("never forked"), None, 9).await;
     assert!(without_forks.is_ok_and(|page| page.forks.is_empty() && page.next.is_none()));
 }

@@ -33,7 +33,9 @@ use futures_util::future::join_all;
 
 pub use blobs::{Promise, Tampering, UrlReply, UrlRequest, blob_versions, blobs, presigned};
 
-use crate::ports::{CreateOutcome, Entries, PutOutcome, Segments};
+use crate::ports::{
+    CreateOutcome, EVENTUALLY_CONSISTENT, Entries, PutOutcome, STRONGLY_CONSISTENT, Segments,
+};
 
 /// Checks the Entry and Segment tables.
 pub async fn tables<T: Entries + Segments>(tables: &T) {
@@ -55,7 +57,7 @@ pub async fn tables<T: Entries + Segments>(tables: &T) {
     forks::forks_are_listed_by_their_source_in_pages(tables).await;
 }
 
-fn log(nonce: &str) -> LogId {
+fn new_log_id(nonce: &str) -> LogId {
     LogId::derive(&SubjectKey::new("contract", "suite"), nonce)
         .unwrap_or_else(|_| LogId::from_uuid(Default::default()))
 }
@@ -64,18 +66,18 @@ fn at(segment: u32, num: u32) -> Position {
     Position::new(segment, num).unwrap_or(Position::FIRST)
 }
 
-fn edits(log: LogId, position: Position, text: &str) -> Entry {
+fn edit_entry(log_id: LogId, position: Position, text: &str) -> Entry {
     let value = Some(Value::Text(text.to_owned()));
     let edit = CellEdit { row: 0, column: 0, value, formula: None, format: None };
     let authored = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] });
     let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
     let edits = Edits { client: ClientKey([3; 8]), name: None, first_id: 1, mutations };
-    Entry { position, content: Content::Edits(edits), ..Entry::first(log, None, 1_795_246_133) }
+    Entry { position, content: Content::Edits(edits), ..Entry::first(log_id, None, 1_795_246_133) }
 }
 
-fn segment(log: LogId, num: u32) -> Segment {
+fn segment_record(log_id: LogId, num: u32) -> Segment {
     Segment {
-        log,
+        log: log_id,
         num,
         created_s: 1_795_246_133,
         last_snapshot: None,
@@ -85,45 +87,49 @@ fn segment(log: LogId, num: u32) -> Segment {
 }
 
 async fn nothing_is_there_at_first<T: Entries + Segments>(tables: &T) {
-    let log = log("nothing");
-    for consistent in [false, true] {
-        let page = tables.page(log, Position::FIRST, consistent).await;
+    let log_id = new_log_id("nothing");
+    for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
+        let page = tables.page(log_id, Position::FIRST, consistent).await;
         assert!(page.is_ok_and(|page| page.entries.is_empty() && !page.more));
-        assert_eq!(tables.last(log, 0, consistent).await, Ok(None));
-        assert_eq!(tables.newest(log, 2, consistent).await, Ok(vec![]));
+        assert_eq!(tables.last(log_id, 0, consistent).await, Ok(None));
+        assert_eq!(tables.newest(log_id, 2, consistent).await, Ok(vec![]));
     }
-    assert_eq!(tables.get(log, Position::FIRST).await, Ok(None));
+    assert_eq!(tables.get(log_id, Position::FIRST).await, Ok(None));
 }
 
 async fn create_writes_both_records_or_none<T: Entries + Segments>(tables: &T) {
-    let log = log("create");
-    let (segment, first_entry) = (segment(log, 0), Entry::first(log, Some("alice".into()), 7));
+    let log_id = new_log_id("create");
+    let (segment, first_entry) =
+        (segment_record(log_id, 0), Entry::first(log_id, Some("alice".into()), 7));
     assert_eq!(tables.create(&segment, &first_entry).await, CreateOutcome::Created);
-    assert_eq!(tables.newest(log, 2, true).await, Ok(vec![segment.clone()]));
-    assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(first_entry.clone().into())));
+    assert_eq!(tables.newest(log_id, 2, STRONGLY_CONSISTENT).await, Ok(vec![segment.clone()]));
+    assert_eq!(tables.get(log_id, Position::FIRST).await, Ok(Some(first_entry.clone().into())));
     let other_entry = Entry { created_s: 8, ..first_entry.clone() };
     assert_eq!(tables.create(&segment, &other_entry).await, CreateOutcome::Exists);
-    assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(first_entry.into())));
+    assert_eq!(tables.get(log_id, Position::FIRST).await, Ok(Some(first_entry.into())));
     // The segment's key is free, but its first entry's key is taken. The transaction must write
     // nothing.
-    let entry_with_taken_key = edits(log, Position::FIRST, "x");
+    let entry_with_taken_key = edit_entry(log_id, Position::FIRST, "x");
     let next_segment = Segment { num: 1, ..segment };
     assert_eq!(tables.create(&next_segment, &entry_with_taken_key).await, CreateOutcome::Exists);
-    assert_eq!(tables.newest(log, 2, true).await.map(|segments| segments.len()), Ok(1));
+    assert_eq!(
+        tables.newest(log_id, 2, STRONGLY_CONSISTENT).await.map(|segments| segments.len()),
+        Ok(1)
+    );
 }
 
 async fn a_put_is_conditional_and_returns_the_winner<T: Entries>(tables: &T) {
-    let log = log("conditional");
-    let winner = edits(log, at(0, 1), "winner");
+    let log_id = new_log_id("conditional");
+    let winner = edit_entry(log_id, at(0, 1), "winner");
     assert_eq!(tables.put(&winner).await, PutOutcome::Accepted);
     let refused_outcome = PutOutcome::Refused { winner: winner.clone().into() };
-    assert_eq!(tables.put(&edits(log, at(0, 1), "loser")).await, refused_outcome);
+    assert_eq!(tables.put(&edit_entry(log_id, at(0, 1), "loser")).await, refused_outcome);
     assert_eq!(tables.put(&winner).await, refused_outcome, "the same put again is refused as well");
-    assert_eq!(tables.get(log, at(0, 1)).await, Ok(Some(winner.into())));
+    assert_eq!(tables.get(log_id, at(0, 1)).await, Ok(Some(winner.into())));
 }
 
 async fn every_content_reads_back<T: Entries>(tables: &T) {
-    let log = log("contents");
+    let log_id = new_log_id("contents");
     let header = Header {
         incarnation: u32::MAX,
         segment_bytes: 1 << 40,
@@ -132,7 +138,7 @@ async fn every_content_reads_back<T: Entries>(tables: &T) {
         ..Header::first(0)
     };
     let first_entry =
-        Entry { header, ..Entry::first(log, Some("Ünïcode".into()), u64::from(u32::MAX)) };
+        Entry { header, ..Entry::first(log_id, Some("Ünïcode".into()), u64::from(u32::MAX)) };
     let finished_snapshot =
         Content::Snapshot { root: Some("sheets/x/roots/y".into()), trimmed_s: None };
     let unfinished_snapshot = Content::Snapshot { root: None, trimmed_s: None };
@@ -140,25 +146,25 @@ async fn every_content_reads_back<T: Entries>(tables: &T) {
     for (num, content) in (0..).zip(contents) {
         let entry = Entry { position: at(5, num), content, ..first_entry.clone() };
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
-        assert_eq!(tables.get(log, entry.position).await, Ok(Some(entry.into())));
+        assert_eq!(tables.get(log_id, entry.position).await, Ok(Some(entry.into())));
     }
-    let large_entry = edits(log, at(5, 3), &"x".repeat(60_000));
+    let large_entry = edit_entry(log_id, at(5, 3), &"x".repeat(60_000));
     assert_eq!(tables.put(&large_entry).await, PutOutcome::Accepted);
-    assert_eq!(tables.get(log, large_entry.position).await, Ok(Some(large_entry.into())));
+    assert_eq!(tables.get(log_id, large_entry.position).await, Ok(Some(large_entry.into())));
 }
 
 async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
     // The entries exceed one DynamoDB page.
-    let log = log("pages");
+    let log_id = new_log_id("pages");
     for num in 0..40 {
-        let entry = edits(log, at(0, num), &"x".repeat(60_000));
+        let entry = edit_entry(log_id, at(0, num), &"x".repeat(60_000));
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
-    for consistent in [false, true] {
+    for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
         let mut nums_read = vec![];
         let mut next_num = 3;
         loop {
-            let page = tables.page(log, at(0, next_num), consistent).await;
+            let page = tables.page(log_id, at(0, next_num), consistent).await;
             let Ok(page) = page else { unreadable_page() };
             nums_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
             if !page.more {
@@ -168,7 +174,7 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
             next_num = nums_read.last().map_or(0, |last_num| last_num + 1);
         }
         assert_eq!(nums_read, (3..40).collect::<Vec<_>>());
-        let last_entry = tables.last(log, 0, consistent).await;
+        let last_entry = tables.last(log_id, 0, consistent).await;
         assert!(last_entry.is_ok_and(|last| last.is_some_and(|last| last.position == at(0, 39))));
     }
 }
@@ -179,27 +185,29 @@ fn unreadable_page() -> ! {
 }
 
 async fn segments_and_logs_are_apart<T: Entries + Segments>(tables: &T) {
-    let (first_log, second_log) = (log("apart-1"), log("apart-2"));
-    for (log, segment_num) in [(first_log, 0), (first_log, 1), (first_log, 256), (second_log, 0)] {
-        let entry = edits(log, at(segment_num, 0), "x");
+    let (first_log, second_log) = (new_log_id("apart-1"), new_log_id("apart-2"));
+    for (log_id, segment_num) in [(first_log, 0), (first_log, 1), (first_log, 256), (second_log, 0)]
+    {
+        let entry = edit_entry(log_id, at(segment_num, 0), "x");
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
-        let page = tables.page(log, at(segment_num, 0), true).await;
+        let page = tables.page(log_id, at(segment_num, 0), STRONGLY_CONSISTENT).await;
         assert!(page.is_ok_and(|page| page.entries == [entry.into()] && !page.more));
     }
     for segment_num in [0, 1, 10, 2] {
-        let first_entry = edits(second_log, at(segment_num + 300, 0), "first");
-        let outcome = tables.create(&segment(second_log, segment_num), &first_entry).await;
+        let first_entry = edit_entry(second_log, at(segment_num + 300, 0), "first");
+        let outcome = tables.create(&segment_record(second_log, segment_num), &first_entry).await;
         assert_eq!(outcome, CreateOutcome::Created);
     }
-    let newest_segments = tables.newest(second_log, 2, true).await.unwrap_or_default();
+    let newest_segments =
+        tables.newest(second_log, 2, STRONGLY_CONSISTENT).await.unwrap_or_default();
     let newest_nums: Vec<u32> = newest_segments.iter().map(|segment| segment.num).collect();
     assert_eq!(newest_nums, [10, 2]);
 }
 
 async fn one_of_many_writers_wins<T: Entries>(tables: &T) {
-    let log = log("race");
+    let log_id = new_log_id("race");
     let entries: Vec<Entry> =
-        (0..16).map(|writer: u32| edits(log, at(0, 1), &writer.to_string())).collect();
+        (0..16).map(|writer: u32| edit_entry(log_id, at(0, 1), &writer.to_string())).collect();
     // The puts run together, so that all of them are in flight before the first response.
     let outcomes = join_all(entries.iter().map(|entry| tables.put(entry))).await;
     let mut accepted_count = 0;

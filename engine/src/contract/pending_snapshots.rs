@@ -4,7 +4,7 @@ use cellar_base::limits::MAX_PROGRESS_BYTES;
 use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::{at, log};
+use super::{at, new_log_id};
 use crate::ports::{PendingSnapshots, WriteOutcome};
 
 /// Checks the PendingSnapshots table.
@@ -17,9 +17,9 @@ pub async fn pending_snapshots(table: &dyn PendingSnapshots) {
     progress_has_at_most_its_maximum_bytes(table).await;
 }
 
-fn record(nonce: &str, segment: u32, num: u32) -> PendingSnapshot {
+fn pending_record(nonce: &str, segment: u32, num: u32) -> PendingSnapshot {
     PendingSnapshot {
-        job: SnapshotJob { log: log(nonce), position: at(segment, num) },
+        job: SnapshotJob { log: new_log_id(nonce), position: at(segment, num) },
         created_s: 1_795_246_133,
         modified_s: 1_795_246_140,
         active: true,
@@ -34,7 +34,7 @@ async fn assert_stored(table: &dyn PendingSnapshots, record: &PendingSnapshot) {
 }
 
 async fn a_record_is_created_once(table: &dyn PendingSnapshots) {
-    let first_record = record("pending created", 0, 3);
+    let first_record = pending_record("pending created", 0, 3);
     assert_eq!(table.first_up_to(first_record.job).await, Ok(None));
     assert_eq!(table.create(&first_record).await, WriteOutcome::Written);
     assert_stored(table, &first_record).await;
@@ -45,7 +45,7 @@ async fn a_record_is_created_once(table: &dyn PendingSnapshots) {
 }
 
 async fn a_record_is_replaced_if_its_increment_is_expected(table: &dyn PendingSnapshots) {
-    let first_record = record("pending replaced", 0, 3);
+    let first_record = pending_record("pending replaced", 0, 3);
     let next_record = PendingSnapshot {
         modified_s: 1_795_246_150,
         active: false,
@@ -74,12 +74,18 @@ async fn records_come_in_the_order_of_their_positions(table: &dyn PendingSnapsho
     let nonce = "pending in order";
     // Positions sort by segment first: 1.0 follows 0.4294967295.
     for (segment, num) in [(1, 0), (0, 9), (0, u32::MAX), (0, 10)] {
-        assert_eq!(table.create(&record(nonce, segment, num)).await, WriteOutcome::Written);
+        assert_eq!(table.create(&pending_record(nonce, segment, num)).await, WriteOutcome::Written);
     }
     // Records of other logs are not returned.
-    assert_eq!(table.create(&record("pending elsewhere", 0, 1)).await, WriteOutcome::Written);
-    assert_eq!(table.create(&record("pending elsewhere", 9, 1)).await, WriteOutcome::Written);
-    let job = |(segment, num)| record(nonce, segment, num).job;
+    assert_eq!(
+        table.create(&pending_record("pending elsewhere", 0, 1)).await,
+        WriteOutcome::Written
+    );
+    assert_eq!(
+        table.create(&pending_record("pending elsewhere", 9, 1)).await,
+        WriteOutcome::Written
+    );
+    let job = |(segment, num)| pending_record(nonce, segment, num).job;
     let job_of = |found_record: Result<Option<PendingSnapshot>, _>| {
         found_record.map(|found_record| found_record.map(|record| record.job))
     };
@@ -98,7 +104,7 @@ async fn records_come_in_the_order_of_their_positions(table: &dyn PendingSnapsho
 
 async fn a_delete_may_be_repeated(table: &dyn PendingSnapshots) {
     let (first_record, second_record) =
-        (record("pending deleted", 0, 3), record("pending deleted", 0, 4));
+        (pending_record("pending deleted", 0, 3), pending_record("pending deleted", 0, 4));
     for record in [&first_record, &second_record] {
         assert_eq!(table.create(record).await, WriteOutcome::Written);
     }
@@ -116,7 +122,7 @@ async fn a_delete_may_be_repeated(table: &dyn PendingSnapshots) {
 }
 
 async fn a_record_is_deleted_by_its_own_rebuild(table: &dyn PendingSnapshots) {
-    let ordinary_record = record("pending rebuilt", 0, 3);
+    let ordinary_record = pending_record("pending rebuilt", 0, 3);
     let record_of_run = |run, replaces: Option<&str>| {
         let rebuild = Some(Rebuild { run, replaces: replaces.map(str::to_owned) });
         PendingSnapshot { rebuild, increment: run, ..ordinary_record.clone() }
@@ -150,7 +156,7 @@ async fn progress_has_at_most_its_maximum_bytes(table: &dyn PendingSnapshots) {
     let record_with = |bytes, increment| PendingSnapshot {
         progress: vec![7; bytes],
         increment,
-        ..record("pending long", 0, 3)
+        ..pending_record("pending long", 0, 3)
     };
     let longest_record = record_with(MAX_PROGRESS_BYTES, 1);
     assert_eq!(table.create(&longest_record).await, WriteOutcome::Written);

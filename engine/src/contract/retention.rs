@@ -7,8 +7,8 @@ use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_log::segment::Segment;
 
-use super::{at, edits, forks, log, segment};
-use crate::ports::{CreateOutcome, Entries, PutOutcome, Retention, Segments};
+use super::{at, edit_entry, forks, new_log_id, segment_record};
+use crate::ports::{CreateOutcome, Entries, PutOutcome, Retention, STRONGLY_CONSISTENT, Segments};
 
 /// Checks offloading, trimming and purging. Logs that already exist in the tables are left
 /// unchanged.
@@ -25,8 +25,8 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
     let created_segments = create_many_segments(tables).await;
     // Fork records must not be returned as segments, even if a fork record is the last one on a
     // page.
-    for (number, log) in created_segments.keys().enumerate() {
-        forks::create_forks(tables, *log, &format!("listed {number}"), 3).await;
+    for (number, log_id) in created_segments.keys().enumerate() {
+        forks::create_forks(tables, *log_id, &format!("listed {number}"), 3).await;
     }
     let mut listed_segments = Vec::<Segment>::new();
     let mut page_count = 0;
@@ -43,11 +43,11 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
         }
     }
     assert!(page_count > 1, "more than one page");
-    for (log, segments) in &created_segments {
+    for (log_id, segments) in &created_segments {
         let adjacent_segments = listed_segments
             .iter()
-            .skip_while(|segment| segment.log != *log)
-            .take_while(|segment| segment.log == *log);
+            .skip_while(|segment| segment.log != *log_id)
+            .take_while(|segment| segment.log == *log_id);
         assert!(adjacent_segments.eq(segments), "the segments of a log are adjacent and sorted");
     }
     let listed_count = listed_segments
@@ -66,16 +66,16 @@ async fn create_many_segments<T: Entries + Segments>(tables: &T) -> BTreeMap<Log
     const SEGMENTS: u32 = 4;
     let mut created_segments = BTreeMap::<LogId, Vec<Segment>>::new();
     for number in 0..LOGS {
-        let log = log(&format!("all segments {number}"));
+        let log_id = new_log_id(&format!("all segments {number}"));
         // Segments are created in descending order; otherwise the check would pass even without
         // sorting.
         for num in (0..SEGMENTS).rev() {
             // The long key makes a DynamoDB page hold only a few segments.
             let offloaded = Some("x".repeat(8_000));
-            let segment = Segment { offloaded, ..segment(log, num) };
-            let first_entry = edits(log, at(num, 0), "x");
+            let segment = Segment { offloaded, ..segment_record(log_id, num) };
+            let first_entry = edit_entry(log_id, at(num, 0), "x");
             assert_eq!(tables.create(&segment, &first_entry).await, CreateOutcome::Created);
-            created_segments.entry(log).or_default().insert(0, segment);
+            created_segments.entry(log_id).or_default().insert(0, segment);
         }
     }
     created_segments
@@ -83,102 +83,116 @@ async fn create_many_segments<T: Entries + Segments>(tables: &T) -> BTreeMap<Log
 
 /// Creates a log with a closed segment of six entries.
 async fn create_closed_segment<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
-    let log = log(nonce);
-    let first_entry = Entry::first(log, Some("alice".into()), 7);
-    assert_eq!(tables.create(&segment(log, 0), &first_entry).await, CreateOutcome::Created);
+    let log_id = new_log_id(nonce);
+    let first_entry = Entry::first(log_id, Some("alice".into()), 7);
+    assert_eq!(
+        tables.create(&segment_record(log_id, 0), &first_entry).await,
+        CreateOutcome::Created
+    );
     for num in 1..5 {
-        assert_eq!(tables.put(&edits(log, at(0, num), "x")).await, PutOutcome::Accepted);
+        assert_eq!(tables.put(&edit_entry(log_id, at(0, num), "x")).await, PutOutcome::Accepted);
     }
     let end_segment = Entry { position: at(0, 5), content: Content::EndSegment, ..first_entry };
     assert_eq!(tables.put(&end_segment).await, PutOutcome::Accepted);
-    log
+    log_id
 }
 
 async fn an_offload_is_recorded<T: Entries + Segments + Retention>(tables: &T) {
-    let log = create_closed_segment(tables, "set offload").await;
-    assert_eq!(tables.raise_last_snapshot(log, at(0, 3)).await, Ok(()));
+    let log_id = create_closed_segment(tables, "set offload").await;
+    assert_eq!(tables.raise_last_snapshot(log_id, at(0, 3)).await, Ok(()));
     for key in ["offloaded/one", "offloaded/one", "offloaded/two"] {
-        assert_eq!(tables.set_offloaded(log, 0, key).await, Ok(()));
+        assert_eq!(tables.set_offloaded(log_id, 0, key).await, Ok(()));
         let offloaded = Some(key.to_owned());
-        let expected_segment = Segment { offloaded, last_snapshot: Some(3), ..segment(log, 0) };
+        let expected_segment =
+            Segment { offloaded, last_snapshot: Some(3), ..segment_record(log_id, 0) };
         assert_eq!(
-            tables.segment(log, 0, true).await,
+            tables.segment(log_id, 0, STRONGLY_CONSISTENT).await,
             Ok(Some(expected_segment)),
             "nothing else changed"
         );
     }
-    let outcome = tables.set_offloaded(log, 1, "offloaded/none").await;
+    let outcome = tables.set_offloaded(log_id, 1, "offloaded/none").await;
     assert!(outcome.is_err_and(|error| !error.temporary), "permanent");
-    assert_eq!(tables.segment(log, 1, true).await, Ok(None), "no segment was created");
+    assert_eq!(
+        tables.segment(log_id, 1, STRONGLY_CONSISTENT).await,
+        Ok(None),
+        "no segment was created"
+    );
 }
 
 async fn an_earlier_mark_stays<T: Entries + Segments + Retention>(tables: &T) {
-    let log = create_closed_segment(tables, "mark").await;
+    let log_id = create_closed_segment(tables, "mark").await;
     for trimmed_s in [1_000, 1_000, 2_000, 500] {
-        assert_eq!(tables.mark_trimmed(log, 0, trimmed_s).await, Ok(()));
+        assert_eq!(tables.mark_trimmed(log_id, 0, trimmed_s).await, Ok(()));
         let content = Content::Snapshot { root: None, trimmed_s: Some(1_000) };
-        let marked_entry = Entry { content, ..Entry::first(log, Some("alice".into()), 7) };
-        assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(marked_entry.into())));
+        let marked_entry = Entry { content, ..Entry::first(log_id, Some("alice".into()), 7) };
+        assert_eq!(tables.get(log_id, Position::FIRST).await, Ok(Some(marked_entry.into())));
     }
-    let page = tables.page(log, at(0, 1), true).await;
+    let page = tables.page(log_id, at(0, 1), STRONGLY_CONSISTENT).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 5), "other entries are unchanged");
-    let outcome = tables.mark_trimmed(log, 1, 1_000).await;
+    let outcome = tables.mark_trimmed(log_id, 1, 1_000).await;
     assert!(outcome.is_err_and(|error| !error.temporary), "permanent");
-    assert_eq!(tables.get(log, at(1, 0)).await, Ok(None), "no entry was created");
+    assert_eq!(tables.get(log_id, at(1, 0)).await, Ok(None), "no entry was created");
 }
 
 async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T) {
-    let log = create_closed_segment(tables, "delete").await;
+    let log_id = create_closed_segment(tables, "delete").await;
     let other_log = create_closed_segment(tables, "delete not").await;
-    assert_eq!(tables.delete(log, &[]).await, Ok(()));
-    assert_eq!(tables.delete(log, &[at(0, 1), at(0, 2)]).await, Ok(()));
+    assert_eq!(tables.delete(log_id, &[]).await, Ok(()));
+    assert_eq!(tables.delete(log_id, &[at(0, 1), at(0, 2)]).await, Ok(()));
     // Some of the entries are already deleted, and one never existed.
     let positions = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(0, 9)];
     for _ in 0..2 {
-        assert_eq!(tables.delete(log, &positions).await, Ok(()));
-        let page = tables.page(log, Position::FIRST, true).await;
+        assert_eq!(tables.delete(log_id, &positions).await, Ok(()));
+        let page = tables.page(log_id, Position::FIRST, STRONGLY_CONSISTENT).await;
         let remaining_positions =
             page.map(|page| page.entries.iter().map(|entry| entry.position).collect::<Vec<_>>());
         assert_eq!(remaining_positions, Ok(vec![Position::FIRST, at(0, 5)]));
     }
-    let page = tables.page(other_log, Position::FIRST, true).await;
+    let page = tables.page(other_log, Position::FIRST, STRONGLY_CONSISTENT).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 6), "other logs are unchanged");
     // More entries than one request can delete.
     let many_positions: Vec<Position> = (6..106).map(|num| at(0, num)).collect();
     for position in &many_positions {
-        let entry = edits(other_log, *position, "x");
+        let entry = edit_entry(other_log, *position, "x");
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
     assert_eq!(tables.delete(other_log, &many_positions).await, Ok(()));
-    let page = tables.page(other_log, Position::FIRST, true).await;
+    let page = tables.page(other_log, Position::FIRST, STRONGLY_CONSISTENT).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 6));
 }
 
 async fn records_of_segments_are_deleted_one_by_one<T: Entries + Segments + Retention>(tables: &T) {
-    let (log, other_log) = (log("delete segment"), log("delete segment not"));
-    for (log, num) in [(log, 0), (log, 1), (other_log, 0)] {
-        let first_entry = edits(log, at(num, 0), "x");
-        assert_eq!(tables.create(&segment(log, num), &first_entry).await, CreateOutcome::Created);
+    let (log_id, other_log) = (new_log_id("delete segment"), new_log_id("delete segment not"));
+    for (log_id, num) in [(log_id, 0), (log_id, 1), (other_log, 0)] {
+        let first_entry = edit_entry(log_id, at(num, 0), "x");
+        assert_eq!(
+            tables.create(&segment_record(log_id, num), &first_entry).await,
+            CreateOutcome::Created
+        );
     }
     for _ in 0..2 {
-        assert_eq!(tables.delete_segment(log, 1).await, Ok(()));
-        assert_eq!(tables.newest(log, 9, true).await, Ok(vec![segment(log, 0)]));
+        assert_eq!(tables.delete_segment(log_id, 1).await, Ok(()));
+        assert_eq!(
+            tables.newest(log_id, 9, STRONGLY_CONSISTENT).await,
+            Ok(vec![segment_record(log_id, 0)])
+        );
     }
-    assert_eq!(tables.delete_segment(log, 0).await, Ok(()));
-    assert_eq!(tables.newest(log, 9, true).await, Ok(vec![]));
+    assert_eq!(tables.delete_segment(log_id, 0).await, Ok(()));
+    assert_eq!(tables.newest(log_id, 9, STRONGLY_CONSISTENT).await, Ok(vec![]));
     assert_eq!(
-        tables.newest(other_log, 9, true).await,
-        Ok(vec![segment(other_log, 0)]),
+        tables.newest(other_log, 9, STRONGLY_CONSISTENT).await,
+        Ok(vec![segment_record(other_log, 0)]),
         "other logs are unchanged"
     );
-    let page = tables.page(log, at(0, 0), true).await;
+    let page = tables.page(log_id, at(0, 0), STRONGLY_CONSISTENT).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 1), "entries are kept");
 }
 
 async fn forks_are_taken_off_the_list_of_their_source<T: Entries + Segments + Retention>(
     tables: &T,
 ) {
-    let (source, other_source) = (log("delete listed"), log("delete listed not"));
+    let (source, other_source) = (new_log_id("delete listed"), new_log_id("delete listed not"));
     forks::create_forks(tables, source, "delete listed", 3).await;
     forks::create_forks(tables, other_source, "delete listed not", 1).await;
     let page = tables.forks(source, None, 9).await.unwrap_or_default();
@@ -193,6 +207,6 @@ async fn forks_are_taken_off_the_list_of_their_source<T: Entries + Segments + Re
     }
     let other_count = tables.forks(other_source, None, 9).await.map(|page| page.forks.len());
     assert_eq!(other_count, Ok(1), "other lists are unchanged");
-    let fork_segment = tables.segment(second_fork.fork, 0, true).await;
+    let fork_segment = tables.segment(second_fork.fork, 0, STRONGLY_CONSISTENT).await;
     assert!(fork_segment.is_ok_and(|segment| segment.is_some()), "the fork itself stays");
 }

@@ -11,7 +11,7 @@ use cellar_catalog::stream::{
 
 use futures_util::future::join_all;
 
-use crate::ports::{StreamOutcome, Streams};
+use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT, StreamOutcome, Streams};
 
 /// Maximum number of events per tip (latest stream item). The limit is low, so that tips split
 /// after a few appends.
@@ -28,14 +28,14 @@ pub async fn streams<T: Streams>(streams: &T) {
     names_are_apart(streams).await;
 }
 
-fn name(id: &str) -> StreamName {
+fn stream_name(id: &str) -> StreamName {
     match StreamName::new("Contract", id) {
         Ok(name) => name,
         Err(error) => panic!("{error}"),
     }
 }
 
-fn kind(text: &str) -> Kind {
+fn event_kind(text: &str) -> Kind {
     let kind: Result<Kind, InvalidEvent> = Kind::new(text);
     kind.unwrap_or_else(|error| panic!("{error}"))
 }
@@ -43,7 +43,7 @@ fn kind(text: &str) -> Kind {
 fn event(writer: WriterId, text: &str) -> StreamEvent {
     StreamEvent {
         time_ms: 1_795_246_133_000,
-        kind: kind("Said"),
+        kind: event_kind("Said"),
         data: Payload { encoding: 0, stored: text.as_bytes().to_vec() },
         meta: Payload { encoding: 1, stored: vec![0, 255] },
         correlation: Some("Grüße".to_owned()),
@@ -53,19 +53,19 @@ fn event(writer: WriterId, text: &str) -> StreamEvent {
 }
 
 /// Builds the write that appends `text` to a tip.
-fn append(name: &StreamName, on: Option<&Arc<Tip>>, writer: u8, text: &str) -> Write {
-    let next_index = on.map_or(0, |tip| tip.next);
+fn append_to(name: &StreamName, base_tip: Option<&Arc<Tip>>, writer: u8, text: &str) -> Write {
+    let next_index = base_tip.map_or(0, |tip| tip.next);
     let unfold = Unfold {
         index: next_index + 1,
         time_ms: 1_795_246_133_000,
-        kind: kind("State"),
+        kind: event_kind("State"),
         data: Payload { encoding: 0, stored: text.as_bytes().to_vec() },
         meta: Payload::default(),
     };
     let writer = WriterId([writer; 16]);
     let proposal = Proposal {
         name: name.clone(),
-        on: on.cloned(),
+        on: base_tip.cloned(),
         writer,
         events: vec![event(writer, text)],
         unfolds: vec![unfold],
@@ -85,7 +85,7 @@ async fn write<T: Streams>(streams: &T, write: &Write) -> StreamOutcome {
 async fn append_many<T: Streams>(streams: &T, name: &StreamName, count: u8) -> Arc<Tip> {
     let mut tip: Option<Arc<Tip>> = None;
     for number in 0..count {
-        let new_append = append(name, tip.as_ref(), number, &format!("event {number}"));
+        let new_append = append_to(name, tip.as_ref(), number, &format!("event {number}"));
         assert_eq!(write(streams, &new_append).await, StreamOutcome::Done);
         tip = Some(Arc::new(new_append.tip().clone()));
         assert_stored(streams, name, tip.as_ref()).await;
@@ -95,29 +95,29 @@ async fn append_many<T: Streams>(streams: &T, name: &StreamName, count: u8) -> A
 
 /// Asserts that the stored tip equals the tip that was written.
 async fn assert_stored<T: Streams>(streams: &T, name: &StreamName, tip: Option<&Arc<Tip>>) {
-    for consistent in [true, false] {
+    for consistent in [STRONGLY_CONSISTENT, EVENTUALLY_CONSISTENT] {
         assert_eq!(streams.tip(name, consistent).await, Ok(tip.cloned()));
     }
 }
 
 async fn nothing_is_there_at_first<T: Streams>(streams: &T) {
-    let name = name("nothing");
+    let name = stream_name("nothing");
     assert_stored(streams, &name, None).await;
-    for consistent in [false, true] {
+    for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
         assert_eq!(streams.batches_before(&name, TIP_INDEX, consistent).await, Ok(vec![]));
     }
     // An append to a missing stream fails.
-    let other_tip = append_many(streams, &self::name("something"), 1).await;
-    let Write::Update(mut update) = append(&name, Some(&other_tip), 1, "x") else { panic!() };
+    let other_tip = append_many(streams, &stream_name("something"), 1).await;
+    let Write::Update(mut update) = append_to(&name, Some(&other_tip), 1, "x") else { panic!() };
     update.tip.name = name.clone();
     assert_eq!(streams.update(&update).await, StreamOutcome::Refused { tip: None });
     assert_stored(streams, &name, None).await;
 }
 
 async fn a_first_tip_is_put_once<T: Streams>(streams: &T) {
-    let name = name("first");
+    let name = stream_name("first");
     let tip = append_many(streams, &name, 1).await;
-    let second_append = append(&name, None, 9, "another");
+    let second_append = append_to(&name, None, 9, "another");
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&tip)) };
     assert_eq!(write(streams, &second_append).await, refused);
     // A repeated write fails, because the first write already changed the tip.
@@ -126,10 +126,10 @@ async fn a_first_tip_is_put_once<T: Streams>(streams: &T) {
 }
 
 async fn an_update_is_conditional_and_returns_the_tip<T: Streams>(streams: &T) {
-    let name = name("update");
+    let name = stream_name("update");
     let first_tip = append_many(streams, &name, 1).await;
-    let winning_append = append(&name, Some(&first_tip), 2, "won");
-    let losing_append = append(&name, Some(&first_tip), 3, "lost");
+    let winning_append = append_to(&name, Some(&first_tip), 2, "won");
+    let losing_append = append_to(&name, Some(&first_tip), 3, "lost");
     assert_eq!(write(streams, &winning_append).await, StreamOutcome::Done);
     let current_tip = Arc::new(winning_append.tip().clone());
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&current_tip)) };
@@ -139,10 +139,10 @@ async fn an_update_is_conditional_and_returns_the_tip<T: Streams>(streams: &T) {
 }
 
 async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(streams: &T) {
-    let name = name("split");
+    let name = stream_name("split");
     let full_tip = append_many(streams, &name, 2).await;
-    let winning_append = append(&name, Some(&full_tip), 5, "won");
-    let losing_append = append(&name, Some(&full_tip), 6, "lost");
+    let winning_append = append_to(&name, Some(&full_tip), 5, "won");
+    let losing_append = append_to(&name, Some(&full_tip), 6, "lost");
     let Write::SplitOff { batch, update } = &winning_append else { panic!("{winning_append:?}") };
     assert_eq!(streams.split_off(batch, update).await, StreamOutcome::Done);
     let current_tip = Arc::new(update.tip.clone());
@@ -154,26 +154,46 @@ async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(st
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&current_tip)) };
     assert_eq!(write(streams, &losing_append).await, refused);
     assert_stored(streams, &name, Some(&current_tip)).await;
-    // Only the tip condition fails. The event batch is not written.
-    let other_batch = EventBatch { index: 77, ..batch.clone() };
-    let Write::SplitOff { update: losing_update, .. } = &losing_append else {
+    assert_stale_tip_is_refused(streams, batch, &losing_append, &refused).await;
+    assert_existing_batch_is_refused(streams, batch, &current_tip).await;
+    assert_stored(streams, &name, Some(&current_tip)).await;
+    let stored_batches = streams.batches_before(&name, TIP_INDEX, STRONGLY_CONSISTENT).await;
+    assert_eq!(stored_batches, Ok(vec![batch.clone()]));
+}
+
+/// Only the tip condition fails. The event batch is not written.
+async fn assert_stale_tip_is_refused<T: Streams>(
+    streams: &T,
+    stored_batch: &EventBatch,
+    losing_append: &Write,
+    refused: &StreamOutcome,
+) {
+    let new_batch = EventBatch { index: 77, ..stored_batch.clone() };
+    let Write::SplitOff { update: stale_update, .. } = losing_append else {
         panic!("{losing_append:?}")
     };
-    assert_eq!(streams.split_off(&other_batch, losing_update).await, refused);
-    // Only the event batch condition fails: the batch already exists. The tip is not written.
-    let Write::Update(next_update) = append(&name, Some(&current_tip), 7, "next") else { panic!() };
+    assert_eq!(streams.split_off(&new_batch, stale_update).await, *refused);
+}
+
+/// Only the event batch condition fails: the batch already exists. The tip is not written.
+async fn assert_existing_batch_is_refused<T: Streams>(
+    streams: &T,
+    stored_batch: &EventBatch,
+    current_tip: &Arc<Tip>,
+) {
+    let next_append = append_to(&current_tip.name, Some(current_tip), 7, "next");
+    let Write::Update(next_update) = next_append else { panic!("{next_append:?}") };
     let split_tip = Tip { events: next_update.appended.clone(), ..next_update.tip.clone() };
     let split_update = Update { tip: split_tip, ..next_update };
-    assert_eq!(streams.split_off(batch, &split_update).await, StreamOutcome::BatchExists);
-    assert_stored(streams, &name, Some(&current_tip)).await;
-    assert_eq!(streams.batches_before(&name, TIP_INDEX, true).await, Ok(vec![batch.clone()]));
+    let outcome = streams.split_off(stored_batch, &split_update).await;
+    assert_eq!(outcome, StreamOutcome::BatchExists);
 }
 
 async fn event_batches_are_read_backwards_and_completely<T: Streams>(streams: &T) {
-    let name = name("batches");
+    let name = stream_name("batches");
     let tip = append_many(streams, &name, 13).await;
     assert_eq!((tip.first(), tip.next), (12, 13));
-    for consistent in [false, true] {
+    for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
         let mut batches_newest_first = Vec::new();
         let mut below = tip.first();
         while below > 0 {
@@ -195,25 +215,28 @@ async fn event_batches_are_read_backwards_and_completely<T: Streams>(streams: &T
 }
 
 async fn one_of_many_writers_wins<T: Streams>(streams: &T) {
-    let name = name("many");
+    let name = stream_name("many");
     let tip = append_many(streams, &name, 1).await;
     let appends: Vec<Write> =
-        (10..16).map(|writer| append(&name, Some(&tip), writer, "x")).collect();
+        (10..16).map(|writer| append_to(&name, Some(&tip), writer, "x")).collect();
     let outcomes = join_all(appends.iter().map(|append| write(streams, append))).await;
     let winner_count = outcomes.iter().filter(|outcome| **outcome == StreamOutcome::Done).count();
     assert_eq!(winner_count, 1, "{outcomes:?}");
-    let current_tip = streams.tip(&name, true).await;
+    let current_tip = streams.tip(&name, STRONGLY_CONSISTENT).await;
     assert!(current_tip.is_ok_and(|tip| tip.is_some_and(|tip| tip.next == 2)));
 }
 
 /// Streams whose names are prefixes of each other, or adjacent in sort order, do not interfere.
 async fn names_are_apart<T: Streams>(streams: &T) {
-    let (first_name, other_name) = (name("apart"), name("apart-too"));
+    let (first_name, other_name) = (stream_name("apart"), stream_name("apart-too"));
     let tip = append_many(streams, &first_name, 3).await;
     assert_stored(streams, &other_name, None).await;
-    assert_eq!(streams.batches_before(&other_name, TIP_INDEX, true).await, Ok(vec![]));
+    assert_eq!(
+        streams.batches_before(&other_name, TIP_INDEX, STRONGLY_CONSISTENT).await,
+        Ok(vec![])
+    );
     append_many(streams, &other_name, 5).await;
     assert_stored(streams, &first_name, Some(&tip)).await;
-    let batches = streams.batches_before(&first_name, TIP_INDEX, true).await;
+    let batches = streams.batches_before(&first_name, TIP_INDEX, STRONGLY_CONSISTENT).await;
     assert!(batches.is_ok_and(|batches| batches.iter().all(|batch| batch.name == first_name)));
 }

@@ -35,7 +35,7 @@ mod workers;
 
 pub(crate) use faults::Fault;
 pub(crate) use ports::FaultyPorts;
-pub(crate) use workers::{handle, work};
+pub(crate) use workers::{handle_message, handle_queued_jobs};
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ pub(crate) fn at(segment: u32, num: u32) -> Position {
     Position::new(segment, num).unwrap()
 }
 
-pub(crate) fn set(row: u32, text: &str) -> Operation {
+pub(crate) fn set_text(row: u32, text: &str) -> Operation {
     let value = Some(Value::Text(text.to_owned()));
     let edit = CellEdit { row, column: 0, value, formula: None, format: None };
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
@@ -79,7 +79,7 @@ pub(crate) fn set(row: u32, text: &str) -> Operation {
 /// Builds a request with mutations of one client. Mutation ids start at `first_id`, and all
 /// mutations are based on `base`.
 pub(crate) fn edit_request(
-    log: LogId,
+    log_id: LogId,
     client: u8,
     first_id: u64,
     base: Position,
@@ -88,7 +88,7 @@ pub(crate) fn edit_request(
     let mutation = |(id, operation)| NewMutation { id, base, operation };
     let mutations = (first_id..).zip(all).map(mutation).collect();
     let author = Some("alice".to_owned());
-    Request::new(log, ClientKey([client; 8]), author, FIRST_INCARNATION, first_id - 1, mutations)
+    Request::new(log_id, ClientKey([client; 8]), author, FIRST_INCARNATION, first_id - 1, mutations)
         .unwrap()
 }
 
@@ -100,7 +100,7 @@ pub(crate) async fn ports_with_edits(count: u64) -> Arc<FaultyPorts> {
     for id in 1..=count {
         let row = u32::try_from(id).unwrap();
         let base = at(0, row - 1);
-        let request = edit_request(log(), 9, id, base, vec![set(row, &format!("edit {id}"))]);
+        let request = edit_request(log(), 9, id, base, vec![set_text(row, &format!("edit {id}"))]);
         logs.append(request).await.unwrap();
     }
     ports.faults.take_requests();

@@ -19,8 +19,8 @@ use crate::logs::{CellsQuery, Logs, SheetName};
 pub(crate) type Cells = BTreeMap<SheetId, Vec<((u32, u32), Cell)>>;
 
 /// Reads all cells at a position by replaying the log.
-pub(crate) async fn replayed(logs: &Logs, log: LogId, position: Position) -> Cells {
-    let replay = logs.workbook(log, Some(position), None).await.unwrap();
+pub(crate) async fn replayed(logs: &Logs, log_id: LogId, position: Position) -> Cells {
+    let replay = logs.workbook(log_id, Some(position), None).await.unwrap();
     let mut all_cells = Cells::new();
     for (id, sheet) in replay.workbook.sheets() {
         all_cells.insert(id, sheet.cells_in(Rectangle::EVERYTHING).collect());
@@ -31,7 +31,7 @@ pub(crate) async fn replayed(logs: &Logs, log: LogId, position: Position) -> Cel
 /// Reads all cells of the given sheets from the latest snapshot, like a client.
 pub(crate) async fn shown(
     logs: &Logs,
-    log: LogId,
+    log_id: LogId,
     position: Position,
     sheets: impl IntoIterator<Item = &SheetId>,
 ) -> Cells {
@@ -46,7 +46,7 @@ pub(crate) async fn shown(
             min_position: None,
         };
         loop {
-            let page = logs.cells(log, &query).await.unwrap();
+            let page = logs.cells(log_id, &query).await.unwrap();
             let page_cells = page.cells.into_iter();
             sheet_cells.extend(page_cells.map(|cell| ((cell.row, cell.column), cell.cell)));
             query.from = page.next;
@@ -70,41 +70,43 @@ impl Readings {
         let stored = Stored::read(ports);
         let ports = ports.copied(vec![]);
         let mut readings = BTreeMap::new();
-        for log in stored.logs() {
-            assert_sound(&stored, log, context);
+        for log_id in stored.logs() {
+            assert_sound(&stored, log_id, context);
             // Read each log in a new process with empty caches.
             let logs = ports.logs();
-            readings.insert(log, read_all(&logs, log, context).await);
+            readings.insert(log_id, read_all(&logs, log_id, context).await);
         }
         Self(readings)
     }
 
     /// Asserts that these readings are a prefix of `expected`, with equal cells at each position.
     pub(crate) fn assert_prefix_of(&self, expected: &Self, context: &str) {
-        for (log, readings) in &self.0 {
-            let expected_readings =
-                expected.0.get(log).unwrap_or_else(|| panic!("{context}: unexpected log {log}"));
+        for (log_id, readings) in &self.0 {
+            let expected_readings = expected
+                .0
+                .get(log_id)
+                .unwrap_or_else(|| panic!("{context}: unexpected log {log_id}"));
             for (reading, expected_reading) in readings.iter().zip(expected_readings) {
                 let position = reading.0;
                 assert!(
                     reading == expected_reading,
-                    "{context}: {log} at {position}: {reading:?}, not {expected_reading:?}"
+                    "{context}: {log_id} at {position}: {reading:?}, not {expected_reading:?}"
                 );
             }
             let (entry_count, max_count) = (readings.len(), expected_readings.len());
             assert!(
                 entry_count <= max_count,
-                "{context}: {log} has {entry_count} entries, not {max_count}"
+                "{context}: {log_id} has {entry_count} entries, not {max_count}"
             );
         }
     }
 
     /// Asserts that each log's latest cells equal the cells at some position in `expected`.
     pub(crate) fn assert_newest_among(&self, expected: &Self, context: &str) {
-        for (log, readings) in &self.0 {
+        for (log_id, readings) in &self.0 {
             let newest_cells = &readings.last().unwrap().1;
-            let is_expected = expected.0[log].iter().any(|(_, cells)| cells == newest_cells);
-            assert!(is_expected, "{context}: {log} is {newest_cells:?}");
+            let is_expected = expected.0[log_id].iter().any(|(_, cells)| cells == newest_cells);
+            assert!(is_expected, "{context}: {log_id} is {newest_cells:?}");
         }
     }
 
@@ -115,28 +117,29 @@ impl Readings {
 
     fn newest_cells(&self) -> BTreeMap<LogId, Cells> {
         let mut newest_cells = BTreeMap::new();
-        for (log, readings) in &self.0 {
-            newest_cells.insert(*log, readings.last().unwrap().1.clone());
+        for (log_id, readings) in &self.0 {
+            newest_cells.insert(*log_id, readings.last().unwrap().1.clone());
         }
         newest_cells
     }
 }
 
-async fn read_all(logs: &Logs, log: LogId, context: &str) -> Vec<(Position, Cells)> {
-    let loaded = logs.load(log, None).await;
-    let loaded = loaded.unwrap_or_else(|error| panic!("{context}: {log} does not load: {error}"));
-    let history = logs.history(log, None, 1_000).await.unwrap();
+async fn read_all(logs: &Logs, log_id: LogId, context: &str) -> Vec<(Position, Cells)> {
+    let loaded = logs.load(log_id, None).await;
+    let loaded =
+        loaded.unwrap_or_else(|error| panic!("{context}: {log_id} does not load: {error}"));
+    let history = logs.history(log_id, None, 1_000).await.unwrap();
     assert_eq!(history.next, None, "{context}: one page has all entries");
     let newest_position = history.entries.first().map(|entry| entry.position);
     assert_eq!(newest_position, Some(loaded.head), "{context}");
     let mut readings = Vec::new();
     for entry in history.entries.iter().rev() {
         let position = entry.position;
-        let replayed_cells = replayed(logs, log, position).await;
-        let shown_cells = shown(logs, log, position, replayed_cells.keys()).await;
+        let replayed_cells = replayed(logs, log_id, position).await;
+        let shown_cells = shown(logs, log_id, position, replayed_cells.keys()).await;
         assert!(
             is_replay_of_log(&replayed_cells, &shown_cells),
-            "{context}: {log} at {position}: {shown_cells:?} is not a replay"
+            "{context}: {log_id} at {position}: {shown_cells:?} is not a replay"
         );
         readings.push((position, shown_cells));
     }
@@ -155,9 +158,9 @@ fn is_replay_of_log(replayed_cells: &Cells, shown_cells: &Cells) -> bool {
 }
 
 /// Asserts that a log's stored data satisfies invariants I1, I3 and I5.
-fn assert_sound(stored: &Stored, log: LogId, context: &str) {
-    let entries: Vec<Arc<Entry>> = stored.entries_of(log).cloned().map(Arc::new).collect();
-    let segments = stored.segments_of(log);
+fn assert_sound(stored: &Stored, log_id: LogId, context: &str) {
+    let entries: Vec<Arc<Entry>> = stored.entries_of(log_id).cloned().map(Arc::new).collect();
+    let segments = stored.segments_of(log_id);
     // Inherited entries are checked with the source log.
     if segments.iter().all(|segment| segment.lineage.is_none()) {
         check_no_gap(&entries).unwrap_or_else(|violation| panic!("{context}: {violation}"));

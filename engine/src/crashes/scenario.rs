@@ -100,8 +100,8 @@ pub(crate) fn mutation_places(appended: Appended) -> Vec<MutationPlace> {
 /// Reads the latest entry, so that the process caches the log's tail.
 pub(crate) async fn cache_tail(
     logs: &Logs,
-    log: cellar_base::identity::LogId,
+    log_id: cellar_base::identity::LogId,
 ) -> Result<Arc<cellar_log::entry::Entry>, Retry> {
-    let loaded = logs.load(log, None).await.map_err(retry)?;
+    let loaded = logs.load(log_id, None).await.map_err(retry)?;
     loaded.entries.last().cloned().ok_or_else(|| Retry("no entry".to_owned()))
 }

@@ -131,17 +131,17 @@ impl Stored {
     }
 
     fn assert_entries_preserved_in(&self, later: &Self, context: &str) {
-        for ((log, position), entry) in &self.entries {
-            match later.entries.get(&(*log, *position)) {
+        for ((log_id, position), entry) in &self.entries {
+            match later.entries.get(&(*log_id, *position)) {
                 Some(later_entry) => assert_eq!(
                     without_additions(later_entry),
                     without_additions(entry),
-                    "{context}: the entry {log} {position}"
+                    "{context}: the entry {log_id} {position}"
                 ),
                 None => {
-                    let first_entry = later.entries.get(&(*log, position.segment_start()));
+                    let first_entry = later.entries.get(&(*log_id, position.segment_start()));
                     let is_trimmed = first_entry.is_some_and(Entry::is_trimmed);
-                    assert!(is_trimmed, "{context}: the entry {log} {position} is missing");
+                    assert!(is_trimmed, "{context}: the entry {log_id} {position} is missing");
                 }
             }
         }
@@ -164,15 +164,15 @@ impl Stored {
     }
 
     pub(crate) fn logs(&self) -> BTreeSet<LogId> {
-        self.segments.keys().map(|(log, _)| *log).collect()
+        self.segments.keys().map(|(log_id, _)| *log_id).collect()
     }
 
-    pub(crate) fn entries_of(&self, log: LogId) -> impl Iterator<Item = &Entry> {
-        self.entries.values().filter(move |entry| entry.log == log)
+    pub(crate) fn entries_of(&self, log_id: LogId) -> impl Iterator<Item = &Entry> {
+        self.entries.values().filter(move |entry| entry.log == log_id)
     }
 
-    pub(crate) fn segments_of(&self, log: LogId) -> Vec<Segment> {
-        self.segments.values().filter(|segment| segment.log == log).cloned().collect()
+    pub(crate) fn segments_of(&self, log_id: LogId) -> Vec<Segment> {
+        self.segments.values().filter(|segment| segment.log == log_id).cloned().collect()
     }
 }
 

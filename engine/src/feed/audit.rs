@@ -1,6 +1,7 @@
 //! Feed audits for operators: compares the feed with its streams and repairs the feed.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use cellar_base::limits::{FEED_SETTLE_MS, FEED_SETTLES, MAX_FEED_PAGE_ITEMS};
@@ -114,6 +115,13 @@ struct FeedScan {
     audit: Audit,
 }
 
+/// Reason why a feed scan ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ScanEnd {
+    EndOfFeed,
+    MissingItem,
+}
+
 impl Auditor {
     /// Creates an auditor that compares these streams with their feed and repairs the feed with
     /// `indexer`.
@@ -150,18 +158,8 @@ impl Auditor {
     /// Returns [`AuditError`] if a table fails.
     pub async fn verify(&self) -> Result<Audit, AuditError> {
         let stored_counts = self.count_stored_events().await?;
-        let mut scan = FeedScan::default();
-        for attempt in 0..=FEED_SETTLES {
-            if attempt > 0 {
-                self.clock.sleep_ms(FEED_SETTLE_MS).await;
-            }
-            let reached_end = self.scan_to_end(&mut scan).await?;
-            if !reached_end || find_missing_events(&stored_counts, &scan.indexed_counts).is_empty()
-            {
-                break;
-            }
-        }
-        let FeedScan { indexed_counts, mut audit } = scan;
+        let FeedScan { indexed_counts, mut audit } =
+            self.scan_until_complete(&stored_counts).await?;
         audit.streams = u64::try_from(stored_counts.len()).unwrap_or(u64::MAX);
         audit.findings.extend(find_missing_events(&stored_counts, &indexed_counts));
         let excess_events = self.find_excess_events(&stored_counts, &indexed_counts).await?;
@@ -170,23 +168,41 @@ impl Auditor {
         Ok(audit)
     }
 
+    /// Scans the feed, and repeats the scan for some seconds while events are missing.
+    async fn scan_until_complete(
+        &self,
+        stored_counts: &EventCounts,
+    ) -> Result<FeedScan, AuditError> {
+        let mut scan = FeedScan::default();
+        for attempt in 0..=FEED_SETTLES {
+            if attempt > 0 {
+                self.clock.sleep_ms(FEED_SETTLE_MS).await;
+            }
+            if self.scan_to_end(&mut scan).await? == ScanEnd::MissingItem {
+                break;
+            }
+            if find_missing_events(stored_counts, &scan.indexed_counts).is_empty() {
+                break;
+            }
+        }
+        Ok(scan)
+    }
+
     /// Indexes exactly the events that an audit reported as missing.
     ///
     /// # Errors
     ///
     /// Returns [`AuditError`]. Events indexed before the error stay in the feed.
     pub async fn repair(&self, audit: &Audit) -> Result<Indexed, AuditError> {
-        let mut missing_events = Vec::new();
-        for finding in &audit.findings {
-            if let Finding::Missing { stream, from, to } = finding {
-                missing_events.push((stream, *from, *to));
-            }
-        }
+        let missing_events: Vec<&Finding> =
+            audit.findings.iter().filter(|finding| finding.can_be_repaired()).collect();
         let mut total = Indexed::default();
-        for call_events in missing_events.chunks(STREAMS_PER_CALL) {
+        for findings in missing_events.chunks(STREAMS_PER_CALL) {
             let mut spans = Vec::new();
-            for (stream, from, to) in call_events {
-                spans.extend(self.span_to_index(stream, *from, *to).await?);
+            for finding in findings {
+                if let Finding::Missing { stream, from, to } = finding {
+                    spans.extend(self.span_to_index(stream, *from..*to).await?);
+                }
             }
             self.index_into_total(spans, &mut total).await?;
         }
@@ -211,7 +227,7 @@ impl Auditor {
         for call_counts in stored_counts.chunks(STREAMS_PER_CALL) {
             let mut spans = Vec::new();
             for (stream, event_count) in call_counts {
-                spans.extend(self.span_to_index(stream, 0, *event_count).await?);
+                spans.extend(self.span_to_index(stream, 0..*event_count).await?);
             }
             self.index_into_total(spans, &mut total).await?;
             report_progress(total.events);
@@ -224,12 +240,12 @@ impl Auditor {
     async fn span_to_index(
         &self,
         stream: &StreamName,
-        from: u64,
-        to: u64,
+        event_indexes: Range<u64>,
     ) -> Result<Option<Span>, PortError> {
+        let Range { start, end } = event_indexes;
         let is_log_segment = segment_of_stream(stream).is_some();
-        let first_index = if is_log_segment { to.saturating_sub(1) } else { from };
-        self.sources.span(stream, first_index, to).await
+        let span_start = if is_log_segment { end.saturating_sub(1) } else { start };
+        self.sources.span(stream, span_start..end).await
     }
 
     async fn index_into_total(
@@ -262,8 +278,8 @@ impl Auditor {
         Ok(stored_counts)
     }
 
-    /// Adds the number of entries per log segment to `stored_counts`. Skips inherited segments of forks,
-    /// which belong to their source.
+    /// Adds the number of entries per log segment to `stored_counts`. Skips inherited segments of
+    /// forks, which belong to their source.
     async fn count_log_entries(
         &self,
         segments: &dyn Retention,
@@ -274,7 +290,7 @@ impl Auditor {
             let page = segments.all_segments(next_page).await?;
             for segment in page.segments.iter().filter(|segment| segment.lineage.is_none()) {
                 let stream = stream_of_segment(segment.log, segment.num)
-                    .map_err(|error| PortError::permanent(error.to_string()))?;
+                    .map_err(PortError::from_permanent)?;
                 if let Some(entry_count) = self.sources.count_events(&stream).await? {
                     stored_counts.insert(stream, entry_count);
                 }
@@ -286,15 +302,15 @@ impl Auditor {
         }
     }
 
-    /// Advances a scan to the end of the feed. Returns `false` if an item is missing.
-    async fn scan_to_end(&self, scan: &mut FeedScan) -> Result<bool, AuditError> {
+    /// Advances a scan to the end of the feed, or to a missing item.
+    async fn scan_to_end(&self, scan: &mut FeedScan) -> Result<ScanEnd, AuditError> {
         loop {
-            let Audit { end, feed, .. } = scan.audit;
-            let page = match self.reader.page(end, feed, MAX_FEED_PAGE_ITEMS).await {
+            let Audit { end: next_checkpoint, feed, .. } = scan.audit;
+            let page = match self.reader.page(next_checkpoint, feed, MAX_FEED_PAGE_ITEMS).await {
                 Ok(page) => page,
                 Err(FeedError::Damaged { at }) => {
                     scan.audit.findings.push(Finding::Lost { at });
-                    return Ok(false);
+                    return Ok(ScanEnd::MissingItem);
                 }
                 Err(error) => return Err(error.into()),
             };
@@ -309,7 +325,7 @@ impl Auditor {
                 }
             }
             if page.is_end {
-                return Ok(true);
+                return Ok(ScanEnd::EndOfFeed);
             }
         }
     }

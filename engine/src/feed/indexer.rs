@@ -12,7 +12,9 @@ use futures_util::future::try_join_all;
 
 use super::reactions::Reactions;
 use super::sources::Sources;
-use crate::ports::{Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, Streams};
+use crate::ports::{
+    Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, STRONGLY_CONSISTENT, Streams,
+};
 
 /// Adds appended events to the feed. Caches the end of the feed, so that a batch of events of one
 /// stream usually costs two writes and no read.
@@ -105,7 +107,7 @@ impl Indexer {
             Rules::default(),
             self.inputs(),
         );
-        self.drive(indexing, action).await
+        self.run_indexing(indexing, action).await
     }
 
     /// Starts a new generation of the feed after the existing one. The caller must then reindex
@@ -116,10 +118,10 @@ impl Indexer {
     /// Returns [`IndexError`] if the state machine refuses or the store fails.
     pub async fn start_new_feed(&self) -> Result<Indexed, IndexError> {
         let (indexing, action) = Indexing::begin_rebuild(self.tables_incarnation, self.inputs());
-        self.drive(indexing, action).await
+        self.run_indexing(indexing, action).await
     }
 
-    async fn drive(
+    async fn run_indexing(
         &self,
         mut indexing: Indexing,
         mut action: IndexingAction,
@@ -137,7 +139,7 @@ impl Indexer {
                         (fault, _) => IndexError::Indexing(fault),
                     });
                 }
-                action => self.perform(&action).await.unwrap_or_else(|error| {
+                action => self.perform_action(&action).await.unwrap_or_else(|error| {
                     tracing::warn!(%error, "a request to the Feed table failed");
                     let temporary = error.temporary;
                     last_store_error = Some(error);
@@ -148,11 +150,11 @@ impl Indexer {
         }
     }
 
-    async fn perform(&self, action: &IndexingAction) -> Result<IndexingAnswer, PortError> {
+    async fn perform_action(&self, action: &IndexingAction) -> Result<IndexingAnswer, PortError> {
         match action {
-            IndexingAction::ReadPartition => {
-                Ok(IndexingAnswer::Partition(self.index.newest_partition(true).await?))
-            }
+            IndexingAction::ReadPartition => Ok(IndexingAnswer::Partition(
+                self.index.newest_partition(STRONGLY_CONSISTENT).await?,
+            )),
             IndexingAction::BeginPartition { partition, feed } => {
                 to_answer(self.index.begin_partition(*partition, *feed).await)
             }
@@ -168,7 +170,7 @@ impl Indexer {
                 Ok(IndexingAnswer::Done)
             }
             IndexingAction::ReadMissing { stream, from, to } => {
-                Ok(IndexingAnswer::Missing(self.sources.span(stream, *from, *to).await?))
+                Ok(IndexingAnswer::Missing(self.sources.span(stream, *from..*to).await?))
             }
             IndexingAction::React { spans } => {
                 self.reactions.react(spans).await?;
@@ -179,7 +181,7 @@ impl Indexer {
                 self.clock.sleep_ms(*delay_ms).await;
                 Ok(IndexingAnswer::Waited)
             }
-            IndexingAction::Finish(_) => Ok(IndexingAnswer::Done),
+            IndexingAction::Finish(_) => Err(PortError::permanent("the indexing has finished")),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_FEED_PAGE_ITEMS};
 use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Span};
 
-use crate::ports::{FeedTable, PortError};
+use crate::ports::{EVENTUALLY_CONSISTENT, FeedTable, PortError, STRONGLY_CONSISTENT};
 
 /// Reads the feed of a stack.
 #[derive(Clone)]
@@ -75,9 +75,9 @@ impl FeedReader {
         Self { index, tables_incarnation }
     }
 
-    /// Returns a page of the feed, starting at `from`, which defaults to the start of the feed. The
-    /// page is limited to `limit` and `MAX_FEED_PAGE_ITEMS` items. If `feed` is set, it must match
-    /// the current feed.
+    /// Returns a page of the feed, starting at `requested_start`, which defaults to the start of
+    /// the feed. The page is limited to `limit` and `MAX_FEED_PAGE_ITEMS` items. If
+    /// `requested_feed` is set, it must match the current feed.
     ///
     /// Each call costs one read of the latest partition and usually one read of the items. Each
     /// read costs half a read unit if the items are small.
@@ -87,20 +87,22 @@ impl FeedReader {
     /// Returns [`FeedError`] if the checkpoint is invalid, the feed is damaged or the store fails.
     pub async fn page(
         &self,
-        from: Option<Checkpoint>,
-        feed: Option<FeedId>,
+        requested_start: Option<Checkpoint>,
+        requested_feed: Option<FeedId>,
         limit: u32,
     ) -> Result<FeedPage, FeedError> {
         let limit = limit.clamp(1, MAX_FEED_PAGE_ITEMS);
-        let Some((partition, current_feed)) = self.find_newest_partition(from, feed).await? else {
-            return self.empty_page(from, feed);
+        let Some((partition, current_feed)) =
+            self.find_newest_partition(requested_start, requested_feed).await?
+        else {
+            return self.empty_page(requested_start, requested_feed);
         };
         let feed_start =
             Checkpoint::at(current_feed.first_partition, 0).map_err(|_| FeedError::Beyond)?;
         let mut page = FeedPage {
             feed: Some(current_feed.id),
             items: Vec::new(),
-            next: from.unwrap_or(feed_start),
+            next: requested_start.unwrap_or(feed_start),
             is_end: false,
         };
         while !page.is_end && page.items.is_empty() {
@@ -113,36 +115,38 @@ impl FeedReader {
     /// the requested checkpoint and feed against them.
     async fn find_newest_partition(
         &self,
-        from: Option<Checkpoint>,
-        feed: Option<FeedId>,
+        requested_start: Option<Checkpoint>,
+        requested_feed: Option<FeedId>,
     ) -> Result<Option<(u64, Feed)>, FeedError> {
-        let Some((partition, current_feed)) = self.index.newest_partition(false).await? else {
+        let Some((partition, current_feed)) =
+            self.index.newest_partition(EVENTUALLY_CONSISTENT).await?
+        else {
             return Ok(None);
         };
-        if check_checkpoint(from, feed, partition, current_feed).is_ok() {
+        if check_checkpoint(requested_start, requested_feed, partition, current_feed).is_ok() {
             return Ok(Some((partition, current_feed)));
         }
         // An eventually consistent read may miss a new partition.
-        let newest_partition = self.index.newest_partition(true).await?;
+        let newest_partition = self.index.newest_partition(STRONGLY_CONSISTENT).await?;
         let (partition, current_feed) = newest_partition.unwrap_or((partition, current_feed));
-        check_checkpoint(from, feed, partition, current_feed)?;
+        check_checkpoint(requested_start, requested_feed, partition, current_feed)?;
         Ok(Some((partition, current_feed)))
     }
 
     /// Returns the page of an empty feed.
     fn empty_page(
         &self,
-        from: Option<Checkpoint>,
-        feed: Option<FeedId>,
+        requested_start: Option<Checkpoint>,
+        requested_feed: Option<FeedId>,
     ) -> Result<FeedPage, FeedError> {
         let first_partition =
             u64::from(self.tables_incarnation).saturating_mul(FEED_PARTITIONS_PER_INCARNATION);
         let feed_start = Checkpoint::at(first_partition, 0).map_err(|_| FeedError::Beyond)?;
-        let from = from.unwrap_or(feed_start);
-        if feed.is_some() || from < feed_start {
+        let requested_start = requested_start.unwrap_or(feed_start);
+        if requested_feed.is_some() || requested_start < feed_start {
             return Err(FeedError::AnotherFeed);
         }
-        if from > feed_start {
+        if requested_start > feed_start {
             return Err(FeedError::Beyond);
         }
         Ok(FeedPage { feed: None, items: Vec::new(), next: feed_start, is_end: true })
@@ -179,13 +183,13 @@ impl FeedReader {
     /// strongly consistent read.
     async fn read_run(
         &self,
-        from: Checkpoint,
+        run_start: Checkpoint,
         newest_partition: u64,
         limit: u32,
     ) -> Result<ItemRun, FeedError> {
-        match self.try_read_run(from, newest_partition, limit, false).await {
+        match self.try_read_run(run_start, newest_partition, limit, EVENTUALLY_CONSISTENT).await {
             Err(FeedError::Beyond | FeedError::Damaged { .. }) => {
-                self.try_read_run(from, newest_partition, limit, true).await
+                self.try_read_run(run_start, newest_partition, limit, STRONGLY_CONSISTENT).await
             }
             item_run => item_run,
         }
@@ -194,26 +198,27 @@ impl FeedReader {
     /// Reads consecutive items and the item before them, which proves that the checkpoint exists.
     async fn try_read_run(
         &self,
-        from: Checkpoint,
+        run_start: Checkpoint,
         newest_partition: u64,
         limit: u32,
         consistent: bool,
     ) -> Result<ItemRun, FeedError> {
-        let has_preceding_item = from.offset() > 0;
+        let has_preceding_item = run_start.offset() > 0;
         let preceding_count = u32::from(has_preceding_item);
-        let first_read = Checkpoint::new(from.number().saturating_sub(u64::from(preceding_count)))
-            .map_err(|_| FeedError::Beyond)?;
-        let mut items = self.index.items(first_read, limit + preceding_count, consistent).await?;
-        if let Some(missing_offset) = first_missing_offset(&items, first_read.offset()) {
-            let at = Checkpoint::at(from.partition(), missing_offset).unwrap_or(from);
+        let read_start =
+            Checkpoint::new(run_start.number().saturating_sub(u64::from(preceding_count)))
+                .map_err(|_| FeedError::Beyond)?;
+        let mut items = self.index.items(read_start, limit + preceding_count, consistent).await?;
+        if let Some(missing_offset) = first_missing_offset(&items, read_start.offset()) {
+            let at = Checkpoint::at(run_start.partition(), missing_offset).unwrap_or(run_start);
             return Err(FeedError::Damaged { at });
         }
-        let is_newest_partition = from.partition() >= newest_partition;
+        let is_newest_partition = run_start.partition() >= newest_partition;
         if has_preceding_item {
             if items.is_empty() {
                 return Err(match is_newest_partition {
                     true => FeedError::Beyond,
-                    false => FeedError::Damaged { at: first_read },
+                    false => FeedError::Damaged { at: read_start },
                 });
             }
             items.remove(0);
@@ -221,7 +226,7 @@ impl FeedReader {
         let is_end = items.is_empty();
         if is_end && !is_newest_partition {
             // Every partition except the latest ends with an end item.
-            return Err(FeedError::Damaged { at: from });
+            return Err(FeedError::Damaged { at: run_start });
         }
         Ok(ItemRun { items, is_end })
     }
@@ -241,22 +246,22 @@ fn first_missing_offset(items: &[(u64, Item)], first_offset: u64) -> Option<u64>
 
 /// Returns an error if the checkpoint does not exist in the current feed.
 fn check_checkpoint(
-    from: Option<Checkpoint>,
-    feed: Option<FeedId>,
+    requested_start: Option<Checkpoint>,
+    requested_feed: Option<FeedId>,
     newest_partition: u64,
     current_feed: Feed,
 ) -> Result<(), FeedError> {
-    if feed.is_some_and(|feed| feed != current_feed.id) {
+    if requested_feed.is_some_and(|requested_feed| requested_feed != current_feed.id) {
         return Err(FeedError::AnotherFeed);
     }
-    let Some(from) = from else { return Ok(()) };
-    if from.partition() < current_feed.first_partition {
+    let Some(requested_start) = requested_start else { return Ok(()) };
+    if requested_start.partition() < current_feed.first_partition {
         return Err(FeedError::AnotherFeed);
     }
     // The checkpoint may be the start of the next partition, which may not exist yet.
-    let is_next_partition_start =
-        from.partition() == newest_partition.saturating_add(1) && from.offset() == 0;
-    if from.partition() <= newest_partition || is_next_partition_start {
+    let is_next_partition_start = requested_start.partition() == newest_partition.saturating_add(1)
+        && requested_start.offset() == 0;
+    if requested_start.partition() <= newest_partition || is_next_partition_start {
         return Ok(());
     }
     Err(FeedError::Beyond)

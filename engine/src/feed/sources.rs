@@ -10,7 +10,7 @@ use cellar_catalog::feed::{
 };
 use cellar_catalog::stream::StreamName;
 
-use crate::ports::{Clock, Entries, PortError, Random, Streams};
+use crate::ports::{Clock, Entries, PortError, Random, STRONGLY_CONSISTENT, Streams};
 use crate::streams::StreamStore;
 
 /// Event streams and, optionally, logs. Each log segment counts as a stream.
@@ -34,20 +34,20 @@ impl Sources {
         Self { entries: Some(entries), ..self }
     }
 
-    /// Returns the events of a stream with indexes from `from` (inclusive) to `to` (exclusive), or
-    /// `None` if the stream does not contain them. For a log segment, the result may contain only
-    /// the start of the range.
+    /// Returns the events of a stream with these indexes, or `None` if the stream does not contain
+    /// them. For a log segment, the result may contain only the start of the range.
     pub(super) async fn span(
         &self,
         stream: &StreamName,
-        from: u64,
-        to: u64,
+        event_indexes: Range<u64>,
     ) -> Result<Option<Span>, PortError> {
-        let Some((log, segment)) = segment_of_stream(stream) else {
-            return self.streams.span(stream, from, to).await;
+        let Some((log_id, segment)) = segment_of_stream(stream) else {
+            return self.streams.span(stream, event_indexes).await;
         };
         match &self.entries {
-            Some(entries) => span_of_entries(entries.as_ref(), log, segment, from..to).await,
+            Some(entries) => {
+                span_of_entries(entries.as_ref(), log_id, segment, event_indexes).await
+            }
             None => Ok(None),
         }
     }
@@ -56,8 +56,8 @@ impl Sources {
     /// the entries were trimmed.
     pub(super) async fn count_events(&self, stream: &StreamName) -> Result<Option<u64>, PortError> {
         match (segment_of_stream(stream), &self.entries) {
-            (Some((log, segment)), Some(entries)) => {
-                let last_entry = entries.last(log, segment, true).await?;
+            (Some((log_id, segment)), Some(entries)) => {
+                let last_entry = entries.last(log_id, segment, STRONGLY_CONSISTENT).await?;
                 Ok(last_entry.map(|entry| u64::from(entry.position.entry_number()) + 1))
             }
             (None, _) if stream.category() != LOG_CATEGORY => {
@@ -79,21 +79,24 @@ impl Sources {
         let Some(entries) = &self.entries else { return Ok(Vec::new()) };
         let mut end_spans = Vec::new();
         for span in spans.iter().filter(|span| span.first == 0) {
-            let Some((log, segment)) = segment_of_stream(&span.stream) else { continue };
+            let Some((log_id, segment)) = segment_of_stream(&span.stream) else { continue };
             let Some(previous_segment) = segment.checked_sub(1) else { continue };
             // A fork stores no entries of inherited segments, which belong to its source.
-            let Some(end) = entries.last(log, previous_segment, true).await? else { continue };
-            end_spans.push(entries_span(log, end.position, vec![EntryKind::of(&end.content)])?);
+            let Some(end) = entries.last(log_id, previous_segment, STRONGLY_CONSISTENT).await?
+            else {
+                continue;
+            };
+            end_spans.push(entries_span(log_id, end.position, vec![EntryKind::of(&end.content)])?);
         }
         Ok(end_spans)
     }
 }
 
-/// Returns one page of a segment's entries among the requested ones. Trimmed entries are returned with
-/// the kind `Offloaded`.
+/// Returns one page of a segment's entries among the requested ones. Trimmed entries are returned
+/// with the kind `Offloaded`.
 async fn span_of_entries(
     entries: &dyn Entries,
-    log: LogId,
+    log_id: LogId,
     segment: u32,
     requested_nums: Range<u64>,
 ) -> Result<Option<Span>, PortError> {
@@ -103,12 +106,12 @@ async fn span_of_entries(
     let start_num = u32::try_from(requested_nums.start).ok();
     let start = start_num.and_then(|num| Position::new(segment, num).ok());
     let Some(start) = start else { return Ok(None) };
-    let page = entries.page(log, start, true).await?;
+    let page = entries.page(log_id, start, STRONGLY_CONSISTENT).await?;
     let Some(first_entry) = page.entries.first() else { return Ok(None) };
     let first_num = u64::from(first_entry.position.entry_number());
     if first_num > requested_nums.start {
         let missing_nums = requested_nums.start..first_num.min(requested_nums.end);
-        return span_of_trimmed(entries, log, segment, missing_nums).await;
+        return span_of_trimmed(entries, log_id, segment, missing_nums).await;
     }
     let mut kinds = Vec::new();
     for (entry, expected_num) in page.entries.iter().zip(requested_nums) {
@@ -117,26 +120,24 @@ async fn span_of_entries(
         }
         kinds.push(EntryKind::of(&entry.content));
     }
-    Ok(Some(entries_span(log, start, kinds)?))
+    Ok(Some(entries_span(log_id, start, kinds)?))
 }
 
 /// Returns a span for entries that are missing from the table, or `None` if their segment was not
 /// trimmed.
 async fn span_of_trimmed(
     entries: &dyn Entries,
-    log: LogId,
+    log_id: LogId,
     segment: u32,
     missing_nums: Range<u64>,
 ) -> Result<Option<Span>, PortError> {
-    let segment_start =
-        Position::new(segment, 0).map_err(|error| PortError::permanent(error.to_string()))?;
-    let first_page = entries.page(log, segment_start, true).await?;
+    let segment_start = Position::new(segment, 0).map_err(PortError::from_permanent)?;
+    let first_page = entries.page(log_id, segment_start, STRONGLY_CONSISTENT).await?;
     let is_trimmed = first_page.entries.first().is_some_and(|entry| entry.is_trimmed());
     if !is_trimmed {
         return Ok(None);
     }
-    let stream =
-        stream_of_segment(log, segment).map_err(|error| PortError::permanent(error.to_string()))?;
+    let stream = stream_of_segment(log_id, segment).map_err(PortError::from_permanent)?;
     let first = missing_nums.start;
     let kinds = missing_nums.map(|_| EntryKind::Offloaded.kind()).collect();
     Ok(Some(Span { stream, first, kinds }))

@@ -9,7 +9,7 @@ use cellar_log::append::{Append, AppendAction, AppendEvent, Appended, Refusal, R
 use cellar_log::entry::Entry;
 
 use super::{LogError, Logs};
-use crate::ports::{PortError, PutOutcome};
+use crate::ports::{PortError, PutOutcome, STRONGLY_CONSISTENT};
 
 impl Logs {
     /// Appends a request's mutations. Each mutation is appended exactly once, even if the request
@@ -34,10 +34,10 @@ impl Logs {
     /// Appends a request whose undo or revert, if any, is already resolved and whose imports are
     /// checked.
     pub(super) async fn append_unchecked(&self, request: Request) -> Result<Appended, LogError> {
-        let log = request.log();
-        let cached_tail = self.fresh_tail_from(log, request.lowest_base());
+        let log_id = request.log();
+        let cached_tail = self.fresh_tail_from(log_id, request.lowest_base());
         let (mut append, mut action) = Append::begin(request, &cached_tail, self.inputs());
-        let mut driver = AppendDriver { logs: self, log, last_store_error: None };
+        let mut driver = AppendDriver { logs: self, log: log_id, last_store_error: None };
         loop {
             let event = match action {
                 AppendAction::Read { from, consistent } => driver.read_page(from, consistent).await,
@@ -55,13 +55,13 @@ impl Logs {
         }
     }
 
-    /// Returns the cached entries from `from` on if a new entry may be appended after them without
-    /// a read. Returns no entries if the latest cached entry is old: its segment may have been
-    /// closed and trimmed in the meantime, and a put at the next position would then succeed in a
-    /// closed segment.
-    fn fresh_tail_from(&self, log: LogId, from: Position) -> Vec<Arc<Entry>> {
+    /// Returns the cached entries from `start_position` on if a new entry may be appended after
+    /// them without a read. Returns no entries if the latest cached entry is old: its segment may
+    /// have been closed and trimmed in the meantime, and a put at the next position would then
+    /// succeed in a closed segment.
+    fn fresh_tail_from(&self, log_id: LogId, start_position: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
-        let cached_entries = self.tails.entries_from(now_ms, log, from);
+        let cached_entries = self.tails.entries_from(now_ms, log_id, start_position);
         match cached_entries.last() {
             Some(last_entry) if is_fresh(last_entry, now_ms) => cached_entries,
             _ => Vec::new(),
@@ -78,8 +78,8 @@ struct AppendDriver<'a> {
 }
 
 impl AppendDriver<'_> {
-    async fn read_page(&mut self, from: Position, consistent: bool) -> AppendEvent {
-        match self.logs.read_page(self.log, from, consistent).await {
+    async fn read_page(&mut self, start_position: Position, consistent: bool) -> AppendEvent {
+        match self.logs.read_page(self.log, start_position, consistent).await {
             Ok(page) => {
                 self.logs.cache_entries(contiguous_prefix(&page.entries));
                 AppendEvent::Page { entries: page.entries, has_more: page.more }
@@ -89,33 +89,33 @@ impl AppendDriver<'_> {
     }
 
     async fn find_newest_segment(&mut self) -> AppendEvent {
-        match self.logs.segments.newest(self.log, 1, true).await {
+        match self.logs.segments.newest(self.log, 1, STRONGLY_CONSISTENT).await {
             Ok(segments) => AppendEvent::NewestSegment(segments.first().map(|segment| segment.num)),
             Err(error) => self.record_failed_read(error),
         }
     }
 
     async fn read_state(&mut self, position: Position) -> AppendEvent {
-        let log = self.log;
-        match self.logs.view(log, Some(position), None).await {
+        let log_id = self.log;
+        match self.logs.view(log_id, Some(position), None).await {
             Ok(view) => AppendEvent::State(Some(Arc::new(view.metadata))),
             Err(LogError::Store(error)) => self.record_failed_read(error),
             Err(error) => {
-                tracing::error!(%log, at = %position, %error, "cannot read the state for an append");
+                tracing::error!(log = %log_id, at = %position, %error, "cannot read the state for an append");
                 AppendEvent::State(None)
             }
         }
     }
 
     async fn put_entry(&mut self, entry: Arc<Entry>) -> AppendEvent {
-        let Entry { log, position, .. } = *entry;
-        if let Err(error) = self.logs.check_not_inherited(log, position).await {
+        let Entry { log: log_id, position, .. } = *entry;
+        if let Err(error) = self.logs.check_not_inherited(log_id, position).await {
             self.last_store_error = Some(error);
             return AppendEvent::PutFailed;
         }
         match self.logs.entries.put(&entry).await {
             PutOutcome::Accepted => {
-                self.logs.pokes.poke(log, position);
+                self.logs.pokes.poke(log_id, position);
                 self.logs.cache_entries(&[entry]);
                 AppendEvent::PutAccepted
             }
@@ -124,7 +124,7 @@ impl AppendDriver<'_> {
                 AppendEvent::PutRefused { winner }
             }
             PutOutcome::Unknown(error) => {
-                tracing::warn!(%log, at = %position, %error, "the outcome of a put is unknown");
+                tracing::warn!(log = %log_id, at = %position, %error, "the outcome of a put is unknown");
                 self.last_store_error = Some(error);
                 AppendEvent::PutUnknown
             }

@@ -31,14 +31,14 @@ impl TailCache {
 
     /// Caches entries of a log that were read or written.
     pub(super) fn add(&self, now_ms: u64, entries: &[Arc<Entry>]) {
-        let Some(log) = entries.first().map(|entry| entry.log) else { return };
+        let Some(log_id) = entries.first().map(|entry| entry.log) else { return };
         let mut tails = self.lock();
-        if !tails.contains_key(&log) && tails.len() >= MAX_CACHED_TAILS {
+        if !tails.contains_key(&log_id) && tails.len() >= MAX_CACHED_TAILS {
             evict_least_recently_used(&mut tails);
         }
         let new_slot =
             || TailSlot { tail: CachedTail::default(), created_ms: now_ms, used_ms: now_ms };
-        let slot = tails.entry(log).or_insert_with(new_slot);
+        let slot = tails.entry(log_id).or_insert_with(new_slot);
         slot.used_ms = now_ms;
         for entry in entries {
             slot.tail.add(entry);
@@ -46,26 +46,36 @@ impl TailCache {
     }
 
     /// Returns a log's cached entries, starting at `base`.
-    pub(super) fn entries_from(&self, now_ms: u64, log: LogId, base: Position) -> Vec<Arc<Entry>> {
-        self.read_tail(now_ms, log, |tail| tail.entries_from(base)).unwrap_or_default()
+    pub(super) fn entries_from(
+        &self,
+        now_ms: u64,
+        log_id: LogId,
+        base: Position,
+    ) -> Vec<Arc<Entry>> {
+        self.read_tail(now_ms, log_id, |tail| tail.entries_from(base)).unwrap_or_default()
     }
 
     /// Whether the entry at `base` is cached.
-    pub(super) fn covers(&self, now_ms: u64, log: LogId, base: Position) -> bool {
-        self.read_tail(now_ms, log, |tail| tail.covers(base)).unwrap_or(false)
+    pub(super) fn covers(&self, now_ms: u64, log_id: LogId, base: Position) -> bool {
+        self.read_tail(now_ms, log_id, |tail| tail.covers(base)).unwrap_or(false)
     }
 
     /// Returns the latest cached entry of a log.
-    pub(super) fn last(&self, now_ms: u64, log: LogId) -> Option<Arc<Entry>> {
-        self.read_tail(now_ms, log, |tail| tail.last().cloned()).flatten()
+    pub(super) fn last(&self, now_ms: u64, log_id: LogId) -> Option<Arc<Entry>> {
+        self.read_tail(now_ms, log_id, |tail| tail.last().cloned()).flatten()
     }
 
     /// Calls `read` with a log's cached tail. Removes the tail if it has expired.
-    fn read_tail<T>(&self, now_ms: u64, log: LogId, read: impl Fn(&CachedTail) -> T) -> Option<T> {
+    fn read_tail<T>(
+        &self,
+        now_ms: u64,
+        log_id: LogId,
+        read: impl Fn(&CachedTail) -> T,
+    ) -> Option<T> {
         let mut tails = self.lock();
-        let slot = tails.get_mut(&log)?;
+        let slot = tails.get_mut(&log_id)?;
         if now_ms.saturating_sub(slot.created_ms) > CACHED_TAIL_AGE_MS {
-            tails.remove(&log);
+            tails.remove(&log_id);
             return None;
         }
         slot.used_ms = now_ms;
@@ -75,9 +85,9 @@ impl TailCache {
 
 fn evict_least_recently_used(tails: &mut HashMap<LogId, TailSlot>) {
     let least_recently_used =
-        tails.iter().min_by_key(|(_, slot)| slot.used_ms).map(|(log, _)| *log);
-    if let Some(log) = least_recently_used {
-        tails.remove(&log);
+        tails.iter().min_by_key(|(_, slot)| slot.used_ms).map(|(log_id, _)| *log_id);
+    if let Some(log_id) = least_recently_used {
+        tails.remove(&log_id);
     }
 }
 

@@ -53,7 +53,8 @@ impl Changes {
 }
 
 impl Logs {
-    /// Reads the entries after `from` up to and including `to`, and the state at `from`.
+    /// Reads the entries after `base_position` up to and including `last_position`, and the state
+    /// at `base_position`.
     ///
     /// # Errors
     ///
@@ -61,48 +62,55 @@ impl Logs {
     /// the entries touch too many cells, and the same errors as [`Logs::view`].
     pub(super) async fn read_changes(
         &self,
-        log: LogId,
-        from: Position,
-        to: Position,
+        log_id: LogId,
+        base_position: Position,
+        last_position: Position,
     ) -> Result<Changes, LogError> {
-        let mut view_before = self.view(log, Some(from), None).await?;
-        let operations = self.committed_operations(log, from, to).await?;
+        let mut view_before = self.view(log_id, Some(base_position), None).await?;
+        let operations = self.committed_operations(log_id, base_position, last_position).await?;
         let mut fold = Fold::new(view_before.metadata.clone());
-        fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: to })?;
+        fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: last_position })?;
         let (metadata_after, level) = fold.finish();
         let touched_cells = touched_cells(&view_before.metadata, &metadata_after, &level);
-        let before = view_before.touched_state(&touched_cells).await?;
+        let before = view_before.read_touched_cells(&touched_cells).await?;
         let import_view = view_before.with_only_level(imports_of(level));
         let imported = read_imported_cells(import_view, &operations, &metadata_after).await?;
         Ok(Changes { before, operations, imported })
     }
 
-    /// Returns the operations committed by the entries after `from` up to and including `to`.
+    /// Returns the operations committed by the entries after `base_position` up to and including
+    /// `last_position`.
     async fn committed_operations(
         &self,
-        log: LogId,
-        from: Position,
-        to: Position,
+        log_id: LogId,
+        base_position: Position,
+        last_position: Position,
     ) -> Result<Vec<Operation>, LogError> {
-        let mut cursor = EntryCursor::from(from);
+        let mut cursor = EntryCursor::from(base_position);
         let mut operations = Vec::new();
         let mut operation_bytes = 0_usize;
-        self.visit_committed(log, &mut cursor, Some(to), Some(to), |entry, mutations| {
-            if entry.position > from {
-                for operation in mutations.iter().copied().flatten() {
-                    operation_bytes = operation_bytes.saturating_add(operation.weight_bytes());
-                    operations.push(operation.clone());
+        self.visit_committed(
+            log_id,
+            &mut cursor,
+            Some(last_position),
+            Some(last_position),
+            |entry, mutations| {
+                if entry.position > base_position {
+                    for operation in mutations.iter().copied().flatten() {
+                        operation_bytes = operation_bytes.saturating_add(operation.weight_bytes());
+                        operations.push(operation.clone());
+                    }
                 }
-            }
-            if operation_bytes > MAX_REPLAY_BYTES {
-                return Err(LogError::TooLarge(WorkbookTooLarge));
-            }
-            Ok(ControlFlow::Continue(()))
-        })
+                if operation_bytes > MAX_REPLAY_BYTES {
+                    return Err(LogError::TooLarge(WorkbookTooLarge));
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        )
         .await?;
         let LogHead { head: newest, .. } = cursor.newest.ok_or(LogError::NotFound)?;
-        if newest < to {
-            return Err(LogError::NoSuchPosition { at: to, newest });
+        if newest < last_position {
+            return Err(LogError::NoSuchPosition { at: last_position, newest });
         }
         Ok(operations)
     }
@@ -131,7 +139,7 @@ async fn read_imported_cells(
         }
         let mut sheet_cells = PlacedCells::new();
         for part in TouchedCells::whole_sheet(import.extent).windows() {
-            let window_cells = import_view.stored_cells(sheet, &part.window).await?;
+            let window_cells = import_view.read_stored_cells(sheet, &part.window).await?;
             all_imports.fill(sheet, window_cells.iter().cloned())?;
             sheet_cells.extend(window_cells);
         }

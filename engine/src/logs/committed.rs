@@ -40,7 +40,7 @@ impl Logs {
     /// entry is at or after `min_position`. Stops early if `visit` breaks.
     pub(crate) async fn visit_committed(
         &self,
-        log: LogId,
+        log_id: LogId,
         cursor: &mut EntryCursor,
         last_position: Option<Position>,
         min_position: Option<Position>,
@@ -48,37 +48,60 @@ impl Logs {
     ) -> Result<(), LogError> {
         // Always require the first entry: an empty result may be stale and does not prove that the
         // log is empty.
-        let min_position = last_position.max(min_position).max(Some(Position::FIRST));
-        let mut visit_and_advance =
-            |cursor: &mut EntryCursor, entry: &Entry, mutations: &[&[Operation]]| {
-                cursor.advance_past(entry);
-                let flow = visit(entry, mutations)?;
-                let is_last = last_position == Some(entry.position);
-                Ok(if is_last { ControlFlow::Break(()) } else { flow })
-            };
-        while let Some(start) = cursor.next {
-            let mut external_entry: Option<Arc<Entry>> = None;
-            self.walk(log, start, min_position, |entry| {
-                if last_position.is_some_and(|last_position| entry.position > last_position) {
-                    return Ok(ControlFlow::Break(()));
-                }
-                if matches!(entry.content, Content::External(_)) {
-                    external_entry = Some(Arc::clone(entry));
-                    return Ok(ControlFlow::Break(()));
-                }
-                visit_and_advance(cursor, entry, &inline_operations(entry))
-            })
-            .await?;
+        let required_position = last_position.max(min_position).max(Some(Position::FIRST));
+        let mut visit_until_last = |entry: &Entry, mutations: &[&[Operation]]| {
+            let flow = visit(entry, mutations)?;
+            let is_last = last_position == Some(entry.position);
+            Ok(if is_last { ControlFlow::Break(()) } else { flow })
+        };
+        loop {
+            let next_entry = self
+                .visit_inline_entries(
+                    log_id,
+                    cursor,
+                    last_position,
+                    required_position,
+                    &mut visit_until_last,
+                )
+                .await?;
             // External bodies are fetched between walks, since visitors are synchronous.
-            let Some(entry) = external_entry else { break };
-            let external_operations = self.external_operations(&entry).await?;
+            let Some(external_entry) = next_entry else { return Ok(()) };
+            let external_operations = self.external_operations(&external_entry).await?;
             let mutations: Vec<&[Operation]> =
                 external_operations.iter().map(Vec::as_slice).collect();
-            if visit_and_advance(cursor, &entry, &mutations)?.is_break() {
-                break;
+            cursor.advance_past(&external_entry);
+            if visit_until_last(&external_entry, &mutations)?.is_break() {
+                return Ok(());
             }
         }
-        Ok(())
+    }
+
+    /// Visits entries up to the next entry with an external body, which is returned. Returns `None`
+    /// if the log, the requested range or the visitor ends before.
+    async fn visit_inline_entries(
+        &self,
+        log_id: LogId,
+        cursor: &mut EntryCursor,
+        last_position: Option<Position>,
+        required_position: Option<Position>,
+        visit: &mut (impl FnMut(&Entry, &[&[Operation]]) -> Result<ControlFlow<()>, LogError> + Send),
+    ) -> Result<Option<Arc<Entry>>, LogError> {
+        let Some(start) = cursor.next else { return Ok(None) };
+        let mut external_entry = None;
+        self.walk(log_id, start, required_position, |entry| {
+            let is_in_range = last_position.is_none_or(|last| entry.position <= last);
+            if !is_in_range {
+                return Ok(ControlFlow::Break(()));
+            }
+            if matches!(entry.content, Content::External(_)) {
+                external_entry = Some(Arc::clone(entry));
+                return Ok(ControlFlow::Break(()));
+            }
+            cursor.advance_past(entry);
+            visit(entry, &inline_operations(entry))
+        })
+        .await?;
+        Ok(external_entry)
     }
 
     /// Returns the operations committed by each mutation of an entry with an external body.

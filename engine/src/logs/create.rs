@@ -6,7 +6,7 @@ use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_log::segment::Segment;
 
-use super::{LogError, Logs};
+use super::{LogError, LogHead, Logs};
 use crate::ports::{CreateOutcome, PortError};
 
 /// Result of creating a log.
@@ -25,19 +25,26 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::Store`] if the store fails or if another log already uses the id.
-    pub async fn create(&self, log: LogId, author: Option<String>) -> Result<Created, LogError> {
+    pub async fn create(&self, log_id: LogId, author: Option<String>) -> Result<Created, LogError> {
         let created_s = self.clock.now_ms() / 1_000;
-        let first_entry = Entry::first(log, author, created_s).raise_incarnation(self.incarnation);
-        let first_segment =
-            Segment { log, num: 0, created_s, last_snapshot: None, offloaded: None, lineage: None };
+        let first_entry =
+            Entry::first(log_id, author, created_s).raise_incarnation(self.incarnation);
+        let first_segment = Segment {
+            log: log_id,
+            num: 0,
+            created_s,
+            last_snapshot: None,
+            offloaded: None,
+            lineage: None,
+        };
         let mut attempt = 1;
         loop {
             match self.segments.create(&first_segment, &first_entry).await {
-                CreateOutcome::Created => return Ok(self.cache_created(first_entry, false)),
-                CreateOutcome::Exists => return self.find_existing(&first_entry).await,
+                CreateOutcome::Created => return Ok(self.cache_created(first_entry)),
+                CreateOutcome::Exists => return self.find_existing_log(&first_entry).await,
                 CreateOutcome::Unknown(error) if attempt < MAX_PUT_ATTEMPTS => {
-                    tracing::warn!(%log, attempt, %error, "the outcome of a create is unknown");
-                    self.pause(attempt).await;
+                    tracing::warn!(log = %log_id, attempt, %error, "the outcome of a create is unknown");
+                    self.pause_before_retry(attempt).await;
                     attempt += 1;
                 }
                 CreateOutcome::Unknown(error) | CreateOutcome::Failed(error) => {
@@ -47,30 +54,27 @@ impl Logs {
         }
     }
 
-    fn cache_created(&self, first_entry: Entry, existed: bool) -> Created {
-        let created = Created {
-            head: first_entry.position,
-            incarnation: first_entry.header.incarnation,
-            existed,
-        };
+    fn cache_created(&self, first_entry: Entry) -> Created {
+        let LogHead { head, incarnation } = LogHead::of(&first_entry);
         self.cache_entries(&[first_entry.into()]);
-        created
+        Created { head, incarnation, existed: false }
     }
 
     /// Compares the stored first entry with the requested one. Ignores time, root and incarnation,
     /// which may change after creation.
-    async fn find_existing(&self, requested_entry: &Entry) -> Result<Created, LogError> {
-        let log = requested_entry.log;
-        let stored_entry = self.retry_read(|| self.entries.get(log, Position::FIRST)).await?;
+    async fn find_existing_log(&self, requested_entry: &Entry) -> Result<Created, LogError> {
+        let log_id = requested_entry.log;
+        let stored_entry = self.retry_read(|| self.entries.get(log_id, Position::FIRST)).await?;
         let Some(stored_entry) = stored_entry else {
             let message = "another create of the same log is in progress";
             return Err(LogError::Store(PortError::temporary(message)));
         };
         let is_snapshot_entry = matches!(stored_entry.content, Content::Snapshot { .. });
         if is_snapshot_entry && stored_entry.author == requested_entry.author {
-            return Ok(self.cache_created(stored_entry.as_ref().clone(), true));
+            let created = self.cache_created(stored_entry.as_ref().clone());
+            return Ok(Created { existed: true, ..created });
         }
-        let message = format!("the id {log} is already in use by another log");
+        let message = format!("the id {log_id} is already in use by another log");
         Err(LogError::Store(PortError::permanent(message)))
     }
 }

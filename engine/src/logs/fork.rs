@@ -98,7 +98,7 @@ impl Logs {
             return Err(ForkFault::TooDeep.into());
         }
         let snapshot = self.snapshot_before(source, position).await?;
-        let snapshot_position = snapshot.map(|(snapshot_position, _)| snapshot_position);
+        let snapshot_position = snapshot.map(|snapshot| snapshot.position);
         Ok(Lineage {
             source,
             position,
@@ -138,7 +138,7 @@ impl Logs {
                 return Err(LogError::Store(error));
             }
             tracing::warn!(log = %request.log, attempt = failed_attempts, %error, "a fork failed; retrying");
-            self.pause(failed_attempts).await;
+            self.pause_before_retry(failed_attempts).await;
         }
     }
 
@@ -183,10 +183,10 @@ impl Logs {
     /// For a fork of a fork, the result may be the original source.
     async fn find_owner(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
     ) -> Result<(LogId, Position), LogError> {
-        let mut owner = log;
+        let mut owner = log_id;
         let mut owner_position = position;
         loop {
             let lineage =
@@ -205,8 +205,8 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::Store`] if the store fails.
-    pub async fn forked_from(&self, log: LogId) -> Result<Option<(LogId, Position)>, LogError> {
-        let lineage = self.retry_read(|| self.lineage(log)).await?;
+    pub async fn forked_from(&self, log_id: LogId) -> Result<Option<(LogId, Position)>, LogError> {
+        let lineage = self.retry_read(|| self.lineage(log_id)).await?;
         Ok(lineage.map(|lineage| (lineage.source, lineage.position)))
     }
 
@@ -217,9 +217,9 @@ impl Logs {
     ///
     /// Returns [`LogError::NotFound`] if the log does not exist, or [`LogError::Store`] if the
     /// store fails.
-    pub async fn forks(&self, log: LogId, after: Option<u64>) -> Result<ForkPage, LogError> {
-        self.head(log, None).await?;
-        self.retry_read(|| self.segments.forks(log, after, MAX_LISTED_FORKS)).await
+    pub async fn forks(&self, log_id: LogId, after: Option<u64>) -> Result<ForkPage, LogError> {
+        self.check_exists(log_id).await?;
+        self.retry_read(|| self.segments.forks(log_id, after, MAX_LISTED_FORKS)).await
     }
 }
 

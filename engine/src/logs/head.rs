@@ -9,6 +9,7 @@ use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 
 use super::{LogError, Logs};
+use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
 
 /// Latest position of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,30 +36,30 @@ impl Logs {
     /// Returns [`LogError::NotFound`], [`LogError::Corrupt`] or [`LogError::Store`].
     pub async fn head(
         &self,
-        log: LogId,
+        log_id: LogId,
         min_position: Option<Position>,
     ) -> Result<LogHead, LogError> {
-        let cached_last = self.tails.last(self.clock.now_ms(), log);
+        let cached_last = self.tails.last(self.clock.now_ms(), log_id);
         let mut segment = match &cached_last {
             Some(entry) => entry.position.segment(),
-            None => self.current_segment(log, min_position).await?,
+            None => self.current_segment(log_id, min_position).await?,
         };
         let min_position = min_position.max(cached_last.as_ref().map(|entry| entry.position));
         let mut waits = 0;
         loop {
-            let stored_last = self.last_entry_not_before(log, segment, min_position).await?;
+            let stored_last = self.last_entry_not_before(log_id, segment, min_position).await?;
             let cached_in_segment =
                 cached_last.clone().filter(|entry| entry.position.segment() == segment);
             match newer_entry(stored_last, cached_in_segment) {
                 Some(end) if matches!(end.content, Content::EndSegment) => {
-                    segment = self.segment_after(log, &end).await?;
+                    segment = self.segment_after(log_id, &end).await?;
                 }
                 Some(last_entry) => return Ok(LogHead::of(&last_entry)),
                 // A segment's record and first entry are written in one transaction, but an
                 // eventually consistent read may see the record before the entry.
                 None if waits < MAX_READ_ATTEMPTS => {
                     waits += 1;
-                    self.pause(waits).await;
+                    self.pause_before_retry(waits).await;
                 }
                 None => {
                     let at = Position::new(segment, 0).unwrap_or(Position::FIRST);
@@ -70,19 +71,19 @@ impl Logs {
 
     /// Returns the current segment of a log with the End Segment `end`. Many segments may have
     /// followed, so the current one is found with a single read.
-    async fn segment_after(&self, log: LogId, end: &Entry) -> Result<u32, LogError> {
+    async fn segment_after(&self, log_id: LogId, end: &Entry) -> Result<u32, LogError> {
         let next_position = end.next_position().ok_or(LogError::Corrupt { at: end.position })?;
-        let newest_segments = self.newest_segments(log, Some(next_position)).await?;
+        let newest_segments = self.newest_segments(log_id, Some(next_position)).await?;
         let current_segment = newest_segments.first().map_or(0, |segment| segment.num);
         Ok(current_segment.max(next_position.segment()))
     }
 
     async fn current_segment(
         &self,
-        log: LogId,
+        log_id: LogId,
         min_position: Option<Position>,
     ) -> Result<u32, LogError> {
-        let newest_segments = self.newest_segments(log, min_position).await?;
+        let newest_segments = self.newest_segments(log_id, min_position).await?;
         newest_segments.first().map(|segment| segment.num).ok_or(LogError::NotFound)
     }
 
@@ -90,16 +91,17 @@ impl Logs {
     /// with a strongly consistent read.
     async fn last_entry_not_before(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         min_position: Option<Position>,
     ) -> Result<Option<Arc<Entry>>, LogError> {
-        let last_entry = self.retry_read(|| self.last_entry(log, segment, false)).await?;
+        let last_entry =
+            self.retry_read(|| self.last_entry(log_id, segment, EVENTUALLY_CONSISTENT)).await?;
         // If `min_position` is in a later segment, this segment has an End Segment (last entry)
         // that the first read missed.
         match last_entry {
             Some(entry) if min_position.is_none_or(|min| entry.position >= min) => Ok(Some(entry)),
-            _ => self.retry_read(|| self.last_entry(log, segment, true)).await,
+            _ => self.retry_read(|| self.last_entry(log_id, segment, STRONGLY_CONSISTENT)).await,
         }
     }
 }

@@ -12,6 +12,7 @@ use cellar_log::lineage::Lineage;
 use cellar_sheet::workbook::WorkbookDiff;
 
 use super::{LogError, Logs};
+use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
 
 /// Future of a backward read. Boxed because the read is recursive: the source of a fork may itself
 /// be a fork.
@@ -27,8 +28,8 @@ pub struct History {
 }
 
 impl Logs {
-    /// Returns at most `limit` entries from newest to oldest. Starts at `from` (inclusive), which
-    /// defaults to the latest entry.
+    /// Returns at most `limit` entries from newest to oldest. Starts at `start_position`
+    /// (inclusive), which defaults to the latest entry.
     ///
     /// # Errors
     ///
@@ -36,12 +37,12 @@ impl Logs {
     /// [`LogError::Store`].
     pub async fn history(
         &self,
-        log: LogId,
-        from: Option<Position>,
+        log_id: LogId,
+        start_position: Option<Position>,
         limit: u32,
     ) -> Result<History, LogError> {
-        let head = self.head(log, from).await?.head;
-        let start = from.unwrap_or(head);
+        let head = self.head(log_id, start_position).await?.head;
+        let start = start_position.unwrap_or(head);
         if start > head {
             return Err(LogError::NoSuchPosition { at: start, newest: head });
         }
@@ -54,76 +55,84 @@ impl Logs {
                 return Ok(History { entries, next: next_position });
             }
             let missing_count = max_entries - entries.len();
-            for entry in self.read_page_back(log, page_start, missing_count).await? {
+            for entry in self.read_page_back(log_id, page_start, missing_count).await? {
                 reply_bytes = reply_bytes.saturating_add(entry.weight_bytes());
                 // Return at least one entry, regardless of its size, so that every response makes
                 // progress.
                 if reply_bytes > MAX_REPLY_BYTES && !entries.is_empty() {
                     return Ok(History { entries, next: next_position });
                 }
-                next_position = self.position_before(log, entry.position).await?;
+                next_position = self.position_before(log_id, entry.position).await?;
                 entries.push(entry);
             }
         }
         Ok(History { entries, next: None })
     }
 
-    /// Returns one or more entries at or before `from`, from newest to oldest. Entries of a trimmed
-    /// segment are read from its offloaded copy.
+    /// Returns one or more entries at or before `start_position`, from newest to oldest. Entries of
+    /// a trimmed segment are read from its offloaded copy.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::NoSuchPosition`] if the segment ends before `from`.
+    /// Returns [`LogError::NoSuchPosition`] if the segment ends before `start_position`.
     async fn read_page_back(
         &self,
-        log: LogId,
-        from: Position,
+        log_id: LogId,
+        start_position: Position,
         max_entries: usize,
     ) -> Result<Vec<Arc<Entry>>, LogError> {
         let page_limit = u32::try_from(max_entries).unwrap_or(u32::MAX).clamp(1, MAX_PAGE_ENTRIES);
-        if let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, from)).await? {
-            return self.read_inherited_back(log, lineage, from, page_limit).await;
+        if let Some(lineage) =
+            self.retry_read(|| self.lineage_if_inherited(log_id, start_position)).await?
+        {
+            return self.read_inherited_back(log_id, lineage, start_position, page_limit).await;
         }
         // If the first read misses entries, retry with a strongly consistent read.
-        for consistent in [false, true] {
-            let read_page = || self.entries.page_back(log, from, page_limit, consistent);
+        for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
+            let read_page =
+                || self.entries.page_back(log_id, start_position, page_limit, consistent);
             let page = self.retry_read(read_page).await?;
-            let entries_newest_first = contiguous_prefix_back(&page.entries, from);
+            let entries_newest_first = contiguous_prefix_back(&page.entries, start_position);
             if !entries_newest_first.is_empty() {
                 return Ok(entries_newest_first.to_vec());
             }
         }
-        self.read_offloaded_back(log, from, max_entries.max(1)).await
+        self.read_offloaded_back(log_id, start_position, max_entries.max(1)).await
     }
 
-    /// Returns between one and `max_entries` entries at or before `from`, from newest to oldest, from the
-    /// segment's offloaded copy.
+    /// Returns between one and `max_entries` entries at or before `start_position`, from newest to
+    /// oldest, from the segment's offloaded copy.
     async fn read_offloaded_back(
         &self,
-        log: LogId,
-        from: Position,
+        log_id: LogId,
+        start_position: Position,
         max_entries: usize,
     ) -> Result<Vec<Arc<Entry>>, LogError> {
-        let segment = from.segment();
+        let segment = start_position.segment();
         // The table retains the last entry of a trimmed segment.
-        let last_entry = self.retry_read(|| self.entries.last(log, segment, true)).await?;
+        let last_entry =
+            self.retry_read(|| self.entries.last(log_id, segment, STRONGLY_CONSISTENT)).await?;
         if let Some(last_entry) = last_entry
-            && last_entry.position < from
+            && last_entry.position < start_position
         {
-            return Err(LogError::NoSuchPosition { at: from, newest: last_entry.position });
+            return Err(LogError::NoSuchPosition {
+                at: start_position,
+                newest: last_entry.position,
+            });
         }
-        let segment_entries =
-            self.retry_read(|| self.offloaded_entries(log, segment, true)).await?;
-        let segment_entries = segment_entries.ok_or(LogError::Corrupt { at: from })?;
+        let segment_entries = self
+            .retry_read(|| self.offloaded_entries(log_id, segment, STRONGLY_CONSISTENT))
+            .await?;
+        let segment_entries = segment_entries.ok_or(LogError::Corrupt { at: start_position })?;
         let entries_newest_first: Vec<Arc<Entry>> = segment_entries
             .iter()
             .rev()
-            .skip_while(|entry| entry.position > from)
+            .skip_while(|entry| entry.position > start_position)
             .take(max_entries)
             .cloned()
             .collect();
         if entries_newest_first.is_empty() {
-            return Err(LogError::Corrupt { at: from });
+            return Err(LogError::Corrupt { at: start_position });
         }
         Ok(entries_newest_first)
     }
@@ -131,29 +140,29 @@ impl Logs {
     /// Like [`Logs::read_page_back`], but for entries that a fork inherits.
     fn read_inherited_back(
         &self,
-        log: LogId,
+        log_id: LogId,
         lineage: Lineage,
-        from: Position,
+        start_position: Position,
         limit: u32,
     ) -> RecursiveRead<'_> {
         Box::pin(async move {
             let end = lineage.end_segment_position();
-            if from.segment() == end.segment() && from > end {
-                return Err(LogError::NoSuchPosition { at: from, newest: end });
+            if start_position.segment() == end.segment() && start_position > end {
+                return Err(LogError::NoSuchPosition { at: start_position, newest: end });
             }
             let mut entries_newest_first = Vec::new();
-            if from > lineage.position {
-                let end_segment = self.retry_read(|| self.get_entry(log, end)).await?;
+            if start_position > lineage.position {
+                let end_segment = self.retry_read(|| self.get_entry(log_id, end)).await?;
                 entries_newest_first.extend(end_segment);
             }
             let max_entries = usize::try_from(limit).unwrap_or(usize::MAX);
             if entries_newest_first.len() < max_entries {
-                let shared_position = from.min(lineage.position);
+                let shared_position = start_position.min(lineage.position);
                 let missing_count = max_entries - entries_newest_first.len();
                 let source_entries =
                     self.read_page_back(lineage.source, shared_position, missing_count).await?;
                 let inherited_entries =
-                    source_entries.iter().map(|entry| Arc::new(entry.with_log(log)));
+                    source_entries.iter().map(|entry| Arc::new(entry.with_log(log_id)));
                 entries_newest_first.extend(inherited_entries);
             }
             Ok(entries_newest_first)
@@ -164,14 +173,16 @@ impl Logs {
     /// End Segment (last entry) of the previous segment.
     pub(super) async fn position_before(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
     ) -> Result<Option<Position>, LogError> {
         if let Some(previous_num) = position.entry_number().checked_sub(1) {
             return Ok(Position::new(position.segment(), previous_num).ok());
         }
         let Some(previous_segment) = position.segment().checked_sub(1) else { return Ok(None) };
-        let last_entry = self.retry_read(|| self.last_entry(log, previous_segment, true)).await?;
+        let last_entry = self
+            .retry_read(|| self.last_entry(log_id, previous_segment, STRONGLY_CONSISTENT))
+            .await?;
         let last_entry = last_entry.ok_or(LogError::Corrupt { at: position })?;
         Ok(Some(last_entry.position))
     }
@@ -185,20 +196,20 @@ impl Logs {
     /// [`Logs::view`].
     pub async fn diff(
         &self,
-        log: LogId,
+        log_id: LogId,
         from: Position,
         to: Position,
     ) -> Result<WorkbookDiff, LogError> {
-        let changes = self.read_changes(log, from.min(to), from.max(to)).await?;
+        let changes = self.read_changes(log_id, from.min(to), from.max(to)).await?;
         let (older, newer) = (&changes.before, changes.after()?);
         Ok(if from <= to { older.diff(&newer) } else { newer.diff(older) })
     }
 }
 
-/// Returns the entries of a backward page, starting at `from`, up to the first gap.
-fn contiguous_prefix_back(entries: &[Arc<Entry>], from: Position) -> &[Arc<Entry>] {
+/// Returns the entries of a backward page, starting at `start_position`, up to the first gap.
+fn contiguous_prefix_back(entries: &[Arc<Entry>], start_position: Position) -> &[Arc<Entry>] {
     let mut prefix_length = 0;
-    for (entry, expected_num) in entries.iter().zip((0..=from.entry_number()).rev()) {
+    for (entry, expected_num) in entries.iter().zip((0..=start_position.entry_number()).rev()) {
         if entry.position.entry_number() != expected_num {
             break;
         }

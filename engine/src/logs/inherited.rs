@@ -15,7 +15,7 @@ use cellar_log::entry::Entry;
 use cellar_log::lineage::{Inherited, Lineage, StalePage};
 
 use super::{LogError, Logs};
-use crate::ports::{Page, PortError};
+use crate::ports::{Page, PortError, STRONGLY_CONSISTENT};
 
 /// Future of a read. Boxed because the read is recursive: the source of a fork may itself be a
 /// fork.
@@ -28,17 +28,17 @@ pub(super) struct LineageCache {
 }
 
 impl LineageCache {
-    pub(super) fn get(&self, log: LogId) -> Option<Option<Lineage>> {
+    pub(super) fn get(&self, log_id: LogId) -> Option<Option<Lineage>> {
         let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
-        lineages.get(&log).copied()
+        lineages.get(&log_id).copied()
     }
 
-    pub(super) fn insert(&self, log: LogId, lineage: Option<Lineage>) {
+    pub(super) fn insert(&self, log_id: LogId, lineage: Option<Lineage>) {
         let mut lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
-        if lineages.len() >= MAX_CACHED_LINEAGES && !lineages.contains_key(&log) {
+        if lineages.len() >= MAX_CACHED_LINEAGES && !lineages.contains_key(&log_id) {
             lineages.clear();
         }
-        lineages.insert(log, lineage);
+        lineages.insert(log_id, lineage);
     }
 }
 
@@ -46,29 +46,30 @@ impl Logs {
     /// Returns a log's lineage (its source and their last shared position), or `None` if the log is
     /// not a fork. The first call for an id that can belong to a fork costs one read unit; all
     /// other calls are free.
-    pub(super) async fn lineage(&self, log: LogId) -> Result<Option<Lineage>, PortError> {
-        if !log.may_be_fork() {
+    pub(super) async fn lineage(&self, log_id: LogId) -> Result<Option<Lineage>, PortError> {
+        if !log_id.may_be_fork() {
             return Ok(None);
         }
-        if let Some(cached_lineage) = self.lineages.get(log) {
+        if let Some(cached_lineage) = self.lineages.get(log_id) {
             return Ok(cached_lineage);
         }
         // The read is strongly consistent: a missed lineage would make inherited positions look
         // free.
-        let Some(first_segment) = self.segments.segment(log, 0, true).await? else {
+        let Some(first_segment) = self.segments.segment(log_id, 0, STRONGLY_CONSISTENT).await?
+        else {
             return Ok(None);
         };
-        self.lineages.insert(log, first_segment.lineage);
+        self.lineages.insert(log_id, first_segment.lineage);
         Ok(first_segment.lineage)
     }
 
     /// Returns the log's lineage if the log inherits the entry at `position`.
     pub(super) async fn lineage_if_inherited(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
     ) -> Result<Option<Lineage>, PortError> {
-        Ok(self.lineage(log).await?.filter(|lineage| lineage.inherits(position)))
+        Ok(self.lineage(log_id).await?.filter(|lineage| lineage.inherits(position)))
     }
 
     /// Returns the original log of a fork family. Snapshot objects of all logs in the family are
@@ -77,9 +78,9 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::Store`] if the store fails.
-    pub async fn family(&self, log: LogId) -> Result<LogId, LogError> {
-        let lineage = self.retry_read(|| self.lineage(log)).await?;
-        Ok(lineage.map_or(log, |lineage| lineage.family))
+    pub async fn family(&self, log_id: LogId) -> Result<LogId, LogError> {
+        let lineage = self.retry_read(|| self.lineage(log_id)).await?;
+        Ok(lineage.map_or(log_id, |lineage| lineage.family))
     }
 
     /// Returns the first writable position of a log: the position after the inherited entries of a
@@ -88,41 +89,41 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::Store`] if the store fails.
-    pub(crate) async fn first_own(&self, log: LogId) -> Result<Position, LogError> {
-        let lineage = self.retry_read(|| self.lineage(log)).await?;
+    pub(crate) async fn first_own(&self, log_id: LogId) -> Result<Position, LogError> {
+        let lineage = self.retry_read(|| self.lineage(log_id)).await?;
         Ok(lineage.and_then(|lineage| lineage.first_own_position()).unwrap_or(Position::FIRST))
     }
 
     /// Returns one page of inherited entries. See [`Logs::read_page`].
     pub(super) fn inherited_page(
         &self,
-        log: LogId,
+        log_id: LogId,
         lineage: Lineage,
-        from: Position,
+        start_position: Position,
         consistent: bool,
     ) -> RecursiveRead<'_, Page> {
         Box::pin(async move {
-            if from > lineage.end_segment_position() {
+            if start_position > lineage.end_segment_position() {
                 return Ok(Page { entries: Vec::new(), more: false });
             }
             // A fork's End Segment (last entry of a segment) is not stored but derived from the
             // last shared entry.
-            let source_start = from.min(lineage.position);
-            for consistent in [consistent, true] {
+            let source_start = start_position.min(lineage.position);
+            for consistent in [consistent, STRONGLY_CONSISTENT] {
                 let page = self.read_page(lineage.source, source_start, consistent).await?;
-                match lineage.inherited_page(log, source_start, &page.entries, page.more) {
+                match lineage.inherited_page(log_id, source_start, &page.entries, page.more) {
                     Ok(Inherited { mut entries, has_more }) => {
-                        entries.retain(|entry| entry.position >= from);
+                        entries.retain(|entry| entry.position >= start_position);
                         return Ok(Page { entries, more: has_more });
                     }
                     Err(StalePage) => {
-                        tracing::debug!(%log, read_from = %source_start, "a page of the source was stale");
+                        tracing::debug!(log = %log_id, read_from = %source_start, "a page of the source was stale");
                     }
                 }
             }
             let Lineage { source, position, .. } = lineage;
             Err(PortError::permanent(format!(
-                "the source {source} of the fork {log} has no entry at {position}, where it was forked"
+                "the source {source} of the fork {log_id} has no entry at {position}, where it was forked"
             )))
         })
     }
@@ -131,18 +132,18 @@ impl Logs {
     /// consistent.
     pub(super) async fn get_entry(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        match self.lineage_if_inherited(log, position).await? {
-            None => self.entries.get(log, position).await,
-            Some(lineage) => self.inherited_entry(log, lineage, position).await,
+        match self.lineage_if_inherited(log_id, position).await? {
+            None => self.entries.get(log_id, position).await,
+            Some(lineage) => self.inherited_entry(log_id, lineage, position).await,
         }
     }
 
     fn inherited_entry(
         &self,
-        log: LogId,
+        log_id: LogId,
         lineage: Lineage,
         position: Position,
     ) -> RecursiveRead<'_, Option<Arc<Entry>>> {
@@ -154,9 +155,9 @@ impl Logs {
             let shared_entry = self.get_anywhere(lineage.source, shared_position).await?;
             let Some(shared_entry) = shared_entry else { return Ok(None) };
             let inherited_entry = if position == shared_position {
-                shared_entry.with_log(log)
+                shared_entry.with_log(log_id)
             } else {
-                lineage.end_segment_after(log, &shared_entry)
+                lineage.end_segment_after(log_id, &shared_entry)
             };
             Ok(Some(Arc::new(inherited_entry)))
         })
@@ -166,56 +167,56 @@ impl Logs {
     /// read is strongly consistent.
     pub(super) async fn get_anywhere(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        if let Some(entry) = self.get_entry(log, position).await? {
+        if let Some(entry) = self.get_entry(log_id, position).await? {
             return Ok(Some(entry));
         }
-        let page = self.read_page(log, position, true).await?;
+        let page = self.read_page(log_id, position, STRONGLY_CONSISTENT).await?;
         Ok(page.entries.into_iter().find(|entry| entry.position == position))
     }
 
     /// Returns the latest entry of a segment.
     pub(super) async fn last_entry(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         consistent: bool,
     ) -> Result<Option<Arc<Entry>>, PortError> {
         let segment_start = Position::new(segment, 0).unwrap_or(Position::FIRST);
-        match self.lineage_if_inherited(log, segment_start).await? {
-            None => self.entries.last(log, segment, consistent).await,
+        match self.lineage_if_inherited(log_id, segment_start).await? {
+            None => self.entries.last(log_id, segment, consistent).await,
             Some(lineage) if segment == lineage.position.segment() => {
-                self.inherited_entry(log, lineage, lineage.end_segment_position()).await
+                self.inherited_entry(log_id, lineage, lineage.end_segment_position()).await
             }
             // This segment precedes the last shared entry's segment, so it is closed. Trimming
             // retains its End Segment (last entry).
-            Some(lineage) => self.inherited_last_entry(log, lineage.source, segment).await,
+            Some(lineage) => self.inherited_last_entry(log_id, lineage.source, segment).await,
         }
     }
 
     fn inherited_last_entry(
         &self,
-        log: LogId,
+        log_id: LogId,
         source: LogId,
         segment: u32,
     ) -> RecursiveRead<'_, Option<Arc<Entry>>> {
         Box::pin(async move {
-            let source_entry = self.last_entry(source, segment, true).await?;
-            Ok(source_entry.map(|entry| Arc::new(entry.with_log(log))))
+            let source_entry = self.last_entry(source, segment, STRONGLY_CONSISTENT).await?;
+            Ok(source_entry.map(|entry| Arc::new(entry.with_log(log_id))))
         })
     }
 
     /// Returns an error if `position` is inherited, since a fork must not write there.
     pub(super) async fn check_not_inherited(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
     ) -> Result<(), PortError> {
-        if self.lineage_if_inherited(log, position).await?.is_some() {
+        if self.lineage_if_inherited(log_id, position).await?.is_some() {
             return Err(PortError::permanent(format!(
-                "the fork {log} cannot write at {position}, which it inherits"
+                "the fork {log_id} cannot write at {position}, which it inherits"
             )));
         }
         Ok(())

@@ -12,6 +12,7 @@ use cellar_log::segment::Segment;
 
 use super::walk::WalkEnd;
 use super::{LogError, LogHead, Logs};
+use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
 
 /// Number of latest segments that a read needs: the current segment and its predecessor.
 const NEWEST_SEGMENTS: u8 = 2;
@@ -40,13 +41,13 @@ impl Logs {
     /// Returns [`LogError::NotFound`], [`LogError::Corrupt`] or [`LogError::Store`].
     pub async fn load(
         &self,
-        log: LogId,
+        log_id: LogId,
         min_position: Option<Position>,
     ) -> Result<Loaded, LogError> {
-        let mut newest_segments = self.newest_segments(log, min_position).await?;
+        let mut newest_segments = self.newest_segments(log_id, min_position).await?;
         if matches!(plan_load(&newest_segments), LoadPlan::Corrupt { .. }) {
             // The read may be stale, so report corruption only after a strongly consistent read.
-            newest_segments = self.read_newest_segments(log, true).await?;
+            newest_segments = self.read_newest_segments(log_id, STRONGLY_CONSISTENT).await?;
         }
         let start = match plan_load(&newest_segments) {
             LoadPlan::From(position) => position,
@@ -56,7 +57,7 @@ impl Logs {
                 return Err(LogError::Corrupt { at });
             }
         };
-        let loaded = match self.collect(log, start, min_position, FirstEntry::Included).await {
+        let loaded = match self.collect(log_id, start, min_position, FirstEntry::Included).await {
             Err(LogError::NoSuchPosition { .. }) => return Err(LogError::Corrupt { at: start }),
             loaded => loaded?,
         };
@@ -66,18 +67,18 @@ impl Logs {
         if !has_snapshot || start == Position::FIRST {
             return Ok(loaded);
         }
-        let root_key = self.finished_root_key(log, start).await?;
+        let root_key = self.finished_root_key(log_id, start).await?;
         Ok(Loaded { root: Some(root_key), ..loaded })
     }
 
-    /// Returns the root key of the finished snapshot at `position`. The root is added to an existing
-    /// entry, so cached entries and eventually consistent reads may lack it.
+    /// Returns the root key of the finished snapshot at `position`. The root is added to an
+    /// existing entry, so cached entries and eventually consistent reads may lack it.
     pub(super) async fn finished_root_key(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
     ) -> Result<String, LogError> {
-        let entry = self.retry_read(|| self.get_entry(log, position)).await?;
+        let entry = self.retry_read(|| self.get_entry(log_id, position)).await?;
         match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root: Some(root_key), .. }) => Ok(root_key.clone()),
             _ => Err(LogError::Corrupt { at: position }),
@@ -90,16 +91,16 @@ impl Logs {
     ///
     /// Returns [`LogError::Reload`] if the client is too far behind or if `after` is not in the
     /// log, and the same errors as [`Logs::load`].
-    pub async fn update(&self, log: LogId, after: Position) -> Result<Loaded, LogError> {
-        if !self.tails.covers(self.clock.now_ms(), log, after) {
-            let newest_segments = self.newest_segments(log, Some(after)).await?;
+    pub async fn update(&self, log_id: LogId, after: Position) -> Result<Loaded, LogError> {
+        if !self.tails.covers(self.clock.now_ms(), log_id, after) {
+            let newest_segments = self.newest_segments(log_id, Some(after)).await?;
             match plan_update(&newest_segments, after) {
                 UpdatePlan::ReadOn => {}
                 UpdatePlan::NoLog => return Err(LogError::NotFound),
                 UpdatePlan::Reload => return Err(LogError::Reload),
             }
         }
-        match self.collect(log, after, Some(after), FirstEntry::Excluded).await {
+        match self.collect(log_id, after, Some(after), FirstEntry::Excluded).await {
             // The log has no entry at `after`, so the client has read a different version of the
             // log.
             Err(LogError::NoSuchPosition { .. }) => Err(LogError::Reload),
@@ -111,29 +112,29 @@ impl Logs {
     /// strongly consistent read.
     pub(super) async fn newest_segments(
         &self,
-        log: LogId,
+        log_id: LogId,
         min_position: Option<Position>,
     ) -> Result<Vec<Segment>, LogError> {
-        let newest_segments = self.read_newest_segments(log, false).await?;
+        let newest_segments = self.read_newest_segments(log_id, EVENTUALLY_CONSISTENT).await?;
         let min_segment = min_position.map_or(0, Position::segment);
         match newest_segments.first() {
             Some(current_segment) if current_segment.num >= min_segment => Ok(newest_segments),
-            _ => self.read_newest_segments(log, true).await,
+            _ => self.read_newest_segments(log_id, STRONGLY_CONSISTENT).await,
         }
     }
 
     async fn read_newest_segments(
         &self,
-        log: LogId,
+        log_id: LogId,
         consistent: bool,
     ) -> Result<Vec<Segment>, LogError> {
-        self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, consistent)).await
+        self.retry_read(|| self.segments.newest(log_id, NEWEST_SEGMENTS, consistent)).await
     }
 
     /// Collects the entries that follow `start` until the response is full.
     async fn collect(
         &self,
-        log: LogId,
+        log_id: LogId,
         start: Position,
         min_position: Option<Position>,
         first_entry: FirstEntry,
@@ -141,25 +142,26 @@ impl Logs {
         let mut collector = ReplyCollector::new(start, first_entry);
         let min_position = min_position.max(Some(start));
         let walk_end =
-            self.walk(log, start, min_position, |entry| Ok(collector.add(entry))).await?;
-        self.finish_reply(log, walk_end, collector).await
+            self.walk(log_id, start, min_position, |entry| Ok(collector.add(entry))).await?;
+        self.finish_reply(log_id, walk_end, collector).await
     }
 
     /// Collects the entries after `after` with strongly consistent reads.
     pub(super) async fn collect_consistently(
         &self,
-        log: LogId,
+        log_id: LogId,
         after: Position,
     ) -> Result<Loaded, LogError> {
         let mut collector = ReplyCollector::new(after, FirstEntry::Excluded);
-        let walk_end = self.walk_consistently(log, after, |entry| Ok(collector.add(entry))).await?;
-        self.finish_reply(log, walk_end, collector).await
+        let walk_end =
+            self.walk_consistently(log_id, after, |entry| Ok(collector.add(entry))).await?;
+        self.finish_reply(log_id, walk_end, collector).await
     }
 
     /// Builds the response. A truncated response requires one more read to find the log's head.
     async fn finish_reply(
         &self,
-        log: LogId,
+        log_id: LogId,
         walk_end: WalkEnd,
         collector: ReplyCollector,
     ) -> Result<Loaded, LogError> {
@@ -167,11 +169,17 @@ impl Logs {
         let Some(last_read) = newest else {
             return Err(LogError::NoSuchPosition { at: start, newest: start });
         };
-        let (LogHead { head, incarnation }, next) = match walk_end {
-            WalkEnd::EndOfLog => (last_read, None),
-            WalkEnd::Stopped => (self.head(log, Some(last_read.head)).await?, Some(last_read.head)),
-        };
-        Ok(Loaded { root: None, entries, head, incarnation, next })
+        match walk_end {
+            WalkEnd::EndOfLog => {
+                let LogHead { head, incarnation } = last_read;
+                Ok(Loaded { root: None, entries, head, incarnation, next: None })
+            }
+            WalkEnd::Stopped => {
+                let next = Some(last_read.head);
+                let LogHead { head, incarnation } = self.head(log_id, next).await?;
+                Ok(Loaded { root: None, entries, head, incarnation, next })
+            }
+        }
     }
 }
 

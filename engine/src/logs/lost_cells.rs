@@ -66,8 +66,8 @@ impl Logs {
     /// # Errors
     ///
     /// Returns the same errors as [`Logs::view`].
-    pub async fn lost_cells(&self, log: LogId) -> Result<LostCells, LogError> {
-        let mut view = self.view(log, None, None).await?;
+    pub async fn lost_cells(&self, log_id: LogId) -> Result<LostCells, LogError> {
+        let mut view = self.view(log_id, None, None).await?;
         let tabs = view.metadata.tabs.clone();
         let mut search = LostCellSearch::default();
         for sheet in tabs.order() {
@@ -90,14 +90,14 @@ impl Logs {
     /// [`Refusal::Contention`] if every attempt conflicted with other edits.
     pub async fn replace_lost_cells(
         &self,
-        log: LogId,
+        log_id: LogId,
         author: &str,
     ) -> Result<ReplacedCells, LogError> {
         let mut replaced = ReplacedCells { cells: Vec::new(), more: false, positions: Vec::new() };
         for _ in 0..MAX_RESOLVE_ATTEMPTS {
-            let lost_cells = self.lost_cells(log).await?;
+            let lost_cells = self.lost_cells(log_id).await?;
             replaced.more = lost_cells.more;
-            match self.append_replacements(log, author, lost_cells, &mut replaced).await {
+            match self.append_replacements(log_id, author, lost_cells, &mut replaced).await {
                 Ok(()) => return Ok(replaced),
                 Err(LogError::Refused(Refusal::StaleResolution { .. })) => {}
                 Err(error) => return Err(error),
@@ -110,7 +110,7 @@ impl Logs {
     /// search.
     async fn append_replacements(
         &self,
-        log: LogId,
+        log_id: LogId,
         author: &str,
         lost_cells: LostCells,
         replaced: &mut ReplacedCells,
@@ -120,7 +120,8 @@ impl Logs {
             let client = ClientKey(self.random.next().to_be_bytes());
             let author = Some(author.to_owned());
             let edit = lost_cells_edit(&cell_group);
-            let request = Request::directly_after(log, client, author, incarnation, position, edit);
+            let request =
+                Request::directly_after(log_id, client, author, incarnation, position, edit);
             let appended = self.append(request).await?;
             // If another client appends after this entry, the next request is rejected as stale.
             if let Some(new_position) = appended.results.first().and_then(|result| result.position)
@@ -154,7 +155,7 @@ impl LostCellSearch {
             && let Some(rows) = bands.next_rows()
         {
             let window = Window { rows, columns: 0..extent.columns };
-            let tile = view.tile(sheet, &window).await?;
+            let tile = view.merged_tile(sheet, &window).await?;
             bands.adapt_height(tile.cells());
             for tile_cell in stored_cells(&tile) {
                 let Some(hash) = tile_cell.long_text else { continue };

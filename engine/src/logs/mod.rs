@@ -48,6 +48,7 @@ pub use pull::{PullDelta, PullOutcome};
 pub use push::{PushClient, Pushing};
 pub use upkeep::UpkeepOutcome;
 pub use uploads::{Completion, UploadFault};
+pub use urls::ChunkUrls;
 pub use view::View;
 pub use workbook::WorkbookRead;
 
@@ -58,11 +59,12 @@ use std::future::Future;
 use std::sync::Arc;
 
 use cellar_base::backoff::full_jitter_ms;
+use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_READ_ATTEMPTS;
 use cellar_log::append::Inputs;
 use cellar_log::entry::{Entry, FIRST_INCARNATION};
 
-use crate::ports::{Blobs, Clock, Entries, NoPokes, Pokes, PortError, Random, Segments};
+use crate::ports::{BlobKey, Blobs, Clock, Entries, NoPokes, Pokes, PortError, Random, Segments};
 use crate::snapshots::ObjectStore;
 use cached_tails::TailCache;
 use inherited::LineageCache;
@@ -143,8 +145,14 @@ impl Logs {
 
     /// Waits before a retry, with exponential backoff and full jitter. `attempt` is 1 for the first
     /// retry.
-    async fn pause(&self, attempt: u32) {
+    async fn pause_before_retry(&self, attempt: u32) {
         self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
+    }
+
+    /// Returns [`LogError::NotFound`] if the log does not exist.
+    async fn check_exists(&self, log_id: LogId) -> Result<(), LogError> {
+        self.head(log_id, None).await?;
+        Ok(())
     }
 
     /// Caches entries of a log that were read or written.
@@ -159,6 +167,10 @@ impl Logs {
     {
         retry_temporary_errors(self.clock.as_ref(), self.random.as_ref(), send_read).await
     }
+}
+
+fn blob_key(key: impl Into<String>) -> Result<BlobKey, LogError> {
+    BlobKey::new(key).map_err(|error| LogError::Store(PortError::from_permanent(error)))
 }
 
 /// Runs an idempotent request, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in

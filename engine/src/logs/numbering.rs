@@ -24,17 +24,17 @@ pub(super) struct LastIdCache {
 
 impl LastIdCache {
     /// Returns the cached id of a client's last mutation, or 0 if it is not cached.
-    pub(super) fn last_id(&self, log: LogId, client: ClientKey) -> u64 {
+    pub(super) fn last_id(&self, log_id: LogId, client: ClientKey) -> u64 {
         let last_ids = self.last_ids.lock().unwrap_or_else(PoisonError::into_inner);
-        last_ids.get(&(log, client)).copied().unwrap_or(0)
+        last_ids.get(&(log_id, client)).copied().unwrap_or(0)
     }
 
-    pub(super) fn raise(&self, log: LogId, client: ClientKey, last_id: u64) {
+    pub(super) fn raise(&self, log_id: LogId, client: ClientKey, last_id: u64) {
         let mut last_ids = self.last_ids.lock().unwrap_or_else(PoisonError::into_inner);
-        if last_ids.len() >= MAX_CACHED_CLIENTS && !last_ids.contains_key(&(log, client)) {
+        if last_ids.len() >= MAX_CACHED_CLIENTS && !last_ids.contains_key(&(log_id, client)) {
             last_ids.clear();
         }
-        let cached_id = last_ids.entry((log, client)).or_insert(0);
+        let cached_id = last_ids.entry((log_id, client)).or_insert(0);
         *cached_id = last_id.max(*cached_id);
     }
 }
@@ -43,20 +43,20 @@ impl Logs {
     /// Computes a client's last mutation id from the latest root and the entries after it.
     pub(super) async fn look_up_last_id(
         &self,
-        log: LogId,
+        log_id: LogId,
         client: ClientKey,
     ) -> Result<LookedUp, LogError> {
-        let root = self.root_for(log, None, None).await?;
+        let root = self.find_base_root(log_id, None, None).await?;
         let mut last_id = match &root {
             None => None,
             Some(root) => {
-                let root_clients = self.root_clients(log, root).await?;
+                let root_clients = self.root_clients(log_id, root).await?;
                 root_clients.get(client).map(|mutation| mutation.id)
             }
         };
         let start = root.map_or(Position::FIRST, |root| root.position);
         let mut newest = None;
-        self.walk_consistently(log, start, |entry| {
+        self.walk_consistently(log_id, start, |entry| {
             if let Some((entry_client, _, last_id_of_entry)) = entry.mutation_ids()
                 && entry_client == client
             {
@@ -73,14 +73,14 @@ impl Logs {
     /// Returns each client's last mutation id as stored in a root.
     pub(super) async fn root_clients(
         &self,
-        log: LogId,
+        log_id: LogId,
         root: &Root,
     ) -> Result<ClientMap, LogError> {
-        let family = self.family(log).await?;
+        let family = self.family(log_id).await?;
         let mut objects = Objects::default();
         let read_clients = |objects: &Objects| Ok(view::clients(root, objects));
         let clients = self.objects.load_until_ready(family, &mut objects, read_clients).await;
-        self.roots.invalidate_on_error(log, clients.map_err(LogError::from))
+        self.roots.invalidate_on_error(log_id, clients.map_err(LogError::from))
     }
 }
 

@@ -24,26 +24,27 @@ pub(super) struct OffloadedCache {
 pub(super) type SegmentEntries = Arc<Vec<Arc<Entry>>>;
 
 impl Logs {
-    /// Returns one page of a segment in ascending order, starting at `from` (inclusive). If the
-    /// page in the table has a gap and the segment has an offloaded copy, the page is read from the
-    /// copy. Inherited entries are read from the fork's source.
+    /// Returns one page of a segment in ascending order, starting at `start_position` (inclusive).
+    /// If the page in the table has a gap and the segment has an offloaded copy, the page is read
+    /// from the copy. Inherited entries are read from the fork's source.
     pub(super) async fn read_page(
         &self,
-        log: LogId,
-        from: Position,
+        log_id: LogId,
+        start_position: Position,
         consistent: bool,
     ) -> Result<Page, PortError> {
-        if let Some(lineage) = self.lineage_if_inherited(log, from).await? {
-            return self.inherited_page(log, lineage, from, consistent).await;
+        if let Some(lineage) = self.lineage_if_inherited(log_id, start_position).await? {
+            return self.inherited_page(log_id, lineage, start_position, consistent).await;
         }
-        let page = self.entries.page(log, from, consistent).await?;
-        let starts_at_from = page.entries.first().is_none_or(|entry| entry.position == from);
+        let page = self.entries.page(log_id, start_position, consistent).await?;
+        let starts_at_from =
+            page.entries.first().is_none_or(|entry| entry.position == start_position);
         let has_gap = contiguous_prefix(&page.entries).len() < page.entries.len();
         if starts_at_from && !has_gap {
             return Ok(page);
         }
-        match self.offloaded_entries(log, from.segment(), consistent).await? {
-            Some(offloaded_entries) => Ok(offloaded_page(&offloaded_entries, from)),
+        match self.offloaded_entries(log_id, start_position.segment(), consistent).await? {
+            Some(offloaded_entries) => Ok(offloaded_page(&offloaded_entries, start_position)),
             None => Ok(page),
         }
     }
@@ -52,16 +53,16 @@ impl Logs {
     /// if the copy is missing or damaged, since retries would not help.
     pub(super) async fn offloaded_entries(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         consistent: bool,
     ) -> Result<Option<SegmentEntries>, PortError> {
-        let record = self.segments.segment(log, segment, consistent).await?;
+        let record = self.segments.segment(log_id, segment, consistent).await?;
         let Some(object_key) = record.and_then(|record| record.offloaded) else { return Ok(None) };
         if let Some(cached_entries) = self.last_offloaded.get(&object_key) {
             return Ok(Some(cached_entries));
         }
-        match read_offloaded(self.blobs.as_ref(), log, segment, &object_key).await? {
+        match read_offloaded(self.blobs.as_ref(), log_id, segment, &object_key).await? {
             OffloadedRead::Whole(entries) => {
                 let raise_incarnation = |entry: Arc<Entry>| {
                     Arc::new(Arc::unwrap_or_clone(entry).raise_incarnation(self.incarnation))
@@ -71,17 +72,17 @@ impl Logs {
                 Ok(Some(entries))
             }
             OffloadedRead::Unusable(reason) => {
-                tracing::error!(%log, segment, object = object_key, reason, "the offloaded segment is unusable");
+                tracing::error!(log = %log_id, segment, object = object_key, reason, "the offloaded segment is unusable");
                 Ok(None)
             }
         }
     }
 }
 
-/// Returns one page of a segment's entries, starting at `from`.
-fn offloaded_page(segment_entries: &[Arc<Entry>], from: Position) -> Page {
+/// Returns one page of a segment's entries, starting at `start_position`.
+fn offloaded_page(segment_entries: &[Arc<Entry>], start_position: Position) -> Page {
     let page_limit = usize::try_from(MAX_PAGE_ENTRIES).unwrap_or(usize::MAX);
-    let skipped_count = segment_entries.partition_point(|entry| entry.position < from);
+    let skipped_count = segment_entries.partition_point(|entry| entry.position < start_position);
     let remaining_entries = segment_entries.get(skipped_count..).unwrap_or_default();
     let more = remaining_entries.len() > page_limit;
     Page { entries: remaining_entries.iter().take(page_limit).cloned().collect(), more }
@@ -115,7 +116,7 @@ pub(crate) enum OffloadedRead {
 /// instead of [`OffloadedRead::Unusable`], since a newer release can read the copy.
 pub(crate) async fn read_offloaded(
     blobs: &dyn crate::ports::Blobs,
-    log: LogId,
+    log_id: LogId,
     segment: u32,
     object_key: &str,
 ) -> Result<OffloadedRead, PortError> {
@@ -144,20 +145,20 @@ pub(crate) async fn read_offloaded(
         Err(fault) => return unusable(fault.to_string()),
     };
     let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
-    if is_complete_segment(&entries, log, segment) {
+    if is_complete_segment(&entries, log_id, segment) {
         Ok(OffloadedRead::Whole(entries))
     } else {
         unusable("the object does not contain every entry of the segment".to_owned())
     }
 }
 
-/// Whether `entries` is a complete closed segment of `log`: all entries from the first one to the
-/// End Segment (last entry), without gaps.
-pub(crate) fn is_complete_segment(entries: &[Arc<Entry>], log: LogId, segment: u32) -> bool {
+/// Whether `entries` is a complete closed segment of `log_id`: all entries from the first one to
+/// the End Segment (last entry), without gaps.
+pub(crate) fn is_complete_segment(entries: &[Arc<Entry>], log_id: LogId, segment: u32) -> bool {
     let start = Position::new(segment, 0).ok();
     let is_closed = entries.last().is_some_and(|last| matches!(last.content, Content::EndSegment));
     entries.first().map(|entry| entry.position) == start
-        && entries.iter().all(|entry| entry.log == log)
+        && entries.iter().all(|entry| entry.log == log_id)
         && contiguous_prefix(entries).len() == entries.len()
         && is_closed
 }

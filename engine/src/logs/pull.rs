@@ -50,29 +50,29 @@ impl Logs {
     /// Returns the same errors as [`Logs::load`].
     pub async fn pull(
         &self,
-        log: LogId,
+        log_id: LogId,
         subject: SubjectKey,
         group: &str,
         cookie: Option<Cookie>,
     ) -> Result<PullOutcome, LogError> {
         let client_ids = ClientIds::new(subject, group);
         let Some(cookie) = cookie else {
-            return self.pull_from_snapshot(log, client_ids, None).await;
+            return self.pull_from_snapshot(log_id, client_ids, None).await;
         };
-        if cookie.log != log {
+        if cookie.log != log_id {
             return Ok(PullOutcome::UnknownCookie);
         }
-        let loaded = match self.collect_consistently(log, cookie.position).await {
+        let loaded = match self.collect_consistently(log_id, cookie.position).await {
             Ok(loaded) => Some(loaded),
             Err(LogError::NoSuchPosition { .. }) => None,
             Err(error) => return Err(error),
         };
         let newest = loaded.as_ref().map(|loaded| newest_after(&cookie, loaded));
         let has_new_entries = newest.is_some_and(|(position, _)| position > cookie.position);
-        let (snapshot, needs_reload) = if has_new_entries {
-            self.snapshot_and_distance(log, cookie.position).await?
+        let ReloadAdvice { snapshot, needs_reload } = if has_new_entries {
+            self.advise_reload(log_id, cookie.position).await?
         } else {
-            (None, false)
+            ReloadAdvice { snapshot: None, needs_reload: false }
         };
         match (plan_pull(&cookie, newest, snapshot), loaded) {
             (PullPlan::Unchanged, _) => Ok(PullOutcome::Nothing(cookie)),
@@ -81,49 +81,57 @@ impl Logs {
                 Ok(PullOutcome::Since(pull_delta(cookie, client_ids, loaded.entries, more)))
             }
             (PullPlan::EntriesSince | PullPlan::FromSnapshot, _) => {
-                self.pull_from_snapshot(log, client_ids, Some(cookie.position)).await
+                self.pull_from_snapshot(log_id, client_ids, Some(cookie.position)).await
             }
             (PullPlan::UnknownState, _) => Ok(PullOutcome::UnknownCookie),
         }
     }
 
-    /// Returns the latest finished snapshot, and whether a client at `after` must reload from it
-    /// because too many entries follow `after`.
-    async fn snapshot_and_distance(
+    /// Returns the latest finished snapshot, and whether a client at `client_position` must reload
+    /// from it.
+    async fn advise_reload(
         &self,
-        log: LogId,
-        after: Position,
-    ) -> Result<(Option<Position>, bool), LogError> {
-        let newest_segments = self.newest_segments(log, Some(after)).await?;
+        log_id: LogId,
+        client_position: Position,
+    ) -> Result<ReloadAdvice, LogError> {
+        let newest_segments = self.newest_segments(log_id, Some(client_position)).await?;
         let snapshot = match plan_load(&newest_segments) {
             LoadPlan::From(start) if start != Position::FIRST => Some(start),
             _ => None,
         };
-        let needs_reload = plan_update(&newest_segments, after) == UpdatePlan::Reload;
-        Ok((snapshot, needs_reload))
+        let needs_reload = plan_update(&newest_segments, client_position) == UpdatePlan::Reload;
+        Ok(ReloadAdvice { snapshot, needs_reload })
     }
 
     async fn pull_from_snapshot(
         &self,
-        log: LogId,
+        log_id: LogId,
         mut client_ids: ClientIds,
         min_position: Option<Position>,
     ) -> Result<PullOutcome, LogError> {
         let Loaded { root: root_key, entries, incarnation, next, .. } =
-            self.load(log, min_position).await?;
+            self.load(log_id, min_position).await?;
         let start = entries.first().map_or(Position::FIRST, |entry| entry.position);
         let snapshot = match &root_key {
             Some(root_key) => {
                 let root = self.objects.root(root_key).await?;
-                client_ids.add_root(&self.root_clients(log, &root).await?);
+                client_ids.add_root(&self.root_clients(log_id, &root).await?);
                 Some(start)
             }
             None => None,
         };
-        let cookie = Cookie { log, incarnation, position: start, snapshot };
+        let cookie = Cookie { log: log_id, incarnation, position: start, snapshot };
         let news = pull_delta(cookie, client_ids, entries, next.is_some());
         Ok(PullOutcome::Reset { root: root_key, news })
     }
+}
+
+/// Whether and from where a client should reload the spreadsheet.
+struct ReloadAdvice {
+    /// Position of the latest finished snapshot.
+    snapshot: Option<Position>,
+    /// Whether too many entries follow the client's position.
+    needs_reload: bool,
 }
 
 /// Builds the response with the entries after `cookie` and the next cookie.

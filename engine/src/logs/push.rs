@@ -38,22 +38,22 @@ impl Logs {
         client: &PushClient,
         run: Run,
     ) -> Result<PushOutcome, LogError> {
-        let log = pushing.log;
+        let log_id = pushing.log;
         let author = pushing.author.clone();
         let key_and_name = (client.key, client.name.clone());
-        let cached_last_id = self.last_ids.last_id(log, client.key);
+        let cached_last_id = self.last_ids.last_id(log_id, client.key);
         let rules = PushRules::default();
         let (mut push, mut action) =
-            RunPush::begin(log, key_and_name, author, cached_last_id, run, rules);
+            RunPush::begin(log_id, key_and_name, author, cached_last_id, run, rules);
         loop {
             let event = match action {
                 PushAction::Append(request) => to_push_event(self.append(request).await)?,
                 PushAction::LookUp => {
-                    PushEvent::LookedUp(self.look_up_last_id(log, client.key).await?)
+                    PushEvent::LookedUp(self.look_up_last_id(log_id, client.key).await?)
                 }
                 PushAction::GiveUp => return Err(LogError::Refused(Refusal::Contention)),
                 PushAction::Finish(outcome) => {
-                    self.last_ids.raise(log, client.key, outcome.last_id);
+                    self.last_ids.raise(log_id, client.key, outcome.last_id);
                     return Ok(outcome);
                 }
             };

@@ -25,25 +25,27 @@ impl Logs {
         request: Request,
         resolution_request: ResolutionRequest,
     ) -> Result<Appended, LogError> {
-        let log = request.log();
+        let log_id = request.log();
         // If this request is a retry, the log already contains its mutation, even if the current
         // state no longer allows the mutation.
-        if self.has_mutation(log, resolution_request).await? {
-            return self.append_unchecked(request).await;
+        if self.has_mutation(log_id, resolution_request).await? {
+            return self.append_unresolved(request).await;
         }
-        let mut resolver = match self.begin_resolution(log, resolution_request).await {
+        let mut resolver = match self.begin_resolution(log_id, resolution_request).await {
             Ok(resolver) => resolver,
-            Err(error) if is_unreadable(&error) => return self.append_unchecked(request).await,
+            Err(error) if is_unreadable(&error) => return self.append_unresolved(request).await,
             Err(error) => return Err(error),
         };
         let mut min_position = resolution_request.base;
         for _ in 0..MAX_RESOLVE_ATTEMPTS {
-            let resolved = match self.resolve(log, &mut resolver, min_position).await {
-                Ok(resolved) => resolved,
-                Err(error) if is_unreadable(&error) => return self.append_unchecked(request).await,
+            let resolution = match self.resolve(log_id, &mut resolver, min_position).await {
+                Ok(resolution) => resolution,
+                Err(error) if is_unreadable(&error) => {
+                    return self.append_unresolved(request).await;
+                }
                 Err(error) => return Err(error),
             };
-            match self.append_unchecked(request.clone().with_resolution(resolved)).await {
+            match self.append_unchecked(request.clone().with_resolution(resolution)).await {
                 Err(LogError::Refused(Refusal::StaleResolution { newest })) => {
                     min_position = newest;
                 }
@@ -53,14 +55,20 @@ impl Logs {
         Err(LogError::Refused(Refusal::Contention))
     }
 
+    /// Appends a request without its resolution. Its mutation is rejected, unless the log already
+    /// contains it.
+    async fn append_unresolved(&self, request: Request) -> Result<Appended, LogError> {
+        self.append_unchecked(request).await
+    }
+
     async fn begin_resolution(
         &self,
-        log: LogId,
+        log_id: LogId,
         ResolutionRequest { target, base, .. }: ResolutionRequest,
     ) -> Result<Resolver, LogError> {
         match target {
             Target::Entry(target) => {
-                let states = self.read_undo_states(log, target, base).await?;
+                let states = self.read_undo_states(log_id, target, base).await?;
                 Ok(Resolver::Undo(Box::new(states)))
             }
             Target::After(target) => Ok(Resolver::Revert(target)),
@@ -69,13 +77,13 @@ impl Logs {
 
     async fn resolve(
         &self,
-        log: LogId,
+        log_id: LogId,
         resolver: &mut Resolver,
         min_position: Position,
     ) -> Result<Resolution, LogError> {
         match resolver {
-            Resolver::Undo(states) => self.resolve_undo(log, states, min_position).await,
-            Resolver::Revert(target) => self.resolve_revert(log, *target, min_position).await,
+            Resolver::Undo(states) => self.resolve_undo(log_id, states, min_position).await,
+            Resolver::Revert(target) => self.resolve_revert(log_id, *target, min_position).await,
         }
     }
 
@@ -83,12 +91,12 @@ impl Logs {
     /// may miss the mutation; the check merely avoids resolving a repeated request again.
     async fn has_mutation(
         &self,
-        log: LogId,
+        log_id: LogId,
         resolution_request: ResolutionRequest,
     ) -> Result<bool, LogError> {
         let ResolutionRequest { client, id: mutation_id, base, .. } = resolution_request;
         let mut is_in_log = false;
-        let walk = self.walk(log, base, None, |entry| {
+        let walk = self.walk(log_id, base, None, |entry| {
             is_in_log = entry.mutation_ids().is_some_and(|(entry_client, first_id, last_id)| {
                 entry_client == client && (first_id..=last_id).contains(&mutation_id)
             });

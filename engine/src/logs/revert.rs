@@ -17,16 +17,16 @@ impl Logs {
     /// Returns the same errors as [`Logs::read_changes`].
     pub(super) async fn resolve_revert(
         &self,
-        log: LogId,
+        log_id: LogId,
         target: Position,
         min_position: Position,
     ) -> Result<Resolution, LogError> {
-        let head = self.head(log, Some(min_position)).await?.head;
+        let head = self.head(log_id, Some(min_position)).await?.head;
         let no_operations = Ok(Resolution { state_position: head, operations: Vec::new() });
         if target >= head {
             return no_operations;
         }
-        let changes = match self.read_changes(log, target, head).await {
+        let changes = match self.read_changes(log_id, target, head).await {
             Ok(changes) => changes,
             Err(LogError::NoSuchPosition { .. }) => return no_operations,
             Err(error) => return Err(error),

@@ -8,7 +8,7 @@ use cellar_log::entry::Entry;
 use cellar_log::roll::{Roll, RollAction, RollEvent, RollRefusal, Rolled, Transaction};
 
 use super::{LogError, Logs};
-use crate::ports::{CreateOutcome, PortError};
+use crate::ports::{CreateOutcome, PortError, STRONGLY_CONSISTENT};
 
 impl Logs {
     /// Closes the segment of `tail` (the latest known entry) and opens the next segment.
@@ -19,9 +19,9 @@ impl Logs {
     /// Returns [`LogError::Roll`] if the state machine refuses, or [`LogError::Store`] if the store
     /// fails permanently.
     pub async fn roll(&self, tail: Arc<Entry>) -> Result<Rolled, LogError> {
-        let log = tail.log;
+        let log_id = tail.log;
         let (mut roll, mut action) = Roll::begin(tail);
-        let mut driver = RollDriver { logs: self, log, last_store_error: None };
+        let mut driver = RollDriver { logs: self, log: log_id, last_store_error: None };
         loop {
             let event = match action {
                 RollAction::ReadNewestSegment => driver.read_newest_segment().await,
@@ -49,14 +49,14 @@ struct RollDriver<'a> {
 
 impl RollDriver<'_> {
     async fn read_newest_segment(&mut self) -> RollEvent {
-        match self.logs.segments.newest(self.log, 1, true).await {
+        match self.logs.segments.newest(self.log, 1, STRONGLY_CONSISTENT).await {
             Ok(segments) => RollEvent::NewestSegment(segments.into_iter().next()),
             Err(error) => self.record_failed_read(error),
         }
     }
 
-    async fn read_page(&mut self, from: Position) -> RollEvent {
-        match self.logs.entries.page(self.log, from, true).await {
+    async fn read_page(&mut self, start_position: Position) -> RollEvent {
+        match self.logs.entries.page(self.log, start_position, STRONGLY_CONSISTENT).await {
             Ok(page) => RollEvent::Page { entries: page.entries, has_more: page.more },
             Err(error) => self.record_failed_read(error),
         }

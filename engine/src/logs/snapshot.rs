@@ -11,10 +11,28 @@ use cellar_log::segment::Segment;
 use cellar_snapshot::root::Root;
 
 use super::{LogError, Logs};
+use crate::ports::EVENTUALLY_CONSISTENT;
 
 /// Maximum number of Snapshot entries per segment that are searched backward for a root. If none of
 /// them has a root, the read is based on an earlier segment, which is slower but correct.
 const MAX_UNFINISHED_SNAPSHOTS: usize = 8;
+
+/// A finished snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FinishedSnapshot {
+    pub(crate) position: Position,
+    pub(crate) root_key: String,
+}
+
+/// State of a Snapshot entry.
+enum SnapshotEntry {
+    Finished {
+        root_key: String,
+    },
+    Unfinished,
+    /// The segment was trimmed and has no offloaded copy.
+    Unreadable,
+}
 
 /// Cache of each log's latest root and the position of its Snapshot entry. A cached root stays
 /// valid: an entry's root changes only if a rebuild replaces it with an equivalent root.
@@ -24,32 +42,32 @@ pub(super) struct RootCache {
 }
 
 impl RootCache {
-    fn get(&self, log: LogId, position: Position) -> Option<Arc<Root>> {
+    fn get(&self, log_id: LogId, position: Position) -> Option<Arc<Root>> {
         let roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
-        let (cached_position, root) = roots.get(&log)?;
+        let (cached_position, root) = roots.get(&log_id)?;
         if *cached_position != position {
             return None;
         }
         Some(Arc::clone(root))
     }
 
-    fn insert(&self, log: LogId, position: Position, root: &Arc<Root>) {
+    fn insert(&self, log_id: LogId, position: Position, root: &Arc<Root>) {
         let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
-        if roots.len() >= MAX_CACHED_ROOTS && !roots.contains_key(&log) {
+        if roots.len() >= MAX_CACHED_ROOTS && !roots.contains_key(&log_id) {
             roots.clear();
         }
-        roots.insert(log, (position, Arc::clone(root)));
+        roots.insert(log_id, (position, Arc::clone(root)));
     }
 
     /// Returns `result` unchanged. If a snapshot object is missing or damaged, evicts the root from
     /// the cache, so that the next read finds the rebuilt root.
     pub(super) fn invalidate_on_error<T>(
         &self,
-        log: LogId,
+        log_id: LogId,
         result: Result<T, LogError>,
     ) -> Result<T, LogError> {
         if matches!(result, Err(LogError::Snapshot(_))) {
-            self.roots.lock().unwrap_or_else(PoisonError::into_inner).remove(&log);
+            self.roots.lock().unwrap_or_else(PoisonError::into_inner).remove(&log_id);
         }
         result
     }
@@ -62,15 +80,15 @@ fn last_position_of(segment: u32) -> Position {
 
 impl Logs {
     /// Returns the root on which a read at `requested_position` is based. It defaults to the latest
-    /// position, which is at or after `min_position`. Returns `None` if no snapshot is usable; the read then
-    /// starts at the log's first entry.
-    pub(super) async fn root_for(
+    /// position, which is at or after `min_position`. Returns `None` if no snapshot is usable; the
+    /// read then starts at the log's first entry.
+    pub(super) async fn find_base_root(
         &self,
-        log: LogId,
+        log_id: LogId,
         requested_position: Option<Position>,
         min_position: Option<Position>,
     ) -> Result<Option<Arc<Root>>, LogError> {
-        let newest_segments = self.newest_segments(log, min_position).await?;
+        let newest_segments = self.newest_segments(log_id, min_position).await?;
         // Segment records may be missing even if the log exists, so its existence is checked with
         // the entries.
         let Some(current_segment) = newest_segments.first() else { return Ok(None) };
@@ -80,41 +98,41 @@ impl Logs {
         if let Some(snapshot) = newest_snapshot
             && requested_position.is_none_or(|requested| snapshot <= requested)
         {
-            return Ok(Some(self.newest_root(log, snapshot).await?));
+            return Ok(Some(self.newest_root(log_id, snapshot).await?));
         }
         let has_all_segments = newest_segments.last().is_some_and(|oldest| oldest.num == 0);
         if newest_snapshot.is_none() && has_all_segments {
             return Ok(None);
         }
         let search_start = requested_position.unwrap_or(last_position_of(current_segment.num));
-        let Some((_, root_key)) = self.snapshot_before(log, search_start).await? else {
+        let Some(snapshot) = self.snapshot_before(log_id, search_start).await? else {
             return Ok(None);
         };
-        Ok(Some(Arc::new(self.objects.root(&root_key).await?)))
+        Ok(Some(Arc::new(self.objects.root(&snapshot.root_key).await?)))
     }
 
     async fn newest_root(
         &self,
-        log: LogId,
+        log_id: LogId,
         snapshot_position: Position,
     ) -> Result<Arc<Root>, LogError> {
-        if let Some(cached_root) = self.roots.get(log, snapshot_position) {
+        if let Some(cached_root) = self.roots.get(log_id, snapshot_position) {
             return Ok(cached_root);
         }
-        let root_key = self.finished_root_key(log, snapshot_position).await?;
+        let root_key = self.finished_root_key(log_id, snapshot_position).await?;
         let root = Arc::new(self.objects.root(&root_key).await?);
-        self.roots.insert(log, snapshot_position, &root);
+        self.roots.insert(log_id, snapshot_position, &root);
         Ok(root)
     }
 
-    /// Returns the latest finished snapshot at or before `position` with its root key, or `None` if
-    /// the log must be read from its first entry.
+    /// Returns the latest finished snapshot at or before `position`, or `None` if the log must be
+    /// read from its first entry.
     pub(crate) async fn snapshot_before(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
-    ) -> Result<Option<(Position, String)>, LogError> {
-        let mut searched_log = log;
+    ) -> Result<Option<FinishedSnapshot>, LogError> {
+        let mut searched_log = log_id;
         let mut search_start = position;
         loop {
             // Snapshots of inherited entries are stored in the source.
@@ -138,49 +156,66 @@ impl Logs {
     /// Returns the latest finished snapshot at or before `position` within its segment.
     async fn snapshot_in_segment(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
-    ) -> Result<Option<(Position, String)>, LogError> {
+    ) -> Result<Option<FinishedSnapshot>, LogError> {
         let segment_num = position.segment();
-        let segment = self.retry_read(|| self.segments.segment(log, segment_num, false)).await?;
+        let segment = self
+            .retry_read(|| self.segments.segment(log_id, segment_num, EVENTUALLY_CONSISTENT))
+            .await?;
         let newest_num = segment.and_then(|segment| segment.last_snapshot);
         let newest_snapshot = newest_num.and_then(|num| Position::new(segment_num, num).ok());
         let Some(newest_snapshot) = newest_snapshot else { return Ok(None) };
         let mut candidate = if newest_snapshot <= position {
             Some(newest_snapshot)
         } else {
-            self.snapshot_entry_before(log, position).await?
+            self.snapshot_entry_before(log_id, position).await?
         };
         for _ in 0..MAX_UNFINISHED_SNAPSHOTS {
-            let Some(candidate_position) = candidate else { return Ok(None) };
-            let entry = self.retry_read(|| self.get_anywhere(log, candidate_position)).await?;
-            match entry.as_deref().map(|entry| &entry.content) {
-                Some(Content::Snapshot { root: Some(root_key), .. }) => {
-                    return Ok(Some((candidate_position, root_key.clone())));
+            let Some(position) = candidate else { return Ok(None) };
+            match self.read_snapshot_entry(log_id, position).await? {
+                SnapshotEntry::Finished { root_key } => {
+                    return Ok(Some(FinishedSnapshot { position, root_key }));
                 }
-                Some(Content::Snapshot { root: None, .. }) => {}
-                // The segment was trimmed and has no offloaded copy, so its entries are unreadable.
-                None => return Ok(None),
-                Some(_) => return Err(LogError::Corrupt { at: candidate_position }),
+                SnapshotEntry::Unfinished => {}
+                SnapshotEntry::Unreadable => return Ok(None),
             }
-            let Some(previous_num) = candidate_position.entry_number().checked_sub(1) else {
-                return Ok(None);
+            candidate = match position.entry_number().checked_sub(1) {
+                Some(previous_num) => {
+                    let previous_position =
+                        Position::new(segment_num, previous_num).unwrap_or(Position::FIRST);
+                    self.snapshot_entry_before(log_id, previous_position).await?
+                }
+                None => None,
             };
-            let previous_position =
-                Position::new(segment_num, previous_num).unwrap_or(Position::FIRST);
-            candidate = self.snapshot_entry_before(log, previous_position).await?;
         }
         Ok(None)
+    }
+
+    async fn read_snapshot_entry(
+        &self,
+        log_id: LogId,
+        position: Position,
+    ) -> Result<SnapshotEntry, LogError> {
+        let entry = self.retry_read(|| self.get_anywhere(log_id, position)).await?;
+        match entry.as_deref().map(|entry| &entry.content) {
+            Some(Content::Snapshot { root: Some(root_key), .. }) => {
+                Ok(SnapshotEntry::Finished { root_key: root_key.clone() })
+            }
+            Some(Content::Snapshot { root: None, .. }) => Ok(SnapshotEntry::Unfinished),
+            None => Ok(SnapshotEntry::Unreadable),
+            Some(_) => Err(LogError::Corrupt { at: position }),
+        }
     }
 
     /// Returns the segment's last Snapshot entry at or before `position`, which the header of the
     /// entry at `position` contains.
     async fn snapshot_entry_before(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
     ) -> Result<Option<Position>, LogError> {
-        let entry = self.retry_read(|| self.get_anywhere(log, position)).await?;
+        let entry = self.retry_read(|| self.get_anywhere(log_id, position)).await?;
         let Some(entry) = entry else { return Ok(None) };
         Ok(Position::new(position.segment(), entry.header.snapshot_num).ok())
     }
@@ -188,10 +223,10 @@ impl Logs {
     /// Returns the root key of the Snapshot entry at a position.
     pub(crate) async fn root_at(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
     ) -> Result<Option<String>, LogError> {
-        let entry = self.retry_read(|| self.get_anywhere(log, position)).await?;
+        let entry = self.retry_read(|| self.get_anywhere(log_id, position)).await?;
         Ok(match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root, .. }) => root.clone(),
             _ => None,

@@ -28,15 +28,15 @@ impl Logs {
     /// Returns the same errors as [`Logs::view`].
     pub async fn stats(
         &self,
-        log: LogId,
+        log_id: LogId,
         min_position: Option<Position>,
     ) -> Result<StatsReply, LogError> {
-        let root = self.root_for(log, None, min_position).await?;
+        let root = self.find_base_root(log_id, None, min_position).await?;
         let root_position = root.as_ref().map(|root| root.position);
         let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
         let min_position = min_position.max(root_position);
         let mut entries_since = 0_u64;
-        self.visit_committed(log, &mut cursor, None, min_position, |entry, _| {
+        self.visit_committed(log_id, &mut cursor, None, min_position, |entry, _| {
             if Some(entry.position) != root_position {
                 entries_since += 1;
             }
@@ -50,7 +50,7 @@ impl Logs {
         };
         // Bypass the shared cache to measure the cost of a cold read.
         let uncached_store = ObjectStore::new(Arc::clone(&self.blobs));
-        let family = self.family(log).await?;
+        let family = self.family(log_id).await?;
         let snapshot = Some(snapshot_stats(&uncached_store, family, &root).await?);
         let open = measure_open(&uncached_store, family, &root).await?;
         Ok(StatsReply { head, snapshot, entries_since, open })
@@ -65,10 +65,10 @@ async fn snapshot_stats(
     let mut levels = Vec::new();
     for level in &root.levels {
         let chunks = count_tiles(store, family, level).await?;
-        levels.push(level_stats(level, chunks, false));
+        levels.push(LevelStats { chunks, in_root: false, ..level_stats(level) });
     }
     if let Some(level_0) = &root.level_0 {
-        levels.push(level_stats(level_0, 0, true));
+        levels.push(LevelStats { in_root: true, ..level_stats(level_0) });
     }
     Ok(SnapshotStats {
         position: root.position,
@@ -79,8 +79,14 @@ async fn snapshot_stats(
     })
 }
 
-fn level_stats(level: &RootLevel, chunks: u64, in_root: bool) -> LevelStats {
-    LevelStats { last: level.last, cells: level.cells, bytes: level.bytes, chunks, in_root }
+fn level_stats(level: &RootLevel) -> LevelStats {
+    LevelStats {
+        last: level.last,
+        cells: level.cells,
+        bytes: level.bytes,
+        chunks: 0,
+        in_root: false,
+    }
 }
 
 /// Returns the number of tiles of a level. Each of them is stored in a chunk of its own.

@@ -72,17 +72,17 @@ impl Logs {
     /// Returns the same errors as [`Logs::read_changes`].
     pub(super) async fn read_undo_states(
         &self,
-        log: LogId,
+        log_id: LogId,
         target: Position,
         base: Position,
     ) -> Result<UndoStates, LogError> {
         let no_states = UndoStates::new(target, Replay::resume(Workbook::default(), base));
-        let position_before = match self.position_before(log, target).await {
+        let position_before = match self.position_before(log_id, target).await {
             Ok(Some(position_before)) => position_before,
             Ok(None) | Err(LogError::Corrupt { .. }) => return Ok(no_states),
             Err(error) => return Err(error),
         };
-        match self.read_changes(log, position_before, target).await {
+        match self.read_changes(log_id, position_before, target).await {
             Ok(changes) => Ok(UndoStates::new(target, Replay::resume(changes.before, target))),
             Err(LogError::NoSuchPosition { .. }) => Ok(no_states),
             Err(error) => Err(error),
@@ -98,12 +98,12 @@ impl Logs {
     /// if the log does not exist, and any error from reading entries.
     pub(super) async fn resolve_undo(
         &self,
-        log: LogId,
+        log_id: LogId,
         states: &mut UndoStates,
         min_position: Position,
     ) -> Result<Resolution, LogError> {
         let UndoStates { target, before, after, reversals, latest } = states;
-        self.continue_replay(log, latest, None, Some(min_position), |workbook, entry| {
+        self.continue_replay(log_id, latest, None, Some(min_position), |workbook, entry| {
             if entry.position == *target {
                 *before = Some(workbook.clone());
             } else if before.is_some() && after.is_none() {

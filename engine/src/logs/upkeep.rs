@@ -35,10 +35,14 @@ impl Logs {
     ///
     /// Returns [`LogError::Store`] if the store fails, or [`LogError::Roll`] under the conditions
     /// of [`Logs::roll`].
-    pub async fn upkeep(&self, log: LogId, policy: &LogPolicy) -> Result<UpkeepOutcome, LogError> {
-        let Some(tail) = self.fresh_tail(log) else { return Ok(UpkeepOutcome::Nothing) };
+    pub async fn upkeep(
+        &self,
+        log_id: LogId,
+        policy: &LogPolicy,
+    ) -> Result<UpkeepOutcome, LogError> {
+        let Some(tail) = self.fresh_tail(log_id) else { return Ok(UpkeepOutcome::Nothing) };
         // Inherited entries are maintained by the source log.
-        if self.retry_read(|| self.lineage_if_inherited(log, tail.position)).await?.is_some() {
+        if self.retry_read(|| self.lineage_if_inherited(log_id, tail.position)).await?.is_some() {
             return Ok(UpkeepOutcome::Nothing);
         }
         if policy.should_roll(&tail) {
@@ -51,9 +55,9 @@ impl Logs {
     }
 
     /// Returns the latest cached entry, unless it is so old that its segment may have been trimmed.
-    fn fresh_tail(&self, log: LogId) -> Option<Arc<Entry>> {
+    fn fresh_tail(&self, log_id: LogId) -> Option<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
-        self.tails.last(now_ms, log).filter(|tail| is_fresh(tail, now_ms))
+        self.tails.last(now_ms, log_id).filter(|tail| is_fresh(tail, now_ms))
     }
 
     /// Appends a Snapshot entry with a conditional put. If another entry was appended first and a

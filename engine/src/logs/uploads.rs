@@ -12,10 +12,8 @@ use cellar_log::entry::{Content, decode_external_body};
 use cellar_sheet::operation::Operation;
 use uuid::Uuid;
 
-use super::{LogError, Logs};
-use crate::ports::{
-    BlobHead, BlobKey, GetOutcome, KeepOutcome, PortError, PresignedRequest, UploadGrant,
-};
+use super::{LogError, Logs, blob_key};
+use crate::ports::{BlobHead, BlobKey, GetOutcome, KeepOutcome, PresignedRequest, UploadGrant};
 use crate::sha256::sha256;
 
 /// Request to append an uploaded object as an entry.
@@ -67,9 +65,8 @@ pub enum UploadFault {
 const CONTENT_TYPE: &str = "application/octet-stream";
 
 /// Returns the object key of a client's upload.
-fn upload_key(log: LogId, upload_id: Uuid) -> Result<BlobKey, LogError> {
-    let key = format!("{UPLOADS_PREFIX}{log}/{upload_id}");
-    BlobKey::new(key).map_err(|error| LogError::Store(PortError::permanent(error.to_string())))
+fn upload_key(log_id: LogId, upload_id: Uuid) -> Result<BlobKey, LogError> {
+    blob_key(format!("{UPLOADS_PREFIX}{log_id}/{upload_id}"))
 }
 
 fn decode_valid_operations(body: &[u8]) -> Result<Vec<Operation>, UploadFault> {
@@ -91,7 +88,7 @@ impl Logs {
     /// does not exist, or [`LogError::Store`] if the store fails.
     pub async fn grant_upload(
         &self,
-        log: LogId,
+        log_id: LogId,
         upload_id: Uuid,
         bytes: u64,
         sha256: [u8; 32],
@@ -99,9 +96,9 @@ impl Logs {
         if bytes > u64::try_from(MAX_UPLOAD_BYTES).unwrap_or(u64::MAX) {
             return Err(LogError::Upload(UploadFault::TooLong { bytes }));
         }
-        self.head(log, None).await?;
+        self.check_exists(log_id).await?;
         let grant = UploadGrant {
-            key: upload_key(log, upload_id)?,
+            key: upload_key(log_id, upload_id)?,
             length: bytes,
             sha256,
             content_type: Some(CONTENT_TYPE.to_owned()),
@@ -125,10 +122,10 @@ impl Logs {
     /// same errors as [`Logs::append`].
     pub async fn complete_upload(
         &self,
-        log: LogId,
+        log_id: LogId,
         completion: Completion,
     ) -> Result<Appended, LogError> {
-        let key = upload_key(log, completion.upload)?;
+        let key = upload_key(log_id, completion.upload)?;
         let operations = self.check_upload(&key, &completion).await?;
         let upload = Upload {
             object: key.as_str().to_owned(),
@@ -139,10 +136,10 @@ impl Logs {
         };
         let Completion { client, author, incarnation, acknowledged, first_id, .. } = completion;
         let request =
-            Request::upload(log, client, author, incarnation, acknowledged, first_id, upload)
+            Request::upload(log_id, client, author, incarnation, acknowledged, first_id, upload)
                 .map_err(|error| LogError::Upload(UploadFault::Unreadable(error.to_string())))?;
         let appended = self.append(request).await?;
-        if self.entry_references(log, &appended, &key).await? {
+        if self.entry_references(log_id, &appended, &key).await? {
             self.remove_pending_tag(&key).await;
         }
         Ok(appended)
@@ -188,7 +185,7 @@ impl Logs {
     /// mutations were rejected or were appended by another request.
     async fn entry_references(
         &self,
-        log: LogId,
+        log_id: LogId,
         appended: &Appended,
         key: &BlobKey,
     ) -> Result<bool, LogError> {
@@ -197,10 +194,10 @@ impl Logs {
         else {
             return Ok(false);
         };
-        let cached_entries = self.tails.entries_from(self.clock.now_ms(), log, *position);
+        let cached_entries = self.tails.entries_from(self.clock.now_ms(), log_id, *position);
         let entry = match cached_entries.into_iter().next() {
             Some(cached_entry) => Some(cached_entry),
-            None => self.retry_read(|| self.get_entry(log, *position)).await?,
+            None => self.retry_read(|| self.get_entry(log_id, *position)).await?,
         };
         let references_upload = entry.is_some_and(|entry| match &entry.content {
             Content::External(external) => external.object == key.as_str(),

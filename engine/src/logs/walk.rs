@@ -10,6 +10,7 @@ use cellar_log::forward_read::{AddedPage, ForwardRead, ReadStep};
 
 use super::append::contiguous_prefix;
 use super::{LogError, Logs};
+use crate::ports::STRONGLY_CONSISTENT;
 
 /// Reason why a walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,38 +22,39 @@ pub(super) enum WalkEnd {
 }
 
 impl Logs {
-    /// Visits every entry, starting at `from` (inclusive), until the visitor breaks or the log
-    /// ends. If the log appears to end before `min_position`, retries the last read with strong
-    /// consistency.
+    /// Visits every entry, starting at `start_position` (inclusive), until the visitor breaks or
+    /// the log ends. If the log appears to end before `min_position`, retries the last read with
+    /// strong consistency.
     pub(super) async fn walk(
         &self,
-        log: LogId,
-        from: Position,
+        log_id: LogId,
+        start_position: Position,
         min_position: Option<Position>,
         visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<WalkEnd, LogError> {
-        self.drive_walk(log, from, ForwardRead::begin(from, min_position), visit).await
+        let forward_read = ForwardRead::begin(start_position, min_position);
+        self.drive_walk(log_id, start_position, forward_read, visit).await
     }
 
     /// Like [`Logs::walk`], but strongly consistent, so that every acknowledged entry is visited.
     pub(super) async fn walk_consistently(
         &self,
-        log: LogId,
-        from: Position,
+        log_id: LogId,
+        start_position: Position,
         visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<WalkEnd, LogError> {
-        let forward_read = ForwardRead::begin(from, None).consistently();
-        self.drive_walk(log, from, forward_read, visit).await
+        let forward_read = ForwardRead::begin(start_position, None).consistently();
+        self.drive_walk(log_id, start_position, forward_read, visit).await
     }
 
     async fn drive_walk(
         &self,
-        log: LogId,
-        from: Position,
+        log_id: LogId,
+        start_position: Position,
         mut forward_read: ForwardRead,
         mut visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<WalkEnd, LogError> {
-        for cached_entry in self.tails.entries_from(self.clock.now_ms(), log, from) {
+        for cached_entry in self.tails.entries_from(self.clock.now_ms(), log_id, start_position) {
             if forward_read.add_entry(&cached_entry) && visit(&cached_entry)?.is_break() {
                 return Ok(WalkEnd::Stopped);
             }
@@ -62,13 +64,13 @@ impl Logs {
             let (page_start, consistent) = match read_step {
                 ReadStep::Read { from, consistent } => (from, consistent),
                 ReadStep::ReadLater { from, attempt } => {
-                    self.pause(attempt).await;
-                    (from, true)
+                    self.pause_before_retry(attempt).await;
+                    (from, STRONGLY_CONSISTENT)
                 }
                 ReadStep::End => return Ok(WalkEnd::EndOfLog),
                 ReadStep::Corrupt { at } => return Err(LogError::Corrupt { at }),
             };
-            let page = self.retry_read(|| self.read_page(log, page_start, consistent)).await?;
+            let page = self.retry_read(|| self.read_page(log_id, page_start, consistent)).await?;
             self.cache_entries(contiguous_prefix(&page.entries));
             let mut has_accepted_all = true;
             for entry in &page.entries {

@@ -46,12 +46,13 @@ impl Logs {
     /// [`LogError::Corrupt`] or [`LogError::Store`].
     pub async fn workbook(
         &self,
-        log: LogId,
+        log_id: LogId,
         requested_position: Option<Position>,
         min_position: Option<Position>,
     ) -> Result<WorkbookRead, LogError> {
         let mut replay = Replay::resume(Workbook::default(), Position::FIRST);
-        self.continue_replay(log, &mut replay, requested_position, min_position, |_, _| {}).await?;
+        self.continue_replay(log_id, &mut replay, requested_position, min_position, |_, _| {})
+            .await?;
         let Replay { workbook, cursor } = replay;
         let LogHead { head: position, incarnation } = cursor.newest.ok_or(LogError::NotFound)?;
         match requested_position {
@@ -67,14 +68,14 @@ impl Logs {
     /// `min_position`.
     pub(super) async fn continue_replay(
         &self,
-        log: LogId,
+        log_id: LogId,
         replay: &mut Replay,
         last_position: Option<Position>,
         min_position: Option<Position>,
         mut visit: impl FnMut(&Workbook, &Entry) + Send,
     ) -> Result<(), LogError> {
         let Replay { workbook, cursor } = replay;
-        self.visit_committed(log, cursor, last_position, min_position, |entry, mutations| {
+        self.visit_committed(log_id, cursor, last_position, min_position, |entry, mutations| {
             visit(workbook, entry);
             for operations in mutations {
                 workbook.apply_operations(operations)?;

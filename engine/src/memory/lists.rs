@@ -31,7 +31,7 @@ impl Lists for MemoryFeed {
         let partition = list_partition(person);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let start = match after {
-            Some(log) => Bound::Excluded((partition.clone(), log.to_string())),
+            Some(log_id) => Bound::Excluded((partition.clone(), log_id.to_string())),
             None => Bound::Included((partition.clone(), String::new())),
         };
         let items = self.lock();

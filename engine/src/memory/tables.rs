@@ -61,7 +61,7 @@ impl MemoryTables {
 
 impl MemoryTables {
     /// Writes all records if none of them exists; otherwise writes nothing.
-    fn transact(
+    fn insert_all_or_none(
         &self,
         segments: &[&Segment],
         entries: &[&Entry],
@@ -97,12 +97,12 @@ impl MemoryTables {
 
     fn change_segment(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         change: impl FnOnce(&mut Segment),
     ) -> Result<(), PortError> {
         let mut tables = self.lock();
-        let item = tables.segments.get_mut(&(log, segment));
+        let item = tables.segments.get_mut(&(log_id, segment));
         let item = item.ok_or_else(|| PortError::permanent("the segment does not exist"))?;
         let mut record = segment::decode(item)?;
         change(&mut record);
@@ -116,14 +116,14 @@ impl Retention for MemoryTables {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
         /// The page size is small, so that callers must request several pages.
         const SEGMENTS_PER_PAGE: usize = 3;
-        let scan_key = |log: LogId, num: u32| ScanKey {
-            partition: log.as_bytes().to_vec(),
+        let scan_key = |log_id: LogId, num: u32| ScanKey {
+            partition: log_id.as_bytes().to_vec(),
             sort: u64::from(num),
         };
         let tables = self.lock();
         let mut segments: Vec<Segment> = Vec::new();
-        for ((log, num), item) in &tables.segments {
-            if after.as_ref().is_some_and(|after| scan_key(*log, *num) <= *after) {
+        for ((log_id, num), item) in &tables.segments {
+            if after.as_ref().is_some_and(|after| scan_key(*log_id, *num) <= *after) {
                 continue;
             }
             if segments.len() == SEGMENTS_PER_PAGE {
@@ -135,15 +135,15 @@ impl Retention for MemoryTables {
         Ok(SegmentPage { segments, next: None })
     }
 
-    async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
-        self.change_segment(log, segment, |segment| segment.offloaded = Some(key.to_owned()))
+    async fn set_offloaded(&self, log_id: LogId, segment: u32, key: &str) -> Result<(), PortError> {
+        self.change_segment(log_id, segment, |segment| segment.offloaded = Some(key.to_owned()))
     }
 
-    async fn mark_trimmed(&self, log: LogId, segment: u32, now_s: u64) -> Result<(), PortError> {
+    async fn mark_trimmed(&self, log_id: LogId, segment: u32, now_s: u64) -> Result<(), PortError> {
         let absent = || PortError::permanent("the segment does not exist");
         let first_position = Position::new(segment, 0).map_err(|_| absent())?;
         let mut tables = self.lock();
-        let item = tables.entries.get_mut(&(log, first_position)).ok_or_else(absent)?;
+        let item = tables.entries.get_mut(&(log_id, first_position)).ok_or_else(absent)?;
         let mut record = entry::decode(item)?;
         if let Content::Snapshot { trimmed_s, .. } = &mut record.content {
             trimmed_s.get_or_insert(now_s);
@@ -152,16 +152,16 @@ impl Retention for MemoryTables {
         Ok(())
     }
 
-    async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
+    async fn delete(&self, log_id: LogId, positions: &[Position]) -> Result<(), PortError> {
         let mut tables = self.lock();
         for position in positions {
-            tables.entries.remove(&(log, *position));
+            tables.entries.remove(&(log_id, *position));
         }
         Ok(())
     }
 
-    async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError> {
-        self.lock().segments.remove(&(log, segment));
+    async fn delete_segment(&self, log_id: LogId, segment: u32) -> Result<(), PortError> {
+        self.lock().segments.remove(&(log_id, segment));
         Ok(())
     }
 
@@ -192,44 +192,53 @@ fn entry_page<'a>(
 }
 
 fn last_of_segment(segment: u32) -> Result<Position, PortError> {
-    Position::new(segment, u32::MAX).map_err(|error| PortError::permanent(error.to_string()))
+    Position::new(segment, u32::MAX).map_err(PortError::from_permanent)
 }
 
 #[async_trait]
 impl Entries for MemoryTables {
-    async fn page(&self, log: LogId, from: Position, _consistent: bool) -> Result<Page, PortError> {
+    async fn page(
+        &self,
+        log_id: LogId,
+        from: Position,
+        _consistent: bool,
+    ) -> Result<Page, PortError> {
         let end = last_of_segment(from.segment())?;
         let tables = self.lock();
-        entry_page(tables.entries.range((log, from)..=(log, end)), MAX_PAGE_ENTRIES)
+        entry_page(tables.entries.range((log_id, from)..=(log_id, end)), MAX_PAGE_ENTRIES)
     }
 
     async fn page_back(
         &self,
-        log: LogId,
+        log_id: LogId,
         from: Position,
         limit: u32,
         _consistent: bool,
     ) -> Result<Page, PortError> {
         let start = from.segment_start();
         let tables = self.lock();
-        entry_page(tables.entries.range((log, start)..=(log, from)).rev(), limit)
+        entry_page(tables.entries.range((log_id, start)..=(log_id, from)).rev(), limit)
     }
 
     async fn last(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         _consistent: bool,
     ) -> Result<Option<Arc<Entry>>, PortError> {
         let tables = self.lock();
         let end = last_of_segment(segment)?;
         let start = Position::new(segment, 0).unwrap_or(end);
-        let last_item = tables.entries.range((log, start)..=(log, end)).next_back();
+        let last_item = tables.entries.range((log_id, start)..=(log_id, end)).next_back();
         last_item.map(|(_, item)| decode_entry(item)).transpose()
     }
 
-    async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
-        self.lock().entries.get(&(log, position)).map(decode_entry).transpose()
+    async fn get(
+        &self,
+        log_id: LogId,
+        position: Position,
+    ) -> Result<Option<Arc<Entry>>, PortError> {
+        self.lock().entries.get(&(log_id, position)).map(decode_entry).transpose()
     }
 
     async fn put(&self, entry: &Entry) -> PutOutcome {
@@ -251,13 +260,13 @@ impl Entries for MemoryTables {
 
     async fn set_root(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
         root: &str,
     ) -> Result<String, PortError> {
         let absent = || PortError::permanent("the Snapshot entry does not exist");
         let mut tables = self.lock();
-        let item = tables.entries.get_mut(&(log, position)).ok_or_else(absent)?;
+        let item = tables.entries.get_mut(&(log_id, position)).ok_or_else(absent)?;
         let mut entry = entry::decode(item)?;
         let Content::Snapshot { root: stored_root, .. } = &mut entry.content else {
             return Err(absent());
@@ -269,13 +278,13 @@ impl Entries for MemoryTables {
 
     async fn replace_root(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
         replaces: Option<&str>,
         root: &str,
     ) -> Result<Option<String>, PortError> {
         let mut tables = self.lock();
-        let Some(item) = tables.entries.get_mut(&(log, position)) else { return Ok(None) };
+        let Some(item) = tables.entries.get_mut(&(log_id, position)) else { return Ok(None) };
         let mut entry = entry::decode(item)?;
         let Content::Snapshot { root: stored_root, .. } = &mut entry.content else {
             return Ok(None);
@@ -297,12 +306,12 @@ impl Entries for MemoryTables {
 impl Segments for MemoryTables {
     async fn newest(
         &self,
-        log: LogId,
+        log_id: LogId,
         limit: u8,
         _consistent: bool,
     ) -> Result<Vec<Segment>, PortError> {
         let tables = self.lock();
-        let items_newest_first = tables.segments.range((log, 0)..=(log, u32::MAX)).rev();
+        let items_newest_first = tables.segments.range((log_id, 0)..=(log_id, u32::MAX)).rev();
         items_newest_first
             .take(usize::from(limit))
             .map(|(_, item)| segment::decode(item).map_err(PortError::from))
@@ -311,27 +320,27 @@ impl Segments for MemoryTables {
 
     async fn segment(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         _consistent: bool,
     ) -> Result<Option<Segment>, PortError> {
         let tables = self.lock();
-        let item = tables.segments.get(&(log, segment));
+        let item = tables.segments.get(&(log_id, segment));
         item.map(|item| segment::decode(item).map_err(PortError::from)).transpose()
     }
 
     async fn create(&self, segment: &Segment, first_entry: &Entry) -> CreateOutcome {
-        self.transact(&[segment], &[first_entry], None)
+        self.insert_all_or_none(&[segment], &[first_entry], None)
     }
 
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
         let Transaction { end, segment, first } = transaction;
-        self.transact(&[segment], &[end, first], None)
+        self.insert_all_or_none(&[segment], &[end, first], None)
     }
 
     async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
         let ForkRecords { origin, segment, first, listed } = records;
-        self.transact(&[origin, segment], &[first], Some(listed))
+        self.insert_all_or_none(&[origin, segment], &[first], Some(listed))
     }
 
     async fn forks(
@@ -358,8 +367,12 @@ impl Segments for MemoryTables {
         Ok(ForkPage { forks, next: None })
     }
 
-    async fn raise_last_snapshot(&self, log: LogId, position: Position) -> Result<(), PortError> {
-        self.change_segment(log, position.segment(), |segment| {
+    async fn raise_last_snapshot(
+        &self,
+        log_id: LogId,
+        position: Position,
+    ) -> Result<(), PortError> {
+        self.change_segment(log_id, position.segment(), |segment| {
             segment.last_snapshot = segment.last_snapshot.max(Some(position.entry_number()));
         })
     }

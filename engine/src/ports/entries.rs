@@ -43,7 +43,12 @@ pub trait Entries: Send + Sync {
     /// # Errors
     ///
     /// Returns [`PortError`] if the request fails or a record is unreadable.
-    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError>;
+    async fn page(
+        &self,
+        log_id: LogId,
+        from: Position,
+        consistent: bool,
+    ) -> Result<Page, PortError>;
 
     /// Returns a page of a segment in descending order, starting at `from` (inclusive), limited to
     /// `limit` entries.
@@ -53,7 +58,7 @@ pub trait Entries: Send + Sync {
     /// Returns the same errors as [`Entries::page`].
     async fn page_back(
         &self,
-        log: LogId,
+        log_id: LogId,
         from: Position,
         limit: u32,
         consistent: bool,
@@ -66,7 +71,7 @@ pub trait Entries: Send + Sync {
     /// Returns the same errors as [`Entries::page`].
     async fn last(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         consistent: bool,
     ) -> Result<Option<Arc<Entry>>, PortError>;
@@ -75,7 +80,8 @@ pub trait Entries: Send + Sync {
     ///
     /// # Errors
     /// Returns the same errors as [`Entries::page`].
-    async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError>;
+    async fn get(&self, log_id: LogId, position: Position)
+    -> Result<Option<Arc<Entry>>, PortError>;
 
     /// Writes an entry if its position is free. The adapter must not retry this request: the append
     /// state machine decides how to proceed after an unknown outcome.
@@ -90,7 +96,7 @@ pub trait Entries: Send + Sync {
     /// entry at the position.
     async fn set_root(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
         root: &str,
     ) -> Result<String, PortError>;
@@ -104,7 +110,7 @@ pub trait Entries: Send + Sync {
     /// Returns the same errors as [`Entries::page`].
     async fn replace_root(
         &self,
-        log: LogId,
+        log_id: LogId,
         position: Position,
         replaces: Option<&str>,
         root: &str,

@@ -37,7 +37,14 @@ pub use segments::{CreateOutcome, ForkPage, ForkRecords, Segments};
 pub use streams::{AllStreams, StreamOutcome, StreamPage, StreamScanKey, Streams};
 pub use webhook::{DeliveryRejected, WebhookProgresses, WebhookSender};
 
+use std::fmt;
+
 use cellar_base::record::RecordError;
+
+/// Read option of a table request: the reply includes every earlier acknowledged write.
+pub const STRONGLY_CONSISTENT: bool = true;
+/// Read option of a table request: the reply may miss recent writes, and costs half as much.
+pub const EVENTUALLY_CONSISTENT: bool = false;
 
 /// Error of a port request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,6 +69,12 @@ impl PortError {
     #[must_use]
     pub fn permanent(message: impl Into<String>) -> Self {
         Self { temporary: false, message: message.into() }
+    }
+
+    /// Converts an error that a retry cannot resolve.
+    #[must_use]
+    pub fn from_permanent(error: impl fmt::Display) -> Self {
+        Self::permanent(error.to_string())
     }
 }
 

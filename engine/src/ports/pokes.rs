@@ -39,7 +39,7 @@ pub enum FollowError {
 /// Notifies a log's followers when the log has grown. A poke is only a hint and may be lost.
 pub trait Pokes: Send + Sync {
     /// Announces that the log has an entry at `head`.
-    fn poke(&self, log: LogId, head: Position);
+    fn poke(&self, log_id: LogId, head: Position);
 
     /// Subscribes a subject to a log. Pokes sent before the subscription are not repeated. The
     /// subscription ends when its sender is dropped.
@@ -47,7 +47,7 @@ pub trait Pokes: Send + Sync {
     /// # Errors
     ///
     /// Returns [`FollowError`] if the server does not push or a connection limit is reached.
-    fn follow(&self, log: LogId, subject: SubjectKey) -> Result<Subscription, FollowError>;
+    fn follow(&self, log_id: LogId, subject: SubjectKey) -> Result<Subscription, FollowError>;
 }
 
 /// No-op implementation. A serverless function cannot be notified between requests without a

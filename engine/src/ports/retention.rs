@@ -42,7 +42,7 @@ pub trait Retention: Send + Sync {
     ///
     /// Returns the same errors as [`Retention::all_segments`]. The error is permanent if the
     /// segment does not exist.
-    async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError>;
+    async fn set_offloaded(&self, log_id: LogId, segment: u32, key: &str) -> Result<(), PortError>;
 
     /// Sets the trim mark on a segment's first entry. No-op if the mark is already set.
     ///
@@ -50,8 +50,12 @@ pub trait Retention: Send + Sync {
     ///
     /// Returns the same errors as [`Retention::all_segments`]. The error is permanent if the entry
     /// does not exist.
-    async fn mark_trimmed(&self, log: LogId, segment: u32, trimmed_s: u64)
-    -> Result<(), PortError>;
+    async fn mark_trimmed(
+        &self,
+        log_id: LogId,
+        segment: u32,
+        trimmed_s: u64,
+    ) -> Result<(), PortError>;
 
     /// Deletes entries of one segment. Idempotent.
     ///
@@ -59,14 +63,14 @@ pub trait Retention: Send + Sync {
     ///
     /// Returns the same errors as [`Retention::all_segments`]. After an error, some of the entries
     /// may have been deleted.
-    async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError>;
+    async fn delete(&self, log_id: LogId, positions: &[Position]) -> Result<(), PortError>;
 
     /// Deletes a segment record. Idempotent.
     ///
     /// # Errors
     ///
     /// Returns the same errors as [`Retention::all_segments`].
-    async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError>;
+    async fn delete_segment(&self, log_id: LogId, segment: u32) -> Result<(), PortError>;
 
     /// Deletes a fork record, identified by its number, from its source's fork list. Idempotent.
     ///

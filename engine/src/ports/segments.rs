@@ -55,7 +55,7 @@ pub trait Segments: Send + Sync {
     /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn newest(
         &self,
-        log: LogId,
+        log_id: LogId,
         limit: u8,
         consistent: bool,
     ) -> Result<Vec<Segment>, PortError>;
@@ -67,7 +67,7 @@ pub trait Segments: Send + Sync {
     /// Returns the same errors as [`Segments::newest`].
     async fn segment(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         consistent: bool,
     ) -> Result<Option<Segment>, PortError>;
@@ -83,7 +83,7 @@ pub trait Segments: Send + Sync {
     ///
     /// Returns the same errors as [`Segments::newest`]. The error is permanent if the segment does
     /// not exist.
-    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError>;
+    async fn raise_last_snapshot(&self, log_id: LogId, at: Position) -> Result<(), PortError>;
 
     /// Writes a log's first segment and first entry in one transaction. Writes nothing if either
     /// record exists.

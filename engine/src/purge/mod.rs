@@ -32,7 +32,8 @@ use crate::catalog::{CatalogError, CatalogStore};
 use crate::garbage::{CollectedGarbage, GarbageCollector, GarbageError, GarbagePorts};
 use crate::logs::Logs;
 use crate::ports::{
-    BlobVersions, Blobs, Clock, Entries, PendingSnapshots, PortError, Random, Retention, Segments,
+    BlobVersions, Blobs, Clock, Entries, PendingSnapshots, PortError, Random, Retention,
+    STRONGLY_CONSISTENT, Segments,
 };
 use crate::retry::retry_temporary_errors;
 use crate::streams::StreamError;
@@ -153,11 +154,11 @@ impl Purger {
         let listings = self.read_listings(lineages.keys().copied()).await?;
         let plans = plan_deleted(&residents(&lineages, &listings), self.now_s());
         let mut planned_purges = Vec::new();
-        for (log, plan) in plans {
-            let Some(listing) = listings.get(&log) else { continue };
+        for (log_id, plan) in plans {
+            let Some(listing) = listings.get(&log_id) else { continue };
             let Some(since_s) = listing.status.since_s() else { continue };
             let name = listing.name.as_str().to_owned();
-            planned_purges.push(PlannedPurge { log, name, since_s, plan });
+            planned_purges.push(PlannedPurge { log: log_id, name, since_s, plan });
         }
         Ok(planned_purges)
     }
@@ -171,9 +172,9 @@ impl Purger {
         &self,
         logs: impl Iterator<Item = LogId>,
     ) -> Result<BTreeMap<LogId, Arc<Listing>>, PurgeError> {
-        let reads = stream::iter(logs).map(async |log| {
-            let listing = self.catalog.read_listing(log, Right::Token(Role::Owner)).await?;
-            Ok::<_, PurgeError>(listing.map(|listing| (log, listing)))
+        let reads = stream::iter(logs).map(async |log_id| {
+            let listing = self.catalog.read_listing(log_id, Right::Token(Role::Owner)).await?;
+            Ok::<_, PurgeError>(listing.map(|listing| (log_id, listing)))
         });
         reads
             .buffer_unordered(PURGE_READS_AT_ONCE)
@@ -189,8 +190,8 @@ impl Purger {
         let mut next_page = None;
         loop {
             let page = self.retry(|| self.ports.retention.all_segments(next_page.clone())).await?;
-            for Segment { log, lineage, .. } in page.segments {
-                let known_lineage = lineages.entry(log).or_default();
+            for Segment { log: log_id, lineage, .. } in page.segments {
+                let known_lineage = lineages.entry(log_id).or_default();
                 if lineage.is_some() {
                     *known_lineage = lineage;
                 }
@@ -207,35 +208,37 @@ impl Purger {
     /// # Errors
     ///
     /// Returns [`PurgeError`]. A retry deletes the remaining data.
-    pub async fn purge(&self, log: LogId) -> Result<PurgedData, PurgeError> {
-        self.check_not_forked(log).await?;
-        self.mark_purged(log).await?;
-        self.delete_pending_snapshots(log).await?;
-        let mut purged = self.delete_objects(log).await?;
+    pub async fn purge(&self, log_id: LogId) -> Result<PurgedData, PurgeError> {
+        self.check_not_forked(log_id).await?;
+        self.mark_purged(log_id).await?;
+        self.delete_pending_snapshots(log_id).await?;
+        let mut purged = self.delete_objects(log_id).await?;
         // Read the latest segment first and delete segments in descending order: a resumed purge
         // then finds the latest remaining segment.
-        while let Some(segment) = self.newest_segment(log).await? {
-            purged.entries += self.delete_entries(log, segment.num).await?;
+        while let Some(segment) = self.newest_segment(log_id).await? {
+            purged.entries += self.delete_entries(log_id, segment.num).await?;
             if segment.num == 0 {
                 self.delete_fork_list_items(&segment).await?;
                 if let Some(lineage) = segment.lineage {
-                    let collected = self.delete_fork_snapshots(log, lineage.family).await?;
+                    let collected = self.delete_fork_snapshots(log_id, lineage.family).await?;
                     purged.objects += collected.objects;
                     purged.object_bytes += collected.bytes;
                 }
             }
-            self.retry(|| self.ports.retention.delete_segment(log, segment.num)).await?;
+            self.retry(|| self.ports.retention.delete_segment(log_id, segment.num)).await?;
         }
         Ok(purged)
     }
 
     /// Marks the spreadsheet as purged in the catalog, which makes it unrecoverable.
-    async fn mark_purged(&self, log: LogId) -> Result<(), PurgeError> {
+    async fn mark_purged(&self, log_id: LogId) -> Result<(), PurgeError> {
         let right = Right::Token(Role::Owner);
         let by = By { person: self.operator.clone(), right, cap: Role::Owner };
-        match self.catalog.change(log, by, CatalogAction::Purge, None).await {
+        match self.catalog.change(log_id, by, CatalogAction::Purge, None).await {
             Ok(_) => Ok(()),
-            Err(CatalogError::Rejected(rejection)) => Err(PurgeError::Refused { log, rejection }),
+            Err(CatalogError::Rejected(rejection)) => {
+                Err(PurgeError::Refused { log: log_id, rejection })
+            }
             Err(CatalogError::Stream(error)) => Err(error.into()),
         }
     }
@@ -247,9 +250,9 @@ impl Purger {
         family: LogId,
     ) -> Result<CollectedGarbage, PurgeError> {
         let mut lineages = self.list_lineages().await?;
-        lineages.retain(|log, lineage| match lineage {
+        lineages.retain(|log_id, lineage| match lineage {
             Some(lineage) => lineage.family == family,
-            None => *log == family,
+            None => *log_id == family,
         });
         let listings = self.read_listings(lineages.keys().copied()).await?;
         let needed_logs = needed(&residents(&lineages, &listings), self.now_s());
@@ -262,27 +265,29 @@ impl Purger {
         collected.map_err(|error| PurgeError::Garbage { log: fork, why: error })
     }
 
-    async fn newest_segment(&self, log: LogId) -> Result<Option<Segment>, PortError> {
-        let segments = self.retry(|| self.ports.segments.newest(log, 1, true)).await?;
+    async fn newest_segment(&self, log_id: LogId) -> Result<Option<Segment>, PortError> {
+        let segments =
+            self.retry(|| self.ports.segments.newest(log_id, 1, STRONGLY_CONSISTENT)).await?;
         Ok(segments.into_iter().next())
     }
 
     /// Returns an error if the log has a fork.
-    async fn check_not_forked(&self, log: LogId) -> Result<(), PurgeError> {
-        for ForkListItem { fork, .. } in self.list_forks(log).await? {
+    async fn check_not_forked(&self, log_id: LogId) -> Result<(), PurgeError> {
+        for ForkListItem { fork, .. } in self.list_forks(log_id).await? {
             if self.newest_segment(fork).await?.is_some() {
-                return Err(PurgeError::Forked { log, fork });
+                return Err(PurgeError::Forked { log: log_id, fork });
             }
         }
         Ok(())
     }
 
     /// Returns the items of a log's fork list.
-    async fn list_forks(&self, log: LogId) -> Result<BTreeSet<ForkListItem>, PortError> {
+    async fn list_forks(&self, log_id: LogId) -> Result<BTreeSet<ForkListItem>, PortError> {
         let mut items = BTreeSet::new();
         let mut next_page = None;
         loop {
-            let page = self.retry(|| self.ports.segments.forks(log, next_page, FORKS_PAGE)).await?;
+            let page =
+                self.retry(|| self.ports.segments.forks(log_id, next_page, FORKS_PAGE)).await?;
             for ListedFork { number, fork, .. } in page.forks {
                 items.insert(ForkListItem { number, fork });
             }
@@ -293,9 +298,9 @@ impl Purger {
         }
     }
 
-    async fn delete_pending_snapshots(&self, log: LogId) -> Result<(), PortError> {
+    async fn delete_pending_snapshots(&self, log_id: LogId) -> Result<(), PortError> {
         let Some(pending_snapshots) = &self.ports.pending else { return Ok(()) };
-        let end = SnapshotJob { log, position: Position::LAST };
+        let end = SnapshotJob { log: log_id, position: Position::LAST };
         while let Some(record) = self.retry(|| pending_snapshots.first_up_to(end)).await? {
             let rebuild_run = record.rebuild.as_ref().map(|rebuild| rebuild.run);
             self.retry(|| pending_snapshots.delete(record.job, rebuild_run)).await?;
@@ -303,18 +308,19 @@ impl Purger {
         Ok(())
     }
 
-    async fn delete_entries(&self, log: LogId, segment: u32) -> Result<u64, PortError> {
-        let segment_start =
-            Position::new(segment, 0).map_err(|error| PortError::permanent(error.to_string()))?;
+    async fn delete_entries(&self, log_id: LogId, segment: u32) -> Result<u64, PortError> {
+        let segment_start = Position::new(segment, 0).map_err(PortError::from_permanent)?;
         let mut deleted_count = 0;
         loop {
-            let page = self.retry(|| self.ports.entries.page(log, segment_start, true)).await?;
+            let page = self
+                .retry(|| self.ports.entries.page(log_id, segment_start, STRONGLY_CONSISTENT))
+                .await?;
             let positions: Vec<Position> =
                 page.entries.iter().map(|entry| entry.position).collect();
             if positions.is_empty() {
                 return Ok(deleted_count);
             }
-            self.retry(|| self.ports.retention.delete(log, &positions)).await?;
+            self.retry(|| self.ports.retention.delete(log_id, &positions)).await?;
             deleted_count += u64::try_from(positions.len()).unwrap_or(u64::MAX);
         }
     }
@@ -322,13 +328,13 @@ impl Purger {
     /// Deletes the log's fork list, whose forks are all purged already, and the log's own record in
     /// its source's fork list.
     async fn delete_fork_list_items(&self, first_segment: &Segment) -> Result<(), PortError> {
-        let log = first_segment.log;
-        for item in self.list_forks(log).await? {
-            self.retry(|| self.ports.retention.delete_listed(log, item.number)).await?;
+        let log_id = first_segment.log;
+        for item in self.list_forks(log_id).await? {
+            self.retry(|| self.ports.retention.delete_listed(log_id, item.number)).await?;
         }
         let Some(Lineage { source, .. }) = first_segment.lineage else { return Ok(()) };
         for item in self.list_forks(source).await? {
-            if item.fork == log {
+            if item.fork == log_id {
                 self.retry(|| self.ports.retention.delete_listed(source, item.number)).await?;
             }
         }
@@ -349,12 +355,12 @@ fn residents(
     listings: &BTreeMap<LogId, Arc<Listing>>,
 ) -> Vec<Resident> {
     let mut residents = Vec::with_capacity(lineages.len());
-    for (log, lineage) in lineages {
+    for (log_id, lineage) in lineages {
         residents.push(Resident {
-            log: *log,
+            log: *log_id,
             source: lineage.map(|lineage| lineage.source),
             depth: lineage.map_or(0, |lineage| lineage.depth),
-            status: listings.get(log).map(|listing| listing.status),
+            status: listings.get(log_id).map(|listing| listing.status),
         });
     }
     residents

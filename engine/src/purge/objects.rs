@@ -11,10 +11,10 @@ use crate::ports::{BlobKey, ListedBlob, PortError};
 impl Purger {
     /// Deletes all objects under a log's key prefixes. Does not include a fork's snapshots, which
     /// are stored under the prefix of the family's origin and deleted by [`crate::garbage`].
-    pub(super) async fn delete_objects(&self, log: LogId) -> Result<PurgedData, PortError> {
+    pub(super) async fn delete_objects(&self, log_id: LogId) -> Result<PurgedData, PortError> {
         let mut purged = PurgedData::default();
         for prefix in [UPLOADS_PREFIX, OFFLOADED_PREFIX, SHEETS_PREFIX] {
-            self.delete_prefix(&format!("{prefix}{log}/"), &mut purged).await?;
+            self.delete_prefix(&format!("{prefix}{log_id}/"), &mut purged).await?;
         }
         Ok(purged)
     }

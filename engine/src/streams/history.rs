@@ -3,6 +3,7 @@
 use cellar_catalog::stream::{Dated, Decider, EventBatch, RebuildFault, StreamName, newest_first};
 
 use super::{StreamError, StreamStore};
+use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
 
 /// The events of one item of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,9 +16,9 @@ pub struct Events<E> {
 }
 
 impl StreamStore {
-    /// Returns the events with indexes less than `below` from one stream item, newest first. The
-    /// item is the tip (latest item) or the event batch that contains event `below - 1`. Costs one
-    /// read for the tip, plus one for an event batch.
+    /// Returns the events with indexes less than `before_index` from one stream item, newest first.
+    /// The item is the tip (latest item) or the event batch that contains event `below - 1`. Costs
+    /// one read for the tip, plus one for an event batch.
     ///
     /// # Errors
     ///
@@ -27,20 +28,22 @@ impl StreamStore {
         &self,
         decider: &D,
         stream: &StreamName,
-        below: Option<u64>,
+        before_index: Option<u64>,
     ) -> Result<Events<D::Event>, StreamError> {
         let no_events = Events { events: Vec::new(), below: None };
-        let Some(tip) = self.read_tip(stream, false).await? else { return Ok(no_events) };
-        let (first_index, mut events) = match below {
+        let Some(tip) = self.read_tip(stream, EVENTUALLY_CONSISTENT).await? else {
+            return Ok(no_events);
+        };
+        let (first_index, mut events) = match before_index {
             Some(0) => return Ok(no_events),
-            Some(below) if below <= tip.first() => {
-                let batch = self.read_batch_before(stream, below).await?;
+            Some(before_index) if before_index <= tip.first() => {
+                let batch = self.read_batch_before(stream, before_index).await?;
                 (batch.index, newest_first(decider, batch.index, &batch.events)?)
             }
             _ => (tip.first(), newest_first(decider, tip.first(), &tip.events)?),
         };
-        if let Some(below) = below {
-            events.retain(|event| event.index < below);
+        if let Some(before_index) = before_index {
+            events.retain(|event| event.index < before_index);
         }
         let has_older_events = first_index > 0;
         Ok(Events { events, below: if has_older_events { Some(first_index) } else { None } })
@@ -50,13 +53,13 @@ impl StreamStore {
     async fn read_batch_before(
         &self,
         stream: &StreamName,
-        below: u64,
+        before_index: u64,
     ) -> Result<EventBatch, StreamError> {
-        let mut batches = self.read_batches(stream, below, false).await?;
+        let mut batches = self.read_batches(stream, before_index, EVENTUALLY_CONSISTENT).await?;
         if batches.is_empty() {
-            batches = self.read_batches(stream, below, true).await?;
+            batches = self.read_batches(stream, before_index, STRONGLY_CONSISTENT).await?;
         }
         let newest_batch = batches.into_iter().next();
-        Ok(newest_batch.ok_or(RebuildFault::Damaged { index: below })?)
+        Ok(newest_batch.ok_or(RebuildFault::Damaged { index: before_index })?)
     }
 }

@@ -8,7 +8,7 @@ use cellar_catalog::stream::{
 };
 
 use super::{StreamError, StreamStore};
-use crate::ports::PortError;
+use crate::ports::{EVENTUALLY_CONSISTENT, PortError, STRONGLY_CONSISTENT};
 
 /// A state and the tip (latest stream item) from which it was rebuilt.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,9 +48,9 @@ impl StreamStore {
         stream: &StreamName,
         tip: Option<&Tip>,
     ) -> Result<Rebuilt<D::State>, StreamError> {
-        match self.rebuild_once(decider, stream, tip, false).await {
+        match self.rebuild_once(decider, stream, tip, EVENTUALLY_CONSISTENT).await {
             Err(StreamError::Rebuild(RebuildFault::Damaged { .. })) => {
-                self.rebuild_once(decider, stream, tip, true).await
+                self.rebuild_once(decider, stream, tip, STRONGLY_CONSISTENT).await
             }
             rebuilt => rebuilt,
         }
@@ -102,7 +102,7 @@ impl StreamStore {
             match send_read().await {
                 Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
                     tracing::warn!(attempt, %error, "a read of an event stream failed; retrying");
-                    self.pause(attempt).await;
+                    self.pause_before_retry(attempt).await;
                     attempt += 1;
                 }
                 result => return result,

@@ -1,16 +1,17 @@
 //! Reads ranges of stream events.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use cellar_catalog::feed::Span;
 use cellar_catalog::stream::{StreamEvent, StreamName, Tip};
 
 use super::{StreamError, StreamStore};
-use crate::ports::PortError;
+use crate::ports::{PortError, STRONGLY_CONSISTENT};
 
 impl StreamStore {
-    /// Returns the events of a stream with indexes from `from` (inclusive) to `to` (exclusive), or
-    /// `None` if any of them is missing, for example due to an eventually consistent read.
+    /// Returns the events of a stream with these indexes, or `None` if any of them is missing, for
+    /// example due to an eventually consistent read.
     ///
     /// # Errors
     ///
@@ -18,12 +19,11 @@ impl StreamStore {
     pub async fn stored_events(
         &self,
         stream: &StreamName,
-        from: u64,
-        to: u64,
+        event_indexes: Range<u64>,
         consistent: bool,
     ) -> Result<Option<Vec<StreamEvent>>, StreamError> {
         let Some(tip) = self.read_tip(stream, consistent).await? else { return Ok(None) };
-        self.events_of(&tip, from, to, consistent).await
+        self.events_of(&tip, event_indexes, consistent).await
     }
 
     /// Like [`StreamStore::stored_events`], but uses a tip (latest stream item) that was already
@@ -35,25 +35,24 @@ impl StreamStore {
     pub async fn events_of(
         &self,
         tip: &Tip,
-        from: u64,
-        to: u64,
+        event_indexes: Range<u64>,
         consistent: bool,
     ) -> Result<Option<Vec<StreamEvent>>, StreamError> {
         let mut first_index = tip.first();
         let mut items_newest_first = vec![tip.events.clone()];
-        while first_index > from {
+        while first_index > event_indexes.start {
             let batches = self.read_batches(&tip.name, first_index, consistent).await?;
             let Some(oldest_batch) = batches.last() else { return Ok(None) };
             first_index = oldest_batch.index;
             items_newest_first.extend(batches.into_iter().map(|batch| batch.events));
         }
-        if tip.next < to {
+        if tip.next < event_indexes.end {
             return Ok(None);
         }
         let events_oldest_first = items_newest_first.into_iter().rev().flatten();
         let mut requested_events = Vec::new();
         for (index, event) in (first_index..).zip(events_oldest_first) {
-            if (from..to).contains(&index) {
+            if event_indexes.contains(&index) {
                 requested_events.push(event);
             }
         }
@@ -66,7 +65,7 @@ impl StreamStore {
     ///
     /// Returns [`PortError`] if the store fails permanently.
     pub async fn tip(&self, stream: &StreamName) -> Result<Option<Arc<Tip>>, PortError> {
-        self.read_tip(stream, true).await
+        self.read_tip(stream, STRONGLY_CONSISTENT).await
     }
 
     /// Like [`StreamStore::stored_events`], but returns a span, which contains the event kinds.
@@ -77,16 +76,16 @@ impl StreamStore {
     pub async fn span(
         &self,
         stream: &StreamName,
-        from: u64,
-        to: u64,
+        event_indexes: Range<u64>,
     ) -> Result<Option<Span>, PortError> {
-        let events =
-            self.stored_events(stream, from, to, true).await.map_err(|error| match error {
-                StreamError::Store(error) => error,
-                error => PortError::permanent(error.to_string()),
-            })?;
+        let first = event_indexes.start;
+        let events = self.stored_events(stream, event_indexes, STRONGLY_CONSISTENT).await;
+        let events = events.map_err(|error| match error {
+            StreamError::Store(error) => error,
+            error => PortError::from_permanent(error),
+        })?;
         let Some(events) = events else { return Ok(None) };
         let kinds = events.into_iter().map(|event| event.kind).collect();
-        Ok(Some(Span { stream: stream.clone(), first: from, kinds }))
+        Ok(Some(Span { stream: stream.clone(), first, kinds }))
     }
 }

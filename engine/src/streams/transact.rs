@@ -11,6 +11,7 @@ use cellar_catalog::stream::{
 };
 
 use super::{StreamError, StreamStore, TransactError};
+use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
 
 /// The caller's prior knowledge of a stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +57,9 @@ impl StreamStore {
         cached_tip: CachedTip,
     ) -> Result<Transacted<D>, TransactError<D::Rejection>> {
         let mut tip = match cached_tip {
-            CachedTip::Unknown => self.read_tip(stream, false).await.map_err(StreamError::from)?,
+            CachedTip::Unknown => {
+                self.read_tip(stream, EVENTUALLY_CONSISTENT).await.map_err(StreamError::from)?
+            }
             CachedTip::Tip(tip) => tip,
         };
         let mut is_current_tip = false;
@@ -66,7 +69,8 @@ impl StreamStore {
             let decision = decider.decide(command, &state);
             let appends_events = matches!(&decision, Ok(events) if !events.is_empty());
             if !appends_events && !is_current_tip {
-                tip = self.read_tip(stream, true).await.map_err(StreamError::from)?;
+                tip =
+                    self.read_tip(stream, STRONGLY_CONSISTENT).await.map_err(StreamError::from)?;
                 is_current_tip = true;
                 continue;
             }
@@ -92,7 +96,7 @@ impl StreamStore {
             if lost_attempts >= MAX_DECIDE_ATTEMPTS {
                 return Err(StreamError::Contention.into());
             }
-            self.pause(lost_attempts).await;
+            self.pause_before_retry(lost_attempts).await;
         }
     }
 

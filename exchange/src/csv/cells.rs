@@ -5,9 +5,9 @@ use std::io::Read;
 use cellar_snapshot::tile::TileValue;
 
 use super::records::Records;
-use super::survey::{FilledField, Survey, Tally};
+use super::survey::{ExaminedCsvField, Survey, Tally};
 use crate::block::{BlockBuilder, RowTooLong};
-use crate::typing::Recognised;
+use crate::typing::RecognisedValue;
 use crate::{Block, BlockSize, ColumnTyping, ReadError};
 
 /// Creates cells from records, using the column types known at the start of the pass.
@@ -38,30 +38,31 @@ impl<R: Read> CellReader<R> {
         Self { records, typings: tally.typings(), tally, builder: BlockBuilder::new(block) }
     }
 
-    pub(super) fn next(&mut self) -> Result<NextCells, ReadError> {
+    pub(super) fn next_cells(&mut self) -> Result<NextCells, ReadError> {
         loop {
-            if self.builder.is_full(self.tally.rows())
-                && let Some(block) = self.builder.take()
+            if self.builder.is_full_before(self.tally.rows())
+                && let Some(block) = self.builder.take_block()
             {
                 return Ok(NextCells::Block(block));
             }
-            let Some(record) = self.records.next()? else {
-                return match self.builder.take() {
+            let Some(record) = self.records.next_record()? else {
+                return match self.builder.take_block() {
                     Some(block) => Ok(NextCells::Block(block)),
-                    None => self.tally.finish().map(NextCells::End),
+                    None => self.tally.to_survey().map(NextCells::End),
                 };
             };
             let row = self.tally.add_row(&record)?;
             self.builder.start_row(row);
-            let mut changed_evidence = false;
-            for field in self.tally.examine_fields(row, &record) {
-                changed_evidence |= field.examined.changed_evidence;
+            let mut has_evidence_changed = false;
+            for nonempty_field in record.nonempty_fields() {
+                let Some(field) = self.tally.examine_field(row, nonempty_field) else { continue };
+                has_evidence_changed |= field.examined.changed_evidence;
                 let column_index = usize::try_from(field.column).ok();
                 let typing = column_index.and_then(|index| self.typings.get(index));
                 push_field(&mut self.builder, &field, typing.unwrap_or(&ColumnTyping::TEXT))
-                    .map_err(|_| ReadError::RowTooLong { line: record.line })?;
+                    .map_err(|RowTooLong| ReadError::RowTooLong { line: record.line })?;
             }
-            if changed_evidence && self.have_types_changed() {
+            if has_evidence_changed && self.have_types_changed() {
                 return Ok(NextCells::TypesChanged);
             }
         }
@@ -69,30 +70,37 @@ impl<R: Read> CellReader<R> {
 
     /// Returns whether a column's type now differs from the type used to create its cells.
     fn have_types_changed(&self) -> bool {
-        // Cells of initially unknown columns were created as text.
-        let created_typings = self.typings.iter().chain(std::iter::repeat(&ColumnTyping::TEXT));
-        let current_typings = self.tally.typings();
-        current_typings.iter().zip(created_typings).any(|(current, created)| current != created)
+        for (index, current_typing) in self.tally.typings().iter().enumerate() {
+            // Cells of initially unknown columns were created as text.
+            let used_typing = self.typings.get(index).unwrap_or(&ColumnTyping::TEXT);
+            if current_typing != used_typing {
+                return true;
+            }
+        }
+        false
     }
 }
 
 fn push_field(
     builder: &mut BlockBuilder,
-    field: &FilledField<'_>,
+    field: &ExaminedCsvField<'_>,
     typing: &ColumnTyping,
 ) -> Result<(), RowTooLong> {
     let column = field.column;
-    match typing.value(field.examined.recognised, field.in_first_row) {
+    match typing.value_of_field(field.examined.recognised_value, field.in_first_row) {
         None => builder.push_text(column, field.text)?,
-        Some(Recognised::Bool(value)) => builder.push_value(column, TileValue::Bool(value)),
-        Some(Recognised::Date { serial, format }) => {
+        Some(RecognisedValue::Bool(boolean)) => {
+            builder.push_value(column, TileValue::Bool(boolean));
+        }
+        Some(RecognisedValue::Date { serial, format }) => {
             builder.push_value(column, TileValue::Number(serial));
             builder.push_format(column, format);
         }
-        Some(Recognised::Number(number)) => {
+        Some(RecognisedValue::Number(number)) => {
             builder.push_value(column, TileValue::Number(number.value));
             // The column's number format also fits numbers with fewer decimals.
-            if let Some(format) = typing.format().or(number.format()) {
+            let format = typing.number_format().or(number.format());
+            if let Some(format) = format {
                 builder.push_format(column, format);
             }
         }

@@ -8,7 +8,7 @@ pub struct CsvOptions {
     /// Field delimiter: an ASCII character, such as `b'\t'` for tsv.
     pub delimiter: u8,
     /// Whether rows may have different numbers of fields. Short rows are padded with empty cells.
-    pub pad: bool,
+    pub pads_short_rows: bool,
     /// Column types chosen by the caller. The types of all other columns are detected.
     pub types: ColumnTypes,
     /// Target size of blocks.
@@ -16,7 +16,7 @@ pub struct CsvOptions {
     /// Number of bytes sampled for type detection before the first cells are returned. `None`
     /// samples the whole file.
     ///
-    /// If a later field contradicts a detected type, [`Piece::Restart`](crate::Piece::Restart) is
+    /// If a later field contradicts a detected type, [`ImportStep::Restart`](crate::ImportStep::Restart) is
     /// returned, followed by all cells again.
     pub sample_bytes: Option<u64>,
 }
@@ -25,7 +25,7 @@ impl Default for CsvOptions {
     fn default() -> Self {
         Self {
             delimiter: b',',
-            pad: false,
+            pads_short_rows: false,
             types: ColumnTypes::default(),
             block: BlockSize::default(),
             sample_bytes: None,

@@ -3,11 +3,11 @@
 use super::cells::{CellReader, NextCells};
 use super::options::CsvOptions;
 use super::records::Records;
-use super::survey::{Survey, Surveyor, Tally};
-use crate::{Import, ImportProgress, Piece, ReadError, SheetStart, Source};
+use super::survey::{Survey, SurveyState, Surveyor, Tally};
+use crate::{Import, ImportProgress, ImportStep, ReadError, SheetStart, Source};
 
 /// Maximum number of bytes surveyed per call.
-const STEP_BYTES: u64 = 1024 * 1024;
+const MAX_SURVEY_STEP_BYTES: u64 = 1024 * 1024;
 
 /// An import of a csv file.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct CsvImport<S: Source> {
 #[derive(Debug)]
 enum Pass<R> {
     /// Surveys the first `sample_bytes` of the file, or the whole file.
-    Sample {
+    SurveySample {
         surveyor: Surveyor<R>,
         sample_bytes: u64,
     },
@@ -30,9 +30,9 @@ enum Pass<R> {
     /// types.
     SampledCells(CellReader<R>),
     /// Surveys the rest of the file after a field contradicted the sampled types.
-    Rest(Surveyor<R>),
+    SurveyRemaining(Surveyor<R>),
     /// Creates cells with the column types detected in the whole file.
-    Cells(CellReader<R>),
+    FinalCells(CellReader<R>),
     Done,
 }
 
@@ -47,7 +47,7 @@ impl<S: Source> CsvImport<S> {
         let records = Records::new(source.open()?, options.delimiter)?;
         let surveyor = Surveyor { records, tally: Tally::new(options) };
         let sample_bytes = options.sample_bytes.unwrap_or(u64::MAX);
-        let pass = Pass::Sample { surveyor, sample_bytes };
+        let pass = Pass::SurveySample { surveyor, sample_bytes };
         Ok(Self { source, options: options.clone(), file_bytes, survey: None, pass })
     }
 
@@ -58,43 +58,49 @@ impl<S: Source> CsvImport<S> {
     }
 
     /// Reopens the file and creates cells with the types from `tally`.
-    fn open_cells(&self, tally: &Tally) -> Result<CellReader<S::Stream>, ReadError> {
+    fn open_cell_reader(&self, tally: &Tally) -> Result<CellReader<S::Stream>, ReadError> {
         let records = Records::new(self.source.open()?, self.options.delimiter)?;
         Ok(CellReader::new(records, tally.restarted(), self.options.block))
     }
 
     /// Starts creating cells after the whole file has been surveyed.
-    fn start_cells(&mut self, tally: &Tally) -> Result<(), ReadError> {
-        self.survey = Some(tally.finish()?);
-        self.pass = Pass::Cells(self.open_cells(tally)?);
+    fn start_final_cells(&mut self, tally: &Tally) -> Result<(), ReadError> {
+        self.survey = Some(tally.to_survey()?);
+        self.pass = Pass::FinalCells(self.open_cell_reader(tally)?);
         Ok(())
     }
 
-    fn continue_sample(
+    fn survey_sample(
         &mut self,
         mut surveyor: Surveyor<S::Stream>,
         sample_bytes: u64,
-    ) -> Result<Piece, ReadError> {
-        let remaining = sample_bytes.saturating_sub(surveyor.records.bytes());
-        if remaining == 0 {
-            self.pass = Pass::SampledCells(self.open_cells(&surveyor.tally)?);
-        } else if surveyor.survey_bytes(remaining.min(STEP_BYTES))? {
-            self.start_cells(&surveyor.tally)?;
-        } else {
-            self.pass = Pass::Sample { surveyor, sample_bytes };
-            return Ok(Piece::Working);
+    ) -> Result<ImportStep, ReadError> {
+        let sheet_start = ImportStep::Sheet(SheetStart { name: None, hidden: false });
+        let remaining_bytes = sample_bytes.saturating_sub(surveyor.records.bytes());
+        if remaining_bytes == 0 {
+            self.pass = Pass::SampledCells(self.open_cell_reader(&surveyor.tally)?);
+            return Ok(sheet_start);
         }
-        Ok(Piece::Sheet(SheetStart { name: None, hidden: false }))
+        match surveyor.survey_bytes(remaining_bytes.min(MAX_SURVEY_STEP_BYTES))? {
+            SurveyState::EndOfFile => {
+                self.start_final_cells(&surveyor.tally)?;
+                Ok(sheet_start)
+            }
+            SurveyState::Unfinished => {
+                self.pass = Pass::SurveySample { surveyor, sample_bytes };
+                Ok(ImportStep::Working)
+            }
+        }
     }
 
     fn next_sampled_cells(
         &mut self,
         mut cells: CellReader<S::Stream>,
-    ) -> Result<Option<Piece>, ReadError> {
-        match cells.next()? {
+    ) -> Result<Option<ImportStep>, ReadError> {
+        match cells.next_cells()? {
             NextCells::Block(block) => {
                 self.pass = Pass::SampledCells(cells);
-                Ok(Some(Piece::Block(block)))
+                Ok(Some(ImportStep::Block(block)))
             }
             NextCells::End(survey) => {
                 self.survey = Some(survey);
@@ -102,26 +108,31 @@ impl<S: Source> CsvImport<S> {
             }
             NextCells::TypesChanged => {
                 let CellReader { records, tally, .. } = cells;
-                self.pass = Pass::Rest(Surveyor { records, tally });
-                Ok(Some(Piece::Restart))
+                self.pass = Pass::SurveyRemaining(Surveyor { records, tally });
+                Ok(Some(ImportStep::Restart))
             }
         }
     }
 
-    fn survey_rest(&mut self, mut surveyor: Surveyor<S::Stream>) -> Result<Piece, ReadError> {
-        if surveyor.survey_bytes(STEP_BYTES)? {
-            self.start_cells(&surveyor.tally)?;
-        } else {
-            self.pass = Pass::Rest(surveyor);
+    fn survey_remaining_records(
+        &mut self,
+        mut surveyor: Surveyor<S::Stream>,
+    ) -> Result<ImportStep, ReadError> {
+        match surveyor.survey_bytes(MAX_SURVEY_STEP_BYTES)? {
+            SurveyState::EndOfFile => self.start_final_cells(&surveyor.tally)?,
+            SurveyState::Unfinished => self.pass = Pass::SurveyRemaining(surveyor),
         }
-        Ok(Piece::Working)
+        Ok(ImportStep::Working)
     }
 
-    fn next_cells(&mut self, mut cells: CellReader<S::Stream>) -> Result<Option<Piece>, ReadError> {
-        match cells.next()? {
+    fn next_final_cells(
+        &mut self,
+        mut cells: CellReader<S::Stream>,
+    ) -> Result<Option<ImportStep>, ReadError> {
+        match cells.next_cells()? {
             NextCells::Block(block) => {
-                self.pass = Pass::Cells(cells);
-                Ok(Some(Piece::Block(block)))
+                self.pass = Pass::FinalCells(cells);
+                Ok(Some(ImportStep::Block(block)))
             }
             NextCells::End(survey) if self.survey.as_ref() == Some(&survey) => Ok(None),
             // The two passes read different contents, so the file has changed.
@@ -131,14 +142,14 @@ impl<S: Source> CsvImport<S> {
 }
 
 impl<S: Source> Import for CsvImport<S> {
-    fn next(&mut self) -> Result<Option<Piece>, ReadError> {
+    fn next_step(&mut self) -> Result<Option<ImportStep>, ReadError> {
         match std::mem::replace(&mut self.pass, Pass::Done) {
-            Pass::Sample { surveyor, sample_bytes } => {
-                self.continue_sample(surveyor, sample_bytes).map(Some)
+            Pass::SurveySample { surveyor, sample_bytes } => {
+                self.survey_sample(surveyor, sample_bytes).map(Some)
             }
             Pass::SampledCells(cells) => self.next_sampled_cells(cells),
-            Pass::Rest(surveyor) => self.survey_rest(surveyor).map(Some),
-            Pass::Cells(cells) => self.next_cells(cells),
+            Pass::SurveyRemaining(surveyor) => self.survey_remaining_records(surveyor).map(Some),
+            Pass::FinalCells(cells) => self.next_final_cells(cells),
             Pass::Done => Ok(None),
         }
     }
@@ -146,17 +157,19 @@ impl<S: Source> Import for CsvImport<S> {
     /// Returns the import's progress. Sample bytes are not counted, because they are read again to
     /// create the cells.
     fn progress(&self) -> ImportProgress {
-        let (one_pass, two_passes) = (self.file_bytes, self.file_bytes.saturating_mul(2));
-        let has_sample = self.options.sample_bytes.is_some_and(|sample| sample < one_pass);
+        let one_pass = self.file_bytes;
+        let two_passes = self.file_bytes.saturating_mul(2);
+        let is_sampled =
+            self.options.sample_bytes.is_some_and(|sample_bytes| sample_bytes < one_pass);
         match &self.pass {
-            Pass::Sample { .. } if has_sample => ImportProgress { done: 0, total: one_pass },
-            Pass::Sample { surveyor, .. } | Pass::Rest(surveyor) => {
+            Pass::SurveySample { .. } if is_sampled => ImportProgress { done: 0, total: one_pass },
+            Pass::SurveySample { surveyor, .. } | Pass::SurveyRemaining(surveyor) => {
                 ImportProgress { done: surveyor.records.bytes(), total: two_passes }
             }
             Pass::SampledCells(cells) => {
                 ImportProgress { done: cells.records.bytes(), total: one_pass }
             }
-            Pass::Cells(cells) => {
+            Pass::FinalCells(cells) => {
                 let done = one_pass.saturating_add(cells.records.bytes());
                 ImportProgress { done, total: two_passes }
             }

@@ -5,7 +5,7 @@ use std::io::Read;
 use cellar_base::limits::MAX_ROWS;
 
 use super::options::CsvOptions;
-use super::records::{Record, Records};
+use super::records::{NonemptyField, Record, Records};
 use crate::typing::{Evidence, ExaminedField};
 use crate::{ColumnTypes, ColumnTyping, ReadError};
 
@@ -34,9 +34,9 @@ pub(super) struct Tally {
     first_row: Option<u32>,
 }
 
-/// A nonempty field that was examined.
+/// A nonempty field with the result of its examination.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct FilledField<'a> {
+pub(super) struct ExaminedCsvField<'a> {
     pub(super) column: u32,
     pub(super) text: &'a str,
     pub(super) examined: ExaminedField,
@@ -47,7 +47,7 @@ pub(super) struct FilledField<'a> {
 impl Tally {
     pub(super) fn new(options: &CsvOptions) -> Self {
         Self {
-            shape: Shape::new(options.pad),
+            shape: Shape::new(options.pads_short_rows),
             types: options.types.clone(),
             columns: Vec::new(),
             cells: 0,
@@ -59,7 +59,7 @@ impl Tally {
     /// reset.
     pub(super) fn restarted(&self) -> Self {
         Self {
-            shape: Shape::new(self.shape.pad),
+            shape: Shape::new(self.shape.pads_short_rows),
             types: self.types.clone(),
             columns: self.columns.clone(),
             cells: 0,
@@ -75,27 +75,26 @@ impl Tally {
     /// Counts a record and returns its row index.
     pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
         let row = self.shape.add_row(record)?;
-        for column in (0_u32..).take(record.len()).skip(self.columns.len()) {
-            self.columns.push(Evidence::new(self.types.of(column)));
+        let new_columns = (0_u32..).take(record.len()).skip(self.columns.len());
+        for column in new_columns {
+            self.columns.push(Evidence::new(self.types.chosen_type(column)));
         }
         Ok(row)
     }
 
-    /// Returns an iterator that examines a record's nonempty fields. The iterator must be consumed.
-    pub(super) fn examine_fields<'a>(
+    /// Counts and examines a nonempty field. The field's row must have been added.
+    pub(super) fn examine_field<'a>(
         &mut self,
         row: u32,
-        record: &Record<'a>,
-    ) -> impl Iterator<Item = FilledField<'a>> {
-        let Self { columns, cells, first_row, .. } = self;
-        let fields = (0_u32..).zip(record.iter()).zip(columns);
-        let filled_fields = fields.filter(|((_, text), _)| !text.is_empty());
-        filled_fields.map(move |((column, text), evidence)| {
-            *cells = cells.saturating_add(1);
-            let in_first_row = *first_row.get_or_insert(row) == row;
-            let examined = evidence.examine(text, in_first_row);
-            FilledField { column, text, examined, in_first_row }
-        })
+        field: NonemptyField<'a>,
+    ) -> Option<ExaminedCsvField<'a>> {
+        let NonemptyField { column_index, text } = field;
+        let column = u32::try_from(column_index).ok()?;
+        let evidence = self.columns.get_mut(column_index)?;
+        self.cells = self.cells.saturating_add(1);
+        let in_first_row = *self.first_row.get_or_insert(row) == row;
+        let examined = evidence.examine_field(text, in_first_row);
+        Some(ExaminedCsvField { column, text, examined, in_first_row })
     }
 
     /// Returns all column types, based on the fields examined so far.
@@ -103,7 +102,7 @@ impl Tally {
         self.columns.iter().map(|evidence| evidence.typing()).collect()
     }
 
-    pub(super) fn finish(&self) -> Result<Survey, ReadError> {
+    pub(super) fn to_survey(&self) -> Result<Survey, ReadError> {
         Ok(Survey {
             rows: self.shape.rows,
             columns: u32::try_from(self.columns.len()).unwrap_or(u32::MAX),
@@ -114,6 +113,13 @@ impl Tally {
     }
 }
 
+/// Whether a survey has covered the whole file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SurveyState {
+    EndOfFile,
+    Unfinished,
+}
+
 /// Surveys all records of a file.
 #[derive(Debug)]
 pub(super) struct Surveyor<R> {
@@ -122,18 +128,19 @@ pub(super) struct Surveyor<R> {
 }
 
 impl<R: Read> Surveyor<R> {
-    /// Surveys records of about `bytes` bytes in total. Returns whether the end of the file was
-    /// reached.
-    pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<bool, ReadError> {
-        let goal = self.records.bytes().saturating_add(bytes);
-        while self.records.bytes() < goal {
-            let Some(record) = self.records.next()? else {
-                return Ok(true);
+    /// Surveys records of about `bytes` bytes in total.
+    pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<SurveyState, ReadError> {
+        let goal_bytes = self.records.bytes().saturating_add(bytes);
+        while self.records.bytes() < goal_bytes {
+            let Some(record) = self.records.next_record()? else {
+                return Ok(SurveyState::EndOfFile);
             };
             let row = self.tally.add_row(&record)?;
-            self.tally.examine_fields(row, &record).for_each(drop);
+            for field in record.nonempty_fields() {
+                self.tally.examine_field(row, field);
+            }
         }
-        Ok(false)
+        Ok(SurveyState::Unfinished)
     }
 }
 
@@ -141,7 +148,7 @@ impl<R: Read> Surveyor<R> {
 #[derive(Debug)]
 pub(super) struct Shape {
     /// Whether rows may have different numbers of fields.
-    pad: bool,
+    pads_short_rows: bool,
     /// Number of rows so far.
     pub(super) rows: u32,
     /// Number of fields in the first row.
@@ -149,8 +156,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn new(pad: bool) -> Self {
-        Self { pad, rows: 0, first_row_fields: None }
+    pub(super) fn new(pads_short_rows: bool) -> Self {
+        Self { pads_short_rows, rows: 0, first_row_fields: None }
     }
 
     /// Counts a record and returns its row index.
@@ -158,11 +165,13 @@ impl Shape {
     /// If the first record has a single field, each blank line is an empty row, even before the
     /// first record. Otherwise, blank lines are ignored.
     pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
-        let expected = *self.first_row_fields.get_or_insert(record.len());
-        if record.len() != expected && !self.pad {
-            return Err(ReadError::Ragged { line: record.line, fields: record.len(), expected });
+        let fields = record.len();
+        let expected = *self.first_row_fields.get_or_insert(fields);
+        if fields != expected && !self.pads_short_rows {
+            return Err(ReadError::Ragged { line: record.line, fields, expected });
         }
-        if expected == 1 && record.len() == 1 {
+        let has_single_column = expected == 1 && fields == 1;
+        if has_single_column {
             self.rows = self.rows.saturating_add(record.blank_lines);
         }
         if self.rows >= MAX_ROWS {
@@ -183,9 +192,9 @@ mod tests {
         let mut records = Records::new(&b"a\n\n\nb\n"[..], b',').unwrap();
         let mut shape = Shape::new(false);
         shape.rows = MAX_ROWS - 1;
-        let record = records.next().unwrap().unwrap();
+        let record = records.next_record().unwrap().unwrap();
         assert_eq!(shape.add_row(&record).unwrap(), MAX_ROWS - 1);
-        let record = records.next().unwrap().unwrap();
+        let record = records.next_record().unwrap().unwrap();
         assert!(matches!(shape.add_row(&record), Err(ReadError::TooManyRows { line: 4 })));
     }
 }

@@ -9,15 +9,15 @@ use cellar_base::limits::{
 use cellar_sheet::cell::{GENERAL, Value, display};
 
 use super::{CsvImport, CsvOptions, CsvWriter, Survey};
-use crate::{BlockSize, ColumnKind, Import, OutCell, Piece, ReadError, Source};
+use crate::{BlockSize, CellToWrite, ColumnKind, Import, ImportStep, ReadError, Source};
 
 mod properties;
 
 /// Displayed cell texts by row and column.
 type Texts = BTreeMap<(u32, u32), String>;
 
-fn pad() -> CsvOptions {
-    CsvOptions { pad: true, ..CsvOptions::default() }
+fn pads_short_rows() -> CsvOptions {
+    CsvOptions { pads_short_rows: true, ..CsvOptions::default() }
 }
 
 fn import<S: Source>(
@@ -26,12 +26,12 @@ fn import<S: Source>(
 ) -> Result<(Survey, Texts, Vec<Value>), ReadError> {
     let mut import = CsvImport::open(source, options)?;
     let (mut texts, mut values) = (Texts::new(), Vec::new());
-    while let Some(piece) = import.next()? {
-        if piece == Piece::Restart {
+    while let Some(step) = import.next_step()? {
+        if step == ImportStep::Restart {
             assert!(options.sample_bytes.is_some());
             (texts, values) = (Texts::new(), Vec::new());
         }
-        let Piece::Block(block) = piece else { continue };
+        let ImportStep::Block(block) = step else { continue };
         for cell in block.cells() {
             let text = display(&cell.value, cell.format.unwrap_or(GENERAL));
             assert!(texts.insert((cell.row, cell.column), text).is_none());
@@ -229,7 +229,7 @@ fn ragged_rows_are_an_error_unless_they_are_padded() {
     let text = b"a,b\n\nc\nd,e,f\n";
     let ReadError::Ragged { line, fields, expected } = fault(text) else { panic!("not ragged") };
     assert_eq!((line, fields, expected), (3, 1, 2));
-    let (survey, _, _) = import(&text[..], &pad()).unwrap();
+    let (survey, _, _) = import(&text[..], &pads_short_rows()).unwrap();
     assert_eq!((survey.rows, survey.columns), (3, 3));
 }
 
@@ -312,9 +312,8 @@ struct Repeated {
 
 impl Read for Repeated {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let pieces = room.chunks_exact_mut(self.again.len());
-        let bytes =
-            pieces.map(|piece| piece.copy_from_slice(self.again)).count() * self.again.len();
+        let steps = room.chunks_exact_mut(self.again.len());
+        let bytes = steps.map(|step| step.copy_from_slice(self.again)).count() * self.again.len();
         self.left = self.left.checked_sub(bytes).ok_or_else(|| io::Error::other("too far"))?;
         Ok(bytes)
     }
@@ -325,7 +324,9 @@ impl Read for Repeated {
 fn an_endless_field_or_row_is_refused_early() {
     for start in [&b"a,b\nc,"[..], b"a,b\nc,\""] {
         let source = Endless { start, again: b"x", bytes: 2 << 20 };
-        let ReadError::TextTooLong { line, column } = import(source, &pad()).unwrap_err() else {
+        let ReadError::TextTooLong { line, column } =
+            import(source, &pads_short_rows()).unwrap_err()
+        else {
             panic!("not too long")
         };
         assert_eq!((line, column), (2, 2));
@@ -333,7 +334,7 @@ fn an_endless_field_or_row_is_refused_early() {
     let field: &[u8] = &[b'x'; 1 << 10];
     let again = [field, b","].concat().leak();
     let source = Endless { start: b"a\n", again, bytes: MAX_IMPORT_ROW_BYTES + (1 << 20) };
-    let error = import(source, &pad()).unwrap_err();
+    let error = import(source, &pads_short_rows()).unwrap_err();
     assert!(matches!(error, ReadError::RowTooLong { line: 2 }), "{error}");
 }
 
@@ -349,15 +350,15 @@ fn a_file_that_changes_meanwhile_is_refused() {
             Ok(8)
         }
     }
-    assert!(matches!(import(Changing(false.into()), &pad()), Err(ReadError::Changed)));
+    assert!(matches!(import(Changing(false.into()), &pads_short_rows()), Err(ReadError::Changed)));
 }
 
 /// Returns the number of import restarts with a sample of `sample_bytes` bytes.
 fn restarts(text: &str, sample_bytes: u64) -> usize {
     let options = CsvOptions { sample_bytes: Some(sample_bytes), ..CsvOptions::default() };
     let mut import = CsvImport::open(text.as_bytes(), &options).unwrap();
-    let pieces = std::iter::from_fn(|| import.next().unwrap());
-    let restarts = pieces.filter(|piece| *piece == Piece::Restart).count();
+    let steps = std::iter::from_fn(|| import.next_step().unwrap());
+    let restarts = steps.filter(|step| *step == ImportStep::Restart).count();
     assert_eq!(
         self::import(text.as_bytes(), &options).unwrap(),
         self::import(text.as_bytes(), &CsvOptions::default()).unwrap()
@@ -391,18 +392,18 @@ fn given_types_need_no_sample() {
     let types = "A=number,B=text".parse().unwrap();
     let options = CsvOptions { sample_bytes: Some(0), types, ..CsvOptions::default() };
     let mut import = CsvImport::open(&b"n,1\n1,2\n1.50,x\n"[..], &options).unwrap();
-    while let Some(piece) = import.next().unwrap() {
-        assert_ne!(piece, Piece::Restart);
+    while let Some(step) = import.next_step().unwrap() {
+        assert_ne!(step, ImportStep::Restart);
     }
 }
 
 #[test]
 fn rows_that_only_later_become_longer_are_read() {
-    let options = CsvOptions { sample_bytes: Some(6), ..pad() };
+    let options = CsvOptions { sample_bytes: Some(6), ..pads_short_rows() };
     for (text, cells) in [("1\n2\n3\n4,x\n5,y\n", 7), ("1\n2\n3\n4,8\n5,9,,z\n", 8)] {
         let (survey, texts, values) = import(text.as_bytes(), &options).unwrap();
         assert_eq!((texts.len(), survey.cells), (cells, cells as u64));
-        assert_eq!((survey, texts, values), import(text.as_bytes(), &pad()).unwrap());
+        assert_eq!((survey, texts, values), import(text.as_bytes(), &pads_short_rows()).unwrap());
     }
 }
 
@@ -410,7 +411,7 @@ fn rows_that_only_later_become_longer_are_read() {
 fn a_survey_can_be_stopped() {
     let text = "1,2\n".repeat(1 << 20);
     let mut import = CsvImport::open(text.as_bytes(), &CsvOptions::default()).unwrap();
-    assert_eq!(import.next().unwrap(), Some(Piece::Working));
+    assert_eq!(import.next_step().unwrap(), Some(ImportStep::Working));
     let progress = import.progress();
     assert!(progress.done > 0 && progress.done < progress.total / 4, "{progress:?}");
 }
@@ -421,8 +422,8 @@ fn written(rows: &[Vec<String>]) -> Vec<u8> {
     for (row, texts) in (0..).zip(rows) {
         for (column, text) in (0..).zip(texts) {
             let value = Value::Text(text.clone());
-            let cell = OutCell { value: &value, formula: None, format: None };
-            writer.cell(row, column, &cell).unwrap();
+            let cell = CellToWrite { value: &value, formula: None, format: None };
+            writer.write_cell(row, column, &cell).unwrap();
         }
     }
     writer.finish().unwrap()
@@ -432,22 +433,22 @@ fn written(rows: &[Vec<String>]) -> Vec<u8> {
 fn a_first_cell_may_look_like_the_mark_of_another_file() {
     for text in ["\u{feff}a", "PK\u{3}\u{4}", "\u{feff}"] {
         let bytes = written(&[vec![text.to_owned(), "b".to_owned()]]);
-        assert_eq!(import(bytes.as_slice(), &pad()).unwrap().1[&(0, 0)], text);
+        assert_eq!(import(bytes.as_slice(), &pads_short_rows()).unwrap().1[&(0, 0)], text);
     }
     let blank = written(&[vec!["a".into()], vec![String::new()], vec!["b".into()]]);
-    assert_eq!(import(blank.as_slice(), &pad()).unwrap().0.rows, 3);
+    assert_eq!(import(blank.as_slice(), &pads_short_rows()).unwrap().0.rows, 3);
 }
 
 #[test]
 fn what_is_written() {
     let number = Value::Number(2.5);
-    let cell = OutCell { value: &number, formula: Some("=5/2"), format: Some("0.00") };
+    let cell = CellToWrite { value: &number, formula: Some("=5/2"), format: Some("0.00") };
     for (formulas, expected) in [(false, "2.50"), (true, "=5/2")] {
         let mut writer = CsvWriter::new(Vec::new(), b';', 3, formulas);
-        writer.cell(1, 1, &cell).unwrap();
-        assert!(writer.cell(1, 1, &cell).is_err());
-        assert!(writer.cell(1, 3, &cell).is_err());
-        writer.cell(3, 0, &cell).unwrap();
+        writer.write_cell(1, 1, &cell).unwrap();
+        assert!(writer.write_cell(1, 1, &cell).is_err());
+        assert!(writer.write_cell(1, 3, &cell).is_err());
+        writer.write_cell(3, 0, &cell).unwrap();
         let text = String::from_utf8(writer.finish().unwrap()).unwrap();
         assert_eq!(text, format!(";;\n;{expected};\n;;\n{expected};;\n"));
     }

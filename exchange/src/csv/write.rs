@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 
 use cellar_sheet::cell::{GENERAL, display};
 
-use crate::{OutCell, WriteError};
+use crate::{CellToWrite, WriteError};
 
 /// Writes a sheet as csv. All rows have the same number of fields; skipped rows and cells become
 /// empty fields.
@@ -33,8 +33,14 @@ impl<W: Write> CsvWriter<W> {
     /// # Errors
     /// Returns [`WriteError::OutOfOrder`] if the cell does not follow the previous one or is beyond
     /// the last column, or [`WriteError::Io`] if writing fails.
-    pub fn cell(&mut self, row: u32, column: u32, cell: &OutCell<'_>) -> Result<(), WriteError> {
-        if (row, column) < (self.next_row, self.next_column) || column >= self.columns {
+    pub fn write_cell(
+        &mut self,
+        row: u32,
+        column: u32,
+        cell: &CellToWrite<'_>,
+    ) -> Result<(), WriteError> {
+        let next_position = (self.next_row, self.next_column);
+        if (row, column) < next_position || column >= self.columns {
             return Err(WriteError::OutOfOrder);
         }
         while self.next_row < row {
@@ -93,7 +99,7 @@ impl<W: Write> CsvWriter<W> {
         let is_first_field = self.next_row == 0 && self.next_column == 0;
         let is_file_mark =
             is_first_field && (text.starts_with('\u{feff}') || text.starts_with("PK"));
-        let is_special = |byte| byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-        is_blank_line || is_file_mark || text.bytes().any(is_special)
+        let needs_quotes = |byte| byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+        is_blank_line || is_file_mark || text.bytes().any(needs_quotes)
     }
 }

@@ -7,65 +7,57 @@ pub(super) fn to_excel_syntax(formula: &str) -> String {
         Some((prefix, body)) if prefix.is_empty() || prefix.ends_with(':') => (prefix, body),
         _ => ("", formula),
     };
-    let mut text = String::with_capacity(formula.len());
-    text.push('=');
     let has_excel_syntax = namespace == "msoxl:" || namespace.is_empty();
-    if has_excel_syntax {
-        text.push_str(body);
-        return text;
-    }
-    let mut rest = body;
+    if has_excel_syntax { format!("={body}") } else { format!("={}", convert_tokens(body)) }
+}
+
+fn convert_tokens(open_formula: &str) -> String {
+    let mut excel_formula = String::with_capacity(open_formula.len());
+    let mut unconverted = open_formula;
     let mut in_array = false;
-    while let Some(first) = rest.chars().next() {
-        let token_bytes = match first {
-            '"' | '\'' => quoted_bytes(rest, first),
-            '[' => rest.find(']').map_or(rest.len(), |end| end + 1),
-            first => first.len_utf8(),
+    while let Some(first_character) = unconverted.chars().next() {
+        let token_bytes = match first_character {
+            '"' | '\'' => quoted_token_bytes(unconverted, first_character),
+            '[' => unconverted.find(']').map_or(unconverted.len(), |end| end + 1),
+            _ => first_character.len_utf8(),
         };
-        let Some((token, after)) = rest.split_at_checked(token_bytes) else { break };
-        match first {
-            '[' => push_reference(token, &mut text),
+        let Some((token, after_token)) = unconverted.split_at_checked(token_bytes) else { break };
+        match first_character {
+            '[' => excel_formula.push_str(&convert_reference(token)),
             '{' | '}' => {
-                in_array = first == '{';
-                text.push(first);
+                in_array = first_character == '{';
+                excel_formula.push(first_character);
             }
-            ';' => text.push(','),
-            '|' if in_array => text.push(';'),
-            _ => text.push_str(token),
+            ';' => excel_formula.push(','),
+            '|' if in_array => excel_formula.push(';'),
+            _ => excel_formula.push_str(token),
         }
-        rest = after;
+        unconverted = after_token;
     }
-    text
+    excel_formula
 }
 
-/// Returns the length of the quoted text or name at the start of `rest`. A text with a doubled
+/// Returns the length of the quoted text or name at the start of `text`. A text with a doubled
 /// quote counts as two quoted texts.
-fn quoted_bytes(rest: &str, quote: char) -> usize {
-    let end = rest.char_indices().skip(1).find(|(_, next)| *next == quote);
-    end.map_or(rest.len(), |(index, _)| index + quote.len_utf8())
+fn quoted_token_bytes(text: &str, quote: char) -> usize {
+    let closing_quote = text.char_indices().skip(1).find(|(_, character)| *character == quote);
+    closing_quote.map_or(text.len(), |(index, _)| index + quote.len_utf8())
 }
 
-/// Converts a reference and appends it to `text`: `[.A1:.B2]` becomes `A1:B2`, and `[$'My
-/// sheet'.A1]` becomes `'My sheet'!A1`.
-fn push_reference(token: &str, text: &mut String) {
-    let inner = token.trim_start_matches('[').trim_end_matches(']');
-    let mut converted = String::new();
-    for (index, range_end) in inner.split(':').enumerate() {
-        let Some((sheet, cell)) = range_end.rsplit_once('.') else {
-            // Not a cell reference, but for example a file or a name.
-            text.push_str(token);
-            return;
-        };
-        if index > 0 {
-            converted.push(':');
+/// Converts a reference: `[.A1:.B2]` becomes `A1:B2`, and `[$'My sheet'.A1]` becomes `'My
+/// sheet'!A1`. Returns other tokens, such as files and names, unchanged.
+fn convert_reference(token: &str) -> String {
+    let range = token.trim_start_matches('[').trim_end_matches(']');
+    let mut converted_ends = Vec::new();
+    for range_end in range.split(':') {
+        let Some((sheet, cell)) = range_end.rsplit_once('.') else { return token.to_owned() };
+        if sheet.is_empty() {
+            converted_ends.push(cell.to_owned());
+        } else {
+            converted_ends.push(format!("{}!{cell}", sheet.trim_start_matches('$')));
         }
-        if !sheet.is_empty() {
-            converted.push_str(sheet.trim_start_matches('$'));
-            converted.push('!');
-        }
-        converted.push_str(cell);
     }
-    text.push_str(&converted);
+    converted_ends.join(":")
 }
 
 #[cfg(test)]

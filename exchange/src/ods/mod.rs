@@ -37,13 +37,13 @@ pub(crate) struct Ods<R: Read> {
 
 impl<R: Read + Seek> Ods<R> {
     pub(crate) fn open<S: Source<Stream = R>>(archive: &Archive<S>) -> Result<Self, ReadError> {
-        check_encryption(archive)?;
+        check_not_encrypted(archive)?;
         let mut styles = Styles::default();
         if archive.has_part(STYLES_PART) {
-            styles.read(&mut Xml::new(archive.open_part(STYLES_PART)?, STYLES_PART))?;
+            styles.read_part(&mut Xml::new(archive.open_part(STYLES_PART)?, STYLES_PART))?;
         }
         let mut xml = Xml::new(archive.open_part(ODS_CONTENT_PART)?, ODS_CONTENT_PART);
-        styles.read(&mut xml)?;
+        styles.read_part(&mut xml)?;
         Ok(Self {
             xml,
             styles,
@@ -57,15 +57,12 @@ impl<R: Read + Seek> Ods<R> {
 
     pub(crate) fn next_sheet(&mut self) -> Result<Option<SheetStart>, ReadError> {
         loop {
-            match self.xml.next()? {
+            match self.xml.next_event()? {
                 Event::Start(tag) if tag.name().as_ref() == "table:table" => {
                     let name = attribute(&tag, "name");
-                    let hidden = self.styles.is_hidden(attribute(&tag, "style-name").as_deref());
-                    self.sheet_name = name.clone().unwrap_or_default();
-                    self.in_sheet = true;
-                    self.columns = Columns::default();
-                    self.row = Row::default();
-                    self.next_row = 0;
+                    let table_style = attribute(&tag, "style-name");
+                    let hidden = self.styles.is_hidden(table_style.as_deref());
+                    self.start_sheet(name.clone().unwrap_or_default());
                     return Ok(Some(SheetStart { name, hidden }));
                 }
                 Event::Eof => return Ok(None),
@@ -74,22 +71,35 @@ impl<R: Read + Seek> Ods<R> {
         }
     }
 
+    fn start_sheet(&mut self, name: String) {
+        self.sheet_name = name;
+        self.in_sheet = true;
+        self.columns = Columns::default();
+        self.row = Row::default();
+        self.next_row = 0;
+    }
+
     pub(crate) fn next_cell(&mut self, cell: &mut WorkbookCell) -> Result<bool, WorkbookError> {
         loop {
-            if self.row.next(&self.sheet_name, cell)? {
+            if self.row.next_cell(&self.sheet_name, cell)? {
                 return Ok(true);
             }
             if !self.in_sheet {
                 return Ok(false);
             }
-            match self.xml.next()? {
+            match self.xml.next_event()? {
                 Event::Start(tag) => match tag.name().as_ref() {
-                    "table:table-column" => self.columns.add(&tag)?,
+                    "table:table-column" => self.columns.add_run(&tag)?,
                     "table:table-row" => {
                         let repetitions = row::repetitions(&tag, "number-rows-repeated")?;
                         let first_row = self.next_row;
                         self.next_row = first_row.saturating_add(repetitions);
-                        self.row.read(&mut self.xml, &self.sheet_name, first_row, repetitions)?;
+                        self.row.read_cells(
+                            &mut self.xml,
+                            &self.sheet_name,
+                            first_row,
+                            repetitions,
+                        )?;
                         self.row.set_formats(&self.columns, &self.styles);
                     }
                     _ => {}
@@ -104,7 +114,7 @@ impl<R: Read + Seek> Ods<R> {
 
 /// Reads the manifest and rejects encrypted files, whose parts would otherwise be reported as
 /// damaged.
-fn check_encryption<S: Source>(archive: &Archive<S>) -> Result<(), ReadError>
+fn check_not_encrypted<S: Source>(archive: &Archive<S>) -> Result<(), ReadError>
 where
     S::Stream: Seek,
 {
@@ -114,7 +124,7 @@ where
     }
     let mut xml = Xml::new(archive.open_part(MANIFEST)?, MANIFEST);
     loop {
-        match xml.next()? {
+        match xml.next_event()? {
             Event::Start(tag) if tag.local_name().as_ref() == "encryption-data" => {
                 return Err(WorkbookError::Encrypted.into());
             }

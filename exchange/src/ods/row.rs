@@ -4,8 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use cellar_base::limits::{
-    MAX_FORMULA_BYTES, MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_ROWS, MAX_TEXT_BYTES,
-    MAX_XLSX_CELLS,
+    MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_ROWS, MAX_TEXT_BYTES, MAX_XLSX_CELLS,
 };
 use quick_xml::events::{BytesStart, Event};
 
@@ -20,23 +19,32 @@ use crate::workbook::xml::{Xml, attribute, push_text};
 /// Default cell styles of columns.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
-    /// Column runs with the same style: the first column after the run, and the style.
-    runs: Vec<(u32, Option<String>)>,
+    runs: Vec<ColumnRun>,
+}
+
+/// Consecutive columns with the same style.
+#[derive(Debug)]
+struct ColumnRun {
+    /// First column after the run.
+    end: u32,
+    style: Option<String>,
 }
 
 impl Columns {
-    pub(super) fn add(&mut self, tag: &BytesStart<'_>) -> Result<(), WorkbookError> {
-        let start = self.runs.last().map_or(0, |(end, _)| *end);
+    /// Adds the columns of a column element.
+    pub(super) fn add_run(&mut self, tag: &BytesStart<'_>) -> Result<(), WorkbookError> {
+        let start = self.runs.last().map_or(0, |last_run| last_run.end);
         if start < MAX_IMPORT_COLUMNS {
             let end = start.saturating_add(repetitions(tag, "number-columns-repeated")?);
-            self.runs.push((end, attribute(tag, "default-cell-style-name")));
+            let style = attribute(tag, "default-cell-style-name");
+            self.runs.push(ColumnRun { end, style });
         }
         Ok(())
     }
 
     fn style(&self, column: u32) -> Option<&str> {
-        let index = self.runs.partition_point(|(end, _)| *end <= column);
-        self.runs.get(index)?.1.as_deref()
+        let run_index = self.runs.partition_point(|run| run.end <= column);
+        self.runs.get(run_index)?.style.as_deref()
     }
 }
 
@@ -81,12 +89,13 @@ struct RepeatedCell {
 
 impl Row {
     /// Reads the next cell. Returns `false` at the end of the row.
-    pub(super) fn next(
+    pub(super) fn next_cell(
         &mut self,
-        sheet: &str,
+        sheet_name: &str,
         cell: &mut WorkbookCell,
     ) -> Result<bool, WorkbookError> {
-        if self.rows_returned < self.repetitions && self.next_cell >= self.cells.len() {
+        let is_row_complete = self.next_cell >= self.cells.len();
+        if self.rows_returned < self.repetitions && is_row_complete {
             self.rows_returned += 1;
             self.next_cell = 0;
             self.column_offset = 0;
@@ -95,65 +104,64 @@ impl Row {
             self.cells.clear();
             return Ok(false);
         }
-        let Some(repeated) = self.cells.get(self.next_cell) else {
-            return Ok(false);
-        };
-        cell.clone_from(&repeated.cell);
+        let Some(repeated_cell) = self.cells.get(self.next_cell) else { return Ok(false) };
+        cell.clone_from(&repeated_cell.cell);
         cell.row = self.first_row.saturating_add(self.rows_returned);
-        cell.column = repeated.cell.column.saturating_add(self.column_offset);
-        if cell.row >= MAX_ROWS || cell.column >= MAX_IMPORT_COLUMNS {
-            let cell = format!(
-                "in row {}, column {}",
-                u64::from(cell.row) + 1,
-                u64::from(cell.column) + 1
-            );
-            return Err(WorkbookError::NoSuchCell { sheet: sheet.to_owned(), cell });
-        }
+        cell.column = repeated_cell.cell.column.saturating_add(self.column_offset);
+        check_position(sheet_name, cell)?;
         self.column_offset += 1;
-        if self.column_offset >= repeated.columns {
+        if self.column_offset >= repeated_cell.columns {
             self.next_cell += 1;
             self.column_offset = 0;
         }
         Ok(true)
     }
 
-    /// Reads all cells of a row element.
-    pub(super) fn read<R: Read>(
-        &mut self,
-        xml: &mut Xml<R>,
-        sheet: &str,
-        first_row: u32,
-        repetitions: u32,
-    ) -> Result<(), WorkbookError> {
+    fn start(&mut self, first_row: u32, repetitions: u32) {
         self.cells.clear();
         self.first_row = first_row;
         self.repetitions = repetitions;
         self.rows_returned = 0;
         self.next_cell = 0;
         self.column_offset = 0;
-        let (mut column, mut row_bytes) = (0_u32, 0_usize);
+    }
+
+    /// Reads all cells of a row element.
+    pub(super) fn read_cells<R: Read>(
+        &mut self,
+        xml: &mut Xml<R>,
+        sheet_name: &str,
+        first_row: u32,
+        repetitions: u32,
+    ) -> Result<(), WorkbookError> {
+        self.start(first_row, repetitions);
+        let mut column = 0_u32;
+        let mut memory_bytes = 0_usize;
         loop {
-            match xml.next()? {
+            match xml.next_event()? {
                 Event::Start(tag) if is_cell(tag.name().as_ref()) => {
-                    let mut repeated = RepeatedCell::from_tag(&tag)?;
-                    (repeated.cell.row, repeated.cell.column) = (first_row, column);
-                    column = column.saturating_add(repeated.columns);
-                    repeated.read_text(xml, sheet)?;
-                    repeated.set_value();
-                    let cell = &repeated.cell;
-                    if cell.value == CellValue::Empty && cell.formula.is_empty() {
+                    let mut repeated_cell = RepeatedCell::from_tag(&tag)?;
+                    repeated_cell.cell.row = first_row;
+                    repeated_cell.cell.column = column;
+                    column = column.saturating_add(repeated_cell.columns);
+                    repeated_cell.read_text(xml, sheet_name)?;
+                    repeated_cell.set_value();
+                    if repeated_cell.is_empty() {
                         continue;
                     }
-                    row_bytes += size_of::<RepeatedCell>() + cell.text.len() + cell.formula.len();
-                    if row_bytes > MAX_ROW_MEMORY_BYTES {
+                    memory_bytes += repeated_cell.memory_bytes();
+                    if memory_bytes > MAX_ROW_MEMORY_BYTES {
                         let row = u64::from(first_row) + 1;
-                        return Err(WorkbookError::RowTooLong { sheet: sheet.to_owned(), row });
+                        return Err(WorkbookError::RowTooLong {
+                            sheet: sheet_name.to_owned(),
+                            row,
+                        });
                     }
-                    self.cells.push(repeated);
+                    self.cells.push(repeated_cell);
                     xml.record_content();
                 }
                 Event::End(tag) if tag.name().as_ref() == "table:table-row" => {
-                    return self.check_repetitions(sheet);
+                    return self.check_repetitions(sheet_name);
                 }
                 Event::Eof => return Err(xml.truncated()),
                 _ => {}
@@ -162,11 +170,11 @@ impl Row {
     }
 
     /// Checks the number of cells, including repetitions, before any cell is returned.
-    fn check_repetitions(&self, sheet: &str) -> Result<(), WorkbookError> {
-        let columns = self.cells.iter().map(|cell| u64::from(cell.columns));
-        let cells_per_row = columns.fold(0, u64::saturating_add);
+    fn check_repetitions(&self, sheet_name: &str) -> Result<(), WorkbookError> {
+        let column_counts = self.cells.iter().map(|cell| u64::from(cell.columns));
+        let cells_per_row = column_counts.fold(0, u64::saturating_add);
         if cells_per_row.saturating_mul(u64::from(self.repetitions)) > MAX_XLSX_CELLS {
-            return Err(WorkbookError::TooManyCells { sheet: sheet.to_owned() });
+            return Err(WorkbookError::TooManyCells { sheet: sheet_name.to_owned() });
         }
         Ok(())
     }
@@ -174,17 +182,29 @@ impl Row {
     /// Sets each cell's number format: the format of the cell style, else of the column style, else
     /// the default for the value type.
     pub(super) fn set_formats(&mut self, columns: &Columns, styles: &Styles) {
-        for repeated in &mut self.cells {
-            let own_style = repeated.style.as_deref();
-            let style = own_style.or_else(|| columns.style(repeated.cell.column));
-            let format = style.and_then(|style| styles.format(style));
-            repeated.cell.format = format.or_else(|| repeated.default_format());
+        for repeated_cell in &mut self.cells {
+            let cell_style = repeated_cell.style.as_deref();
+            let style = cell_style.or_else(|| columns.style(repeated_cell.cell.column));
+            let style_format = style.and_then(|style| styles.number_format(style));
+            repeated_cell.cell.format = style_format.or_else(|| repeated_cell.default_format());
         }
     }
 }
 
 /// Maximum memory for a row's cells, in bytes.
 const MAX_ROW_MEMORY_BYTES: usize = 2 * MAX_IMPORT_ROW_BYTES;
+
+fn check_position(sheet_name: &str, cell: &WorkbookCell) -> Result<(), WorkbookError> {
+    if cell.row < MAX_ROWS && cell.column < MAX_IMPORT_COLUMNS {
+        return Ok(());
+    }
+    let row_number = u64::from(cell.row) + 1;
+    let column_number = u64::from(cell.column) + 1;
+    Err(WorkbookError::NoSuchCell {
+        sheet: sheet_name.to_owned(),
+        cell: format!("in row {row_number}, column {column_number}"),
+    })
+}
 
 fn is_cell(name: &str) -> bool {
     matches!(name, "table:table-cell" | "table:covered-table-cell")
@@ -193,78 +213,82 @@ fn is_cell(name: &str) -> bool {
 impl RepeatedCell {
     /// Creates a cell from its element's attributes.
     fn from_tag(tag: &BytesStart<'_>) -> Result<Self, WorkbookError> {
-        let mut repeated = Self {
+        let mut repeated_cell = Self {
             columns: repetitions(tag, "number-columns-repeated")?,
             style: attribute(tag, "style-name"),
             ..Self::default()
         };
         for attribute in tag.attributes().with_checks(false).flatten() {
-            let Ok(value) = quick_xml::escape::unescape(&attribute.value) else {
-                continue;
-            };
+            let Ok(value) = quick_xml::escape::unescape(&attribute.value) else { continue };
             match attribute.key.as_ref() {
-                "office:value-type" => repeated.value_type = value.into_owned(),
-                "calcext:value-type" => repeated.is_error = value == "error",
-                "table:formula" => repeated.cell.formula = formula::to_excel_syntax(&value),
+                "office:value-type" => repeated_cell.value_type = value.into_owned(),
+                "calcext:value-type" => repeated_cell.is_error = value == "error",
+                "table:formula" => repeated_cell.cell.formula = formula::to_excel_syntax(&value),
                 "office:value"
                 | "office:date-value"
                 | "office:time-value"
                 | "office:boolean-value"
                 | "office:string-value" => {
-                    repeated.cell.text = value.into_owned();
-                    repeated.has_value = true;
+                    repeated_cell.cell.text = value.into_owned();
+                    repeated_cell.has_value = true;
                 }
                 _ => {}
             }
         }
-        Ok(repeated)
+        Ok(repeated_cell)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.cell.value == CellValue::Empty && self.cell.formula.is_empty()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + self.cell.text.len() + self.cell.formula.len()
     }
 
     /// Reads the cell element's contents up to its end tag. If no attribute contains the value, the
     /// paragraph text becomes the cell's text. Other elements, such as notes and pictures, are
     /// ignored.
-    fn read_text<R: Read>(&mut self, xml: &mut Xml<R>, sheet: &str) -> Result<(), WorkbookError> {
-        let wants_text = !self.has_value || self.is_error;
+    fn read_text<R: Read>(
+        &mut self,
+        xml: &mut Xml<R>,
+        sheet_name: &str,
+    ) -> Result<(), WorkbookError> {
+        let needs_text = !self.has_value || self.is_error;
         if self.is_error {
             self.cell.text.clear();
         }
         let mut depth = 0_usize;
-        let mut in_ignored_element = !wants_text;
-        let mut paragraph_count = 0_usize;
+        let mut in_paragraph = false;
+        let mut has_earlier_paragraph = false;
         loop {
-            match xml.next()? {
+            match xml.next_event()? {
                 Event::Start(tag) => {
                     depth += 1;
-                    let is_paragraph = tag.name().as_ref() == "text:p";
-                    if depth > 1 {
-                        if !in_ignored_element {
-                            self.push_whitespace_element(&tag);
-                        }
-                    } else if is_paragraph && wants_text {
-                        if paragraph_count > 0 {
+                    if depth == 1 {
+                        in_paragraph = needs_text && tag.name().as_ref() == "text:p";
+                        if in_paragraph && has_earlier_paragraph {
                             self.cell.text.push('\n');
                         }
-                        paragraph_count += 1;
-                    } else {
-                        in_ignored_element = true;
+                        has_earlier_paragraph |= in_paragraph;
+                    } else if in_paragraph {
+                        self.push_whitespace_element(&tag);
                     }
                 }
                 Event::End(tag) => {
                     if depth == 0 && is_cell(tag.name().as_ref()) {
-                        return self.check_lengths(sheet);
+                        return self.cell.check_lengths(sheet_name);
                     }
                     if depth == 1 {
-                        in_ignored_element = !wants_text;
+                        in_paragraph = false;
                     }
                     depth = depth.saturating_sub(1);
                 }
                 Event::Eof => return Err(xml.truncated()),
-                event if depth > 0 && !in_ignored_element => {
-                    push_text(&event, &mut self.cell.text);
-                }
+                event if in_paragraph => push_text(&event, &mut self.cell.text),
                 _ => {}
             }
-            self.check_lengths(sheet)?;
+            self.cell.check_lengths(sheet_name)?;
         }
     }
 
@@ -272,9 +296,9 @@ impl RepeatedCell {
     fn push_whitespace_element(&mut self, tag: &BytesStart<'_>) {
         match tag.name().as_ref() {
             "text:s" => {
-                let count = attribute(tag, "c").and_then(|text| text.parse().ok());
-                let count = count.unwrap_or(1_usize).min(MAX_TEXT_BYTES + 1);
-                self.cell.text.extend(std::iter::repeat_n(' ', count));
+                let declared_count = attribute(tag, "c").and_then(|text| text.parse().ok());
+                let space_count = declared_count.unwrap_or(1_usize).min(MAX_TEXT_BYTES + 1);
+                self.cell.text.extend(std::iter::repeat_n(' ', space_count));
             }
             "text:tab" => self.cell.text.push('\t'),
             "text:line-break" => self.cell.text.push('\n'),
@@ -282,43 +306,36 @@ impl RepeatedCell {
         }
     }
 
-    fn check_lengths(&self, sheet: &str) -> Result<(), WorkbookError> {
-        if self.cell.text.len() > MAX_TEXT_BYTES {
-            return Err(WorkbookError::TextTooLong {
-                sheet: sheet.to_owned(),
-                cell: self.cell.name(),
-            });
-        }
-        if self.cell.formula.len() > MAX_FORMULA_BYTES {
-            return Err(WorkbookError::FormulaTooLong {
-                sheet: sheet.to_owned(),
-                cell: self.cell.name(),
-            });
-        }
-        Ok(())
-    }
-
     /// Parses the cell's text as its value. A text that does not match the declared type stays
     /// text.
     fn set_value(&mut self) {
+        self.cell.value = self.parse_value();
+    }
+
+    fn parse_value(&self) -> CellValue {
         let text = self.cell.text.as_str();
-        let parse_number =
-            || text.trim().parse::<f64>().map_or(CellValue::Text, CellValue::from_number);
-        let value = match self.value_type.as_str() {
-            _ if text.is_empty() => CellValue::Empty,
-            _ if self.is_error => text.parse().map_or(CellValue::Text, CellValue::Error),
-            "float" | "percentage" | "currency" if self.has_value => parse_number(),
+        if text.is_empty() {
+            return CellValue::Empty;
+        }
+        if self.is_error {
+            return text.parse().map_or(CellValue::Text, CellValue::Error);
+        }
+        match self.value_type.as_str() {
+            "float" | "percentage" | "currency" if self.has_value => {
+                text.trim().parse().map_or(CellValue::Text, CellValue::from_number)
+            }
             "boolean" if self.has_value => match text {
                 "true" | "TRUE" => CellValue::Bool(true),
                 "false" | "FALSE" => CellValue::Bool(false),
                 _ => CellValue::Text,
             },
-            "date" => dates::parse_date(text)
-                .map_or(CellValue::Text, |(serial, _)| CellValue::Number(serial)),
-            "time" => dates::parse_duration(text).map_or(CellValue::Text, CellValue::Number),
+            "date" => dates::parse_iso_date(text)
+                .map_or(CellValue::Text, |date| CellValue::Number(date.serial)),
+            "time" => {
+                dates::parse_iso_duration_days(text).map_or(CellValue::Text, CellValue::Number)
+            }
             _ => CellValue::Text,
-        };
-        self.cell.value = value;
+        }
     }
 
     /// Returns the default number format for the value's type.

@@ -12,7 +12,7 @@ use crate::workbook::formats::Format;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
 /// Maximum depth of parent styles. The limit also breaks cycles.
-const MAX_PARENTS: usize = 16;
+const MAX_PARENT_STYLES: usize = 16;
 /// Maximum number of decimals in a format code.
 const MAX_DECIMALS: usize = 30;
 
@@ -22,7 +22,7 @@ pub(super) struct Styles {
     /// Number formats by data style name.
     formats: BTreeMap<String, Format>,
     /// Cell styles by name.
-    cells: BTreeMap<String, CellStyle>,
+    cell_styles: BTreeMap<String, CellStyle>,
     /// Names of the table styles that hide a sheet.
     hidden_tables: BTreeSet<String>,
 }
@@ -37,48 +37,39 @@ struct CellStyle {
 
 impl Styles {
     /// Reads styles up to the first sheet or the end of the part.
-    pub(super) fn read<R: Read>(&mut self, xml: &mut Xml<R>) -> Result<(), WorkbookError> {
-        let mut data_style: Option<(String, CodeBuilder)> = None;
-        let mut table_style = None;
+    pub(super) fn read_part<R: Read>(&mut self, xml: &mut Xml<R>) -> Result<(), WorkbookError> {
+        let mut data_style: Option<DataStyle> = None;
+        let mut table_style_name = None;
         loop {
-            match xml.next()? {
-                Event::Start(tag) => {
-                    let qualified_name = tag.name();
-                    match (qualified_name.as_ref(), &mut data_style) {
-                        ("office:spreadsheet", _) => return Ok(()),
-                        ("style:style", _) => table_style = self.add_style(&tag),
-                        ("style:table-properties", _) => {
-                            if attribute(&tag, "display").as_deref() == Some("false") {
-                                self.hidden_tables.extend(table_style.take());
-                            }
-                        }
-                        (element, Some((_, code))) => code.push_element(element, &tag),
-                        (element, None) => {
-                            if let Some(code) = CodeBuilder::start(element, &tag)
-                                && let Some(name) = attribute(&tag, "name")
-                            {
-                                data_style = Some((name, code));
-                            }
+            match xml.next_event()? {
+                Event::Start(tag) => match (tag.name().as_ref(), &mut data_style) {
+                    ("office:spreadsheet", _) => return Ok(()),
+                    ("style:style", _) => table_style_name = self.add_style(&tag),
+                    ("style:table-properties", _) => {
+                        if attribute(&tag, "display").as_deref() == Some("false") {
+                            self.hidden_tables.extend(table_style_name.take());
                         }
                     }
-                }
+                    (element, Some(data_style)) => data_style.code.push_element(element, &tag),
+                    (element, None) => data_style = DataStyle::start(element, &tag),
+                },
                 Event::End(tag) => {
-                    if CodeBuilder::is_data_style(tag.name().as_ref())
-                        && let Some((name, code)) = data_style.take()
-                    {
-                        self.formats.insert(name, Format::from_code(&code.finish()));
-                    } else if let Some((_, code)) = &mut data_style {
-                        code.end_element();
+                    if is_data_style(tag.name().as_ref()) {
+                        if let Some(DataStyle { name, code }) = data_style.take() {
+                            self.formats.insert(name, Format::from_code(&code.finish()));
+                        }
+                    } else if let Some(data_style) = &mut data_style {
+                        data_style.code.end_element();
                     }
                 }
                 Event::Eof => return Ok(()),
                 event => {
-                    if let Some((_, code)) = &mut data_style {
-                        push_text(&event, &mut code.literal);
+                    if let Some(data_style) = &mut data_style {
+                        push_text(&event, &mut data_style.code.literal);
                     }
                 }
             }
-            if self.cells.len().saturating_add(self.formats.len()) > MAX_WORKBOOK_STYLES {
+            if self.cell_styles.len().saturating_add(self.formats.len()) > MAX_WORKBOOK_STYLES {
                 return Err(WorkbookError::TooManyStyles);
             }
         }
@@ -92,7 +83,7 @@ impl Styles {
             Some("table-cell") => {
                 let data_style = attribute(tag, "data-style-name");
                 let parent = attribute(tag, "parent-style-name");
-                self.cells.insert(name, CellStyle { data_style, parent });
+                self.cell_styles.insert(name, CellStyle { data_style, parent });
             }
             _ => {}
         }
@@ -100,14 +91,14 @@ impl Styles {
     }
 
     /// Returns a cell style's number format, which may be inherited.
-    pub(super) fn format(&self, style: &str) -> Option<Arc<str>> {
-        let mut name = style;
-        for _ in 0..MAX_PARENTS {
-            let style = self.cells.get(name)?;
+    pub(super) fn number_format(&self, style_name: &str) -> Option<Arc<str>> {
+        let mut searched_name = style_name;
+        for _ in 0..MAX_PARENT_STYLES {
+            let style = self.cell_styles.get(searched_name)?;
             if let Some(data_style) = &style.data_style {
                 return self.formats.get(data_style)?.code.clone();
             }
-            name = style.parent.as_deref()?;
+            searched_name = style.parent.as_deref()?;
         }
         None
     }
@@ -117,9 +108,42 @@ impl Styles {
     }
 }
 
+/// A data style that is being read.
+struct DataStyle {
+    name: String,
+    code: FormatCodeBuilder,
+}
+
+impl DataStyle {
+    /// Returns `None` if the element is not a data style with a name.
+    fn start(element: &str, tag: &BytesStart<'_>) -> Option<Self> {
+        if !is_data_style(element) {
+            return None;
+        }
+        let name = attribute(tag, "name")?;
+        let code = FormatCodeBuilder {
+            is_percentage: element == "number:percentage-style",
+            is_elapsed: attribute(tag, "truncate-on-overflow").as_deref() == Some("false"),
+            ..FormatCodeBuilder::default()
+        };
+        Some(Self { name, code })
+    }
+}
+
+fn is_data_style(element: &str) -> bool {
+    matches!(
+        element,
+        "number:number-style"
+            | "number:percentage-style"
+            | "number:currency-style"
+            | "number:date-style"
+            | "number:time-style"
+    )
+}
+
 /// Builds a format code from a data style's elements.
 #[derive(Debug, Default)]
-struct CodeBuilder {
+struct FormatCodeBuilder {
     code: String,
     /// Text of the current element.
     literal: String,
@@ -128,35 +152,14 @@ struct CodeBuilder {
     is_elapsed: bool,
 }
 
-impl CodeBuilder {
-    fn is_data_style(element: &str) -> bool {
-        matches!(
-            element,
-            "number:number-style"
-                | "number:percentage-style"
-                | "number:currency-style"
-                | "number:date-style"
-                | "number:time-style"
-        )
-    }
-
-    /// Creates a builder. Returns `None` if the element is not a data style.
-    fn start(element: &str, tag: &BytesStart<'_>) -> Option<Self> {
-        if !Self::is_data_style(element) {
-            return None;
-        }
-        let is_elapsed = attribute(tag, "truncate-on-overflow").as_deref() == Some("false");
-        let is_percentage = element == "number:percentage-style";
-        Some(Self { is_percentage, is_elapsed, ..Self::default() })
-    }
-
+impl FormatCodeBuilder {
     fn push_element(&mut self, element: &str, tag: &BytesStart<'_>) {
         self.literal.clear();
         let is_long = attribute(tag, "style").as_deref() == Some("long");
         let is_textual = attribute(tag, "textual").as_deref() == Some("true");
         let code = match (element, is_long) {
-            ("number:number", _) => return self.push_number(tag, ""),
-            ("number:scientific-number", _) => return self.push_number(tag, "E+00"),
+            ("number:number", _) => return self.push_number_code(tag, ""),
+            ("number:scientific-number", _) => return self.push_number_code(tag, "E+00"),
             ("number:fraction", _) => "# ?/?",
             ("number:year", true) => "yyyy",
             ("number:year", false) => "yy",
@@ -179,12 +182,15 @@ impl CodeBuilder {
         self.code.push_str(code);
     }
 
-    fn push_number(&mut self, tag: &BytesStart<'_>, exponent: &str) {
-        let decimals = attribute(tag, "decimal-places").and_then(|text| text.parse::<usize>().ok());
+    fn push_number_code(&mut self, tag: &BytesStart<'_>, exponent: &str) {
+        let declared_decimals = attribute(tag, "decimal-places");
+        let decimals = declared_decimals.and_then(|text| text.parse::<usize>().ok());
         let is_grouped = attribute(tag, "grouping").as_deref() == Some("true");
+        let is_plain_number = !is_grouped && !self.is_percentage && exponent.is_empty();
         // An unspecified number of decimals means as many as necessary.
-        if decimals.is_none() && !is_grouped && !self.is_percentage && exponent.is_empty() {
-            return self.code.push_str("General");
+        if decimals.is_none() && is_plain_number {
+            self.code.push_str("General");
+            return;
         }
         self.code.push_str(if is_grouped { "#,##0" } else { "0" });
         if let Some(decimals) = decimals
@@ -202,8 +208,8 @@ impl CodeBuilder {
         if self.code.len() > MAX_FORMAT_BYTES {
             self.literal.clear();
         }
-        let needs_no_quotes = |character: char| "-/.: %()".contains(character);
-        if self.literal.chars().all(needs_no_quotes) {
+        let is_plain_separator = |character: char| "-/.: %()".contains(character);
+        if self.literal.chars().all(is_plain_separator) {
             self.code.push_str(&self.literal);
         } else {
             self.code.push('"');

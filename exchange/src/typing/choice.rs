@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use cellar_sheet::a1::CellName;
 
-use super::recognise::Recognised;
+use super::recognise::RecognisedValue;
 
 /// A column type chosen by the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,13 +21,23 @@ pub enum TypeChoice {
 }
 
 impl TypeChoice {
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "text" => Some(Self::Text),
+            "number" => Some(Self::Number),
+            "date" => Some(Self::Date),
+            "boolean" => Some(Self::Boolean),
+            _ => None,
+        }
+    }
+
     /// Returns whether a field's recognised value has the chosen type.
-    pub(super) fn accepts(self, field: Recognised) -> bool {
+    pub(super) fn accepts(self, field: RecognisedValue) -> bool {
         matches!(
             (self, field),
-            (Self::Number, Recognised::Number(_))
-                | (Self::Date, Recognised::Date { .. })
-                | (Self::Boolean, Recognised::Bool(_))
+            (Self::Number, RecognisedValue::Number(_))
+                | (Self::Date, RecognisedValue::Date { .. })
+                | (Self::Boolean, RecognisedValue::Bool(_))
         )
     }
 }
@@ -53,8 +63,28 @@ pub struct ColumnTypes {
 impl ColumnTypes {
     /// Returns a column's chosen type, or `None` if the type is detected.
     #[must_use]
-    pub fn of(&self, column: u32) -> Option<TypeChoice> {
+    pub fn chosen_type(&self, column: u32) -> Option<TypeChoice> {
         self.columns.get(&column).copied().or(self.others)
+    }
+}
+
+impl ColumnTypes {
+    /// Adds a part such as `A=text` or `text`. Returns `None` if the part is invalid.
+    fn add_part(&mut self, part: &str) -> Option<()> {
+        let Some((column_letters, type_name)) = part.split_once('=') else {
+            self.others = Some(TypeChoice::from_name(part)?);
+            return Some(());
+        };
+        let choice = TypeChoice::from_name(type_name)?;
+        if !column_letters.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+            return None;
+        }
+        let first_cell: CellName = format!("{column_letters}1").parse().ok()?;
+        let earlier_choice = self.columns.insert(first_cell.column, choice);
+        if earlier_choice.is_some() {
+            return None;
+        }
+        Some(())
     }
 }
 
@@ -75,28 +105,7 @@ impl FromStr for ColumnTypes {
     fn from_str(text: &str) -> Result<Self, NotColumnTypes> {
         let mut types = Self::default();
         for part in text.split(',') {
-            let fault = || NotColumnTypes { text: part.to_owned() };
-            let (column, name) = match part.split_once('=') {
-                Some((column, name)) => (Some(column), name),
-                None => (None, part),
-            };
-            let choice = match name {
-                "text" => TypeChoice::Text,
-                "number" => TypeChoice::Number,
-                "date" => TypeChoice::Date,
-                "boolean" => TypeChoice::Boolean,
-                _ => return Err(fault()),
-            };
-            match column {
-                None => types.others = Some(choice),
-                Some(letters) => {
-                    let cell: CellName = format!("{letters}1").parse().map_err(|_| fault())?;
-                    let letters_only = letters.bytes().all(|byte| byte.is_ascii_alphabetic());
-                    if !letters_only || types.columns.insert(cell.column, choice).is_some() {
-                        return Err(fault());
-                    }
-                }
-            }
+            types.add_part(part).ok_or_else(|| NotColumnTypes { text: part.to_owned() })?;
         }
         Ok(types)
     }
@@ -109,9 +118,9 @@ mod tests {
     #[test]
     fn parses_lists_of_column_types() {
         let types: ColumnTypes = "A=text,AA=boolean,date".parse().unwrap();
-        assert_eq!(types.of(0), Some(TypeChoice::Text));
-        assert_eq!(types.of(26), Some(TypeChoice::Boolean));
-        assert_eq!(types.of(5), Some(TypeChoice::Date));
+        assert_eq!(types.chosen_type(0), Some(TypeChoice::Text));
+        assert_eq!(types.chosen_type(26), Some(TypeChoice::Boolean));
+        assert_eq!(types.chosen_type(5), Some(TypeChoice::Date));
         for wrong in ["", "A", "A=", "=text", "A1=text", "A=text,A=date", "A=words", "$A=text"] {
             assert!(wrong.parse::<ColumnTypes>().is_err(), "{wrong}");
         }

@@ -1,7 +1,7 @@
 //! Types of csv columns.
 
 use super::choice::TypeChoice;
-use super::recognise::Recognised;
+use super::recognise::RecognisedValue;
 
 /// The cell type of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,17 +42,17 @@ impl ColumnTyping {
     pub(crate) const TEXT: Self = Self { kind: ColumnKind::Text, heading: false };
 
     /// Returns a field's recognised value, or `None` if the field stays text in this column.
-    pub(crate) fn value(
+    pub(crate) fn value_of_field(
         &self,
-        recognised: Option<Recognised>,
+        recognised_value: Option<RecognisedValue>,
         in_first_row: bool,
-    ) -> Option<Recognised> {
+    ) -> Option<RecognisedValue> {
         let is_text = self.kind == ColumnKind::Text || (self.heading && in_first_row);
-        if is_text { None } else { recognised }
+        if is_text { None } else { recognised_value }
     }
 
     /// Returns the number format shared by all cells of the column.
-    pub(crate) fn format(&self) -> Option<&str> {
+    pub(crate) fn number_format(&self) -> Option<&str> {
         match &self.kind {
             ColumnKind::Decimals { format } => Some(format),
             _ => None,

@@ -2,7 +2,7 @@
 
 use super::choice::TypeChoice;
 use super::column::{ColumnKind, ColumnTyping};
-use super::recognise::{Number, Recognised, fixed_format, recognise};
+use super::recognise::{Number, RecognisedValue, fixed_format, recognise};
 
 /// The common type of all fields examined so far, in constant space.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -24,23 +24,25 @@ enum CommonType {
 }
 
 impl CommonType {
-    fn of_field(field: Option<Recognised>) -> Self {
+    fn of_field(field: Option<RecognisedValue>) -> Self {
         match field {
             None => Self::Text,
-            Some(Recognised::Bool(_)) => Self::Booleans,
-            Some(Recognised::Date { format, .. }) => Self::Dates(format),
-            Some(Recognised::Number(Number { decimals, is_general, is_fixed, .. })) => {
+            Some(RecognisedValue::Bool(_)) => Self::Booleans,
+            Some(RecognisedValue::Date { format, .. }) => Self::Dates(format),
+            Some(RecognisedValue::Number(Number { decimals, is_general, is_fixed, .. })) => {
                 let decimals = if is_fixed { Some(decimals) } else { None };
                 Self::Numbers { is_general, decimals }
             }
         }
     }
 
-    fn combine(self, other: Self) -> Self {
+    fn common_with(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Unknown, known) | (known, Self::Unknown) => known,
+            (Self::Unknown, known_type) | (known_type, Self::Unknown) => known_type,
             (Self::Booleans, Self::Booleans) => Self::Booleans,
-            (Self::Dates(format), Self::Dates(other)) if format == other => Self::Dates(format),
+            (Self::Dates(format), Self::Dates(other_format)) if format == other_format => {
+                Self::Dates(format)
+            }
             (
                 Self::Numbers { is_general, decimals },
                 Self::Numbers { is_general: other_is_general, decimals: other_decimals },
@@ -80,7 +82,7 @@ pub(crate) struct Evidence {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ExaminedField {
     /// The recognised value, or `None` if the field or its column is text.
-    pub(crate) recognised: Option<Recognised>,
+    pub(crate) recognised_value: Option<RecognisedValue>,
     /// Whether the field changed its column's evidence.
     pub(crate) changed_evidence: bool,
 }
@@ -92,27 +94,27 @@ impl Evidence {
     }
 
     /// Examines a nonempty field and adds its type to the evidence. Idempotent for the same field.
-    pub(crate) fn examine(&mut self, text: &str, in_first_row: bool) -> ExaminedField {
-        if let Some(choice) = self.chosen {
-            let recognised = recognise(text).filter(|field| choice.accepts(*field));
-            return ExaminedField { recognised, changed_evidence: false };
+    pub(crate) fn examine_field(&mut self, text: &str, in_first_row: bool) -> ExaminedField {
+        if let Some(chosen_type) = self.chosen {
+            let recognised_value = recognise(text).filter(|value| chosen_type.accepts(*value));
+            return ExaminedField { recognised_value, changed_evidence: false };
         }
         if in_first_row {
-            let recognised = recognise(text);
-            let field_type = CommonType::of_field(recognised);
+            let recognised_value = recognise(text);
+            let field_type = CommonType::of_field(recognised_value);
             let changed_evidence = self.first_row != field_type;
             self.first_row = field_type;
-            return ExaminedField { recognised, changed_evidence };
+            return ExaminedField { recognised_value, changed_evidence };
         }
         // A text column stays a text column, so skip the expensive recognition of its fields.
         if self.other_rows == CommonType::Text {
-            return ExaminedField { recognised: None, changed_evidence: false };
+            return ExaminedField { recognised_value: None, changed_evidence: false };
         }
-        let recognised = recognise(text);
-        let combined = self.other_rows.combine(CommonType::of_field(recognised));
-        let changed_evidence = self.other_rows != combined;
-        self.other_rows = combined;
-        ExaminedField { recognised, changed_evidence }
+        let recognised_value = recognise(text);
+        let common_type = self.other_rows.common_with(CommonType::of_field(recognised_value));
+        let changed_evidence = self.other_rows != common_type;
+        self.other_rows = common_type;
+        ExaminedField { recognised_value, changed_evidence }
     }
 
     /// Returns the column's type. The first field is a heading if only the fields after it have a
@@ -121,7 +123,7 @@ impl Evidence {
         if let Some(choice) = self.chosen {
             return ColumnTyping { kind: ColumnKind::Chosen(choice), heading: false };
         }
-        if let Some(kind) = self.first_row.combine(self.other_rows).column_kind() {
+        if let Some(kind) = self.first_row.common_with(self.other_rows).column_kind() {
             return ColumnTyping { kind, heading: false };
         }
         match self.other_rows.column_kind() {

@@ -11,7 +11,7 @@ mod recognise;
 pub use choice::{ColumnTypes, NotColumnTypes, TypeChoice};
 pub use column::{ColumnKind, ColumnTyping};
 pub(crate) use evidence::{Evidence, ExaminedField};
-pub(crate) use recognise::Recognised;
+pub(crate) use recognise::RecognisedValue;
 
 #[cfg(test)]
 mod tests {
@@ -21,13 +21,14 @@ mod tests {
     fn typing(first: &str, others: &[&str]) -> ColumnTyping {
         let mut evidence = Evidence::default();
         if !first.is_empty() {
-            evidence.examine(first, true);
+            evidence.examine_field(first, true);
         }
         for text in others {
-            evidence.examine(text, false);
+            evidence.examine_field(text, false);
         }
         let before = evidence;
-        let changed = others.iter().any(|text| evidence.examine(text, false).changed_evidence);
+        let changed =
+            others.iter().any(|text| evidence.examine_field(text, false).changed_evidence);
         assert_eq!((changed, evidence), (false, before), "all fields were examined before");
         evidence.typing()
     }
@@ -82,11 +83,16 @@ mod tests {
     fn a_heading_is_text_even_if_it_is_a_number() {
         let dates = typing("2012", &["2012-01-01"]);
         assert!(dates.heading);
-        assert_eq!(dates.value(recognise("2012"), true), None);
-        let is_date =
-            matches!(dates.value(recognise("2012-01-01"), false), Some(Recognised::Date { .. }));
+        assert_eq!(dates.value_of_field(recognise("2012"), true), None);
+        let is_date = matches!(
+            dates.value_of_field(recognise("2012-01-01"), false),
+            Some(RecognisedValue::Date { .. })
+        );
         assert!(is_date);
         let years = typing("2012", &["5"]);
-        assert!(matches!(years.value(recognise("2012"), true), Some(Recognised::Number(_))));
+        assert!(matches!(
+            years.value_of_field(recognise("2012"), true),
+            Some(RecognisedValue::Number(_))
+        ));
     }
 }

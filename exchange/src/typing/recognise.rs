@@ -39,7 +39,7 @@ const FIXED_FORMATS: [&str; MAX_DECIMALS + 1] = [
 
 /// A non-text field value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Recognised {
+pub(crate) enum RecognisedValue {
     Bool(bool),
     Number(Number),
     Date { serial: f64, format: &'static str },
@@ -72,19 +72,20 @@ pub(crate) fn fixed_format(decimals: usize) -> Option<&'static str> {
 
 /// Parses a number, date or boolean. Returns `None` if the parsed value would not be displayed
 /// exactly as `text`.
-pub(crate) fn recognise(text: &str) -> Option<Recognised> {
+pub(crate) fn recognise(text: &str) -> Option<RecognisedValue> {
     let bytes = text.as_bytes();
     match bytes.first()? {
-        b'T' if text == "TRUE" => Some(Recognised::Bool(true)),
-        b'F' if text == "FALSE" => Some(Recognised::Bool(false)),
-        b'0'..=b'9' | b'-' => match bytes.get(4) {
-            Some(b'-' | b'/') if matches!(bytes.len(), DATE_BYTES | DATE_TIME_BYTES) => {
-                parse_date(bytes)
-            }
-            _ => parse_number(text).map(Recognised::Number),
-        },
+        b'T' if text == "TRUE" => Some(RecognisedValue::Bool(true)),
+        b'F' if text == "FALSE" => Some(RecognisedValue::Bool(false)),
+        b'0'..=b'9' | b'-' if may_be_date(bytes) => parse_date(bytes),
+        b'0'..=b'9' | b'-' => parse_number(text).map(RecognisedValue::Number),
         _ => None,
     }
+}
+
+fn may_be_date(bytes: &[u8]) -> bool {
+    matches!(bytes.len(), DATE_BYTES | DATE_TIME_BYTES)
+        && matches!(bytes.get(YEAR_BYTES), Some(b'-' | b'/'))
 }
 
 /// The digits of a decimal number without an exponent.
@@ -99,16 +100,17 @@ struct Digits {
 }
 
 fn parse_number(text: &str) -> Option<Number> {
-    let bytes = text.as_bytes();
-    let is_negative = bytes.first() == Some(&b'-');
-    let unsigned = if is_negative { bytes.get(1..)? } else { bytes };
-    let digits = parse_digits(unsigned)?;
+    let is_negative = text.starts_with('-');
+    let unsigned_text = text.strip_prefix('-').unwrap_or(text);
+    let digits = parse_digits(unsigned_text.as_bytes())?;
     if digits.count > MAX_MANTISSA_DIGITS || digits.mantissa >= EXACT_MANTISSA_END {
         return parse_long_number(text, &digits);
     }
     // The quotient of two exact operands is the nearest floating-point number.
     let magnitude = digits.mantissa as f64 / POWERS_OF_TEN.get(digits.decimals)?;
-    if digits.decimals > 0 && digits.mantissa > 0 && magnitude < MIN_WITHOUT_EXPONENT {
+    let needs_exponent =
+        digits.decimals > 0 && digits.mantissa > 0 && magnitude < MIN_WITHOUT_EXPONENT;
+    if needs_exponent {
         return parse_with_sheet_rules(text, digits.decimals);
     }
     let is_general = digits.decimals == 0 || digits.last_digit != b'0';
@@ -122,37 +124,51 @@ fn parse_number(text: &str) -> Option<Number> {
 
 /// Parses digits such as `0`, `12`, `0.5` or `12.80`. Returns `None` for texts such as `007`, `.5`
 /// and `5.`, which no format displays.
-fn parse_digits(unsigned: &[u8]) -> Option<Digits> {
-    let (integer_digits, mantissa) = parse_leading_digits(unsigned, 0);
-    if integer_digits == 0 || (integer_digits > 1 && unsigned.first() == Some(&b'0')) {
+fn parse_digits(unsigned_text: &[u8]) -> Option<Digits> {
+    let integer = parse_leading_digits(unsigned_text, 0);
+    let has_leading_zero = integer.count > 1 && unsigned_text.starts_with(b"0");
+    if integer.count == 0 || has_leading_zero {
         return None;
     }
-    let last_digit = *unsigned.last()?;
-    let rest = unsigned.get(integer_digits..)?;
-    if rest.is_empty() {
-        return Some(Digits { mantissa, count: integer_digits, decimals: 0, last_digit });
+    let last_digit = *unsigned_text.last()?;
+    let after_integer = unsigned_text.get(integer.count..)?;
+    if after_integer.is_empty() {
+        let LeadingDigits { count, mantissa } = integer;
+        return Some(Digits { mantissa, count, decimals: 0, last_digit });
     }
-    let fraction = rest.strip_prefix(b".")?;
-    let (decimals, mantissa) = parse_leading_digits(fraction, mantissa);
-    if decimals == 0 || decimals < fraction.len() {
+    let fraction_text = after_integer.strip_prefix(b".")?;
+    let fraction = parse_leading_digits(fraction_text, integer.mantissa);
+    if fraction.count == 0 || fraction.count < fraction_text.len() {
         return None;
     }
-    Some(Digits { mantissa, count: integer_digits + decimals, decimals, last_digit })
+    Some(Digits {
+        mantissa: fraction.mantissa,
+        count: integer.count + fraction.count,
+        decimals: fraction.count,
+        last_digit,
+    })
 }
 
-/// Returns the number of leading digits in `bytes`, and the mantissa with these digits appended.
+/// Parses the leading digits in `bytes` and appends them to the mantissa of earlier digits.
 /// The mantissa wraps if there are too many digits.
-fn parse_leading_digits(bytes: &[u8], mantissa: u64) -> (usize, u64) {
-    let (mut count, mut mantissa) = (0, mantissa);
+fn parse_leading_digits(bytes: &[u8], mantissa_before: u64) -> LeadingDigits {
+    let mut digits = LeadingDigits { count: 0, mantissa: mantissa_before };
     for byte in bytes {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
+        if !byte.is_ascii_digit() {
             break;
         }
-        mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
-        count += 1;
+        let digit = u64::from(byte - b'0');
+        digits.mantissa = digits.mantissa.wrapping_mul(10).wrapping_add(digit);
+        digits.count += 1;
     }
-    (count, mantissa)
+    digits
+}
+
+/// The digits at the start of a text.
+struct LeadingDigits {
+    count: usize,
+    /// Mantissa with these digits appended.
+    mantissa: u64,
 }
 
 /// Parses a number with more digits than a floating-point number can generally preserve. Most such
@@ -179,14 +195,14 @@ fn parse_long_number(text: &str, digits: &Digits) -> Option<Number> {
 
 /// Parses a number with the slower implementation in `cellar_sheet`.
 fn parse_with_sheet_rules(text: &str, decimals: usize) -> Option<Number> {
-    let typed = cellar_sheet::cell::recognise(text)?;
-    let Value::Number(value) = typed.value else {
-        return None;
-    };
-    let is_general = typed.format.is_none();
+    let typed_cell = cellar_sheet::cell::recognise(text)?;
+    let Value::Number(value) = typed_cell.value else { return None };
+    let is_general = typed_cell.format.is_none();
     Some(Number { value, decimals, is_general, is_fixed: !is_general })
 }
 
+/// Length of `2026`.
+const YEAR_BYTES: usize = 4;
 /// Length of `2026-11-21`.
 const DATE_BYTES: usize = 10;
 /// Length of a timestamp such as `2026-11-21 10:00:00`, in bytes.
@@ -194,37 +210,34 @@ const DATE_TIME_BYTES: usize = 19;
 
 /// Parses a date such as `2026-11-21`, `2026/11/21`, `2026-11-21 10:00:00` or
 /// `2026-11-21T10:00:00`.
-fn parse_date(bytes: &[u8]) -> Option<Recognised> {
-    let separator = *bytes.get(4)?;
-    if bytes.get(7) != Some(&separator) {
+fn parse_date(bytes: &[u8]) -> Option<RecognisedValue> {
+    let (date_bytes, time_bytes) = bytes.split_at_checked(DATE_BYTES)?;
+    let &[y1, y2, y3, y4, first_separator, m1, m2, second_separator, d1, d2] = date_bytes else {
+        return None;
+    };
+    if first_separator != second_separator {
         return None;
     }
-    let year = parse_decimal(bytes.get(..4)?)?;
-    let month = parse_decimal(bytes.get(5..7)?)?;
-    let day = parse_decimal(bytes.get(8..10)?)?;
-    let (second_of_day, format) = match (bytes.len(), separator, bytes.get(10)) {
-        (DATE_BYTES, b'-', None) => (0, "yyyy-mm-dd"),
-        (DATE_BYTES, b'/', None) => (0, "yyyy/mm/dd"),
-        (DATE_TIME_BYTES, b'-', Some(b' ')) => {
-            (parse_second_of_day(bytes.get(11..)?)?, "yyyy-mm-dd hh:mm:ss")
-        }
-        (DATE_TIME_BYTES, b'-', Some(b'T')) => {
-            (parse_second_of_day(bytes.get(11..)?)?, "yyyy-mm-ddThh:mm:ss")
-        }
+    let year = parse_decimal(&[y1, y2, y3, y4])?;
+    let month = parse_decimal(&[m1, m2])?;
+    let day = parse_decimal(&[d1, d2])?;
+    let (second_of_day, format) = match (first_separator, time_bytes) {
+        (b'-', []) => (0, "yyyy-mm-dd"),
+        (b'/', []) => (0, "yyyy/mm/dd"),
+        (b'-', [b' ', time @ ..]) => (parse_second_of_day(time)?, "yyyy-mm-dd hh:mm:ss"),
+        (b'-', [b'T', time @ ..]) => (parse_second_of_day(time)?, "yyyy-mm-ddThh:mm:ss"),
         _ => return None,
     };
     let serial = date_serial(year, month, day, second_of_day)?;
-    Some(Recognised::Date { serial, format })
+    Some(RecognisedValue::Date { serial, format })
 }
 
 /// Parses a time such as `10:00:00` and returns seconds since midnight.
 fn parse_second_of_day(time: &[u8]) -> Option<i64> {
-    if time.get(2) != Some(&b':') || time.get(5) != Some(&b':') {
-        return None;
-    }
-    let hour = parse_decimal(time.get(..2)?)?;
-    let minute = parse_decimal(time.get(3..5)?)?;
-    let second = parse_decimal(time.get(6..8)?)?;
+    let &[h1, h2, b':', m1, m2, b':', s1, s2] = time else { return None };
+    let hour = parse_decimal(&[h1, h2])?;
+    let minute = parse_decimal(&[m1, m2])?;
+    let second = parse_decimal(&[s1, s2])?;
     if hour > 23 || minute > 59 || second > 59 {
         return None;
     }
@@ -252,12 +265,12 @@ mod tests {
 
     fn typed(text: &str) -> Option<TypedText> {
         Some(match recognise(text)? {
-            Recognised::Bool(value) => TypedText { value: Value::Bool(value), format: None },
-            Recognised::Number(number) => TypedText {
+            RecognisedValue::Bool(value) => TypedText { value: Value::Bool(value), format: None },
+            RecognisedValue::Number(number) => TypedText {
                 value: Value::Number(number.value),
                 format: number.format().map(str::to_owned),
             },
-            Recognised::Date { serial, format } => {
+            RecognisedValue::Date { serial, format } => {
                 TypedText { value: Value::Number(serial), format: Some(format.to_owned()) }
             }
         })
@@ -274,7 +287,7 @@ mod tests {
         {
             assert_eq!(one.to_bits(), two.to_bits(), "{text:?}");
         }
-        if let Some(Recognised::Number(number)) = recognise(text)
+        if let Some(RecognisedValue::Number(number)) = recognise(text)
             && number.is_fixed
         {
             let format = fixed_format(number.decimals).unwrap();

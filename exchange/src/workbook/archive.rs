@@ -11,16 +11,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cellar_base::limits::{MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS, MAX_XLSX_UNPACKED_BYTES};
 use flate2::read::DeflateDecoder;
+use zip::read::ZipFile;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::file_format::COMPOUND_FILE_SIGNATURE;
 use crate::{ReadError, Source, WorkbookError};
 
 /// Signature of a zip central directory entry.
-const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
-const WINDOW_BYTES: usize = 64 * 1024;
+const DIRECTORY_ENTRY_SIGNATURE: &[u8] = b"PK\x01\x02";
+const PART_BUFFER_BYTES: usize = 64 * 1024;
 /// Read size for counting central directory entries, in bytes.
-const SCAN_BYTES: u64 = 1024 * 1024;
+const MAX_SCAN_STEP_BYTES: u64 = 1024 * 1024;
 
 /// The parts of a workbook.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub(crate) struct Archive<S> {
     /// Total uncompressed size of all parts in bytes, as declared by the central directory.
     declared_bytes: u64,
     /// Maximum number of decompressed bytes.
-    limit: u64,
+    max_unpacked_bytes: u64,
     /// Number of bytes decompressed so far, shared by all open parts.
     unpacked_bytes: Arc<AtomicU64>,
 }
@@ -51,51 +52,37 @@ where
 {
     /// Opens a workbook and reads its central directory.
     pub(crate) fn open(source: S) -> Result<Self, ReadError> {
-        Self::open_with_limit(source, MAX_XLSX_UNPACKED_BYTES)
+        Self::open_with_max_unpacked_bytes(source, MAX_XLSX_UNPACKED_BYTES)
     }
 
     /// Like [`Archive::open`], but with the given limit on uncompressed bytes.
-    fn open_with_limit(source: S, limit: u64) -> Result<Self, ReadError> {
-        let bytes = source.bytes()?;
-        if bytes > MAX_WORKBOOK_BYTES {
-            return Err(WorkbookError::FileTooLarge { bytes }.into());
+    fn open_with_max_unpacked_bytes(source: S, max_unpacked_bytes: u64) -> Result<Self, ReadError> {
+        let file_bytes = source.bytes()?;
+        if file_bytes > MAX_WORKBOOK_BYTES {
+            return Err(WorkbookError::FileTooLarge { bytes: file_bytes }.into());
         }
-        check_file_start_and_part_count(source.open()?.take(MAX_WORKBOOK_BYTES))?;
-        let mut stream = source.open()?;
-        let mut zip = ZipArchive::new(&mut stream).map_err(|error| match error {
-            zip::result::ZipError::Io(error) => to_archive_error(&error),
-            error => to_archive_error(&error),
+        check_signature_and_part_count(source.open()?.take(MAX_WORKBOOK_BYTES))?;
+        let mut zip = ZipArchive::new(source.open()?).map_err(|error| match error {
+            zip::result::ZipError::Io(io_error) => damaged_archive_error(&io_error),
+            other_error => damaged_archive_error(&other_error),
         })?;
         let mut parts = BTreeMap::new();
         let mut declared_bytes = 0_u64;
         for index in 0..zip.len() {
-            let part = zip.by_index_raw(index).map_err(|error| to_archive_error(&error))?;
+            let part = zip.by_index_raw(index).map_err(|error| damaged_archive_error(&error))?;
             declared_bytes = declared_bytes.saturating_add(part.size());
             if part.encrypted() {
                 return Err(WorkbookError::Encrypted.into());
             }
-            let is_deflated = match part.compression() {
-                CompressionMethod::Stored => false,
-                CompressionMethod::Deflated => true,
-                // Ignore parts with an unsupported compression method, because they may not be
-                // needed.
-                _ => continue,
-            };
-            let (Ok(name), Some(start)) = (part.name(), part.data_start()) else {
-                continue;
-            };
-            let location = PartLocation {
-                start,
-                packed_bytes: part.compressed_size(),
-                is_deflated,
-                checksum: part.crc32(),
-            };
-            parts.entry(normalize_name(&name)).or_insert(location);
+            if let Some((name, location)) = locate_part(&part) {
+                parts.entry(name).or_insert(location);
+            }
         }
-        if declared_bytes > limit {
+        if declared_bytes > max_unpacked_bytes {
             return Err(WorkbookError::UnpacksTooLarge.into());
         }
-        Ok(Self { source, parts, declared_bytes, limit, unpacked_bytes: Arc::default() })
+        let unpacked_bytes = Arc::default();
+        Ok(Self { source, parts, declared_bytes, max_unpacked_bytes, unpacked_bytes })
     }
 
     /// Returns whether the archive contains a part.
@@ -120,24 +107,42 @@ where
         };
         let mut stream = self.source.open()?;
         stream.seek(SeekFrom::Start(location.start))?;
-        let packed = stream.take(location.packed_bytes);
+        let packed_part = stream.take(location.packed_bytes);
         let decoder = if location.is_deflated {
-            PartDecoder::Deflated(DeflateDecoder::new(packed))
+            PartDecoder::Deflated(DeflateDecoder::new(packed_part))
         } else {
-            PartDecoder::Stored(packed)
+            PartDecoder::Stored(packed_part)
         };
         let reader = PartReader {
             decoder,
             unpacked_bytes: Arc::clone(&self.unpacked_bytes),
-            limit: self.limit,
+            max_unpacked_bytes: self.max_unpacked_bytes,
             hasher: crc32fast::Hasher::new(),
             checksum: location.checksum,
         };
-        Ok(BufReader::with_capacity(WINDOW_BYTES, reader))
+        Ok(BufReader::with_capacity(PART_BUFFER_BYTES, reader))
     }
 }
 
-fn to_archive_error(error: &dyn std::fmt::Display) -> ReadError {
+/// Returns the normalized name and the location of a part. Returns `None` for parts that cannot be
+/// read, because they may not be needed.
+fn locate_part<R: Read>(part: &ZipFile<'_, R>) -> Option<(String, PartLocation)> {
+    let is_deflated = match part.compression() {
+        CompressionMethod::Stored => false,
+        CompressionMethod::Deflated => true,
+        _ => return None,
+    };
+    let name = part.name().ok()?;
+    let location = PartLocation {
+        start: part.data_start()?,
+        packed_bytes: part.compressed_size(),
+        is_deflated,
+        checksum: part.crc32(),
+    };
+    Some((normalize_name(&name), location))
+}
+
+fn damaged_archive_error(error: &dyn std::fmt::Display) -> ReadError {
     WorkbookError::Archive { why: error.to_string() }.into()
 }
 
@@ -150,30 +155,29 @@ fn normalize_name(name: &str) -> String {
 ///
 /// The limit is needed because the `zip` crate keeps all entries in memory. The number of entry
 /// signatures in the file is an upper bound on the number of entries.
-fn check_file_start_and_part_count(mut file: impl Read) -> Result<(), ReadError> {
-    // A signature may cross a window boundary.
-    let overlap = DIRECTORY_ENTRY.len() - 1;
+fn check_signature_and_part_count(mut file: impl Read) -> Result<(), ReadError> {
+    const ZIP_SIGNATURE_START: &[u8] = b"PK";
+    /// Bytes kept from one step to the next, because a signature may start in the former.
+    const OVERLAP_BYTES: usize = DIRECTORY_ENTRY_SIGNATURE.len() - 1;
     let mut window = Vec::new();
+    file.by_ref().take(MAX_SCAN_STEP_BYTES).read_to_end(&mut window)?;
+    if window.starts_with(COMPOUND_FILE_SIGNATURE) {
+        return Err(WorkbookError::Compound.into());
+    }
+    if !window.starts_with(ZIP_SIGNATURE_START) {
+        return Err(WorkbookError::Unknown.into());
+    }
     let mut part_count = 0_usize;
-    let mut is_first_window = true;
     loop {
-        let overlap_bytes = window.len();
-        file.by_ref().take(SCAN_BYTES).read_to_end(&mut window)?;
-        if is_first_window && window.starts_with(COMPOUND_FILE_SIGNATURE) {
-            return Err(WorkbookError::Compound.into());
-        }
-        if is_first_window && !window.starts_with(b"PK") {
-            return Err(WorkbookError::Unknown.into());
-        }
-        if window.len() == overlap_bytes {
-            return Ok(());
-        }
-        is_first_window = false;
-        part_count += memchr::memmem::find_iter(&window, DIRECTORY_ENTRY).count();
+        part_count += memchr::memmem::find_iter(&window, DIRECTORY_ENTRY_SIGNATURE).count();
         if part_count > MAX_WORKBOOK_PARTS {
             return Err(WorkbookError::TooManyParts.into());
         }
-        window.drain(..window.len().saturating_sub(overlap));
+        window.drain(..window.len().saturating_sub(OVERLAP_BYTES));
+        let bytes_read = file.by_ref().take(MAX_SCAN_STEP_BYTES).read_to_end(&mut window)?;
+        if bytes_read == 0 {
+            return Ok(());
+        }
     }
 }
 
@@ -185,7 +189,7 @@ pub(crate) type Part<R> = BufReader<PartReader<R>>;
 pub(crate) struct PartReader<R: Read> {
     decoder: PartDecoder<R>,
     unpacked_bytes: Arc<AtomicU64>,
-    limit: u64,
+    max_unpacked_bytes: u64,
     hasher: crc32fast::Hasher,
     checksum: u32,
 }
@@ -207,23 +211,32 @@ pub(crate) enum PartFault {
     Checksum,
 }
 
+impl<R: Read> PartReader<R> {
+    fn check_checksum(&self) -> io::Result<()> {
+        if self.hasher.clone().finalize() != self.checksum {
+            return Err(io::Error::other(PartFault::Checksum));
+        }
+        Ok(())
+    }
+}
+
 impl<R: Read> Read for PartReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let bytes = match &mut self.decoder {
+        let bytes_read = match &mut self.decoder {
             PartDecoder::Stored(part) => part.read(buffer)?,
             PartDecoder::Deflated(part) => part.read(buffer)?,
         };
-        if bytes == 0 && !buffer.is_empty() {
-            let is_intact = self.hasher.clone().finalize() == self.checksum;
-            return if is_intact { Ok(0) } else { Err(io::Error::other(PartFault::Checksum)) };
+        if bytes_read == 0 && !buffer.is_empty() {
+            self.check_checksum()?;
+            return Ok(0);
         }
-        self.hasher.update(buffer.get(..bytes).unwrap_or_default());
-        let count = u64::try_from(bytes).unwrap_or(u64::MAX);
-        let bytes_before = self.unpacked_bytes.fetch_add(count, Ordering::Relaxed);
-        if bytes_before.saturating_add(count) > self.limit {
+        self.hasher.update(buffer.get(..bytes_read).unwrap_or_default());
+        let added_bytes = u64::try_from(bytes_read).unwrap_or(u64::MAX);
+        let bytes_before = self.unpacked_bytes.fetch_add(added_bytes, Ordering::Relaxed);
+        if bytes_before.saturating_add(added_bytes) > self.max_unpacked_bytes {
             return Err(io::Error::other(PartFault::UnpacksTooLarge));
         }
-        Ok(bytes)
+        Ok(bytes_read)
     }
 }
 
@@ -255,7 +268,7 @@ mod tests {
             zip.write_all(&vec![0; usize::try_from(bytes).unwrap()]).unwrap();
         }
         let mut bytes = zip.finish().unwrap().into_inner();
-        for at in memchr::memmem::find_iter(&bytes.clone(), DIRECTORY_ENTRY) {
+        for at in memchr::memmem::find_iter(&bytes.clone(), DIRECTORY_ENTRY_SIGNATURE) {
             bytes[at + 24..at + 28].copy_from_slice(&[1, 0, 0, 0]);
         }
         bytes
@@ -279,13 +292,13 @@ mod tests {
     fn unpacked_bytes_are_counted_whatever_is_declared() {
         let bytes = bomb(LIMIT / 2);
         assert!(bytes.len() < 4_000);
-        let archive = Archive::open_with_limit(bytes.as_slice(), LIMIT).unwrap();
+        let archive = Archive::open_with_max_unpacked_bytes(bytes.as_slice(), LIMIT).unwrap();
         assert_eq!(archive.declared_bytes(), 2);
         assert_eq!(unpack(&archive, "a").unwrap(), 1 << 19);
         assert_eq!(unpack(&archive, "B").unwrap(), 1 << 19);
         assert_eq!(archive.unpacked_bytes(), LIMIT);
         let bytes = bomb(LIMIT / 2 + 1);
-        let archive = Archive::open_with_limit(bytes.as_slice(), LIMIT).unwrap();
+        let archive = Archive::open_with_max_unpacked_bytes(bytes.as_slice(), LIMIT).unwrap();
         assert!(unpack(&archive, "a").is_ok());
         assert!(matches!(unpack(&archive, "b"), Err(WorkbookError::UnpacksTooLarge)));
     }
@@ -296,17 +309,17 @@ mod tests {
         zip.start_file("a", SimpleFileOptions::default()).unwrap();
         zip.write_all(&[0; 1000]).unwrap();
         let bytes = zip.finish().unwrap().into_inner();
-        assert!(Archive::open_with_limit(bytes.as_slice(), 1_000).is_ok());
-        let error = Archive::open_with_limit(bytes.as_slice(), 999).unwrap_err();
+        assert!(Archive::open_with_max_unpacked_bytes(bytes.as_slice(), 1_000).is_ok());
+        let error = Archive::open_with_max_unpacked_bytes(bytes.as_slice(), 999).unwrap_err();
         assert!(matches!(error, ReadError::InWorkbook(WorkbookError::UnpacksTooLarge)));
     }
 
     #[test]
     fn a_part_with_another_checksum_is_damaged() {
         let mut bytes = bomb(1_000);
-        let at = memchr::memmem::find(&bytes, DIRECTORY_ENTRY).unwrap();
+        let at = memchr::memmem::find(&bytes, DIRECTORY_ENTRY_SIGNATURE).unwrap();
         bytes[at + 16] ^= 1;
-        let archive = Archive::open_with_limit(bytes.as_slice(), LIMIT).unwrap();
+        let archive = Archive::open_with_max_unpacked_bytes(bytes.as_slice(), LIMIT).unwrap();
         assert!(matches!(unpack(&archive, "a"), Err(WorkbookError::Damaged { .. })));
         assert!(unpack(&archive, "b").is_ok());
     }
@@ -316,7 +329,8 @@ mod tests {
         // Sizes declared by the central directory of an archive with two small parts.
         let declaring = |sizes: [u64; 2]| {
             let mut bytes = bomb(10);
-            let entries: Vec<usize> = memchr::memmem::find_iter(&bytes, DIRECTORY_ENTRY).collect();
+            let entries: Vec<usize> =
+                memchr::memmem::find_iter(&bytes, DIRECTORY_ENTRY_SIGNATURE).collect();
             for (at, size) in entries.into_iter().zip(sizes) {
                 let size = u32::try_from(size).unwrap().to_le_bytes();
                 bytes[at + 24..at + 28].copy_from_slice(&size);

@@ -1,5 +1,6 @@
 //! Converts workbook number formats to Cellar's.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cellar_base::limits::MAX_FORMAT_BYTES;
@@ -7,6 +8,9 @@ use cellar_sheet::cell::{GENERAL, Value, display, general};
 
 /// Difference between serial numbers of the 1904 and the 1900 date system, in days.
 pub(crate) const DAYS_TO_1904: f64 = 1_462.0;
+
+/// Excel's format for texts.
+const TEXT_FORMAT: &str = "@";
 
 /// A number format.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -23,29 +27,30 @@ impl Format {
     /// A date format that Cellar does not display as a date is replaced by a supported format with
     /// the same parts. All other formats, including time formats, stay unchanged.
     pub(crate) fn from_code(code: &str) -> Self {
-        let unescaped = code.replace("\"T\"", "T").replace("\\T", "T");
-        let code = if displays_dates(&unescaped) { &unescaped } else { code };
-        let parts = find_date_parts(code);
-        let converted = if displays_dates(code) || !parts.has_date {
-            code
+        let code_with_unquoted_t = code.replace("\"T\"", "T").replace("\\T", "T");
+        let workbook_code =
+            if displays_dates(&code_with_unquoted_t) { &code_with_unquoted_t } else { code };
+        let parts = find_date_parts(workbook_code);
+        let converted_code = if displays_dates(workbook_code) || !parts.has_date {
+            workbook_code
         } else if parts.has_time {
             "yyyy-mm-dd hh:mm:ss"
         } else {
             "yyyy-mm-dd"
         };
         // Discard codes that exceed the limit, which Excel never writes.
-        let is_general = converted.is_empty()
-            || converted.len() > MAX_FORMAT_BYTES
-            || converted.eq_ignore_ascii_case(GENERAL)
-            || converted == "@";
-        let code = if is_general { None } else { Some(converted.into()) };
+        let is_general = converted_code.is_empty()
+            || converted_code.len() > MAX_FORMAT_BYTES
+            || converted_code.eq_ignore_ascii_case(GENERAL)
+            || converted_code == TEXT_FORMAT;
+        let code = if is_general { None } else { Some(converted_code.into()) };
         Self { code, is_date: parts.has_date }
     }
 
     /// Returns a built-in Excel format. The file contains only the format's number, not its code
     /// (ECMA-376 18.8.30).
-    pub(crate) fn built_in(number: u32) -> Self {
-        Self::from_code(match number {
+    fn built_in(id: u32) -> Self {
+        Self::from_code(match id {
             1 => "0",
             2 => "0.00",
             3 => "#,##0",
@@ -74,6 +79,25 @@ impl Format {
     }
 }
 
+/// The number formats of an Excel workbook by id.
+#[derive(Debug, Default)]
+pub(crate) struct NumberFormats(BTreeMap<u32, Format>);
+
+impl NumberFormats {
+    pub(crate) fn insert(&mut self, id: u32, code: &str) {
+        self.0.insert(id, Format::from_code(code));
+    }
+
+    /// Returns the workbook's format with this id, or else the built-in one.
+    pub(crate) fn format_of(&self, id: u32) -> Format {
+        self.0.get(&id).cloned().unwrap_or_else(|| Format::built_in(id))
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
 /// Returns whether Cellar displays numbers with this format as dates.
 fn displays_dates(code: &str) -> bool {
     const SAMPLE_DATE: f64 = 45_000.25;
@@ -97,15 +121,16 @@ fn find_date_parts(code: &str) -> DateParts {
     while let Some(character) = characters.next() {
         match character {
             ';' => break,
-            '\\' | '_' | '*' => drop(characters.next()),
-            '"' => drop(characters.by_ref().find(|end| *end == '"')),
+            '\\' | '_' | '*' => {
+                let _literal = characters.next();
+            }
+            '"' => {
+                let _closing_quote = characters.find(|character| *character == '"');
+            }
             '[' => {
-                let inner: String = characters.by_ref().take_while(|end| *end != ']').collect();
-                let lower = inner.to_ascii_lowercase();
-                // Elapsed time, such as `[h]`.
-                let is_elapsed =
-                    !lower.is_empty() && lower.chars().all(|unit| "hms".contains(unit));
-                parts.has_time |= is_elapsed;
+                let bracketed: String =
+                    characters.by_ref().take_while(|character| *character != ']').collect();
+                parts.has_time |= is_elapsed_time(&bracketed);
             }
             'y' | 'Y' | 'd' | 'D' => parts.has_date = true,
             'h' | 'H' | 's' | 'S' => parts.has_time = true,
@@ -121,6 +146,12 @@ fn find_date_parts(code: &str) -> DateParts {
     // otherwise.
     parts.has_date |= has_m && !parts.has_time;
     parts
+}
+
+/// Returns whether a bracketed part of a format code, such as `h` in `[h]`, displays elapsed time.
+fn is_elapsed_time(bracketed: &str) -> bool {
+    let is_time_unit = |unit: char| "hms".contains(unit.to_ascii_lowercase());
+    !bracketed.is_empty() && bracketed.chars().all(is_time_unit)
 }
 
 #[cfg(test)]

@@ -13,11 +13,11 @@ use crate::ods::Ods;
 use crate::xlsb::Xlsb;
 use crate::xlsx::Xlsx;
 use crate::{
-    BlockSize, Import, ImportProgress, Piece, ReadError, SheetStart, Source, WorkbookError,
+    BlockSize, Import, ImportProgress, ImportStep, ReadError, SheetStart, Source, WorkbookError,
 };
 
 /// Maximum number of cells read per call.
-const STEP_CELLS: usize = 1 << 17;
+const MAX_CELLS_PER_STEP: usize = 1 << 17;
 
 /// A workbook import. Includes hidden and empty sheets. The value of merged cells is in their top
 /// left cell.
@@ -27,7 +27,7 @@ pub struct WorkbookImport<S: Source> {
     file_bytes: u64,
     reader: WorkbookReader<S::Stream>,
     /// Name of the current sheet.
-    sheet: Option<String>,
+    current_sheet: Option<String>,
     builder: BlockBuilder,
     cell: WorkbookCell,
     /// Whether `cell` was read but not yet added to a block.
@@ -35,7 +35,7 @@ pub struct WorkbookImport<S: Source> {
     /// Row and column of the last cell that was added to a block of the current sheet.
     last_cell: Option<(u32, u32)>,
     /// Remaining number of cells within the cell limit.
-    cells_left: u64,
+    remaining_cells: u64,
     sheet_count: usize,
     is_done: bool,
 }
@@ -67,37 +67,37 @@ where
             archive,
             file_bytes,
             reader,
-            sheet: None,
+            current_sheet: None,
             builder: BlockBuilder::new(block),
             cell: WorkbookCell::default(),
             has_pending_cell: false,
             last_cell: None,
-            cells_left: MAX_XLSX_CELLS,
+            remaining_cells: MAX_XLSX_CELLS,
             sheet_count: 0,
             is_done: false,
         })
     }
 
-    fn next_sheet(&mut self) -> Result<Option<SheetStart>, ReadError> {
-        let start = match &mut self.reader {
+    fn start_next_sheet(&mut self) -> Result<Option<SheetStart>, ReadError> {
+        let sheet_start = match &mut self.reader {
             WorkbookReader::Xlsx(workbook) => workbook.next_sheet(&self.archive)?,
             WorkbookReader::Xlsb(workbook) => workbook.next_sheet(&self.archive)?,
             WorkbookReader::Ods(workbook) => workbook.next_sheet()?,
         };
         self.last_cell = None;
-        if let Some(start) = &start {
+        if let Some(sheet_start) = &sheet_start {
             self.sheet_count += 1;
             if self.sheet_count > MAX_SHEETS {
                 return Err(WorkbookError::TooManySheets.into());
             }
-            self.sheet = Some(start.name.clone().unwrap_or_default());
+            self.current_sheet = Some(sheet_start.name.clone().unwrap_or_default());
         }
-        Ok(start)
+        Ok(sheet_start)
     }
 
     /// Reads the sheet's next cell into `cell`, unless `cell` is still pending. Returns `false` at
     /// the end of the sheet.
-    fn read_cell(&mut self) -> Result<bool, WorkbookError> {
+    fn read_next_cell(&mut self) -> Result<bool, WorkbookError> {
         if self.has_pending_cell {
             return Ok(true);
         }
@@ -111,19 +111,21 @@ where
         }
         let position = (self.cell.row, self.cell.column);
         if self.last_cell.is_some_and(|last_cell| last_cell >= position) {
-            let (sheet, cell) = (self.sheet_name(), self.cell.name());
-            return Err(WorkbookError::OutOfOrder { sheet, cell });
+            return Err(WorkbookError::OutOfOrder {
+                sheet: self.current_sheet_name(),
+                cell: self.cell.name(),
+            });
         }
-        let Some(cells_left) = self.cells_left.checked_sub(1) else {
-            return Err(WorkbookError::TooManyCells { sheet: self.sheet_name() });
+        let Some(remaining_cells) = self.remaining_cells.checked_sub(1) else {
+            return Err(WorkbookError::TooManyCells { sheet: self.current_sheet_name() });
         };
-        self.cells_left = cells_left;
+        self.remaining_cells = remaining_cells;
         self.has_pending_cell = true;
         Ok(true)
     }
 
-    fn sheet_name(&self) -> String {
-        self.sheet.clone().unwrap_or_default()
+    fn current_sheet_name(&self) -> String {
+        self.current_sheet.clone().unwrap_or_default()
     }
 
     fn is_in_new_row(&self) -> bool {
@@ -146,7 +148,7 @@ where
             CellValue::Number(number) => {
                 self.builder.push_value(column, TileValue::Number(number));
             }
-            CellValue::Bool(value) => self.builder.push_value(column, TileValue::Bool(value)),
+            CellValue::Bool(boolean) => self.builder.push_value(column, TileValue::Bool(boolean)),
             CellValue::Error(code) => self.builder.push_value(column, TileValue::Error(code)),
             CellValue::Text => self.builder.push_text(column, &cell.text)?,
         }
@@ -159,36 +161,36 @@ where
         Ok(())
     }
 
-    /// Returns the sheet's next block, [`Piece::Working`] if more cells must be read for the block,
+    /// Returns the sheet's next block, [`ImportStep::Working`] if more cells must be read for the block,
     /// or `None` at the end of the sheet.
-    fn next_block(&mut self) -> Result<Option<Piece>, ReadError> {
-        for _ in 0..STEP_CELLS {
-            if !self.read_cell()? {
-                return Ok(self.builder.take().map(Piece::Block));
+    fn next_block(&mut self) -> Result<Option<ImportStep>, ReadError> {
+        for _ in 0..MAX_CELLS_PER_STEP {
+            if !self.read_next_cell()? {
+                return Ok(self.builder.take_block().map(ImportStep::Block));
             }
             let row = self.cell.row;
             if self.is_in_new_row()
-                && self.builder.is_full(row)
-                && let Some(block) = self.builder.take()
+                && self.builder.is_full_before(row)
+                && let Some(block) = self.builder.take_block()
             {
-                return Ok(Some(Piece::Block(block)));
+                return Ok(Some(ImportStep::Block(block)));
             }
-            self.push_pending_cell().map_err(|_| WorkbookError::RowTooLong {
-                sheet: self.sheet_name(),
+            self.push_pending_cell().map_err(|RowTooLong| WorkbookError::RowTooLong {
+                sheet: self.current_sheet_name(),
                 row: u64::from(row) + 1,
             })?;
         }
-        Ok(Some(Piece::Working))
+        Ok(Some(ImportStep::Working))
     }
 
-    fn next_piece(&mut self) -> Result<Option<Piece>, ReadError> {
-        if self.sheet.is_some() {
-            if let Some(piece) = self.next_block()? {
-                return Ok(Some(piece));
+    fn read_step(&mut self) -> Result<Option<ImportStep>, ReadError> {
+        if self.current_sheet.is_some() {
+            if let Some(step) = self.next_block()? {
+                return Ok(Some(step));
             }
-            self.sheet = None;
+            self.current_sheet = None;
         }
-        Ok(self.next_sheet()?.map(Piece::Sheet))
+        Ok(self.start_next_sheet()?.map(ImportStep::Sheet))
     }
 }
 
@@ -196,15 +198,15 @@ impl<S: Source> Import for WorkbookImport<S>
 where
     S::Stream: Seek,
 {
-    fn next(&mut self) -> Result<Option<Piece>, ReadError> {
+    fn next_step(&mut self) -> Result<Option<ImportStep>, ReadError> {
         if self.is_done {
             return Ok(None);
         }
         // Set the state before reading, so that the import also ends after an error.
         self.is_done = true;
-        let piece = self.next_piece()?;
-        self.is_done = piece.is_none();
-        Ok(piece)
+        let step = self.read_step()?;
+        self.is_done = step.is_none();
+        Ok(step)
     }
 
     fn progress(&self) -> ImportProgress {
@@ -219,28 +221,28 @@ mod tests {
     use std::io::Cursor;
 
     use super::*;
-    use crate::{OutCell, XlsxWriter};
+    use crate::{CellToWrite, XlsxWriter};
 
     #[test]
     fn cells_of_all_sheets_are_counted() {
         let mut writer = XlsxWriter::new(None).unwrap();
         let value = cellar_sheet::cell::Value::Number(1.0);
         for sheet in ["one", "two"] {
-            writer.sheet(sheet).unwrap();
+            writer.start_sheet(sheet).unwrap();
             for row in 0..5 {
-                let cell = OutCell { value: &value, formula: None, format: None };
-                writer.cell(row, 0, &cell).unwrap();
+                let cell = CellToWrite { value: &value, formula: None, format: None };
+                writer.write_cell(row, 0, &cell).unwrap();
             }
         }
         let mut target = Cursor::new(Vec::new());
         writer.finish(&mut target).unwrap();
         let bytes = target.into_inner();
-        for (cells_left, enough) in [(10, true), (9, false)] {
+        for (remaining_cells, enough) in [(10, true), (9, false)] {
             let mut import = WorkbookImport::open(bytes.as_slice(), BlockSize::default()).unwrap();
-            assert_eq!(import.cells_left, MAX_XLSX_CELLS);
-            import.cells_left = cells_left;
+            assert_eq!(import.remaining_cells, MAX_XLSX_CELLS);
+            import.remaining_cells = remaining_cells;
             let outcome = loop {
-                match import.next() {
+                match import.next_step() {
                     Ok(Some(_)) => {}
                     other => break other,
                 }

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use cellar_base::limits::{MAX_IDLE_XML_EVENTS, MAX_XML_EVENT_BYTES, XML_EVENTS_PER_FOUND};
 use quick_xml::Reader;
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::archive::{Part, PartFault, to_part_error};
 use crate::WorkbookError;
@@ -21,12 +21,12 @@ pub(crate) struct Xml<R: Read> {
     part: String,
     depth: usize,
     /// Number of events still allowed before the next cell or text.
-    idle_events_left: u64,
+    remaining_idle_events: u64,
 }
 
 impl<R: Read> Xml<R> {
     pub(crate) fn new(part: Part<R>, name: &str) -> Self {
-        let mut reader = Reader::from_reader(EventLimiter { inner: part, event_bytes: 0 });
+        let mut reader = Reader::from_reader(EventLimiter { part, event_bytes: 0 });
         let config = reader.config_mut();
         config.expand_empty_elements = true;
         config.allow_dangling_amp = true;
@@ -35,21 +35,23 @@ impl<R: Read> Xml<R> {
             buffer: Vec::new(),
             part: name.to_owned(),
             depth: 0,
-            idle_events_left: MAX_IDLE_XML_EVENTS,
+            remaining_idle_events: MAX_IDLE_XML_EVENTS,
         }
     }
 
     /// Returns the next event. An empty element yields a start event and an end event.
-    pub(crate) fn next(&mut self) -> Result<Event<'_>, WorkbookError> {
-        let Some(idle_events_left) = self.idle_events_left.checked_sub(1) else {
+    pub(crate) fn next_event(&mut self) -> Result<Event<'_>, WorkbookError> {
+        let Some(remaining_idle_events) = self.remaining_idle_events.checked_sub(1) else {
             return Err(WorkbookError::NothingInTags { part: self.part.clone() });
         };
-        self.idle_events_left = idle_events_left;
+        self.remaining_idle_events = remaining_idle_events;
         self.reader.get_mut().event_bytes = 0;
         self.buffer.clear();
         let event = self.reader.read_event_into(&mut self.buffer).map_err(|error| match error {
-            quick_xml::Error::Io(error) => to_part_error(&self.part, &error),
-            error => WorkbookError::Damaged { part: self.part.clone(), why: error.to_string() },
+            quick_xml::Error::Io(io_error) => to_part_error(&self.part, &io_error),
+            syntax_error => {
+                WorkbookError::Damaged { part: self.part.clone(), why: syntax_error.to_string() }
+            }
         })?;
         match event {
             Event::Start(_) => self.depth = self.depth.saturating_add(1),
@@ -67,8 +69,8 @@ impl<R: Read> Xml<R> {
 
     /// Raises the number of allowed events after a cell or a text.
     pub(crate) fn record_content(&mut self) {
-        self.idle_events_left =
-            (self.idle_events_left + XML_EVENTS_PER_FOUND).min(MAX_IDLE_XML_EVENTS);
+        self.remaining_idle_events =
+            (self.remaining_idle_events + XML_EVENTS_PER_FOUND).min(MAX_IDLE_XML_EVENTS);
     }
 
     /// Returns the error for a part that ends prematurely.
@@ -90,12 +92,12 @@ fn truncated(part: &str) -> WorkbookError {
 pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = tag.attributes();
     let mut valid_attributes = attributes.with_checks(false).flatten();
-    let value =
-        valid_attributes.find(|attribute| attribute.key.local_name().as_ref() == name)?.value;
-    Some(
-        quick_xml::escape::unescape(&value)
-            .map_or_else(|_| value.to_string(), |text| text.into_owned()),
-    )
+    let attribute =
+        valid_attributes.find(|attribute| attribute.key.local_name().as_ref() == name)?;
+    match quick_xml::escape::unescape(&attribute.value) {
+        Ok(unescaped_value) => Some(unescaped_value.into_owned()),
+        Err(_) => Some(attribute.value.to_string()),
+    }
 }
 
 /// Appends the event's text, if any.
@@ -103,36 +105,39 @@ pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
     match event {
         Event::Text(content) => text.push_str(&content.xml10_content()),
         Event::CData(content) => text.push_str(&content.xml10_content()),
-        Event::GeneralRef(reference) => match reference.resolve_char_ref() {
-            Ok(Some(character)) => text.push(character),
-            _ => {
-                let name = reference.xml10_content();
-                match quick_xml::escape::resolve_predefined_entity(&name) {
-                    Some(entity) => text.push_str(entity),
-                    // Leave unknown entities unchanged.
-                    None => {
-                        text.push('&');
-                        text.push_str(&name);
-                        text.push(';');
-                    }
-                }
-            }
-        },
+        Event::GeneralRef(reference) => push_reference(reference, text),
         _ => {}
+    }
+}
+
+/// Appends the text of a character reference or of an entity. Unknown entities stay unchanged.
+fn push_reference(reference: &BytesRef<'_>, text: &mut String) {
+    if let Ok(Some(character)) = reference.resolve_char_ref() {
+        text.push(character);
+        return;
+    }
+    let entity_name = reference.xml10_content();
+    match quick_xml::escape::resolve_predefined_entity(&entity_name) {
+        Some(entity_text) => text.push_str(entity_text),
+        None => {
+            text.push('&');
+            text.push_str(&entity_name);
+            text.push(';');
+        }
     }
 }
 
 /// A reader that limits the number of bytes per event.
 #[derive(Debug)]
 struct EventLimiter<B> {
-    inner: B,
+    part: B,
     /// Number of bytes read for the current event.
     event_bytes: usize,
 }
 
 impl<B: BufRead> Read for EventLimiter<B> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.inner.read(buffer)?;
+        let bytes = self.part.read(buffer)?;
         self.event_bytes = self.event_bytes.saturating_add(bytes);
         Ok(bytes)
     }
@@ -145,13 +150,13 @@ impl<B: BufRead> BufRead for EventLimiter<B> {
         if bytes_left == 0 {
             return Err(io::Error::other(PartFault::EventTooLong));
         }
-        let window = self.inner.fill_buf()?;
+        let window = self.part.fill_buf()?;
         Ok(window.get(..bytes_left).unwrap_or(window))
     }
 
     fn consume(&mut self, bytes: usize) {
         self.event_bytes = self.event_bytes.saturating_add(bytes);
-        self.inner.consume(bytes);
+        self.part.consume(bytes);
     }
 }
 
@@ -168,7 +173,7 @@ mod tests {
     /// the number of remaining idle events.
     fn read(
         tags: usize,
-        idle_events_left: u64,
+        remaining_idle_events: u64,
         content_every: Option<usize>,
     ) -> Result<u64, WorkbookError> {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
@@ -177,24 +182,24 @@ mod tests {
         let bytes = zip.finish().unwrap().into_inner();
         let archive = Archive::open(bytes.as_slice()).unwrap();
         let mut xml = Xml::new(archive.open_part("a").unwrap(), "a");
-        assert_eq!(xml.idle_events_left, MAX_IDLE_XML_EVENTS);
-        xml.idle_events_left = idle_events_left;
+        assert_eq!(xml.remaining_idle_events, MAX_IDLE_XML_EVENTS);
+        xml.remaining_idle_events = remaining_idle_events;
         for event in 0.. {
-            if matches!(xml.next()?, Event::Eof) {
+            if matches!(xml.next_event()?, Event::Eof) {
                 break;
             }
             if content_every.is_some_and(|every| event % every == 0) {
                 xml.record_content();
             }
         }
-        Ok(xml.idle_events_left)
+        Ok(xml.remaining_idle_events)
     }
 
     #[test]
     fn tags_without_anything_in_them_end() {
         // Each tag yields a start event and an end event; the end of the part is another event.
-        for (idle_events_left, ends) in [(200, true), (201, false)] {
-            match read(100, idle_events_left, None) {
+        for (remaining_idle_events, ends) in [(200, true), (201, false)] {
+            match read(100, remaining_idle_events, None) {
                 Ok(left) => assert!(!ends && left == 0),
                 Err(error) => {
                     assert!(

@@ -8,19 +8,18 @@ mod records;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Read, Seek};
 
-use cellar_base::limits::{
-    MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_SHEETS, MAX_TEXT_BYTES, MAX_WORKBOOK_STYLES,
-};
+use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_WORKBOOK_STYLES};
 use cellar_sheet::cell::ErrorCode;
 
 use crate::workbook::archive::Archive;
 use crate::workbook::cell::{CellValue, WorkbookCell};
-use crate::workbook::formats::{DAYS_TO_1904, Format};
+use crate::workbook::formats::{DAYS_TO_1904, Format, NumberFormats};
 use crate::xlsx::{
-    SharedTexts, SheetPart, Target, WorkbookContext, folder, read_relationships, relationships_part,
+    RelationshipTarget, SharedTexts, SheetList, SheetPart, WorkbookContext, parent_folder,
+    read_relationships, relationships_part,
 };
 use crate::{ReadError, SheetStart, Source, WorkbookError};
-use records::{Fields, Records};
+use records::{Fields, Record, Records};
 
 // Record types (MS-XLSB 2.3).
 const ROW_HEADER: u16 = 0;
@@ -53,17 +52,20 @@ pub(crate) struct Xlsb<R: Read> {
     sheets: VecDeque<SheetPart>,
     /// Name of the current sheet.
     sheet_name: String,
-    current: Option<Records<R>>,
+    /// Records of the current sheet.
+    sheet_records: Option<Records<R>>,
     row: u32,
 }
 
 impl<R: Read + Seek> Xlsb<R> {
     pub(crate) fn open<S: Source<Stream = R>>(
         archive: &Archive<S>,
-        main: &str,
+        main_part: &str,
     ) -> Result<Self, ReadError> {
-        let targets = read_relationships(archive, &relationships_part(main), folder(main))?;
-        let (sheets, from_1904) = read_sheet_list(&mut open_records(archive, main)?, &targets)?;
+        let targets =
+            read_relationships(archive, &relationships_part(main_part), parent_folder(main_part))?;
+        let SheetList { sheets, from_1904 } =
+            read_sheet_list(&mut open_records(archive, main_part)?, &targets)?;
         let mut context = WorkbookContext { from_1904, ..WorkbookContext::default() };
         for target in targets.values() {
             if target.kind == "sharedStrings" {
@@ -72,7 +74,7 @@ impl<R: Read + Seek> Xlsb<R> {
                 context.styles = read_styles(&mut open_records(archive, &target.part)?)?;
             }
         }
-        Ok(Self { context, sheets, sheet_name: String::new(), current: None, row: 0 })
+        Ok(Self { context, sheets, sheet_name: String::new(), sheet_records: None, row: 0 })
     }
 
     pub(crate) fn next_sheet<S: Source<Stream = R>>(
@@ -83,50 +85,52 @@ impl<R: Read + Seek> Xlsb<R> {
             return Ok(None);
         };
         self.sheet_name = sheet.start.name.clone().unwrap_or_default();
-        self.current = Some(open_records(archive, &sheet.part)?);
+        self.sheet_records = Some(open_records(archive, &sheet.part)?);
         self.row = 0;
         Ok(Some(sheet.start))
     }
 
     pub(crate) fn next_cell(&mut self, cell: &mut WorkbookCell) -> Result<bool, WorkbookError> {
-        let Some(records) = &mut self.current else {
-            return Ok(false);
-        };
-        let is_wanted = |record_type| {
-            matches!(record_type, ROW_HEADER..=FORMULA_ERROR | CELL_RICH_TEXT | SHEET_DATA_END)
-        };
+        let Some(records) = &mut self.sheet_records else { return Ok(false) };
         loop {
-            let (record_type, mut fields) = match records.next(is_wanted)? {
-                None => return Err(records.damaged("the part is truncated")),
-                Some((SHEET_DATA_END, _)) => break,
-                Some((ROW_HEADER, mut fields)) => {
-                    let row = fields.read_u32().filter(|row| *row < MAX_ROWS);
-                    let Some(row) = row else {
-                        return Err(records.damaged("a row is outside of the sheet"));
-                    };
-                    self.row = row;
-                    continue;
-                }
-                Some(record) => record,
+            let Some(mut record) = records.next_record(is_sheet_data_record)? else {
+                return Err(records.damaged("the part is truncated"));
             };
+            if record.record_type == SHEET_DATA_END {
+                skip_remaining_records(records)?;
+                self.sheet_records = None;
+                return Ok(false);
+            }
+            if record.record_type == ROW_HEADER {
+                let row = record.fields.read_u32().filter(|row| *row < MAX_ROWS);
+                let Some(row) = row else {
+                    return Err(records.damaged("a row is outside of the sheet"));
+                };
+                self.row = row;
+                continue;
+            }
             cell.clear();
             cell.row = self.row;
-            if read_cell(&self.context, cell, record_type, &mut fields).is_none() {
+            if read_cell(&self.context, cell, record).is_none() {
                 return Err(records.damaged("a cell is truncated or outside of the sheet"));
             }
-            if cell.text.len() > MAX_TEXT_BYTES {
-                let sheet = self.sheet_name.clone();
-                return Err(WorkbookError::TextTooLong { sheet, cell: cell.name() });
-            }
+            cell.check_lengths(&self.sheet_name)?;
             if cell.has_content() {
                 return Ok(true);
             }
         }
-        // The checksum is verified at the end of the part.
-        while records.next(|_| false)?.is_some() {}
-        self.current = None;
-        Ok(false)
     }
+}
+
+/// Reads to the end of the part, where the checksum is verified.
+fn skip_remaining_records<R: Read>(records: &mut Records<R>) -> Result<(), WorkbookError> {
+    let is_wanted = |_| false;
+    while records.next_record(is_wanted)?.is_some() {}
+    Ok(())
+}
+
+fn is_sheet_data_record(record_type: u16) -> bool {
+    matches!(record_type, ROW_HEADER..=FORMULA_ERROR | CELL_RICH_TEXT | SHEET_DATA_END)
 }
 
 fn open_records<S: Source>(
@@ -139,44 +143,18 @@ where
     Ok(Records::new(archive.open_part(part)?, part))
 }
 
-/// Reads a cell record's fields into `cell`. Returns `None` if a field is missing or invalid.
-fn read_cell(
-    context: &WorkbookContext,
-    cell: &mut WorkbookCell,
-    record_type: u16,
-    fields: &mut Fields<'_>,
-) -> Option<()> {
+/// Reads a cell record into `cell`. Returns `None` if a field is missing or invalid.
+fn read_cell(context: &WorkbookContext, cell: &mut WorkbookCell, record: Record<'_>) -> Option<()> {
+    let mut fields = record.fields;
     cell.column = fields.read_u32().filter(|column| *column < MAX_IMPORT_COLUMNS)?;
     let [low, middle, high, _flags] = fields.read_bytes::<4>()?;
     let style_index = usize::try_from(u32::from_le_bytes([low, middle, high, 0])).ok()?;
     let format = context.styles.get(style_index);
     cell.format = format.and_then(|format| format.code.clone());
-    cell.value = match record_type {
-        CELL_SHORT_NUMBER => CellValue::from_number(decode_short_number(fields.read_u32()?)),
-        CELL_NUMBER | FORMULA_NUMBER => CellValue::from_number(fields.read_f64()?),
-        CELL_BOOLEAN | FORMULA_BOOLEAN => CellValue::Bool(fields.read_u8()? != 0),
-        CELL_ERROR | FORMULA_ERROR => CellValue::Error(decode_error(fields.read_u8()?)?),
-        CELL_TEXT | FORMULA_TEXT => {
-            fields.read_text(&mut cell.text)?;
-            CellValue::Text
-        }
-        CELL_RICH_TEXT => {
-            let _flags = fields.read_u8()?;
-            fields.read_text(&mut cell.text)?;
-            CellValue::Text
-        }
-        CELL_SHARED_TEXT => {
-            let text_index = usize::try_from(fields.read_u32()?).ok()?;
-            cell.text.push_str(context.texts.get(text_index)?);
-            CellValue::Text
-        }
-        CELL_BLANK => CellValue::Empty,
-        _ => return None,
-    };
+    cell.value = read_cell_value(context, &mut cell.text, record.record_type, &mut fields)?;
+    let is_date = format.is_some_and(|format| format.is_date);
     match cell.value {
-        CellValue::Number(number)
-            if context.from_1904 && format.is_some_and(|format| format.is_date) =>
-        {
+        CellValue::Number(number) if context.from_1904 && is_date => {
             cell.value = CellValue::from_number(number + DAYS_TO_1904);
         }
         // The text is empty, or the number is not finite and has no text form in this format.
@@ -186,15 +164,49 @@ fn read_cell(
     Some(())
 }
 
+/// Reads a cell's value. A text is appended to `text`.
+fn read_cell_value(
+    context: &WorkbookContext,
+    text: &mut String,
+    record_type: u16,
+    fields: &mut Fields<'_>,
+) -> Option<CellValue> {
+    let value = match record_type {
+        CELL_SHORT_NUMBER => CellValue::from_number(decode_short_number(fields.read_u32()?)),
+        CELL_NUMBER | FORMULA_NUMBER => CellValue::from_number(fields.read_f64()?),
+        CELL_BOOLEAN | FORMULA_BOOLEAN => CellValue::Bool(fields.read_u8()? != 0),
+        CELL_ERROR | FORMULA_ERROR => CellValue::Error(decode_error(fields.read_u8()?)?),
+        CELL_TEXT | FORMULA_TEXT => {
+            fields.read_text(text)?;
+            CellValue::Text
+        }
+        CELL_RICH_TEXT => {
+            let _flags = fields.read_u8()?;
+            fields.read_text(text)?;
+            CellValue::Text
+        }
+        CELL_SHARED_TEXT => {
+            let text_index = usize::try_from(fields.read_u32()?).ok()?;
+            text.push_str(context.texts.get(text_index)?);
+            CellValue::Text
+        }
+        CELL_BLANK => CellValue::Empty,
+        _ => return None,
+    };
+    Some(value)
+}
+
 /// Decodes a 32-bit number: either the 30 high bits of a floating-point number or a 30-bit integer,
 /// optionally in hundredths.
 fn decode_short_number(bits: u32) -> f64 {
     const IS_HUNDREDTHS: u32 = 1;
     const IS_INTEGER: u32 = 2;
+    const FLAG_BITS: u32 = 2;
+    const LOW_FLOAT_BITS: u32 = 32;
     let number = if bits & IS_INTEGER == 0 {
-        f64::from_bits(u64::from(bits & !(IS_INTEGER | IS_HUNDREDTHS)) << 32)
+        f64::from_bits(u64::from(bits & !(IS_INTEGER | IS_HUNDREDTHS)) << LOW_FLOAT_BITS)
     } else {
-        f64::from(bits.cast_signed() >> 2)
+        f64::from(bits.cast_signed() >> FLAG_BITS)
     };
     if bits & IS_HUNDREDTHS == 0 { number } else { number / 100.0 }
 }
@@ -213,35 +225,29 @@ fn decode_error(code: u8) -> Option<ErrorCode> {
     })
 }
 
-/// Reads the main part. Returns the sheets in order, and whether the workbook uses the 1904 date
-/// system.
+/// Reads the main part.
 fn read_sheet_list<R: Read>(
     records: &mut Records<R>,
-    targets: &BTreeMap<String, Target>,
-) -> Result<(VecDeque<SheetPart>, bool), WorkbookError> {
-    let (mut sheets, mut from_1904) = (VecDeque::new(), false);
-    while let Some((record_type, mut fields)) =
-        records.next(|record_type| matches!(record_type, WORKBOOK_PROPERTIES | SHEET))?
-    {
-        if record_type == WORKBOOK_PROPERTIES {
-            from_1904 = fields.read_u32().is_some_and(|flags| flags & 1 == 1);
+    targets: &BTreeMap<String, RelationshipTarget>,
+) -> Result<SheetList, WorkbookError> {
+    const USES_1904_FLAG: u32 = 1;
+    let is_wanted = |record_type| matches!(record_type, WORKBOOK_PROPERTIES | SHEET);
+    let mut sheet_list = SheetList::default();
+    while let Some(mut record) = records.next_record(is_wanted)? {
+        if record.record_type == WORKBOOK_PROPERTIES {
+            let flags = record.fields.read_u32().unwrap_or(0);
+            sheet_list.from_1904 = flags & USES_1904_FLAG != 0;
             continue;
         }
-        let sheet = SheetFields::read(&mut fields);
+        let sheet = SheetFields::read(&mut record.fields);
         let target = sheet.as_ref().and_then(|sheet| targets.get(&sheet.relationship_id));
         let (Some(sheet), Some(target)) = (sheet, target) else {
             return Err(records.damaged("the part of a sheet is missing"));
         };
-        // Chart sheets and dialog sheets have no cells.
-        if target.kind == "worksheet" {
-            let start = SheetStart { name: Some(sheet.name), hidden: sheet.is_hidden };
-            sheets.push_back(SheetPart { start, part: target.part.clone() });
-        }
-        if sheets.len() > MAX_SHEETS {
-            return Err(WorkbookError::TooManySheets);
-        }
+        let start = SheetStart { name: Some(sheet.name), hidden: sheet.is_hidden };
+        sheet_list.add_sheet(start, target)?;
     }
-    Ok((sheets, from_1904))
+    Ok(sheet_list)
 }
 
 /// Fields of a sheet record.
@@ -255,7 +261,8 @@ impl SheetFields {
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let is_hidden = fields.read_u32()? != 0;
         let _sheet_id = fields.read_u32()?;
-        let (mut relationship_id, mut name) = (String::new(), String::new());
+        let mut relationship_id = String::new();
+        let mut name = String::new();
         fields.read_text(&mut relationship_id)?;
         fields.read_text(&mut name)?;
         Some(Self { is_hidden, relationship_id, name })
@@ -263,48 +270,50 @@ impl SheetFields {
 }
 
 fn read_shared_texts<R: Read>(records: &mut Records<R>) -> Result<SharedTexts, WorkbookError> {
-    let (mut texts, mut text) = (SharedTexts::default(), String::new());
-    while let Some((_, mut fields)) = records.next(|record_type| record_type == SHARED_TEXT)? {
+    let is_wanted = |record_type| record_type == SHARED_TEXT;
+    let mut shared_texts = SharedTexts::default();
+    let mut text = String::new();
+    while let Some(mut record) = records.next_record(is_wanted)? {
         text.clear();
-        let flags = fields.read_u8();
-        if flags.is_none() || fields.read_text(&mut text).is_none() {
+        let flags = record.fields.read_u8();
+        if flags.is_none() || record.fields.read_text(&mut text).is_none() {
             return Err(records.damaged("a text is truncated"));
         }
-        texts.push(&text)?;
+        shared_texts.push(&text)?;
     }
-    Ok(texts)
+    Ok(shared_texts)
 }
 
 /// Reads the styles part. Returns number formats indexed by style.
 fn read_styles<R: Read>(records: &mut Records<R>) -> Result<Vec<Format>, WorkbookError> {
-    let (mut codes, mut styles) = (BTreeMap::new(), Vec::new());
-    let mut in_styles = false;
     let is_wanted = |record_type| {
         matches!(record_type, NUMBER_FORMAT | STYLE | CELL_STYLES_BEGIN | CELL_STYLES_END)
     };
-    while let Some((record_type, mut fields)) = records.next(is_wanted)? {
-        match record_type {
-            CELL_STYLES_BEGIN => in_styles = true,
-            CELL_STYLES_END => in_styles = false,
+    let mut number_formats = NumberFormats::default();
+    let mut style_formats = Vec::new();
+    let mut in_cell_styles = false;
+    while let Some(mut record) = records.next_record(is_wanted)? {
+        match record.record_type {
+            CELL_STYLES_BEGIN => in_cell_styles = true,
+            CELL_STYLES_END => in_cell_styles = false,
             NUMBER_FORMAT => {
                 let mut code = String::new();
-                if let Some(format_id) = fields.read_u16()
-                    && fields.read_text(&mut code).is_some()
+                if let Some(format_id) = record.fields.read_u16()
+                    && record.fields.read_text(&mut code).is_some()
                 {
-                    codes.insert(u32::from(format_id), Format::from_code(&code));
+                    number_formats.insert(u32::from(format_id), &code);
                 }
             }
-            _ if in_styles => {
-                let _parent_style = fields.read_u16();
-                let format_id = fields.read_u16().map_or(0, u32::from);
-                let format = codes.get(&format_id).cloned();
-                styles.push(format.unwrap_or_else(|| Format::built_in(format_id)));
+            STYLE if in_cell_styles => {
+                let _parent_style = record.fields.read_u16();
+                let format_id = record.fields.read_u16().map_or(0, u32::from);
+                style_formats.push(number_formats.format_of(format_id));
             }
             _ => {}
         }
-        if styles.len().saturating_add(codes.len()) > MAX_WORKBOOK_STYLES {
+        if style_formats.len().saturating_add(number_formats.count()) > MAX_WORKBOOK_STYLES {
             return Err(WorkbookError::TooManyStyles);
         }
     }
-    Ok(styles)
+    Ok(style_formats)
 }

@@ -6,7 +6,14 @@ use std::io::{self, BufRead, Read};
 use cellar_base::limits::MAX_XML_EVENT_BYTES;
 
 use crate::WorkbookError;
-use crate::workbook::archive::{Part, to_part_error};
+use crate::workbook::archive::{Part, PartFault, to_part_error};
+
+/// A record of a part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record<'a> {
+    pub(super) record_type: u16,
+    pub(super) fields: Fields<'a>,
+}
 
 /// Reads the records of a part.
 #[derive(Debug)]
@@ -21,60 +28,66 @@ impl<R: Read> Records<R> {
         Self { part, name: name.to_owned(), buffer: Vec::new() }
     }
 
-    /// Returns the type and fields of the next wanted record, or `None` at the end of the part.
-    pub(super) fn next(
+    /// Returns the next record of a wanted type, or `None` at the end of the part.
+    pub(super) fn next_record(
         &mut self,
         is_wanted: impl Fn(u16) -> bool,
-    ) -> Result<Option<(u16, Fields<'_>)>, WorkbookError> {
-        loop {
-            match self.read_record(&is_wanted) {
-                Ok(Some((record_type, true))) => {
-                    return Ok(Some((record_type, Fields(&self.buffer))));
-                }
-                Ok(Some((_, false))) => {}
-                Ok(None) => return Ok(None),
-                Err(error) => return Err(to_part_error(&self.name, &error)),
-            }
+    ) -> Result<Option<Record<'_>>, WorkbookError> {
+        match self.read_next_record(is_wanted) {
+            Ok(Some(record_type)) => Ok(Some(Record { record_type, fields: Fields(&self.buffer) })),
+            Ok(None) => Ok(None),
+            Err(error) => Err(to_part_error(&self.name, &error)),
         }
     }
 
-    /// Reads the next record into the buffer if its type is wanted, and skips it otherwise. Returns
-    /// the record type and whether it is wanted.
-    fn read_record(&mut self, is_wanted: impl Fn(u16) -> bool) -> io::Result<Option<(u16, bool)>> {
-        if self.part.fill_buf()?.is_empty() {
-            return Ok(None);
-        }
-        let record_type = u16::try_from(self.read_number(2)?).unwrap_or(u16::MAX);
-        let length = u64::from(self.read_number(4)?);
-        if !is_wanted(record_type) {
-            let skipped = io::copy(&mut self.part.by_ref().take(length), &mut io::sink())?;
-            if skipped < length {
-                return Err(truncated());
+    /// Skips records of other types, reads the fields of the next record of a wanted type into the
+    /// buffer, and returns its type.
+    fn read_next_record(&mut self, is_wanted: impl Fn(u16) -> bool) -> io::Result<Option<u16>> {
+        while !self.part.fill_buf()?.is_empty() {
+            let record_type = u16::try_from(self.read_number(2)?).unwrap_or(u16::MAX);
+            let field_bytes = u64::from(self.read_number(4)?);
+            if is_wanted(record_type) {
+                self.read_fields(field_bytes)?;
+                return Ok(Some(record_type));
             }
-            return Ok(Some((record_type, false)));
+            self.skip_fields(field_bytes)?;
         }
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        if length > MAX_XML_EVENT_BYTES {
-            return Err(io::Error::other(crate::workbook::archive::PartFault::EventTooLong));
+        Ok(None)
+    }
+
+    fn read_fields(&mut self, field_bytes: u64) -> io::Result<()> {
+        let field_bytes = usize::try_from(field_bytes).unwrap_or(usize::MAX);
+        if field_bytes > MAX_XML_EVENT_BYTES {
+            return Err(io::Error::other(PartFault::EventTooLong));
         }
-        self.buffer.resize(length, 0);
+        self.buffer.resize(field_bytes, 0);
         self.part.read_exact(&mut self.buffer).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => truncated(),
+            io::ErrorKind::UnexpectedEof => truncated_part_error(),
             _ => error,
-        })?;
-        Ok(Some((record_type, true)))
+        })
+    }
+
+    fn skip_fields(&mut self, field_bytes: u64) -> io::Result<()> {
+        let skipped_bytes = io::copy(&mut self.part.by_ref().take(field_bytes), &mut io::sink())?;
+        if skipped_bytes < field_bytes {
+            return Err(truncated_part_error());
+        }
+        Ok(())
     }
 
     /// Reads a variable-length number of at most `max_bytes` bytes. Each byte contains seven bits
     /// of the number, lowest bits first; its high bit is set if another byte follows.
     fn read_number(&mut self, max_bytes: u32) -> io::Result<u32> {
+        const BITS_PER_BYTE: u32 = 7;
+        const NUMBER_BITS: u8 = 0x7f;
+        const HAS_NEXT_BYTE: u8 = 0x80;
         let mut number = 0;
         for index in 0..max_bytes {
-            let mut byte = [0_u8];
-            self.part.read_exact(&mut byte)?;
-            let [byte] = byte;
-            number |= u32::from(byte & 0x7f) << (7 * index);
-            if byte & 0x80 == 0 {
+            let mut buffer = [0_u8];
+            self.part.read_exact(&mut buffer)?;
+            let [byte] = buffer;
+            number |= u32::from(byte & NUMBER_BITS) << (BITS_PER_BYTE * index);
+            if byte & HAS_NEXT_BYTE == 0 {
                 break;
             }
         }
@@ -87,7 +100,7 @@ impl<R: Read> Records<R> {
     }
 }
 
-fn truncated() -> io::Error {
+fn truncated_part_error() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the part is truncated")
 }
 
@@ -97,8 +110,8 @@ pub(super) struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
     pub(super) fn read_bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (bytes, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
+        let (bytes, following_fields) = self.0.split_first_chunk::<N>()?;
+        self.0 = following_fields;
         Some(*bytes)
     }
 
@@ -121,14 +134,16 @@ impl<'a> Fields<'a> {
     /// Reads a text and appends it to `text`. The text is encoded as the number of UTF-16 code
     /// units, followed by the code units. Unpaired surrogates become replacement characters.
     pub(super) fn read_text(&mut self, text: &mut String) -> Option<()> {
+        const BYTES_PER_UNIT: usize = 2;
         let unit_count = usize::try_from(self.read_u32()?).ok()?;
-        let (bytes, rest) = self.0.split_at_checked(unit_count.checked_mul(2)?)?;
-        self.0 = rest;
-        let byte_pairs = bytes.iter().zip(bytes.iter().skip(1)).step_by(2);
-        let units = byte_pairs.map(|(low, high)| u16::from_le_bytes([*low, *high]));
-        text.extend(
-            char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)),
-        );
+        let text_bytes = unit_count.checked_mul(BYTES_PER_UNIT)?;
+        let (bytes, following_fields) = self.0.split_at_checked(text_bytes)?;
+        self.0 = following_fields;
+        let (byte_pairs, _) = bytes.as_chunks::<BYTES_PER_UNIT>();
+        let units = byte_pairs.iter().map(|byte_pair| u16::from_le_bytes(*byte_pair));
+        for character in char::decode_utf16(units) {
+            text.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
         Some(())
     }
 }

@@ -1,5 +1,7 @@
 //! Reads a cell from its XML element.
 
+use std::borrow::Cow;
+
 use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS};
 use quick_xml::events::BytesStart;
 
@@ -7,7 +9,7 @@ use super::context::WorkbookContext;
 use super::strings::unescape;
 use crate::WorkbookError;
 use crate::workbook::cell::{CellValue, WorkbookCell};
-use crate::workbook::dates;
+use crate::workbook::dates::{self, IsoDate};
 use crate::workbook::formats::DAYS_TO_1904;
 
 /// Cell type (ECMA-376 18.18.11).
@@ -35,7 +37,7 @@ impl CellAttributes {
     /// Reads a cell's attributes. Sets the cell's position if the attributes include its name.
     pub(super) fn read(
         tag: &BytesStart<'_>,
-        sheet: &str,
+        sheet_name: &str,
         cell: &mut WorkbookCell,
     ) -> Result<Self, WorkbookError> {
         let mut attributes = Self::default();
@@ -44,8 +46,10 @@ impl CellAttributes {
             let value = attribute.value.as_ref();
             match attribute.key.as_ref() {
                 "r" => {
-                    (cell.row, cell.column) =
-                        parse_cell_name(value).ok_or_else(|| no_such_cell(sheet, value))?;
+                    let position = parse_cell_name(value)
+                        .ok_or_else(|| no_such_cell_error(sheet_name, value))?;
+                    cell.row = position.row;
+                    cell.column = position.column;
                 }
                 "s" => attributes.style_index = value.parse().unwrap_or(0),
                 "t" => attributes.cell_type = CellType::from_name(value),
@@ -53,7 +57,7 @@ impl CellAttributes {
             }
         }
         if cell.row >= MAX_ROWS || cell.column >= MAX_IMPORT_COLUMNS {
-            return Err(no_such_cell(sheet, "after the last row or column"));
+            return Err(no_such_cell_error(sheet_name, "after the last row or column"));
         }
         Ok(attributes)
     }
@@ -71,22 +75,22 @@ impl CellAttributes {
         if cell.text.is_empty() {
             return Some(());
         }
+        let is_date = format.is_some_and(|format| format.is_date);
         cell.value = match self.cell_type {
             CellType::Number => {
-                let is_date = format.is_some_and(|format| format.is_date);
                 let offset_days = if is_date && context.from_1904 { DAYS_TO_1904 } else { 0.0 };
-                parse_number(&cell.text, offset_days)
+                parse_number_value(&cell.text, offset_days)
             }
             CellType::SharedText => {
                 let text_index = cell.text.trim().parse().ok()?;
-                let text = context.texts.get(text_index)?;
+                let shared_text = context.texts.get(text_index)?;
                 cell.text.clear();
-                cell.text.push_str(text);
+                cell.text.push_str(shared_text);
                 CellValue::Text
             }
             CellType::Text => {
-                if cell.text.contains("_x") {
-                    cell.text = unescape(&cell.text).into_owned();
+                if let Cow::Owned(unescaped_text) = unescape(&cell.text) {
+                    cell.text = unescaped_text;
                 }
                 CellValue::Text
             }
@@ -95,8 +99,8 @@ impl CellAttributes {
                 "0" | "false" => CellValue::Bool(false),
                 _ => CellValue::Text,
             },
-            CellType::Error => parse_error(cell),
-            CellType::Date => parse_date(cell),
+            CellType::Error => parse_error_value(cell),
+            CellType::Date => parse_date_value(cell),
         };
         if cell.value == CellValue::Text && cell.text.is_empty() {
             cell.value = CellValue::Empty;
@@ -118,14 +122,14 @@ impl CellType {
     }
 }
 
-fn parse_number(text: &str, offset_days: f64) -> CellValue {
+fn parse_number_value(text: &str, offset_days: f64) -> CellValue {
     match text.trim().parse::<f64>() {
         Ok(number) => CellValue::from_number(number + offset_days),
         Err(_) => CellValue::Text,
     }
 }
 
-fn parse_error(cell: &mut WorkbookCell) -> CellValue {
+fn parse_error_value(cell: &mut WorkbookCell) -> CellValue {
     // Represent an error value without a formula as a formula that consists of the error.
     if cell.formula.strip_prefix('=') == Some(&cell.text) {
         cell.formula.clear();
@@ -134,8 +138,8 @@ fn parse_error(cell: &mut WorkbookCell) -> CellValue {
 }
 
 /// Parses a cell's ISO 8601 date. Sets a date format if the cell has no number format.
-fn parse_date(cell: &mut WorkbookCell) -> CellValue {
-    let Some((serial, has_time)) = dates::parse_date(&cell.text) else {
+fn parse_date_value(cell: &mut WorkbookCell) -> CellValue {
+    let Some(IsoDate { serial, has_time }) = dates::parse_iso_date(&cell.text) else {
         return CellValue::Text;
     };
     if cell.format.is_none() {
@@ -145,22 +149,33 @@ fn parse_date(cell: &mut WorkbookCell) -> CellValue {
     CellValue::Number(serial)
 }
 
-pub(super) fn no_such_cell(sheet: &str, cell: &str) -> WorkbookError {
-    WorkbookError::NoSuchCell { sheet: sheet.to_owned(), cell: cell.chars().take(30).collect() }
+pub(super) fn no_such_cell_error(sheet_name: &str, cell: &str) -> WorkbookError {
+    const MAX_SHOWN_CHARACTERS: usize = 30;
+    let shown_cell = cell.chars().take(MAX_SHOWN_CHARACTERS).collect();
+    WorkbookError::NoSuchCell { sheet: sheet_name.to_owned(), cell: shown_cell }
 }
 
-/// Parses a cell name such as `B2`. Returns the zero-based row and column.
-fn parse_cell_name(name: &str) -> Option<(u32, u32)> {
+/// Zero-based row and column of a cell.
+struct CellPosition {
+    row: u32,
+    column: u32,
+}
+
+/// Parses a cell name such as `B2`.
+fn parse_cell_name(name: &str) -> Option<CellPosition> {
+    const LETTERS_OF_ALPHABET: u32 = 26;
     let letter_count = name.bytes().take_while(u8::is_ascii_alphabetic).count();
     let (letters, digits) = name.split_at_checked(letter_count)?;
-    let column_number = letters.bytes().try_fold(0_u32, |number, letter| {
-        let letter_index = u32::from(letter.to_ascii_uppercase().saturating_sub(b'A'));
-        number.checked_mul(26)?.checked_add(letter_index)?.checked_add(1)
-    })?;
+    let mut column_number = 0_u32;
+    for letter in letters.bytes() {
+        let letter_index = u32::from(letter.to_ascii_uppercase() - b'A');
+        column_number = column_number.checked_mul(LETTERS_OF_ALPHABET)?;
+        column_number = column_number.checked_add(letter_index + 1)?;
+    }
     // `parse` alone would accept a leading sign.
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }
     let row_number = digits.parse::<u32>().ok()?;
-    Some((row_number.checked_sub(1)?, column_number.checked_sub(1)?))
+    Some(CellPosition { row: row_number.checked_sub(1)?, column: column_number.checked_sub(1)? })
 }

@@ -34,7 +34,8 @@ pub(crate) struct Xlsx<R: Read> {
     context: WorkbookContext,
     /// Sheets not opened yet.
     sheets: VecDeque<SheetPart>,
-    current: Option<SheetReader<R>>,
+    /// Reader of the current sheet.
+    sheet_reader: Option<SheetReader<R>>,
 }
 
 /// A sheet and the name of the part with its cells.
@@ -47,10 +48,12 @@ pub(crate) struct SheetPart {
 impl<R: Read + Seek> Xlsx<R> {
     pub(crate) fn open<S: Source<Stream = R>>(
         archive: &Archive<S>,
-        main: &str,
+        main_part: &str,
     ) -> Result<Self, ReadError> {
-        let targets = read_relationships(archive, &relationships_part(main), folder(main))?;
-        let (sheets, from_1904) = read_sheet_list(&mut open_xml(archive, main)?, &targets)?;
+        let targets =
+            read_relationships(archive, &relationships_part(main_part), parent_folder(main_part))?;
+        let SheetList { sheets, from_1904 } =
+            read_sheet_list(&mut open_xml(archive, main_part)?, &targets)?;
         let mut context = WorkbookContext { from_1904, ..WorkbookContext::default() };
         for target in targets.values() {
             if target.kind == "sharedStrings" {
@@ -59,7 +62,7 @@ impl<R: Read + Seek> Xlsx<R> {
                 context.styles = styles::read_styles(&mut open_xml(archive, &target.part)?)?;
             }
         }
-        Ok(Self { context, sheets, current: None })
+        Ok(Self { context, sheets, sheet_reader: None })
     }
 
     pub(crate) fn next_sheet<S: Source<Stream = R>>(
@@ -70,13 +73,13 @@ impl<R: Read + Seek> Xlsx<R> {
             return Ok(None);
         };
         let name = sheet.start.name.as_deref().unwrap_or_default();
-        self.current = Some(SheetReader::new(open_xml(archive, &sheet.part)?, name));
+        self.sheet_reader = Some(SheetReader::new(open_xml(archive, &sheet.part)?, name));
         Ok(Some(sheet.start))
     }
 
     pub(crate) fn next_cell(&mut self, cell: &mut WorkbookCell) -> Result<bool, WorkbookError> {
-        match &mut self.current {
-            Some(sheet) => sheet.next(&self.context, cell),
+        match &mut self.sheet_reader {
+            Some(sheet_reader) => sheet_reader.next_cell(&self.context, cell),
             None => Ok(false),
         }
     }
@@ -89,9 +92,34 @@ where
     Ok(Xml::new(archive.open_part(part)?, part))
 }
 
+/// The sheets of a workbook in order, without those that have no cells.
+#[derive(Debug, Default)]
+pub(crate) struct SheetList {
+    pub(crate) sheets: VecDeque<SheetPart>,
+    /// Whether the workbook uses the 1904 date system.
+    pub(crate) from_1904: bool,
+}
+
+impl SheetList {
+    /// Adds a sheet. No-op for chart sheets and dialog sheets, which have no cells.
+    pub(crate) fn add_sheet(
+        &mut self,
+        start: SheetStart,
+        target: &RelationshipTarget,
+    ) -> Result<(), WorkbookError> {
+        if target.kind == "worksheet" {
+            self.sheets.push_back(SheetPart { start, part: target.part.clone() });
+        }
+        if self.sheets.len() > MAX_SHEETS {
+            return Err(WorkbookError::TooManySheets);
+        }
+        Ok(())
+    }
+}
+
 /// Type and target of a relationship.
 #[derive(Debug)]
-pub(crate) struct Target {
+pub(crate) struct RelationshipTarget {
     /// Last path segment of the relationship type, such as `worksheet`.
     pub(crate) kind: String,
     pub(crate) part: String,
@@ -109,8 +137,8 @@ where
         return Ok(None);
     }
     let targets = read_relationships(archive, "_rels/.rels", "")?;
-    let main = targets.into_values().find(|target| target.kind == "officeDocument");
-    Ok(main.map(|target| target.part))
+    let main_target = targets.into_values().find(|target| target.kind == "officeDocument");
+    Ok(main_target.map(|target| target.part))
 }
 
 /// Returns the name of the relationships part of `part`, such as `xl/_rels/workbook.xml.rels`.
@@ -119,7 +147,7 @@ pub(crate) fn relationships_part(part: &str) -> String {
     format!("{folder}/_rels/{name}.rels")
 }
 
-pub(crate) fn folder(part: &str) -> &str {
+pub(crate) fn parent_folder(part: &str) -> &str {
     part.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
@@ -129,21 +157,24 @@ pub(crate) fn read_relationships<S: Source>(
     archive: &Archive<S>,
     part: &str,
     folder: &str,
-) -> Result<BTreeMap<String, Target>, ReadError>
+) -> Result<BTreeMap<String, RelationshipTarget>, ReadError>
 where
     S::Stream: Seek,
 {
     let mut targets = BTreeMap::new();
     let mut xml = open_xml(archive, part)?;
     loop {
-        match xml.next()? {
+        match xml.next_event()? {
             Event::Start(tag) if tag.local_name().as_ref() == "Relationship" => {
                 if let Some(id) = attribute(&tag, "Id")
                     && let Some(type_url) = attribute(&tag, "Type")
                     && let Some(target) = attribute(&tag, "Target")
                 {
                     let kind = type_url.rsplit('/').next().unwrap_or_default().to_owned();
-                    targets.insert(id, Target { kind, part: resolve_path(folder, &target) });
+                    targets.insert(
+                        id,
+                        RelationshipTarget { kind, part: resolve_path(folder, &target) },
+                    );
                 }
             }
             Event::Eof => return Ok(targets),
@@ -160,48 +191,43 @@ fn resolve_path(folder: &str, target: &str) -> String {
     let mut names: Vec<&str> = folder.split('/').filter(|name| !name.is_empty()).collect();
     for name in target.split('/') {
         match name {
-            ".." => drop(names.pop()),
+            ".." => {
+                let _parent_folder = names.pop();
+            }
             "." | "" => {}
-            name => names.push(name),
+            _ => names.push(name),
         }
     }
     names.join("/")
 }
 
-/// Reads the main part. Returns the sheets in order, and whether the workbook uses the 1904 date
-/// system.
+/// Reads the main part.
 fn read_sheet_list<R: Read>(
     xml: &mut Xml<R>,
-    targets: &BTreeMap<String, Target>,
-) -> Result<(VecDeque<SheetPart>, bool), WorkbookError> {
-    let (mut sheets, mut from_1904) = (VecDeque::new(), false);
+    targets: &BTreeMap<String, RelationshipTarget>,
+) -> Result<SheetList, WorkbookError> {
+    let mut sheet_list = SheetList::default();
     loop {
-        match xml.next()? {
+        match xml.next_event()? {
             Event::Start(tag) => match tag.local_name().as_ref() {
                 "workbookPr" => {
-                    let date = attribute(&tag, "date1904");
-                    from_1904 |= matches!(date.as_deref(), Some("1" | "true"));
+                    let date_setting = attribute(&tag, "date1904");
+                    if matches!(date_setting.as_deref(), Some("1" | "true")) {
+                        sheet_list.from_1904 = true;
+                    }
                 }
                 "sheet" => {
-                    let id = attribute(&tag, "id");
-                    let target = id.and_then(|id| targets.get(&id));
+                    let relationship_id = attribute(&tag, "id");
                     let name = attribute(&tag, "name");
                     let hidden = attribute(&tag, "state").is_some_and(|state| state != "visible");
-                    let Some(target) = target else {
+                    let Some(target) = relationship_id.and_then(|id| targets.get(&id)) else {
                         return Err(xml.damaged("the part of a sheet is missing"));
                     };
-                    // Chart sheets and dialog sheets have no cells.
-                    if target.kind == "worksheet" {
-                        let start = SheetStart { name, hidden };
-                        sheets.push_back(SheetPart { start, part: target.part.clone() });
-                    }
-                    if sheets.len() > MAX_SHEETS {
-                        return Err(WorkbookError::TooManySheets);
-                    }
+                    sheet_list.add_sheet(SheetStart { name, hidden }, target)?;
                 }
                 _ => {}
             },
-            Event::Eof => return Ok((sheets, from_1904)),
+            Event::Eof => return Ok(sheet_list),
             _ => {}
         }
     }

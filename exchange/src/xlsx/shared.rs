@@ -4,62 +4,68 @@
 use cellar_sheet::a1::column_name;
 
 /// Number of rows in an Excel sheet. Shifted references wrap around at the sheet edges.
-const ROWS: i64 = 1_048_576;
+const SHEET_ROWS: i64 = 1_048_576;
 /// Number of columns in an Excel sheet.
-const COLUMNS: i64 = 16_384;
+const SHEET_COLUMNS: i64 = 16_384;
 const MAX_COLUMN_LETTERS: usize = 3;
 
 /// Shifts the references in `formula` for another cell, which is `row_offset` rows and
 /// `column_offset` columns away from the formula's original cell.
 pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) -> String {
-    let mut shifted = String::with_capacity(formula.len());
-    let mut rest = formula;
-    let mut previous = None;
-    while let Some(first) = rest.chars().next() {
-        let Some((token, after)) = rest.split_at_checked(token_bytes(rest, first)) else { break };
-        let next = after.chars().next();
+    let mut shifted_formula = String::with_capacity(formula.len());
+    let mut unread_formula = formula;
+    let mut previous_character = None;
+    while let Some(first_character) = unread_formula.chars().next() {
+        let token_bytes = first_token_bytes(unread_formula, first_character);
+        let Some((token, after_token)) = unread_formula.split_at_checked(token_bytes) else {
+            break;
+        };
+        let next_character = after_token.chars().next();
         // A name is a function if `(` follows it, and a sheet if `!` follows it.
-        let can_be_reference = !matches!(next, Some('(' | '!'));
-        let is_range_end = previous == Some(':') || next == Some(':');
+        let can_be_reference = !matches!(next_character, Some('(' | '!'));
+        let is_range_end = previous_character == Some(':') || next_character == Some(':');
         match Reference::parse(token) {
             Some(reference) if can_be_reference && (reference.is_cell() || is_range_end) => {
-                reference.write_shifted(row_offset, column_offset, &mut shifted);
+                reference.write_shifted(row_offset, column_offset, &mut shifted_formula);
             }
-            _ => shifted.push_str(token),
+            _ => shifted_formula.push_str(token),
         }
-        previous = token.chars().next_back();
-        rest = after;
+        previous_character = token.chars().next_back();
+        unread_formula = after_token;
     }
-    shifted
+    shifted_formula
 }
 
-/// Returns the length of the token at the start of `rest`, whose first character is `first`.
-fn token_bytes(rest: &str, first: char) -> usize {
-    match first {
-        '"' | '\'' => quoted_bytes(rest, first),
-        '[' => bracketed_bytes(rest),
-        first if is_word(first) => rest.find(|next| !is_word(next)).unwrap_or(rest.len()),
-        first => first.len_utf8(),
+/// Returns the length of the token at the start of `text`.
+fn first_token_bytes(text: &str, first_character: char) -> usize {
+    match first_character {
+        '"' | '\'' => quoted_token_bytes(text, first_character),
+        '[' => bracketed_token_bytes(text),
+        _ if is_word_character(first_character) => {
+            let word_end = text.find(|character| !is_word_character(character));
+            word_end.unwrap_or(text.len())
+        }
+        _ => first_character.len_utf8(),
     }
 }
 
-fn is_word(character: char) -> bool {
+fn is_word_character(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '.' | '$' | '\\' | '?')
 }
 
-/// Returns the length of the quoted text or name at the start of `rest`. A text with a doubled
+/// Returns the length of the quoted text or name at the start of `text`. A text with a doubled
 /// quote counts as two quoted texts.
-fn quoted_bytes(rest: &str, quote: char) -> usize {
-    let end = rest.char_indices().skip(1).find(|(_, next)| *next == quote);
-    end.map_or(rest.len(), |(index, _)| index + quote.len_utf8())
+fn quoted_token_bytes(text: &str, quote: char) -> usize {
+    let closing_quote = text.char_indices().skip(1).find(|(_, character)| *character == quote);
+    closing_quote.map_or(text.len(), |(index, _)| index + quote.len_utf8())
 }
 
-/// Returns the length of the bracketed text at the start of `rest`, which refers to a table part or
+/// Returns the length of the bracketed text at the start of `text`, which refers to a table part or
 /// to a file.
-fn bracketed_bytes(rest: &str) -> usize {
+fn bracketed_token_bytes(text: &str) -> usize {
     let mut depth = 0_usize;
-    for (index, next) in rest.char_indices() {
-        match next {
+    for (index, character) in text.char_indices() {
+        match character {
             '[' => depth += 1,
             ']' => depth = depth.saturating_sub(1),
             _ => {}
@@ -68,7 +74,7 @@ fn bracketed_bytes(rest: &str) -> usize {
             return index + 1;
         }
     }
-    rest.len()
+    text.len()
 }
 
 /// A reference to a cell, or a column or row that is one end of a range.
@@ -87,43 +93,66 @@ struct Coordinate {
 }
 
 impl Coordinate {
-    /// Returns the `$` prefix, if any, and the shifted row or column index.
-    fn shifted(self, offset: i64, count: i64) -> (&'static str, i64) {
-        if self.is_fixed {
-            ("$", self.index)
-        } else {
-            ("", (self.index + offset).rem_euclid(count))
+    /// Parses a column such as `B` or `$B`.
+    fn parse_column(text: &str) -> Option<Self> {
+        const LETTERS_OF_ALPHABET: i64 = 26;
+        let letters = text.strip_prefix('$').unwrap_or(text);
+        if letters.len() > MAX_COLUMN_LETTERS {
+            return None;
         }
+        let mut column_number = 0_i64;
+        for letter in letters.bytes() {
+            let letter_number = i64::from(letter.to_ascii_uppercase() - b'A') + 1;
+            column_number = column_number * LETTERS_OF_ALPHABET + letter_number;
+        }
+        if column_number > SHEET_COLUMNS {
+            return None;
+        }
+        Some(Self { index: column_number - 1, is_fixed: text.starts_with('$') })
+    }
+
+    /// Parses a row such as `5` or `$5`.
+    fn parse_row(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix('$').unwrap_or(text);
+        // `parse` alone would accept a leading sign.
+        if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+            return None;
+        }
+        let row_number = digits.parse::<i64>().ok()?;
+        if !(1..=SHEET_ROWS).contains(&row_number) {
+            return None;
+        }
+        Some(Self { index: row_number - 1, is_fixed: text.starts_with('$') })
+    }
+
+    /// Returns the row or column index after a shift, which wraps around at the sheet edges.
+    const fn shifted_index(self, offset: i64, count: i64) -> i64 {
+        if self.is_fixed { self.index } else { (self.index + offset).rem_euclid(count) }
+    }
+
+    const fn prefix(self) -> &'static str {
+        if self.is_fixed { "$" } else { "" }
     }
 }
 
 impl Reference {
     fn parse(token: &str) -> Option<Self> {
-        let (column_is_fixed, rest) = strip_dollar(token);
-        let letter_count =
-            rest.find(|next: char| !next.is_ascii_alphabetic()).unwrap_or(rest.len());
-        let (letters, rest) = rest.split_at_checked(letter_count)?;
-        if letters.len() > MAX_COLUMN_LETTERS {
-            return None;
+        let letters_start = usize::from(token.starts_with('$'));
+        let is_letter =
+            |index: usize| token.as_bytes().get(index).is_some_and(u8::is_ascii_alphabetic);
+        let mut letters_end = letters_start;
+        while is_letter(letters_end) {
+            letters_end += 1;
         }
-        // In a reference without letters, such as `$5`, the `$` belongs to the row.
-        let (row_is_fixed, digits) =
-            if letters.is_empty() { (column_is_fixed, rest) } else { strip_dollar(rest) };
-        let row = parse_row(digits, row_is_fixed)?;
-        if letters.is_empty() {
-            return row.map(|row| Self { column: None, row: Some(row) });
+        if letters_end == letters_start {
+            return Some(Self { column: None, row: Some(Coordinate::parse_row(token)?) });
         }
-        if row.is_none() && rest.contains('$') {
-            return None;
+        let (column_text, row_text) = token.split_at_checked(letters_end)?;
+        let column = Some(Coordinate::parse_column(column_text)?);
+        if row_text.is_empty() {
+            return Some(Self { column, row: None });
         }
-        let column_number = letters.bytes().fold(0_i64, |number, letter| {
-            number * 26 + i64::from(letter.to_ascii_uppercase().saturating_sub(b'A')) + 1
-        });
-        if column_number > COLUMNS {
-            return None;
-        }
-        let column = Coordinate { index: column_number - 1, is_fixed: column_is_fixed };
-        Some(Self { column: Some(column), row })
+        Some(Self { column, row: Some(Coordinate::parse_row(row_text)?) })
     }
 
     fn is_cell(&self) -> bool {
@@ -132,39 +161,15 @@ impl Reference {
 
     fn write_shifted(&self, row_offset: i64, column_offset: i64, text: &mut String) {
         if let Some(column) = self.column {
-            let (dollar, index) = column.shifted(column_offset, COLUMNS);
-            text.push_str(dollar);
+            let index = column.shifted_index(column_offset, SHEET_COLUMNS);
+            text.push_str(column.prefix());
             text.push_str(&column_name(u32::try_from(index).unwrap_or(0)));
         }
         if let Some(row) = self.row {
-            let (dollar, index) = row.shifted(row_offset, ROWS);
-            text.push_str(dollar);
+            let index = row.shifted_index(row_offset, SHEET_ROWS);
+            text.push_str(row.prefix());
             text.push_str(&(index + 1).to_string());
         }
-    }
-}
-
-/// Parses a reference's row. The outer `None` means invalid digits; the inner `None` means no
-/// digits.
-fn parse_row(digits: &str, is_fixed: bool) -> Option<Option<Coordinate>> {
-    if digits.is_empty() {
-        return Some(None);
-    }
-    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-        return None;
-    }
-    let row_number = digits.parse::<i64>().ok()?;
-    if !(1..=ROWS).contains(&row_number) {
-        return None;
-    }
-    Some(Some(Coordinate { index: row_number - 1, is_fixed }))
-}
-
-/// Removes a leading `$` and returns whether there was one.
-fn strip_dollar(text: &str) -> (bool, &str) {
-    match text.strip_prefix('$') {
-        Some(rest) => (true, rest),
-        None => (false, text),
     }
 }
 

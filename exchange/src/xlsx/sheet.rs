@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use cellar_base::limits::{
-    MAX_FORMULA_BYTES, MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_TEXT_BYTES, MAX_WORKBOOK_STYLES,
-};
+use cellar_base::limits::{MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_WORKBOOK_STYLES};
 use quick_xml::events::{BytesStart, Event};
 
-use super::cell::{CellAttributes, no_such_cell};
+use super::cell::{CellAttributes, no_such_cell_error};
 use super::context::WorkbookContext;
 use super::shared::shift_formula;
 use crate::WorkbookError;
@@ -20,9 +18,9 @@ pub(super) struct SheetReader<R: Read> {
     xml: Xml<R>,
     name: String,
     /// Row of the next unnamed cell.
-    row: u32,
+    next_row: u32,
     /// Column of the next unnamed cell.
-    column: u32,
+    next_column: u32,
     /// Shared formulas by id.
     shared_formulas: BTreeMap<u32, SharedFormula>,
     shared_formula_bytes: usize,
@@ -49,58 +47,61 @@ impl<R: Read> SheetReader<R> {
         Self {
             xml,
             name: name.to_owned(),
-            row: 0,
-            column: 0,
+            next_row: 0,
+            next_column: 0,
             shared_formulas: BTreeMap::new(),
             shared_formula_bytes: 0,
         }
     }
 
     /// Reads the next nonempty cell. Returns `false` at the end of the part.
-    pub(super) fn next(
+    pub(super) fn next_cell(
         &mut self,
         context: &WorkbookContext,
         cell: &mut WorkbookCell,
     ) -> Result<bool, WorkbookError> {
-        let mut attributes = None;
+        let mut cell_attributes = None;
         let mut text_element = TextElement::Other;
-        let mut in_phonetic = false;
+        let mut in_phonetic_text = false;
         loop {
-            match self.xml.next()? {
-                Event::Start(tag) => match (tag.local_name().as_ref(), &mut attributes) {
+            match self.xml.next_event()? {
+                Event::Start(tag) => match (tag.local_name().as_ref(), &mut cell_attributes) {
                     ("row", _) => {
                         if let Some(row_name) = attribute(&tag, "r") {
-                            self.row = parse_row(&row_name)
-                                .ok_or_else(|| no_such_cell(&self.name, &row_name))?;
+                            self.next_row = parse_row(&row_name)
+                                .ok_or_else(|| no_such_cell_error(&self.name, &row_name))?;
                         }
-                        self.column = 0;
+                        self.next_column = 0;
                     }
                     ("c", _) => {
                         cell.clear();
-                        (cell.row, cell.column) = (self.row, self.column);
-                        attributes = Some(CellAttributes::read(&tag, &self.name, cell)?);
+                        cell.row = self.next_row;
+                        cell.column = self.next_column;
+                        cell_attributes = Some(CellAttributes::read(&tag, &self.name, cell)?);
                     }
-                    ("v" | "t", Some(_)) if !in_phonetic => text_element = TextElement::Value,
-                    ("f", Some(attributes)) => {
+                    ("v" | "t", Some(_)) if !in_phonetic_text => {
+                        text_element = TextElement::Value;
+                    }
+                    ("f", Some(cell_attributes)) => {
                         text_element = TextElement::Formula;
-                        attributes.shared_formula_id = shared_formula_id(&tag);
+                        cell_attributes.shared_formula_id = shared_formula_id(&tag);
                     }
-                    ("rPh", _) => in_phonetic = true,
+                    ("rPh", _) => in_phonetic_text = true,
                     _ => {}
                 },
                 Event::End(tag) => match tag.local_name().as_ref() {
-                    "row" => self.row = self.row.saturating_add(1),
+                    "row" => self.next_row = self.next_row.saturating_add(1),
                     "c" => {
-                        let Some(attributes) = attributes.take() else { continue };
-                        self.column = cell.column.saturating_add(1);
-                        self.finish_cell(context, &attributes, cell)?;
+                        let Some(cell_attributes) = cell_attributes.take() else { continue };
+                        self.next_column = cell.column.saturating_add(1);
+                        self.finish_cell(context, &cell_attributes, cell)?;
                         if cell.has_content() {
                             self.xml.record_content();
                             return Ok(true);
                         }
                     }
                     "v" | "t" | "f" => text_element = TextElement::Other,
-                    "rPh" => in_phonetic = false,
+                    "rPh" => in_phonetic_text = false,
                     _ => {}
                 },
                 Event::Eof => return Ok(false),
@@ -110,7 +111,7 @@ impl<R: Read> SheetReader<R> {
                     TextElement::Formula => push_text(&event, &mut cell.formula),
                 },
             }
-            check_lengths(&self.name, cell)?;
+            cell.check_lengths(&self.name)?;
         }
     }
 
@@ -122,12 +123,16 @@ impl<R: Read> SheetReader<R> {
         cell: &mut WorkbookCell,
     ) -> Result<(), WorkbookError> {
         if let Some(id) = attributes.shared_formula_id {
-            self.resolve_shared_formula(id, cell)?;
+            if cell.formula.is_empty() {
+                self.copy_shared_formula(id, cell);
+            } else {
+                self.store_shared_formula(id, cell)?;
+            }
         }
         if !cell.formula.is_empty() {
             cell.formula.insert(0, '=');
         }
-        check_lengths(&self.name, cell)?;
+        cell.check_lengths(&self.name)?;
         if attributes.set_value(context, cell).is_none() {
             return Err(WorkbookError::BadValue {
                 sheet: self.name.clone(),
@@ -136,33 +141,28 @@ impl<R: Read> SheetReader<R> {
                 expected: "the index of a shared text",
             });
         }
-        check_lengths(&self.name, cell)
+        cell.check_lengths(&self.name)
     }
 
-    /// Stores the cell's formula as a shared formula. If the cell has none, sets its formula to the
-    /// shared formula.
-    fn resolve_shared_formula(
-        &mut self,
-        id: u32,
-        cell: &mut WorkbookCell,
-    ) -> Result<(), WorkbookError> {
-        if cell.formula.is_empty() {
-            if let Some(shared) = self.shared_formulas.get(&id) {
-                let row_offset = i64::from(cell.row) - i64::from(shared.row);
-                let column_offset = i64::from(cell.column) - i64::from(shared.column);
-                cell.formula = shift_formula(&shared.text, row_offset, column_offset);
-            }
-            return Ok(());
-        }
+    /// Sets the cell's formula to a shared formula with shifted references.
+    fn copy_shared_formula(&self, id: u32, cell: &mut WorkbookCell) {
+        let Some(shared_formula) = self.shared_formulas.get(&id) else { return };
+        let row_offset = i64::from(cell.row) - i64::from(shared_formula.row);
+        let column_offset = i64::from(cell.column) - i64::from(shared_formula.column);
+        cell.formula = shift_formula(&shared_formula.text, row_offset, column_offset);
+    }
+
+    /// Stores the cell's formula as a shared formula.
+    fn store_shared_formula(&mut self, id: u32, cell: &WorkbookCell) -> Result<(), WorkbookError> {
         self.shared_formula_bytes += cell.formula.len();
         if self.shared_formula_bytes > MAX_SHARED_FORMULA_BYTES
             || self.shared_formulas.len() >= MAX_WORKBOOK_STYLES
         {
             return Err(WorkbookError::TooManyStyles);
         }
-        let shared =
-            SharedFormula { text: cell.formula.clone(), row: cell.row, column: cell.column };
-        self.shared_formulas.insert(id, shared);
+        let text = cell.formula.clone();
+        let shared_formula = SharedFormula { text, row: cell.row, column: cell.column };
+        self.shared_formulas.insert(id, shared_formula);
         Ok(())
     }
 }
@@ -170,7 +170,10 @@ impl<R: Read> SheetReader<R> {
 /// Converts a one-based row number to a zero-based row index.
 fn parse_row(text: &str) -> Option<u32> {
     let row = text.parse::<u32>().ok()?.checked_sub(1)?;
-    if row < MAX_ROWS { Some(row) } else { None }
+    if row >= MAX_ROWS {
+        return None;
+    }
+    Some(row)
 }
 
 /// Returns the shared formula id from a formula element's attributes.
@@ -179,14 +182,4 @@ fn shared_formula_id(tag: &BytesStart<'_>) -> Option<u32> {
         return None;
     }
     attribute(tag, "si")?.parse().ok()
-}
-
-fn check_lengths(sheet: &str, cell: &WorkbookCell) -> Result<(), WorkbookError> {
-    if cell.text.len() > MAX_TEXT_BYTES {
-        return Err(WorkbookError::TextTooLong { sheet: sheet.to_owned(), cell: cell.name() });
-    }
-    if cell.formula.len() > MAX_FORMULA_BYTES {
-        return Err(WorkbookError::FormulaTooLong { sheet: sheet.to_owned(), cell: cell.name() });
-    }
-    Ok(())
 }

@@ -1,5 +1,6 @@
 //! A workbook's shared texts.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use cellar_base::limits::MAX_SHARED_TEXT_BYTES;
@@ -39,76 +40,81 @@ impl SharedTexts {
 
     /// Reads the part `sharedStrings.xml`.
     pub(super) fn read<R: Read>(xml: &mut Xml<R>) -> Result<Self, WorkbookError> {
-        let mut shared = Self::default();
-        let mut text = String::new();
-        // Skip phonetic elements (`rPh`), which contain the pronunciation of the text.
-        let (mut in_text, mut in_phonetic) = (false, false);
+        let mut shared_texts = Self::default();
+        let mut current_text = String::new();
+        let mut in_text = false;
+        // Phonetic elements (`rPh`), which contain the pronunciation of the text, are skipped.
+        let mut in_phonetic_text = false;
         loop {
-            match xml.next()? {
+            match xml.next_event()? {
                 Event::Start(tag) => match tag.local_name().as_ref() {
-                    "si" => text.clear(),
-                    "t" => in_text = !in_phonetic,
-                    "rPh" => in_phonetic = true,
+                    "si" => current_text.clear(),
+                    "t" => in_text = !in_phonetic_text,
+                    "rPh" => in_phonetic_text = true,
                     _ => {}
                 },
                 Event::End(tag) => match tag.local_name().as_ref() {
                     "si" => {
-                        shared.push(&unescape(&text))?;
-                        if !text.is_empty() {
+                        shared_texts.push(&unescape(&current_text))?;
+                        if !current_text.is_empty() {
                             xml.record_content();
                         }
                     }
                     "t" => in_text = false,
-                    "rPh" => in_phonetic = false,
+                    "rPh" => in_phonetic_text = false,
                     _ => {}
                 },
-                Event::Eof => return Ok(shared),
-                event if in_text => push_text(&event, &mut text),
+                Event::Eof => return Ok(shared_texts),
+                event if in_text => push_text(&event, &mut current_text),
                 _ => {}
             }
-            if text.len() > MAX_SHARED_TEXT_BYTES {
+            if current_text.len() > MAX_SHARED_TEXT_BYTES {
                 return Err(WorkbookError::SharedTextsTooLarge);
             }
         }
     }
 }
 
+/// Start of an escape sequence.
+const ESCAPE_PREFIX: &str = "_x";
+
 /// Replaces escape sequences such as `_x000D_`, which Excel uses for characters that XML does not
 /// allow.
-pub(super) fn unescape(text: &str) -> std::borrow::Cow<'_, str> {
-    if !text.contains("_x") {
-        return text.into();
+pub(super) fn unescape(text: &str) -> Cow<'_, str> {
+    if !text.contains(ESCAPE_PREFIX) {
+        return Cow::Borrowed(text);
     }
-    let mut unescaped = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("_x") {
-        unescaped.push_str(before);
-        match parse_escape(after) {
+    let mut unescaped_text = String::with_capacity(text.len());
+    let mut unread_text = text;
+    while let Some((before, after_prefix)) = unread_text.split_once(ESCAPE_PREFIX) {
+        unescaped_text.push_str(before);
+        match parse_escape_sequence(after_prefix) {
             Some((character, after_escape)) => {
-                unescaped.push(character);
-                rest = after_escape;
+                unescaped_text.push(character);
+                unread_text = after_escape;
             }
             None => {
-                unescaped.push_str("_x");
-                rest = after;
+                unescaped_text.push_str(ESCAPE_PREFIX);
+                unread_text = after_prefix;
             }
         }
     }
-    unescaped.push_str(rest);
-    unescaped.into()
+    unescaped_text.push_str(unread_text);
+    Cow::Owned(unescaped_text)
 }
 
 /// Parses an escape sequence after its prefix, such as `000D_…`. Returns the character and the
 /// remaining text.
-fn parse_escape(text: &str) -> Option<(char, &str)> {
-    let digits = text.get(..4)?;
-    let after_escape = text.get(4..)?.strip_prefix('_')?;
+fn parse_escape_sequence(text: &str) -> Option<(char, &str)> {
+    const DIGIT_COUNT: usize = 4;
+    let (digits, after_digits) = text.split_at_checked(DIGIT_COUNT)?;
+    let after_escape = after_digits.strip_prefix('_')?;
     // `from_str_radix` alone would accept a leading sign.
     if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
-    let code = u32::from_str_radix(digits, 16).ok()?;
-    Some((char::from_u32(code)?, after_escape))
+    let code_point = u32::from_str_radix(digits, 16).ok()?;
+    Some((char::from_u32(code_point)?, after_escape))
 }
 
 #[cfg(test)]

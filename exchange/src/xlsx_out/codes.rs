@@ -6,35 +6,35 @@ const MAX_SECTIONS: usize = 4;
 /// Converts a number format to Excel syntax. Returns `None` if Excel would reject the format.
 pub(super) fn to_excel_code(code: &str) -> Option<String> {
     // Excel requires a backslash before the literal `T` that separates date and time.
-    let code = code.replace("ddT", "dd\\T");
-    if is_valid(&code) { Some(code) } else { None }
+    let excel_code = code.replace("ddT", "dd\\T");
+    if is_supported_code(&excel_code) { Some(excel_code) } else { None }
 }
 
 /// Returns whether all elements of a number format are supported by Excel. The combination of
 /// elements is not checked.
-fn is_valid(code: &str) -> bool {
+fn is_supported_code(code: &str) -> bool {
     const WORDS: [&str; 3] = ["General", "AM/PM", "A/P"];
-    let mut rest = code;
-    while let Some(first) = rest.chars().next() {
-        if let Some(after) = WORDS.iter().find_map(|word| rest.strip_prefix(word)) {
-            rest = after;
+    let mut unchecked_code = code;
+    while let Some(first_character) = unchecked_code.chars().next() {
+        if let Some(after_word) = WORDS.iter().find_map(|word| unchecked_code.strip_prefix(word)) {
+            unchecked_code = after_word;
             continue;
         }
-        let mut following = rest.chars();
-        following.next();
-        let is_valid_element = match first {
+        let mut following_characters = unchecked_code.chars();
+        following_characters.next();
+        let is_supported_element = match first_character {
             // These characters display, skip or repeat the following character.
-            '\\' | '_' | '*' => following.next().is_some(),
-            '"' => following.any(|end| end == '"'),
-            '[' => following.any(|end| end == ']'),
-            letter if letter.is_ascii_alphabetic() => "yYmMdDhHsSeE".contains(letter),
+            '\\' | '_' | '*' => following_characters.next().is_some(),
+            '"' => following_characters.any(|character| character == '"'),
+            '[' => following_characters.any(|character| character == ']'),
             ']' => false,
-            other => !other.is_control(),
+            letter if letter.is_ascii_alphabetic() => "yYmMdDhHsSeE".contains(letter),
+            other_character => !other_character.is_control(),
         };
-        if !is_valid_element {
+        if !is_supported_element {
             return false;
         }
-        rest = following.as_str();
+        unchecked_code = following_characters.as_str();
     }
     !code.is_empty() && code.split(';').count() <= MAX_SECTIONS
 }

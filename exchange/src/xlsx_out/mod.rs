@@ -18,7 +18,7 @@ use cellar_base::limits::MAX_XLSX_FORMATS;
 use cellar_sheet::cell::{ErrorCode, GENERAL, Value, general};
 use rust_xlsxwriter::{Format, Formula, Workbook, Worksheet, XlsxError};
 
-use crate::{OutCell, WriteError};
+use crate::{CellToWrite, WriteError};
 use names::SheetNames;
 
 /// Maximum number of rows in an Excel sheet.
@@ -67,16 +67,16 @@ impl XlsxWriter {
     ///
     /// # Errors
     /// Returns [`WriteError::Io`] if no temporary file can be created.
-    pub fn sheet(&mut self, name: &str) -> Result<String, WriteError> {
-        let name = self.names.choose(name);
+    pub fn start_sheet(&mut self, name: &str) -> Result<String, WriteError> {
+        let allowed_name = self.names.choose_name(name);
         let sheet = self.workbook.add_worksheet_with_constant_memory().map_err(to_write_error)?;
-        sheet.set_name(&name).map_err(to_write_error)?;
+        sheet.set_name(&allowed_name).map_err(to_write_error)?;
         // Cached result of a formula with an empty value.
         sheet.set_formula_result_default("");
-        self.sheet_name.clone_from(&name);
+        self.sheet_name.clone_from(&allowed_name);
         self.sheet_count += 1;
         self.last_cell = None;
-        Ok(name)
+        Ok(allowed_name)
     }
 
     /// Writes the next cell of the current sheet.
@@ -84,16 +84,22 @@ impl XlsxWriter {
     /// # Errors
     /// Returns a [`WriteError`] if the cell does not follow the previous one, or if Excel does not
     /// support the cell.
-    pub fn cell(&mut self, row: u32, column: u32, cell: &OutCell<'_>) -> Result<(), WriteError> {
+    pub fn write_cell(
+        &mut self,
+        row: u32,
+        column: u32,
+        cell: &CellToWrite<'_>,
+    ) -> Result<(), WriteError> {
         let Some(sheet_index) = self.sheet_count.checked_sub(1) else {
             return Err(WriteError::OutOfOrder);
         };
-        if self.last_cell >= Some((row, column)) {
+        let follows_last_cell = self.last_cell.is_none_or(|last_cell| last_cell < (row, column));
+        if !follows_last_cell {
             return Err(WriteError::OutOfOrder);
         }
-        let excel_column = self.check_position(row, column)?;
+        let excel_column = self.to_excel_column(row, column)?;
         self.check_text_length(row, column, cell.value)?;
-        let format = self.format_of(cell.format)?;
+        let format = self.excel_format(cell.format)?;
         let sheet = self.workbook.worksheet_from_index(sheet_index).map_err(to_write_error)?;
         write_cell(sheet, row, excel_column, cell, &format).map_err(to_write_error)?;
         self.last_cell = Some((row, column));
@@ -101,7 +107,7 @@ impl XlsxWriter {
     }
 
     /// Checks that a cell fits in Excel's largest sheet, and returns its column.
-    fn check_position(&self, row: u32, column: u32) -> Result<u16, WriteError> {
+    fn to_excel_column(&self, row: u32, column: u32) -> Result<u16, WriteError> {
         match u16::try_from(column) {
             Ok(excel_column) if excel_column < MAX_COLUMNS && row < MAX_ROWS => Ok(excel_column),
             _ => Err(WriteError::OutsideExcel {
@@ -133,12 +139,12 @@ impl XlsxWriter {
     /// Returns a [`WriteError`] if the workbook cannot be written.
     pub fn finish(mut self, target: impl Write + Seek + Send) -> Result<(), WriteError> {
         if self.sheet_count == 0 {
-            self.sheet("Sheet1")?;
+            self.start_sheet("Sheet1")?;
         }
         self.workbook.save_to_writer(target).map_err(to_write_error)
     }
 
-    fn format_of(&mut self, code: Option<&str>) -> Result<Format, WriteError> {
+    fn excel_format(&mut self, code: Option<&str>) -> Result<Format, WriteError> {
         let Some(code) = code.filter(|code| *code != GENERAL) else {
             return Ok(Format::default());
         };
@@ -161,23 +167,23 @@ fn write_cell(
     sheet: &mut Worksheet,
     row: u32,
     column: u16,
-    cell: &OutCell<'_>,
+    cell: &CellToWrite<'_>,
     format: &Format,
 ) -> Result<(), XlsxError> {
-    if let Some(formula) = cell.formula {
-        let formula = Formula::new(formula).set_result(cached_result(cell.value));
+    if let Some(formula_text) = cell.formula {
+        let formula = Formula::new(formula_text).set_result(cached_result(cell.value));
         sheet.write_formula_with_format(row, column, formula, format)?;
         return Ok(());
     }
     match cell.value {
         Value::Empty => sheet.write_blank(row, column, format)?,
         Value::Number(number) => sheet.write_number_with_format(row, column, *number, format)?,
-        Value::Bool(value) => sheet.write_boolean_with_format(row, column, *value, format)?,
+        Value::Bool(boolean) => sheet.write_boolean_with_format(row, column, *boolean, format)?,
         Value::Text(text) => sheet.write_string_with_format(row, column, text, format)?,
         // The library can write error values only as formula results.
         Value::Error(code) if code.number() <= ErrorCode::GettingData.number() => {
-            let formula = Formula::new(format!("={code}")).set_result(code.to_string());
-            sheet.write_formula_with_format(row, column, formula, format)?
+            let error_formula = Formula::new(format!("={code}")).set_result(code.to_string());
+            sheet.write_formula_with_format(row, column, error_formula, format)?
         }
         Value::Error(code) => {
             sheet.write_string_with_format(row, column, code.to_string(), format)?
@@ -200,8 +206,8 @@ fn cached_result(value: &Value) -> String {
 
 fn to_write_error(error: XlsxError) -> WriteError {
     match error {
-        XlsxError::IoError(error) => WriteError::Io(error),
-        error => WriteError::Workbook { why: error.to_string() },
+        XlsxError::IoError(io_error) => WriteError::Io(io_error),
+        other_error => WriteError::Workbook { why: other_error.to_string() },
     }
 }
 
@@ -215,9 +221,9 @@ mod tests {
         for number in 1..MAX_XLSX_FORMATS {
             writer.formats.insert(number.to_string(), Format::default());
         }
-        assert!(writer.format_of(Some("0.0")).is_ok());
-        assert!(writer.format_of(Some(GENERAL)).is_ok());
-        assert!(matches!(writer.format_of(Some("0.00")), Err(WriteError::TooManyFormats)));
-        assert!(writer.format_of(Some("0.0")).is_ok());
+        assert!(writer.excel_format(Some("0.0")).is_ok());
+        assert!(writer.excel_format(Some(GENERAL)).is_ok());
+        assert!(matches!(writer.excel_format(Some("0.00")), Err(WriteError::TooManyFormats)));
+        assert!(writer.excel_format(Some("0.0")).is_ok());
     }
 }

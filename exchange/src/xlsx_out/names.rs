@@ -3,54 +3,60 @@
 use std::collections::BTreeSet;
 
 /// Maximum sheet name length in Excel, in UTF-16 code units.
-const MAX_CHARACTERS: usize = 31;
+const MAX_NAME_UNITS: usize = 31;
 
 /// Sheet names already used in a workbook.
 #[derive(Debug, Default)]
 pub(super) struct SheetNames {
     /// Names in lowercase, because Excel compares names case-insensitively.
-    used: BTreeSet<String>,
+    used_names: BTreeSet<String>,
 }
 
 impl SheetNames {
     /// Returns an unused name that Excel allows and that is as similar to `name` as possible.
     /// Records the name as used.
-    pub(super) fn choose(&mut self, name: &str) -> String {
-        let replace_forbidden = |character: char| match character {
-            '[' | ']' | ':' | '*' | '?' | '/' | '\\' => '_',
-            character if character.is_control() => '_',
-            character => character,
-        };
-        let name: String = name.chars().map(replace_forbidden).collect();
-        let name = name.trim_matches('\'');
-        // "History" is a reserved name in Excel.
-        let is_forbidden = name.is_empty() || name.eq_ignore_ascii_case("history");
-        let name = if is_forbidden { format!("{name}_") } else { name.to_owned() };
-        let mut candidate = truncate(&name, "");
+    pub(super) fn choose_name(&mut self, name: &str) -> String {
+        let allowed_name = to_allowed_name(name);
+        let mut candidate = with_suffix(&allowed_name, "");
         let mut number = 2_u64;
-        while !self.used.insert(candidate.to_lowercase()) {
-            candidate = truncate(&name, &format!(" ({number})"));
+        while self.used_names.contains(&candidate.to_lowercase()) {
+            candidate = with_suffix(&allowed_name, &format!(" ({number})"));
             number += 1;
         }
+        self.used_names.insert(candidate.to_lowercase());
         candidate
     }
 }
 
-/// Appends `suffix` to `name`, truncating `name` to keep the result within the maximum length.
-fn truncate(name: &str, suffix: &str) -> String {
-    let max_units = MAX_CHARACTERS.saturating_sub(suffix.len());
-    let mut units = 0;
-    let fits = |character: &char| {
-        units += character.len_utf16();
-        units <= max_units
+/// Replaces characters that Excel does not allow, and completes empty and reserved names.
+fn to_allowed_name(name: &str) -> String {
+    let replace_forbidden_character = |character: char| match character {
+        '[' | ']' | ':' | '*' | '?' | '/' | '\\' => '_',
+        _ if character.is_control() => '_',
+        _ => character,
     };
-    let mut truncated: String = name.chars().take_while(fits).collect();
-    // Excel does not allow a trailing apostrophe.
-    while truncated.ends_with('\'') {
-        truncated.pop();
+    let replaced_name: String = name.chars().map(replace_forbidden_character).collect();
+    let trimmed_name = replaced_name.trim_matches('\'');
+    // "History" is a reserved name in Excel.
+    let is_forbidden = trimmed_name.is_empty() || trimmed_name.eq_ignore_ascii_case("history");
+    if is_forbidden { format!("{trimmed_name}_") } else { trimmed_name.to_owned() }
+}
+
+/// Appends `suffix` to `name`, truncating `name` to keep the result within the maximum length.
+fn with_suffix(name: &str, suffix: &str) -> String {
+    let max_name_units = MAX_NAME_UNITS.saturating_sub(suffix.len());
+    let mut truncated_name = String::new();
+    let mut unit_count = 0;
+    for character in name.chars() {
+        unit_count += character.len_utf16();
+        if unit_count > max_name_units {
+            break;
+        }
+        truncated_name.push(character);
     }
-    truncated.push_str(suffix);
-    truncated
+    // Excel does not allow a trailing apostrophe.
+    let allowed_name = truncated_name.trim_end_matches('\'');
+    format!("{allowed_name}{suffix}")
 }
 
 #[cfg(test)]
@@ -72,15 +78,15 @@ mod tests {
             ("History", "History_"),
             ("tab\there", "tab_here"),
         ] {
-            assert_eq!(names.choose(name), expected);
+            assert_eq!(names.choose_name(name), expected);
         }
-        let longest = "x".repeat(MAX_CHARACTERS);
-        assert_eq!(names.choose(&longest), longest);
+        let longest = "x".repeat(MAX_NAME_UNITS);
+        assert_eq!(names.choose_name(&longest), longest);
         assert_eq!(
-            names.choose(&format!("{longest}y")),
-            format!("{} (2)", "x".repeat(MAX_CHARACTERS - 4))
+            names.choose_name(&format!("{longest}y")),
+            format!("{} (2)", "x".repeat(MAX_NAME_UNITS - 4))
         );
-        assert_eq!(names.choose(&"😀".repeat(20)).chars().count(), 15);
+        assert_eq!(names.choose_name(&"😀".repeat(20)).chars().count(), 15);
     }
 
     proptest! {
@@ -89,7 +95,7 @@ mod tests {
             let mut names = SheetNames::default();
             let mut workbook = rust_xlsxwriter::Workbook::new();
             for name in given {
-                workbook.add_worksheet().set_name(names.choose(&name)).unwrap();
+                workbook.add_worksheet().set_name(names.choose_name(&name)).unwrap();
             }
             prop_assert!(workbook.save_to_buffer().is_ok());
         }

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::io::{Cursor, Write as _};
 
 use cellar_exchange::{
-    BlockSize, Import as _, Piece, ReadError, SheetStart, WorkbookError, WorkbookImport,
+    BlockSize, Import as _, ImportStep, ReadError, SheetStart, WorkbookError, WorkbookImport,
 };
 use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use zip::write::SimpleFileOptions;
@@ -33,12 +33,12 @@ type Sheet = (SheetStart, Cells);
 fn read_in(bytes: &[u8], block: BlockSize) -> Result<Vec<Sheet>, ReadError> {
     let mut import = WorkbookImport::open(bytes, block)?;
     let mut sheets: Vec<Sheet> = Vec::new();
-    while let Some(piece) = import.next()? {
-        match piece {
-            Piece::Working => {}
-            Piece::Restart => panic!("workbooks say what their cells are"),
-            Piece::Sheet(start) => sheets.push((start, BTreeMap::new())),
-            Piece::Block(block) => {
+    while let Some(step) = import.next_step()? {
+        match step {
+            ImportStep::Working => {}
+            ImportStep::Restart => panic!("workbooks say what their cells are"),
+            ImportStep::Sheet(start) => sheets.push((start, BTreeMap::new())),
+            ImportStep::Block(block) => {
                 let cells = &mut sheets.last_mut().unwrap().1;
                 for found in block.cells() {
                     let cell = Cell {
@@ -51,7 +51,7 @@ fn read_in(bytes: &[u8], block: BlockSize) -> Result<Vec<Sheet>, ReadError> {
             }
         }
     }
-    assert!(import.next()?.is_none());
+    assert!(import.next_step()?.is_none());
     assert_eq!(import.progress().done, import.progress().total);
     Ok(sheets)
 }

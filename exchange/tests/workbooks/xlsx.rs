@@ -6,7 +6,7 @@ use cellar_base::limits::{
     MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_SHEETS, MAX_TEXT_BYTES,
     MAX_WORKBOOK_STYLES,
 };
-use cellar_exchange::{OutCell, WriteError, XlsxWriter};
+use cellar_exchange::{CellToWrite, WriteError, XlsxWriter};
 use cellar_sheet::a1::CellName;
 use proptest::prelude::*;
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook};
@@ -258,11 +258,12 @@ fn a_workbook_of_the_library() {
 fn written(sheets: &[(&str, Cells)]) -> Result<Vec<u8>, WriteError> {
     let mut writer = XlsxWriter::new(None)?;
     for (name, cells) in sheets {
-        writer.sheet(name)?;
+        writer.start_sheet(name)?;
         for ((row, column), cell) in cells {
             let Cell { value, formula, format } = cell;
-            let cell = OutCell { value, formula: formula.as_deref(), format: format.as_deref() };
-            writer.cell(*row, *column, &cell)?;
+            let cell =
+                CellToWrite { value, formula: formula.as_deref(), format: format.as_deref() };
+            writer.write_cell(*row, *column, &cell)?;
         }
     }
     let mut target = Cursor::new(Vec::new());
@@ -324,12 +325,12 @@ fn what_excel_does_not_have_is_near_or_refused() {
         Err(WriteError::TextTooLong { characters: 32_768, .. })
     ));
     let mut writer = XlsxWriter::new(None).unwrap();
-    let cell = OutCell { value: &Value::Bool(true), formula: None, format: None };
-    assert!(matches!(writer.cell(0, 0, &cell), Err(WriteError::OutOfOrder)));
-    writer.sheet("s").unwrap();
-    writer.cell(1, 1, &cell).unwrap();
+    let cell = CellToWrite { value: &Value::Bool(true), formula: None, format: None };
+    assert!(matches!(writer.write_cell(0, 0, &cell), Err(WriteError::OutOfOrder)));
+    writer.start_sheet("s").unwrap();
+    writer.write_cell(1, 1, &cell).unwrap();
     for (row, column) in [(1, 1), (1, 0), (0, 5)] {
-        assert!(matches!(writer.cell(row, column, &cell), Err(WriteError::OutOfOrder)));
+        assert!(matches!(writer.write_cell(row, column, &cell), Err(WriteError::OutOfOrder)));
     }
     assert_eq!(read(&written(&[]).unwrap()).unwrap().len(), 1);
 }

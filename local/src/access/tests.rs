@@ -23,8 +23,8 @@ fn request(signed: &[&str]) -> Parts {
     let time = parse_time("20261121T080000Z").unwrap();
     let access = access();
     let (_, credentials) = access.roles.signer("key").unwrap();
-    let signer = Signer { credentials, region: "region", time };
-    let signature = access.sign(&parts, b"{}", signed, &signer).unwrap();
+    let signer = Signer { credentials, region: "region", signed_at: time };
+    let signature = access.compute_signature(&parts, b"{}", signed, &signer).unwrap();
     let authorization = format!(
         "AWS4-HMAC-SHA256 Credential=key/20261121/region/dynamodb/aws4_request, \
          SignedHeaders={}, Signature={signature}",

@@ -26,14 +26,16 @@ pub(super) fn known_credentials(roles: &Roles) -> SimpleAuth {
 }
 
 /// Checks the permissions of a request's signer. A presigned URL has its signer's permissions.
-pub(super) fn check(
+pub(super) fn check_permission(
     roles: &Roles,
     signer: Option<&Credentials>,
     request: &AccessRequest,
 ) -> S3Result<()> {
     let signer = signer.and_then(|signer| roles.signer(&signer.access_key));
-    let caller = signer.map(|(caller, _)| caller).ok_or_else(|| s3_error!(InvalidAccessKeyId))?;
-    roles.check(caller, request).map_err(|Denied(why)| s3_error!(AccessDenied, "{why}"))
+    let Some((caller, _credentials)) = signer else {
+        return Err(s3_error!(InvalidAccessKeyId));
+    };
+    roles.check(caller, request).map_err(|Denied(message)| s3_error!(AccessDenied, "{message}"))
 }
 
 /// Accepts only signed requests that the signer's role permits. The s3s crate verifies the
@@ -45,34 +47,50 @@ pub(super) struct SignedOnly {
 #[async_trait::async_trait]
 impl S3Access for SignedOnly {
     async fn check(&self, context: &mut S3AccessContext<'_>) -> S3Result<()> {
-        let signed_headers = context.credentials().and_then(|_| signed_headers(context));
-        let Some(signed_headers) = signed_headers else {
-            // The request is unsigned or uses an obsolete signature version.
-            return Err(s3_error!(AccessDenied, "A signature of version 4 is required"));
-        };
-        let is_signed = |name: &str| signed_headers.split(';').any(|signed| signed == name);
-        let mut names = context.headers().keys().map(|name| name.as_str());
-        if let Some(name) =
-            names.find(|name| name.starts_with(MEANINGFUL_PREFIX) && !is_signed(name))
-        {
+        check_signed_headers(context)?;
+        check_expiry(context)?;
+        let access_requests = objects::access_requests(
+            context.s3_op().name(),
+            context.s3_path(),
+            context.uri().query(),
+            context.headers(),
+        );
+        for access_request in &access_requests {
+            check_permission(&self.roles, context.credentials(), access_request)?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks that the signature covers every header that S3 interprets.
+fn check_signed_headers(context: &S3AccessContext<'_>) -> S3Result<()> {
+    let is_signed = context.credentials().is_some();
+    let signed_headers = if is_signed { signed_headers(context) } else { None };
+    let Some(signed_headers) = signed_headers else {
+        // The request is unsigned or uses an obsolete signature version.
+        return Err(s3_error!(AccessDenied, "A signature of version 4 is required"));
+    };
+    for header_name in context.headers().keys().map(|name| name.as_str()) {
+        let is_covered = signed_headers.split(';').any(|signed_name| signed_name == header_name);
+        if header_name.starts_with(MEANINGFUL_PREFIX) && !is_covered {
             return Err(s3_error!(
                 AccessDenied,
-                "There were headers present in the request which were not signed: {name}"
+                "There were headers present in the request which were not signed: {header_name}"
             ));
         }
-        match query_parameter(context, EXPIRES).map(|valid_s| valid_s.parse::<u64>()) {
-            Some(Ok(0..=MAX_VALID_S)) | None => {}
-            Some(_) => {
-                return Err(s3_error!(
-                    AuthorizationQueryParametersError,
-                    "X-Amz-Expires must be less than a week (in seconds)"
-                ));
-            }
-        }
-        let (operation, query) = (context.s3_op().name(), context.uri().query());
-        let requests =
-            objects::access_requests(operation, context.s3_path(), query, context.headers());
-        requests.iter().try_for_each(|request| check(&self.roles, context.credentials(), request))
+    }
+    Ok(())
+}
+
+/// Checks the lifetime of a presigned URL.
+fn check_expiry(context: &S3AccessContext<'_>) -> S3Result<()> {
+    let Some(lifetime) = query_parameter(context, EXPIRES) else { return Ok(()) };
+    match lifetime.parse::<u64>() {
+        Ok(0..=MAX_VALID_S) => Ok(()),
+        _ => Err(s3_error!(
+            AuthorizationQueryParametersError,
+            "X-Amz-Expires must be less than a week (in seconds)"
+        )),
     }
 }
 
@@ -88,15 +106,18 @@ impl NameValidation for AnyName {
 
 /// Returns the signed header names, separated by `;`.
 fn signed_headers(context: &S3AccessContext<'_>) -> Option<String> {
-    query_parameter(context, &format!("X-Amz-{SIGNED_HEADERS}")).or_else(|| {
-        let header = context.headers().get("authorization")?.to_str().ok()?;
-        let mut parts = header.split([',', ' ']).filter_map(|part| part.split_once('='));
-        parts.find(|(name, _)| *name == SIGNED_HEADERS).map(|(_, names)| names.to_owned())
-    })
+    if let Some(names) = query_parameter(context, &format!("X-Amz-{SIGNED_HEADERS}")) {
+        return Some(names);
+    }
+    let authorization = context.headers().get("authorization")?.to_str().ok()?;
+    let mut fields = authorization.split([',', ' ']).filter_map(|field| field.split_once('='));
+    let (_, names) = fields.find(|(field_name, _)| *field_name == SIGNED_HEADERS)?;
+    Some(names.to_owned())
 }
 
 fn query_parameter(context: &S3AccessContext<'_>, name: &str) -> Option<String> {
     let query = context.uri().query().unwrap_or_default();
     let mut parameters = form_urlencoded::parse(query.as_bytes());
-    parameters.find(|(found, _)| found == name).map(|(_, value)| value.into_owned())
+    let (_, value) = parameters.find(|(parameter_name, _)| parameter_name == name)?;
+    Some(value.into_owned())
 }

@@ -68,12 +68,17 @@ impl Lifecycle {
         let Some(property) = property else { return Ok(Self::default()) };
         let configuration = Configuration::deserialize(property)
             .map_err(|error| format!("LifecycleConfiguration is not supported: {error}"))?;
-        let enabled = configuration.rules.into_iter().filter(|rule| rule.status == ENABLED);
-        let rules = enabled.filter_map(|rule| {
-            let (prefix, tags) = (rule.prefix, rule.tag_filters);
-            rule.expiration_in_days.map(|days| ExpirationRule { prefix, tags, after_days: days })
-        });
-        Ok(Self { rules: rules.collect() })
+        let mut rules = Vec::new();
+        for rule in configuration.rules {
+            if rule.status != ENABLED {
+                continue;
+            }
+            if let Some(after_days) = rule.expiration_in_days {
+                let (prefix, tags) = (rule.prefix, rule.tag_filters);
+                rules.push(ExpirationRule { prefix, tags, after_days });
+            }
+        }
+        Ok(Self { rules })
     }
 
     /// Returns whether an object has expired.
@@ -91,8 +96,9 @@ impl ExpirationRule {
     /// Returns an object's expiry time in Unix seconds. Like S3, rounds up to the next midnight
     /// (UTC).
     fn expires_s(&self, record: &Record) -> u64 {
-        let days_s = self.after_days.saturating_mul(DAY_S);
-        record.modified_s.saturating_add(days_s).div_ceil(DAY_S).saturating_mul(DAY_S)
+        let lifetime_s = self.after_days.saturating_mul(DAY_S);
+        let end_s = record.modified_s.saturating_add(lifetime_s);
+        end_s.div_ceil(DAY_S).saturating_mul(DAY_S)
     }
 }
 
@@ -101,7 +107,7 @@ mod tests {
     use cellar_stacks::{Architecture, Config, cellar_stack};
     use serde_json::{Value, json};
 
-    use super::super::delete_expired_in;
+    use super::super::delete_expired_objects;
     use super::super::store::Bucket;
     use super::super::store::tests::{keys, store};
     use super::*;
@@ -131,11 +137,11 @@ mod tests {
         let rules = template_rules();
         // Three days later, rounded up to midnight.
         let midnight_s = 20_004 * DAY_S;
-        assert_eq!(delete_expired_in(&bucket, &rules, midnight_s - 1).unwrap(), 0);
-        assert_eq!(delete_expired_in(&bucket, &rules, midnight_s).unwrap(), 2);
+        assert_eq!(delete_expired_objects(&bucket, &rules, midnight_s - 1).unwrap(), 0);
+        assert_eq!(delete_expired_objects(&bucket, &rules, midnight_s).unwrap(), 2);
         let chunk = "sheets/1/chunks/kept";
         assert_eq!(keys(&bucket), ["kept", "never-tagged", "other-tag", "pending-later", chunk]);
-        assert_eq!(delete_expired_in(&bucket, &rules, u64::MAX).unwrap(), 1);
+        assert_eq!(delete_expired_objects(&bucket, &rules, u64::MAX).unwrap(), 1);
         drop(bucket);
         let bucket = Bucket::open(folder.path().to_owned()).unwrap();
         assert_eq!(keys(&bucket), ["kept", "never-tagged", "other-tag", chunk]);
@@ -166,7 +172,7 @@ mod tests {
         let bucket = Bucket::open(folder.path().to_owned()).unwrap();
         store(&bucket, "tmp/a", b"x", 0, &[]);
         store(&bucket, "tmp", b"x", 0, &[]);
-        assert_eq!(delete_expired_in(&bucket, &rules, 2 * DAY_S).unwrap(), 1);
+        assert_eq!(delete_expired_objects(&bucket, &rules, 2 * DAY_S).unwrap(), 1);
         assert_eq!(keys(&bucket), ["tmp"]);
     }
 }

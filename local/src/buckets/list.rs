@@ -1,5 +1,6 @@
 //! Lists objects, in pages.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use s3s::dto::{
@@ -17,15 +18,15 @@ pub(super) const MAX_KEYS: i32 = 1_000;
 pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2Output {
     let prefix = input.prefix.clone().unwrap_or_default();
     let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
-    let after = input.continuation_token.clone().or_else(|| input.start_after.clone());
+    let start_after = input.continuation_token.clone().or_else(|| input.start_after.clone());
     let mut page = Page {
         delimiter: input.delimiter.clone().filter(|delimiter| !delimiter.is_empty()),
-        limit: usize::try_from(max_keys).unwrap_or_default(),
-        after: after.clone().unwrap_or_default(),
+        max_names: usize::try_from(max_keys).unwrap_or_default(),
+        start_after: start_after.clone().unwrap_or_default(),
         ..Page::default()
     };
-    bucket.scan_prefix(&prefix, after.as_deref(), |record| page.try_add(&prefix, record));
-    let next = if page.is_truncated { Some(page.last.clone()) } else { None };
+    bucket.scan_prefix(&prefix, start_after.as_deref(), |record| page.try_add(&prefix, record));
+    let next_token = if page.is_truncated { Some(page.last_name.clone()) } else { None };
     ListObjectsV2Output {
         name: Some(input.bucket),
         prefix: input.prefix,
@@ -33,11 +34,11 @@ pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjec
         start_after: input.start_after,
         continuation_token: input.continuation_token,
         max_keys: Some(max_keys),
-        key_count: i32::try_from(page.count()).ok(),
+        key_count: i32::try_from(page.name_count()).ok(),
         is_truncated: Some(page.is_truncated),
-        next_continuation_token: next,
+        next_continuation_token: next_token,
         contents: Some(page.objects),
-        common_prefixes: Some(page.prefixes),
+        common_prefixes: Some(page.common_prefixes),
         ..ListObjectsV2Output::default()
     }
 }
@@ -45,44 +46,54 @@ pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjec
 #[derive(Default)]
 struct Page {
     delimiter: Option<String>,
-    limit: usize,
+    /// Maximum number of keys and common prefixes.
+    max_names: usize,
     /// Key or common prefix after which the page starts.
-    after: String,
+    start_after: String,
     objects: Vec<Object>,
-    prefixes: Vec<CommonPrefix>,
-    last: String,
+    common_prefixes: Vec<CommonPrefix>,
+    /// Key or common prefix that was added last.
+    last_name: String,
     is_truncated: bool,
 }
 
 impl Page {
-    fn count(&self) -> usize {
-        self.objects.len() + self.prefixes.len()
+    fn name_count(&self) -> usize {
+        self.objects.len() + self.common_prefixes.len()
     }
 
-    /// Adds an object or its common prefix. Returns `false` if the page is full.
-    fn try_add(&mut self, prefix: &str, record: &Arc<Record>) -> bool {
+    /// Adds an object or its common prefix. Breaks the scan if the page is full.
+    fn try_add(&mut self, prefix: &str, record: &Arc<Record>) -> ControlFlow<()> {
         let common_prefix = self.common_prefix(prefix, &record.key);
-        let is_listed = |common: &String| *common == self.last || *common == self.after;
-        if common_prefix.as_ref().is_some_and(is_listed) {
-            return true;
+        let is_already_listed = common_prefix.as_ref().is_some_and(|common_prefix| {
+            *common_prefix == self.last_name || *common_prefix == self.start_after
+        });
+        if is_already_listed {
+            return ControlFlow::Continue(());
         }
-        if self.count() >= self.limit {
-            self.is_truncated = self.limit > 0;
-            return false;
+        if self.name_count() >= self.max_names {
+            // S3 reports an empty page as complete if the client asked for no keys.
+            self.is_truncated = self.max_names > 0;
+            return ControlFlow::Break(());
         }
-        self.last = common_prefix.clone().unwrap_or_else(|| record.key.clone());
         match common_prefix {
-            Some(prefix) => self.prefixes.push(CommonPrefix { prefix: Some(prefix) }),
-            None => self.objects.push(to_list_object(record)),
+            Some(common_prefix) => {
+                self.last_name.clone_from(&common_prefix);
+                self.common_prefixes.push(CommonPrefix { prefix: Some(common_prefix) });
+            }
+            None => {
+                self.last_name.clone_from(&record.key);
+                self.objects.push(to_list_object(record));
+            }
         }
-        true
+        ControlFlow::Continue(())
     }
 
     /// Returns the key up to and including the first delimiter after `prefix`.
     fn common_prefix(&self, prefix: &str, key: &str) -> Option<String> {
         let delimiter = self.delimiter.as_deref()?;
-        let (within, _) = key.strip_prefix(prefix)?.split_once(delimiter)?;
-        Some(format!("{prefix}{within}{delimiter}"))
+        let (folder, _) = key.strip_prefix(prefix)?.split_once(delimiter)?;
+        Some(format!("{prefix}{folder}{delimiter}"))
     }
 }
 

@@ -14,7 +14,8 @@ mod versions;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,13 +26,13 @@ use cellar_engine::ports::Clock;
 use cellar_stacks::template::Template;
 use s3s::config::{S3Config, StaticConfigProvider};
 use s3s::service::{S3Service, S3ServiceBuilder};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::cors;
 use crate::error::LocalError;
 use crate::names::Names;
 use crate::roles::Roles;
-use crate::server::{ServerThread, Stopped};
+use crate::server::{ServerThread, StopSignal, wait_for_stop};
 use crate::serving;
 use crate::state::StateFolder;
 
@@ -42,7 +43,7 @@ use store::Bucket;
 
 const BUCKET: &str = "AWS::S3::Bucket";
 /// Interval between searches for expired objects.
-const SWEEP_PERIOD: Duration = Duration::from_secs(60 * 60);
+const EXPIRY_CHECK_PERIOD: Duration = Duration::from_secs(60 * 60);
 /// Maximum length of an XML request body, such as a tag list, in bytes.
 const MAX_XML_BYTES: usize = 64 * 1024;
 
@@ -58,14 +59,33 @@ struct TemplateBucket {
     cors: Option<Value>,
 }
 
+impl TemplateBucket {
+    fn open(
+        path: PathBuf,
+        logical_id: &str,
+        properties: &Map<String, Value>,
+    ) -> Result<Self, LocalError> {
+        let template_error = |why| LocalError::Template { logical_id: logical_id.to_owned(), why };
+        let lifecycle =
+            Lifecycle::parse(properties.get("LifecycleConfiguration")).map_err(template_error)?;
+        let cors = single_cors_rule(properties.get("CorsConfiguration")).map_err(template_error)?;
+        fs::create_dir_all(&path).map_err(|source| LocalError::File {
+            what: "create",
+            path: path.clone(),
+            source,
+        })?;
+        Ok(Self { objects: Arc::new(Bucket::open(path)?), lifecycle, cors })
+    }
+}
+
 impl Buckets {
     /// Opens the template's buckets and creates directories for new ones. Errors if a bucket in
-    /// `expected` is missing.
+    /// `existing_names` is missing.
     pub(crate) fn open(
         folder: &StateFolder,
         template: &Template,
         names: &Names<'_>,
-        expected: &[String],
+        existing_names: &[String],
     ) -> Result<Self, LocalError> {
         let mut buckets = Self::default();
         for (logical_id, resource) in template.resources() {
@@ -74,18 +94,12 @@ impl Buckets {
             }
             let name = names.physical_name(logical_id);
             let path = folder.buckets().join(&name);
-            if expected.contains(&name) && !path.exists() {
+            if existing_names.contains(&name) && !path.exists() {
                 return Err(LocalError::BucketMissing { bucket: name });
             }
-            let fault = |why| LocalError::Template { logical_id: logical_id.to_owned(), why };
             let properties = template.resolved_properties(logical_id, names)?.unwrap_or_default();
-            let rules = properties.get("LifecycleConfiguration");
-            let lifecycle = Lifecycle::parse(rules).map_err(fault)?;
-            let cors = single_cors_rule(properties.get("CorsConfiguration")).map_err(fault)?;
-            let create = |source| LocalError::File { what: "create", path: path.clone(), source };
-            fs::create_dir_all(&path).map_err(create)?;
-            let objects = Arc::new(Bucket::open(path)?);
-            buckets.by_name.insert(name, TemplateBucket { objects, lifecycle, cors });
+            let bucket = TemplateBucket::open(path, logical_id, &properties)?;
+            buckets.by_name.insert(name, bucket);
         }
         Ok(buckets)
     }
@@ -98,7 +112,7 @@ impl Buckets {
     /// Deletes objects that have expired by `now_s` (Unix seconds).
     pub(crate) fn delete_expired(&self, now_s: u64) {
         for (name, bucket) in &self.by_name {
-            match delete_expired_in(&bucket.objects, &bucket.lifecycle, now_s) {
+            match delete_expired_objects(&bucket.objects, &bucket.lifecycle, now_s) {
                 Ok(0) => {}
                 Ok(deleted) => tracing::info!(name, deleted, "deleted expired objects"),
                 Err(error) => tracing::error!(name, %error, "cannot delete expired objects"),
@@ -115,37 +129,37 @@ impl Buckets {
     ) -> Result<ServerThread, LocalError> {
         let router = self.router(roles);
         let (buckets, clock) = (Arc::new(self), Arc::clone(clock));
-        ServerThread::start("the local S3", async move |listener, stopped: Stopped| {
-            let sweeper = tokio::spawn(delete_expired_periodically(buckets, clock));
-            serving::serve(listener, router, async { drop(stopped.await) }).await;
-            sweeper.abort();
+        ServerThread::start("the local S3", async move |listener, stop_signal: StopSignal| {
+            let expiry_task = tokio::spawn(delete_expired_periodically(buckets, clock));
+            serving::serve(listener, router, wait_for_stop(stop_signal)).await;
+            expiry_task.abort();
             Ok(())
         })
         .await
     }
 
     fn router(&self, roles: &Arc<Roles>) -> Router {
-        let service = HandleError::new(self.service(roles), |error: s3s::HttpError| async move {
-            tracing::error!(?error, "a request to the local S3 failed");
-            StatusCode::INTERNAL_SERVER_ERROR
-        });
+        let service = HandleError::new(self.build_service(roles), respond_to_http_error);
         let mut router = Router::new();
         for (name, bucket) in &self.by_name {
-            let routes = Router::new()
+            let bucket_routes = Router::new()
                 .route_service(&format!("/{name}"), service.clone())
                 .route_service(&format!("/{name}/{{*key}}"), service.clone());
-            router = router.merge(match &bucket.cors {
-                Some(rule) => routes.layer(cors::bucket_layer(rule)),
-                None => routes,
-            });
+            let bucket_routes = match &bucket.cors {
+                Some(cors_rule) => bucket_routes.layer(cors::bucket_layer(cors_rule)),
+                None => bucket_routes,
+            };
+            router = router.merge(bucket_routes);
         }
         router.fallback_service(service)
     }
 
-    fn service(&self, roles: &Arc<Roles>) -> S3Service {
-        let objects = self.by_name.iter();
-        let objects = objects.map(|(name, bucket)| (name.clone(), Arc::clone(&bucket.objects)));
-        let requests = Requests::new(objects.collect(), Arc::clone(roles));
+    fn build_service(&self, roles: &Arc<Roles>) -> S3Service {
+        let mut objects_by_bucket = BTreeMap::new();
+        for (name, bucket) in &self.by_name {
+            objects_by_bucket.insert(name.clone(), Arc::clone(&bucket.objects));
+        }
+        let requests = Requests::new(objects_by_bucket, Arc::clone(roles));
         let mut builder = S3ServiceBuilder::new(requests);
         builder.set_auth(access::known_credentials(roles));
         builder.set_access(SignedOnly { roles: Arc::clone(roles) });
@@ -155,6 +169,11 @@ impl Buckets {
         builder.set_config(Arc::new(StaticConfigProvider::new(Arc::new(config))));
         builder.build()
     }
+}
+
+async fn respond_to_http_error(error: s3s::HttpError) -> StatusCode {
+    tracing::error!(?error, "a request to the local S3 failed");
+    StatusCode::INTERNAL_SERVER_ERROR
 }
 
 /// Returns the single rule of a `CorsConfiguration`.
@@ -168,26 +187,26 @@ fn single_cors_rule(property: Option<&Value>) -> Result<Option<Value>, String> {
 
 /// Deletes a bucket's objects that have expired by `now_s` (Unix seconds). Returns the number of
 /// deleted objects.
-fn delete_expired_in(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) -> io::Result<u64> {
+fn delete_expired_objects(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) -> io::Result<u64> {
     let mut expired_keys = vec![];
     bucket.scan(Bound::Unbounded, |record| {
         if lifecycle.is_expired(record, now_s) {
             expired_keys.push(record.key.clone());
         }
-        true
+        ControlFlow::Continue(())
     });
-    let mut deleted = 0;
+    let mut deleted_count = 0;
     for key in expired_keys {
         // Check again under the bucket lock, because the object's tags may have changed.
         if bucket.delete(&key, |record| lifecycle.is_expired(record, now_s))? {
-            deleted += 1;
+            deleted_count += 1;
         }
     }
-    Ok(deleted)
+    Ok(deleted_count)
 }
 
 async fn delete_expired_periodically(buckets: Arc<Buckets>, clock: Arc<dyn Clock>) {
-    let mut interval = tokio::time::interval(SWEEP_PERIOD);
+    let mut interval = tokio::time::interval(EXPIRY_CHECK_PERIOD);
     loop {
         interval.tick().await;
         let (buckets, now_s) = (Arc::clone(&buckets), clock.now_ms() / 1_000);

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -23,7 +24,7 @@ use tokio_util::io::ReaderStream;
 use super::access;
 use super::blocking::{run_blocking, to_s3_error};
 use super::record::{Headers, Record};
-use super::store::{Bucket, StoreOutcome};
+use super::store::{Bucket, StoreOutcome, WriteMode};
 use super::upload::Upload;
 use super::{list, tags, versions};
 use crate::roles::{Roles, objects};
@@ -55,17 +56,23 @@ impl Requests {
         self.buckets.get(name).ok_or_else(|| s3_error!(NoSuchBucket))
     }
 
-    fn record(&self, object: &RequestedObject<'_>, version: Option<&str>) -> S3Result<Arc<Record>> {
-        check_version(version)?;
-        let found = self.bucket(object.bucket)?.record(object.key);
-        found.ok_or_else(|| self.missing_error(object))
+    fn record(
+        &self,
+        object: &RequestedObject<'_>,
+        version_id: Option<&str>,
+    ) -> S3Result<Arc<Record>> {
+        check_version(version_id)?;
+        match self.bucket(object.bucket)?.record(object.key) {
+            Some(record) => Ok(record),
+            None => Err(self.missing_error(object)),
+        }
     }
 
     /// Returns the error for a missing object: access denied if the signer may not list the object,
     /// so that the error does not reveal whether the object exists.
     fn missing_error(&self, object: &RequestedObject<'_>) -> S3Error {
         let list_request = objects::list_request(object.bucket, object.key);
-        match access::check(&self.roles, object.signer, &list_request) {
+        match access::check_permission(&self.roles, object.signer, &list_request) {
             Ok(()) => s3_error!(NoSuchKey),
             Err(denied) => denied,
         }
@@ -76,20 +83,21 @@ impl Requests {
         object: &RequestedObject<'_>,
         tags: BTreeMap<String, String>,
     ) -> S3Result<()> {
-        let (bucket, key) = (Arc::clone(self.bucket(object.bucket)?), object.key.to_owned());
-        let is_found = run_blocking(move || bucket.set_tags(&key, tags)).await?;
-        if is_found { Ok(()) } else { Err(self.missing_error(object)) }
+        let bucket = Arc::clone(self.bucket(object.bucket)?);
+        let key = object.key.to_owned();
+        let object_exists = run_blocking(move || bucket.set_tags(&key, tags)).await?;
+        if object_exists { Ok(()) } else { Err(self.missing_error(object)) }
     }
 }
-fn check_version(version: Option<&str>) -> S3Result<()> {
-    match version {
+fn check_version(version_id: Option<&str>) -> S3Result<()> {
+    match version_id {
         None | Some(NO_VERSION) => Ok(()),
         Some(_) => Err(s3_error!(NotImplemented, "Only the newest version is stored")),
     }
 }
 
-fn reject_conditions(has_conditions: [bool; 2]) -> S3Result<()> {
-    if has_conditions.contains(&true) {
+fn reject_condition<T>(condition: Option<&T>) -> S3Result<()> {
+    if condition.is_some() {
         return Err(s3_error!(NotImplemented, "This condition is not supported"));
     }
     Ok(())
@@ -105,9 +113,9 @@ fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-fn metadata(record: &Record) -> Option<s3s::dto::Metadata> {
-    let metadata = &record.headers.metadata;
-    if metadata.is_empty() { None } else { Some(metadata.clone().into_iter().collect()) }
+fn metadata_headers(record: &Record) -> Option<s3s::dto::Metadata> {
+    let headers = &record.headers.metadata;
+    if headers.is_empty() { None } else { Some(headers.clone().into_iter().collect()) }
 }
 
 fn new_record(input: PutObjectInput, upload: Upload) -> S3Result<Record> {
@@ -126,8 +134,21 @@ fn new_record(input: PutObjectInput, upload: Upload) -> S3Result<Record> {
             cache_control: input.cache_control,
             metadata: input.metadata.unwrap_or_default().into_iter().collect(),
         },
-        data: upload.into_data(),
+        data: upload.into_data_name(),
     })
+}
+
+/// The `Content-Range` header of a response.
+fn content_range(byte_range: &Range<u64>, object_length: u64) -> String {
+    let last_byte = byte_range.end.saturating_sub(1);
+    format!("bytes {}-{last_byte}/{object_length}", byte_range.start)
+}
+
+async fn read_range(data_file: std::fs::File, start: u64, length: u64) -> S3Result<StreamingBlob> {
+    let mut file = tokio::fs::File::from_std(data_file);
+    file.seek(io::SeekFrom::Start(start)).await.map_err(to_s3_error)?;
+    let stream = ReaderStream::with_capacity(file.take(length), CHUNK_BYTES);
+    Ok(StreamingBlob::wrap(stream))
 }
 
 #[async_trait::async_trait]
@@ -149,27 +170,21 @@ impl S3 for Requests {
         if input.key.len() > MAX_BLOB_KEY_BYTES {
             return Err(s3_error!(KeyTooLongError));
         }
-        let only_new = match &input.if_none_match {
-            None => false,
-            Some(ETagCondition::Any) => true,
+        let write_mode = match &input.if_none_match {
+            None => WriteMode::CreateOrReplace,
+            Some(ETagCondition::Any) => WriteMode::CreateOnly,
             Some(_) => return Err(s3_error!(NotImplemented, "If-None-Match supports only `*`")),
         };
-        reject_conditions([input.if_match.is_some(), input.write_offset_bytes.is_some()])?;
+        reject_condition(input.if_match.as_ref())?;
+        reject_condition(input.write_offset_bytes.as_ref())?;
         // Read the whole body even if the request will fail, because an early response would break
         // the connection.
         let trailers = request.trailing_headers.as_ref();
         let upload = Upload::receive(&bucket, &mut input, trailers).await?;
         let record = new_record(input, upload)?;
-        let (etag, sha256) = (record.etag.clone(), record.sha256.clone());
-        let stored = run_blocking(move || {
-            let data = record.data.clone();
-            let outcome = bucket.store(record, only_new);
-            if matches!(outcome, Ok(StoreOutcome::Exists)) {
-                bucket.delete_data(&data);
-            }
-            outcome
-        });
-        match stored.await? {
+        let etag = record.etag.clone();
+        let sha256 = record.sha256.clone();
+        match run_blocking(move || bucket.store(record, write_mode)).await? {
             StoreOutcome::Exists => Err(s3_error!(
                 PreconditionFailed,
                 "At least one of the pre-conditions you specified did not hold"
@@ -188,44 +203,48 @@ impl S3 for Requests {
     ) -> S3Result<S3Response<GetObjectOutput>> {
         let input = request.input;
         check_version(input.version_id.as_deref())?;
-        reject_conditions([input.if_match.is_some(), input.if_unmodified_since.is_some()])?;
+        reject_condition(input.if_match.as_ref())?;
+        reject_condition(input.if_unmodified_since.as_ref())?;
         let bucket = Arc::clone(self.bucket(&input.bucket)?);
         let key = input.key.clone();
-        let found = run_blocking(move || bucket.read(&key)).await?;
-        let signer = request.credentials.as_ref();
-        let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
-        let (record, file) = found.ok_or_else(|| self.missing_error(&object))?;
-        let mut file = tokio::fs::File::from_std(file);
-        let range = match input.range {
-            None => None,
-            Some(range) => {
-                Some(range.check(record.length).map_err(|error| s3_error!(error, InvalidRange))?)
+        let Some((record, data_file)) = run_blocking(move || bucket.open_object(&key)).await?
+        else {
+            let signer = request.credentials.as_ref();
+            let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
+            return Err(self.missing_error(&object));
+        };
+        let whole_object = 0..record.length;
+        let (byte_range, content_range, checksum_sha256) = match input.range {
+            None => {
+                let checksum = requested_checksum(&record, input.checksum_mode.as_ref());
+                (whole_object, None, checksum)
+            }
+            Some(requested_range) => {
+                let byte_range = requested_range
+                    .check(record.length)
+                    .map_err(|error| s3_error!(error, InvalidRange))?;
+                let content_range = content_range(&byte_range, record.length);
+                // The checksum covers the whole object rather than a range.
+                (byte_range, Some(content_range), None)
             }
         };
-        let bytes = range.clone().unwrap_or(0..record.length);
-        file.seek(io::SeekFrom::Start(bytes.start)).await.map_err(to_s3_error)?;
-        let body_length = bytes.end.saturating_sub(bytes.start);
-        let stream = ReaderStream::with_capacity(file.take(body_length), CHUNK_BYTES);
-        // The checksum covers the whole object rather than a range.
-        let checksum_mode = if range.is_none() { input.checksum_mode.as_ref() } else { None };
-        let content_range = range.map(|range| {
-            format!("bytes {}-{}/{}", range.start, range.end.saturating_sub(1), record.length)
-        });
+        let body_length = byte_range.end.saturating_sub(byte_range.start);
+        let body = read_range(data_file, byte_range.start, body_length).await?;
         let headers = &record.headers;
         Ok(S3Response::new(GetObjectOutput {
-            body: Some(StreamingBlob::wrap(stream)),
+            body: Some(body),
             accept_ranges: Some("bytes".to_owned()),
             content_length: i64::try_from(body_length).ok(),
             content_range,
             e_tag: Some(ETag::Strong(record.etag.clone())),
             last_modified: Some(record.modified()),
-            checksum_sha256: requested_checksum(&record, checksum_mode),
+            checksum_sha256,
             content_type: headers.content_type.clone(),
             content_encoding: headers.content_encoding.clone(),
             content_disposition: headers.content_disposition.clone(),
             content_language: headers.content_language.clone(),
             cache_control: headers.cache_control.clone(),
-            metadata: metadata(&record),
+            metadata: metadata_headers(&record),
             tag_count: i32::try_from(record.tags.len()).ok().filter(|count| *count > 0),
             ..GetObjectOutput::default()
         }))
@@ -236,7 +255,8 @@ impl S3 for Requests {
         request: S3Request<HeadObjectInput>,
     ) -> S3Result<S3Response<HeadObjectOutput>> {
         let input = request.input;
-        reject_conditions([input.if_match.is_some(), input.if_unmodified_since.is_some()])?;
+        reject_condition(input.if_match.as_ref())?;
+        reject_condition(input.if_unmodified_since.as_ref())?;
         let signer = request.credentials.as_ref();
         let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
         let record = self.record(&object, input.version_id.as_deref())?;
@@ -252,7 +272,7 @@ impl S3 for Requests {
             content_disposition: headers.content_disposition.clone(),
             content_language: headers.content_language.clone(),
             cache_control: headers.cache_control.clone(),
-            metadata: metadata(&record),
+            metadata: metadata_headers(&record),
             ..HeadObjectOutput::default()
         }))
     }
@@ -263,9 +283,10 @@ impl S3 for Requests {
     ) -> S3Result<S3Response<DeleteObjectOutput>> {
         let input = request.input;
         let bucket = Arc::clone(self.bucket(&input.bucket)?);
-        let version = input.version_id.filter(|version| version != NO_VERSION);
-        let is_requested = move |record: &Record| {
-            version.as_ref().is_none_or(|version| *version == versions::version_id(record))
+        let requested_version = input.version_id.filter(|version_id| version_id != NO_VERSION);
+        let is_requested = move |record: &Record| match &requested_version {
+            Some(version_id) => *version_id == versions::version_id(record),
+            None => true,
         };
         run_blocking(move || bucket.delete(&input.key, is_requested)).await?;
         Ok(S3Response::new(DeleteObjectOutput::default()))

@@ -7,9 +7,10 @@
 //! retained.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,6 +26,13 @@ const INCOMING: &str = "incoming";
 pub(super) struct Bucket {
     folder: PathBuf,
     index: Mutex<BTreeMap<String, Arc<Record>>>,
+}
+
+/// Whether a write may replace an existing object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WriteMode {
+    CreateOnly,
+    CreateOrReplace,
 }
 
 /// Outcome of storing an object.
@@ -43,15 +51,19 @@ impl Bucket {
     ///
     /// Returns [`LocalError::Damaged`] if a record cannot be read or its data file is missing.
     pub(super) fn open(folder: PathBuf) -> Result<Self, LocalError> {
-        let fault = |what, source| LocalError::File { what, path: folder.clone(), source };
-        for name in [RECORDS, DATA, INCOMING] {
-            fs::create_dir_all(folder.join(name)).map_err(|error| fault("create", error))?;
+        let file_error = |what, source| LocalError::File { what, path: folder.clone(), source };
+        for subfolder in [RECORDS, DATA, INCOMING] {
+            fs::create_dir_all(folder.join(subfolder))
+                .map_err(|error| file_error("create", error))?;
         }
         let index = read_records(&folder)?;
-        let named: BTreeSet<&str> = index.values().map(|record| record.data.as_str()).collect();
-        let is_unnamed = |name: &str| !named.contains(name);
-        delete_files(&folder.join(INCOMING), |_| true).map_err(|error| fault("clear", error))?;
-        delete_files(&folder.join(DATA), is_unnamed).map_err(|error| fault("clear", error))?;
+        let data_names: BTreeSet<&str> =
+            index.values().map(|record| record.data.as_str()).collect();
+        let has_no_record = |file_name: &str| !data_names.contains(file_name);
+        delete_files(&folder.join(INCOMING), |_| true)
+            .map_err(|error| file_error("clear", error))?;
+        delete_files(&folder.join(DATA), has_no_record)
+            .map_err(|error| file_error("clear", error))?;
         Ok(Self { index: Mutex::new(index), folder })
     }
 
@@ -62,18 +74,19 @@ impl Bucket {
     /// Creates an empty data file and returns it with its name. The file belongs to no object until
     /// a record refers to it.
     pub(super) fn create_data(&self) -> io::Result<(File, String)> {
-        let name = uuid::Uuid::new_v4().simple().to_string();
-        Ok((File::create_new(self.data_path(&name))?, name))
+        let data_name = uuid::Uuid::new_v4().simple().to_string();
+        let file = File::create_new(self.data_path(&data_name))?;
+        Ok((file, data_name))
     }
 
-    fn data_path(&self, name: &str) -> PathBuf {
-        self.folder.join(DATA).join(name)
+    fn data_path(&self, data_name: &str) -> PathBuf {
+        self.folder.join(DATA).join(data_name)
     }
 
     /// Deletes a data file without a record.
-    pub(super) fn delete_data(&self, name: &str) {
+    pub(super) fn delete_data(&self, data_name: &str) {
         // On failure, the next start deletes the file.
-        let _ = fs::remove_file(self.data_path(name));
+        let _ = fs::remove_file(self.data_path(data_name));
     }
 
     /// Returns an object's record.
@@ -82,22 +95,26 @@ impl Bucket {
     }
 
     /// Returns an object's record and its open data file. Later writes do not affect the open file.
-    pub(super) fn read(&self, key: &str) -> io::Result<Option<(Arc<Record>, File)>> {
+    pub(super) fn open_object(&self, key: &str) -> io::Result<Option<(Arc<Record>, File)>> {
         let index = self.lock();
         let Some(record) = index.get(key) else { return Ok(None) };
-        Ok(Some((Arc::clone(record), File::open(self.data_path(&record.data))?)))
+        let data_file = File::open(self.data_path(&record.data))?;
+        Ok(Some((Arc::clone(record), data_file)))
     }
 
-    /// Stores an object's record. The data file must be complete and durable.
-    pub(super) fn store(&self, record: Record, only_new: bool) -> io::Result<StoreOutcome> {
+    /// Stores an object's record. The data file must be complete and durable. It is deleted if the
+    /// object exists and `write_mode` forbids to replace it.
+    pub(super) fn store(&self, record: Record, write_mode: WriteMode) -> io::Result<StoreOutcome> {
         sync_folder(&self.folder.join(DATA))?;
         let mut index = self.lock();
-        if only_new && index.contains_key(&record.key) {
+        if write_mode == WriteMode::CreateOnly && index.contains_key(&record.key) {
+            self.delete_data(&record.data);
             return Ok(StoreOutcome::Exists);
         }
         self.write_record(&record)?;
-        if let Some(replaced) = index.insert(record.key.clone(), Arc::new(record)) {
-            self.delete_data(&replaced.data);
+        let replaced_record = index.insert(record.key.clone(), Arc::new(record));
+        if let Some(replaced_record) = replaced_record {
+            self.delete_data(&replaced_record.data);
         }
         Ok(StoreOutcome::Stored)
     }
@@ -106,19 +123,19 @@ impl Bucket {
     pub(super) fn set_tags(&self, key: &str, tags: BTreeMap<String, String>) -> io::Result<bool> {
         let mut index = self.lock();
         let Some(record) = index.get(key) else { return Ok(false) };
-        let changed = Record { tags, ..Record::clone(record) };
-        self.write_record(&changed)?;
-        index.insert(key.to_owned(), Arc::new(changed));
+        let changed_record = Record { tags, ..Record::clone(record) };
+        self.write_record(&changed_record)?;
+        index.insert(key.to_owned(), Arc::new(changed_record));
         Ok(true)
     }
 
     fn write_record(&self, record: &Record) -> io::Result<()> {
-        let records = self.folder.join(RECORDS);
+        let records_folder = self.folder.join(RECORDS);
         let mut file = tempfile::NamedTempFile::new_in(self.folder.join(INCOMING))?;
         file.write_all(&serde_json::to_vec(record)?)?;
         file.as_file().sync_all()?;
-        file.persist(records.join(file_name(&record.key)))?;
-        sync_folder(&records)
+        file.persist(records_folder.join(file_name(&record.key)))?;
+        sync_folder(&records_folder)
     }
 
     /// Deletes an object that exists and meets `condition`. Returns whether the object was deleted.
@@ -128,37 +145,44 @@ impl Bucket {
         condition: impl Fn(&Record) -> bool,
     ) -> io::Result<bool> {
         let mut index = self.lock();
-        let Some(record) = index.get(key).filter(|record| condition(record)).cloned() else {
-            return Ok(false);
+        let record = match index.get(key) {
+            Some(record) if condition(record) => Arc::clone(record),
+            _ => return Ok(false),
         };
-        let records = self.folder.join(RECORDS);
-        fs::remove_file(records.join(file_name(key)))?;
+        let records_folder = self.folder.join(RECORDS);
+        fs::remove_file(records_folder.join(file_name(key)))?;
         index.remove(key);
-        sync_folder(&records)?;
+        sync_folder(&records_folder)?;
         self.delete_data(&record.data);
         Ok(true)
     }
 
     /// Visits the objects whose keys start with `prefix` and are greater than `after`, in key
-    /// order, until `visit` returns `false`.
+    /// order, until `visit` breaks.
     pub(super) fn scan_prefix(
         &self,
         prefix: &str,
         after: Option<&str>,
-        mut visit: impl FnMut(&Arc<Record>) -> bool,
+        mut visit: impl FnMut(&Arc<Record>) -> ControlFlow<()>,
     ) {
         let start = match after {
             Some(after) if after >= prefix => Bound::Excluded(after),
             _ => Bound::Included(prefix),
         };
-        self.scan(start, |record| record.key.starts_with(prefix) && visit(record));
+        self.scan(start, |record| {
+            if record.key.starts_with(prefix) { visit(record) } else { ControlFlow::Break(()) }
+        });
     }
 
-    /// Visits objects in key order, from `start` until `visit` returns `false`.
-    pub(super) fn scan(&self, start: Bound<&str>, mut visit: impl FnMut(&Arc<Record>) -> bool) {
+    /// Visits objects in key order, from `start` until `visit` breaks.
+    pub(super) fn scan(
+        &self,
+        start: Bound<&str>,
+        mut visit: impl FnMut(&Arc<Record>) -> ControlFlow<()>,
+    ) {
         let index = self.lock();
-        for (_, record) in index.range::<str, _>((start, Bound::Unbounded)) {
-            if !visit(record) {
+        for (_key, record) in index.range::<str, _>((start, Bound::Unbounded)) {
+            if visit(record).is_break() {
                 return;
             }
         }
@@ -181,33 +205,38 @@ fn delete_files(folder: &Path, condition: impl Fn(&str) -> bool) -> io::Result<(
 }
 
 fn read_records(folder: &Path) -> Result<BTreeMap<String, Arc<Record>>, LocalError> {
-    let records = folder.join(RECORDS);
-    let mut index = BTreeMap::new();
-    let fault = |source| LocalError::File { what: "read", path: records.clone(), source };
-    for entry in fs::read_dir(&records).map_err(fault)? {
-        let path = entry.map_err(fault)?.path();
+    let records_folder = folder.join(RECORDS);
+    let read_error =
+        |source| LocalError::File { what: "read", path: records_folder.clone(), source };
+    let mut records_by_key = BTreeMap::new();
+    for entry in fs::read_dir(&records_folder).map_err(read_error)? {
+        let path = entry.map_err(read_error)?.path();
         let record = read_record(folder, &path)
             .map_err(|why| LocalError::Damaged { path: path.clone(), why })?;
-        index.insert(record.key.clone(), Arc::new(record));
+        records_by_key.insert(record.key.clone(), Arc::new(record));
     }
-    Ok(index)
+    Ok(records_by_key)
 }
 
-fn read_record(folder: &Path, path: &Path) -> Result<Record, String> {
-    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+fn read_record(folder: &Path, record_path: &Path) -> Result<Record, String> {
+    let bytes = fs::read(record_path).map_err(|error| error.to_string())?;
     let record: Record = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
-    if path.file_name().is_none_or(|name| name != file_name(&record.key).as_str()) {
+    if record_path.file_name() != Some(OsStr::new(&file_name(&record.key))) {
         return Err(format!("it is the record of another object: `{}`", record.key));
     }
     // Other characters could refer to a file outside the directory.
     if !record.data.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(format!("it names the invalid data file `{}`", record.data));
     }
-    match folder.join(DATA).join(&record.data).metadata() {
-        Ok(data) if data.len() == record.length => Ok(record),
-        Ok(data) => Err(format!("its data file has {} bytes, not {}", data.len(), record.length)),
-        Err(error) => Err(format!("its data file cannot be read: {error}")),
+    let metadata = folder
+        .join(DATA)
+        .join(&record.data)
+        .metadata()
+        .map_err(|error| format!("its data file cannot be read: {error}"))?;
+    if metadata.len() != record.length {
+        return Err(format!("its data file has {} bytes, not {}", metadata.len(), record.length));
     }
+    Ok(record)
 }
 
 #[cfg(test)]
@@ -236,7 +265,10 @@ pub(super) mod tests {
             headers: Headers::default(),
             tags: tags.iter().map(text).collect(),
         };
-        assert_eq!(bucket.store(record.clone(), false).unwrap(), StoreOutcome::Stored);
+        assert_eq!(
+            bucket.store(record.clone(), WriteMode::CreateOrReplace).unwrap(),
+            StoreOutcome::Stored
+        );
         record
     }
 
@@ -245,7 +277,7 @@ pub(super) mod tests {
         let mut keys = vec![];
         bucket.scan(Bound::Unbounded, |record| {
             keys.push(record.key.clone());
-            true
+            ControlFlow::Continue(())
         });
         keys
     }
@@ -286,7 +318,7 @@ pub(super) mod tests {
         let bucket = Bucket::open(folder.path().to_owned()).unwrap();
         let first = store(&bucket, "key", b"first", 7, &[]);
         let again = Record { data: bucket.create_data().unwrap().1, ..first.clone() };
-        assert_eq!(bucket.store(again, true).unwrap(), StoreOutcome::Exists);
+        assert_eq!(bucket.store(again, WriteMode::CreateOnly).unwrap(), StoreOutcome::Exists);
         assert_eq!(*bucket.record("key").unwrap(), first);
     }
 

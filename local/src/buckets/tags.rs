@@ -20,30 +20,33 @@ pub(super) fn from_header(header: Option<&str>) -> S3Result<BTreeMap<String, Str
 
 /// Converts the tags in a request's XML body.
 pub(super) fn from_xml(tags: Vec<Tag>) -> S3Result<BTreeMap<String, String>> {
-    let text = Option::unwrap_or_default;
-    collect_tags(tags.into_iter().map(|tag| (text(tag.key), text(tag.value))))
+    let pairs =
+        tags.into_iter().map(|tag| (tag.key.unwrap_or_default(), tag.value.unwrap_or_default()));
+    collect_tags(pairs)
 }
 
 /// Converts tags for the XML body of a response.
 pub(super) fn to_xml(tags: &BTreeMap<String, String>) -> Vec<Tag> {
-    let tag = |(key, value): (&String, &String)| Tag {
-        key: Some(key.clone()),
-        value: Some(value.clone()),
-    };
-    tags.iter().map(tag).collect()
+    let mut xml_tags = Vec::new();
+    for (key, value) in tags {
+        xml_tags.push(Tag { key: Some(key.clone()), value: Some(value.clone()) });
+    }
+    xml_tags
 }
 
 /// Checks that the tags have unique keys and are within S3's limits.
 fn collect_tags(
-    pairs: impl Iterator<Item = (String, String)>,
+    key_value_pairs: impl Iterator<Item = (String, String)>,
 ) -> S3Result<BTreeMap<String, String>> {
     let mut tags = BTreeMap::new();
-    for (key, value) in pairs {
-        let key_chars = key.chars().count();
-        if key_chars == 0 || key_chars > MAX_KEY_CHARS || value.chars().count() > MAX_VALUE_CHARS {
+    for (key, value) in key_value_pairs {
+        let is_key_valid = (1..=MAX_KEY_CHARS).contains(&key.chars().count());
+        let is_value_valid = value.chars().count() <= MAX_VALUE_CHARS;
+        if !is_key_valid || !is_value_valid {
             return Err(s3_error!(InvalidTag, "A tag's key or value is too short or too long"));
         }
-        if tags.insert(key, value).is_some() {
+        let replaced_value = tags.insert(key, value);
+        if replaced_value.is_some() {
             return Err(s3_error!(InvalidTag, "Two tags have the same key"));
         }
         if tags.len() > MAX_TAGS {

@@ -34,38 +34,39 @@ impl Upload {
     ) -> S3Result<Self> {
         check_length(input.content_length)?;
         let body = input.body.take().map_or_else(Body::empty, Body::from);
-        let upload = Self::write(bucket, body).await?;
+        let upload = Self::write_data_file(bucket, body).await?;
         upload.verify_checksums(input, trailers)?;
         Ok(upload)
     }
 
-    async fn write(bucket: &Arc<Bucket>, mut body: Body) -> S3Result<Self> {
-        let owned = Arc::clone(bucket);
-        let (file, data) = run_blocking(move || owned.create_data()).await?;
+    async fn write_data_file(bucket: &Arc<Bucket>, mut body: Body) -> S3Result<Self> {
+        let file_bucket = Arc::clone(bucket);
+        let (file, data_name) = run_blocking(move || file_bucket.create_data()).await?;
+        // From here on, dropping the upload deletes the file.
         let mut upload = Self {
             bucket: Arc::clone(bucket),
-            data_name: Some(data),
+            data_name: Some(data_name),
             length: 0,
             checksums: s3s::dto::Checksum::default(),
             md5: vec![],
         };
-        let mut file = tokio::fs::File::from_std(file);
-        let mut checksums = new_checksums();
-        let mut md5 = Md5::new();
+        let mut async_file = tokio::fs::File::from_std(file);
+        let mut checksum_hasher = new_checksum_hasher();
+        let mut md5_hasher = Md5::new();
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| s3_error!(IncompleteBody, "{error}"))?;
-            let Ok(bytes) = frame.into_data() else { continue };
-            upload.length = upload.length.saturating_add(bytes.len() as u64);
+            let Ok(part) = frame.into_data() else { continue };
+            upload.length += part.len() as u64;
             if upload.length > MAX_BLOB_BYTES {
                 return Err(s3_error!(EntityTooLarge));
             }
-            checksums.update(&bytes);
-            md5.update(&bytes);
-            file.write_all(&bytes).await.map_err(to_s3_error)?;
+            checksum_hasher.update(&part);
+            md5_hasher.update(&part);
+            async_file.write_all(&part).await.map_err(to_s3_error)?;
         }
-        file.sync_all().await.map_err(to_s3_error)?;
-        upload.checksums = checksums.finalize();
-        upload.md5 = md5.finalize().as_ref().to_vec();
+        async_file.sync_all().await.map_err(to_s3_error)?;
+        upload.checksums = checksum_hasher.finalize();
+        upload.md5 = md5_hasher.finalize().as_ref().to_vec();
         Ok(upload)
     }
 
@@ -76,23 +77,24 @@ impl Upload {
         trailers: Option<&TrailingHeaders>,
     ) -> S3Result<()> {
         let trailers = trailers.and_then(TrailingHeaders::take).unwrap_or_default();
-        let sent = [
+        for (algorithm, header_checksum, computed_checksum) in [
             ("sha256", &input.checksum_sha256, &self.checksums.checksum_sha256),
             ("sha1", &input.checksum_sha1, &self.checksums.checksum_sha1),
             ("crc32", &input.checksum_crc32, &self.checksums.checksum_crc32),
             ("crc32c", &input.checksum_crc32c, &self.checksums.checksum_crc32c),
             ("crc64nvme", &input.checksum_crc64nvme, &self.checksums.checksum_crc64nvme),
-        ];
-        for (name, header, found) in sent {
-            let trailer = trailers.get(format!("x-amz-checksum-{name}"));
-            let trailer = trailer.and_then(|value| value.to_str().ok());
-            let mut expected = header.as_deref().into_iter().chain(trailer);
-            if expected.any(|expected| Some(expected) != found.as_deref()) {
-                return Err(s3_error!(BadDigest, "The {name} you specified did not match"));
+        ] {
+            let trailer = trailers.get(format!("x-amz-checksum-{algorithm}"));
+            let trailer_checksum = trailer.and_then(|value| value.to_str().ok());
+            for sent_checksum in [header_checksum.as_deref(), trailer_checksum] {
+                if sent_checksum.is_some() && sent_checksum != computed_checksum.as_deref() {
+                    let message = format!("The {algorithm} you specified did not match");
+                    return Err(s3_error!(BadDigest, "{message}"));
+                }
             }
         }
-        let md5 = STANDARD.encode(&self.md5);
-        if input.content_md5.as_ref().is_some_and(|expected| *expected != md5) {
+        let computed_md5 = STANDARD.encode(&self.md5);
+        if input.content_md5.as_ref().is_some_and(|sent_md5| *sent_md5 != computed_md5) {
             return Err(s3_error!(BadDigest, "The Content-MD5 you specified did not match"));
         }
         Ok(())
@@ -104,7 +106,7 @@ impl Upload {
     }
 
     /// Returns the data file's name and disables its deletion on drop.
-    pub(super) fn into_data(mut self) -> String {
+    pub(super) fn into_data_name(mut self) -> String {
         self.data_name.take().unwrap_or_default()
     }
 }
@@ -118,15 +120,15 @@ impl Drop for Upload {
 }
 
 /// Checks the object length announced by the client. S3 requires a content length.
-fn check_length(length: Option<i64>) -> S3Result<()> {
-    match length.map(u64::try_from) {
+fn check_length(content_length: Option<i64>) -> S3Result<()> {
+    match content_length.map(u64::try_from) {
         Some(Ok(0..=MAX_BLOB_BYTES)) => Ok(()),
         Some(_) => Err(s3_error!(EntityTooLarge)),
         None => Err(s3_error!(MissingContentLength)),
     }
 }
 
-fn new_checksums() -> ChecksumHasher {
+fn new_checksum_hasher() -> ChecksumHasher {
     ChecksumHasher {
         crc32: Some(Crc32::new()),
         crc32c: Some(Crc32c::new()),

@@ -1,5 +1,6 @@
 //! Lists object versions. Each object has exactly one version, with a unique id.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use s3s::dto::{
@@ -31,18 +32,20 @@ pub(super) fn list_page(
     }
     let prefix = input.prefix.clone().unwrap_or_default();
     let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
-    let limit = usize::try_from(max_keys).unwrap_or_default();
-    let (mut records, mut is_truncated): (Vec<Arc<Record>>, bool) = (Vec::new(), false);
+    let max_records = usize::try_from(max_keys).unwrap_or_default();
+    let mut records: Vec<Arc<Record>> = Vec::new();
+    let mut is_truncated = false;
     // Start after the marker's key, because each key has only one version.
     bucket.scan_prefix(&prefix, input.key_marker.as_deref(), |record| {
-        if records.len() >= limit {
-            is_truncated = limit > 0;
-            return false;
+        if records.len() >= max_records {
+            // S3 reports an empty page as complete if the client asked for no keys.
+            is_truncated = max_records > 0;
+            return ControlFlow::Break(());
         }
         records.push(Arc::clone(record));
-        true
+        ControlFlow::Continue(())
     });
-    let last = if is_truncated { records.last() } else { None };
+    let marker_record = if is_truncated { records.last() } else { None };
     Ok(ListObjectVersionsOutput {
         name: Some(input.bucket),
         prefix: input.prefix,
@@ -50,15 +53,15 @@ pub(super) fn list_page(
         version_id_marker: input.version_id_marker,
         max_keys: Some(max_keys),
         is_truncated: Some(is_truncated),
-        next_key_marker: last.map(|record| record.key.clone()),
-        next_version_id_marker: last.map(|record| version_id(record)),
+        next_key_marker: marker_record.map(|record| record.key.clone()),
+        next_version_id_marker: marker_record.map(|record| version_id(record)),
         versions: Some(records.iter().map(|record| to_object_version(record)).collect()),
         ..ListObjectVersionsOutput::default()
     })
 }
 
 fn to_object_version(record: &Record) -> ObjectVersion {
-    let class = ObjectVersionStorageClass::STANDARD;
+    let storage_class = ObjectVersionStorageClass::STANDARD;
     ObjectVersion {
         key: Some(record.key.clone()),
         version_id: Some(version_id(record)),
@@ -66,7 +69,7 @@ fn to_object_version(record: &Record) -> ObjectVersion {
         size: Some(record.signed_length()),
         last_modified: Some(record.modified()),
         e_tag: Some(ETag::Strong(record.etag.clone())),
-        storage_class: Some(ObjectVersionStorageClass::from_static(class)),
+        storage_class: Some(ObjectVersionStorageClass::from_static(storage_class)),
         ..ObjectVersion::default()
     }
 }

@@ -31,10 +31,12 @@ const SERVICE: Service = Service {
 pub(crate) fn open(path: &Path) -> Result<Database, LocalError> {
     let damaged = |why: String| LocalError::Damaged { path: path.to_owned(), why };
     if path.exists() {
-        check_integrity(path).map_err(|error| damaged(error.to_string()))??;
+        check_integrity(path)?;
     }
-    let text = path.to_str().ok_or_else(|| damaged("its path is not UTF-8".to_owned()))?;
-    let database = Database::new(text).map_err(|error| damaged(error.to_string()))?;
+    let Some(utf8_path) = path.to_str() else {
+        return Err(damaged("its path is not UTF-8".to_owned()));
+    };
+    let database = Database::new(utf8_path).map_err(|error| damaged(error.to_string()))?;
     index_streams(path).map_err(|error| damaged(error.to_string()))?;
     Ok(database)
 }
@@ -49,14 +51,18 @@ fn index_streams(path: &Path) -> rusqlite::Result<()> {
 }
 
 /// Runs SQLite's integrity check; otherwise a damaged page would be detected only when it is read.
-pub(crate) fn check_integrity(path: &Path) -> rusqlite::Result<Result<(), LocalError>> {
-    let connection = rusqlite::Connection::open(path)?;
-    let result: String =
-        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?;
-    if result == "ok" {
-        return Ok(Ok(()));
+pub(crate) fn check_integrity(path: &Path) -> Result<(), LocalError> {
+    let damaged = |why: String| LocalError::Damaged { path: path.to_owned(), why };
+    let report = integrity_report(path).map_err(|error| damaged(error.to_string()))?;
+    if report != "ok" {
+        return Err(damaged(report));
     }
-    Ok(Err(LocalError::Damaged { path: path.to_owned(), why: result }))
+    Ok(())
+}
+
+fn integrity_report(path: &Path) -> rusqlite::Result<String> {
+    let connection = rusqlite::Connection::open(path)?;
+    connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
 }
 
 /// Serves the database on a free port until the returned server is dropped.
@@ -64,8 +70,8 @@ pub(crate) async fn start(
     database: Database,
     roles: Arc<Roles>,
 ) -> Result<ServerThread, LocalError> {
-    let answer = async move |headers: HeaderMap, body: Bytes| {
+    let respond = async move |headers: HeaderMap, body: Bytes| {
         requests::handle_request(&database, &headers, &body)
     };
-    serve_guarded("the local DynamoDB", SERVICE, roles, Router::new().fallback(answer)).await
+    serve_guarded("the local DynamoDB", SERVICE, roles, Router::new().fallback(respond)).await
 }

@@ -7,54 +7,58 @@ use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::aws_json::{error, operation, reply};
+use crate::aws_json::{error_response, json_response, operation};
 use crate::roles::tables::VERSION;
 
-type Reply = Result<Vec<u8>, DynoxideError>;
+type OperationResult = Result<Vec<u8>, DynoxideError>;
 
 /// Performs the requested operation. Blocks the thread until the disk has synced.
 pub(super) fn handle_request(database: &Database, headers: &HeaderMap, body: &Bytes) -> Response {
     let operation = operation(headers, VERSION);
-    match perform(database, operation, body) {
-        Some(Ok(json)) => reply(StatusCode::OK, json),
+    match perform_operation(database, operation, body) {
+        Some(Ok(json)) => json_response(StatusCode::OK, json),
         Some(Err(error)) => {
-            let status = StatusCode::from_u16(error.status_code());
-            reply(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), error.to_json().into_bytes())
+            let status = StatusCode::from_u16(error.status_code())
+                .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            json_response(status, error.to_json().into_bytes())
         }
         None => {
-            let why = format!("the local stack does not support {operation:?}");
-            error(StatusCode::BAD_REQUEST, "UnknownOperationException", &why)
+            let message = format!("the local stack does not support {operation:?}");
+            error_response(StatusCode::BAD_REQUEST, "UnknownOperationException", &message)
         }
     }
 }
 
 /// Performs an item operation or describes tables. Returns `None` for all other operations, because
 /// only the template may create, change or delete tables.
-fn perform(database: &Database, operation: &str, body: &[u8]) -> Option<Reply> {
-    Some(match operation {
-        "BatchGetItem" => perform_parsed(body, |request| database.batch_get_item(request)),
-        "BatchWriteItem" => perform_parsed(body, |request| database.batch_write_item(request)),
-        "DeleteItem" => perform_parsed(body, |request| database.delete_item(request)),
-        "DescribeTable" => perform_parsed(body, |request| database.describe_table(request)),
-        "GetItem" => perform_parsed(body, |request| database.get_item(request)),
-        "ListTables" => perform_parsed(body, |request| database.list_tables(request)),
-        "PutItem" => perform_parsed(body, |request| database.put_item(request)),
-        "Query" => perform_parsed(body, |request| database.query(request)),
-        "Scan" => perform_parsed(body, |request| database.scan(request)),
-        "TransactGetItems" => perform_parsed(body, |request| database.transact_get_items(request)),
-        "TransactWriteItems" => {
-            perform_parsed(body, |request| database.transact_write_items(request))
+fn perform_operation(database: &Database, operation: &str, body: &[u8]) -> Option<OperationResult> {
+    let result = match operation {
+        "BatchGetItem" => parse_and_perform(body, |request| database.batch_get_item(request)),
+        "BatchWriteItem" => parse_and_perform(body, |request| database.batch_write_item(request)),
+        "DeleteItem" => parse_and_perform(body, |request| database.delete_item(request)),
+        "DescribeTable" => parse_and_perform(body, |request| database.describe_table(request)),
+        "GetItem" => parse_and_perform(body, |request| database.get_item(request)),
+        "ListTables" => parse_and_perform(body, |request| database.list_tables(request)),
+        "PutItem" => parse_and_perform(body, |request| database.put_item(request)),
+        "Query" => parse_and_perform(body, |request| database.query(request)),
+        "Scan" => parse_and_perform(body, |request| database.scan(request)),
+        "TransactGetItems" => {
+            parse_and_perform(body, |request| database.transact_get_items(request))
         }
-        "UpdateItem" => perform_parsed(body, |request| database.update_item(request)),
+        "TransactWriteItems" => {
+            parse_and_perform(body, |request| database.transact_write_items(request))
+        }
+        "UpdateItem" => parse_and_perform(body, |request| database.update_item(request)),
         _ => return None,
-    })
+    };
+    Some(result)
 }
 
 /// Parses the request, performs the operation and serializes the response.
-fn perform_parsed<Q: DeserializeOwned, R: Serialize>(
+fn parse_and_perform<Q: DeserializeOwned, R: Serialize>(
     body: &[u8],
     operation: impl FnOnce(Q) -> Result<R, DynoxideError>,
-) -> Reply {
+) -> OperationResult {
     let request = serde_json::from_slice(body).map_err(|error| from_json_error(&error))?;
     let response = operation(request)?;
     serde_json::to_vec(&response)
@@ -65,16 +69,16 @@ fn perform_parsed<Q: DeserializeOwned, R: Serialize>(
 /// not fit the operation becomes a validation error. dynoxide's messages start with the error type,
 /// such as `VALIDATION:`.
 fn from_json_error(error: &serde_json::Error) -> DynoxideError {
-    let text = error.to_string();
-    match text.split_once(':') {
+    let full_message = error.to_string();
+    match full_message.split_once(':') {
         Some((kind, message)) if kind.starts_with("SERIALIZATION") => {
             DynoxideError::SerializationException(message.to_owned())
         }
         Some((kind, message)) if kind.starts_with("VALIDATION") => {
             DynoxideError::ValidationException(message.to_owned())
         }
-        _ if error.is_data() => DynoxideError::ValidationException(text),
-        _ => DynoxideError::SerializationException(text),
+        _ if error.is_data() => DynoxideError::ValidationException(full_message),
+        _ => DynoxideError::SerializationException(full_message),
     }
 }
 

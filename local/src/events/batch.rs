@@ -31,6 +31,12 @@ pub(super) struct Batch {
     pub(super) invocations: u32,
 }
 
+impl Batch {
+    fn not_invoked(records: Vec<Record>) -> Self {
+        Self { records, invocations: 0 }
+    }
+}
+
 /// Outcome of an invocation for its batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BatchOutcome {
@@ -66,57 +72,62 @@ pub(super) struct PendingRecords {
     rules: Rules,
     batches: VecDeque<Batch>,
     /// Sequence number of the last processed record.
-    processed: Option<String>,
+    last_processed: Option<String>,
     /// Sequence number of the last record read, including filtered records.
-    read_to: String,
+    last_read: String,
 }
 
 impl PendingRecords {
-    /// Divides the records that passed the filters into batches. `read_to` is the sequence number
+    /// Divides the records that passed the filters into batches. `last_read` is the sequence number
     /// of the last record read.
-    pub(super) fn new(records: Vec<Record>, read_to: String, rules: Rules) -> Self {
+    pub(super) fn new(records: Vec<Record>, last_read: String, rules: Rules) -> Self {
         let mut batches = VecDeque::new();
-        let mut records = records.into_iter().peekable();
-        while records.peek().is_some() {
-            let records = records.by_ref().take(rules.batch_size).collect();
-            batches.push_back(Batch { records, invocations: 0 });
+        let mut unbatched_records = records;
+        while unbatched_records.len() > rules.batch_size {
+            let later_records = unbatched_records.split_off(rules.batch_size);
+            batches.push_back(Batch::not_invoked(unbatched_records));
+            unbatched_records = later_records;
         }
-        Self { rules, batches, processed: None, read_to }
+        if !unbatched_records.is_empty() {
+            batches.push_back(Batch::not_invoked(unbatched_records));
+        }
+        Self { rules, batches, last_processed: None, last_read }
     }
 
     /// Returns the next batch.
-    pub(super) fn first(&self) -> Option<&Batch> {
+    pub(super) fn first_batch(&self) -> Option<&Batch> {
         self.batches.front()
     }
 
     /// Returns the sequence number up to which the shard was processed, or `None` if no record was
     /// processed yet.
     pub(super) fn position(&self) -> Option<&str> {
-        if self.batches.is_empty() { Some(&self.read_to) } else { self.processed.as_deref() }
+        if self.batches.is_empty() { Some(&self.last_read) } else { self.last_processed.as_deref() }
     }
 
     /// Moves expired records at the front into a separate first batch. Returns `true` if there are
     /// any, in which case the caller must discard the first batch.
     pub(super) fn split_expired(&mut self, now_ms: u64) -> bool {
-        let Some(max_age_ms) = self.rules.record_age_ms else { return false };
-        let Some(first) = self.batches.front_mut() else { return false };
+        let Some(max_age_ms) = self.rules.max_record_age_ms else { return false };
+        let Some(first_batch) = self.batches.front_mut() else { return false };
         let is_expired = |record: &Record| now_ms.saturating_sub(record.created_ms) > max_age_ms;
-        let expired = first.records.iter().take_while(|record| is_expired(record)).count();
-        if expired == 0 {
+        let expired_count =
+            first_batch.records.iter().take_while(|record| is_expired(record)).count();
+        if expired_count == 0 {
             return false;
         }
-        let rest = first.records.split_off(expired);
-        if !rest.is_empty() {
-            self.batches.insert(1, Batch { records: rest, invocations: 0 });
+        let current_records = first_batch.records.split_off(expired_count);
+        if !current_records.is_empty() {
+            self.batches.insert(1, Batch::not_invoked(current_records));
         }
         true
     }
 
     /// Removes the first batch after it was processed or discarded.
-    pub(super) fn finish_first(&mut self) {
-        let Some(mut batch) = self.batches.pop_front() else { return };
-        if let Some(last) = batch.records.pop() {
-            self.processed = Some(last.sequence_number);
+    pub(super) fn finish_first_batch(&mut self) {
+        if let Some(batch) = self.batches.pop_front() {
+            let record_count = batch.records.len();
+            self.finish_records(batch, record_count);
         }
     }
 
@@ -124,43 +135,51 @@ impl PendingRecords {
     pub(super) fn apply_outcome(&mut self, outcome: &BatchOutcome) -> AfterInvocation {
         let Some(mut batch) = self.batches.pop_front() else { return AfterInvocation::Continue };
         batch.invocations = batch.invocations.saturating_add(1);
-        let reported = match outcome {
+        let processed_count = match outcome {
             BatchOutcome::Done => Some(batch.records.len()),
             BatchOutcome::Failed => None,
             // Treat an unknown sequence number as a failure without a report.
-            BatchOutcome::FailedFrom(number) => {
-                batch.records.iter().position(|record| record.sequence_number == *number)
+            BatchOutcome::FailedFrom(failed_number) => {
+                batch.records.iter().position(|record| record.sequence_number == *failed_number)
             }
         };
-        let rest = batch.records.split_off(reported.unwrap_or(0));
-        if let Some(last) = batch.records.pop() {
-            self.processed = Some(last.sequence_number);
-            if !rest.is_empty() {
-                self.batches.push_front(Batch { records: rest, invocations: 0 });
+        match processed_count {
+            // Like Lambda, do not split a batch whose first record was reported.
+            Some(0) => self.retry_or_give_up(batch),
+            Some(processed_count) => {
+                self.finish_records(batch, processed_count);
+                AfterInvocation::Continue
             }
-            return AfterInvocation::Continue;
+            None if self.rules.bisect && batch.records.len() > 1 => {
+                self.split_in_halves(batch);
+                AfterInvocation::Continue
+            }
+            None => self.retry_or_give_up(batch),
         }
-        batch.records = rest;
-        // Like Lambda, do not split a batch whose first record was reported.
-        let can_split = self.rules.bisect && reported.is_none() && batch.records.len() > 1;
-        if can_split {
-            self.split(batch);
-            return AfterInvocation::Continue;
-        }
-        self.retry_or_give_up(batch)
     }
 
-    fn split(&mut self, mut batch: Batch) {
-        let second = batch.records.split_off(batch.records.len() / 2);
-        self.batches.push_front(Batch { records: second, invocations: 0 });
-        self.batches.push_front(Batch { records: batch.records, invocations: 0 });
+    /// Removes the first records of a batch, and puts a batch with the others at the front.
+    fn finish_records(&mut self, mut batch: Batch, finished_count: usize) {
+        let remaining_records = batch.records.split_off(finished_count);
+        if let Some(last_record) = batch.records.pop() {
+            self.last_processed = Some(last_record.sequence_number);
+        }
+        if !remaining_records.is_empty() {
+            self.batches.push_front(Batch::not_invoked(remaining_records));
+        }
+    }
+
+    fn split_in_halves(&mut self, mut batch: Batch) {
+        let second_half = batch.records.split_off(batch.records.len() / 2);
+        self.batches.push_front(Batch::not_invoked(second_half));
+        self.batches.push_front(Batch::not_invoked(batch.records));
     }
 
     fn retry_or_give_up(&mut self, batch: Batch) -> AfterInvocation {
         let invocations = batch.invocations;
         self.batches.push_front(batch);
-        match self.rules.retries {
-            Some(retries) if invocations > retries => AfterInvocation::GiveUp,
+        match self.rules.max_retries {
+            Some(max_retries) if invocations > max_retries => AfterInvocation::GiveUp,
             _ => AfterInvocation::Retry(invocations),
         }
     }
@@ -174,8 +193,8 @@ mod tests {
         batch_size: 8,
         bisect: true,
         reports_failures: true,
-        retries: Some(2),
-        record_age_ms: Some(1_000),
+        max_retries: Some(2),
+        max_record_age_ms: Some(1_000),
     };
 
     fn records(numbers: std::ops::Range<u64>) -> Vec<Record> {
@@ -198,7 +217,7 @@ mod tests {
         outcome: impl Fn(&[&str]) -> BatchOutcome,
     ) -> (Vec<Vec<String>>, Vec<String>) {
         let (mut invocations, mut given_up) = (vec![], vec![]);
-        while let Some(batch) = pending.first() {
+        while let Some(batch) = pending.first_batch() {
             let batch = numbers(batch);
             let owned = || batch.iter().map(|number| (*number).to_owned());
             invocations.push(owned().collect());
@@ -206,7 +225,7 @@ mod tests {
             let (outcome, batch) = (outcome(&batch), owned().collect::<Vec<_>>());
             if pending.apply_outcome(&outcome) == AfterInvocation::GiveUp {
                 given_up.extend(batch);
-                pending.finish_first();
+                pending.finish_first_batch();
             }
         }
         (invocations, given_up)
@@ -225,7 +244,7 @@ mod tests {
     #[test]
     fn a_read_without_matching_records_needs_no_invocation() {
         let pending = PendingRecords::new(vec![], "99".to_owned(), RULES);
-        assert_eq!((pending.first(), pending.position()), (None, Some("99")));
+        assert_eq!((pending.first_batch(), pending.position()), (None, Some("99")));
     }
 
     #[test]
@@ -246,7 +265,7 @@ mod tests {
         let after = pending.apply_outcome(&BatchOutcome::FailedFrom("5".to_owned()));
         assert_eq!(after, AfterInvocation::Continue);
         assert_eq!(pending.position(), Some("4"));
-        assert_eq!(numbers(pending.first().unwrap()), ["5", "6", "7"]);
+        assert_eq!(numbers(pending.first_batch().unwrap()), ["5", "6", "7"]);
         let (invocations, given_up) = run(&mut pending, |batch| {
             let bad = batch.iter().find(|number| **number == "5");
             bad.map_or(BatchOutcome::Done, |number| BatchOutcome::FailedFrom((*number).to_owned()))
@@ -262,7 +281,7 @@ mod tests {
             let mut pending = PendingRecords::new(records(0..2), "1".to_owned(), RULES);
             let _ = pending.apply_outcome(&BatchOutcome::FailedFrom(number.to_owned()));
             assert_eq!(pending.position(), None);
-            assert_eq!(numbers(pending.first().unwrap()), ["0"]);
+            assert_eq!(numbers(pending.first_batch().unwrap()), ["0"]);
         }
     }
 
@@ -274,10 +293,10 @@ mod tests {
         {
             assert_eq!(pending.apply_outcome(&BatchOutcome::Failed), after);
         }
-        assert_eq!(pending.first().unwrap().records.len(), 3);
-        pending.finish_first();
+        assert_eq!(pending.first_batch().unwrap().records.len(), 3);
+        pending.finish_first_batch();
         assert_eq!(pending.position(), Some("2"));
-        let endless = Rules { retries: None, bisect: false, ..RULES };
+        let endless = Rules { max_retries: None, bisect: false, ..RULES };
         let mut pending = PendingRecords::new(records(0..1), "0".to_owned(), endless);
         for invocations in 1..50 {
             let after = pending.apply_outcome(&BatchOutcome::Failed);
@@ -290,11 +309,11 @@ mod tests {
         let mut pending = PendingRecords::new(records(0..4), "3".to_owned(), RULES);
         assert!(!pending.split_expired(1_000), "the first has exactly the maximum age");
         assert!(pending.split_expired(1_002));
-        assert_eq!(numbers(pending.first().unwrap()), ["0", "1"]);
-        pending.finish_first();
+        assert_eq!(numbers(pending.first_batch().unwrap()), ["0", "1"]);
+        pending.finish_first_batch();
         assert_eq!(pending.position(), Some("1"));
-        assert_eq!(numbers(pending.first().unwrap()), ["2", "3"]);
-        let unlimited = Rules { record_age_ms: None, ..RULES };
+        assert_eq!(numbers(pending.first_batch().unwrap()), ["2", "3"]);
+        let unlimited = Rules { max_record_age_ms: None, ..RULES };
         let mut pending = PendingRecords::new(records(0..1), "0".to_owned(), unlimited);
         assert!(!pending.split_expired(u64::MAX));
     }

@@ -9,31 +9,40 @@ use super::batch::{Batch, GiveUpReason, Record};
 use super::mapping::Mapping;
 use super::stream::Shard;
 
+/// Why a batch is discarded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct GiveUpCause {
+    pub(super) reason: GiveUpReason,
+    /// Whether the last invocation failed without a report.
+    pub(super) has_function_error: bool,
+}
+
 /// Builds the message for a batch discarded at `now_ms` (milliseconds since the Unix epoch).
 pub(super) fn build_dead_letter(
     mapping: &Mapping,
     shard: &Shard,
     batch: &Batch,
-    (reason, has_function_error): (GiveUpReason, bool),
+    cause: GiveUpCause,
     now_ms: u64,
 ) -> Value {
-    let (first, last) = (batch.records.first(), batch.records.last());
+    let first_record = batch.records.first();
+    let last_record = batch.records.last();
     let now = humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(now_ms));
     let mut message = json!({
         "requestContext": {
             "requestId": uuid::Uuid::new_v4().to_string(),
             "functionArn": mapping.function_arn,
-            "condition": reason.name(),
+            "condition": cause.reason.name(),
             "approximateInvokeCount": batch.invocations,
         },
         "version": "1.0",
         "timestamp": now.to_string(),
         "DDBStreamBatchInfo": {
             "shardId": shard.id,
-            "startSequenceNumber": sequence_number(first),
-            "endSequenceNumber": sequence_number(last),
-            "approximateArrivalOfFirstRecord": format_arrival(first),
-            "approximateArrivalOfLastRecord": format_arrival(last),
+            "startSequenceNumber": sequence_number(first_record),
+            "endSequenceNumber": sequence_number(last_record),
+            "approximateArrivalOfFirstRecord": format_arrival(first_record),
+            "approximateArrivalOfLastRecord": format_arrival(last_record),
             "batchSize": batch.records.len(),
             "streamArn": shard.stream_arn,
         },
@@ -41,13 +50,14 @@ pub(super) fn build_dead_letter(
     if batch.invocations > 0
         && let Some(fields) = message.as_object_mut()
     {
-        let function_error = if has_function_error { json!("Unhandled") } else { Value::Null };
-        let response = json!({
+        let function_error =
+            if cause.has_function_error { json!("Unhandled") } else { Value::Null };
+        let response_context = json!({
             "statusCode": 200,
             "executedVersion": "$LATEST",
             "functionError": function_error,
         });
-        fields.insert("responseContext".to_owned(), response);
+        fields.insert("responseContext".to_owned(), response_context);
     }
     message
 }

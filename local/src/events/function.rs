@@ -52,8 +52,8 @@ impl EventFunction for SnapshotFunction {
     async fn invoke(&self, event: Value) -> Result<Value, String> {
         let event: QueueEvent = serde_json::from_value(event).map_err(|error| error.to_string())?;
         let deadline_ms = deadline_ms(&self.clock, self.timeout);
-        let response = self.handler.handle(event, deadline_ms).await;
-        let response = response.map_err(|error| error.to_string())?;
+        let response =
+            self.handler.handle(event, deadline_ms).await.map_err(|error| error.to_string())?;
         serde_json::to_value(response).map_err(|error| error.to_string())
     }
 }
@@ -70,8 +70,8 @@ impl EventFunction for WebhookFunction {
     async fn invoke(&self, event: Value) -> Result<Value, String> {
         let event: Event = serde_json::from_value(event).map_err(|error| error.to_string())?;
         let deadline_ms = deadline_ms(&self.clock, self.timeout);
-        let handled = self.handler.handle(event, deadline_ms).await;
-        handled.map(|()| Value::Null).map_err(|error| error.to_string())
+        self.handler.handle(event, deadline_ms).await.map_err(|error| error.to_string())?;
+        Ok(Value::Null)
     }
 }
 
@@ -90,13 +90,15 @@ pub(super) async fn invoke_with_timeout(
     let function = Arc::clone(function);
     // Run the function in a separate task, so that a panic ends only that task. Dropping the task
     // set aborts the task.
-    let mut task = JoinSet::new();
-    task.spawn(async move { function.invoke(event).await });
-    match tokio::time::timeout(timeout, task.join_next()).await {
-        Ok(Some(Ok(response))) => response,
-        Ok(Some(Err(error))) => Err(format!("the function ended without a response: {error}")),
-        Ok(None) => Err("the function was not invoked".to_owned()),
-        Err(_) => Err(format!("the function timed out after {} s", timeout.as_secs())),
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move { function.invoke(event).await });
+    let Ok(ended_task) = tokio::time::timeout(timeout, tasks.join_next()).await else {
+        return Err(format!("the function timed out after {} s", timeout.as_secs()));
+    };
+    match ended_task {
+        Some(Ok(response)) => response,
+        Some(Err(error)) => Err(format!("the function ended without a response: {error}")),
+        None => Err("the function was not invoked".to_owned()),
     }
 }
 
@@ -115,15 +117,21 @@ pub(super) fn read_batch_outcome(
         Some(Value::Array(failures)) => failures,
         Some(_) => return BatchOutcome::Failed,
     };
-    let numbers: Option<Vec<&str>> = failures
-        .iter()
-        .map(|failure| failure.get("itemIdentifier")?.as_str().filter(|number| !number.is_empty()))
-        .collect();
-    let Some(numbers) = numbers else { return BatchOutcome::Failed };
+    let mut failed_numbers = Vec::new();
+    for failure in failures {
+        match failure.get("itemIdentifier").and_then(Value::as_str) {
+            Some(sequence_number) if !sequence_number.is_empty() => {
+                failed_numbers.push(sequence_number);
+            }
+            _ => return BatchOutcome::Failed,
+        }
+    }
     // Compare sequence numbers numerically: the shorter string is the lower number.
-    match numbers.into_iter().min_by_key(|number| (number.len(), *number)) {
+    let first_failed_number =
+        failed_numbers.into_iter().min_by_key(|number| (number.len(), *number));
+    match first_failed_number {
         None => BatchOutcome::Done,
-        Some(first) => BatchOutcome::FailedFrom(first.to_owned()),
+        Some(first_failed_number) => BatchOutcome::FailedFrom(first_failed_number.to_owned()),
     }
 }
 

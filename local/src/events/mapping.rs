@@ -16,7 +16,9 @@ const QUEUE: &str = "AWS::SQS::Queue";
 const DEFAULT_BATCH_SIZE: u64 = 100;
 const DEFAULT_TIMEOUT_S: u64 = 3;
 /// Maximum batch size: the number of records that DynamoDB returns per read.
-const BATCH_SIZE_MAX: u64 = 1_000;
+const MAX_BATCH_SIZE: u64 = 1_000;
+/// Property value without a limit.
+const UNLIMITED: i64 = -1;
 
 /// A mapping from a table's change stream to a function.
 #[derive(Debug, Clone)]
@@ -24,17 +26,17 @@ pub(crate) struct Mapping {
     /// Logical id of the mapping, under which its position is persisted.
     pub(crate) id: String,
     /// Physical table name.
-    pub(crate) table: String,
+    pub(crate) table_name: String,
     /// Change stream ARN, as used in policies.
     pub(crate) stream_arn: String,
     /// Logical id of the function.
-    pub(crate) function: String,
+    pub(crate) function_id: String,
     /// ARN of the function.
     pub(crate) function_arn: String,
     /// Timeout of an invocation.
     pub(crate) timeout: Duration,
     /// Logical id of the dead letter queue.
-    pub(crate) dead_letters: Option<String>,
+    pub(crate) dead_letter_queue_id: Option<String>,
     pub(crate) filters: Filters,
     pub(crate) rules: Rules,
 }
@@ -49,22 +51,22 @@ pub(crate) struct Rules {
     /// Whether the function's response reports failed records.
     pub(crate) reports_failures: bool,
     /// Maximum number of retries per batch. `None` means unlimited.
-    pub(crate) retries: Option<u32>,
+    pub(crate) max_retries: Option<u32>,
     /// Maximum record age in milliseconds. `None` means unlimited.
-    pub(crate) record_age_ms: Option<u64>,
+    pub(crate) max_record_age_ms: Option<u64>,
 }
 
 /// Reads the properties of an event source mapping.
 pub(super) struct PropertyReader<'a> {
     pub(super) template: &'a Template,
-    pub(super) id: &'a str,
+    pub(super) mapping_id: &'a str,
     pub(super) properties: &'a Map<String, Value>,
 }
 
 /// Returns a function's timeout.
-pub(crate) fn timeout_of(template: &Template, function: &str) -> Duration {
+pub(crate) fn read_timeout(template: &Template, function_id: &str) -> Duration {
     let timeout =
-        template.resource(function).and_then(|function| function.properties.get("Timeout"));
+        template.resource(function_id).and_then(|function| function.properties.get("Timeout"));
     Duration::from_secs(timeout.and_then(Value::as_u64).unwrap_or(DEFAULT_TIMEOUT_S))
 }
 
@@ -73,34 +75,35 @@ impl Mapping {
     pub(crate) fn read(
         template: &Template,
         names: &Names<'_>,
-        id: &str,
+        mapping_id: &str,
         properties: &Map<String, Value>,
     ) -> Result<Self, LocalError> {
-        let reader = PropertyReader { template, id, properties };
-        let position = properties.get("StartingPosition").and_then(Value::as_str);
-        if position != Some("TRIM_HORIZON") {
-            return Err(reader.fault("StartingPosition must be TRIM_HORIZON"));
+        let reader = PropertyReader { template, mapping_id, properties };
+        let starting_position = properties.get("StartingPosition").and_then(Value::as_str);
+        if starting_position != Some("TRIM_HORIZON") {
+            return Err(reader.template_error("StartingPosition must be TRIM_HORIZON"));
         }
-        let table =
-            reader.resource_of_type("EventSourceArn", properties.get("EventSourceArn"), TABLE)?;
-        let function =
-            reader.resource_of_type("FunctionName", properties.get("FunctionName"), FUNCTION)?;
-        let on_failure = properties
+        let event_source = properties.get("EventSourceArn");
+        let table_id = reader.referenced_resource("EventSourceArn", event_source, TABLE)?;
+        let function_name = properties.get("FunctionName");
+        let function_id = reader.referenced_resource("FunctionName", function_name, FUNCTION)?;
+        let failure_destination = properties
             .get("DestinationConfig")
             .and_then(|config| config.get("OnFailure")?.get("Destination"));
-        let dead_letters = on_failure
-            .map(|arn| reader.resource_of_type("OnFailure", Some(arn), QUEUE))
-            .transpose()?;
+        let dead_letter_queue_id = match failure_destination {
+            Some(_) => Some(reader.referenced_resource("OnFailure", failure_destination, QUEUE)?),
+            None => None,
+        };
         let filters = Filters::parse(properties.get("FilterCriteria"))
-            .map_err(|source| LocalError::Filter { logical_id: id.to_owned(), source })?;
+            .map_err(|source| LocalError::Filter { logical_id: mapping_id.to_owned(), source })?;
         Ok(Self {
-            id: id.to_owned(),
-            table: names.physical_name(table),
-            stream_arn: names.stream_arn(table),
-            function: function.to_owned(),
-            function_arn: names.function_arn(function),
-            timeout: timeout_of(template, function),
-            dead_letters: dead_letters.map(str::to_owned),
+            id: mapping_id.to_owned(),
+            table_name: names.physical_name(table_id),
+            stream_arn: names.stream_arn(table_id),
+            function_id: function_id.to_owned(),
+            function_arn: names.function_arn(function_id),
+            timeout: read_timeout(template, function_id),
+            dead_letter_queue_id: dead_letter_queue_id.map(str::to_owned),
             filters,
             rules: reader.read_rules()?,
         })
@@ -108,60 +111,61 @@ impl Mapping {
 }
 
 impl<'a> PropertyReader<'a> {
-    pub(super) fn fault(&self, why: impl Into<String>) -> LocalError {
-        LocalError::Template { logical_id: self.id.to_owned(), why: why.into() }
+    pub(super) fn template_error(&self, reason: impl Into<String>) -> LocalError {
+        LocalError::Template { logical_id: self.mapping_id.to_owned(), why: reason.into() }
     }
 
     /// Returns the logical id that a property refers to. Errors if the resource does not have the
     /// given type.
-    pub(super) fn resource_of_type(
+    pub(super) fn referenced_resource(
         &self,
         property: &str,
         value: Option<&'a Value>,
         resource_type: &str,
     ) -> Result<&'a str, LocalError> {
-        let has_type = |id: &&str| {
-            self.template.resource(id).is_some_and(|found| found.resource_type == resource_type)
-        };
-        let id = value.and_then(referenced_id).filter(has_type);
-        id.ok_or_else(|| self.fault(format!("{property} names no {resource_type} of the template")))
+        if let Some(logical_id) = value.and_then(referenced_id)
+            && let Some(resource) = self.template.resource(logical_id)
+            && resource.resource_type == resource_type
+        {
+            return Ok(logical_id);
+        }
+        let reason = format!("{property} names no {resource_type} of the template");
+        Err(self.template_error(reason))
     }
 
     /// Reads a number. Returns `None` (unlimited) if the property is missing or −1.
-    pub(super) fn number(&self, property: &str) -> Result<Option<u64>, LocalError> {
-        match self.properties.get(property) {
-            None => Ok(None),
-            Some(value) if value.as_i64() == Some(-1) => Ok(None),
-            Some(value) => match value.as_u64() {
-                Some(number) => Ok(Some(number)),
-                None => Err(self.fault(format!("{property} is not a number"))),
-            },
+    pub(super) fn read_number(&self, property: &str) -> Result<Option<u64>, LocalError> {
+        let Some(value) = self.properties.get(property) else { return Ok(None) };
+        if value.as_i64() == Some(UNLIMITED) {
+            return Ok(None);
+        }
+        match value.as_u64() {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.template_error(format!("{property} is not a number"))),
         }
     }
 
     /// Returns whether the function's response reports the failed items.
     pub(super) fn reports_failures(&self) -> bool {
-        let types = self.properties.get("FunctionResponseTypes").and_then(Value::as_array);
-        types.is_some_and(|types| {
-            types.iter().any(|response_type| response_type == "ReportBatchItemFailures")
-        })
+        let response_types = self.properties.get("FunctionResponseTypes").and_then(Value::as_array);
+        response_types.is_some_and(|types| types.contains(&"ReportBatchItemFailures".into()))
     }
 
     fn read_rules(&self) -> Result<Rules, LocalError> {
-        let batch_size = self.number("BatchSize")?.unwrap_or(DEFAULT_BATCH_SIZE);
-        if !(1..=BATCH_SIZE_MAX).contains(&batch_size) {
-            return Err(
-                self.fault(format!("BatchSize is {batch_size}; it must be 1 to {BATCH_SIZE_MAX}"))
-            );
+        let batch_size = self.read_number("BatchSize")?.unwrap_or(DEFAULT_BATCH_SIZE);
+        if !(1..=MAX_BATCH_SIZE).contains(&batch_size) {
+            let reason = format!("BatchSize is {batch_size}; it must be 1 to {MAX_BATCH_SIZE}");
+            return Err(self.template_error(reason));
         }
-        let retries = self.number("MaximumRetryAttempts")?;
-        let record_age_s = self.number("MaximumRecordAgeInSeconds")?;
+        let max_retries = self.read_number("MaximumRetryAttempts")?;
+        let max_age_s = self.read_number("MaximumRecordAgeInSeconds")?;
+        let bisect = self.properties.get("BisectBatchOnFunctionError");
         Ok(Rules {
             batch_size: usize::try_from(batch_size).unwrap_or(usize::MAX),
-            bisect: self.properties.get("BisectBatchOnFunctionError") == Some(&Value::Bool(true)),
+            bisect: bisect == Some(&Value::Bool(true)),
             reports_failures: self.reports_failures(),
-            retries: retries.map(|retries| u32::try_from(retries).unwrap_or(u32::MAX)),
-            record_age_ms: record_age_s.map(|age_s| age_s.saturating_mul(1_000)),
+            max_retries: max_retries.map(|count| u32::try_from(count).unwrap_or(u32::MAX)),
+            max_record_age_ms: max_age_s.map(|age_s| age_s.saturating_mul(1_000)),
         })
     }
 }
@@ -184,16 +188,16 @@ mod tests {
     #[test]
     fn reads_the_mapping_of_the_template() {
         let mapping = read(|_| {}).unwrap();
-        assert_eq!(mapping.table, "cellar-EntryTable");
-        assert_eq!(mapping.function, "RelayFunction");
-        assert_eq!(mapping.dead_letters.as_deref(), Some("ChangeStreamDeadLetters"));
+        assert_eq!(mapping.table_name, "cellar-EntryTable");
+        assert_eq!(mapping.function_id, "RelayFunction");
+        assert_eq!(mapping.dead_letter_queue_id.as_deref(), Some("ChangeStreamDeadLetters"));
         assert_eq!(mapping.timeout, Duration::from_secs(60));
         let rules = Rules {
             batch_size: 100,
             bisect: true,
             reports_failures: true,
-            retries: Some(10),
-            record_age_ms: Some(12 * 3_600_000),
+            max_retries: Some(10),
+            max_record_age_ms: Some(12 * 3_600_000),
         };
         assert_eq!(mapping.rules, rules);
         let inserted = |letter: &str| json!({"eventName": "INSERT", "dynamodb": {"NewImage": {"T": {"S": letter}}}});
@@ -220,10 +224,10 @@ mod tests {
             batch_size: 100,
             bisect: false,
             reports_failures: false,
-            retries: None,
-            record_age_ms: None,
+            max_retries: None,
+            max_record_age_ms: None,
         };
-        assert_eq!((mapping.rules, mapping.dead_letters), (rules, None));
+        assert_eq!((mapping.rules, mapping.dead_letter_queue_id), (rules, None));
         assert!(mapping.filters.pass(&json!({})));
     }
 

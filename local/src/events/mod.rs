@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 
 pub(crate) use function::{EventFunction, SnapshotFunction, WebhookFunction};
 use mapping::Mapping;
-pub(crate) use mapping::timeout_of;
+pub(crate) use mapping::read_timeout;
 use poller::Poller;
 use queue_mapping::QueueMapping;
 use queue_poller::QueuePoller;
@@ -43,7 +43,7 @@ const SOURCE: &str = "AWS::Lambda::EventSourceMapping";
 pub(crate) struct EventSources {
     pollers: Vec<Poller>,
     queue_pollers: Vec<QueuePoller>,
-    written: watch::Sender<()>,
+    write_notifier: watch::Sender<()>,
 }
 
 /// Local stack components used by event sources.
@@ -58,15 +58,16 @@ pub(crate) struct SourceContext<'a> {
 impl SourceContext<'_> {
     /// Returns a mapping's dead letter queue. Like in Lambda, access to the queue is subject to the
     /// function's role.
-    fn dead_letters(
+    fn dead_letter_queue(
         &self,
         names: &Names<'_>,
         mapping: &Mapping,
     ) -> Result<Option<Arc<dyn Jobs>>, LocalError> {
-        let Some(id) = mapping.dead_letters.as_deref() else { return Ok(None) };
-        let Some(queue) = self.queues.get(id) else { return Ok(None) };
-        let (queue, url) = (Arc::clone(queue) as Arc<dyn Jobs>, names.queue_url(id));
-        queue_with_role(self.roles, &mapping.function, &url, queue).map(Some)
+        let Some(queue_id) = mapping.dead_letter_queue_id.as_deref() else { return Ok(None) };
+        let Some(queue) = self.queues.get(queue_id) else { return Ok(None) };
+        let jobs = Arc::clone(queue) as Arc<dyn Jobs>;
+        let queue_url = names.queue_url(queue_id);
+        queue_with_role(self.roles, &mapping.function_id, &queue_url, jobs).map(Some)
     }
 }
 
@@ -80,19 +81,20 @@ impl EventSources {
         context: &SourceContext<'_>,
         build_function: impl Fn(&str) -> Result<Option<Arc<dyn EventFunction>>, LocalError>,
     ) -> Result<Self, LocalError> {
-        let (written, _) = watch::channel(());
-        let mut sources = Self { pollers: Vec::new(), queue_pollers: Vec::new(), written };
-        for (id, resource) in template.resources() {
+        let (write_notifier, _) = watch::channel(());
+        let mut sources = Self { pollers: Vec::new(), queue_pollers: Vec::new(), write_notifier };
+        for (logical_id, resource) in template.resources() {
             if resource.resource_type != SOURCE {
                 continue;
             }
             if QueueMapping::is_queue_source(template, &resource.properties) {
-                let mapping = QueueMapping::read(template, names, id, &resource.properties)?;
-                let function = build_function(&mapping.function)?;
+                let mapping =
+                    QueueMapping::read(template, names, logical_id, &resource.properties)?;
+                let function = build_function(&mapping.function_id)?;
                 sources.add_queue_source(mapping, context, function)?;
             } else {
-                let mapping = Mapping::read(template, names, id, &resource.properties)?;
-                let function = build_function(&mapping.function)?;
+                let mapping = Mapping::read(template, names, logical_id, &resource.properties)?;
+                let function = build_function(&mapping.function_id)?;
                 sources.add_stream_source(&mapping, names, context, function)?;
             }
         }
@@ -105,10 +107,13 @@ impl EventSources {
         context: &SourceContext<'_>,
         function: Option<Arc<dyn EventFunction>>,
     ) -> Result<(), LocalError> {
-        context.roles.check_queue(&mapping.id, &mapping.function, &mapping.queue_arn)?;
-        if let (Some(queue), Some(function)) = (context.queues.get(&mapping.queue), function) {
-            let (queue, clock) = (Arc::clone(queue) as _, Arc::clone(context.clock));
-            self.queue_pollers.push(QueuePoller::new(mapping, queue, function, clock));
+        context.roles.check_queue(&mapping.id, &mapping.function_id, &mapping.queue_arn)?;
+        if let Some(queue) = context.queues.get(&mapping.queue_id)
+            && let Some(function) = function
+        {
+            let jobs = Arc::clone(queue) as Arc<dyn Jobs>;
+            let clock = Arc::clone(context.clock);
+            self.queue_pollers.push(QueuePoller::new(mapping, jobs, function, clock));
         }
         Ok(())
     }
@@ -120,19 +125,19 @@ impl EventSources {
         context: &SourceContext<'_>,
         function: Option<Arc<dyn EventFunction>>,
     ) -> Result<(), LocalError> {
-        context.roles.check_stream(&mapping.id, &mapping.function, &mapping.stream_arn)?;
-        let stream = TableStream::of_table(context.database, &mapping.table)
+        context.roles.check_stream(&mapping.id, &mapping.function_id, &mapping.stream_arn)?;
+        let stream = TableStream::of_table(context.database, &mapping.table_name)
             .map_err(|why| LocalError::Template { logical_id: mapping.id.clone(), why })?;
-        let dead_letters = context.dead_letters(names, mapping)?;
+        let dead_letter_queue = context.dead_letter_queue(names, mapping)?;
         let Some(function) = function else { return Ok(()) };
         // Use one poller per shard, because a shard's records are processed in order.
         for shard in stream.shards() {
             self.pollers.push(Poller::new(
                 mapping.clone(),
-                stream.shard(shard),
+                shard,
                 Arc::clone(context.store),
                 Arc::clone(&function),
-                dead_letters.clone(),
+                dead_letter_queue.clone(),
                 Arc::clone(context.clock),
             ));
         }
@@ -141,21 +146,21 @@ impl EventSources {
 
     /// Returns a sender that wakes the event sources after a possible write, so that they poll
     /// immediately.
-    pub(crate) fn written(&self) -> watch::Sender<()> {
-        self.written.clone()
+    pub(crate) fn write_notifier(&self) -> watch::Sender<()> {
+        self.write_notifier.clone()
     }
 
     /// Runs the event sources. After `stop` becomes true, each source ends between two invocations.
     /// Dropping the task set aborts the sources without losing records, because sources resume from
     /// their stored positions.
     pub(crate) fn run(self, stop: &watch::Receiver<bool>) -> JoinSet<()> {
-        let mut running = JoinSet::new();
+        let mut source_tasks = JoinSet::new();
         for poller in self.pollers {
-            running.spawn(poller.run(stop.clone(), self.written.subscribe()));
+            source_tasks.spawn(poller.run(stop.clone(), self.write_notifier.subscribe()));
         }
-        for poller in self.queue_pollers {
-            running.spawn(poller.run(stop.clone()));
+        for queue_poller in self.queue_pollers {
+            source_tasks.spawn(queue_poller.run(stop.clone()));
         }
-        running
+        source_tasks
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::batch::{AfterInvocation, BatchOutcome, GiveUpReason, PendingRecords};
-use super::dead_letter::build_dead_letter;
+use super::dead_letter::{GiveUpCause, build_dead_letter};
 use super::function::{self, EventFunction};
 use super::mapping::Mapping;
 use super::stream::Shard;
@@ -15,17 +15,17 @@ use crate::store::EventStore;
 
 /// Minimum and maximum poll interval while a shard has no new records. The interval doubles after
 /// each empty poll.
-const IDLE_MS: u64 = 100;
-const IDLE_MAX_MS: u64 = 2_000;
+const MIN_IDLE_MS: u64 = 100;
+const MAX_IDLE_MS: u64 = 2_000;
 /// Minimum and maximum backoff before a failed batch is retried. The backoff doubles after each
 /// attempt.
-const RETRY_MS: u64 = 100;
-const RETRY_MAX_MS: u64 = 30_000;
+const MIN_RETRY_MS: u64 = 100;
+const MAX_RETRY_MS: u64 = 30_000;
 /// Delay between a write and the poll it triggers, so that several writes trigger one poll.
-const GATHER_MS: u64 = 25;
+const WRITE_GATHER_MS: u64 = 25;
 /// Number of filtered records after which the position is persisted even if no record was
 /// processed.
-const SKIPPED_MAX: usize = 1_000;
+const MAX_SKIPPED_RECORDS: usize = 1_000;
 
 /// A shard and the event source that processes it.
 pub(super) struct Poller {
@@ -33,12 +33,13 @@ pub(super) struct Poller {
     shard: Shard,
     store: Arc<EventStore>,
     function: Arc<dyn EventFunction>,
-    dead_letters: Option<Arc<dyn Jobs>>,
+    dead_letter_queue: Option<Arc<dyn Jobs>>,
     clock: Arc<dyn Clock>,
     /// Position up to which the shard was processed. `None` until loaded.
     position: Option<Position>,
     pending: Option<PendingRecords>,
-    skipped: usize,
+    /// Number of filtered records since the position was last persisted.
+    skipped_count: usize,
 }
 
 /// A shard's processed sequence numbers. `None` if no record was processed yet.
@@ -73,7 +74,7 @@ impl std::fmt::Debug for Poller {
 /// Returns the backoff after `attempts` earlier attempts: `first_ms`, doubled with each attempt, up
 /// to `max_ms`.
 fn backoff_ms(first_ms: u64, attempts: u32, max_ms: u64) -> u64 {
-    first_ms.saturating_mul(1_u64.checked_shl(attempts).unwrap_or(u64::MAX)).min(max_ms)
+    first_ms.saturating_mul(2_u64.saturating_pow(attempts)).min(max_ms)
 }
 
 impl Poller {
@@ -82,11 +83,20 @@ impl Poller {
         shard: Shard,
         store: Arc<EventStore>,
         function: Arc<dyn EventFunction>,
-        dead_letters: Option<Arc<dyn Jobs>>,
+        dead_letter_queue: Option<Arc<dyn Jobs>>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let (position, pending, skipped) = (None, None, 0);
-        Self { mapping, shard, store, function, dead_letters, clock, position, pending, skipped }
+        Self {
+            mapping,
+            shard,
+            store,
+            function,
+            dead_letter_queue,
+            clock,
+            position: None,
+            pending: None,
+            skipped_count: 0,
+        }
     }
 
     /// Polls until `stop` becomes true.
@@ -95,34 +105,30 @@ impl Poller {
         mut stop: watch::Receiver<bool>,
         mut written: watch::Receiver<()>,
     ) {
-        let (mut idle_polls, mut faults) = (0, 0);
+        let mut idle_count = 0;
+        let mut failure_count = 0;
         while !*stop.borrow() {
-            let wait_ms = match self.step().await {
-                Ok(PollStep::Worked) => {
-                    (idle_polls, faults) = (0, 0);
-                    continue;
-                }
-                Ok(PollStep::Wait(wait_ms)) => {
-                    (idle_polls, faults) = (0, 0);
-                    wait_ms
-                }
-                Ok(PollStep::Idle) => {
-                    (idle_polls, faults) = (idle_polls + 1, 0);
-                    backoff_ms(IDLE_MS, idle_polls - 1, IDLE_MAX_MS)
-                }
+            let poll_result = self.step().await;
+            let is_idle = matches!(poll_result, Ok(PollStep::Idle));
+            idle_count = if is_idle { idle_count + 1 } else { 0 };
+            failure_count = if poll_result.is_err() { failure_count + 1 } else { 0 };
+            let wait_ms = match poll_result {
+                Ok(PollStep::Worked) => continue,
+                Ok(PollStep::Wait(wait_ms)) => wait_ms,
+                Ok(PollStep::Idle) => backoff_ms(MIN_IDLE_MS, idle_count - 1, MAX_IDLE_MS),
                 Err(error) => {
                     let source = self.mapping.id.as_str();
                     tracing::error!(source, %error, "an event source is blocked");
                     self.discard_progress();
-                    (idle_polls, faults) = (0, faults + 1);
-                    backoff_ms(RETRY_MS, faults - 1, RETRY_MAX_MS)
+                    backoff_ms(MIN_RETRY_MS, failure_count - 1, MAX_RETRY_MS)
                 }
             };
-            let is_idle = idle_polls > 0;
             tokio::select! {
-                stopped = stop.changed() => if stopped.is_err() { return },
+                stop_change = stop.changed() => if stop_change.is_err() { return },
                 // A write shortens an idle source's wait, but not the backoff after a failure.
-                Ok(()) = written.changed(), if is_idle => self.clock.sleep_ms(GATHER_MS).await,
+                Ok(()) = written.changed(), if is_idle => {
+                    self.clock.sleep_ms(WRITE_GATHER_MS).await;
+                }
                 () = self.clock.sleep_ms(wait_ms) => {}
             }
         }
@@ -140,31 +146,39 @@ impl Poller {
     /// the dead letter queue before the position advances past it. A crash therefore loses no
     /// records, but records may be delivered more than once.
     pub(super) async fn step(&mut self) -> Result<PollStep, PortError> {
-        let now_ms = self.clock.now_ms();
-        let Some(mut pending) = self.pending.take() else { return self.read().await };
-        let step = if pending.split_expired(now_ms) {
-            self.give_up(&mut pending, GiveUpReason::RecordAgeExceeded, false).await?;
-            PollStep::Worked
-        } else if let Some(batch) = pending.first() {
-            let records: Vec<&Value> = batch.records.iter().map(|record| &record.event).collect();
-            let event = json!({ "Records": records });
-            self.invoke(&mut pending, event).await?
-        } else {
-            PollStep::Worked
+        // After an error, the pending records are read again.
+        let Some(mut pending) = self.pending.take() else {
+            return self.read_records().await;
         };
+        let step = self.process_first_batch(&mut pending).await?;
         let position = pending.position().map(str::to_owned);
-        if pending.first().is_some() {
+        if pending.first_batch().is_some() {
             self.pending = Some(pending);
         }
         if let Some(position) = position {
-            self.advance(position).await?;
+            self.advance_to(position).await?;
         }
         Ok(step)
     }
 
+    /// Invokes the function with the first pending batch, or discards the batch if it has expired.
+    async fn process_first_batch(
+        &self,
+        pending: &mut PendingRecords,
+    ) -> Result<PollStep, PortError> {
+        if pending.split_expired(self.clock.now_ms()) {
+            let reason = GiveUpReason::RecordAgeExceeded;
+            self.give_up(pending, GiveUpCause { reason, has_function_error: false }).await?;
+            return Ok(PollStep::Worked);
+        }
+        let Some(batch) = pending.first_batch() else { return Ok(PollStep::Worked) };
+        let events: Vec<&Value> = batch.records.iter().map(|record| &record.event).collect();
+        self.invoke_function(pending, json!({ "Records": events })).await
+    }
+
     /// Invokes the function with the first pending batch and applies the outcome.
-    async fn invoke(
-        &mut self,
+    async fn invoke_function(
+        &self,
         pending: &mut PendingRecords,
         event: Value,
     ) -> Result<PollStep, PortError> {
@@ -179,11 +193,12 @@ impl Poller {
         match pending.apply_outcome(&outcome) {
             AfterInvocation::Continue => Ok(PollStep::Worked),
             AfterInvocation::Retry(invocations) => {
-                Ok(PollStep::Wait(backoff_ms(RETRY_MS, invocations - 1, RETRY_MAX_MS)))
+                Ok(PollStep::Wait(backoff_ms(MIN_RETRY_MS, invocations - 1, MAX_RETRY_MS)))
             }
             AfterInvocation::GiveUp => {
-                let has_error = outcome == BatchOutcome::Failed;
-                self.give_up(pending, GiveUpReason::RetryAttemptsExhausted, has_error).await?;
+                let reason = GiveUpReason::RetryAttemptsExhausted;
+                let has_function_error = outcome == BatchOutcome::Failed;
+                self.give_up(pending, GiveUpCause { reason, has_function_error }).await?;
                 Ok(PollStep::Worked)
             }
         }
@@ -193,36 +208,32 @@ impl Poller {
     async fn give_up(
         &self,
         pending: &mut PendingRecords,
-        reason: GiveUpReason,
-        has_function_error: bool,
+        cause: GiveUpCause,
     ) -> Result<(), PortError> {
-        let Some(batch) = pending.first() else { return Ok(()) };
-        let cause = (reason, has_function_error);
+        let Some(batch) = pending.first_batch() else { return Ok(()) };
         let now_ms = self.clock.now_ms();
         let message = build_dead_letter(&self.mapping, &self.shard, batch, cause, now_ms);
         let source = self.mapping.id.as_str();
         tracing::error!(source, %message, "gave up records");
-        if let Some(dead_letters) = &self.dead_letters {
-            dead_letters.send(&message.to_string()).await?;
+        if let Some(dead_letter_queue) = &self.dead_letter_queue {
+            dead_letter_queue.send(&message.to_string()).await?;
         }
-        pending.finish_first();
+        pending.finish_first_batch();
         Ok(())
     }
 
     /// Reads the next records. Records that pass the filters become pending.
-    async fn read(&mut self) -> Result<PollStep, PortError> {
-        let after = self.load_position().await?;
-        let records = self.shard.read(after.as_deref()).await?;
-        let Some(last) = records.last() else { return Ok(PollStep::Idle) };
-        let read_to = last.sequence_number.clone();
-        let count = records.len();
-        let filters = &self.mapping.filters;
-        let matching: Vec<_> =
-            records.into_iter().filter(|record| filters.pass(&record.event)).collect();
-        if matching.is_empty() {
-            self.skip(count, read_to).await?;
+    async fn read_records(&mut self) -> Result<PollStep, PortError> {
+        let position = self.load_position().await?;
+        let mut records = self.shard.read(position.as_deref()).await?;
+        let Some(last_record) = records.last() else { return Ok(PollStep::Idle) };
+        let last_read = last_record.sequence_number.clone();
+        let read_count = records.len();
+        records.retain(|record| self.mapping.filters.pass(&record.event));
+        if records.is_empty() {
+            self.skip_to(last_read, read_count).await?;
         } else {
-            self.pending = Some(PendingRecords::new(matching, read_to, self.mapping.rules));
+            self.pending = Some(PendingRecords::new(records, last_read, self.mapping.rules));
         }
         Ok(PollStep::Worked)
     }
@@ -232,32 +243,40 @@ impl Poller {
         if let Some(position) = &self.position {
             return Ok(position.current.clone());
         }
-        let stored = self.store.position(&self.mapping.id, &self.shard.id).await?;
-        self.position = Some(Position { current: stored.clone(), stored: stored.clone() });
-        Ok(stored)
+        let stored_position = self.store.position(&self.mapping.id, &self.shard.id).await?;
+        self.position =
+            Some(Position { current: stored_position.clone(), stored: stored_position.clone() });
+        Ok(stored_position)
     }
 
     /// Advances the position past filtered records. The position is persisted only occasionally,
     /// because reading filtered records again is harmless.
-    async fn skip(&mut self, count: usize, to: String) -> Result<(), PortError> {
-        self.skipped = self.skipped.saturating_add(count);
-        if self.skipped >= SKIPPED_MAX {
-            return self.advance(to).await;
+    async fn skip_to(
+        &mut self,
+        sequence_number: String,
+        record_count: usize,
+    ) -> Result<(), PortError> {
+        self.skipped_count += record_count;
+        if self.skipped_count >= MAX_SKIPPED_RECORDS {
+            return self.advance_to(sequence_number).await;
         }
         if let Some(position) = &mut self.position {
-            position.current = Some(to);
+            position.current = Some(sequence_number);
         }
         Ok(())
     }
 
     /// Advances the position past processed records and persists it.
-    async fn advance(&mut self, to: String) -> Result<(), PortError> {
+    async fn advance_to(&mut self, sequence_number: String) -> Result<(), PortError> {
         let stored = self.position.as_ref().and_then(|position| position.stored.as_ref());
-        if stored != Some(&to) {
-            self.store.set_position(&self.mapping.id, &self.shard.id, &to).await?;
+        if stored != Some(&sequence_number) {
+            self.store.set_position(&self.mapping.id, &self.shard.id, &sequence_number).await?;
         }
-        self.skipped = 0;
-        self.position = Some(Position { current: Some(to.clone()), stored: Some(to) });
+        self.skipped_count = 0;
+        self.position = Some(Position {
+            current: Some(sequence_number.clone()),
+            stored: Some(sequence_number),
+        });
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use cellar_base::limits::MAX_RECEIVED_MESSAGES;
 use cellar_stacks::template::Template;
 use serde_json::{Map, Value};
 
-use super::mapping::{PropertyReader, timeout_of};
+use super::mapping::{PropertyReader, read_timeout};
 use crate::error::LocalError;
 use crate::names::Names;
 
@@ -15,10 +15,10 @@ const QUEUE: &str = "AWS::SQS::Queue";
 const FUNCTION: &str = "AWS::Lambda::Function";
 /// Defaults of Lambda and SQS for missing properties.
 const DEFAULT_BATCH_SIZE: u64 = 10;
-const DEFAULT_VISIBILITY_S: u64 = 30;
-const DEFAULT_CONCURRENCY: u64 = 5;
+const DEFAULT_VISIBILITY_S: u32 = 30;
+const DEFAULT_CONCURRENCY: usize = 5;
 /// `MaximumConcurrency` values that Lambda permits.
-const PERMITTED_CONCURRENCY: RangeInclusive<u64> = 2..=1_000;
+const PERMITTED_CONCURRENCY: RangeInclusive<usize> = 2..=1_000;
 
 /// A mapping from a queue to a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,11 +26,11 @@ pub(crate) struct QueueMapping {
     /// Logical id of the mapping.
     pub(crate) id: String,
     /// Logical id of the queue.
-    pub(crate) queue: String,
+    pub(crate) queue_id: String,
     /// ARN of the queue.
     pub(crate) queue_arn: String,
     /// Logical id of the function.
-    pub(crate) function: String,
+    pub(crate) function_id: String,
     /// Timeout of an invocation.
     pub(crate) timeout: Duration,
     /// Maximum number of messages per invocation.
@@ -40,73 +40,82 @@ pub(crate) struct QueueMapping {
     /// Whether the function's response reports failed messages.
     pub(crate) reports_failures: bool,
     /// Maximum number of concurrent invocations.
-    pub(crate) concurrency: usize,
+    pub(crate) max_concurrency: usize,
 }
 
 impl QueueMapping {
     /// Returns whether a mapping's source is a queue.
     pub(crate) fn is_queue_source(template: &Template, properties: &Map<String, Value>) -> bool {
-        let reader = PropertyReader { template, id: "", properties };
-        reader.resource_of_type("EventSourceArn", properties.get("EventSourceArn"), QUEUE).is_ok()
+        let reader = PropertyReader { template, mapping_id: "", properties };
+        let event_source = properties.get("EventSourceArn");
+        reader.referenced_resource("EventSourceArn", event_source, QUEUE).is_ok()
     }
 
     /// Reads a mapping's properties. Errors if a property is not supported by the local stack.
     pub(crate) fn read(
         template: &Template,
         names: &Names<'_>,
-        id: &str,
+        mapping_id: &str,
         properties: &Map<String, Value>,
     ) -> Result<Self, LocalError> {
-        let reader = PropertyReader { template, id, properties };
+        let reader = PropertyReader { template, mapping_id, properties };
         for unsupported in ["FilterCriteria", "MaximumBatchingWindowInSeconds"] {
             if properties.contains_key(unsupported) {
-                return Err(reader.fault(format!("{unsupported} of a queue is not supported")));
+                let reason = format!("{unsupported} of a queue is not supported");
+                return Err(reader.template_error(reason));
             }
         }
-        let source = properties.get("EventSourceArn");
-        let queue = reader.resource_of_type("EventSourceArn", source, QUEUE)?;
-        let function = properties.get("FunctionName");
-        let function = reader.resource_of_type("FunctionName", function, FUNCTION)?;
+        let event_source = properties.get("EventSourceArn");
+        let queue_id = reader.referenced_resource("EventSourceArn", event_source, QUEUE)?;
+        let function_name = properties.get("FunctionName");
+        let function_id = reader.referenced_resource("FunctionName", function_name, FUNCTION)?;
         Ok(Self {
-            id: id.to_owned(),
-            queue: queue.to_owned(),
-            queue_arn: names.queue_arn(queue),
-            function: function.to_owned(),
-            timeout: timeout_of(template, function),
+            id: mapping_id.to_owned(),
+            queue_id: queue_id.to_owned(),
+            queue_arn: names.queue_arn(queue_id),
+            function_id: function_id.to_owned(),
+            timeout: read_timeout(template, function_id),
             batch_size: read_batch_size(&reader)?,
-            visibility_s: read_visibility(&reader, queue)?,
+            visibility_s: read_visibility(&reader, queue_id)?,
             reports_failures: reader.reports_failures(),
-            concurrency: read_concurrency(&reader)?,
+            max_concurrency: read_max_concurrency(&reader)?,
         })
     }
 }
 
 fn read_batch_size(reader: &PropertyReader<'_>) -> Result<u8, LocalError> {
-    let batch_size = reader.number("BatchSize")?.unwrap_or(DEFAULT_BATCH_SIZE);
-    let permitted = u8::try_from(batch_size).ok();
-    let permitted = permitted.filter(|size| (1..=MAX_RECEIVED_MESSAGES).contains(size));
-    permitted.ok_or_else(|| {
-        reader.fault(format!("BatchSize is {batch_size}; it must be 1 to {MAX_RECEIVED_MESSAGES}"))
-    })
+    let batch_size = reader.read_number("BatchSize")?.unwrap_or(DEFAULT_BATCH_SIZE);
+    match u8::try_from(batch_size) {
+        Ok(permitted_size @ 1..=MAX_RECEIVED_MESSAGES) => Ok(permitted_size),
+        _ => {
+            let reason =
+                format!("BatchSize is {batch_size}; it must be 1 to {MAX_RECEIVED_MESSAGES}");
+            Err(reader.template_error(reason))
+        }
+    }
 }
 
-fn read_visibility(reader: &PropertyReader<'_>, queue: &str) -> Result<u32, LocalError> {
-    let queue = reader.template.resource(queue);
-    let visibility = queue.and_then(|queue| queue.properties.get("VisibilityTimeout"));
-    let visibility_s = visibility.map_or(Some(DEFAULT_VISIBILITY_S), Value::as_u64);
-    visibility_s
-        .and_then(|seconds| u32::try_from(seconds).ok())
-        .ok_or_else(|| reader.fault("VisibilityTimeout of the queue is not a number"))
+fn read_visibility(reader: &PropertyReader<'_>, queue_id: &str) -> Result<u32, LocalError> {
+    let queue = reader.template.resource(queue_id);
+    let Some(property) = queue.and_then(|queue| queue.properties.get("VisibilityTimeout")) else {
+        return Ok(DEFAULT_VISIBILITY_S);
+    };
+    property
+        .as_u64()
+        .and_then(|visibility_s| u32::try_from(visibility_s).ok())
+        .ok_or_else(|| reader.template_error("VisibilityTimeout of the queue is not a number"))
 }
 
-fn read_concurrency(reader: &PropertyReader<'_>) -> Result<usize, LocalError> {
-    let scaling = reader.properties.get("ScalingConfig");
-    let concurrency = scaling.and_then(|scaling| scaling.get("MaximumConcurrency"));
-    let concurrency = concurrency.map_or(Some(DEFAULT_CONCURRENCY), Value::as_u64);
-    concurrency
-        .filter(|calls| PERMITTED_CONCURRENCY.contains(calls))
-        .and_then(|calls| usize::try_from(calls).ok())
-        .ok_or_else(|| reader.fault("MaximumConcurrency is not a number from 2 to 1000"))
+fn read_max_concurrency(reader: &PropertyReader<'_>) -> Result<usize, LocalError> {
+    let scaling_config = reader.properties.get("ScalingConfig");
+    let Some(property) = scaling_config.and_then(|config| config.get("MaximumConcurrency")) else {
+        return Ok(DEFAULT_CONCURRENCY);
+    };
+    property
+        .as_u64()
+        .and_then(|concurrency| usize::try_from(concurrency).ok())
+        .filter(|concurrency| PERMITTED_CONCURRENCY.contains(concurrency))
+        .ok_or_else(|| reader.template_error("MaximumConcurrency is not a number from 2 to 1000"))
 }
 
 #[cfg(test)]
@@ -127,13 +136,13 @@ mod tests {
     #[test]
     fn reads_the_queue_mapping_of_the_template() {
         let mapping = read(|_| {}).unwrap();
-        assert_eq!((mapping.queue.as_str(), mapping.batch_size), ("SnapshotQueue", 1));
+        assert_eq!((mapping.queue_id.as_str(), mapping.batch_size), ("SnapshotQueue", 1));
         assert_eq!(mapping.queue_arn, "arn:aws:sqs:local:000000000000:cellar-SnapshotQueue");
-        assert_eq!(mapping.function, "SnapshotFunction");
+        assert_eq!(mapping.function_id, "SnapshotFunction");
         assert_eq!(mapping.timeout, Duration::from_secs(300));
         assert_eq!(mapping.visibility_s, 6 * 900);
         assert!(mapping.reports_failures);
-        assert_eq!(mapping.concurrency, 10);
+        assert_eq!(mapping.max_concurrency, 10);
     }
 
     #[test]
@@ -144,7 +153,7 @@ mod tests {
             }
         })
         .unwrap();
-        assert_eq!((mapping.batch_size, mapping.concurrency), (10, 5));
+        assert_eq!((mapping.batch_size, mapping.max_concurrency), (10, 5));
         assert!(!mapping.reports_failures);
     }
 

@@ -58,7 +58,7 @@ impl QueuePoller {
                 }
             };
             tokio::select! {
-                stopped = stop.changed() => if stopped.is_err() { return },
+                stop_change = stop.changed() => if stop_change.is_err() { return },
                 // Poll immediately: another invocation may start now, and the function may have
                 // sent messages.
                 Some(_) = invocations.join_next() => {}
@@ -70,33 +70,35 @@ impl QueuePoller {
 
     /// Starts invocations until the queue is empty or the maximum concurrency is reached.
     async fn start_invocations(&self, invocations: &mut JoinSet<()>) -> Result<(), PortError> {
+        // Forget the invocations that have ended.
         while invocations.try_join_next().is_some() {}
-        while invocations.len() < self.mapping.concurrency {
-            let messages = self.receive().await?;
+        while invocations.len() < self.mapping.max_concurrency {
+            let messages = self.receive_batch().await?;
             if messages.is_empty() {
                 return Ok(());
             }
             let poller = self.clone();
-            invocations.spawn(async move { poller.process(messages).await });
+            invocations.spawn(async move { poller.process_batch(messages).await });
         }
         Ok(())
     }
 
     /// Receives the messages for one invocation and hides them for the visibility timeout. The
     /// result may be empty.
-    pub(super) async fn receive(&self) -> Result<Vec<Received>, PortError> {
+    pub(super) async fn receive_batch(&self) -> Result<Vec<Received>, PortError> {
         self.queue.receive(self.mapping.batch_size, self.mapping.visibility_s).await
     }
 
     /// Invokes the function and deletes the messages that it does not report as failed.
-    pub(super) async fn process(&self, messages: Vec<Received>) {
+    pub(super) async fn process_batch(&self, messages: Vec<Received>) {
         let source = self.mapping.id.as_str();
-        let (event, timeout) = (self.build_event(&messages), self.mapping.timeout);
+        let event = self.build_event(&messages);
+        let timeout = self.mapping.timeout;
         let response = function::invoke_with_timeout(&self.function, event, timeout).await;
         if let Err(error) = &response {
             tracing::warn!(source, error, "a function failed");
         }
-        for message in handled_messages(&messages, &response, self.mapping.reports_failures) {
+        for message in processed_messages(&messages, &response, self.mapping.reports_failures) {
             if let Err(error) = self.queue.delete(&message.receipt).await {
                 // The message will be processed again, which costs almost nothing.
                 tracing::warn!(source, %error, "cannot delete a message");
@@ -106,8 +108,9 @@ impl QueuePoller {
 
     /// Builds the function's event in Lambda's format.
     fn build_event(&self, messages: &[Received]) -> Value {
-        let record = |message: &Received| {
-            json!({
+        let mut records = Vec::new();
+        for message in messages {
+            records.push(json!({
                 "messageId": message.id,
                 "receiptHandle": message.receipt.0,
                 "body": message.body,
@@ -119,16 +122,16 @@ impl QueuePoller {
                 "eventSource": "aws:sqs",
                 "eventSourceARN": self.mapping.queue_arn,
                 "awsRegion": "local",
-            })
-        };
-        json!({ "Records": messages.iter().map(record).collect::<Vec<_>>() })
+            }));
+        }
+        json!({ "Records": records })
     }
 }
 
 /// Returns the messages that the response reports as processed. Like in Lambda, a function that
 /// does not report failures processes either all messages or none. If the report is malformed or
 /// refers to an unknown message, no message counts as processed.
-fn handled_messages<'a>(
+fn processed_messages<'a>(
     messages: &'a [Received],
     response: &Result<Value, String>,
     reports_failures: bool,
@@ -142,14 +145,16 @@ fn handled_messages<'a>(
         Some(Value::Array(failures)) => failures,
         Some(_) => return Vec::new(),
     };
-    let failed_ids: Option<Vec<&str>> =
-        failures.iter().map(|failure| failure.get("itemIdentifier")?.as_str()).collect();
-    let Some(failed_ids) = failed_ids else { return Vec::new() };
-    let is_known = |id: &&str| messages.iter().any(|message| message.id == **id);
-    if !failed_ids.iter().all(is_known) {
-        return Vec::new();
+    let mut processed_messages: Vec<&Received> = messages.iter().collect();
+    for failure in failures {
+        let failed_id = failure.get("itemIdentifier").and_then(Value::as_str);
+        let is_known = messages.iter().any(|message| Some(message.id.as_str()) == failed_id);
+        if !is_known {
+            return Vec::new();
+        }
+        processed_messages.retain(|message| Some(message.id.as_str()) != failed_id);
     }
-    messages.iter().filter(|message| !failed_ids.contains(&message.id.as_str())).collect()
+    processed_messages
 }
 
 #[cfg(test)]

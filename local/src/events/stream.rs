@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use super::batch::Record;
 
 /// Maximum number of records per read. Matches DynamoDB's limit.
-const READ_LIMIT: usize = 1_000;
+const MAX_RECORDS_PER_READ: usize = 1_000;
 
 /// The change stream of a table.
 #[derive(Debug)]
 pub(super) struct TableStream {
     database: SharedDatabase,
     arn: String,
-    shards: Vec<String>,
+    shard_ids: Vec<String>,
 }
 
 /// A shard of a change stream.
@@ -44,38 +44,49 @@ fn parse_request<T: DeserializeOwned>(value: Value) -> Result<T, String> {
 
 impl TableStream {
     /// Finds a table's change stream and its shards.
-    pub(super) fn of_table(database: &Database, table: &str) -> Result<Self, String> {
-        let fault = |error: dynoxide::DynoxideError| error.to_string();
-        let list = parse_request(json!({ "TableName": table }))?;
-        let streams = database.list_streams(list).map_err(fault)?.streams;
-        let arn = streams.into_iter().next().map(|stream| stream.stream_arn);
-        let arn = arn.ok_or_else(|| format!("the table {table} has no stream"))?;
-        let described =
-            database.describe_stream(parse_request(json!({ "StreamArn": arn }))?).map_err(fault)?;
-        let shards = described.stream_description.shards;
-        let shards = shards.into_iter().map(|shard| shard.shard_id).collect();
-        Ok(Self { database: SharedDatabase(database.clone()), arn, shards })
+    pub(super) fn of_table(database: &Database, table_name: &str) -> Result<Self, String> {
+        let list_request = parse_request(json!({ "TableName": table_name }))?;
+        let list_reply = database.list_streams(list_request).map_err(|error| error.to_string())?;
+        let Some(stream) = list_reply.streams.into_iter().next() else {
+            return Err(format!("the table {table_name} has no stream"));
+        };
+        let arn = stream.stream_arn;
+        let describe_request = parse_request(json!({ "StreamArn": arn }))?;
+        let describe_reply =
+            database.describe_stream(describe_request).map_err(|error| error.to_string())?;
+        let shards = describe_reply.stream_description.shards;
+        Ok(Self {
+            database: SharedDatabase(database.clone()),
+            arn,
+            shard_ids: shards.into_iter().map(|shard| shard.shard_id).collect(),
+        })
     }
 
-    /// Returns the shard ids.
-    pub(super) fn shards(&self) -> &[String] {
-        &self.shards
-    }
-
-    /// Returns the shard `id`.
-    pub(super) fn shard(&self, id: &str) -> Shard {
-        let (database, stream_arn) = (self.database.clone(), self.arn.clone());
-        Shard { database, stream_arn, id: id.to_owned() }
+    /// Returns the shards.
+    pub(super) fn shards(&self) -> Vec<Shard> {
+        let mut shards = Vec::new();
+        for shard_id in &self.shard_ids {
+            shards.push(Shard {
+                database: self.database.clone(),
+                stream_arn: self.arn.clone(),
+                id: shard_id.clone(),
+            });
+        }
+        shards
     }
 }
 
 impl Shard {
     /// Reads the records after a sequence number, or from the oldest record if `after` is `None`.
     pub(super) async fn read(&self, after: Option<&str>) -> Result<Vec<Record>, PortError> {
-        let (shard, after) = (self.clone(), after.map(str::to_owned));
-        let read = tokio::task::spawn_blocking(move || shard.read_blocking(after.as_deref()));
-        let read = read.await.map_err(|error| error.to_string());
-        read.and_then(|records| records).map_err(|error| {
+        let shard = self.clone();
+        let after = after.map(str::to_owned);
+        let task = tokio::task::spawn_blocking(move || shard.read_blocking(after.as_deref()));
+        let read_result = match task.await {
+            Ok(read_result) => read_result,
+            Err(join_error) => Err(join_error.to_string()),
+        };
+        read_result.map_err(|error| {
             PortError::temporary(format!("cannot read the stream {}: {error}", self.stream_arn))
         })
     }
@@ -83,17 +94,18 @@ impl Shard {
     fn read_blocking(&self, after: Option<&str>) -> Result<Vec<Record>, String> {
         let SharedDatabase(database) = &self.database;
         let iterator_type = if after.is_some() { "AFTER_SEQUENCE_NUMBER" } else { "TRIM_HORIZON" };
-        let iterator = database
-            .get_shard_iterator(parse_request(json!({
-                "StreamArn": self.stream_arn, "ShardId": self.id,
-                "ShardIteratorType": iterator_type, "SequenceNumber": after,
-            }))?)
-            .map_err(|error| error.to_string())?
-            .shard_iterator;
-        let read = json!({ "ShardIterator": iterator, "Limit": READ_LIMIT });
-        let reply =
-            database.get_records(parse_request(read)?).map_err(|error| error.to_string())?;
-        reply.records.into_iter().map(|record| self.to_record(&record)).collect()
+        let iterator_request = parse_request(json!({
+            "StreamArn": self.stream_arn, "ShardId": self.id,
+            "ShardIteratorType": iterator_type, "SequenceNumber": after,
+        }))?;
+        let iterator_reply =
+            database.get_shard_iterator(iterator_request).map_err(|error| error.to_string())?;
+        let records_request = parse_request(json!({
+            "ShardIterator": iterator_reply.shard_iterator, "Limit": MAX_RECORDS_PER_READ,
+        }))?;
+        let records_reply =
+            database.get_records(records_request).map_err(|error| error.to_string())?;
+        records_reply.records.iter().map(|record| self.to_record(record)).collect()
     }
 
     /// Converts a record to the functions' input format, which includes the stream ARN.
@@ -102,14 +114,15 @@ impl Shard {
         if let Some(fields) = event.as_object_mut() {
             fields.insert("eventSourceARN".to_owned(), self.stream_arn.as_str().into());
         }
-        let change = event.get("dynamodb");
-        let number = change.and_then(|change| change.get("SequenceNumber")?.as_str());
-        let sequence_number = number.ok_or("a record has no sequence number")?.to_owned();
-        let created_s = change
-            .and_then(|change| change.get("ApproximateCreationDateTime")?.as_f64())
-            .unwrap_or_default();
-        let created = Duration::try_from_secs_f64(created_s).unwrap_or_default();
-        let created_ms = u64::try_from(created.as_millis()).unwrap_or(u64::MAX);
+        let change = event.get("dynamodb").unwrap_or(&Value::Null);
+        let Some(sequence_number) = change.get("SequenceNumber").and_then(Value::as_str) else {
+            return Err("a record has no sequence number".to_owned());
+        };
+        let sequence_number = sequence_number.to_owned();
+        let created_s = change.get("ApproximateCreationDateTime").and_then(Value::as_f64);
+        let since_epoch =
+            Duration::try_from_secs_f64(created_s.unwrap_or_default()).unwrap_or_default();
+        let created_ms = u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX);
         Ok(Record { sequence_number, created_ms, event })
     }
 }

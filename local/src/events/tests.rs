@@ -60,7 +60,7 @@ impl World {
         let database = Database::memory().unwrap();
         let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
         let names = Names { template: &template, stack: "cellar", url: String::new() };
-        tables::create_missing(&database, &template, &names, &[]).unwrap();
+        tables::create_missing_tables(&database, &template, &names, &[]).unwrap();
         // Stream records have real timestamps.
         let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
         let clock = Arc::new(ManualClock::at(u64::try_from(now).unwrap()));
@@ -74,13 +74,13 @@ impl World {
         let store = EventStore::open(&self.folder.path().join("events.sqlite")).unwrap();
         let properties = &template.resource("RelaySource").unwrap().properties;
         let mapping = Mapping::read(&template, &names, "RelaySource", properties).unwrap();
-        let stream = TableStream::of_table(&self.database, &mapping.table).unwrap();
+        let stream = TableStream::of_table(&self.database, &mapping.table_name).unwrap();
         let clock: Arc<dyn Clock> = self.clock.clone();
         let letters = || {
             let (store, clock) = (Arc::clone(&store), Arc::clone(&clock));
             LocalQueue::new(store, clock, "letters".to_owned(), QueueRules::LONGEST, None)
         };
-        let shard = stream.shard(&stream.shards()[0]);
+        let shard = stream.shards().remove(0);
         let dead_letters = Some(Arc::new(letters()) as Arc<dyn Jobs>);
         let queue = letters();
         let function = Arc::clone(&self.function) as _;

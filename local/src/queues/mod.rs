@@ -43,27 +43,34 @@ impl Queues {
         store: &Arc<EventStore>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Self, LocalError> {
-        let queues = template.resources().filter(|(_, resource)| resource.resource_type == QUEUE);
-        let queues = queues.map(|(logical_id, resource)| {
-            let (rules, dead_letters) = read_rules(template, logical_id, &resource.properties)?;
-            let name = names.physical_name(logical_id);
-            let dead_letters = dead_letters.map(|logical_id| names.physical_name(&logical_id));
-            let (store, clock) = (Arc::clone(store), Arc::clone(clock));
-            let queue = LocalQueue::new(store, clock, name, rules, dead_letters);
+        let mut queues = BTreeMap::new();
+        for (logical_id, resource) in template.resources() {
+            if resource.resource_type != QUEUE {
+                continue;
+            }
+            let (rules, dead_letter_queue_id) =
+                read_rules(template, logical_id, &resource.properties)?;
+            let queue = LocalQueue::new(
+                Arc::clone(store),
+                Arc::clone(clock),
+                names.physical_name(logical_id),
+                rules,
+                dead_letter_queue_id.map(|queue_id| names.physical_name(&queue_id)),
+            );
             let url = names.queue_url(logical_id);
-            Ok((logical_id.to_owned(), QueueWithUrl { url, queue: Arc::new(queue) }))
-        });
-        queues.collect::<Result<_, _>>().map(Self)
+            queues.insert(logical_id.to_owned(), QueueWithUrl { url, queue: Arc::new(queue) });
+        }
+        Ok(Self(queues))
     }
 
     /// Returns the queue with this logical id.
     pub(crate) fn get(&self, logical_id: &str) -> Option<&Arc<LocalQueue>> {
-        self.0.get(logical_id).map(|found| &found.queue)
+        self.0.get(logical_id).map(|entry| &entry.queue)
     }
 
     /// Returns the queue with this URL.
     pub(crate) fn at_url(&self, url: &str) -> Option<&Arc<LocalQueue>> {
-        self.0.values().find(|found| found.url == url).map(|found| &found.queue)
+        self.0.values().find(|entry| entry.url == url).map(|entry| &entry.queue)
     }
 }
 
@@ -73,28 +80,29 @@ fn read_rules(
     logical_id: &str,
     properties: &Map<String, Value>,
 ) -> Result<(QueueRules, Option<String>), LocalError> {
-    let fault =
+    let template_error =
         |why: &str| LocalError::Template { logical_id: logical_id.to_owned(), why: why.to_owned() };
     let retention_s = match properties.get("MessageRetentionPeriod") {
         None => DEFAULT_RETENTION_S,
-        Some(value) => {
-            value.as_u64().ok_or_else(|| fault("MessageRetentionPeriod is not a number"))?
-        }
+        Some(value) => value
+            .as_u64()
+            .ok_or_else(|| template_error("MessageRetentionPeriod is not a number"))?,
     };
     let retention_ms = retention_s.saturating_mul(1_000);
-    let Some(redrive) = properties.get("RedrivePolicy") else {
+    let Some(redrive_policy) = properties.get("RedrivePolicy") else {
         return Ok((QueueRules { retention_ms, max_receive_count: None }, None));
     };
-    let max_receive_count = redrive.get("maxReceiveCount").and_then(Value::as_u64);
-    let max_receive_count = max_receive_count
+    let max_receive_count = redrive_policy
+        .get("maxReceiveCount")
+        .and_then(Value::as_u64)
         .and_then(|count| u32::try_from(count).ok())
         .filter(|count| *count > 0)
-        .ok_or_else(|| fault("maxReceiveCount is not a number of at least 1"))?;
-    let dead_letters = redrive
+        .ok_or_else(|| template_error("maxReceiveCount is not a number of at least 1"))?;
+    let dead_letter_queue_id = redrive_policy
         .get("deadLetterTargetArn")
         .and_then(referenced_id)
         .filter(|id| template.resource(id).is_some_and(|queue| queue.resource_type == QUEUE))
-        .ok_or_else(|| fault("deadLetterTargetArn names no queue of this template"))?;
-    let max_receive_count = Some(max_receive_count);
-    Ok((QueueRules { retention_ms, max_receive_count }, Some(dead_letters.to_owned())))
+        .ok_or_else(|| template_error("deadLetterTargetArn names no queue of this template"))?;
+    let rules = QueueRules { retention_ms, max_receive_count: Some(max_receive_count) };
+    Ok((rules, Some(dead_letter_queue_id.to_owned())))
 }

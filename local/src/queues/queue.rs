@@ -17,7 +17,7 @@ pub struct LocalQueue {
     clock: Arc<dyn Clock>,
     name: String,
     rules: QueueRules,
-    dead_letters: Option<String>,
+    dead_letter_queue: Option<String>,
 }
 
 impl std::fmt::Debug for LocalQueue {
@@ -27,16 +27,16 @@ impl std::fmt::Debug for LocalQueue {
 }
 
 impl LocalQueue {
-    /// Creates the queue `name`. `dead_letters` names the dead letter queue, which must be in the
-    /// same file.
+    /// Creates the queue `name`. `dead_letter_queue` names the dead letter queue, which must be in
+    /// the same file.
     pub(crate) fn new(
         store: Arc<EventStore>,
         clock: Arc<dyn Clock>,
         name: String,
         rules: QueueRules,
-        dead_letters: Option<String>,
+        dead_letter_queue: Option<String>,
     ) -> Self {
-        Self { store, clock, name, rules, dead_letters }
+        Self { store, clock, name, rules, dead_letter_queue }
     }
 
     /// Returns the number of messages, including hidden ones.
@@ -48,7 +48,7 @@ impl LocalQueue {
         let sql = "SELECT COUNT(*) FROM messages WHERE queue = ?1";
         let count: i64 = self
             .store
-            .run(move |connection| connection.query_row(sql, [name], |row| row.get(0)))
+            .run_sql(move |connection| connection.query_row(sql, [name], |row| row.get(0)))
             .await?;
         Ok(u64::try_from(count).unwrap_or_default())
     }
@@ -68,14 +68,17 @@ impl LocalQueue {
     /// Returns the same errors as [`Jobs::send`].
     pub(crate) async fn send_with_id(&self, body: &str) -> Result<String, PortError> {
         check_body(body)?;
-        let (name, body, now_ms) = (self.name.clone(), body.to_owned(), self.now_ms());
+        let queue_name = self.name.clone();
+        let body = body.to_owned();
+        let now_ms = self.now_ms();
         let sql = "INSERT INTO messages (queue, body, sent_ms, visible_from_ms, receive_count)
                    VALUES (?1, ?2, ?3, 0, 0)";
-        let insert = move |connection: &mut Connection| {
-            connection.execute(sql, params![name, body, now_ms])?;
+        let insert_message = move |connection: &mut Connection| {
+            connection.execute(sql, params![queue_name, body, now_ms])?;
             Ok(connection.last_insert_rowid())
         };
-        Ok(self.store.run(insert).await?.to_string())
+        let message_id = self.store.run_sql(insert_message).await?;
+        Ok(message_id.to_string())
     }
 
     fn now_ms(&self) -> i64 {
@@ -88,105 +91,119 @@ fn to_sql_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn hidden_until(now_ms: i64, visibility_s: u32) -> i64 {
+/// Returns when a hidden message becomes visible.
+fn visible_from_ms(now_ms: i64, visibility_s: u32) -> i64 {
     now_ms.saturating_add(i64::from(visibility_s) * 1_000)
 }
 
-/// Parses a receipt of the form `id.count`. The count distinguishes the receipts of a message that
-/// is received several times.
-fn parse_receipt(receipt: &Receipt) -> Result<(i64, u32), PortError> {
-    let parts = receipt.0.split_once('.');
-    let numbers = parts.and_then(|(id, count)| Some((id.parse().ok()?, count.parse().ok()?)));
-    numbers.ok_or_else(|| {
-        PortError::permanent(format!("`{}` is not a receipt of this queue", receipt.0))
-    })
+/// The parts of a receipt, which has the form `id.count`. The count distinguishes the receipts of a
+/// message that is received several times.
+struct ReceiptParts {
+    message_id: i64,
+    receive_count: u32,
+}
+
+fn parse_receipt(receipt: &Receipt) -> Result<ReceiptParts, PortError> {
+    if let Some((id, count)) = receipt.0.split_once('.')
+        && let Ok(message_id) = id.parse()
+        && let Ok(receive_count) = count.parse()
+    {
+        return Ok(ReceiptParts { message_id, receive_count });
+    }
+    Err(PortError::permanent(format!("`{}` is not a receipt of this queue", receipt.0)))
 }
 
 fn read_message(row: &Row<'_>) -> rusqlite::Result<(i64, Received)> {
     let id: i64 = row.get(0)?;
-    // Includes this receive.
-    let receive_count = row.get::<_, u32>(3)?.saturating_add(1);
-    let received = Received {
+    let earlier_receive_count: u32 = row.get(3)?;
+    let receive_count = earlier_receive_count.saturating_add(1);
+    let message = Received {
         id: id.to_string(),
         body: row.get(1)?,
         receipt: Receipt(format!("{id}.{receive_count}")),
         receive_count,
         sent_ms: u64::try_from(row.get::<_, i64>(2)?).unwrap_or_default(),
     };
-    Ok((id, received))
+    Ok((id, message))
 }
 
 /// Deletes expired messages. Moves messages that exceed the receive limit to the dead letter queue.
 fn remove_dead_messages(
     transaction: &Transaction<'_>,
-    name: &str,
+    queue_name: &str,
     now_ms: i64,
     rules: QueueRules,
-    dead_letters: Option<&str>,
+    dead_letter_queue: Option<&str>,
 ) -> rusqlite::Result<()> {
-    let oldest_ms = now_ms.saturating_sub(to_sql_integer(rules.retention_ms));
+    let newest_expired_ms = now_ms.saturating_sub(to_sql_integer(rules.retention_ms));
     transaction.execute(
         "DELETE FROM messages WHERE queue = ?1 AND sent_ms <= ?2",
-        params![name, oldest_ms],
+        params![queue_name, newest_expired_ms],
     )?;
-    if let (Some(max), Some(dead_letters)) = (rules.max_receive_count, dead_letters) {
+    if let Some(max_receive_count) = rules.max_receive_count
+        && let Some(dead_letter_queue) = dead_letter_queue
+    {
         transaction.execute(
             "UPDATE messages SET queue = ?4, visible_from_ms = 0, receive_count = 0
              WHERE queue = ?1 AND visible_from_ms <= ?2 AND receive_count >= ?3",
-            params![name, now_ms, max, dead_letters],
+            params![queue_name, now_ms, max_receive_count, dead_letter_queue],
         )?;
     }
     Ok(())
 }
 
-/// Receives up to `max` visible messages in the order in which they became visible, so that
-/// messages that keep failing do not block new messages.
-fn receive_visible(
+/// Receives visible messages in the order in which they became visible, so that messages that keep
+/// failing do not block new messages. Hides them until `hidden_until_ms`.
+fn receive_visible_messages(
     transaction: &Transaction<'_>,
-    name: &str,
+    queue_name: &str,
     now_ms: i64,
-    max: u8,
-    until_ms: i64,
+    max_messages: u8,
+    hidden_until_ms: i64,
 ) -> rusqlite::Result<Vec<Received>> {
     let mut query = transaction.prepare_cached(
         "SELECT id, body, sent_ms, receive_count FROM messages
          WHERE queue = ?1 AND visible_from_ms <= ?2 ORDER BY visible_from_ms, id LIMIT ?3",
     )?;
-    let rows = query.query_map(params![name, now_ms, max], read_message)?;
-    let mut received = Vec::new();
+    let rows = query.query_map(params![queue_name, now_ms, max_messages], read_message)?;
+    let mut messages = Vec::new();
     for row in rows {
         let (id, message) = row?;
         transaction.execute(
             "UPDATE messages SET visible_from_ms = ?2, receive_count = ?3 WHERE id = ?1",
-            params![id, until_ms, message.receive_count],
+            params![id, hidden_until_ms, message.receive_count],
         )?;
-        received.push(message);
+        messages.push(message);
     }
-    Ok(received)
+    Ok(messages)
 }
 
 #[async_trait]
 impl Jobs for LocalQueue {
     async fn send(&self, body: &str) -> Result<(), PortError> {
-        self.send_with_id(body).await.map(drop)
+        self.send_with_id(body).await?;
+        Ok(())
     }
 
     async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
         check_max(max)?;
         check_visibility(visibility_s)?;
         let now_ms = self.now_ms();
-        let until_ms = hidden_until(now_ms, visibility_s);
-        let (name, dead_letters) = (self.name.clone(), self.dead_letters.clone());
+        let hidden_until_ms = visible_from_ms(now_ms, visibility_s);
+        let queue_name = self.name.clone();
+        let dead_letter_queue = self.dead_letter_queue.clone();
         let rules = self.rules;
-        let work = move |connection: &mut Connection| {
-            let behavior = TransactionBehavior::Immediate;
-            let transaction = connection.transaction_with_behavior(behavior)?;
-            remove_dead_messages(&transaction, &name, now_ms, rules, dead_letters.as_deref())?;
-            let received = receive_visible(&transaction, &name, now_ms, max, until_ms)?;
+        let receive_messages = move |connection: &mut Connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let dead_letter_queue = dead_letter_queue.as_deref();
+            remove_dead_messages(&transaction, &queue_name, now_ms, rules, dead_letter_queue)?;
+            let messages =
+                receive_visible_messages(&transaction, &queue_name, now_ms, max, hidden_until_ms)?;
             transaction.commit()?;
-            Ok(received)
+            Ok(messages)
         };
-        self.store.run(work).await
+        self.store.run_sql(receive_messages).await
     }
 
     async fn change_visibility(
@@ -195,25 +212,30 @@ impl Jobs for LocalQueue {
         visibility_s: u32,
     ) -> Result<bool, PortError> {
         check_visibility(visibility_s)?;
-        let (id, count) = parse_receipt(receipt)?;
-        let (name, now_ms) = (self.name.clone(), self.now_ms());
-        let until_ms = hidden_until(now_ms, visibility_s);
+        let ReceiptParts { message_id, receive_count } = parse_receipt(receipt)?;
+        let queue_name = self.name.clone();
+        let now_ms = self.now_ms();
+        let hidden_until_ms = visible_from_ms(now_ms, visibility_s);
         let sql = "UPDATE messages SET visible_from_ms = ?5
                    WHERE id = ?1 AND queue = ?2 AND receive_count = ?3 AND visible_from_ms > ?4";
-        let work = move |connection: &mut Connection| {
-            connection.execute(sql, params![id, name, count, now_ms, until_ms])
+        let hide_message = move |connection: &mut Connection| {
+            let values = params![message_id, queue_name, receive_count, now_ms, hidden_until_ms];
+            connection.execute(sql, values)
         };
-        Ok(self.store.run(work).await? > 0)
+        let changed_count = self.store.run_sql(hide_message).await?;
+        let is_still_received = changed_count > 0;
+        Ok(is_still_received)
     }
 
     async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
-        let (id, count) = parse_receipt(receipt)?;
-        let name = self.name.clone();
+        let ReceiptParts { message_id, receive_count } = parse_receipt(receipt)?;
+        let queue_name = self.name.clone();
         let sql = "DELETE FROM messages WHERE id = ?1 AND queue = ?2 AND receive_count = ?3";
-        let delete = move |connection: &mut Connection| {
-            connection.execute(sql, params![id, name, count]).map(drop)
+        let delete_message = move |connection: &mut Connection| {
+            connection.execute(sql, params![message_id, queue_name, receive_count])
         };
-        self.store.run(delete).await
+        self.store.run_sql(delete_message).await?;
+        Ok(())
     }
 }
 

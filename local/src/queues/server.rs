@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::Queues;
 use crate::access::{Service, serve_guarded};
-use crate::aws_json::{error, operation, reply};
+use crate::aws_json::{error_response, json_response, operation};
 use crate::error::LocalError;
 use crate::roles::{Roles, messages};
 use crate::server::ServerThread;
@@ -32,17 +32,18 @@ struct SendMessage {
 
 /// Serves the queues on a free port until the returned server is dropped.
 pub(crate) async fn start(queues: Queues, roles: Arc<Roles>) -> Result<ServerThread, LocalError> {
-    let answer = async move |headers: HeaderMap, body: Bytes| {
+    let respond = async move |headers: HeaderMap, body: Bytes| {
         handle_request(&queues, operation(&headers, messages::VERSION), &body).await
     };
-    serve_guarded("the local SQS", SERVICE, roles, Router::new().fallback(answer)).await
+    serve_guarded("the local SQS", SERVICE, roles, Router::new().fallback(respond)).await
 }
 
 pub(super) async fn handle_request(queues: &Queues, operation: &str, body: &[u8]) -> Response {
-    let bad_request = |code: &str, why: &str| error(StatusCode::BAD_REQUEST, code, why);
+    let bad_request =
+        |code: &str, message: &str| error_response(StatusCode::BAD_REQUEST, code, message);
     if operation != "SendMessage" {
-        let why = format!("the local stack does not support {operation:?}");
-        return bad_request("UnknownOperationException", &why);
+        let message = format!("the local stack does not support {operation:?}");
+        return bad_request("UnknownOperationException", &message);
     }
     let SendMessage { queue_url, message_body } = match serde_json::from_slice(body) {
         Ok(request) => request,
@@ -55,17 +56,21 @@ pub(super) async fn handle_request(queues: &Queues, operation: &str, body: &[u8]
         return bad_request("QueueDoesNotExist", "The specified queue does not exist.");
     };
     match queue.send_with_id(&message_body).await {
-        Ok(id) => {
-            let md5 = Md5::digest(message_body.as_bytes());
-            let md5: String = md5.iter().map(|byte| format!("{byte:02x}")).collect();
-            let sent = json!({ "MessageId": id, "MD5OfMessageBody": md5 });
-            reply(StatusCode::OK, sent.to_string().into_bytes())
+        Ok(message_id) => {
+            let reply =
+                json!({ "MessageId": message_id, "MD5OfMessageBody": hex_md5(&message_body) });
+            json_response(StatusCode::OK, reply.to_string().into_bytes())
         }
         Err(PortError { temporary: false, message }) => {
             bad_request("InvalidMessageContents", &message)
         }
         Err(PortError { message, .. }) => {
-            error(StatusCode::INTERNAL_SERVER_ERROR, "InternalFailure", &message)
+            error_response(StatusCode::INTERNAL_SERVER_ERROR, "InternalFailure", &message)
         }
     }
+}
+
+fn hex_md5(message_body: &str) -> String {
+    let digest = Md5::digest(message_body.as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -29,7 +29,7 @@ impl ConditionKey {
     }
 
     /// Returns whether a request can contain several values of this key.
-    pub(super) const fn has_many(self) -> bool {
+    pub(super) const fn is_multivalued(self) -> bool {
         matches!(self, Self::Attributes)
     }
 }
@@ -52,13 +52,14 @@ impl AccessRequest {
     }
 
     /// Adds the values of a condition key.
-    pub(crate) fn with(mut self, key: ConditionKey, values: Vec<String>) -> Self {
+    pub(crate) fn with_key(mut self, key: ConditionKey, values: Vec<String>) -> Self {
         self.keys.push((key, values));
         self
     }
 
     /// Returns a condition key's values, or `None` if the request does not contain the key.
     pub(super) fn values(&self, key: ConditionKey) -> Option<&[String]> {
-        self.keys.iter().find(|(own, _)| *own == key).map(|(_, values)| values.as_slice())
+        let (_, values) = self.keys.iter().find(|(own_key, _)| *own_key == key)?;
+        Some(values)
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Condition {
     quantifier: Quantifier,
     comparison: Comparison,
     key: ConditionKey,
-    values: Vec<String>,
+    permitted_values: Vec<String>,
 }
 
 /// Which of the request's values must match.
@@ -32,24 +32,25 @@ enum Comparison {
 }
 
 /// Start of a policy variable.
-const VARIABLE: &str = "${";
+const VARIABLE_START: &str = "${";
 
 /// Reads a string or a non-empty list of strings. Rejects policy variables.
 pub(super) fn read_strings(name: &str, value: &Value) -> Result<Vec<String>, String> {
     let wrong_type = || format!("{name} is neither a string nor a list of strings");
     let values = match value {
+        Value::Array(values) if values.is_empty() => return Err(wrong_type()),
         Value::Array(values) => values.as_slice(),
-        single => std::slice::from_ref(single),
+        single_value => std::slice::from_ref(single_value),
     };
-    let texts = values.iter().map(|value| value.as_str().map(str::to_owned));
-    let texts: Vec<String> = texts.collect::<Option<_>>().ok_or_else(wrong_type)?;
-    if texts.is_empty() {
-        return Err(wrong_type());
+    let mut strings = Vec::new();
+    for value in values {
+        let string = value.as_str().ok_or_else(wrong_type)?;
+        if string.contains(VARIABLE_START) {
+            return Err(format!("{name} has a policy variable, which is not supported: {string}"));
+        }
+        strings.push(string.to_owned());
     }
-    match texts.iter().find(|text| text.contains(VARIABLE)) {
-        Some(text) => Err(format!("{name} has a policy variable, which is not supported: {text}")),
-        None => Ok(texts),
-    }
+    Ok(strings)
 }
 
 impl Condition {
@@ -57,52 +58,61 @@ impl Condition {
     pub(super) fn read(property: Option<&Value>) -> Result<Vec<Self>, String> {
         let Some(property) = property else { return Ok(vec![]) };
         let operators = property.as_object().ok_or("Condition is not an object")?;
-        let mut all = Vec::new();
+        let mut conditions = Vec::new();
         for (operator, keys) in operators {
             let keys = keys.as_object().ok_or_else(|| format!("{operator} has no keys"))?;
-            for (key, values) in keys {
-                all.push(Self::read_one(operator, key, values)?);
+            for (key_name, values) in keys {
+                conditions.push(Self::read_condition(operator, key_name, values)?);
             }
         }
-        Ok(all)
+        Ok(conditions)
     }
 
-    fn read_one(operator: &str, name: &str, values: &Value) -> Result<Self, String> {
-        let (quantifier, comparison) = match operator.split_once(':') {
+    fn read_condition(operator: &str, key_name: &str, values: &Value) -> Result<Self, String> {
+        let (quantifier, comparison_name) = match operator.split_once(':') {
             None => (Quantifier::One, operator),
-            Some(("ForAllValues", comparison)) => (Quantifier::All, comparison),
-            Some(("ForAnyValue", comparison)) => (Quantifier::Any, comparison),
-            Some(_) => (Quantifier::One, ""),
+            Some(("ForAllValues", comparison_name)) => (Quantifier::All, comparison_name),
+            Some(("ForAnyValue", comparison_name)) => (Quantifier::Any, comparison_name),
+            Some(_) => return Err(unsupported_operator(operator)),
         };
-        let comparison = match comparison {
+        let comparison = match comparison_name {
             "StringEquals" => Comparison::Equals,
             "StringLike" => Comparison::Like,
-            _ => return Err(format!("the operator {operator} is not supported")),
+            _ => return Err(unsupported_operator(operator)),
         };
-        let key = ConditionKey::from_name(name)
-            .ok_or_else(|| format!("the condition key {name} is not supported"))?;
-        if key.has_many() == matches!(quantifier, Quantifier::One) {
-            return Err(format!("{operator} cannot be used with the values of {name}"));
+        let key = ConditionKey::from_name(key_name)
+            .ok_or_else(|| format!("the condition key {key_name} is not supported"))?;
+        let expects_one_value = matches!(quantifier, Quantifier::One);
+        if key.is_multivalued() == expects_one_value {
+            return Err(format!("{operator} cannot be used with the values of {key_name}"));
         }
-        Ok(Self { quantifier, comparison, key, values: read_strings(name, values)? })
+        let permitted_values = read_strings(key_name, values)?;
+        Ok(Self { quantifier, comparison, key, permitted_values })
     }
 
     /// Returns whether a request meets the condition.
     pub(super) fn is_met_by(&self, request: &AccessRequest) -> bool {
         let values = request.values(self.key).unwrap_or_default();
         match self.quantifier {
-            Quantifier::One => matches!(values, [only] if self.permits(only)),
+            Quantifier::One => match values {
+                [only_value] => self.permits(only_value),
+                _ => false,
+            },
             Quantifier::All => values.iter().all(|value| self.permits(value)),
             Quantifier::Any => values.iter().any(|value| self.permits(value)),
         }
     }
 
     fn permits(&self, value: &str) -> bool {
-        self.values.iter().any(|permitted| match self.comparison {
-            Comparison::Equals => permitted == value,
-            Comparison::Like => matches_wildcards(permitted, value, Case::Sensitive),
+        self.permitted_values.iter().any(|permitted_value| match self.comparison {
+            Comparison::Equals => permitted_value == value,
+            Comparison::Like => matches_wildcards(permitted_value, value, Case::Sensitive),
         })
     }
+}
+
+fn unsupported_operator(operator: &str) -> String {
+    format!("the operator {operator} is not supported")
 }
 
 #[cfg(test)]
@@ -116,7 +126,8 @@ mod tests {
     fn is_met(condition: Value, key: ConditionKey, values: Option<&[&str]>) -> bool {
         let mut request = AccessRequest::new("s3:ListBucket", "arn:aws:s3:::b");
         if let Some(values) = values {
-            request = request.with(key, values.iter().map(|value| (*value).to_owned()).collect());
+            request =
+                request.with_key(key, values.iter().map(|value| (*value).to_owned()).collect());
         }
         let conditions = Condition::read(Some(&condition)).unwrap();
         conditions.iter().all(|condition| condition.is_met_by(&request))

@@ -10,28 +10,43 @@ pub(super) fn top_level_attributes(
     expression: &str,
     aliases: &BTreeMap<String, String>,
 ) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut rest = expression;
-    while let Some((before, word, after)) = next_word(rest) {
-        rest = after;
-        let is_nested = matches!(before, Some('.' | '['));
-        let is_keyword = KEYWORDS.iter().any(|keyword| keyword.eq_ignore_ascii_case(word));
-        let is_value = word.starts_with(':');
-        let is_function = after.trim_start().starts_with('(');
-        if !is_nested && !is_keyword && !is_value && !is_function {
-            found.push(aliases.get(word).map_or(word, String::as_str).to_owned());
+    let mut attributes = Vec::new();
+    let mut unread_text = expression;
+    while let Some(word) = next_word(unread_text) {
+        unread_text = word.following_text;
+        let is_nested = matches!(word.previous_character, Some('.' | '['));
+        let is_keyword = KEYWORDS.iter().any(|keyword| keyword.eq_ignore_ascii_case(word.text));
+        let is_value = word.text.starts_with(':');
+        let is_function = word.following_text.trim_start().starts_with('(');
+        if is_nested || is_keyword || is_value || is_function {
+            continue;
         }
+        let attribute = match aliases.get(word.text) {
+            Some(attribute) => attribute,
+            None => word.text,
+        };
+        attributes.push(attribute.to_owned());
     }
-    found
+    attributes
 }
 
-/// Returns the next word, the character before the word and the text after it.
-fn next_word(text: &str) -> Option<(Option<char>, &str, &str)> {
-    let is_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '#' | ':');
-    let (gap, from) = text.split_at_checked(text.find(is_word)?)?;
-    let end = from.find(|letter| !is_word(letter)).unwrap_or(from.len());
-    let (word, rest) = from.split_at_checked(end)?;
-    Some((gap.trim_end().chars().next_back(), word, rest))
+/// A word of an expression.
+struct Word<'a> {
+    /// The last character before the word that is not a space.
+    previous_character: Option<char>,
+    text: &'a str,
+    following_text: &'a str,
+}
+
+fn next_word(text: &str) -> Option<Word<'_>> {
+    let is_word_character =
+        |character: char| character.is_alphanumeric() || matches!(character, '_' | '#' | ':');
+    let word_start = text.find(is_word_character)?;
+    let (preceding_text, text) = text.split_at_checked(word_start)?;
+    let word_length = text.find(|character| !is_word_character(character)).unwrap_or(text.len());
+    let (word, following_text) = text.split_at_checked(word_length)?;
+    let previous_character = preceding_text.trim_end().chars().next_back();
+    Some(Word { previous_character, text: word, following_text })
 }
 
 #[cfg(test)]

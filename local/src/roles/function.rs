@@ -40,46 +40,55 @@ pub(super) fn read_functions(
     template: &Template,
     names: &Names<'_>,
 ) -> Result<Vec<Function>, LocalError> {
-    for (id, resource) in template.resources() {
+    for (logical_id, resource) in template.resources() {
         if POLICY_RESOURCES.contains(&resource.resource_type.as_str()) {
-            return Err(fault(id, "only inline policies of roles are supported"));
+            return Err(template_error(logical_id, "only inline policies of roles are supported"));
         }
     }
     let mut functions: Vec<Function> = Vec::new();
-    for (id, resource) in template.resources() {
+    for (logical_id, resource) in template.resources() {
         if resource.resource_type != FUNCTION {
             continue;
         }
-        let role_id = resource.properties.get("Role").and_then(referenced_id);
-        let role_id = role_id.ok_or_else(|| fault(id, "Role names no role of this template"))?;
-        let session_arn = session_arn(&names.physical_name(role_id), &names.physical_name(id));
-        let known = functions.iter().find(|function| function.role.logical_id == role_id);
-        let role = match known {
+        let Some(role_id) = resource.properties.get("Role").and_then(referenced_id) else {
+            return Err(template_error(logical_id, "Role names no role of this template"));
+        };
+        let session_arn =
+            session_arn(&names.physical_name(role_id), &names.physical_name(logical_id));
+        let function_with_same_role =
+            functions.iter().find(|function| function.role.logical_id == role_id);
+        let role = match function_with_same_role {
             Some(function) => Arc::clone(&function.role),
             None => Arc::new(read_role(template, names, role_id)?),
         };
-        functions.push(Function { logical_id: id.to_owned(), session_arn, role });
+        functions.push(Function { logical_id: logical_id.to_owned(), session_arn, role });
     }
     Ok(functions)
 }
 
-fn read_role(template: &Template, names: &Names<'_>, id: &str) -> Result<Role, LocalError> {
-    let resource = template.resource(id).filter(|resource| resource.resource_type == ROLE);
-    let properties = &resource.ok_or_else(|| fault(id, "the resource is not a role"))?.properties;
-    check_properties(id, properties)?;
-    let empty = Value::Array(vec![]);
-    let policies = template.resolve(properties.get("Policies").unwrap_or(&empty), names)?;
-    let statements = read_statements(&policies).map_err(|why| fault(id, &why))?;
-    Ok(Role { logical_id: id.to_owned(), statements })
+fn read_role(template: &Template, names: &Names<'_>, role_id: &str) -> Result<Role, LocalError> {
+    let properties = match template.resource(role_id) {
+        Some(resource) if resource.resource_type == ROLE => &resource.properties,
+        _ => return Err(template_error(role_id, "the resource is not a role")),
+    };
+    check_properties(role_id, properties)?;
+    let statements = match properties.get("Policies") {
+        Some(policies) => read_statements(&template.resolve(policies, names)?)
+            .map_err(|why| template_error(role_id, &why))?,
+        None => Vec::new(),
+    };
+    Ok(Role { logical_id: role_id.to_owned(), statements })
 }
 
-fn check_properties(id: &str, properties: &Map<String, Value>) -> Result<(), LocalError> {
-    match properties.keys().find(|name| !SUPPORTED_PROPERTIES.contains(&name.as_str())) {
-        Some(unknown) => Err(fault(id, &format!("{unknown} is not supported"))),
-        None => Ok(()),
+fn check_properties(role_id: &str, properties: &Map<String, Value>) -> Result<(), LocalError> {
+    for name in properties.keys() {
+        if !SUPPORTED_PROPERTIES.contains(&name.as_str()) {
+            return Err(template_error(role_id, &format!("{name} is not supported")));
+        }
     }
+    Ok(())
 }
 
-fn fault(id: &str, why: &str) -> LocalError {
-    LocalError::Template { logical_id: id.to_owned(), why: why.to_owned() }
+fn template_error(logical_id: &str, why: &str) -> LocalError {
+    LocalError::Template { logical_id: logical_id.to_owned(), why: why.to_owned() }
 }

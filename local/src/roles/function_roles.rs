@@ -10,7 +10,7 @@ use super::access_request::AccessRequest;
 use super::function::{Function, read_functions};
 use super::keys::{Caller, Keys};
 use super::role::{Decision, Role};
-use super::statement::Effect;
+use super::statement::{Effect, Statement};
 use crate::error::LocalError;
 use crate::names::Names;
 use crate::state::Credentials;
@@ -65,21 +65,16 @@ impl Roles {
     #[must_use]
     pub fn permissions(&self) -> Vec<Permission> {
         // Functions may share a role.
-        let roles: BTreeMap<&str, &Role> = self
-            .functions
-            .iter()
-            .map(|function| (function.role.logical_id.as_str(), &*function.role))
-            .collect();
+        let mut roles_by_id: BTreeMap<&str, &Role> = BTreeMap::new();
+        for function in &self.functions {
+            roles_by_id.insert(&function.role.logical_id, &function.role);
+        }
         let mut permissions = Vec::new();
-        for (id, role) in roles {
-            for statement in role.statements.iter().filter(|own| own.effect == Effect::Allow) {
-                permissions.extend(statement.actions.iter().map(|action| Permission {
-                    role: id.to_owned(),
-                    policy: statement.policy.clone(),
-                    statement: statement.sid.clone(),
-                    action: action.pattern.clone(),
-                    used: action.uses(),
-                }));
+        for role in roles_by_id.values() {
+            for statement in &role.statements {
+                if statement.effect == Effect::Allow {
+                    add_permissions(&mut permissions, &role.logical_id, statement);
+                }
             }
         }
         permissions.sort();
@@ -94,15 +89,17 @@ impl Roles {
     }
 
     /// Returns a function's credentials.
-    pub(crate) fn credentials_of(&self, function: &str) -> Result<&Credentials, LocalError> {
-        let credentials = self.keys.get(self.caller_of(function)?);
-        credentials.ok_or_else(|| unknown_function(function))
+    pub(crate) fn credentials_of(&self, function_id: &str) -> Result<&Credentials, LocalError> {
+        let caller = self.caller_of(function_id)?;
+        self.keys.get(caller).ok_or_else(|| unknown_function(function_id))
     }
 
     /// Returns a function as a caller.
-    pub(crate) fn caller_of(&self, function: &str) -> Result<Caller, LocalError> {
-        let index = self.functions.iter().position(|own| own.logical_id == function);
-        index.map(Caller::Function).ok_or_else(|| unknown_function(function))
+    pub(crate) fn caller_of(&self, function_id: &str) -> Result<Caller, LocalError> {
+        match self.functions.iter().position(|function| function.logical_id == function_id) {
+            Some(function_index) => Ok(Caller::Function(function_index)),
+            None => Err(unknown_function(function_id)),
+        }
     }
 
     /// Returns an access key's owner and the owner's credentials.
@@ -117,12 +114,13 @@ impl Roles {
 
     /// Checks whether the caller may perform an action. Denials are logged and retained.
     pub(crate) fn check(&self, caller: Caller, request: &AccessRequest) -> Result<(), Denied> {
-        let Caller::Function(index) = caller else { return Ok(()) };
-        let function = self.functions.get(index);
-        let decision =
-            function.map_or(Decision::ImplicitDeny, |function| function.role.decide(request));
+        let Caller::Function(function_index) = caller else { return Ok(()) };
+        let (decision, session_arn) = match self.functions.get(function_index) {
+            Some(function) => (function.role.decide(request), function.session_arn.as_str()),
+            None => (Decision::ImplicitDeny, ""),
+        };
         let AccessRequest { action, resource, .. } = request;
-        let why = match decision {
+        let reason = match decision {
             Decision::Allowed => return Ok(()),
             Decision::ImplicitDeny => {
                 format!("because no identity-based policy allows the {action} action")
@@ -131,9 +129,8 @@ impl Roles {
                 "with an explicit deny in an identity-based policy".to_owned()
             }
         };
-        let user = function.map(|function| function.session_arn.as_str()).unwrap_or_default();
         let message = format!(
-            "User: {user} is not authorized to perform: {action} on resource: {resource} {why}"
+            "User: {session_arn} is not authorized to perform: {action} on resource: {resource} {reason}"
         );
         tracing::warn!(denied = message, "a function lacks a permission");
         self.record_denial(message.clone());
@@ -149,9 +146,21 @@ impl Roles {
     }
 }
 
-fn unknown_function(id: &str) -> LocalError {
+fn add_permissions(permissions: &mut Vec<Permission>, role_id: &str, statement: &Statement) {
+    for action in &statement.actions {
+        permissions.push(Permission {
+            role: role_id.to_owned(),
+            policy: statement.policy.clone(),
+            statement: statement.sid.clone(),
+            action: action.pattern.clone(),
+            used: action.use_count(),
+        });
+    }
+}
+
+fn unknown_function(function_id: &str) -> LocalError {
     let why = "the template has no such function".to_owned();
-    LocalError::Template { logical_id: id.to_owned(), why }
+    LocalError::Template { logical_id: function_id.to_owned(), why }
 }
 
 #[cfg(test)]

@@ -21,9 +21,9 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Creates credentials for `functions` functions.
-    pub(super) fn new(operator: &Credentials, functions: usize) -> Self {
-        let functions = (0..functions).map(|_| Credentials::random()).collect();
+    /// Creates credentials for `function_count` functions.
+    pub(super) fn new(operator: &Credentials, function_count: usize) -> Self {
+        let functions = (0..function_count).map(|_| Credentials::random()).collect();
         Self { operator: operator.clone(), functions }
     }
 
@@ -37,13 +37,18 @@ impl Keys {
 
     /// Finds an access key's owner. Compares keys in constant time to resist timing attacks.
     pub(super) fn signer(&self, access_key: &str) -> Option<(Caller, &Credentials)> {
-        let is_equal = |known: &Credentials| -> bool {
-            known.access_key.as_bytes().ct_eq(access_key.as_bytes()).into()
+        let owns_key = |credentials: &Credentials| -> bool {
+            credentials.access_key.as_bytes().ct_eq(access_key.as_bytes()).into()
         };
-        let functions = self.functions.iter().enumerate();
-        let functions = functions.map(|(index, known)| (Caller::Function(index), known));
-        let mut all = [(Caller::Operator, &self.operator)].into_iter().chain(functions);
-        all.find(|(_, known)| is_equal(known))
+        if owns_key(&self.operator) {
+            return Some((Caller::Operator, &self.operator));
+        }
+        for (function_index, credentials) in self.functions.iter().enumerate() {
+            if owns_key(credentials) {
+                return Some((Caller::Function(function_index), credentials));
+            }
+        }
+        None
     }
 
     /// Returns all credentials, the operator's first.

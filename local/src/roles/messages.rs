@@ -8,7 +8,7 @@ use cellar_engine::ports::{Jobs, PortError, Receipt, Received};
 use serde::Deserialize;
 
 use super::access_request::AccessRequest;
-use super::function_roles::Roles;
+use super::function_roles::{Denied, Roles};
 use super::keys::Caller;
 use crate::aws_json::operation;
 use crate::names::queue_arn;
@@ -32,8 +32,12 @@ pub(crate) fn access_requests(
     Ok(vec![AccessRequest::new(action, queue_arn_of_url(&queue_url))])
 }
 
-fn queue_arn_of_url(url: &str) -> String {
-    queue_arn(url.rsplit_once('/').map_or(url, |(_, name)| name))
+fn queue_arn_of_url(queue_url: &str) -> String {
+    let queue_name = match queue_url.rsplit_once('/') {
+        Some((_, queue_name)) => queue_name,
+        None => queue_url,
+    };
+    queue_arn(queue_name)
 }
 
 /// A queue that a function calls directly, without HTTP. Each call is checked against the
@@ -46,21 +50,23 @@ pub(crate) struct RoleQueue {
 }
 
 impl RoleQueue {
-    fn check(&self, action: &str) -> Result<(), PortError> {
-        let request = AccessRequest::new(action, queue_arn_of_url(&self.url));
-        self.roles.check(self.caller, &request).map_err(|denied| PortError::permanent(denied.0))
+    fn check_permission(&self, action: &str) -> Result<(), PortError> {
+        let access_request = AccessRequest::new(action, queue_arn_of_url(&self.url));
+        self.roles
+            .check(self.caller, &access_request)
+            .map_err(|Denied(message)| PortError::permanent(message))
     }
 }
 
 #[async_trait]
 impl Jobs for RoleQueue {
     async fn send(&self, body: &str) -> Result<(), PortError> {
-        self.check("sqs:SendMessage")?;
+        self.check_permission("sqs:SendMessage")?;
         self.queue.send(body).await
     }
 
     async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
-        self.check("sqs:ReceiveMessage")?;
+        self.check_permission("sqs:ReceiveMessage")?;
         self.queue.receive(max, visibility_s).await
     }
 
@@ -69,12 +75,12 @@ impl Jobs for RoleQueue {
         receipt: &Receipt,
         visibility_s: u32,
     ) -> Result<bool, PortError> {
-        self.check("sqs:ChangeMessageVisibility")?;
+        self.check_permission("sqs:ChangeMessageVisibility")?;
         self.queue.change_visibility(receipt, visibility_s).await
     }
 
     async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
-        self.check("sqs:DeleteMessage")?;
+        self.check_permission("sqs:DeleteMessage")?;
         self.queue.delete(receipt).await
     }
 }

@@ -17,10 +17,7 @@ pub(crate) fn access_requests(
     query: Option<&str>,
     headers: &HeaderMap,
 ) -> Vec<AccessRequest> {
-    let parameter = |name: &str| {
-        let mut all = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-        all.find(|(found, _)| found == name).map(|(_, value)| value.into_owned())
-    };
+    let parameter = |name: &str| query_parameter(query.unwrap_or_default(), name);
     let action = match operation {
         "HeadBucket" | "ListObjects" | "ListObjectsV2" => "ListBucket",
         "ListBuckets" => "ListAllMyBuckets",
@@ -28,33 +25,39 @@ pub(crate) fn access_requests(
         "HeadObject" => "GetObject",
         "DeleteObject" if parameter(VERSION).is_some() => "DeleteObjectVersion",
         "ListObjectVersions" => "ListBucketVersions",
-        other => other,
+        action => action,
     };
     let resource = match path {
         S3Path::Root => "*".to_owned(),
         S3Path::Bucket { bucket } => bucket_arn(bucket),
         S3Path::Object { bucket, key } => object_arn(bucket, key),
     };
-    let mut request = AccessRequest::new(format!("s3:{action}"), resource.clone());
+    let mut access_request = AccessRequest::new(format!("s3:{action}"), resource.clone());
     if action == "ListBucket"
         && let Some(prefix) = parameter(PREFIX)
     {
-        request = request.with(ConditionKey::Prefix, vec![prefix]);
+        access_request = access_request.with_key(ConditionKey::Prefix, vec![prefix]);
     }
-    let mut requests = vec![request];
+    let mut access_requests = vec![access_request];
     // Setting tags on a new object requires an additional permission.
     let has_tags = headers.contains_key(TAGGING) || parameter(TAGGING).is_some();
     if operation == "PutObject" && has_tags {
-        requests.push(AccessRequest::new("s3:PutObjectTagging", resource));
+        access_requests.push(AccessRequest::new("s3:PutObjectTagging", resource));
     }
-    requests
+    access_requests
+}
+
+fn query_parameter(query: &str, name: &str) -> Option<String> {
+    let mut parameters = form_urlencoded::parse(query.as_bytes());
+    let (_, value) = parameters.find(|(parameter_name, _)| parameter_name == name)?;
+    Some(value.into_owned())
 }
 
 /// Returns the permission to list the object, which S3 requires before it reports that an object
 /// does not exist.
 pub(crate) fn list_request(bucket: &str, key: &str) -> AccessRequest {
     AccessRequest::new("s3:ListBucket", bucket_arn(bucket))
-        .with(ConditionKey::Prefix, vec![key.to_owned()])
+        .with_key(ConditionKey::Prefix, vec![key.to_owned()])
 }
 
 fn object_arn(bucket: &str, key: &str) -> String {
@@ -115,7 +118,7 @@ mod tests {
     fn lists_have_a_prefix() {
         let list = |prefix: &str| {
             AccessRequest::new("s3:ListBucket", "arn:aws:s3:::b")
-                .with(ConditionKey::Prefix, vec![prefix.to_owned()])
+                .with_key(ConditionKey::Prefix, vec![prefix.to_owned()])
         };
         let query = "list-type=2&prefix=uploads%2Fx";
         let bucket = S3Path::bucket("b");

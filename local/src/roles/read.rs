@@ -9,52 +9,57 @@ use super::statement::{ActionPattern, Effect, Resource, Statement};
 /// Supported version of the policy language.
 const VERSION: &str = "2012-10-17";
 /// Supported fields of a statement.
-const FIELDS: [&str; 5] = ["Sid", "Effect", "Action", "Resource", "Condition"];
+const SUPPORTED_FIELDS: [&str; 5] = ["Sid", "Effect", "Action", "Resource", "Condition"];
 
 /// Reads all statements of a role's inline policies. Intrinsic functions must already be resolved.
 pub(super) fn read_statements(policies: &Value) -> Result<Vec<Statement>, String> {
-    let mut all = Vec::new();
+    let mut statements = Vec::new();
     for policy in policies.as_array().ok_or("Policies is not a list")? {
-        let name = policy.get("PolicyName").and_then(Value::as_str).unwrap_or_default();
-        let document = policy.get("PolicyDocument");
-        let version = document.and_then(|document| document.get("Version")?.as_str());
-        if version != Some(VERSION) {
-            return Err(format!("policy {name}: Version is not {VERSION}"));
+        let policy_name = policy.get("PolicyName").and_then(Value::as_str).unwrap_or_default();
+        let document = policy.get("PolicyDocument").unwrap_or(&Value::Null);
+        if document.get("Version").and_then(Value::as_str) != Some(VERSION) {
+            return Err(format!("policy {policy_name}: Version is not {VERSION}"));
         }
-        let statements = document.and_then(|document| document.get("Statement")?.as_array());
-        let statements =
-            statements.ok_or_else(|| format!("policy {name}: Statement is not a list"))?;
-        for (index, statement) in statements.iter().enumerate() {
-            let sid = statement.get("Sid").and_then(Value::as_str);
-            let sid = sid.map_or_else(|| format!("number {}", index + 1), str::to_owned);
-            let fault = |why| format!("policy {name}, statement {sid}: {why}");
-            let unnamed = read_statement(statement).map_err(fault)?;
-            all.push(Statement { policy: name.to_owned(), sid, ..unnamed });
+        let Some(statement_list) = document.get("Statement").and_then(Value::as_array) else {
+            return Err(format!("policy {policy_name}: Statement is not a list"));
+        };
+        for (index, statement) in statement_list.iter().enumerate() {
+            let sid = match statement.get("Sid").and_then(Value::as_str) {
+                Some(sid) => sid.to_owned(),
+                None => format!("number {}", index + 1),
+            };
+            let statement = read_statement(policy_name, &sid, statement)
+                .map_err(|reason| format!("policy {policy_name}, statement {sid}: {reason}"))?;
+            statements.push(statement);
         }
     }
-    Ok(all)
+    Ok(statements)
 }
 
-/// Reads a statement. The caller fills in the policy name and `Sid`.
-fn read_statement(statement: &Value) -> Result<Statement, String> {
+fn read_statement(policy_name: &str, sid: &str, statement: &Value) -> Result<Statement, String> {
     let fields = statement.as_object().ok_or("the statement is not an object")?;
-    if let Some(unknown) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
-        return Err(format!("{unknown} is not supported"));
+    for field_name in fields.keys() {
+        if !SUPPORTED_FIELDS.contains(&field_name.as_str()) {
+            return Err(format!("{field_name} is not supported"));
+        }
     }
     let effect = match fields.get("Effect").and_then(Value::as_str) {
         Some("Allow") => Effect::Allow,
         Some("Deny") => Effect::Deny,
         _ => return Err("Effect is neither Allow nor Deny".to_owned()),
     };
-    let resources = read_field(fields, "Resource")?
-        .into_iter()
-        .map(|text| Resource::parse(&text).ok_or_else(|| format!("Resource {text} is not an ARN")));
+    let mut resources = Vec::new();
+    for arn in read_field(fields, "Resource")? {
+        let resource =
+            Resource::parse(&arn).ok_or_else(|| format!("Resource {arn} is not an ARN"))?;
+        resources.push(resource);
+    }
     Ok(Statement {
-        policy: String::new(),
-        sid: String::new(),
+        policy: policy_name.to_owned(),
+        sid: sid.to_owned(),
         effect,
         actions: read_field(fields, "Action")?.into_iter().map(ActionPattern::new).collect(),
-        resources: resources.collect::<Result<_, _>>()?,
+        resources,
         conditions: Condition::read(fields.get("Condition"))?,
     })
 }

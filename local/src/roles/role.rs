@@ -24,20 +24,26 @@ pub(super) struct Role {
 impl Role {
     /// Decides an access request. Counts one use of the action in the deciding statement.
     pub(super) fn decide(&self, request: &AccessRequest) -> Decision {
-        if let Some(action) = self.first_match(Effect::Deny, request) {
+        if let Some(action) = self.first_matching_action(Effect::Deny, request) {
             action.count_use();
             return Decision::ExplicitDeny;
         }
-        if let Some(action) = self.first_match(Effect::Allow, request) {
+        if let Some(action) = self.first_matching_action(Effect::Allow, request) {
             action.count_use();
             return Decision::Allowed;
         }
         Decision::ImplicitDeny
     }
 
-    fn first_match(&self, effect: Effect, request: &AccessRequest) -> Option<&ActionPattern> {
-        let mut statements = self.statements.iter().filter(|own| own.effect == effect);
-        statements.find_map(|statement| statement.matching_action(request))
+    fn first_matching_action(
+        &self,
+        effect: Effect,
+        request: &AccessRequest,
+    ) -> Option<&ActionPattern> {
+        self.statements
+            .iter()
+            .filter(|statement| statement.effect == effect)
+            .find_map(|statement| statement.matching_action(request))
     }
 }
 
@@ -79,7 +85,7 @@ mod tests {
             let decision = decide(&role, action, resource);
             assert_eq!(decision, Decision::ImplicitDeny, "{action} {resource}");
         }
-        let used: Vec<u64> = role.statements[0].actions.iter().map(|one| one.uses()).collect();
+        let used: Vec<u64> = role.statements[0].actions.iter().map(|one| one.use_count()).collect();
         assert_eq!(used, [2, 1]);
     }
 
@@ -102,7 +108,7 @@ mod tests {
         let allow = json!({ "Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "*" });
         let role = role(&json!([allow, allow]));
         assert_eq!(decide(&role, "sqs:SendMessage", "*"), Decision::Allowed);
-        let used = role.statements.iter().map(|one| one.actions[0].uses());
+        let used = role.statements.iter().map(|one| one.actions[0].use_count());
         assert_eq!(used.collect::<Vec<_>>(), [1, 0]);
     }
 }

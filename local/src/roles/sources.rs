@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cellar_engine::ports::Jobs;
 
 use super::access_request::AccessRequest;
-use super::function_roles::Roles;
+use super::function_roles::{Denied, Roles};
 use super::messages::RoleQueue;
 use crate::error::LocalError;
 
@@ -23,50 +23,57 @@ impl Roles {
     /// cannot be created otherwise.
     pub(crate) fn check_stream(
         &self,
-        source: &str,
-        function: &str,
+        source_id: &str,
+        function_id: &str,
         stream_arn: &str,
     ) -> Result<(), LocalError> {
-        let requests = STREAM_ACTIONS.map(|action| AccessRequest::new(action, stream_arn));
-        let list = AccessRequest::new(LIST_STREAMS, "*");
-        self.check_source(source, function, requests.iter().chain([&list]))
+        let mut access_requests: Vec<AccessRequest> =
+            STREAM_ACTIONS.map(|action| AccessRequest::new(action, stream_arn)).into();
+        access_requests.push(AccessRequest::new(LIST_STREAMS, "*"));
+        self.check_source(source_id, function_id, &access_requests)
     }
 
     /// Checks that a function's role permits Lambda to receive messages from a queue.
     pub(crate) fn check_queue(
         &self,
-        source: &str,
-        function: &str,
+        source_id: &str,
+        function_id: &str,
         queue_arn: &str,
     ) -> Result<(), LocalError> {
-        let requests = QUEUE_ACTIONS.map(|action| AccessRequest::new(action, queue_arn));
-        self.check_source(source, function, requests.iter())
+        let access_requests = QUEUE_ACTIONS.map(|action| AccessRequest::new(action, queue_arn));
+        self.check_source(source_id, function_id, &access_requests)
     }
 
-    fn check_source<'a>(
+    fn check_source(
         &self,
-        source: &str,
-        function: &str,
-        requests: impl Iterator<Item = &'a AccessRequest>,
+        source_id: &str,
+        function_id: &str,
+        access_requests: &[AccessRequest],
     ) -> Result<(), LocalError> {
-        let caller = self.caller_of(function)?;
-        for request in requests {
-            self.check(caller, request).map_err(|denied| LocalError::Template {
-                logical_id: source.to_owned(),
-                why: denied.0,
-            })?;
+        let caller = self.caller_of(function_id)?;
+        for access_request in access_requests {
+            if let Err(Denied(message)) = self.check(caller, access_request) {
+                return Err(LocalError::Template {
+                    logical_id: source_id.to_owned(),
+                    why: message,
+                });
+            }
         }
         Ok(())
     }
 }
 
-/// Returns a queue that checks each call against the role of `function`.
+/// Returns a queue that checks each call against the role of a function.
 pub(crate) fn queue_with_role(
     roles: &Arc<Roles>,
-    function: &str,
-    url: &str,
+    function_id: &str,
+    queue_url: &str,
     queue: Arc<dyn Jobs>,
 ) -> Result<Arc<dyn Jobs>, LocalError> {
-    let (caller, roles) = (roles.caller_of(function)?, Arc::clone(roles));
-    Ok(Arc::new(RoleQueue { queue, url: url.to_owned(), roles, caller }))
+    Ok(Arc::new(RoleQueue {
+        queue,
+        url: queue_url.to_owned(),
+        roles: Arc::clone(roles),
+        caller: roles.caller_of(function_id)?,
+    }))
 }

@@ -32,7 +32,7 @@ pub(super) struct Statement {
 #[derive(Debug)]
 pub(super) struct ActionPattern {
     pub(super) pattern: String,
-    uses: AtomicU64,
+    use_count: AtomicU64,
 }
 
 /// A resource of a statement.
@@ -48,15 +48,15 @@ const ARN_PARTS: usize = 6;
 
 impl ActionPattern {
     pub(super) const fn new(pattern: String) -> Self {
-        Self { pattern, uses: AtomicU64::new(0) }
+        Self { pattern, use_count: AtomicU64::new(0) }
     }
 
-    pub(super) fn uses(&self) -> u64 {
-        self.uses.load(Ordering::Relaxed)
+    pub(super) fn use_count(&self) -> u64 {
+        self.use_count.load(Ordering::Relaxed)
     }
 
     pub(super) fn count_use(&self) {
-        self.uses.fetch_add(1, Ordering::Relaxed);
+        self.use_count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -71,15 +71,19 @@ impl Resource {
         if text == "*" {
             return Some(Self::Any);
         }
-        let parts = split_arn(text).filter(|[arn, ..]| *arn == "arn")?;
-        Some(Self::Arn(parts.map(str::to_owned)))
+        match split_arn(text)? {
+            parts @ ["arn", ..] => Some(Self::Arn(parts.map(str::to_owned))),
+            _ => None,
+        }
     }
 
-    fn matches(&self, resource: &str) -> bool {
-        let Self::Arn(patterns) = self else { return true };
-        let Some(parts) = split_arn(resource) else { return false };
-        let mut pairs = patterns.iter().zip(parts);
-        pairs.all(|(pattern, part)| matches_wildcards(pattern, part, Case::Sensitive))
+    fn matches(&self, resource_arn: &str) -> bool {
+        let Self::Arn(pattern_parts) = self else { return true };
+        let Some(arn_parts) = split_arn(resource_arn) else { return false };
+        pattern_parts
+            .iter()
+            .zip(arn_parts)
+            .all(|(pattern, part)| matches_wildcards(pattern, part, Case::Sensitive))
     }
 }
 
@@ -87,12 +91,15 @@ impl Statement {
     /// Returns this statement's action that matches a request, or `None` if the statement does not
     /// apply.
     pub(super) fn matching_action(&self, request: &AccessRequest) -> Option<&ActionPattern> {
-        let mut actions = self.actions.iter();
-        let action = actions
-            .find(|own| matches_wildcards(&own.pattern, &request.action, Case::Insensitive))?;
-        let applies = self.resources.iter().any(|own| own.matches(&request.resource))
-            && self.conditions.iter().all(|condition| condition.is_met_by(request));
-        if applies { Some(action) } else { None }
+        let matches_request = |action: &&ActionPattern| {
+            matches_wildcards(&action.pattern, &request.action, Case::Insensitive)
+        };
+        let action = self.actions.iter().find(matches_request)?;
+        let resource_matches =
+            self.resources.iter().any(|resource| resource.matches(&request.resource));
+        let conditions_are_met =
+            self.conditions.iter().all(|condition| condition.is_met_by(request));
+        if resource_matches && conditions_are_met { Some(action) } else { None }
     }
 }
 

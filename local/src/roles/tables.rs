@@ -62,22 +62,27 @@ pub(crate) fn access_requests(
 ) -> Result<Vec<AccessRequest>, String> {
     let operation = operation(headers, VERSION);
     let request: Request = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-    Ok(match operation {
-        "ListTables" => vec![AccessRequest::new("dynamodb:ListTables", table_arn("*"))],
+    let mut access_requests = Vec::new();
+    match operation {
+        "ListTables" => {
+            access_requests.push(AccessRequest::new("dynamodb:ListTables", table_arn("*")));
+        }
         "TransactGetItems" | "TransactWriteItems" => {
-            let actions = request.transact_items.iter().flatten();
-            actions
-                .map(|(action, part)| {
-                    part.to_access_request(operation_in_transaction(action), &part.table_name)
-                })
-                .collect()
+            for (action, part) in request.transact_items.iter().flatten() {
+                let operation = operation_in_transaction(action);
+                access_requests.push(part.to_access_request(operation, &part.table_name));
+            }
         }
         "BatchGetItem" | "BatchWriteItem" => {
-            let tables = request.request_items.iter();
-            tables.flat_map(|(table, batch)| batch.access_requests(operation, table)).collect()
+            for (table, batch) in &request.request_items {
+                access_requests.extend(batch.access_requests(operation, table));
+            }
         }
-        operation => vec![request.to_access_request(operation, &request.table_name)],
-    })
+        operation => {
+            access_requests.push(request.to_access_request(operation, &request.table_name));
+        }
+    }
+    Ok(access_requests)
 }
 
 /// Returns the operation that corresponds to a transaction's action.
@@ -108,19 +113,23 @@ impl Batch {
 impl Request {
     fn to_access_request(&self, operation: &str, table: &str) -> AccessRequest {
         // A request may identify a table by ARN.
-        let table = table.rsplit_once(":table/").map_or(table, |(_, name)| name);
-        let mut resource = table_arn(table);
-        if let Some(index) = &self.index_name {
-            resource.push_str("/index/");
-            resource.push_str(index);
+        let table_name = match table.rsplit_once(":table/") {
+            Some((_, table_name)) => table_name,
+            None => table,
+        };
+        let mut resource_arn = table_arn(table_name);
+        if let Some(index_name) = &self.index_name {
+            resource_arn.push_str("/index/");
+            resource_arn.push_str(index_name);
         }
         let attributes = self.attribute_names().into_iter().collect();
-        AccessRequest::new(format!("dynamodb:{operation}"), resource)
-            .with(ConditionKey::Attributes, attributes)
+        AccessRequest::new(format!("dynamodb:{operation}"), resource_arn)
+            .with_key(ConditionKey::Attributes, attributes)
     }
 
     fn attribute_names(&self) -> BTreeSet<String> {
-        let maps = [
+        let mut names: BTreeSet<String> = self.attributes_to_get.iter().cloned().collect();
+        let attribute_maps = [
             &self.item,
             &self.key,
             &self.attribute_updates,
@@ -129,7 +138,9 @@ impl Request {
             &self.query_filter,
             &self.scan_filter,
         ];
-        let maps = maps.into_iter().flatten().chain(&self.keys).flat_map(BTreeMap::keys);
+        for attribute_map in attribute_maps.into_iter().flatten().chain(&self.keys) {
+            names.extend(attribute_map.keys().cloned());
+        }
         let expressions = [
             &self.condition_expression,
             &self.filter_expression,
@@ -137,10 +148,10 @@ impl Request {
             &self.projection_expression,
             &self.update_expression,
         ];
-        let expressions = expressions.into_iter().flatten();
-        let named = expressions
-            .flat_map(|text| top_level_attributes(text, &self.expression_attribute_names));
-        maps.chain(&self.attributes_to_get).cloned().chain(named).collect()
+        for expression in expressions.into_iter().flatten() {
+            names.extend(top_level_attributes(expression, &self.expression_attribute_names));
+        }
+        names
     }
 }
 
@@ -163,7 +174,7 @@ mod tests {
     fn ask(action: &str, table: &str, attributes: &[&str]) -> AccessRequest {
         let attributes = attributes.iter().map(|name| (*name).to_owned()).collect();
         AccessRequest::new(format!("dynamodb:{action}"), table_arn(table))
-            .with(ConditionKey::Attributes, attributes)
+            .with_key(ConditionKey::Attributes, attributes)
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn the_snapshot_function_may_update_only_the_root_of_an_entry() {
     let update = |attributes: &[&str]| {
         let attributes = attributes.iter().map(|name| (*name).to_owned()).collect();
         let request = AccessRequest::new("dynamodb:UpdateItem", ENTRIES);
-        roles.check(worker, &request.with(ConditionKey::Attributes, attributes))
+        roles.check(worker, &request.with_key(ConditionKey::Attributes, attributes))
     };
     assert_eq!(update(&["S", "N", "T", "E"]), Ok(()));
     assert!(update(&["S", "N", "T", "E", "B"]).is_err());

@@ -91,11 +91,9 @@ impl StateFolder {
     ///
     /// Returns a [`LocalError`] if the state is damaged.
     pub fn endpoints(&self) -> Result<Option<(Endpoints, String, String)>, LocalError> {
-        let Some(text) = self.read(ENDPOINTS)? else {
-            return Ok(None);
-        };
+        let Some(json) = self.read(ENDPOINTS)? else { return Ok(None) };
         let endpoints =
-            serde_json::from_str(&text).map_err(|error| self.damaged(ENDPOINTS, error))?;
+            serde_json::from_str(&json).map_err(|error| self.damaged(ENDPOINTS, error))?;
         let Credentials { access_key, secret_key } = self.credentials()?;
         Ok(Some((endpoints, access_key, secret_key)))
     }
@@ -103,11 +101,11 @@ impl StateFolder {
     /// Returns the operator's credentials, creating them on the first call. The file is readable
     /// only by the directory's owner.
     pub(crate) fn credentials(&self) -> Result<Credentials, LocalError> {
-        if let Some(text) = self.read(CREDENTIALS)? {
-            return serde_json::from_str(&text).map_err(|error| self.damaged(CREDENTIALS, error));
+        if let Some(json) = self.read(CREDENTIALS)? {
+            return serde_json::from_str(&json).map_err(|error| self.damaged(CREDENTIALS, error));
         }
-        let made = Credentials::random();
-        self.write(CREDENTIALS, &made)?;
-        Ok(made)
+        let credentials = Credentials::random();
+        self.write(CREDENTIALS, &credentials)?;
+        Ok(credentials)
     }
 }

@@ -7,27 +7,27 @@ use std::path::{Path, PathBuf};
 
 /// Returns the first symbolic link at or below `path`. Does not follow links.
 pub(super) fn find_link(path: &Path) -> io::Result<Option<PathBuf>> {
-    let kind = match fs::symlink_metadata(path) {
+    let root_type = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata.file_type(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    if kind.is_symlink() {
+    if root_type.is_symlink() {
         return Ok(Some(path.to_owned()));
     }
-    let mut folders = Vec::new();
-    if kind.is_dir() {
-        folders.push(path.to_owned());
+    let mut unvisited_folders = Vec::new();
+    if root_type.is_dir() {
+        unvisited_folders.push(path.to_owned());
     }
-    while let Some(folder) = folders.pop() {
+    while let Some(folder) = unvisited_folders.pop() {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_symlink() {
+            let entry_type = entry.file_type()?;
+            if entry_type.is_symlink() {
                 return Ok(Some(entry.path()));
             }
-            if kind.is_dir() {
-                folders.push(entry.path());
+            if entry_type.is_dir() {
+                unvisited_folders.push(entry.path());
             }
         }
     }

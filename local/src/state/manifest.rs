@@ -32,7 +32,7 @@ impl StateFolder {
     ///
     /// Returns a [`LocalError`] if the state is damaged.
     pub fn stack(&self) -> Result<Option<String>, LocalError> {
-        Ok(self.manifest()?.map(|manifest| manifest.stack))
+        Ok(self.read_manifest()?.map(|manifest| manifest.stack))
     }
 
     /// Returns the local stack's random id, or `None` if the directory contains no state.
@@ -41,18 +41,16 @@ impl StateFolder {
     ///
     /// Returns a [`LocalError`] if the state is damaged.
     pub fn identity(&self) -> Result<Option<String>, LocalError> {
-        Ok(self.manifest()?.map(|manifest| manifest.identity))
+        Ok(self.read_manifest()?.map(|manifest| manifest.identity))
     }
 
-    fn manifest(&self) -> Result<Option<Manifest>, LocalError> {
-        let Some(text) = self.read(MANIFEST)? else {
-            return Ok(None);
-        };
+    fn read_manifest(&self) -> Result<Option<Manifest>, LocalError> {
+        let Some(json) = self.read(MANIFEST)? else { return Ok(None) };
         let manifest: Manifest =
-            serde_json::from_str(&text).map_err(|error| self.damaged(MANIFEST, error))?;
+            serde_json::from_str(&json).map_err(|error| self.damaged(MANIFEST, error))?;
         if manifest.layout > LAYOUT_VERSION {
-            let (path, version) = (self.path.join(MANIFEST), manifest.layout);
-            return Err(LocalError::LaterVersion { path, version });
+            let path = self.path.join(MANIFEST);
+            return Err(LocalError::LaterVersion { path, version: manifest.layout });
         }
         Ok(Some(manifest))
     }
@@ -60,26 +58,32 @@ impl StateFolder {
     /// Checks the state of an earlier process, or creates a new manifest. Existing state is left
     /// unchanged.
     pub(crate) fn open(&self, stack: &str) -> Result<Manifest, LocalError> {
-        let database_bytes = self.database().metadata().map(|file| file.len()).ok();
-        let Some(manifest) = self.manifest()? else {
+        let database_bytes = match self.database().metadata() {
+            Ok(metadata) => Some(metadata.len()),
+            Err(_) => None,
+        };
+        let Some(manifest) = self.read_manifest()? else {
             if database_bytes.is_some() {
                 return Err(self.damaged(DATABASE, format!("{MANIFEST} is missing")));
             }
             return self.create_manifest(stack);
         };
         if manifest.stack != stack {
-            let (folder, theirs) = (self.path.clone(), manifest.stack);
-            return Err(LocalError::OtherStack { folder, theirs, ours: stack.to_owned() });
+            return Err(LocalError::OtherStack {
+                folder: self.path.clone(),
+                theirs: manifest.stack,
+                ours: stack.to_owned(),
+            });
         }
-        if !manifest.tables.is_empty() {
-            // Continuing would replace a database with data by an empty one.
-            match database_bytes {
-                None => return Err(self.damaged(DATABASE, "the file is missing")),
-                Some(0) => return Err(self.damaged(DATABASE, "the file is empty")),
-                Some(_) => {}
-            }
+        if manifest.tables.is_empty() {
+            return Ok(manifest);
         }
-        Ok(manifest)
+        // Continuing would replace a database with data by an empty one.
+        match database_bytes {
+            None => Err(self.damaged(DATABASE, "the file is missing")),
+            Some(0) => Err(self.damaged(DATABASE, "the file is empty")),
+            Some(_) => Ok(manifest),
+        }
     }
 
     fn create_manifest(&self, stack: &str) -> Result<Manifest, LocalError> {

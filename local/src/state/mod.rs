@@ -61,9 +61,9 @@ impl StateFolder {
     /// Returns the database size in bytes, including the write-ahead log.
     #[must_use]
     pub fn database_bytes(&self) -> Option<u64> {
-        let file_bytes = |name: String| self.path.join(name).metadata().map(|file| file.len());
-        let wal_bytes = file_bytes(format!("{DATABASE}-wal")).unwrap_or(0);
-        Some(file_bytes(DATABASE.to_owned()).ok()? + wal_bytes)
+        let file_bytes = |name: &str| Some(self.path.join(name).metadata().ok()?.len());
+        let write_ahead_log_bytes = file_bytes(&format!("{DATABASE}-wal")).unwrap_or(0);
+        Some(file_bytes(DATABASE)? + write_ahead_log_bytes)
     }
 
     /// Returns the path of the file with queue messages and stream positions.
@@ -94,21 +94,25 @@ impl StateFolder {
     pub fn delete(&self) -> Result<(), LocalError> {
         self.check_links()?;
         let lock = self.lock()?;
-        let deleted = fs::remove_dir_all(&self.path);
+        let result = fs::remove_dir_all(&self.path);
         drop(lock);
-        deleted.map_err(|source| self.fault("delete", "", source))
+        result.map_err(|source| self.file_error("delete", "", source))
     }
 
     /// Checks that the directory contains no symbolic link, and that neither the directory nor its
     /// parent is one.
     fn check_links(&self) -> Result<(), LocalError> {
-        let fault = |source| self.fault("read", "", source);
-        let link = match self.path.parent().filter(|above| above.is_symlink()) {
-            Some(above) => Some(above.to_owned()),
-            None => links::find_link(&self.path).map_err(fault)?,
+        let read_error = |source| self.file_error("read", "", source);
+        let link = match self.path.parent() {
+            Some(parent) if parent.is_symlink() => Some(parent.to_owned()),
+            _ => links::find_link(&self.path).map_err(read_error)?,
         };
         let Some(link) = link else { return Ok(()) };
-        let target = fs::canonicalize(&link).or_else(|_| fs::read_link(&link)).map_err(fault)?;
+        let target = match fs::canonicalize(&link) {
+            Ok(target) => target,
+            // The target does not exist.
+            Err(_) => fs::read_link(&link).map_err(read_error)?,
+        };
         Err(LocalError::Linked { link, target })
     }
 
@@ -122,34 +126,37 @@ impl StateFolder {
         match fs::read_to_string(self.path.join(name)) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(self.fault("read", name, source)),
+            Err(source) => Err(self.file_error("read", name, source)),
         }
     }
 
     fn write(&self, name: &'static str, value: &impl Serialize) -> Result<(), LocalError> {
         let mut json = serde_json::to_vec_pretty(value)
-            .map_err(|error| self.fault("write", name, error.into()))?;
+            .map_err(|error| self.file_error("write", name, error.into()))?;
         json.push(b'\n');
         self.write_bytes(name, &json)
     }
 
     /// Writes a file atomically and durably.
     fn write_bytes(&self, name: &'static str, bytes: &[u8]) -> Result<(), LocalError> {
-        let write = || -> io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
-            file.write_all(bytes)?;
-            file.as_file().sync_all()?;
-            file.persist(self.path.join(name))?;
-            File::open(&self.path)?.sync_all()
-        };
-        write().map_err(|source| self.fault("write", name, source))
+        write_atomically(&self.path, name, bytes)
+            .map_err(|source| self.file_error("write", name, source))
     }
 
     fn damaged(&self, name: &'static str, why: impl Display) -> LocalError {
         LocalError::Damaged { path: self.path.join(name), why: why.to_string() }
     }
 
-    fn fault(&self, what: &'static str, name: &str, source: io::Error) -> LocalError {
+    fn file_error(&self, what: &'static str, name: &str, source: io::Error) -> LocalError {
         LocalError::File { what, path: self.path.join(name), source }
     }
+}
+
+/// Writes a file in `folder` atomically and durably.
+fn write_atomically(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(folder.join(name))?;
+    File::open(folder)?.sync_all()
 }

@@ -17,7 +17,7 @@ const STOP: &str = "stop";
 const PRIVATE_MODE: u32 = 0o700;
 /// Number of lock attempts and the interval between them. Retries are needed because even a process
 /// that only checks the occupancy locks the directory briefly.
-const LOCK_TRIES: u32 = 15;
+const MAX_LOCK_ATTEMPTS: u32 = 15;
 pub(super) const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// Whether and how a process uses a state directory.
@@ -59,14 +59,15 @@ impl StateFolder {
         let file = match File::open(self.path.join(LOCK)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Occupancy::Free),
-            Err(source) => return Err(self.fault("open", LOCK, source)),
+            Err(source) => return Err(self.file_error("open", LOCK, source)),
         };
         match file.try_lock_shared() {
             Ok(()) => Ok(Occupancy::Free),
-            Err(TryLockError::WouldBlock) => {
-                Ok(self.read_running().map_or(Occupancy::Unknown, Occupancy::By))
-            }
-            Err(TryLockError::Error(source)) => Err(self.fault("lock", LOCK, source)),
+            Err(TryLockError::WouldBlock) => match self.read_running() {
+                Some(running) => Ok(Occupancy::By(running)),
+                None => Ok(Occupancy::Unknown),
+            },
+            Err(TryLockError::Error(source)) => Err(self.file_error("lock", LOCK, source)),
         }
     }
 
@@ -93,37 +94,40 @@ impl StateFolder {
     /// of earlier processes.
     pub(crate) fn lock(&self) -> Result<Lock, LocalError> {
         // Other users must not read the data.
-        let mut folder = fs::DirBuilder::new();
-        folder.recursive(true).mode(PRIVATE_MODE);
-        folder.create(&self.path).map_err(|source| self.fault("create", "", source))?;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(PRIVATE_MODE)
+            .create(&self.path)
+            .map_err(|source| self.file_error("create", "", source))?;
         fs::set_permissions(&self.path, fs::Permissions::from_mode(PRIVATE_MODE))
-            .map_err(|source| self.fault("protect", "", source))?;
-        let file = OpenOptions::new()
+            .map_err(|source| self.file_error("protect", "", source))?;
+        let lock_file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .write(true)
             .open(self.path.join(LOCK))
-            .map_err(|source| self.fault("open", LOCK, source))?;
-        self.try_lock(&file)?;
+            .map_err(|source| self.file_error("open", LOCK, source))?;
+        self.lock_with_retries(&lock_file)?;
         for name in [RUNNING, ENDPOINTS, STOP] {
             match fs::remove_file(self.path.join(name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(self.fault("remove", name, error));
-                }
-                _ => {}
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(self.file_error("remove", name, error)),
             }
         }
-        Ok(Lock { _file: file })
+        Ok(Lock { _file: lock_file })
     }
 
     /// Retries locking the directory, because even a process that only checks the occupancy locks
     /// it briefly.
-    fn try_lock(&self, file: &File) -> Result<(), LocalError> {
-        for _ in 0..LOCK_TRIES {
-            match file.try_lock() {
+    fn lock_with_retries(&self, lock_file: &File) -> Result<(), LocalError> {
+        for _attempt in 1..=MAX_LOCK_ATTEMPTS {
+            match lock_file.try_lock() {
                 Ok(()) => return Ok(()),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
-                Err(TryLockError::Error(source)) => return Err(self.fault("lock", LOCK, source)),
+                Err(TryLockError::Error(source)) => {
+                    return Err(self.file_error("lock", LOCK, source));
+                }
             }
         }
         let url = self.read_running().map(|running| running.url);

@@ -34,8 +34,8 @@ pub(super) async fn get_chunk_urls(
     let chunk_hashes = parse_chunk_hashes(&request.hashes)?;
     // Like every other request, fail if the spreadsheet does not exist.
     state.logs().head(log_id, None).await?;
-    let (urls, expires_s) = state.logs().chunk_urls(log_id, &chunk_hashes).await?;
-    Ok(Json(ChunksReply { urls, expires_s }))
+    let chunk_urls = state.logs().chunk_urls(log_id, &chunk_hashes).await?;
+    Ok(Json(ChunksReply { urls: chunk_urls.urls, expires_s: chunk_urls.expires_s }))
 }
 
 fn parse_chunk_hashes(hex_hashes: &[String]) -> Result<Vec<ChunkHash>, Failure> {

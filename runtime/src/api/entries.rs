@@ -52,10 +52,7 @@ pub(super) async fn load_spreadsheet(
     let loaded = state.logs().load(log_id, parameters.min_position).await?;
     let root_url = match &loaded.root {
         None => None,
-        Some(root_key) => {
-            let (url, _expires_s) = state.logs().object_url(root_key).await?;
-            Some(url)
-        }
+        Some(root_key) => Some(state.logs().object_url(root_key).await?.url),
     };
     Ok(Json(LoadReply {
         head: loaded.head,

@@ -72,7 +72,7 @@ pub(super) fn add_indexer(
 }
 
 /// Selects writes to tips (the newest item of each stream), which contain the number of appended
-/// relay_and_queues. Event batches that were split off from a tip do not contain this number.
+/// events. Event batches that were split off from a tip do not contain this number.
 fn appended_tips() -> StreamFilter {
     let tip_pattern = json!({ APPENDED: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": tip_pattern } }))
@@ -113,5 +113,5 @@ fn indexer_role(
         .policy("stream", stream_statements)
         .policy("tables", table_statements)
         .policy("queues", [send_messages])
-        .policy("log_group", [permissions::allow_log_writes(log_group)])
+        .policy("logs", [permissions::allow_log_writes(log_group)])
 }

@@ -54,7 +54,7 @@ pub(super) fn add_snapshot_function(
 
 /// Returns the execution role of the snapshot function.
 ///
-/// The function reads log_group, writes snapshot objects and pending snapshots, and records finished
+/// The function reads logs, writes snapshot objects and pending snapshots, and records finished
 /// snapshots in the log tables. It cannot modify edits.
 fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<LogGroup>) -> Role {
     let read_actions = ["dynamodb:GetItem", "dynamodb:Query"];
@@ -105,5 +105,5 @@ fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<Log
         .policy("tables", [read_entries, set_root, segments, pending_snapshots])
         .policy("bucket", [sheets, uploads, offloaded_segments, missing_objects])
         .policy("queue", [receive_jobs])
-        .policy("log_group", [permissions::allow_log_writes(log_group)])
+        .policy("logs", [permissions::allow_log_writes(log_group)])
 }

@@ -16,13 +16,13 @@ pub(super) fn suppress_table_rules(stack: &mut Stack, table: &Handle<Table>) {
     stack.suppress(table, Rule::checkov("CKV_AWS_119"), NO_CUSTOMER_KEY);
 }
 
-/// Suppresses the rule that buckets must write access log_group.
+/// Suppresses the rule that buckets must write access logs.
 pub(super) fn suppress_bucket_rules(stack: &mut Stack, bucket: &Handle<Bucket>) {
     stack.suppress(
         bucket,
         Rule::checkov("CKV_AWS_18"),
         "Only Cellar's functions and presigned URLs access the bucket, and the event log records \
-         who changed what; access log_group would need a second bucket that grows forever.",
+         who changed what; access logs would need a second bucket that grows forever.",
     );
 }
 

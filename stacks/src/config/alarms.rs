@@ -34,51 +34,54 @@ impl Default for Alarms {
 }
 
 impl Alarms {
-    pub(super) fn check(&self, region: Option<&str>, problems: &mut Vec<ConfigProblem>) {
+    pub(super) fn find_problems(&self, stack_region: Option<&str>) -> Vec<ConfigProblem> {
+        let mut problems = Vec::new();
         if let Some(email) = &self.email
             && !is_email(email)
         {
             problems.push(ConfigProblem::Email { value: email.clone() });
         }
-        if let Some(value) = &self.topic_arn {
-            match arn::parse(value, "sns").filter(|arn| is_standard_topic_name(arn.resource)) {
-                Some(topic) => {
-                    problems.extend(region::check_arn_region(
-                        "alarms.topic_arn",
-                        topic.region,
-                        region,
-                    ));
-                }
-                None => problems.push(ConfigProblem::TopicArn { value: value.clone() }),
-            }
+        if let Some(topic_arn) = &self.topic_arn {
+            problems.extend(find_topic_problem(topic_arn, stack_region));
         }
-        for (field, value) in [
+        for (field, threshold) in [
             ("requests_per_5_minutes", self.requests_per_5_minutes),
             ("write_units_per_5_minutes", self.write_units_per_5_minutes),
         ] {
-            if !PER_5_MINUTES.contains(&value) {
-                problems.push(ConfigProblem::AlarmThreshold { field, value });
+            if !PER_5_MINUTES.contains(&threshold) {
+                problems.push(ConfigProblem::AlarmThreshold { field, value: threshold });
             }
         }
+        problems
+    }
+}
+
+fn find_topic_problem(topic_arn: &str, stack_region: Option<&str>) -> Option<ConfigProblem> {
+    match arn::parse_arn(topic_arn, "sns") {
+        Some(topic) if is_standard_topic_name(topic.resource) => {
+            region::find_arn_region_problem("alarms.topic_arn", topic.region, stack_region)
+        }
+        _ => Some(ConfigProblem::TopicArn { value: topic_arn.to_owned() }),
     }
 }
 
 /// FIFO topics, whose names end with `.fifo`, are rejected because they cannot send email.
 fn is_standard_topic_name(name: &str) -> bool {
     (1..=TOPIC_NAME_CHARS_MAX).contains(&name.len())
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 /// Only the syntax is checked; confirming the subscription shows whether the address exists.
 fn is_email(email: &str) -> bool {
     let Some((user, host)) = email.rsplit_once('@') else { return false };
-    let is_plain = |b: u8| b.is_ascii_graphic() && !matches!(b, b'"' | b'<' | b'>' | b',');
+    let is_plain_byte =
+        |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b',');
+    let is_valid_user = !user.is_empty() && !user.contains('@');
+    let is_valid_host = host.contains('.') && host.split('.').all(|label| !label.is_empty());
     email.len() <= EMAIL_CHARS_MAX
-        && !user.is_empty()
-        && !user.contains('@')
-        && host.split('.').count() >= 2
-        && host.split('.').all(|label| !label.is_empty())
-        && email.bytes().all(is_plain)
+        && is_valid_user
+        && is_valid_host
+        && email.bytes().all(is_plain_byte)
 }
 
 #[cfg(test)]
@@ -86,10 +89,9 @@ mod tests {
     use super::*;
 
     fn problems(change: impl FnOnce(&mut Alarms)) -> Vec<ConfigProblem> {
-        let (mut alarms, mut problems) = (Alarms::default(), Vec::new());
+        let mut alarms = Alarms::default();
         change(&mut alarms);
-        alarms.check(Some("eu-west-1"), &mut problems);
-        problems
+        alarms.find_problems(Some("eu-west-1"))
     }
 
     #[test]

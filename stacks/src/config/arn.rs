@@ -13,23 +13,34 @@ const ACCOUNT_DIGITS: usize = 12;
 
 /// Parses the ARN of a `service` resource. Returns `None` if the text is not such an ARN, or if the
 /// ARN has no region or account.
-pub(super) fn parse<'a>(text: &'a str, service: &str) -> Option<Arn<'a>> {
-    let mut fields = text.splitn(6, ':');
-    let mut next_field = || fields.next();
-    let prefix = next_field()?;
-    let partition = next_field()?;
-    let arn_service = next_field()?;
-    let region = next_field()?;
-    let account = next_field()?;
-    let resource = next_field()?;
-    let is_partition =
-        partition.starts_with("aws") && partition.bytes().all(|b| matches!(b, b'a'..=b'z' | b'-'));
-    let is_region =
-        !region.is_empty() && region.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'));
-    let is_account = account.len() == ACCOUNT_DIGITS && account.bytes().all(|b| b.is_ascii_digit());
-    let is_valid =
-        prefix == "arn" && is_partition && arn_service == service && is_region && is_account;
-    is_valid.then_some(Arn { region, resource })
+pub(super) fn parse_arn<'a>(text: &'a str, service: &str) -> Option<Arn<'a>> {
+    const FIELD_COUNT: usize = 6;
+    let fields: Vec<&str> = text.splitn(FIELD_COUNT, ':').collect();
+    let [prefix, partition, arn_service, region, account, resource] = *fields.as_slice() else {
+        return None;
+    };
+    let is_valid = prefix == "arn"
+        && is_partition(partition)
+        && arn_service == service
+        && is_region(region)
+        && is_account_id(account);
+    if !is_valid {
+        return None;
+    }
+    Some(Arn { region, resource })
+}
+
+fn is_partition(text: &str) -> bool {
+    text.starts_with("aws") && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'-'))
+}
+
+fn is_region(text: &str) -> bool {
+    let is_region_byte = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+    !text.is_empty() && text.bytes().all(is_region_byte)
+}
+
+fn is_account_id(text: &str) -> bool {
+    text.len() == ACCOUNT_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -38,7 +49,7 @@ mod tests {
 
     #[test]
     fn an_arn_has_a_partition_a_region_and_an_account() {
-        let arn = parse("arn:aws-cn:sns:cn-north-1:123456789012:a:b", "sns");
+        let arn = parse_arn("arn:aws-cn:sns:cn-north-1:123456789012:a:b", "sns");
         assert_eq!(arn, Some(Arn { region: "cn-north-1", resource: "a:b" }));
         for text in [
             "",
@@ -52,7 +63,7 @@ mod tests {
             "arn:aws:sns:eu-west-1:12345678901a:a",
             "ARN:aws:sns:eu-west-1:123456789012:a",
         ] {
-            assert_eq!(parse(text, "sns"), None, "{text}");
+            assert_eq!(parse_arn(text, "sns"), None, "{text}");
         }
     }
 }

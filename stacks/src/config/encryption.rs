@@ -19,17 +19,13 @@ impl Encryption {
         self.kms_key_arn.as_deref()
     }
 
-    pub(super) fn check(&self, region: Option<&str>, problems: &mut Vec<ConfigProblem>) {
-        let Some(value) = self.key() else { return };
-        match arn::parse(value, "kms").filter(|arn| is_key_resource(arn.resource)) {
-            Some(key) => {
-                problems.extend(region::check_arn_region(
-                    "encryption.kms_key_arn",
-                    key.region,
-                    region,
-                ));
+    pub(super) fn find_problem(&self, stack_region: Option<&str>) -> Option<ConfigProblem> {
+        let key_arn = self.key()?;
+        match arn::parse_arn(key_arn, "kms") {
+            Some(key) if is_key_resource(key.resource) => {
+                region::find_arn_region_problem("encryption.kms_key_arn", key.region, stack_region)
             }
-            None => problems.push(ConfigProblem::KmsKeyArn { value: value.to_owned() }),
+            _ => Some(ConfigProblem::KmsKeyArn { value: key_arn.to_owned() }),
         }
     }
 }
@@ -39,15 +35,13 @@ impl Encryption {
 fn is_key_resource(resource: &str) -> bool {
     const MULTI_REGION_ID_CHARS: usize = 32;
     const UUID_GROUP_CHARS: [usize; 5] = [8, 4, 4, 4, 12];
-    let is_hex = |text: &str| text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    let Some(id) = resource.strip_prefix("key/") else { return false };
-    match id.strip_prefix("mrk-") {
-        Some(digits) => digits.len() == MULTI_REGION_ID_CHARS && is_hex(digits),
-        None => {
-            let group_chars: Vec<usize> = id.split('-').map(str::len).collect();
-            group_chars == UUID_GROUP_CHARS && id.split('-').all(is_hex)
-        }
+    let is_hex = |text: &str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let Some(key_id) = resource.strip_prefix("key/") else { return false };
+    if let Some(multi_region_id) = key_id.strip_prefix("mrk-") {
+        return multi_region_id.len() == MULTI_REGION_ID_CHARS && is_hex(multi_region_id);
     }
+    let group_chars: Vec<usize> = key_id.split('-').map(str::len).collect();
+    group_chars == UUID_GROUP_CHARS && key_id.split('-').all(is_hex)
 }
 
 #[cfg(test)]
@@ -57,10 +51,8 @@ mod tests {
     const KEY: &str = "arn:aws:kms:eu-west-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
 
     fn problems(value: &str, region: Option<&str>) -> Vec<ConfigProblem> {
-        let mut problems = Vec::new();
         let encryption = Encryption { kms_key_arn: Some(value.to_owned()) };
-        encryption.check(region, &mut problems);
-        problems
+        encryption.find_problem(region).into_iter().collect()
     }
 
     #[test]

@@ -33,8 +33,8 @@ impl fmt::Display for SourcePosition {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{file_name}: unknown field `{field}`{}{}{}; known fields: {}",
-    section_text(section),
-    position_text(*position),
+    describe_section(section),
+    describe_position(*position),
     suggest::suggestion_hint(suggestion.as_deref()),
     known.join(", ")
 )]
@@ -76,11 +76,11 @@ pub enum ConfigError {
     },
 }
 
-fn section_text(section: &str) -> String {
+fn describe_section(section: &str) -> String {
     if section.is_empty() { String::new() } else { format!(" in `{section}`") }
 }
 
-fn position_text(position: Option<SourcePosition>) -> String {
+fn describe_position(position: Option<SourcePosition>) -> String {
     position.map_or_else(String::new, |position| format!(" at {position}"))
 }
 

@@ -12,53 +12,64 @@ use super::limits::{
 use super::tokens::Tokens;
 
 /// The last second of the year 9999, in seconds since the Unix epoch.
-const LAST_S: u64 = 253_402_300_799;
+const MAX_UNIX_TIME_S: u64 = 253_402_300_799;
 
 /// Checks the issuers, the total size of the token settings and `tokens.not_before_s`.
-pub(super) fn check_tokens(tokens: &Tokens, problems: &mut Vec<ConfigProblem>) {
+pub(super) fn find_token_problems(tokens: &Tokens) -> Vec<ConfigProblem> {
+    let mut problems = Vec::new();
     if tokens.oidc.len() > OIDC_ISSUERS_MAX {
         problems.push(ConfigProblem::TooManyIssuers { count: tokens.oidc.len() });
     }
-    let mut seen_issuers = HashSet::from([tokens.issuer.as_str()]);
+    let mut seen_issuer_urls = HashSet::from([tokens.issuer.as_str()]);
     for (index, issuer) in tokens.oidc.iter().enumerate() {
-        let is_duplicate = !seen_issuers.insert(issuer.issuer.as_str());
-        let fault = match find_fault(issuer) {
-            None if is_duplicate => Some(IssuerFault::Duplicate),
-            fault => fault,
-        };
-        problems.extend(fault.map(|fault| ConfigProblem::Issuer { index, fault }));
+        let is_duplicate = !seen_issuer_urls.insert(issuer.issuer.as_str());
+        if let Some(fault) = find_issuer_fault(issuer) {
+            problems.push(ConfigProblem::Issuer { index, fault });
+        } else if is_duplicate {
+            problems.push(ConfigProblem::Issuer { index, fault: IssuerFault::Duplicate });
+        }
     }
     let variables = [&tokens.issuer, &tokens.audience, &tokens.keys_json(), &tokens.oidc_json()];
-    let bytes = variables.into_iter().map(String::len).sum();
-    if bytes > TOKENS_BYTES_MAX {
-        problems.push(ConfigProblem::TokensTooLarge { bytes });
+    let total_bytes = variables.into_iter().map(String::len).sum();
+    if total_bytes > TOKENS_BYTES_MAX {
+        problems.push(ConfigProblem::TokensTooLarge { bytes: total_bytes });
     }
-    if let Some(value) = tokens.not_before_s
-        && value > LAST_S
+    if let Some(not_before_s) = tokens.not_before_s
+        && not_before_s > MAX_UNIX_TIME_S
     {
-        problems.push(ConfigProblem::NotBefore { value });
+        problems.push(ConfigProblem::NotBefore { value: not_before_s });
     }
+    problems
 }
 
-fn find_fault(issuer: &OidcIssuer) -> Option<IssuerFault> {
-    let is_url = |url: &str| url.len() <= OIDC_URL_CHARS_MAX && is_trustworthy(url);
-    let is_printable = |text: &str| !text.chars().any(char::is_control);
-    let audience_chars = issuer.audience.chars().count();
-    let is_claim_byte = |b: u8| b.is_ascii_alphanumeric() || b".:/_-".contains(&b);
-    if !is_url(&issuer.issuer) {
+fn find_issuer_fault(issuer: &OidcIssuer) -> Option<IssuerFault> {
+    if !is_valid_url(&issuer.issuer) {
         return Some(IssuerFault::Url { field: "issuer" });
     }
-    if issuer.keys_url.as_deref().is_some_and(|url| !is_url(url)) {
+    if issuer.keys_url.as_deref().is_some_and(|url| !is_valid_url(url)) {
         return Some(IssuerFault::Url { field: "keys_url" });
     }
-    if !(1..=OIDC_AUDIENCE_CHARS_MAX).contains(&audience_chars) || !is_printable(&issuer.audience) {
+    if !is_valid_audience(&issuer.audience) {
         return Some(IssuerFault::Audience);
     }
-    let claim = issuer.subject_claim.as_str();
-    if !(1..=OIDC_CLAIM_CHARS_MAX).contains(&claim.len()) || !claim.bytes().all(is_claim_byte) {
+    if !is_valid_claim_name(&issuer.subject_claim) {
         return Some(IssuerFault::Claim);
     }
     None
+}
+
+fn is_valid_url(url: &str) -> bool {
+    url.len() <= OIDC_URL_CHARS_MAX && is_trustworthy(url)
+}
+
+fn is_valid_audience(audience: &str) -> bool {
+    (1..=OIDC_AUDIENCE_CHARS_MAX).contains(&audience.chars().count())
+        && !audience.chars().any(char::is_control)
+}
+
+fn is_valid_claim_name(name: &str) -> bool {
+    let is_claim_byte = |byte: u8| byte.is_ascii_alphanumeric() || b".:/_-".contains(&byte);
+    (1..=OIDC_CLAIM_CHARS_MAX).contains(&name.len()) && name.bytes().all(is_claim_byte)
 }
 
 #[cfg(test)]
@@ -175,9 +186,9 @@ mod tests {
             config.tokens.not_before_s = Some(moment_s);
             config.problems()
         };
-        assert_eq!(found(LAST_S), []);
+        assert_eq!(found(MAX_UNIX_TIME_S), []);
         let value = 1_800_000_000_000;
         assert_eq!(found(value), [ConfigProblem::NotBefore { value }]);
-        assert_eq!(found(LAST_S + 1).len(), 1);
+        assert_eq!(found(MAX_UNIX_TIME_S + 1).len(), 1);
     }
 }

@@ -5,6 +5,11 @@ use thiserror::Error;
 
 use super::limits::CORS_ORIGIN_CHARS_MAX;
 
+/// Default port of https.
+const HTTPS_PORT: u16 = 443;
+/// Default port of http.
+const HTTP_PORT: u16 = 80;
+
 /// Reason why an origin was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OriginFault {
@@ -44,18 +49,17 @@ pub(super) fn check_origin(origin: &str) -> Result<(), OriginFault> {
     if origin.len() > CORS_ORIGIN_CHARS_MAX {
         return Err(OriginFault::TooLong);
     }
-    let (scheme, authority) = origin.split_once("://").ok_or(OriginFault::Scheme)?;
-    let (host, port) = match authority.split_once(':') {
+    let (scheme, host_and_port) = origin.split_once("://").ok_or(OriginFault::Scheme)?;
+    let (host, port) = match host_and_port.split_once(':') {
         Some((host, port)) => (host, Some(port)),
-        None => (authority, None),
+        None => (host_and_port, None),
     };
-    match scheme {
-        "https" => {}
-        "http" if matches!(host, "localhost" | "127.0.0.1") => {}
+    let default_port = match scheme {
+        "https" => HTTPS_PORT,
+        "http" if matches!(host, "localhost" | "127.0.0.1") => HTTP_PORT,
         _ => return Err(OriginFault::Scheme),
-    }
+    };
     check_host(host)?;
-    let default_port = if scheme == "https" { 443 } else { 80 };
     match port {
         Some(port) => check_port(port, default_port),
         None => Ok(()),
@@ -67,14 +71,14 @@ fn check_host(host: &str) -> Result<(), OriginFault> {
         !label.is_empty()
             && !label.starts_with('-')
             && !label.ends_with('-')
-            && label.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+            && label.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
     };
     if host.split('.').all(is_valid_label) { Ok(()) } else { Err(OriginFault::Host) }
 }
 
 fn check_port(port: &str, default_port: u16) -> Result<(), OriginFault> {
     // `parse` alone would accept ports such as `+8080` and `08080`, which no browser sends.
-    let is_canonical = port.bytes().all(|b| b.is_ascii_digit()) && !port.starts_with('0');
+    let is_canonical = port.bytes().all(|byte| byte.is_ascii_digit()) && !port.starts_with('0');
     match port.parse::<u16>() {
         Ok(number) if is_canonical && number != default_port => Ok(()),
         _ => Err(OriginFault::Port),

@@ -15,26 +15,31 @@ impl Config {
     /// of the wrong type, or if values are out of bounds. A single error lists all out-of-bounds
     /// values.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfigError> {
-        let file_name = file_name.to_owned();
-        if text.len() > CONFIG_BYTES_MAX {
-            return Err(ConfigError::TooLarge { file_name, bytes: text.len() });
-        }
-        if bracket_depth(text) > BRACKET_DEPTH_MAX {
-            let message = format!("brackets are nested more than {BRACKET_DEPTH_MAX} levels deep");
-            return Err(ConfigError::Malformed { file_name, position: None, message });
-        }
+        check_size_and_nesting(text, file_name)?;
+        let parsed_config: Option<Self> =
+            serde_yaml::from_str(text).map_err(|error| describe_error(&error, file_name))?;
         // A file that contains only comments parses as `null`, which yields the default
         // configuration.
-        let config: Option<Self> =
-            serde_yaml::from_str(text).map_err(|error| describe_error(&error, &file_name))?;
-        let config = config.unwrap_or_default();
+        let config = parsed_config.unwrap_or_default();
         let problems = config.problems();
         if !problems.is_empty() {
-            return Err(ConfigError::Invalid { file_name, problems });
+            return Err(ConfigError::Invalid { file_name: file_name.to_owned(), problems });
         }
-        config.check_stages(&file_name)?;
+        config.check_stages(file_name)?;
         Ok(config)
     }
+}
+
+fn check_size_and_nesting(text: &str, file_name: &str) -> Result<(), ConfigError> {
+    let file_name = file_name.to_owned();
+    if text.len() > CONFIG_BYTES_MAX {
+        return Err(ConfigError::TooLarge { file_name, bytes: text.len() });
+    }
+    if bracket_depth(text) > BRACKET_DEPTH_MAX {
+        let message = format!("brackets are nested more than {BRACKET_DEPTH_MAX} levels deep");
+        return Err(ConfigError::Malformed { file_name, position: None, message });
+    }
+    Ok(())
 }
 
 /// Converts a YAML parser error. For an unknown field, adds a suggestion.
@@ -44,31 +49,48 @@ pub(super) fn describe_error(error: &serde_yaml::Error, file_name: &str) -> Conf
         .map(|location| SourcePosition { line: location.line(), column: location.column() });
     let message = error.to_string();
     let file_name = file_name.to_owned();
-    let Some((section, field, known)) = parse_unknown_field(&message) else {
+    let Some(UnknownFieldMessage { section, field, known_fields }) =
+        UnknownFieldMessage::parse(&message)
+    else {
         return ConfigError::Malformed { file_name, position, message };
     };
-    let suggestion =
-        suggest::closest_candidate(&field, known.iter().map(String::as_str)).map(str::to_owned);
-    let unknown = UnknownField { file_name, section, field, position, suggestion, known };
-    ConfigError::UnknownField(Box::new(unknown))
+    let known_names = known_fields.iter().map(String::as_str);
+    let suggestion = suggest::closest_candidate(&field, known_names).map(str::to_owned);
+    let unknown_field =
+        UnknownField { file_name, section, field, position, suggestion, known: known_fields };
+    ConfigError::UnknownField(Box::new(unknown_field))
 }
 
-/// Extracts the section, the field and the known fields from a serde message such as ``section:
-/// unknown field `x`, expected one of `a`, `b` at line 1 column 1``.
-///
-/// The list of known fields is available only from this message; parsing it avoids a second list in
-/// this crate. Tests assert the message format.
-fn parse_unknown_field(message: &str) -> Option<(String, String, Vec<String>)> {
-    let (section, rest) = message.split_once("unknown field `")?;
-    let section = section.trim_end_matches(": ");
-    // A rejected value may itself contain the text of such a message. In a real message, only a
-    // path of known fields precedes this text.
-    if section.contains([' ', '"', '`']) {
-        return None;
+/// The parts of a serde message such as ``section: unknown field `x`, expected one of `a`, `b` at
+/// line 1 column 1``.
+struct UnknownFieldMessage {
+    section: String,
+    field: String,
+    known_fields: Vec<String>,
+}
+
+impl UnknownFieldMessage {
+    /// Parses a serde message, or returns `None` if it is about something else.
+    ///
+    /// The list of known fields is available only from this message; parsing it avoids a second
+    /// list in this crate. Tests assert the message format.
+    fn parse(message: &str) -> Option<Self> {
+        let (section_prefix, after_section) = message.split_once("unknown field `")?;
+        let section = section_prefix.trim_end_matches(": ");
+        // A rejected value may itself contain the text of such a message. In a real message, only a
+        // path of known fields precedes this text.
+        if section.contains([' ', '"', '`']) {
+            return None;
+        }
+        let (field, quoted_known_fields) = after_section.rsplit_once("`, expected ")?;
+        // Every second part is between two backticks.
+        let known_fields = quoted_known_fields.split('`').skip(1).step_by(2).map(str::to_owned);
+        Some(Self {
+            section: section.to_owned(),
+            field: field.to_owned(),
+            known_fields: known_fields.collect(),
+        })
     }
-    let (field, expected) = rest.rsplit_once("`, expected ")?;
-    let known = expected.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-    Some((section.to_owned(), field.to_owned(), known))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::error::ConfigProblem;
 use super::limits::REGION_CHARS_MAX;
 
 /// Returns a problem if `region` is not a region code.
-pub(super) fn check_region_code(region: &str) -> Option<ConfigProblem> {
+pub(super) fn find_region_problem(region: &str) -> Option<ConfigProblem> {
     if is_region_code(region) {
         return None;
     }
@@ -16,12 +16,12 @@ fn is_region_code(region: &str) -> bool {
         && region.contains('-')
         && region.starts_with(|first: char| first.is_ascii_lowercase())
         && region.ends_with(|last: char| last.is_ascii_digit())
-        && region.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+        && region.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 
 /// Returns a problem if the ARN in `field` is not in the stack's region. Any region is accepted if
 /// the stack's region is not configured.
-pub(super) fn check_arn_region(
+pub(super) fn find_arn_region_problem(
     field: &'static str,
     arn_region: &str,
     stack_region: Option<&str>,

@@ -51,7 +51,10 @@ impl Default for Snapshots {
 impl Snapshots {
     /// Returns the thresholds used by the API function, or `None` if snapshots are disabled.
     pub fn log_policy(&self) -> Option<LogPolicy> {
-        self.enabled.then_some(LogPolicy {
+        if !self.enabled {
+            return None;
+        }
+        Some(LogPolicy {
             snapshot_entries: self.entries,
             snapshot_bytes: self.bytes,
             segment_entries: self.segment_entries,
@@ -59,22 +62,24 @@ impl Snapshots {
         })
     }
 
-    pub(super) fn check(&self, problems: &mut Vec<ConfigProblem>) {
-        let to_u64 =
+    pub(super) fn find_problems(&self) -> Vec<ConfigProblem> {
+        let widen =
             |range: RangeInclusive<u32>| u64::from(*range.start())..=u64::from(*range.end());
-        for (field, value, range) in [
-            ("entries", self.entries.into(), to_u64(SNAPSHOT_ENTRIES_RANGE)),
+        let mut problems = Vec::new();
+        for (field, value, allowed_range) in [
+            ("entries", self.entries.into(), widen(SNAPSHOT_ENTRIES_RANGE)),
             ("bytes", self.bytes, SNAPSHOT_BYTES_RANGE),
-            ("segment_entries", self.segment_entries.into(), to_u64(SEGMENT_ENTRIES_RANGE)),
+            ("segment_entries", self.segment_entries.into(), widen(SEGMENT_ENTRIES_RANGE)),
             ("segment_bytes", self.segment_bytes, SEGMENT_BYTES_RANGE),
-            ("memory_mb", self.memory_mb.into(), to_u64(SNAPSHOT_MEMORY_MB)),
-            ("timeout_s", self.timeout_s.into(), to_u64(SNAPSHOT_TIMEOUT_S)),
+            ("memory_mb", self.memory_mb.into(), widen(SNAPSHOT_MEMORY_MB)),
+            ("timeout_s", self.timeout_s.into(), widen(SNAPSHOT_TIMEOUT_S)),
         ] {
-            if !range.contains(&value) {
-                let (from, to) = range.into_inner();
+            if !allowed_range.contains(&value) {
+                let (from, to) = allowed_range.into_inner();
                 problems.push(ConfigProblem::Snapshots { field, value, from, to });
             }
         }
+        problems
     }
 }
 
@@ -83,9 +88,7 @@ mod tests {
     use super::*;
 
     fn problems(snapshots: &Snapshots) -> Vec<String> {
-        let mut problems = Vec::new();
-        snapshots.check(&mut problems);
-        problems.iter().map(ToString::to_string).collect()
+        snapshots.find_problems().iter().map(ToString::to_string).collect()
     }
 
     #[test]

@@ -31,32 +31,31 @@ impl Config {
             let message = "a stage cannot have stages of its own".to_owned();
             return Err(ConfigError::Malformed { file_name, position: None, message });
         }
-        let config = self
-            .with_overrides(name, overrides)
+        let stage_config = self
+            .with_stage_overrides(name, overrides)
             .map_err(|error| without_position(describe_error(&error, &file_name)))?;
-        let problems = config.problems();
-        if problems.is_empty() {
-            Ok(Some(config))
-        } else {
-            Err(ConfigError::Invalid { file_name, problems })
+        let problems = stage_config.problems();
+        if !problems.is_empty() {
+            return Err(ConfigError::Invalid { file_name, problems });
         }
+        Ok(Some(stage_config))
     }
 
-    fn with_overrides(
+    fn with_stage_overrides(
         &self,
         stage_name: &str,
         overrides: Mapping,
     ) -> Result<Self, serde_yaml::Error> {
-        let mut defaults = self.clone();
-        defaults.stages.clear();
-        defaults.stack = format!("{}-{stage_name}", defaults.stack);
-        defaults.tokens.audience = format!("{}-{stage_name}", defaults.tokens.audience);
-        let mut merged = serde_yaml::to_value(&defaults)?;
-        merge(&mut merged, Value::Mapping(overrides));
+        let mut stage_defaults = self.clone();
+        stage_defaults.stages.clear();
+        stage_defaults.stack = format!("{}-{stage_name}", self.stack);
+        stage_defaults.tokens.audience = format!("{}-{stage_name}", self.tokens.audience);
+        let mut stage_value = serde_yaml::to_value(&stage_defaults)?;
+        apply_overrides(&mut stage_value, Value::Mapping(overrides));
         // The value is converted to text because only the text parser reports the section of an
         // error.
-        let text = serde_yaml::to_string(&merged)?;
-        serde_yaml::from_str(&text)
+        let stage_text = serde_yaml::to_string(&stage_value)?;
+        serde_yaml::from_str(&stage_text)
     }
 
     /// Returns the names of the stages in sorted order.
@@ -68,10 +67,12 @@ impl Config {
     /// and the same region.
     pub(super) fn check_stages(&self, file_name: &str) -> Result<(), ConfigError> {
         let mut stage_by_stack: BTreeMap<(String, Option<String>), &str> = BTreeMap::new();
-        for name in self.stage_names() {
-            let Some(Self { stack, region, .. }) = self.stage(name, file_name)? else { continue };
-            if let Some(earlier) = stage_by_stack.insert((stack.clone(), region), name) {
-                let (one, other) = (earlier.to_owned(), name.to_owned());
+        for stage_name in self.stage_names() {
+            let Some(stage_config) = self.stage(stage_name, file_name)? else { continue };
+            let Self { stack, region, .. } = stage_config;
+            let earlier_stage = stage_by_stack.insert((stack.clone(), region), stage_name);
+            if let Some(earlier_stage) = earlier_stage {
+                let (one, other) = (earlier_stage.to_owned(), stage_name.to_owned());
                 let problems = vec![ConfigProblem::StagesShareStack { one, other, stack }];
                 return Err(ConfigError::Invalid { file_name: file_name.to_owned(), problems });
             }
@@ -84,25 +85,32 @@ impl Config {
 /// see.
 fn without_position(error: ConfigError) -> ConfigError {
     match error {
-        ConfigError::UnknownField(unknown) => {
-            ConfigError::UnknownField(Box::new(UnknownField { position: None, ..*unknown }))
+        ConfigError::UnknownField(unknown_field) => {
+            ConfigError::UnknownField(Box::new(UnknownField { position: None, ..*unknown_field }))
         }
         ConfigError::Malformed { file_name, message, .. } => {
-            let message =
-                message.rsplit_once(" at line ").map_or(message.as_str(), |(text, _)| text);
-            ConfigError::Malformed { file_name, position: None, message: message.to_owned() }
+            let message = match message.rsplit_once(" at line ") {
+                Some((message_without_position, _)) => message_without_position.to_owned(),
+                None => message,
+            };
+            ConfigError::Malformed { file_name, position: None, message }
         }
-        other => other,
+        other_error => other_error,
     }
 }
 
-/// Checks the stage names and the number of stages.
-pub(super) fn check_stages(stages: &BTreeMap<String, Stage>, problems: &mut Vec<ConfigProblem>) {
+/// Returns a problem for each invalid stage name, and one if there are too many stages.
+pub(super) fn find_stage_problems(stages: &BTreeMap<String, Stage>) -> Vec<ConfigProblem> {
+    let mut problems = Vec::new();
     if stages.len() > STAGES_MAX {
         problems.push(ConfigProblem::TooManyStages { count: stages.len() });
     }
-    let invalid_names = stages.keys().filter(|name| !is_stage_name(name));
-    problems.extend(invalid_names.map(|name| ConfigProblem::StageName { value: name.clone() }));
+    for stage_name in stages.keys() {
+        if !is_stage_name(stage_name) {
+            problems.push(ConfigProblem::StageName { value: stage_name.clone() });
+        }
+    }
+    problems
 }
 
 /// Returns whether `name` may be part of a stack name.
@@ -112,19 +120,19 @@ fn is_stage_name(name: &str) -> bool {
 }
 
 /// Applies `overrides` to `value`. Maps are merged recursively; other values are replaced.
-fn merge(value: &mut Value, overrides: Value) {
+fn apply_overrides(value: &mut Value, overrides: Value) {
     match (value, overrides) {
-        (Value::Mapping(fields), Value::Mapping(overrides)) => {
-            for (key, override_value) in overrides {
+        (Value::Mapping(fields), Value::Mapping(field_overrides)) => {
+            for (key, field_override) in field_overrides {
                 match fields.get_mut(&key) {
-                    Some(field) => merge(field, override_value),
+                    Some(field) => apply_overrides(field, field_override),
                     None => {
-                        fields.insert(key, override_value);
+                        fields.insert(key, field_override);
                     }
                 }
             }
         }
-        (value, overrides) => *value = overrides,
+        (value, replacement) => *value = replacement,
     }
 }
 

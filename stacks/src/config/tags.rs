@@ -6,31 +6,37 @@ use std::collections::{BTreeMap, HashSet};
 use super::error::{ConfigProblem, TagFault};
 use super::limits::{TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX};
 
-/// Appends a problem for each tag that an AWS service would reject.
-pub(super) fn check_tags(tags: &BTreeMap<String, String>, problems: &mut Vec<ConfigProblem>) {
+/// Returns a problem for each tag that an AWS service would reject.
+pub(super) fn find_tag_problems(tags: &BTreeMap<String, String>) -> Vec<ConfigProblem> {
+    let mut problems = Vec::new();
     if tags.len() > TAGS_MAX {
         problems.push(ConfigProblem::TooManyTags { count: tags.len() });
     }
     let mut seen_keys = HashSet::new();
     for (key, value) in tags {
         let fault = if !is_valid_text(key, 1, TAG_KEY_CHARS_MAX) {
-            TagFault::Key
-        } else if is_reserved(key) {
-            TagFault::Reserved
+            Some(TagFault::Key)
+        } else if is_reserved_key(key) {
+            Some(TagFault::Reserved)
         } else if !seen_keys.insert(key.to_lowercase()) {
-            TagFault::Case
+            Some(TagFault::Case)
         } else if !is_valid_text(value, 0, TAG_VALUE_CHARS_MAX) {
-            TagFault::Value
+            Some(TagFault::Value)
         } else {
-            continue;
+            None
         };
-        problems.push(ConfigProblem::Tag { key: key.clone(), fault });
+        if let Some(fault) = fault {
+            problems.push(ConfigProblem::Tag { key: key.clone(), fault });
+        }
     }
+    problems
 }
 
 /// Returns whether a key starts with `aws:` in any letter case. AWS reserves this prefix.
-fn is_reserved(key: &str) -> bool {
-    key.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case("aws:"))
+fn is_reserved_key(key: &str) -> bool {
+    const RESERVED_PREFIX: &str = "aws:";
+    let prefix = key.get(..RESERVED_PREFIX.len());
+    prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(RESERVED_PREFIX))
 }
 
 /// Returns whether a text has a valid length and only characters that every AWS service accepts.
@@ -49,9 +55,8 @@ mod tests {
     use super::*;
 
     fn faults(tags: &[(&str, &str)]) -> Vec<TagFault> {
-        let mut problems = Vec::new();
         let owned = tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        check_tags(&owned.collect(), &mut problems);
+        let problems = find_tag_problems(&owned.collect());
         let fault = |problem| match problem {
             ConfigProblem::Tag { fault, .. } => fault,
             other => panic!("{other}"),
@@ -81,10 +86,7 @@ mod tests {
     #[test]
     fn the_number_of_tags_is_bounded() {
         let tags = |count: usize| (0..count).map(|n| (format!("t{n}"), String::new())).collect();
-        let mut problems = Vec::new();
-        check_tags(&tags(50), &mut problems);
-        assert_eq!(problems, []);
-        check_tags(&tags(51), &mut problems);
-        assert_eq!(problems, [ConfigProblem::TooManyTags { count: 51 }]);
+        assert_eq!(find_tag_problems(&tags(50)), []);
+        assert_eq!(find_tag_problems(&tags(51)), [ConfigProblem::TooManyTags { count: 51 }]);
     }
 }

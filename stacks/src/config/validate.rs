@@ -3,15 +3,16 @@
 use std::collections::HashSet;
 
 use super::error::ConfigProblem;
-use super::fields::Config;
+use super::fields::{Api, Config};
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, CORS_ORIGINS_MAX, INCARNATION_MAX, KEEP_SEGMENTS,
     LOG_RETENTION_DAYS, OFFLOAD_AFTER_DAYS, PUBLIC_KEY_CHARS, STACK_NAME_CHARS_MAX,
     TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
 };
 use super::origin::{self, OriginFault};
-use super::tokens::TokenKey;
-use super::{oidc, region, stages, tags, webhook};
+use super::tokens::{TokenKey, Tokens};
+use super::webhook::Webhook;
+use super::{oidc, region, stages, tags};
 
 impl Config {
     /// Returns a problem for each out-of-bounds value, in field order. Empty if the configuration
@@ -19,48 +20,58 @@ impl Config {
     ///
     /// [`Config::parse`] calls this method. Call it again after modifying a configuration.
     pub fn problems(&self) -> Vec<ConfigProblem> {
+        let stack_region = self.region.as_deref();
         let mut problems = Vec::new();
         if !is_stack_name(&self.stack) {
             problems.push(ConfigProblem::StackName { value: self.stack.clone() });
         }
-        problems.extend(self.region.as_deref().and_then(region::check_region_code));
-        for (field, value) in [("issuer", &self.tokens.issuer), ("audience", &self.tokens.audience)]
-        {
-            if !is_claim(value) {
-                problems.push(ConfigProblem::TokenClaim { field });
-            }
+        problems.extend(stack_region.and_then(region::find_region_problem));
+        problems.extend(find_claim_problems(&self.tokens));
+        problems.extend(find_token_key_problems(&self.tokens.keys));
+        problems.extend(oidc::find_token_problems(&self.tokens));
+        problems.extend(find_origin_problems(&self.cors_origins));
+        problems.extend(self.api.find_problems());
+        problems.extend(self.snapshots.find_problems());
+        problems.extend(self.find_retention_problems());
+        problems.extend(self.webhook.as_ref().and_then(Webhook::find_problem));
+        if self.incarnation > INCARNATION_MAX {
+            problems.push(ConfigProblem::Incarnation { value: self.incarnation });
         }
-        check_token_keys(&self.tokens.keys, &mut problems);
-        oidc::check_tokens(&self.tokens, &mut problems);
-        check_origins(&self.cors_origins, &mut problems);
-        if !API_MEMORY_MB.contains(&self.api.memory_mb) {
-            problems.push(ConfigProblem::Memory { value: self.api.memory_mb });
+        problems.extend(self.encryption.find_problem(stack_region));
+        problems.extend(self.alarms.find_problems(stack_region));
+        problems.extend(tags::find_tag_problems(&self.tags));
+        problems.extend(stages::find_stage_problems(&self.stages));
+        if self.local.port == 0 {
+            problems.push(ConfigProblem::Port);
         }
-        if !API_TIMEOUT_S.contains(&self.api.timeout_s) {
-            problems.push(ConfigProblem::Timeout { value: self.api.timeout_s });
-        }
-        self.snapshots.check(&mut problems);
+        problems
+    }
+
+    fn find_retention_problems(&self) -> Vec<ConfigProblem> {
+        let mut problems = Vec::new();
         if !LOG_RETENTION_DAYS.contains(&self.log_retention_days) {
             problems.push(ConfigProblem::LogRetention { value: self.log_retention_days });
         }
-        if let Some(value) = self.offload_after_days
-            && !OFFLOAD_AFTER_DAYS.contains(&value)
+        if let Some(offload_after_days) = self.offload_after_days
+            && !OFFLOAD_AFTER_DAYS.contains(&offload_after_days)
         {
-            problems.push(ConfigProblem::OffloadAfter { value });
+            problems.push(ConfigProblem::OffloadAfter { value: offload_after_days });
         }
         if !KEEP_SEGMENTS.contains(&self.keep_segments) {
             problems.push(ConfigProblem::KeepSegments { value: self.keep_segments });
         }
-        webhook::check_webhook(self.webhook.as_ref(), &mut problems);
-        if self.incarnation > INCARNATION_MAX {
-            problems.push(ConfigProblem::Incarnation { value: self.incarnation });
+        problems
+    }
+}
+
+impl Api {
+    fn find_problems(&self) -> Vec<ConfigProblem> {
+        let mut problems = Vec::new();
+        if !API_MEMORY_MB.contains(&self.memory_mb) {
+            problems.push(ConfigProblem::Memory { value: self.memory_mb });
         }
-        self.encryption.check(self.region.as_deref(), &mut problems);
-        self.alarms.check(self.region.as_deref(), &mut problems);
-        tags::check_tags(&self.tags, &mut problems);
-        stages::check_stages(&self.stages, &mut problems);
-        if self.local.port == 0 {
-            problems.push(ConfigProblem::Port);
+        if !API_TIMEOUT_S.contains(&self.timeout_s) {
+            problems.push(ConfigProblem::Timeout { value: self.timeout_s });
         }
         problems
     }
@@ -69,7 +80,17 @@ impl Config {
 fn is_stack_name(name: &str) -> bool {
     name.len() <= STACK_NAME_CHARS_MAX
         && name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+fn find_claim_problems(tokens: &Tokens) -> Vec<ConfigProblem> {
+    let mut problems = Vec::new();
+    for (field, claim) in [("issuer", &tokens.issuer), ("audience", &tokens.audience)] {
+        if !is_claim(claim) {
+            problems.push(ConfigProblem::TokenClaim { field });
+        }
+    }
+    problems
 }
 
 fn is_claim(claim: &str) -> bool {
@@ -77,7 +98,8 @@ fn is_claim(claim: &str) -> bool {
         && !claim.chars().any(char::is_control)
 }
 
-fn check_token_keys(keys: &[TokenKey], problems: &mut Vec<ConfigProblem>) {
+fn find_token_key_problems(keys: &[TokenKey]) -> Vec<ConfigProblem> {
+    let mut problems = Vec::new();
     if keys.len() > TOKEN_KEYS_MAX {
         problems.push(ConfigProblem::TooManyTokenKeys { count: keys.len() });
     }
@@ -92,11 +114,12 @@ fn check_token_keys(keys: &[TokenKey], problems: &mut Vec<ConfigProblem>) {
             problems.push(ConfigProblem::PublicKey { index });
         }
     }
+    problems
 }
 
 fn is_key_id(id: &str) -> bool {
     (1..=TOKEN_KEY_ID_CHARS_MAX).contains(&id.len())
-        && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
 }
 
 /// Returns whether `key` is the canonical unpadded base64url encoding of 32 bytes.
@@ -106,25 +129,27 @@ fn is_key_id(id: &str) -> bool {
 fn is_public_key(key: &str) -> bool {
     const LAST_CHARS: &str = "AEIMQUYcgkosw048";
     key.len() == PUBLIC_KEY_CHARS
-        && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
         && key.ends_with(|last| LAST_CHARS.contains(last))
 }
 
-fn check_origins(origins: &[String], problems: &mut Vec<ConfigProblem>) {
+fn find_origin_problems(origins: &[String]) -> Vec<ConfigProblem> {
+    let mut problems = Vec::new();
     if origins.len() > CORS_ORIGINS_MAX {
         problems.push(ConfigProblem::TooManyOrigins { count: origins.len() });
     }
     let mut seen_origins = HashSet::new();
-    for (index, value) in origins.iter().enumerate() {
-        let fault = match origin::check_origin(value) {
+    for (index, origin) in origins.iter().enumerate() {
+        let fault = match origin::check_origin(origin) {
             Err(fault) => Some(fault),
-            Ok(()) if !seen_origins.insert(value) => Some(OriginFault::Duplicate),
-            Ok(()) => None,
+            Ok(()) if seen_origins.insert(origin) => None,
+            Ok(()) => Some(OriginFault::Duplicate),
         };
         if let Some(fault) = fault {
-            problems.push(ConfigProblem::Origin { index, value: value.clone(), fault });
+            problems.push(ConfigProblem::Origin { index, value: origin.clone(), fault });
         }
     }
+    problems
 }
 
 #[cfg(test)]

@@ -19,14 +19,12 @@ pub struct Webhook {
     pub payloads: bool,
 }
 
-pub(super) fn check_webhook(webhook: Option<&Webhook>, problems: &mut Vec<ConfigProblem>) {
-    let is_valid = |url: &str| {
-        url.len() <= WEBHOOK_URL_CHARS_MAX
-            && is_trustworthy(url)
-            && Receivers::PublicAndLocalhost.allows_url(url)
-    };
-    if webhook.is_some_and(|webhook| !is_valid(&webhook.url)) {
-        problems.push(ConfigProblem::WebhookUrl);
+impl Webhook {
+    pub(super) fn find_problem(&self) -> Option<ConfigProblem> {
+        let is_valid_url = self.url.len() <= WEBHOOK_URL_CHARS_MAX
+            && is_trustworthy(&self.url)
+            && Receivers::PublicAndLocalhost.allows_url(&self.url);
+        if is_valid_url { None } else { Some(ConfigProblem::WebhookUrl) }
     }
 }
 

@@ -16,10 +16,10 @@ use crate::expression::Expression;
 pub struct Alarm {
     description: String,
     metric: Metric,
-    watched: MonitoredResource,
+    resource: MonitoredResource,
     threshold: u32,
     periods: u32,
-    topics: Vec<Expression>,
+    topic_arns: Vec<Expression>,
 }
 
 impl Alarm {
@@ -31,18 +31,18 @@ impl Alarm {
     pub fn new(
         description: &str,
         metric: Metric,
-        watched: MonitoredResource,
+        resource: MonitoredResource,
         threshold: u32,
         periods: u32,
     ) -> Self {
         let description = description.to_owned();
-        Self { description, metric, watched, threshold, periods, topics: Vec::new() }
+        Self { description, metric, resource, threshold, periods, topic_arns: Vec::new() }
     }
 
     /// Adds the ARNs of SNS topics to notify when the alarm triggers and when it returns to OK.
     #[must_use]
-    pub fn notify(mut self, topics: &[Expression]) -> Self {
-        self.topics.extend_from_slice(topics);
+    pub fn notify(mut self, topic_arns: &[Expression]) -> Self {
+        self.topic_arns.extend_from_slice(topic_arns);
         self
     }
 }
@@ -51,16 +51,17 @@ impl Construct for Alarm {
     const TYPE: ResourceType = ResourceType::Alarm;
 
     fn properties(self) -> Map<String, Value> {
-        let (dimension, name) = (self.watched.dimension(), Value::from(self.watched.name()));
-        let actions = if self.topics.is_empty() { None } else { Some(self.topics) };
+        let dimension_name = self.resource.dimension();
+        let resource_name = Value::from(self.resource.name());
+        let actions = if self.topic_arns.is_empty() { None } else { Some(self.topic_arns) };
         Properties::new()
             .set_option("AlarmActions", actions.clone())
             .set("AlarmDescription", self.description)
             .set("ComparisonOperator", "GreaterThanThreshold")
-            .set("Dimensions", json!([{ "Name": dimension, "Value": name }]))
+            .set("Dimensions", json!([{ "Name": dimension_name, "Value": resource_name }]))
             .set("EvaluationPeriods", self.periods)
             .set("MetricName", self.metric.name())
-            .set("Namespace", self.watched.namespace())
+            .set("Namespace", self.resource.namespace())
             .set_option("OKActions", actions)
             .set("Period", Self::PERIOD_S)
             .set("Statistic", self.metric.statistic())

@@ -63,10 +63,10 @@ impl Bucket {
     /// KMS requests.
     fn encryption(&self) -> Value {
         let rule = match &self.kms_key {
-            Some(key) => json!({
+            Some(key_arn) => json!({
                 "BucketKeyEnabled": true,
                 "ServerSideEncryptionByDefault": {
-                    "KMSMasterKeyID": key, "SSEAlgorithm": "aws:kms",
+                    "KMSMasterKeyID": key_arn, "SSEAlgorithm": "aws:kms",
                 },
             }),
             None => json!({ "ServerSideEncryptionByDefault": { "SSEAlgorithm": "AES256" } }),
@@ -112,21 +112,19 @@ impl Construct for Bucket {
     const TYPE: ResourceType = ResourceType::Bucket;
 
     fn properties(self) -> Map<String, Value> {
-        let no_public_access = json!({
+        let public_access_block = json!({
             "BlockPublicAcls": true,
             "BlockPublicPolicy": true,
             "IgnorePublicAcls": true,
             "RestrictPublicBuckets": true,
         });
+        let ownership_controls = json!({ "Rules": [{ "ObjectOwnership": "BucketOwnerEnforced" }] });
         Properties::new()
             .set("BucketEncryption", self.encryption())
             .set_option("CorsConfiguration", self.cors.as_ref())
             .set_option("LifecycleConfiguration", self.lifecycle_configuration())
-            .set(
-                "OwnershipControls",
-                json!({ "Rules": [{ "ObjectOwnership": "BucketOwnerEnforced" }] }),
-            )
-            .set("PublicAccessBlockConfiguration", no_public_access)
+            .set("OwnershipControls", ownership_controls)
+            .set("PublicAccessBlockConfiguration", public_access_block)
             .set("VersioningConfiguration", json!({ "Status": "Enabled" }))
             .into_map()
     }

@@ -38,7 +38,7 @@ pub struct Widget {
 struct Series {
     label: &'static str,
     metric: Metric,
-    watched: MonitoredResource,
+    resource: MonitoredResource,
     statistic: &'static str,
 }
 
@@ -53,9 +53,12 @@ impl Dashboard {
         self
     }
 
-    fn body(&self) -> String {
-        let widgets = self.widgets.iter().enumerate().map(|(index, widget)| widget.to_json(index));
-        json!({ "widgets": widgets.collect::<Vec<_>>() }).to_string()
+    fn body_json(&self) -> String {
+        let mut widget_values = Vec::new();
+        for (index, widget) in self.widgets.iter().enumerate() {
+            widget_values.push(widget.to_json(index));
+        }
+        json!({ "widgets": widget_values }).to_string()
     }
 }
 
@@ -67,9 +70,9 @@ impl Widget {
 
     /// Adds a line for a resource metric, using the metric's default statistic.
     #[must_use]
-    pub fn line(self, label: &'static str, metric: Metric, watched: MonitoredResource) -> Self {
+    pub fn line(self, label: &'static str, metric: Metric, resource: MonitoredResource) -> Self {
         let statistic = metric.statistic();
-        self.add_series(Series { label, metric, watched, statistic })
+        self.add_series(Series { label, metric, resource, statistic })
     }
 
     /// Adds a line for a resource metric, using `statistic`, such as `p99`.
@@ -78,10 +81,10 @@ impl Widget {
         self,
         label: &'static str,
         metric: Metric,
-        watched: MonitoredResource,
+        resource: MonitoredResource,
         statistic: &'static str,
     ) -> Self {
-        self.add_series(Series { label, metric, watched, statistic })
+        self.add_series(Series { label, metric, resource, statistic })
     }
 
     fn add_series(mut self, series: Series) -> Self {
@@ -91,11 +94,13 @@ impl Widget {
 
     /// Returns the JSON of the dashboard's widget at `index`.
     fn to_json(&self, index: usize) -> Value {
+        let row_index = index / WIDGETS_PER_ROW;
+        let index_in_row = index % WIDGETS_PER_ROW;
         let metrics: Vec<Value> = self.series.iter().map(Series::to_json).collect();
         json!({
             "type": "metric",
-            "x": index % WIDGETS_PER_ROW * WIDGET_COLUMNS,
-            "y": index / WIDGETS_PER_ROW * WIDGET_ROWS,
+            "x": index_in_row * WIDGET_COLUMNS,
+            "y": row_index * WIDGET_ROWS,
             "width": WIDGET_COLUMNS,
             "height": WIDGET_ROWS,
             "properties": {
@@ -111,12 +116,12 @@ impl Widget {
 
 impl Series {
     fn to_json(&self) -> Value {
-        let Self { label, metric, watched, statistic } = self;
+        let Self { label, metric, resource, statistic } = self;
         json!([
-            watched.namespace(),
+            resource.namespace(),
             metric.name(),
-            watched.dimension(),
-            watched.placeholder(),
+            resource.dimension(),
+            resource.placeholder(),
             { "label": label, "stat": statistic },
         ])
     }
@@ -126,7 +131,9 @@ impl Construct for Dashboard {
     const TYPE: ResourceType = ResourceType::Dashboard;
 
     fn properties(self) -> Map<String, Value> {
-        Properties::new().set("DashboardBody", Expression::substitution(self.body())).into_map()
+        Properties::new()
+            .set("DashboardBody", Expression::substitution(self.body_json()))
+            .into_map()
     }
 }
 

@@ -11,6 +11,15 @@ use super::resource_type::ResourceType;
 use super::table::Table;
 use crate::expression::Expression;
 
+/// Default maximum number of records in a batch.
+const DEFAULT_BATCH_SIZE: u32 = 100;
+/// Default maximum number of retries of a batch.
+const DEFAULT_MAX_RETRIES: i32 = 10;
+/// Lambda's value for retries that are limited only by the age of the records.
+const UNLIMITED_RETRIES: i32 = -1;
+/// Maximum age of retried records in seconds: half of a change stream's retention period.
+const MAX_RECORD_AGE_S: u32 = 12 * 60 * 60;
+
 /// A filter for change stream records. Only selected records cause invocations, which are billed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamFilter {
@@ -37,7 +46,7 @@ pub struct StreamSource {
     filters: Vec<StreamFilter>,
     batch_size: u32,
     batching_window_s: u32,
-    /// Maximum number of retries; with −1, retries are limited only by the age of the records.
+    /// Maximum number of retries, or [`UNLIMITED_RETRIES`].
     max_retries: i32,
     max_record_age_s: u32,
     splits_failed_batches: bool,
@@ -56,11 +65,11 @@ impl StreamSource {
             function: function.arn(),
             dead_letters: dead_letters.arn(),
             filters: Vec::new(),
-            batch_size: 100,
+            batch_size: DEFAULT_BATCH_SIZE,
             batching_window_s: 0,
-            max_retries: 10,
+            max_retries: DEFAULT_MAX_RETRIES,
             splits_failed_batches: true,
-            max_record_age_s: 12 * 60 * 60,
+            max_record_age_s: MAX_RECORD_AGE_S,
         }
     }
 
@@ -68,7 +77,7 @@ impl StreamSource {
     /// fail on all records at once, for example because a receiver is down.
     #[must_use]
     pub fn retried_until_too_old(self) -> Self {
-        Self { max_retries: -1, splits_failed_batches: false, ..self }
+        Self { max_retries: UNLIMITED_RETRIES, splits_failed_batches: false, ..self }
     }
 
     /// Sets the maximum batch size in records, at most 10,000. Lambda also limits batches to 6 MB.
@@ -93,8 +102,11 @@ impl StreamSource {
 
     fn filter_criteria(&self) -> Value {
         // Lambda expects the pattern as a JSON string.
-        let patterns = self.filters.iter().map(|filter| filter.pattern.to_string());
-        let filters: Vec<Value> = patterns.map(|pattern| json!({ "Pattern": pattern })).collect();
+        let filters: Vec<Value> = self
+            .filters
+            .iter()
+            .map(|filter| json!({ "Pattern": filter.pattern.to_string() }))
+            .collect();
         json!({ "Filters": filters })
     }
 }
@@ -103,18 +115,20 @@ impl Construct for StreamSource {
     const TYPE: ResourceType = ResourceType::EventSourceMapping;
 
     fn properties(self) -> Map<String, Value> {
-        let filters = if self.filters.is_empty() { None } else { Some(self.filter_criteria()) };
-        let dead_letters = Value::from(self.dead_letters);
-        let window_s = if self.batching_window_s > 0 { Some(self.batching_window_s) } else { None };
+        let filter_criteria =
+            if self.filters.is_empty() { None } else { Some(self.filter_criteria()) };
+        let failure_queue = Value::from(self.dead_letters);
+        let batching_window_s =
+            if self.batching_window_s > 0 { Some(self.batching_window_s) } else { None };
         Properties::new()
             .set("BatchSize", self.batch_size)
             .set("BisectBatchOnFunctionError", self.splits_failed_batches)
-            .set("DestinationConfig", json!({ "OnFailure": { "Destination": dead_letters } }))
+            .set("DestinationConfig", json!({ "OnFailure": { "Destination": failure_queue } }))
             .set("EventSourceArn", self.stream)
-            .set_option("FilterCriteria", filters)
+            .set_option("FilterCriteria", filter_criteria)
             .set("FunctionName", self.function)
             .set("FunctionResponseTypes", vec!["ReportBatchItemFailures"])
-            .set_option("MaximumBatchingWindowInSeconds", window_s)
+            .set_option("MaximumBatchingWindowInSeconds", batching_window_s)
             .set("MaximumRecordAgeInSeconds", self.max_record_age_s)
             .set("MaximumRetryAttempts", self.max_retries)
             .set("ParallelizationFactor", 1)

@@ -11,6 +11,11 @@ use super::role::Role;
 use crate::config::Architecture;
 use crate::expression::Expression;
 
+/// Default function memory in MB.
+const DEFAULT_MEMORY_MB: u32 = 512;
+/// Default function timeout in seconds.
+const DEFAULT_TIMEOUT_S: u32 = 29;
+
 /// S3 location of the Lambda bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BundleLocation {
@@ -48,8 +53,8 @@ impl Function {
             bundle,
             role: role.arn(),
             log_group: log_group.name(),
-            memory_mb: 512,
-            timeout_s: 29,
+            memory_mb: DEFAULT_MEMORY_MB,
+            timeout_s: DEFAULT_TIMEOUT_S,
             is_traced: false,
             environment: Vec::new(),
         }
@@ -81,7 +86,7 @@ impl Function {
         self
     }
 
-    fn variables(&self) -> Value {
+    fn environment_property(&self) -> Value {
         let variables: Map<String, Value> = self
             .environment
             .iter()
@@ -106,26 +111,27 @@ impl Construct for Function {
     const TYPE: ResourceType = ResourceType::Function;
 
     fn properties(self) -> Map<String, Value> {
-        let code = Properties::new()
+        let code_location = Properties::new()
             .set("S3Bucket", self.bundle.bucket.clone())
             .set("S3Key", self.bundle.object_key.clone());
-        let logging =
+        let logging_config =
             Properties::new().set("LogFormat", "JSON").set("LogGroup", self.log_group.clone());
         // Always written, because CloudFormation does not reset a removed property.
-        let tracing = if self.is_traced { "Active" } else { "PassThrough" };
-        let environment = if self.environment.is_empty() { None } else { Some(self.variables()) };
+        let tracing_mode = if self.is_traced { "Active" } else { "PassThrough" };
+        let environment =
+            if self.environment.is_empty() { None } else { Some(self.environment_property()) };
         Properties::new()
             .set("Architectures", vec![self.architecture.name()])
-            .set("Code", code)
+            .set("Code", code_location)
             .set("Description", self.description.as_str())
             .set_option("Environment", environment)
             .set("Handler", "bootstrap")
-            .set("LoggingConfig", logging)
+            .set("LoggingConfig", logging_config)
             .set("MemorySize", self.memory_mb)
             .set("Role", self.role.clone())
             .set("Runtime", "provided.al2023")
             .set("Timeout", self.timeout_s)
-            .set("TracingConfig", json!({ "Mode": tracing }))
+            .set("TracingConfig", json!({ "Mode": tracing_mode }))
             .into_map()
     }
 }

@@ -25,8 +25,10 @@ pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> L
         ["DependsOn"] | ["Metadata", "cfn-lint", "config", "ignore_checks"] => ListKind::Set,
         ["Metadata", "checkov", "skip"] => ListKind::Keyed("id"),
         ["Properties", "Tags"] => ListKind::Keyed("Key"),
-        ["Properties", path @ ..] => resource_type
-            .map_or(ListKind::Ordered, |known_type| property_list_kind(known_type, path)),
+        ["Properties", property_path @ ..] => match resource_type {
+            Some(known_type) => property_list_kind(known_type, property_path),
+            None => ListKind::Ordered,
+        },
         _ => ListKind::Ordered,
     }
 }
@@ -52,6 +54,8 @@ fn policy_list_kind(path: &[&str]) -> Option<ListKind> {
     }
 }
 
+/// Returns the comparison for the list at `path` under `Properties`. A `_` in a pattern is the key
+/// or index of a list element.
 fn property_list_kind(resource_type: ResourceType, path: &[&str]) -> ListKind {
     use ResourceType::{
         Alarm, Bucket, EventSourceMapping, Function, FunctionUrl, QueuePolicy, Role, Table,
@@ -60,13 +64,13 @@ fn property_list_kind(resource_type: ResourceType, path: &[&str]) -> ListKind {
         (Alarm, ["AlarmActions" | "InsufficientDataActions" | "OKActions"])
         | (EventSourceMapping, ["FunctionResponseTypes"] | ["FilterCriteria", "Filters"])
         | (Function, ["Architectures"] | ["VpcConfig", "SecurityGroupIds" | "SubnetIds"])
-        | (
+        | (Role, ["ManagedPolicyArns"])
+        | (QueuePolicy, ["Queues"]) => ListKind::Set,
+        (
             FunctionUrl,
             ["Cors", "AllowHeaders" | "AllowMethods" | "AllowOrigins" | "ExposeHeaders"],
-        )
-        | (Role, ["ManagedPolicyArns"])
-        | (QueuePolicy, ["Queues"])
-        | (
+        ) => ListKind::Set,
+        (
             Bucket,
             [
                 "CorsConfiguration",

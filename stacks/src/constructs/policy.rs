@@ -110,7 +110,7 @@ impl Statement {
 impl From<&Statement> for Value {
     fn from(statement: &Statement) -> Self {
         let resources = match &statement.resources {
-            Resources::Exactly(resources) => Self::from(resources.clone()),
+            Resources::Exactly(arns) => Self::from(arns.clone()),
             Resources::Any { .. } => Self::from("*"),
         };
         let principal = if statement.applies_to_everyone { Some("*") } else { None };
@@ -144,12 +144,8 @@ pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Va
 
 /// Returns the statements of a policy document; empty if `document` is malformed.
 pub(crate) fn statements_of(document: &Value) -> impl Iterator<Item = &Map<String, Value>> {
-    document
-        .get("Statement")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object)
+    let statements = document.get("Statement").and_then(Value::as_array);
+    statements.into_iter().flatten().filter_map(Value::as_object)
 }
 
 #[cfg(test)]

@@ -24,10 +24,17 @@ impl Queue {
     /// Maximum message retention period in seconds: 14 days, the limit of SQS.
     pub const RETENTION_S_MAX: u32 = 14 * 24 * 60 * 60;
 
+    const DEFAULT_VISIBILITY_S: u32 = 30;
+
     /// Creates a queue with the maximum retention period and a visibility timeout of 30 s.
     pub fn new() -> Self {
         let retention_s = Self::RETENTION_S_MAX;
-        Self { retention_s, visibility_s: 30, dead_letters: None, kms_key: None }
+        Self {
+            retention_s,
+            visibility_s: Self::DEFAULT_VISIBILITY_S,
+            dead_letters: None,
+            kms_key: None,
+        }
     }
 
     /// Sets the visibility timeout in seconds. If the queue invokes a function, the timeout must be
@@ -82,17 +89,17 @@ impl Construct for Queue {
     const TYPE: ResourceType = ResourceType::Queue;
 
     fn properties(self) -> Map<String, Value> {
-        let redrive = self.dead_letters.map(|(queue, max_receive_count)| {
-            let queue = Value::from(queue);
-            json!({ "deadLetterTargetArn": queue, "maxReceiveCount": max_receive_count })
+        let redrive_policy = self.dead_letters.map(|(queue_arn, max_receive_count)| {
+            let queue_arn = Value::from(queue_arn);
+            json!({ "deadLetterTargetArn": queue_arn, "maxReceiveCount": max_receive_count })
         });
         // SQS accepts either a KMS key or SQS-managed encryption.
-        let sqs_managed = if self.kms_key.is_none() { Some(true) } else { None };
+        let uses_sqs_managed_key = if self.kms_key.is_none() { Some(true) } else { None };
         Properties::new()
             .set_option("KmsMasterKeyId", self.kms_key)
             .set("MessageRetentionPeriod", self.retention_s)
-            .set_option("RedrivePolicy", redrive)
-            .set_option("SqsManagedSseEnabled", sqs_managed)
+            .set_option("RedrivePolicy", redrive_policy)
+            .set_option("SqsManagedSseEnabled", uses_sqs_managed_key)
             .set("VisibilityTimeout", self.visibility_s)
             .into_map()
     }

@@ -42,32 +42,34 @@ pub struct Suppression {
 /// cloudformation-validate does not read suppressions; `tests/integration/template_linters.rs`
 /// applies them to its findings.
 pub(crate) fn write_suppressions(suppressions: &[Suppression], metadata: &mut Map<String, Value>) {
-    let mut checkov_rules = Vec::new();
-    let mut cloudformation_rules = Vec::new();
-    let mut cfn_lint_rules = Vec::new();
+    let mut checkov_skips = Vec::new();
+    let mut cloudformation_validate_skips = Vec::new();
+    let mut cfn_lint_ids = Vec::new();
     let mut cfn_lint_reasons = Map::new();
     for Suppression { rule, reason } in suppressions {
         match rule {
-            Rule::Checkov(id) => checkov_rules.push(json!({ "id": id, "comment": reason })),
+            Rule::Checkov(id) => checkov_skips.push(json!({ "id": id, "comment": reason })),
             Rule::CloudFormationValidate(id) => {
-                cloudformation_rules.push(json!({ "id": id, "comment": reason }));
+                cloudformation_validate_skips.push(json!({ "id": id, "comment": reason }));
             }
             Rule::CfnLint(id) => {
-                cfn_lint_rules.push(Value::from(id.as_str()));
+                cfn_lint_ids.push(id.as_str());
                 cfn_lint_reasons.insert(id.clone(), Value::from(reason.as_str()));
             }
         }
     }
-    if !checkov_rules.is_empty() {
-        metadata.insert("checkov".to_owned(), json!({ "skip": checkov_rules }));
+    if !checkov_skips.is_empty() {
+        metadata.insert("checkov".to_owned(), json!({ "skip": checkov_skips }));
     }
-    if !cloudformation_rules.is_empty() {
-        let section = json!({ "skip": cloudformation_rules });
+    if !cloudformation_validate_skips.is_empty() {
+        let section = json!({ "skip": cloudformation_validate_skips });
         metadata.insert("cloudformation-validate".to_owned(), section);
     }
-    if !cfn_lint_rules.is_empty() {
-        let config = json!({ "ignore_checks": cfn_lint_rules });
-        let section = json!({ "config": config, "reasons": cfn_lint_reasons });
+    if !cfn_lint_ids.is_empty() {
+        let section = json!({
+            "config": { "ignore_checks": cfn_lint_ids },
+            "reasons": cfn_lint_reasons,
+        });
         metadata.insert("cfn-lint".to_owned(), section);
     }
 }

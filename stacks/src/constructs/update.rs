@@ -20,7 +20,7 @@ pub enum Update {
 
 /// Properties of a resource type, grouped by the effect of a change.
 struct PropertyUpdates {
-    replace: &'static [&'static str],
+    replacing: &'static [&'static str],
     in_place: &'static [&'static str],
 }
 
@@ -73,7 +73,7 @@ impl ResourceType {
 
 impl PropertyUpdates {
     fn update_of(&self, property: &str) -> Update {
-        if self.replace.contains(&property) {
+        if self.replacing.contains(&property) {
             Update::Replace
         } else if self.in_place.contains(&property) {
             Update::InPlace
@@ -84,7 +84,7 @@ impl PropertyUpdates {
 }
 
 const ALARM: PropertyUpdates = PropertyUpdates {
-    replace: &["AlarmName"],
+    replacing: &["AlarmName"],
     in_place: &[
         "ActionsEnabled",
         "AlarmActions",
@@ -111,15 +111,15 @@ const ALARM: PropertyUpdates = PropertyUpdates {
 };
 
 const DASHBOARD: PropertyUpdates =
-    PropertyUpdates { replace: &["DashboardName"], in_place: &["DashboardBody", "Tags"] };
+    PropertyUpdates { replacing: &["DashboardName"], in_place: &["DashboardBody", "Tags"] };
 
 const TOPIC: PropertyUpdates = PropertyUpdates {
-    replace: &["FifoTopic", "TopicName"],
+    replacing: &["FifoTopic", "TopicName"],
     in_place: &["DisplayName", "KmsMasterKeyId", "Subscription", "Tags", "TracingConfig"],
 };
 
 const TABLE: PropertyUpdates = PropertyUpdates {
-    replace: &["ImportSourceSpecification", "KeySchema", "LocalSecondaryIndexes", "TableName"],
+    replacing: &["ImportSourceSpecification", "KeySchema", "LocalSecondaryIndexes", "TableName"],
     in_place: &[
         "AttributeDefinitions",
         "BillingMode",
@@ -141,7 +141,7 @@ const TABLE: PropertyUpdates = PropertyUpdates {
 };
 
 const ROLE: PropertyUpdates = PropertyUpdates {
-    replace: &["Path", "RoleName"],
+    replacing: &["Path", "RoleName"],
     in_place: &[
         "AssumeRolePolicyDocument",
         "Description",
@@ -154,7 +154,7 @@ const ROLE: PropertyUpdates = PropertyUpdates {
 };
 
 const EVENT_SOURCE_MAPPING: PropertyUpdates = PropertyUpdates {
-    replace: &[
+    replacing: &[
         "EventSourceArn",
         "SelfManagedEventSource",
         "StartingPosition",
@@ -183,7 +183,7 @@ const EVENT_SOURCE_MAPPING: PropertyUpdates = PropertyUpdates {
 };
 
 const FUNCTION: PropertyUpdates = PropertyUpdates {
-    replace: &["FunctionName", "PackageType"],
+    replacing: &["FunctionName", "PackageType"],
     in_place: &[
         "Architectures",
         "Code",
@@ -213,7 +213,7 @@ const FUNCTION: PropertyUpdates = PropertyUpdates {
 };
 
 const PERMISSION: PropertyUpdates = PropertyUpdates {
-    replace: &[
+    replacing: &[
         "Action",
         "EventSourceToken",
         "FunctionName",
@@ -228,12 +228,12 @@ const PERMISSION: PropertyUpdates = PropertyUpdates {
 };
 
 const FUNCTION_URL: PropertyUpdates = PropertyUpdates {
-    replace: &["Qualifier", "TargetFunctionArn"],
+    replacing: &["Qualifier", "TargetFunctionArn"],
     in_place: &["AuthType", "Cors", "InvokeMode"],
 };
 
 const LOG_GROUP: PropertyUpdates = PropertyUpdates {
-    replace: &["LogGroupName"],
+    replacing: &["LogGroupName"],
     in_place: &[
         "DataProtectionPolicy",
         "FieldIndexPolicies",
@@ -244,7 +244,7 @@ const LOG_GROUP: PropertyUpdates = PropertyUpdates {
 };
 
 const BUCKET: PropertyUpdates = PropertyUpdates {
-    replace: &["BucketName"],
+    replacing: &["BucketName"],
     in_place: &[
         "AccelerateConfiguration",
         "AccessControl",
@@ -269,10 +269,10 @@ const BUCKET: PropertyUpdates = PropertyUpdates {
 };
 
 const BUCKET_POLICY: PropertyUpdates =
-    PropertyUpdates { replace: &["Bucket"], in_place: &["PolicyDocument"] };
+    PropertyUpdates { replacing: &["Bucket"], in_place: &["PolicyDocument"] };
 
 const QUEUE: PropertyUpdates = PropertyUpdates {
-    replace: &["FifoQueue", "QueueName"],
+    replacing: &["FifoQueue", "QueueName"],
     in_place: &[
         "ContentBasedDeduplication",
         "DeduplicationScope",
@@ -292,7 +292,7 @@ const QUEUE: PropertyUpdates = PropertyUpdates {
 };
 
 const QUEUE_POLICY: PropertyUpdates =
-    PropertyUpdates { replace: &[], in_place: &["PolicyDocument", "Queues"] };
+    PropertyUpdates { replacing: &[], in_place: &["PolicyDocument", "Queues"] };
 
 #[cfg(test)]
 mod tests {
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn no_property_is_in_both_lists() {
         for updates in ResourceType::ALL.map(ResourceType::property_updates) {
-            assert!(updates.replace.iter().all(|property| !updates.in_place.contains(property)));
+            assert!(updates.replacing.iter().all(|property| !updates.in_place.contains(property)));
         }
     }
 

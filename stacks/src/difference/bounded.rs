@@ -20,7 +20,7 @@ impl<'a> BoundedValue<'a> {
         Self { budget }
     }
 
-    fn spend<E: Error>(&self, size: usize) -> Result<(), E> {
+    fn spend_budget<E: Error>(&self, size: usize) -> Result<(), E> {
         let remaining = self.budget.get().checked_sub(size).ok_or_else(|| {
             E::custom("aliases expand the text beyond the maximum size of a template")
         })?;
@@ -29,7 +29,7 @@ impl<'a> BoundedValue<'a> {
     }
 
     /// Returns a deserializer for a nested value.
-    fn nested(&self) -> Self {
+    fn for_nested_value(&self) -> Self {
         Self { budget: self.budget }
     }
 }
@@ -50,7 +50,7 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        self.spend(1).map(|()| Value::Null)
+        self.spend_budget(1).map(|()| Value::Null)
     }
 
     fn visit_none<E: Error>(self) -> Result<Value, E> {
@@ -62,41 +62,41 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        self.spend(1).map(|()| value.into())
+        self.spend_budget(1).map(|()| value.into())
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
-        self.spend(1).map(|()| value.into())
+        self.spend_budget(1).map(|()| value.into())
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
-        self.spend(1).map(|()| value.into())
+        self.spend_budget(1).map(|()| value.into())
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        self.spend(1)?;
+        self.spend_budget(1)?;
         Ok(Number::from_f64(value).map_or_else(|| value.to_string().into(), Value::Number))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
-        self.spend(value.len().saturating_add(1)).map(|()| value.into())
+        self.spend_budget(value.len().saturating_add(1)).map(|()| value.into())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        self.spend(1)?;
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(self.nested())? {
-            list.push(item);
+        self.spend_budget(1)?;
+        let mut values = Vec::new();
+        while let Some(item) = items.next_element_seed(self.for_nested_value())? {
+            values.push(item);
         }
-        Ok(Value::Array(list))
+        Ok(Value::Array(values))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        self.spend(1)?;
+        self.spend_budget(1)?;
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            self.spend(key.len())?;
-            let value = entries.next_value_seed(self.nested())?;
+            self.spend_budget(key.len())?;
+            let value = entries.next_value_seed(self.for_nested_value())?;
             if map.insert(key.clone(), value).is_some() {
                 return Err(A::Error::custom(format!("the key `{key}` occurs twice")));
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::change::PropertyChange;
-use super::normal::{effective_kind, names, sorted_text};
+use super::normal::{canonical_json, path_segments, usable_list_kind};
 use super::text::substitution_text;
 use crate::constructs::{ListKind, ResourceType, Update, list_kind};
 
@@ -27,19 +27,25 @@ pub(super) fn resource_changes(
 
 /// Returns the changes between two versions of a section.
 pub(super) fn section_changes(
-    name: &str,
+    section_name: &str,
     old: Option<&Value>,
     new: Option<&Value>,
 ) -> Vec<PropertyChange> {
     let mut comparison = Comparison { subject: Subject::Section, changes: Vec::new() };
-    let empty = Value::Object(Map::new());
-    let mut path = vec![name.to_owned()];
+    let empty_section = Value::Object(Map::new());
+    let mut path = vec![section_name.to_owned()];
     match (old, new) {
         // If a whole section is added or removed, each of its entries is reported separately.
-        (Some(old @ Value::Object(_)), None) => comparison.compare_values(&mut path, old, &empty),
-        (None, Some(new @ Value::Object(_))) => comparison.compare_values(&mut path, &empty, new),
-        (Some(old), Some(new)) => comparison.compare_values(&mut path, old, new),
-        (old, new) => comparison.record_change(&path, old, new),
+        (Some(old_section @ Value::Object(_)), None) => {
+            comparison.compare_values(&mut path, old_section, &empty_section);
+        }
+        (None, Some(new_section @ Value::Object(_))) => {
+            comparison.compare_values(&mut path, &empty_section, new_section);
+        }
+        (Some(old_section), Some(new_section)) => {
+            comparison.compare_values(&mut path, old_section, new_section);
+        }
+        (old_value, new_value) => comparison.record_change(&path, old_value, new_value),
     }
     comparison.changes
 }
@@ -58,14 +64,16 @@ struct Comparison {
 
 impl Comparison {
     fn compare_values(&mut self, path: &mut Vec<String>, old: &Value, new: &Value) {
-        if is_equal(old, new) {
+        if are_equal(old, new) {
             return;
         }
         match (old, new) {
             (Value::Object(old_map), Value::Object(new_map)) if !is_text(old) && !is_text(new) => {
                 self.compare_maps(path, old_map, new_map);
             }
-            (Value::Array(old), Value::Array(new)) => self.compare_lists(path, old, new),
+            (Value::Array(old_list), Value::Array(new_list)) => {
+                self.compare_lists(path, old_list, new_list);
+            }
             _ => self.record_change(path, Some(old), Some(new)),
         }
     }
@@ -78,109 +86,113 @@ impl Comparison {
     ) {
         let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         for key in keys {
-            self.compare_entries(path, key, old.get(key), new.get(key));
+            self.compare_child(path, key, old.get(key), new.get(key));
         }
     }
 
-    fn compare_entries(
+    fn compare_child(
         &mut self,
         path: &mut Vec<String>,
-        name: &str,
+        child_name: &str,
         old: Option<&Value>,
         new: Option<&Value>,
     ) {
-        path.push(name.to_owned());
+        path.push(child_name.to_owned());
         match (old, new) {
-            (Some(old), Some(new)) => self.compare_values(path, old, new),
+            (Some(old_child), Some(new_child)) => self.compare_values(path, old_child, new_child),
             // CloudFormation treats empty metadata, properties and conditions like missing ones.
-            (Some(only), None) | (None, Some(only)) if is_empty(only) => {}
-            (old, new) => self.record_change(path, old, new),
+            (Some(only_child), None) | (None, Some(only_child)) if is_empty(only_child) => {}
+            (old_child, new_child) => self.record_change(path, old_child, new_child),
         }
         path.pop();
     }
 
     fn compare_lists(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
-        let kind = match self.subject {
-            Subject::Resource(resource_type) => list_kind(resource_type, &names(path)),
+        let declared_kind = match self.subject {
+            Subject::Resource(resource_type) => list_kind(resource_type, &path_segments(path)),
             Subject::Section => ListKind::Ordered,
         };
-        match effective_kind(kind, &[old, new]) {
-            ListKind::Ordered => self.compare_ordered(path, old, new),
+        match usable_list_kind(declared_kind, &[old, new]) {
+            ListKind::Ordered => self.compare_ordered_lists(path, old, new),
             ListKind::Set => self.compare_sets(path, old, new),
-            ListKind::Keyed(key) => self.compare_keyed(path, key, old, new),
+            ListKind::Keyed(key) => self.compare_keyed_lists(path, key, old, new),
         }
     }
 
     /// Compares ordered lists after stripping their common prefix and suffix. Remaining elements
     /// are compared pairwise if both sides have the same number, and otherwise reported as removed
     /// and added.
-    fn compare_ordered(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
-        let is_equal_pair = |pair: &(&Value, &Value)| is_equal(pair.0, pair.1);
+    fn compare_ordered_lists(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
+        let is_equal_pair = |pair: &(&Value, &Value)| are_equal(pair.0, pair.1);
         let prefix_len = old.iter().zip(new).take_while(is_equal_pair).count();
         let max_suffix_len = old.len().min(new.len()) - prefix_len;
         let reversed_pairs = old.iter().rev().zip(new.iter().rev());
         let suffix_len = reversed_pairs.take(max_suffix_len).take_while(is_equal_pair).count();
-        let removed_count = old.len() - prefix_len - suffix_len;
-        let added_count = new.len() - prefix_len - suffix_len;
-        if removed_count == added_count {
-            let pairs = old.iter().zip(new).enumerate().skip(prefix_len).take(removed_count);
-            for (index, (old, new)) in pairs {
-                self.compare_entries(path, &index.to_string(), Some(old), Some(new));
+        let old_middle = old.get(prefix_len..old.len() - suffix_len).unwrap_or_default();
+        let new_middle = new.get(prefix_len..new.len() - suffix_len).unwrap_or_default();
+        if old_middle.len() == new_middle.len() {
+            for (offset, (old_item, new_item)) in old_middle.iter().zip(new_middle).enumerate() {
+                let index = (prefix_len + offset).to_string();
+                self.compare_child(path, &index, Some(old_item), Some(new_item));
             }
             return;
         }
-        for (index, value) in old.iter().enumerate().skip(prefix_len).take(removed_count) {
-            self.record_element(path, &index.to_string(), Some(value), None);
+        for (offset, old_item) in old_middle.iter().enumerate() {
+            let index = (prefix_len + offset).to_string();
+            self.record_list_element(path, &index, Some(old_item), None);
         }
-        for (index, value) in new.iter().enumerate().skip(prefix_len).take(added_count) {
-            self.record_element(path, &index.to_string(), None, Some(value));
+        for (offset, new_item) in new_middle.iter().enumerate() {
+            let index = (prefix_len + offset).to_string();
+            self.record_list_element(path, &index, None, Some(new_item));
         }
     }
 
     fn compare_sets(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
-        let by_text = |list: &[Value]| -> BTreeMap<String, Value> {
-            list.iter().map(|value| (sorted_text(value), value.clone())).collect()
-        };
-        let (mut removed, mut added) = (by_text(old), by_text(new));
-        removed.retain(|text, _| added.remove(text).is_none());
-        let removed: Vec<&Value> = removed.values().collect();
-        let added: Vec<&Value> = added.values().collect();
+        let old_elements = index_by_canonical_json(old);
+        let new_elements = index_by_canonical_json(new);
+        let removed_elements = elements_missing_in(&new_elements, &old_elements);
+        let added_elements = elements_missing_in(&old_elements, &new_elements);
         // If a single map was replaced, the old and new maps are compared entry by entry.
-        if let ([old], [new]) = (removed.as_slice(), added.as_slice())
-            && old.is_object()
-            && new.is_object()
+        if let ([old_map @ Value::Object(_)], [new_map @ Value::Object(_)]) =
+            (removed_elements.as_slice(), added_elements.as_slice())
         {
-            self.compare_entries(path, SET_ELEMENT, Some(old), Some(new));
+            self.compare_child(path, SET_ELEMENT, Some(old_map), Some(new_map));
             return;
         }
-        for value in removed {
-            self.record_element(path, SET_ELEMENT, Some(value), None);
+        for element in removed_elements {
+            self.record_list_element(path, SET_ELEMENT, Some(element), None);
         }
-        for value in added {
-            self.record_element(path, SET_ELEMENT, None, Some(value));
+        for element in added_elements {
+            self.record_list_element(path, SET_ELEMENT, None, Some(element));
         }
     }
 
-    fn compare_keyed(
+    fn compare_keyed_lists(
         &mut self,
         path: &mut Vec<String>,
         key_name: &str,
         old: &[Value],
         new: &[Value],
     ) {
-        let (old, new) = (elements_by_key(old, key_name), elements_by_key(new, key_name));
-        let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        let old_elements = index_by_key(old, key_name);
+        let new_elements = index_by_key(new, key_name);
+        let keys: BTreeSet<&str> =
+            old_elements.keys().chain(new_elements.keys()).copied().collect();
         for key in keys {
-            match (old.get(key), new.get(key)) {
-                (Some(old), Some(new)) => self.compare_entries(path, key, Some(old), Some(new)),
-                (old, new) => self.record_element(path, key, old, new),
+            match (old_elements.get(key).copied(), new_elements.get(key).copied()) {
+                (Some(old_element), Some(new_element)) => {
+                    self.compare_child(path, key, Some(old_element), Some(new_element));
+                }
+                (old_element, new_element) => {
+                    self.record_list_element(path, key, old_element, new_element);
+                }
             }
         }
     }
 
     /// Records an added or removed list element. Unlike a map entry, it is recorded even if it is
     /// empty.
-    fn record_element(
+    fn record_list_element(
         &mut self,
         path: &mut Vec<String>,
         name: &str,
@@ -194,10 +206,10 @@ impl Comparison {
 
     fn record_change(&mut self, path: &[String], old: Option<&Value>, new: Option<&Value>) {
         self.changes.push(PropertyChange {
-            path: to_pointer(path),
+            path: to_json_pointer(path),
             old: old.cloned(),
             new: new.cloned(),
-            update: self.update_of(&names(path)),
+            update: self.update_of(&path_segments(path)),
         });
     }
 
@@ -205,8 +217,10 @@ impl Comparison {
     fn update_of(&self, path: &[&str]) -> Update {
         let Subject::Resource(resource_type) = self.subject else { return Update::InPlace };
         match path {
-            ["Properties", path @ ..] => resource_type
-                .map_or(Update::MayReplace, |resource_type| resource_type.update_of(path)),
+            ["Properties", property_path @ ..] => match resource_type {
+                Some(known_type) => known_type.update_of(property_path),
+                None => Update::MayReplace,
+            },
             ["Type"] => Update::Replace,
             // A different condition can add or remove the resource.
             ["Condition"] => Update::MayReplace,
@@ -215,19 +229,39 @@ impl Comparison {
     }
 }
 
-fn elements_by_key(list: &[Value], key: &str) -> BTreeMap<String, Value> {
-    list.iter()
-        .filter_map(|value| Some((value.get(key)?.as_str()?.to_owned(), value.clone())))
-        .collect()
+fn index_by_key<'a>(list: &'a [Value], key_name: &str) -> BTreeMap<&'a str, &'a Value> {
+    let mut elements = BTreeMap::new();
+    for element in list {
+        if let Some(key) = element.get(key_name).and_then(Value::as_str) {
+            elements.insert(key, element);
+        }
+    }
+    elements
+}
+
+fn index_by_canonical_json(list: &[Value]) -> BTreeMap<String, &Value> {
+    list.iter().map(|element| (canonical_json(element), element)).collect()
+}
+
+fn elements_missing_in<'a>(
+    present_elements: &BTreeMap<String, &Value>,
+    elements: &BTreeMap<String, &'a Value>,
+) -> Vec<&'a Value> {
+    let mut missing_elements = Vec::new();
+    for (text, element) in elements {
+        if !present_elements.contains_key(text) {
+            missing_elements.push(*element);
+        }
+    }
+    missing_elements
 }
 
 /// Returns whether CloudFormation treats two values as equal: it accepts, for example, the string
 /// `"true"` for `true` and `"30"` for `30`.
-fn is_equal(old: &Value, new: &Value) -> bool {
+fn are_equal(old: &Value, new: &Value) -> bool {
     match (old, new) {
-        (Value::String(text), Value::Bool(bool)) | (Value::Bool(bool), Value::String(text)) => {
-            text == if *bool { "true" } else { "false" }
-        }
+        (Value::String(text), Value::Bool(boolean))
+        | (Value::Bool(boolean), Value::String(text)) => *text == boolean.to_string(),
         (Value::String(text), Value::Number(number))
         | (Value::Number(number), Value::String(text)) => *text == number.to_string(),
         _ => old == new,
@@ -249,12 +283,12 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// Formats path segments as a JSON pointer.
-fn to_pointer(path: &[String]) -> String {
+fn to_json_pointer(path: &[String]) -> String {
     path.iter().map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1"))).collect()
 }
 
 /// Splits a JSON pointer into its unescaped segments.
-pub(super) fn pointer_segments(pointer: &str) -> Vec<String> {
+pub(super) fn split_json_pointer(pointer: &str) -> Vec<String> {
     pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~")).collect()
 }
 
@@ -272,7 +306,8 @@ mod tests {
         let normal =
             |value| normalize(Some(resource_type), &mut Vec::new(), json!({ "Properties": value }));
         let (old, new) = (normal(old), normal(new));
-        let shown = |value: Option<Value>| value.map_or("absent".to_owned(), |v| sorted_text(&v));
+        let shown =
+            |value: Option<Value>| value.map_or("absent".to_owned(), |v| canonical_json(&v));
         resource_changes(Some(resource_type), &old, &new)
             .into_iter()
             .map(|change| {
@@ -295,7 +330,7 @@ mod tests {
                 "/Timeout 1 -> 2",
             ]
         );
-        assert_eq!(pointer_segments("/a/A~1~0"), ["a", "A/~"]);
+        assert_eq!(split_json_pointer("/a/A~1~0"), ["a", "A/~"]);
     }
 
     #[test]

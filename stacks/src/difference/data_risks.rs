@@ -4,17 +4,17 @@
 use serde_json::Value;
 
 use super::change::ChangeAction;
-use super::document::{is_retained, known_type, property, removal_policy};
+use super::document::{is_retained, known_type, property, removal_policy, value_at};
 use super::risk::Risk;
 
 /// Returns whether a resource contains data. A resource of an unknown type is assumed to, if its
 /// `DeletionPolicy` preserves the resource or a backup.
 pub(super) fn holds_data(resource: &Value) -> bool {
     match known_type(resource) {
-        Some(known) => known.holds_data(),
+        Some(resource_type) => resource_type.holds_data(),
         None => {
-            let policy = removal_policy(resource, "DeletionPolicy");
-            Preservation::of(policy) > Preservation::Nothing
+            let deletion_policy = removal_policy(resource, "DeletionPolicy");
+            Preservation::of(deletion_policy) > Preservation::Nothing
         }
     }
 }
@@ -25,25 +25,30 @@ pub(super) fn find_risks(
     old: Option<&Value>,
     new: Option<&Value>,
 ) -> Vec<Risk> {
-    let Some(old) = old.filter(|old| holds_data(old)) else { return Vec::new() };
-    let Some(new) = new else {
+    let Some(old_resource) = old.filter(|old| holds_data(old)) else { return Vec::new() };
+    let Some(new_resource) = new else {
         return vec![Risk::Removed { kept: action == ChangeAction::Abandon }];
     };
     let mut risks = Vec::new();
+    risks.extend(find_replacement(action, new_resource));
+    risks.extend(find_weaker_removal_policies(old_resource, new_resource));
+    risks.extend(find_weaker_settings(old_resource, new_resource));
+    risks.extend(find_shorter_recovery(old_resource, new_resource));
+    risks.extend(find_expiring_items(old_resource, new_resource));
+    risks.extend(find_stricter_lifecycle_rules(old_resource, new_resource));
+    risks
+}
+
+fn find_replacement(action: ChangeAction, new_resource: &Value) -> Option<Risk> {
     // CloudFormation applies the removal policy of the new template.
-    let kept = is_retained(removal_policy(new, "UpdateReplacePolicy"));
+    let kept = is_retained(removal_policy(new_resource, "UpdateReplacePolicy"));
     match action {
-        ChangeAction::Replace => risks.push(Risk::Replaced { certain: true, kept }),
-        ChangeAction::MayReplace => risks.push(Risk::Replaced { certain: false, kept }),
+        ChangeAction::Replace => Some(Risk::Replaced { certain: true, kept }),
+        ChangeAction::MayReplace => Some(Risk::Replaced { certain: false, kept }),
         ChangeAction::Add | ChangeAction::Remove | ChangeAction::Abandon | ChangeAction::Update => {
+            None
         }
     }
-    risks.extend(find_weaker_policies(old, new));
-    risks.extend(find_weaker_settings(old, new));
-    risks.extend(find_shorter_recovery(old, new));
-    risks.extend(find_expiring_items(old, new));
-    risks.extend(find_stricter_lifecycle_rules(old, new));
-    risks
 }
 
 /// Data preserved by a removal policy, in increasing order.
@@ -57,8 +62,8 @@ enum Preservation {
 }
 
 impl Preservation {
-    fn of(policy: &str) -> Self {
-        match policy {
+    fn of(removal_policy: &str) -> Self {
+        match removal_policy {
             // For an existing resource, both policies have the same meaning.
             "Retain" | "RetainExceptOnCreate" => Self::Resource,
             "Snapshot" => Self::Backup,
@@ -67,12 +72,13 @@ impl Preservation {
     }
 }
 
-fn find_weaker_policies(old: &Value, new: &Value) -> Vec<Risk> {
+fn find_weaker_removal_policies(old: &Value, new: &Value) -> Vec<Risk> {
     let mut risks = Vec::new();
-    for name in ["DeletionPolicy", "UpdateReplacePolicy"] {
-        let (old_policy, new_policy) = (removal_policy(old, name), removal_policy(new, name));
+    for policy_name in ["DeletionPolicy", "UpdateReplacePolicy"] {
+        let old_policy = removal_policy(old, policy_name);
+        let new_policy = removal_policy(new, policy_name);
         if Preservation::of(new_policy) < Preservation::of(old_policy) {
-            risks.push(weakened(name, old_policy, new_policy));
+            risks.push(weakened(policy_name, old_policy, new_policy));
         }
     }
     risks
@@ -93,10 +99,11 @@ const PROTECTIVE_SETTINGS: [(&[&str], &str); 4] = [
 fn find_weaker_settings(old: &Value, new: &Value) -> Vec<Risk> {
     let mut risks = Vec::new();
     for (path, protective_value) in PROTECTIVE_SETTINGS {
-        let (old_value, new_value) = (setting(old, path), setting(new, path));
-        if old_value.as_deref() == Some(protective_value)
-            && new_value.as_deref() != Some(protective_value)
-        {
+        let old_value = setting_text(old, path);
+        let new_value = setting_text(new, path);
+        let was_protected = old_value.as_deref() == Some(protective_value);
+        let is_protected = new_value.as_deref() == Some(protective_value);
+        if was_protected && !is_protected {
             let new_value = new_value.as_deref().unwrap_or("absent");
             risks.push(weakened(&path.join("."), protective_value, new_value));
         }
@@ -106,20 +113,26 @@ fn find_weaker_settings(old: &Value, new: &Value) -> Vec<Risk> {
 
 /// Returns a risk if the point-in-time recovery period becomes shorter.
 fn find_shorter_recovery(old: &Value, new: &Value) -> Option<Risk> {
-    const PATH: [&str; 2] = ["PointInTimeRecoverySpecification", "RecoveryPeriodInDays"];
-    /// DynamoDB's default recovery period.
-    const DEFAULT_DAYS: f64 = 35.0;
-    let recovery_days =
-        |resource| property(resource, &PATH).and_then(to_number).unwrap_or(DEFAULT_DAYS);
-    let (old_days, new_days) = (recovery_days(old), recovery_days(new));
+    let old_days = recovery_days(old);
+    let new_days = recovery_days(new);
     if new_days >= old_days {
         return None;
     }
-    Some(weakened(&PATH.join("."), &old_days.to_string(), &new_days.to_string()))
+    let protection = RECOVERY_PERIOD_PATH.join(".");
+    Some(weakened(&protection, &old_days.to_string(), &new_days.to_string()))
+}
+
+const RECOVERY_PERIOD_PATH: [&str; 2] =
+    ["PointInTimeRecoverySpecification", "RecoveryPeriodInDays"];
+
+fn recovery_days(table: &Value) -> f64 {
+    /// DynamoDB's default recovery period.
+    const DEFAULT_DAYS: f64 = 35.0;
+    property(table, &RECOVERY_PERIOD_PATH).and_then(to_number).unwrap_or(DEFAULT_DAYS)
 }
 
 /// Returns a setting as text, since a template may contain a string instead of a boolean or number.
-fn setting(resource: &Value, path: &[&str]) -> Option<String> {
+fn setting_text(resource: &Value, path: &[&str]) -> Option<String> {
     let value = property(resource, path)?;
     Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
@@ -131,34 +144,45 @@ fn to_number(value: &Value) -> Option<f64> {
 
 /// Returns a risk if time to live is enabled or uses a different attribute than before.
 fn find_expiring_items(old: &Value, new: &Value) -> Option<Risk> {
-    let old_attribute = time_to_live(old);
-    let new_attribute = time_to_live(new)?;
-    if old_attribute == Some(new_attribute) {
+    let new_time_to_live = TimeToLive::of_table(new);
+    if new_time_to_live == TimeToLive::Disabled || new_time_to_live == TimeToLive::of_table(old) {
         return None;
     }
     Some(Risk::Expires { by: "TimeToLiveSpecification".to_owned() })
 }
 
-/// Returns the item attribute that contains the expiry time. The outer `None` means that time to
-/// live is disabled; the inner `None` means that an invalid template specifies no attribute.
-fn time_to_live(table: &Value) -> Option<Option<String>> {
-    let enabled = setting(table, &["TimeToLiveSpecification", "Enabled"])?;
-    if enabled == "false" {
-        return None;
+#[derive(PartialEq, Eq)]
+enum TimeToLive {
+    Disabled,
+    /// Items expire at the time in this attribute, which is `None` in an invalid template.
+    Enabled {
+        attribute: Option<String>,
+    },
+}
+
+impl TimeToLive {
+    fn of_table(table: &Value) -> Self {
+        match setting_text(table, &["TimeToLiveSpecification", "Enabled"]).as_deref() {
+            None | Some("false") => Self::Disabled,
+            Some(_) => {
+                let attribute = setting_text(table, &["TimeToLiveSpecification", "AttributeName"]);
+                Self::Enabled { attribute }
+            }
+        }
     }
-    Some(setting(table, &["TimeToLiveSpecification", "AttributeName"]))
 }
 
 /// Returns a risk for each bucket lifecycle rule that deletes more objects than the old rule with
 /// the same id, or deletes them earlier.
 fn find_stricter_lifecycle_rules(old: &Value, new: &Value) -> Vec<Risk> {
-    let old_rules = enabled_rules(old);
+    let old_rules = enabled_lifecycle_rules(old);
     let mut risks = Vec::new();
-    for new_rule in enabled_rules(new) {
-        let old_rule = old_rules.iter().copied().find(|rule| rule.get("Id") == new_rule.get("Id"));
-        if deletes_more(old_rule, new_rule) {
-            let name = new_rule.get("Id").and_then(Value::as_str).unwrap_or("without a name");
-            risks.push(Risk::Expires { by: format!("the lifecycle rule {name}") });
+    for new_rule in enabled_lifecycle_rules(new) {
+        let rule_id = new_rule.get("Id");
+        let old_rule = old_rules.iter().copied().find(|old_rule| old_rule.get("Id") == rule_id);
+        if deletes_more_objects(old_rule, new_rule) {
+            let rule_name = rule_id.and_then(Value::as_str).unwrap_or("without a name");
+            risks.push(Risk::Expires { by: format!("the lifecycle rule {rule_name}") });
         }
     }
     risks
@@ -166,49 +190,61 @@ fn find_stricter_lifecycle_rules(old: &Value, new: &Value) -> Vec<Risk> {
 
 /// Returns whether a rule deletes objects that the old rule retains, or deletes objects earlier. A
 /// malformed number of days is assumed to be earlier.
-fn deletes_more(old_rule: Option<&Value>, new_rule: &Value) -> bool {
+fn deletes_more_objects(old_rule: Option<&Value>, new_rule: &Value) -> bool {
     let old_deletions = match old_rule {
-        Some(old_rule) if scope(old_rule) == scope(new_rule) => deletions(old_rule),
+        Some(old_rule) if rule_scope(old_rule) == rule_scope(new_rule) => deletions(old_rule),
         _ => Vec::new(),
     };
-    deletions(new_rule).into_iter().any(|(kind, new_days)| {
-        let old_deletion = old_deletions.iter().find(|(old_kind, _)| *old_kind == kind);
-        match (old_deletion, new_days) {
-            (Some((_, Some(old_days))), Some(new_days)) => new_days < *old_days,
-            _ => true,
-        }
+    deletions(new_rule).iter().any(|new_deletion| {
+        let same_kind =
+            old_deletions.iter().find(|old_deletion| old_deletion.kind == new_deletion.kind);
+        same_kind.is_none_or(|old_deletion| new_deletion.is_stricter_than(old_deletion))
     })
 }
 
-fn enabled_rules(bucket: &Value) -> Vec<&Value> {
-    let rules = property(bucket, &["LifecycleConfiguration", "Rules"]);
-    let rules = rules.and_then(Value::as_array).into_iter().flatten();
-    rules.filter(|rule| rule.get("Status").is_none_or(|status| status != "Disabled")).collect()
+/// A way in which a lifecycle rule deletes objects.
+struct Deletion {
+    kind: &'static str,
+    /// Age at which objects are deleted, or `None` if the rule contains no number.
+    after_days: Option<f64>,
 }
 
-/// Returns the kinds of deletion that a rule performs, each with its field's value, which is `None`
-/// if it is not a number.
-fn deletions(rule: &Value) -> Vec<(&'static str, Option<f64>)> {
-    const FIELDS: [(&str, &[&str]); 5] = [
+impl Deletion {
+    fn is_stricter_than(&self, other: &Self) -> bool {
+        match (self.after_days, other.after_days) {
+            (Some(days), Some(other_days)) => days < other_days,
+            _ => true,
+        }
+    }
+}
+
+fn enabled_lifecycle_rules(bucket: &Value) -> Vec<&Value> {
+    let rules = property(bucket, &["LifecycleConfiguration", "Rules"]).and_then(Value::as_array);
+    let is_enabled = |rule: &&Value| rule.get("Status").is_none_or(|status| status != "Disabled");
+    rules.into_iter().flatten().filter(is_enabled).collect()
+}
+
+fn deletions(rule: &Value) -> Vec<Deletion> {
+    const KINDS_AND_PATHS: [(&str, &[&str]); 5] = [
         ("current", &["ExpirationInDays"]),
         ("current at a date", &["ExpirationDate"]),
         ("noncurrent", &["NoncurrentVersionExpirationInDays"]),
         ("noncurrent", &["NoncurrentVersionExpiration", "NoncurrentDays"]),
         ("noncurrent over a count", &["NoncurrentVersionExpiration", "NewerNoncurrentVersions"]),
     ];
-    let mut found = Vec::new();
-    for (kind, path) in FIELDS {
-        if let Some(value) = path.iter().try_fold(rule, |value, name| value.get(name)) {
-            found.push((kind, to_number(value)));
+    let mut deletions = Vec::new();
+    for (kind, path) in KINDS_AND_PATHS {
+        if let Some(limit) = value_at(rule, path) {
+            deletions.push(Deletion { kind, after_days: to_number(limit) });
         }
     }
-    found
+    deletions
 }
 
 /// Returns the fields that restrict the objects to which a rule applies.
-fn scope(rule: &Value) -> [Option<&Value>; 4] {
+fn rule_scope(rule: &Value) -> [Option<&Value>; 4] {
     ["Prefix", "TagFilters", "ObjectSizeGreaterThan", "ObjectSizeLessThan"]
-        .map(|name| rule.get(name))
+        .map(|field| rule.get(field))
 }
 
 #[cfg(test)]

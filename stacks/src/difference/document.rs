@@ -15,7 +15,7 @@ use crate::constructs::ResourceType;
 use crate::template::Template;
 use crate::template::limits::TEMPLATE_BYTES_MAX;
 
-/// Section to ignore, because only one format version exists.
+/// Section to ignore.
 const FORMAT_VERSION: &str = "AWSTemplateFormatVersion";
 const RESOURCES: &str = "Resources";
 
@@ -55,14 +55,10 @@ impl Document {
         if text.len() > TEMPLATE_BYTES_MAX {
             return Err(DocumentError::TooLarge { bytes: text.len() });
         }
-        let value = if text.trim_start().starts_with('{') {
-            parse_json(text)
-        } else if bracket_depth(text) > BRACKET_DEPTH_MAX {
-            Err(format!("brackets are nested more than {BRACKET_DEPTH_MAX} levels deep"))
-        } else {
-            parse_yaml(text)
-        };
-        Self::from_value(value.map_err(|message| DocumentError::Malformed { message })?)
+        let is_json = text.trim_start().starts_with('{');
+        let parsed_value = if is_json { parse_json(text) } else { parse_yaml(text) };
+        let value = parsed_value.map_err(|message| DocumentError::Malformed { message })?;
+        Self::from_value(value)
     }
 
     fn from_value(value: Value) -> Result<Self, DocumentError> {
@@ -73,19 +69,29 @@ impl Document {
         let Some(Value::Object(resources)) = sections.remove(RESOURCES) else {
             return Err(no_template("the section `Resources` is missing"));
         };
-        let mut normalized_resources = BTreeMap::new();
+        let mut document = Self::empty();
         for (logical_id, resource) in resources {
             if resource.get("Type").and_then(Value::as_str).is_none() {
                 return Err(no_template(&format!("the resource `{logical_id}` has no `Type`")));
             }
-            let resource = normalize(known_type(&resource), &mut Vec::new(), resource);
-            normalized_resources.insert(logical_id, resource);
+            document.add_resource(logical_id, resource);
         }
-        sections.remove(FORMAT_VERSION);
-        let sections = sections
-            .into_iter()
-            .map(|(name, section)| (name, normalize(None, &mut Vec::new(), section)));
-        Ok(Self { sections: sections.collect(), resources: normalized_resources })
+        for (name, section) in sections {
+            document.add_section(name, section);
+        }
+        Ok(document)
+    }
+
+    fn add_resource(&mut self, logical_id: String, resource: Value) {
+        let normalized = normalize(known_type(&resource), &mut Vec::new(), resource);
+        self.resources.insert(logical_id, normalized);
+    }
+
+    /// Adds a section. No-op for the format version, because only one exists.
+    fn add_section(&mut self, name: String, section: Value) {
+        if name != FORMAT_VERSION {
+            self.sections.insert(name, normalize(None, &mut Vec::new(), section));
+        }
     }
 
     /// Returns the logical ids of the resources, sorted.
@@ -102,17 +108,14 @@ impl Document {
 impl From<&Template> for Document {
     fn from(template: &Template) -> Self {
         let mut document = Self::empty();
-        if let Value::Object(sections) = template.to_value() {
+        if let Value::Object(mut sections) = template.to_value() {
+            sections.remove(RESOURCES);
             for (name, section) in sections {
-                if name != RESOURCES && name != FORMAT_VERSION {
-                    document.sections.insert(name, normalize(None, &mut Vec::new(), section));
-                }
+                document.add_section(name, section);
             }
         }
         for (logical_id, resource) in template.resources() {
-            let resource = Value::from(resource);
-            let resource = normalize(known_type(&resource), &mut Vec::new(), resource);
-            document.resources.insert(logical_id.to_owned(), resource);
+            document.add_resource(logical_id.to_owned(), Value::from(resource));
         }
         document
     }
@@ -129,6 +132,9 @@ fn parse_json(text: &str) -> Result<Value, String> {
 }
 
 fn parse_yaml(text: &str) -> Result<Value, String> {
+    if bracket_depth(text) > BRACKET_DEPTH_MAX {
+        return Err(format!("brackets are nested more than {BRACKET_DEPTH_MAX} levels deep"));
+    }
     let budget = Cell::new(DOCUMENT_SIZE_MAX);
     let deserializer = serde_yaml::Deserializer::from_str(text);
     BoundedValue::new(&budget).deserialize(deserializer).map_err(|error| error.to_string())
@@ -146,12 +152,17 @@ pub(super) fn known_type(resource: &Value) -> Option<ResourceType> {
 
 /// Returns the value at `path` in a resource's properties.
 pub(super) fn property<'a>(resource: &'a Value, path: &[&str]) -> Option<&'a Value> {
-    path.iter().try_fold(resource.get("Properties")?, |value, name| value.get(name))
+    value_at(resource.get("Properties")?, path)
+}
+
+/// Returns the value at `path` in nested maps.
+pub(super) fn value_at<'a>(map: &'a Value, path: &[&str]) -> Option<&'a Value> {
+    path.iter().try_fold(map, |inner_map, name| inner_map.get(name))
 }
 
 /// Returns the `DeletionPolicy` or `UpdateReplacePolicy`. Defaults to `Delete`.
-pub(super) fn removal_policy<'a>(resource: &'a Value, name: &str) -> &'a str {
-    resource.get(name).and_then(Value::as_str).unwrap_or("Delete")
+pub(super) fn removal_policy<'a>(resource: &'a Value, policy_name: &str) -> &'a str {
+    resource.get(policy_name).and_then(Value::as_str).unwrap_or("Delete")
 }
 
 /// Returns whether CloudFormation retains the resource under this removal policy.

@@ -3,20 +3,38 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::change::PropertyChange;
-use super::compare::pointer_segments;
+use super::compare::split_json_pointer;
 use super::document::{Document, known_type};
 use crate::constructs::Update;
 use crate::expression::{Intrinsic, SubstitutionPart, parse_intrinsic, parse_substitution};
 
-/// Reference target: a logical id and, for `Fn::GetAtt`, an attribute.
-type Reference = (String, Option<String>);
+/// Index of the property name in a path such as `/Properties/NAME`.
+const PROPERTY_NAME_INDEX: usize = 1;
+
+/// Target of a reference.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Reference {
+    logical_id: String,
+    /// Attribute of an `Fn::GetAtt`, or `None` for a `Ref`.
+    attribute: Option<String>,
+}
+
+impl Reference {
+    fn to_resource(logical_id: &str) -> Self {
+        Self { logical_id: logical_id.to_owned(), attribute: None }
+    }
+
+    fn to_attribute(logical_id: &str, attribute: &str) -> Self {
+        Self { logical_id: logical_id.to_owned(), attribute: Some(attribute.to_owned()) }
+    }
+}
 
 /// Changes to a resource that is in both templates.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RetainedChange {
+pub(super) struct CommonResourceChange {
     /// Most severe effect on the resource, or `None` if it is unchanged.
     pub(super) update: Option<Update>,
     /// Changed properties in the resource definition.
@@ -36,118 +54,145 @@ struct ReferringProperty {
 ///
 /// Each pass adds a followed resource or increases the severity of an effect. Both are bounded, so
 /// the loop terminates.
-pub(super) fn propagate_changes(new: &Document, changes: &mut BTreeMap<String, RetainedChange>) {
-    let referring = find_referring_properties(new, changes);
-    while propagate_once(new, &referring, changes) {}
+pub(super) fn propagate_changes(
+    new: &Document,
+    changes: &mut BTreeMap<String, CommonResourceChange>,
+) {
+    let referring_properties = find_referring_properties(new, changes);
+    let mut has_changed = true;
+    while has_changed {
+        has_changed = propagate_once(new, &referring_properties, changes);
+    }
 }
 
 /// Returns the properties that reference another resource in both templates.
 fn find_referring_properties(
     new: &Document,
-    changes: &BTreeMap<String, RetainedChange>,
+    changes: &BTreeMap<String, CommonResourceChange>,
 ) -> Vec<ReferringProperty> {
-    let mut referring = Vec::new();
+    let mut referring_properties = Vec::new();
     for logical_id in changes.keys() {
-        let properties = new.resources.get(logical_id).and_then(|it| it.get("Properties"));
-        for (property, value) in properties.and_then(Value::as_object).into_iter().flatten() {
+        let Some(resource) = new.resources.get(logical_id) else { continue };
+        let properties = resource.get("Properties").and_then(Value::as_object);
+        for (property, value) in properties.into_iter().flatten() {
             let mut references = BTreeSet::new();
             collect_references(value, &mut references);
-            references.retain(|(target, _)| target != logical_id && changes.contains_key(target));
+            references.retain(|reference| {
+                reference.logical_id != *logical_id && changes.contains_key(&reference.logical_id)
+            });
             if !references.is_empty() {
                 let (logical_id, property) = (logical_id.clone(), property.clone());
-                referring.push(ReferringProperty { logical_id, property, references });
+                referring_properties.push(ReferringProperty { logical_id, property, references });
             }
         }
     }
-    referring
+    referring_properties
 }
 
 /// Propagates changes over each reference once. Returns whether a change was added.
 fn propagate_once(
     new: &Document,
-    referring: &[ReferringProperty],
-    changes: &mut BTreeMap<String, RetainedChange>,
+    referring_properties: &[ReferringProperty],
+    changes: &mut BTreeMap<String, CommonResourceChange>,
 ) -> bool {
     let mut has_changed = false;
-    for ReferringProperty { logical_id, property, references } in referring {
-        let Some(resource) = new.resources.get(logical_id) else { continue };
-        let property_update =
-            known_type(resource).map_or(Update::MayReplace, |known| known.update_of(&[property]));
-        for (target, attribute) in references {
-            let Some(cause) = changes.get(target) else { continue };
-            let Some(certainty) = value_change(new, target, attribute.as_deref(), cause) else {
+    for referring_property in referring_properties {
+        let follower_id = &referring_property.logical_id;
+        for reference in &referring_property.references {
+            let Some(cause) = changes.get(&reference.logical_id) else { continue };
+            let Some(value_update) = referenced_value_update(new, reference, cause) else {
                 continue;
             };
-            // If the value may or may not change, the resource may or may not be replaced.
-            let update =
-                if property_update == Update::Replace { certainty } else { property_update };
-            let Some(follower) = changes.get_mut(logical_id) else { continue };
-            has_changed |= follower.follows.insert(target.clone());
-            if follower.update < Some(update) {
+            let update = referring_property.update_caused_by(value_update, new);
+            let Some(follower) = changes.get_mut(follower_id) else { continue };
+            let is_new_cause = follower.follows.insert(reference.logical_id.clone());
+            let is_more_severe = follower.update.is_none_or(|known_update| known_update < update);
+            if is_more_severe {
                 follower.update = Some(update);
-                has_changed = true;
             }
+            has_changed = has_changed || is_new_cause || is_more_severe;
         }
     }
     has_changed
 }
 
+impl ReferringProperty {
+    /// Returns the effect on the resource when a referenced value changes.
+    fn update_caused_by(&self, value_update: Update, new: &Document) -> Update {
+        let resource_type = new.resources.get(&self.logical_id).and_then(known_type);
+        let property_update = match resource_type {
+            Some(known_type) => known_type.update_of(&[&self.property]),
+            None => Update::MayReplace,
+        };
+        // If the value may or may not change, the resource may or may not be replaced.
+        if property_update == Update::Replace { value_update } else { property_update }
+    }
+}
+
 /// Returns whether the value of a reference changes: [`Update::Replace`] if it does,
 /// [`Update::MayReplace`] if it may, `None` if it does not.
-fn value_change(
+fn referenced_value_update(
     new: &Document,
-    target: &str,
-    attribute: Option<&str>,
-    cause: &RetainedChange,
+    reference: &Reference,
+    cause: &CommonResourceChange,
 ) -> Option<Update> {
     if let Some(update) = cause.update
         && update != Update::InPlace
     {
         return Some(update);
     }
-    let target_type = known_type(new.resources.get(target)?)?;
-    let attribute = attribute?;
-    let attribute_changes = cause.properties.iter().any(|change| {
-        let path = pointer_segments(&change.path);
-        let property = path.get(1).map(String::as_str).unwrap_or_default();
+    let target_type = known_type(new.resources.get(&reference.logical_id)?)?;
+    let attribute = reference.attribute.as_deref()?;
+    let changes_attribute = cause.properties.iter().any(|change| {
+        let path = split_json_pointer(&change.path);
+        let property = path.get(PROPERTY_NAME_INDEX).map(String::as_str).unwrap_or_default();
         target_type.attributes_changed_by(property).contains(&attribute)
     });
-    if attribute_changes { Some(Update::Replace) } else { None }
+    if changes_attribute { Some(Update::Replace) } else { None }
 }
 
 fn collect_references(value: &Value, references: &mut BTreeSet<Reference>) {
     match parse_intrinsic(value) {
         Ok(Some(Intrinsic::Reference(logical_id))) => {
-            references.insert((logical_id.to_owned(), None));
+            references.insert(Reference::to_resource(logical_id));
         }
         Ok(Some(Intrinsic::Attribute { logical_id, attribute })) => {
-            references.insert((logical_id.to_owned(), Some(attribute.to_owned())));
+            references.insert(Reference::to_attribute(logical_id, attribute));
         }
         Ok(Some(Intrinsic::Substitution { text, variables })) => {
-            for part in parse_substitution(text).unwrap_or_default() {
-                match part {
-                    SubstitutionPart::Text(_) => {}
-                    SubstitutionPart::Name(name) => {
-                        references.insert((name, None));
-                    }
-                    SubstitutionPart::Attribute { logical_id, attribute } => {
-                        references.insert((logical_id, Some(attribute)));
-                    }
-                }
-            }
-            for (_, value) in variables.into_iter().flatten() {
-                collect_references(value, references);
+            references.extend(placeholder_references(text));
+            for variable_value in variables.into_iter().flat_map(Map::values) {
+                collect_references(variable_value, references);
             }
         }
         // `Fn::Join`, functions that Cellar does not use, and plain values.
         _ => match value {
             Value::Array(items) => {
-                items.iter().for_each(|item| collect_references(item, references));
+                for item in items {
+                    collect_references(item, references);
+                }
             }
-            Value::Object(map) => {
-                map.values().for_each(|item| collect_references(item, references));
+            Value::Object(entries) => {
+                for entry_value in entries.values() {
+                    collect_references(entry_value, references);
+                }
             }
             _ => {}
         },
     }
+}
+
+/// Returns the references in the placeholders of an `Fn::Sub` text.
+fn placeholder_references(text: &str) -> Vec<Reference> {
+    let mut references = Vec::new();
+    for part in parse_substitution(text).unwrap_or_default() {
+        match part {
+            SubstitutionPart::Text(_) => {}
+            SubstitutionPart::Name(name) => references.push(Reference::to_resource(&name)),
+            SubstitutionPart::Attribute { logical_id, attribute } => {
+                references.push(Reference::to_attribute(&logical_id, &attribute));
+            }
+        }
+    }
+    references
 }

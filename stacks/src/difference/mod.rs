@@ -38,7 +38,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::constructs::Update;
-use follow::{RetainedChange, propagate_changes};
+use follow::{CommonResourceChange, propagate_changes};
 use permissions::TooManyPermissions;
 
 pub use change::{ChangeAction, Difference, PropertyChange, ResourceChange, Severity};
@@ -69,31 +69,45 @@ impl Difference {
     /// # Errors
     /// [`DifferenceError`] if a template contains more permissions than AWS accepts in any stack.
     pub fn between(old: Option<&Document>, new: &Document) -> Result<Self, DifferenceError> {
-        let empty = Document::empty();
-        let old = old.unwrap_or(&empty);
+        let empty_document = Document::empty();
+        let old = old.unwrap_or(&empty_document);
         let permissions = permissions::compare_permissions(old, new).map_err(
             |TooManyPermissions { logical_id }| DifferenceError::TooManyPermissions { logical_id },
         )?;
-        let mut retained_changes = compare_retained_resources(old, new);
-        propagate_changes(new, &mut retained_changes);
-        let ids: BTreeSet<&String> = old.resources.keys().chain(new.resources.keys()).collect();
-        let mut resources: Vec<ResourceChange> = ids
-            .into_iter()
-            .filter_map(|logical_id| {
-                let retained = retained_changes.remove(logical_id).unwrap_or_default();
-                let (old, new) = (old.resources.get(logical_id), new.resources.get(logical_id));
-                resource_change(logical_id, old, new, retained, &permissions)
-            })
-            .collect();
-        resources.sort_by_key(|change| Reverse(change.severity));
+        let resources = compare_resources(old, new, &permissions);
         let sections = compare_sections(old, new);
         let severity = max_severity(&resources, &permissions, &sections);
         Ok(Self { severity, resources, permissions, sections })
     }
 }
 
+/// Returns the changed resources, by decreasing severity.
+fn compare_resources(
+    old: &Document,
+    new: &Document,
+    permissions: &PermissionChanges,
+) -> Vec<ResourceChange> {
+    let mut common_changes = compare_common_resources(old, new);
+    propagate_changes(new, &mut common_changes);
+    let logical_ids: BTreeSet<&String> = old.resources.keys().chain(new.resources.keys()).collect();
+    let mut resource_changes = Vec::new();
+    for logical_id in logical_ids {
+        let old_resource = old.resources.get(logical_id);
+        let new_resource = new.resources.get(logical_id);
+        let common_change = common_changes.remove(logical_id).unwrap_or_default();
+        let change =
+            resource_change(logical_id, old_resource, new_resource, common_change, permissions);
+        resource_changes.extend(change);
+    }
+    resource_changes.sort_by_key(|change| Reverse(change.severity));
+    resource_changes
+}
+
 /// Returns changes to resources that exist in both templates, by logical id.
-fn compare_retained_resources(old: &Document, new: &Document) -> BTreeMap<String, RetainedChange> {
+fn compare_common_resources(
+    old: &Document,
+    new: &Document,
+) -> BTreeMap<String, CommonResourceChange> {
     let mut changes = BTreeMap::new();
     for (logical_id, new_resource) in &new.resources {
         let Some(old_resource) = old.resources.get(logical_id) else { continue };
@@ -101,7 +115,7 @@ fn compare_retained_resources(old: &Document, new: &Document) -> BTreeMap<String
         let resource_type = if has_same_type { document::known_type(new_resource) } else { None };
         let properties = compare::resource_changes(resource_type, old_resource, new_resource);
         let update = properties.iter().map(|change| change.update).max();
-        let change = RetainedChange { update, properties, follows: BTreeSet::new() };
+        let change = CommonResourceChange { update, properties, follows: BTreeSet::new() };
         changes.insert(logical_id.clone(), change);
     }
     changes
@@ -112,26 +126,20 @@ fn resource_change(
     logical_id: &str,
     old: Option<&Value>,
     new: Option<&Value>,
-    retained: RetainedChange,
+    common_change: CommonResourceChange,
     permissions: &PermissionChanges,
 ) -> Option<ResourceChange> {
     let action = match (old, new) {
         (None, _) => ChangeAction::Add,
-        (Some(old), None) => {
-            if document::is_retained(document::removal_policy(old, "DeletionPolicy")) {
-                ChangeAction::Abandon
-            } else {
-                ChangeAction::Remove
-            }
-        }
-        (Some(_), Some(_)) => ChangeAction::from(retained.update?),
+        (Some(old_resource), None) => removal_action(old_resource),
+        (Some(_), Some(_)) => ChangeAction::from(common_change.update?),
     };
     let risks = data_risks::find_risks(action, old, new);
     let severity = if !risks.is_empty() {
         Severity::Destructive
     } else if permissions.are_broadened_by(logical_id) {
         Severity::Broadening
-    } else if retained.update > Some(Update::InPlace) {
+    } else if matches!(common_change.update, Some(Update::MayReplace | Update::Replace)) {
         Severity::Replacement
     } else {
         Severity::Update
@@ -144,19 +152,28 @@ fn resource_change(
         holds_data: old.is_some_and(data_risks::holds_data)
             || new.is_some_and(data_risks::holds_data),
         risks,
-        follows: retained.follows,
-        properties: retained.properties,
+        follows: common_change.follows,
+        properties: common_change.properties,
     })
 }
 
+fn removal_action(resource: &Value) -> ChangeAction {
+    if document::is_retained(document::removal_policy(resource, "DeletionPolicy")) {
+        ChangeAction::Abandon
+    } else {
+        ChangeAction::Remove
+    }
+}
+
 fn compare_sections(old: &Document, new: &Document) -> Vec<PropertyChange> {
-    let names: BTreeSet<&String> = old.sections.keys().chain(new.sections.keys()).collect();
-    names
-        .into_iter()
-        .flat_map(|name| {
-            compare::section_changes(name, old.sections.get(name), new.sections.get(name))
-        })
-        .collect()
+    let section_names: BTreeSet<&String> = old.sections.keys().chain(new.sections.keys()).collect();
+    let mut changes = Vec::new();
+    for name in section_names {
+        let old_section = old.sections.get(name);
+        let new_section = new.sections.get(name);
+        changes.extend(compare::section_changes(name, old_section, new_section));
+    }
+    changes
 }
 
 fn max_severity(
@@ -164,14 +181,15 @@ fn max_severity(
     permissions: &PermissionChanges,
     sections: &[PropertyChange],
 ) -> Severity {
-    let mut max = resources.iter().map(|change| change.severity).max().unwrap_or(Severity::None);
+    let mut highest_severity =
+        resources.iter().map(|change| change.severity).max().unwrap_or(Severity::None);
     if !permissions.broadened.is_empty() {
-        max = max.max(Severity::Broadening);
+        highest_severity = highest_severity.max(Severity::Broadening);
     }
     if !sections.is_empty() {
-        max = max.max(Severity::Update);
+        highest_severity = highest_severity.max(Severity::Update);
     }
-    max
+    highest_severity
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Normalizes template values. Equivalent notations have the same normal form, so that a change of
 //! notation is not reported.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Map, Value, json};
 
 use super::text::substitution_text;
@@ -18,7 +20,9 @@ pub(super) fn normalize(
 ) -> Value {
     match value {
         Value::Array(items) => normalize_list(resource_type, path, items),
-        single if may_be_single(&names(path)) => normalize_list(resource_type, path, vec![single]),
+        single_item if may_be_single(&path_segments(path)) => {
+            normalize_list(resource_type, path, vec![single_item])
+        }
         Value::Object(_) => match substitution_text(&value) {
             Some(text) => simplest_intrinsic(&text).unwrap_or(value),
             None => normalize_map(resource_type, path, value),
@@ -31,22 +35,23 @@ pub(super) fn normalize(
 }
 
 /// Borrows the segments of a path as string slices.
-pub(super) fn names(path: &[String]) -> Vec<&str> {
+pub(super) fn path_segments(path: &[String]) -> Vec<&str> {
     path.iter().map(String::as_str).collect()
 }
 
 /// Returns the comparison for `lists`. Keyed lists are compared as sets if an element has no key or
 /// if two elements share a key.
-pub(super) fn effective_kind(kind: ListKind, lists: &[&[Value]]) -> ListKind {
-    let ListKind::Keyed(key) = kind else { return kind };
-    let has_unique_keys = |list: &&[Value]| {
-        let mut keys: Vec<&str> =
-            list.iter().filter_map(|item| item.get(key).and_then(Value::as_str)).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        keys.len() == list.len()
-    };
-    if lists.iter().all(has_unique_keys) { kind } else { ListKind::Set }
+pub(super) fn usable_list_kind(kind: ListKind, lists: &[&[Value]]) -> ListKind {
+    let ListKind::Keyed(key_name) = kind else { return kind };
+    let have_unique_keys = lists.iter().all(|list| has_unique_keys(list, key_name));
+    if have_unique_keys { kind } else { ListKind::Set }
+}
+
+/// Returns whether every element of a list has a key of its own.
+fn has_unique_keys(list: &[Value], key_name: &str) -> bool {
+    let keys = list.iter().filter_map(|item| item.get(key_name)?.as_str());
+    let unique_keys: BTreeSet<&str> = keys.collect();
+    unique_keys.len() == list.len()
 }
 
 fn normalize_map(
@@ -55,15 +60,14 @@ fn normalize_map(
     value: Value,
 ) -> Value {
     let Value::Object(entries) = value else { return value };
-    let mut normalized = Map::new();
-    for (key, inner) in entries {
-        path.push(key);
-        let inner = normalize(resource_type, path, inner);
-        if let Some(key) = path.pop() {
-            normalized.insert(key, inner);
-        }
+    let mut normalized_entries = Map::new();
+    for (key, entry_value) in entries {
+        path.push(key.clone());
+        let normalized_value = normalize(resource_type, path, entry_value);
+        path.pop();
+        normalized_entries.insert(key, normalized_value);
     }
-    Value::Object(normalized)
+    Value::Object(normalized_entries)
 }
 
 fn normalize_list(
@@ -71,26 +75,26 @@ fn normalize_list(
     path: &mut Vec<String>,
     items: Vec<Value>,
 ) -> Value {
-    let kind = effective_kind(list_kind(resource_type, &names(path)), &[&items]);
-    let mut normalized = Vec::with_capacity(items.len());
+    let kind = usable_list_kind(list_kind(resource_type, &path_segments(path)), &[&items]);
+    let mut normalized_items = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
         // In path patterns, any name matches a list element, so the index can be used.
         path.push(index.to_string());
-        normalized.push(normalize(resource_type, path, item));
+        normalized_items.push(normalize(resource_type, path, item));
         path.pop();
     }
     if kind != ListKind::Ordered {
-        normalized.sort_by_cached_key(sorted_text);
-        normalized.dedup();
+        normalized_items.sort_by_cached_key(canonical_json);
+        normalized_items.dedup();
     }
-    Value::Array(normalized)
+    Value::Array(normalized_items)
 }
 
 /// Returns the simplest equivalent of an `Fn::Sub` with `text`: a literal, `Ref`, `Fn::GetAtt`, or
 /// the `Fn::Sub` itself. Returns `None` if `text` is malformed.
 fn simplest_intrinsic(text: &str) -> Option<Value> {
     let parts = parse_substitution(text).ok()?;
-    Some(match parts.as_slice() {
+    let simplest = match parts.as_slice() {
         [SubstitutionPart::Name(name)] => json!({ intrinsic::REF: name }),
         [SubstitutionPart::Attribute { logical_id, attribute }] => {
             json!({ intrinsic::GET_ATT: [logical_id, attribute] })
@@ -99,7 +103,8 @@ fn simplest_intrinsic(text: &str) -> Option<Value> {
             Some(literal) => Value::String(literal),
             None => json!({ intrinsic::SUB: text }),
         },
-    })
+    };
+    Some(simplest)
 }
 
 /// Returns the concatenated parts, or `None` if any part is not literal text.
@@ -114,32 +119,31 @@ fn literal_text(parts: &[SubstitutionPart]) -> Option<String> {
 /// Returns whether the text at `path` is a filter pattern, which is JSON in a string.
 fn is_filter_pattern(resource_type: Option<ResourceType>, path: &[String]) -> bool {
     resource_type == Some(ResourceType::EventSourceMapping)
-        && matches!(*names(path), ["Properties", "FilterCriteria", "Filters", _, "Pattern"])
+        && matches!(*path_segments(path), ["Properties", "FilterCriteria", "Filters", _, "Pattern"])
 }
 
 /// Sorts the keys of a filter pattern. Text that is not JSON is returned unchanged.
 fn normalize_filter_pattern(text: String) -> Value {
     match serde_json::from_str::<Value>(&text) {
-        Ok(pattern) => Value::String(sorted_text(&pattern)),
+        Ok(pattern) => Value::String(canonical_json(&pattern)),
         Err(_) => Value::String(text),
     }
 }
 
-/// Returns the value as JSON with sorted keys.
-pub(super) fn sorted_text(value: &Value) -> String {
+/// Returns the value as compact JSON with sorted keys.
+pub(super) fn canonical_json(value: &Value) -> String {
     match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_by_key(|(key, _)| *key);
-            let entries: Vec<String> = entries
+        Value::Object(entries) => {
+            let sorted_entries: BTreeMap<&String, &Value> = entries.iter().collect();
+            let entry_texts: Vec<String> = sorted_entries
                 .into_iter()
-                .map(|(key, inner)| format!("{}:{}", Value::from(key.as_str()), sorted_text(inner)))
+                .map(|(key, value)| format!("{}:{}", json!(key), canonical_json(value)))
                 .collect();
-            format!("{{{}}}", entries.join(","))
+            format!("{{{}}}", entry_texts.join(","))
         }
         Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(sorted_text).collect();
-            format!("[{}]", items.join(","))
+            let item_texts: Vec<String> = items.iter().map(canonical_json).collect();
+            format!("[{}]", item_texts.join(","))
         }
         scalar => scalar.to_string(),
     }

@@ -44,11 +44,11 @@ impl fmt::Display for Risk {
                 formatter.write_str("the resource and its data are deleted")
             }
             Self::Replaced { certain, kept } => {
-                let verb = if *certain { "is" } else { "may be" };
+                let certainty = if *certain { "is" } else { "may be" };
                 let fate = if *kept { "kept, but no longer managed" } else { "deleted" };
                 write!(
                     formatter,
-                    "the resource {verb} replaced by an empty one; the old one and its data are {fate}"
+                    "the resource {certainty} replaced by an empty one; the old one and its data are {fate}"
                 )
             }
             Self::Weakened { protection, old, new } => {

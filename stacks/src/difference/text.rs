@@ -1,5 +1,6 @@
 //! Formats template values as short text, such as `${EntryTable.Arn}` instead of nested maps.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
@@ -16,15 +17,15 @@ pub(super) fn substitution_text(value: &Value) -> Option<String> {
         Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
         Value::Null | Value::Array(_) => None,
         Value::Object(map) => match parse_intrinsic(value) {
-            Ok(Some(function)) => intrinsic_text(&function),
+            Ok(Some(intrinsic_function)) => substitution_text_of_intrinsic(&intrinsic_function),
             Ok(None) => None,
             // In YAML, the short form `Fn::GetAtt: Table.Arn` is also valid.
-            Err(_) => short_attribute_text(map),
+            Err(_) => substitution_text_of_short_attribute(map),
         },
     }
 }
 
-fn short_attribute_text(map: &Map<String, Value>) -> Option<String> {
+fn substitution_text_of_short_attribute(map: &Map<String, Value>) -> Option<String> {
     let text = map.get(intrinsic::GET_ATT)?.as_str()?;
     let (logical_id, attribute) = text.split_once('.')?;
     if logical_id.is_empty() || attribute.is_empty() {
@@ -33,34 +34,40 @@ fn short_attribute_text(map: &Map<String, Value>) -> Option<String> {
     Some(format!("${{{text}}}"))
 }
 
-fn intrinsic_text(function: &Intrinsic<'_>) -> Option<String> {
-    match function {
+fn substitution_text_of_intrinsic(intrinsic_function: &Intrinsic<'_>) -> Option<String> {
+    match intrinsic_function {
         Intrinsic::Reference(logical_id) => Some(format!("${{{logical_id}}}")),
         Intrinsic::Attribute { logical_id, attribute } => {
             Some(format!("${{{logical_id}.{attribute}}}"))
         }
         Intrinsic::Join { separator, parts } => {
-            let parts: Option<Vec<String>> = parts.iter().map(substitution_text).collect();
-            Some(parts?.join(&escape_literal(separator)))
+            let part_texts: Option<Vec<String>> = parts.iter().map(substitution_text).collect();
+            Some(part_texts?.join(&escape_literal(separator)))
         }
         Intrinsic::Substitution { text, variables } => {
             let parts = parse_substitution(text).ok()?;
-            parts.into_iter().map(|part| part_text(part, *variables)).collect()
+            parts.into_iter().map(|part| substitution_text_of_part(part, *variables)).collect()
         }
     }
 }
 
-fn part_text(part: SubstitutionPart, variables: Option<&Map<String, Value>>) -> Option<String> {
-    Some(match part {
-        SubstitutionPart::Text(text) => escape_literal(&text),
-        SubstitutionPart::Name(name) => match variables.and_then(|all| all.get(&name)) {
-            Some(value) => substitution_text(value)?,
-            None => format!("${{{name}}}"),
-        },
-        SubstitutionPart::Attribute { logical_id, attribute } => {
-            format!("${{{logical_id}.{attribute}}}")
+fn substitution_text_of_part(
+    part: SubstitutionPart,
+    variables: Option<&Map<String, Value>>,
+) -> Option<String> {
+    match part {
+        SubstitutionPart::Text(text) => Some(escape_literal(&text)),
+        SubstitutionPart::Name(name) => {
+            let variable_value = variables.and_then(|variables| variables.get(&name));
+            match variable_value {
+                Some(value) => substitution_text(value),
+                None => Some(format!("${{{name}}}")),
+            }
         }
-    })
+        SubstitutionPart::Attribute { logical_id, attribute } => {
+            Some(format!("${{{logical_id}.{attribute}}}"))
+        }
+    }
 }
 
 /// Escapes a literal text for `Fn::Sub`.
@@ -71,65 +78,69 @@ fn escape_literal(text: &str) -> String {
 /// Formats a value as one readable line without control characters. Literal text is quoted;
 /// references are not, because their values are known only after deployment.
 pub fn readable(value: &Value) -> String {
-    let mut out = String::new();
-    write_value(value, &mut out);
-    out
+    let mut output = String::new();
+    write_value(value, &mut output);
+    output
 }
 
-fn write_value(value: &Value, out: &mut String) {
+fn write_value(value: &Value, output: &mut String) {
     match value {
-        Value::Object(map) => match substitution_text(value) {
-            Some(text) => out.push_str(&printable(&text)),
-            None => {
-                let mut entries: Vec<_> = map.iter().collect();
-                entries.sort_by_key(|(key, _)| *key);
-                let entries = entries.into_iter().map(|(key, inner)| (Some(key), inner));
-                write_container('{', '}', entries, out);
-            }
+        Value::Object(entries) => match substitution_text(value) {
+            Some(text) => output.push_str(&printable(&text)),
+            None => write_map(entries, output),
         },
-        Value::Array(items) => {
-            write_container('[', ']', items.iter().map(|inner| (None, inner)), out);
-        }
-        scalar => out.push_str(&printable(&scalar.to_string())),
+        Value::Array(items) => write_list(items, output),
+        scalar => output.push_str(&printable(&scalar.to_string())),
     }
 }
 
-fn write_container<'a>(
-    open: char,
-    close: char,
-    entries: impl Iterator<Item = (Option<&'a String>, &'a Value)>,
-    out: &mut String,
-) {
-    out.push(open);
-    for (index, (key, inner)) in entries.enumerate() {
-        if index > 0 {
-            out.push_str(", ");
-        }
-        if let Some(key) = key {
-            out.push_str(&printable(&Value::from(key.as_str()).to_string()));
-            out.push_str(": ");
-        }
-        write_value(inner, out);
+fn write_map(entries: &Map<String, Value>, output: &mut String) {
+    let sorted_entries: BTreeMap<&String, &Value> = entries.iter().collect();
+    output.push('{');
+    for (index, (key, value)) in sorted_entries.into_iter().enumerate() {
+        write_separator(index, output);
+        output.push_str(&printable(&Value::from(key.as_str()).to_string()));
+        output.push_str(": ");
+        write_value(value, output);
     }
-    out.push(close);
+    output.push('}');
+}
+
+fn write_list(items: &[Value], output: &mut String) {
+    output.push('[');
+    for (index, item) in items.iter().enumerate() {
+        write_separator(index, output);
+        write_value(item, output);
+    }
+    output.push(']');
+}
+
+/// Writes a separator, except before the first element.
+fn write_separator(index: usize, output: &mut String) {
+    if index > 0 {
+        output.push_str(", ");
+    }
 }
 
 /// Escapes control and other invisible characters, which a terminal or browser would not show.
 pub fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        // Includes characters that change the text direction, which could make a line look like a
-        // different one.
-        let is_invisible = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}' | '\u{feff}');
-        if c.is_control() || is_invisible {
+    let mut output = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() || is_invisible(character) {
             // Writing to a `String` cannot fail.
-            let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+            let _ = write!(output, "\\u{{{:x}}}", u32::from(character));
         } else {
-            out.push(c);
+            output.push(character);
         }
     }
-    out
+    output
+}
+
+/// Returns whether a character is not shown. Includes characters that change the text direction,
+/// which could make a line look like a different one.
+const fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

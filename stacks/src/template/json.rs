@@ -1,55 +1,58 @@
-//! JSON serialization with two-space indentation. Entries are in the order of [`ordered`].
+//! JSON serialization with two-space indentation. Entries are in the order of [`ordered_entries`].
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::order::ordered;
+use super::order::ordered_entries;
 
 /// Returns a document as JSON with a trailing newline.
 pub(super) fn to_document(value: &Value) -> String {
-    let mut out = String::new();
-    write_value(value, 0, &mut out);
-    out.push('\n');
-    out
+    let mut output = String::new();
+    write_value(value, 0, &mut output);
+    output.push('\n');
+    output
 }
 
-fn write_value(value: &Value, level: usize, out: &mut String) {
+fn write_value(value: &Value, level: usize, output: &mut String) {
     match value {
-        Value::Object(map) if !map.is_empty() => {
-            let entries = ordered(map, level).into_iter().map(|(key, inner)| (Some(key), inner));
-            write_container('{', '}', entries, level, out);
-        }
-        Value::Array(items) if !items.is_empty() => {
-            write_container('[', ']', items.iter().map(|inner| (None, inner)), level, out);
-        }
+        Value::Object(map) if !map.is_empty() => write_map(map, level, output),
+        Value::Array(items) if !items.is_empty() => write_list(items, level, output),
         // serde_json already writes scalars and empty containers in the required form.
-        value => out.push_str(&value.to_string()),
+        scalar_or_empty => output.push_str(&scalar_or_empty.to_string()),
     }
 }
 
-fn write_container<'a>(
-    open: char,
-    close: char,
-    entries: impl Iterator<Item = (Option<&'a String>, &'a Value)>,
-    level: usize,
-    out: &mut String,
-) {
-    out.push(open);
-    for (index, (key, inner)) in entries.enumerate() {
-        out.push_str(if index == 0 { "\n" } else { ",\n" });
-        write_indent(level + 1, out);
-        if let Some(key) = key {
-            out.push_str(&Value::from(key.as_str()).to_string());
-            out.push_str(": ");
-        }
-        write_value(inner, level + 1, out);
+fn write_map(map: &Map<String, Value>, level: usize, output: &mut String) {
+    output.push('{');
+    for (index, (key, value)) in ordered_entries(map, level).into_iter().enumerate() {
+        start_line(index, level + 1, output);
+        output.push_str(&Value::from(key.as_str()).to_string());
+        output.push_str(": ");
+        write_value(value, level + 1, output);
     }
-    out.push('\n');
-    write_indent(level, out);
-    out.push(close);
+    output.push('\n');
+    write_indent(level, output);
+    output.push('}');
 }
 
-fn write_indent(level: usize, out: &mut String) {
-    out.extend(std::iter::repeat_n("  ", level));
+fn write_list(items: &[Value], level: usize, output: &mut String) {
+    output.push('[');
+    for (index, item) in items.iter().enumerate() {
+        start_line(index, level + 1, output);
+        write_value(item, level + 1, output);
+    }
+    output.push('\n');
+    write_indent(level, output);
+    output.push(']');
+}
+
+/// Starts the line of a container's element, after a comma unless it is the first element.
+fn start_line(index: usize, level: usize, output: &mut String) {
+    output.push_str(if index == 0 { "\n" } else { ",\n" });
+    write_indent(level, output);
+}
+
+fn write_indent(level: usize, output: &mut String) {
+    output.extend(std::iter::repeat_n("  ", level));
 }
 
 #[cfg(test)]

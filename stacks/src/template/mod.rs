@@ -127,10 +127,13 @@ impl Template {
     /// Returns the type of a resource, [`PARAMETER_KIND`] for a parameter, or `None` for an unknown
     /// logical id.
     pub(crate) fn kind_of_logical_id(&self, logical_id: &str) -> Option<&str> {
-        match self.resources.get(logical_id) {
-            Some(resource) => Some(&resource.resource_type),
-            None => self.parameters.contains_key(logical_id).then_some(PARAMETER_KIND),
+        if let Some(resource) = self.resources.get(logical_id) {
+            return Some(&resource.resource_type);
         }
+        if self.parameters.contains_key(logical_id) {
+            return Some(PARAMETER_KIND);
+        }
+        None
     }
 
     /// Returns the template as JSON with a trailing newline. Equal stacks yield identical bytes.
@@ -163,16 +166,17 @@ impl Template {
 /// Inserts a section. No-op if it is empty, because CloudFormation rejects empty sections.
 fn insert_section<'a, T>(
     sections: &mut Map<String, Value>,
-    name: &str,
+    section_name: &str,
     entries: &'a BTreeMap<String, T>,
 ) where
     Value: From<&'a T>,
 {
-    if !entries.is_empty() {
-        let entries: Map<String, Value> =
-            entries.iter().map(|(name, entry)| (name.clone(), Value::from(entry))).collect();
-        sections.insert(name.to_owned(), Value::Object(entries));
+    if entries.is_empty() {
+        return;
     }
+    let section: Map<String, Value> =
+        entries.iter().map(|(name, entry)| (name.clone(), Value::from(entry))).collect();
+    sections.insert(section_name.to_owned(), Value::Object(section));
 }
 
 impl Resource {
@@ -199,21 +203,20 @@ impl Resource {
 impl From<&Resource> for Value {
     fn from(resource: &Resource) -> Self {
         let mut fields = Map::new();
-        let mut insert = |name: &str, value: Self| fields.insert(name.to_owned(), value);
-        insert("Type", resource.resource_type.as_str().into());
+        fields.insert("Type".to_owned(), resource.resource_type.as_str().into());
         if let Some(policy) = &resource.deletion_policy {
-            insert("DeletionPolicy", policy.as_str().into());
+            fields.insert("DeletionPolicy".to_owned(), policy.as_str().into());
         }
         if let Some(policy) = &resource.update_replace_policy {
-            insert("UpdateReplacePolicy", policy.as_str().into());
+            fields.insert("UpdateReplacePolicy".to_owned(), policy.as_str().into());
         }
         if !resource.depends_on.is_empty() {
-            insert("DependsOn", resource.depends_on.clone().into());
+            fields.insert("DependsOn".to_owned(), resource.depends_on.clone().into());
         }
         if !resource.metadata.is_empty() {
-            insert("Metadata", resource.metadata.clone().into());
+            fields.insert("Metadata".to_owned(), resource.metadata.clone().into());
         }
-        insert("Properties", resource.properties.clone().into());
+        fields.insert("Properties".to_owned(), resource.properties.clone().into());
         Self::Object(fields)
     }
 }

@@ -16,17 +16,18 @@ const RESOURCE_FIELDS: [&str; 6] =
 ///
 /// Entries are sorted explicitly, because the order of `serde_json` maps depends on a feature that
 /// any crate in the build can enable.
-pub(super) fn ordered(map: &Map<String, Value>, level: usize) -> Vec<(&String, &Value)> {
+pub(super) fn ordered_entries(map: &Map<String, Value>, level: usize) -> Vec<(&String, &Value)> {
     let leading_keys: &[&str] = match level {
         DOCUMENT_LEVEL => &SECTIONS,
         RESOURCE_LEVEL => &RESOURCE_FIELDS,
         _ => &[],
     };
-    let rank = |key: &str| {
-        leading_keys.iter().position(|leading| *leading == key).unwrap_or(leading_keys.len())
+    let rank_of = |key: &str| {
+        let leading_rank = leading_keys.iter().position(|leading_key| *leading_key == key);
+        leading_rank.unwrap_or(leading_keys.len())
     };
     let mut entries: Vec<_> = map.iter().collect();
-    entries.sort_by_cached_key(|(key, _)| (rank(key), *key));
+    entries.sort_by_cached_key(|(key, _)| (rank_of(key), *key));
     entries
 }
 
@@ -37,7 +38,7 @@ mod tests {
     use super::*;
 
     fn keys(value: &Value, level: usize) -> Vec<&String> {
-        ordered(value.as_object().unwrap(), level).into_iter().map(|(key, _)| key).collect()
+        ordered_entries(value.as_object().unwrap(), level).into_iter().map(|(key, _)| key).collect()
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::expression::{
     parse_substitution,
 };
 
-/// DeployedValues of deployed values: resource names and attributes, parameters, and pseudo parameters such
+/// Lookup of deployed values: resource names and attributes, parameters, and pseudo parameters such
 /// as `AWS::Region`.
 pub trait DeployedValues {
     /// Returns the value of `Ref`, or `None` if it is unknown.
@@ -94,21 +94,32 @@ impl Resolver<'_> {
         depth: usize,
     ) -> Result<Value, ResolveError> {
         if depth > NESTING_MAX {
-            return Err(fault_at(path, ResolveFault::TooDeep));
+            return Err(resolve_error_at(path, ResolveFault::TooDeep));
         }
-        if let Some(intrinsic) = parse_intrinsic(value).map_err(|error| fault_at(path, error))? {
+        if let Some(intrinsic) =
+            parse_intrinsic(value).map_err(|error| resolve_error_at(path, error))?
+        {
             return self.resolve_intrinsic(path, &intrinsic, depth).map(Value::String);
         }
         match value {
-            Value::Array(items) => {
-                let items = items.iter().enumerate().map(|(index, inner)| {
-                    self.resolve_value(&format!("{path}[{index}]"), inner, depth + 1)
-                });
-                items.collect::<Result<_, _>>().map(Value::Array)
-            }
+            Value::Array(items) => self.resolve_items(path, items, depth).map(Value::Array),
             Value::Object(entries) => self.resolve_entries(path, entries, depth).map(Value::Object),
             scalar => Ok(scalar.clone()),
         }
+    }
+
+    fn resolve_items(
+        &self,
+        path: &str,
+        items: &[Value],
+        depth: usize,
+    ) -> Result<Vec<Value>, ResolveError> {
+        let mut resolved_items = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let item_path = format!("{path}[{index}]");
+            resolved_items.push(self.resolve_value(&item_path, item, depth + 1)?);
+        }
+        Ok(resolved_items)
     }
 
     fn resolve_entries(
@@ -117,11 +128,13 @@ impl Resolver<'_> {
         entries: &Map<String, Value>,
         depth: usize,
     ) -> Result<Map<String, Value>, ResolveError> {
-        let resolved = entries.iter().map(|(name, inner)| {
-            let inner = self.resolve_value(&join_path(path, name), inner, depth + 1)?;
-            Ok((name.clone(), inner))
-        });
-        resolved.collect()
+        let mut resolved_entries = Map::new();
+        for (name, value) in entries {
+            let resolved_value =
+                self.resolve_value(&path_of_entry(path, name), value, depth + 1)?;
+            resolved_entries.insert(name.clone(), resolved_value);
+        }
+        Ok(resolved_entries)
     }
 
     fn resolve_intrinsic(
@@ -136,15 +149,26 @@ impl Resolver<'_> {
                 self.resolve_attribute(path, logical_id, attribute)
             }
             Intrinsic::Join { separator, parts } => {
-                let texts = parts.iter().enumerate().map(|(index, part)| {
-                    self.resolve_text(&format!("{path}[{index}]"), part, depth + 1)
-                });
-                Ok(texts.collect::<Result<Vec<_>, _>>()?.join(separator))
+                self.resolve_join(path, separator, parts, depth)
             }
             Intrinsic::Substitution { text, variables } => {
                 self.resolve_substitution(path, text, variables, depth)
             }
         }
+    }
+
+    fn resolve_join(
+        &self,
+        path: &str,
+        separator: &str,
+        parts: &[Value],
+        depth: usize,
+    ) -> Result<String, ResolveError> {
+        let mut part_texts = Vec::with_capacity(parts.len());
+        for (index, part) in parts.iter().enumerate() {
+            part_texts.push(self.resolve_to_text(&format!("{path}[{index}]"), part, depth + 1)?);
+        }
+        Ok(part_texts.join(separator))
     }
 
     fn resolve_substitution(
@@ -154,25 +178,30 @@ impl Resolver<'_> {
         variables: Option<&Map<String, Value>>,
         depth: usize,
     ) -> Result<String, ResolveError> {
-        let mut resolved = String::new();
-        for part in parse_substitution(text).map_err(|error| fault_at(path, error))? {
-            let value = match part {
-                SubstitutionPart::Text(text) => text,
-                SubstitutionPart::Name(name) => match variables.and_then(|all| all.get(&name)) {
-                    Some(value) => self.resolve_text(&join_path(path, &name), value, depth + 1)?,
-                    None => self.resolve_reference(path, &name)?,
-                },
+        let mut resolved_text = String::new();
+        for part in parse_substitution(text).map_err(|error| resolve_error_at(path, error))? {
+            let part_text = match part {
+                SubstitutionPart::Text(literal) => literal,
+                SubstitutionPart::Name(name) => {
+                    match variables.and_then(|variables| variables.get(&name)) {
+                        Some(variable) => {
+                            let variable_path = path_of_entry(path, &name);
+                            self.resolve_to_text(&variable_path, variable, depth + 1)?
+                        }
+                        None => self.resolve_reference(path, &name)?,
+                    }
+                }
                 SubstitutionPart::Attribute { logical_id, attribute } => {
                     self.resolve_attribute(path, &logical_id, &attribute)?
                 }
             };
-            resolved.push_str(&value);
+            resolved_text.push_str(&part_text);
         }
-        Ok(resolved)
+        Ok(resolved_text)
     }
 
     /// Resolves a value that is inserted into text.
-    fn resolve_text(
+    fn resolve_to_text(
         &self,
         path: &str,
         value: &Value,
@@ -183,15 +212,15 @@ impl Resolver<'_> {
             Value::Number(number) => Ok(number.to_string()),
             Value::Bool(boolean) => Ok(boolean.to_string()),
             Value::Null | Value::Array(_) | Value::Object(_) => {
-                Err(fault_at(path, ResolveFault::NotAScalar))
+                Err(resolve_error_at(path, ResolveFault::NotAScalar))
             }
         }
     }
 
     fn resolve_reference(&self, path: &str, name: &str) -> Result<String, ResolveError> {
-        let default = || self.template.parameters.get(name)?.default.clone();
-        self.deployed_values.reference(name).or_else(default).ok_or_else(|| {
-            fault_at(path, ResolveFault::UnknownReference { logical_id: name.to_owned() })
+        let parameter_default = || self.template.parameters.get(name)?.default.clone();
+        self.deployed_values.reference(name).or_else(parameter_default).ok_or_else(|| {
+            resolve_error_at(path, ResolveFault::UnknownReference { logical_id: name.to_owned() })
         })
     }
 
@@ -203,18 +232,18 @@ impl Resolver<'_> {
     ) -> Result<String, ResolveError> {
         self.deployed_values.attribute(logical_id, attribute).ok_or_else(|| {
             let (logical_id, attribute) = (logical_id.to_owned(), attribute.to_owned());
-            fault_at(path, ResolveFault::UnknownAttribute { logical_id, attribute })
+            resolve_error_at(path, ResolveFault::UnknownAttribute { logical_id, attribute })
         })
     }
 }
 
-fn join_path(path: &str, name: &str) -> String {
+fn path_of_entry(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-fn fault_at(path: &str, fault: impl Into<ResolveFault>) -> ResolveError {
-    let path = if path.is_empty() { "value" } else { path };
-    ResolveError { path: path.to_owned(), fault: fault.into() }
+fn resolve_error_at(path: &str, fault: impl Into<ResolveFault>) -> ResolveError {
+    let error_path = if path.is_empty() { "value" } else { path };
+    ResolveError { path: error_path.to_owned(), fault: fault.into() }
 }
 
 #[cfg(test)]

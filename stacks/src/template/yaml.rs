@@ -1,31 +1,29 @@
-//! YAML serialization in block style. Entries are in the order of [`ordered`].
+//! YAML serialization in block style. Entries are in the order of [`ordered_entries`].
 
 use serde_json::Value;
 
-use super::order::ordered;
-use super::yaml_scalar::{scalar, string};
+use super::order::ordered_entries;
+use super::yaml_scalar::{yaml_scalar, yaml_string};
 
 /// Maximum length of a key written in the short form, in bytes. Longer keys are written as `? key`.
 /// YAML limits short keys to 1,024 characters.
 const SHORT_KEY_BYTES: usize = 1000;
+/// Number of spaces by which nested values are indented.
+const INDENT_PER_LEVEL: usize = 2;
 
 /// Returns a document as YAML with a trailing newline.
 pub(super) fn to_document(value: &Value) -> String {
-    let mut out = String::new();
-    match value {
-        Value::Object(_) | Value::Array(_) if !is_inline(value) => {
-            write_block(value, 0, 0, &mut out);
-        }
-        value => {
-            out.push_str(&scalar(value));
-            out.push('\n');
-        }
+    let mut output = String::new();
+    if is_written_inline(value) {
+        write_inline(value, &mut output);
+    } else {
+        write_block(value, 0, 0, &mut output);
     }
-    out
+    output
 }
 
 /// Returns whether a value is written on the same line as its key.
-fn is_inline(value: &Value) -> bool {
+fn is_written_inline(value: &Value) -> bool {
     match value {
         Value::Object(map) => map.is_empty(),
         Value::Array(items) => items.is_empty(),
@@ -33,66 +31,73 @@ fn is_inline(value: &Value) -> bool {
     }
 }
 
-/// Writes a container whose first line is already indented. `level` is the nesting level, `column`
+/// Writes a container whose first line is already indented. `level` is the nesting level, `indent`
 /// the indentation in spaces.
-fn write_block(value: &Value, level: usize, column: usize, out: &mut String) {
+fn write_block(value: &Value, level: usize, indent: usize, output: &mut String) {
     match value {
         Value::Object(map) => {
-            for (index, (key, inner)) in ordered(map, level).into_iter().enumerate() {
-                indent_line(index, column, out);
-                write_entry(key, inner, level, column, out);
+            for (index, (key, entry_value)) in ordered_entries(map, level).into_iter().enumerate() {
+                indent_line(index, indent, output);
+                write_map_entry(key, entry_value, level, indent, output);
             }
         }
         Value::Array(items) => {
-            for (index, inner) in items.iter().enumerate() {
-                indent_line(index, column, out);
-                out.push_str("- ");
-                if is_inline(inner) {
-                    write_inline(inner, out);
+            for (index, item) in items.iter().enumerate() {
+                indent_line(index, indent, output);
+                output.push_str("- ");
+                if is_written_inline(item) {
+                    write_inline(item, output);
                 } else {
-                    write_block(inner, level + 1, column + 2, out);
+                    write_block(item, level + 1, indent + INDENT_PER_LEVEL, output);
                 }
             }
         }
-        other => write_inline(other, out),
+        scalar => write_inline(scalar, output),
     }
 }
 
-fn write_entry(key: &str, inner: &Value, level: usize, column: usize, out: &mut String) {
-    let key = string(key);
-    if key.len() > SHORT_KEY_BYTES {
-        out.push_str("? ");
-        out.push_str(&key);
-        out.push('\n');
-        write_indent(column, out);
+fn write_map_entry(
+    key: &str,
+    entry_value: &Value,
+    level: usize,
+    indent: usize,
+    output: &mut String,
+) {
+    let key_text = yaml_string(key);
+    if key_text.len() > SHORT_KEY_BYTES {
+        output.push_str("? ");
+        output.push_str(&key_text);
+        output.push('\n');
+        write_indent(indent, output);
     } else {
-        out.push_str(&key);
+        output.push_str(&key_text);
     }
-    out.push(':');
-    if is_inline(inner) {
-        out.push(' ');
-        write_inline(inner, out);
+    output.push(':');
+    if is_written_inline(entry_value) {
+        output.push(' ');
+        write_inline(entry_value, output);
     } else {
-        out.push('\n');
-        write_indent(column + 2, out);
-        write_block(inner, level + 1, column + 2, out);
+        let inner_indent = indent + INDENT_PER_LEVEL;
+        output.push('\n');
+        write_indent(inner_indent, output);
+        write_block(entry_value, level + 1, inner_indent, output);
     }
 }
 
 /// Indents a line of a block. No-op for the first line, which continues the previous line.
-fn indent_line(index: usize, column: usize, out: &mut String) {
+fn indent_line(index: usize, indent: usize, output: &mut String) {
     if index > 0 {
-        write_indent(column, out);
+        write_indent(indent, output);
     }
 }
 
-fn write_inline(value: &Value, out: &mut String) {
-    out.push_str(&scalar(value));
-    out.push('\n');
+fn write_inline(value: &Value, output: &mut String) {
+    output.push_str(&yaml_scalar(value));
+    output.push('\n');
 }
 
-fn write_indent(column: usize, out: &mut String) {
-    out.extend(std::iter::repeat_n(' ', column));
+fn write_indent(indent: usize, output: &mut String) {
+    output.extend(std::iter::repeat_n(' ', indent));
 }
 
 #[cfg(test)]

@@ -12,17 +12,17 @@ const RESERVED_WORDS: [&str; 13] =
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "none", "nan", "inf"];
 
 /// Returns the text of a scalar or empty container.
-pub(super) fn scalar(value: &Value) -> String {
+pub(super) fn yaml_scalar(value: &Value) -> String {
     match value {
-        Value::String(text) => string(text),
+        Value::String(text) => yaml_string(text),
         // JSON and YAML share the syntax of numbers, booleans, null and empty containers.
         other => other.to_string(),
     }
 }
 
 /// Returns a string unquoted if that is safe, and in double quotes otherwise.
-pub(super) fn string(text: &str) -> String {
-    if is_plain(text) { text.to_owned() } else { quote(text) }
+pub(super) fn yaml_string(text: &str) -> String {
+    if is_plain(text) { text.to_owned() } else { quoted(text) }
 }
 
 /// Returns whether a string may be unquoted. It must start with a letter, so that it is not a
@@ -31,8 +31,8 @@ pub(super) fn string(text: &str) -> String {
 /// [`RESERVED_WORDS`].
 fn is_plain(text: &str) -> bool {
     let mut previous = ' ';
-    for (index, c) in text.chars().enumerate() {
-        let is_allowed = match c {
+    for (index, character) in text.chars().enumerate() {
+        let is_allowed = match character {
             'a'..='z' | 'A'..='Z' => true,
             '0'..='9' | '_' | '.' | '/' | '-' | ',' | ';' | '(' | ')' => index > 0,
             // A colon ends a key if it is followed by a space or is the last character; both cases
@@ -44,39 +44,37 @@ fn is_plain(text: &str) -> bool {
         if !is_allowed {
             return false;
         }
-        previous = c;
+        previous = character;
     }
-    !text.is_empty()
-        && previous != ' '
-        && previous != ':'
-        && !RESERVED_WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
+    let has_valid_end = !text.is_empty() && previous != ' ' && previous != ':';
+    let is_reserved_word = RESERVED_WORDS.iter().any(|word| word.eq_ignore_ascii_case(text));
+    has_valid_end && !is_reserved_word
 }
 
-fn quote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            ' '..='~' => out.push(c),
-            c if c.is_alphanumeric() => out.push(c),
-            c => write_escape(u32::from(c), &mut out),
+fn quoted(text: &str) -> String {
+    let mut output = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' => output.push_str("\\\""),
+            '\\' => output.push_str("\\\\"),
+            '\n' => output.push_str("\\n"),
+            '\t' => output.push_str("\\t"),
+            '\r' => output.push_str("\\r"),
+            ' '..='~' => output.push(character),
+            _ if character.is_alphanumeric() => output.push(character),
+            _ => write_escape_sequence(u32::from(character), &mut output),
         }
     }
-    out.push('"');
-    out
+    output.push('"');
+    output
 }
 
-fn write_escape(code: u32, out: &mut String) {
+fn write_escape_sequence(code_point: u32, output: &mut String) {
     // Writing to a `String` cannot fail.
-    let _ = match code {
-        0..=0xff => write!(out, "\\x{code:02x}"),
-        0x100..=0xffff => write!(out, "\\u{code:04x}"),
-        _ => write!(out, "\\U{code:08x}"),
+    let _ = match code_point {
+        0..=0xff => write!(output, "\\x{code_point:02x}"),
+        0x100..=0xffff => write!(output, "\\u{code_point:04x}"),
+        _ => write!(output, "\\U{code_point:08x}"),
     };
 }
 
@@ -216,7 +214,7 @@ mod tests {
     #[test]
     fn ambiguous_strings_are_quoted_and_read_back() {
         for text in AMBIGUOUS {
-            let written = string(text);
+            let written = yaml_string(text);
             assert!(written.starts_with('"') && written.ends_with('"'), "{written}");
             assert_eq!(serde_yaml::from_str::<String>(&written).unwrap(), *text);
             let value: serde_yaml::Value = serde_yaml::from_str(&written).unwrap();
@@ -227,7 +225,7 @@ mod tests {
     #[test]
     fn ambiguous_strings_are_safe_as_keys_and_in_lists() {
         for text in AMBIGUOUS {
-            let written = format!("{}:\n  - {}\n", string(text), string(text));
+            let written = format!("{}:\n  - {}\n", yaml_string(text), yaml_string(text));
             let value: Value = serde_yaml::from_str(&written).unwrap();
             assert_eq!(value[*text][0], **text, "{written}");
         }
@@ -247,7 +245,7 @@ mod tests {
         ]
         .map(|text| text.replace(": ", " "))
         {
-            assert_eq!(string(&text), text);
+            assert_eq!(yaml_string(&text), text);
             let value: Value = serde_yaml::from_str(&text).unwrap();
             assert_eq!(value, text);
         }
@@ -258,7 +256,7 @@ mod tests {
         for (value, text) in
             [(Value::from(1), "1"), (Value::from(true), "true"), (Value::Null, "null")]
         {
-            assert_eq!(scalar(&value), text);
+            assert_eq!(yaml_scalar(&value), text);
         }
     }
 }

@@ -14,6 +14,9 @@ use super::error::AwsError;
 const DEFAULT_REGION: &str = "us-east-1";
 /// Response header with the bucket's region.
 const REGION_HEADER: &str = "x-amz-bucket-region";
+const HTTP_MOVED_PERMANENTLY: u16 = 301;
+const HTTP_FORBIDDEN: u16 = 403;
+const HTTP_NOT_FOUND: u16 = 404;
 
 /// An object to upload. Its key contains the content hash, so equal keys imply equal bytes.
 #[derive(Debug, Clone)]
@@ -33,7 +36,7 @@ pub(crate) enum ArtifactBucket {
     Existing(SettingsRepair),
 }
 
-/// Result of [`Aws::upload`].
+/// Result of [`Aws::upload_unless_present`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UploadResult {
     /// The object was uploaded.
@@ -61,25 +64,36 @@ impl Aws {
         &self,
         bucket: &str,
     ) -> Result<ArtifactBucket, AwsError> {
-        let head = self.s3.head_bucket().bucket(bucket).expected_bucket_owner(&self.account);
-        match head.send().await {
-            Ok(_) if bucket == self.artifact_bucket_name() => {
-                self.repair_settings(bucket).await.map(ArtifactBucket::Existing)
+        let head_request =
+            self.s3.head_bucket().bucket(bucket).expected_bucket_owner(&self.account);
+        let Err(error) = head_request.send().await else {
+            return self.restore_default_bucket_settings(bucket).await;
+        };
+        match http_status(&error) {
+            Some(HTTP_NOT_FOUND) => {
+                self.create_bucket(bucket).await?;
+                Ok(ArtifactBucket::Created)
             }
-            Ok(_) => Ok(ArtifactBucket::Existing(SettingsRepair::default())),
-            Err(error) if status(&error) == Some(404) => {
-                self.create_bucket(bucket).await.map(|()| ArtifactBucket::Created)
-            }
-            Err(error) if status(&error) == Some(403) => {
-                Err(AwsError::BucketClosed { bucket: bucket.to_owned() })
-            }
-            Err(error) if status(&error) == Some(301) => {
-                let (bucket, stack_region) = (bucket.to_owned(), self.region.clone());
-                let bucket_region = region_of(&error);
-                Err(AwsError::BucketElsewhere { bucket, bucket_region, stack_region })
-            }
-            Err(error) => Err(AwsError::from_sdk("find the artifact bucket", &error)),
+            Some(HTTP_FORBIDDEN) => Err(AwsError::BucketClosed { bucket: bucket.to_owned() }),
+            Some(HTTP_MOVED_PERMANENTLY) => Err(AwsError::BucketElsewhere {
+                bucket: bucket.to_owned(),
+                bucket_region: bucket_region_from_error(&error),
+                stack_region: self.region.clone(),
+            }),
+            _ => Err(AwsError::from_sdk("find the artifact bucket", &error)),
         }
+    }
+
+    /// Restores the settings of an existing bucket if it has the default name.
+    async fn restore_default_bucket_settings(
+        &self,
+        bucket: &str,
+    ) -> Result<ArtifactBucket, AwsError> {
+        let mut repair = SettingsRepair::default();
+        if bucket == self.artifact_bucket_name() {
+            repair = self.repair_settings(bucket).await?;
+        }
+        Ok(ArtifactBucket::Existing(repair))
     }
 
     async fn create_bucket(&self, bucket: &str) -> Result<(), AwsError> {
@@ -89,16 +103,17 @@ impl Aws {
             let location = CreateBucketConfiguration::builder().location_constraint(region).build();
             request = request.create_bucket_configuration(location);
         }
-        match request.send().await {
-            Ok(_) => {}
-            // A concurrent deployment created the bucket.
-            Err(error) if error.code() == Some("BucketAlreadyOwnedByYou") => {}
-            Err(error) if error.code() == Some("BucketAlreadyExists") => {
-                return Err(AwsError::BucketOfOthers { bucket: bucket.to_owned() });
+        if let Err(error) = request.send().await {
+            match error.code() {
+                // A concurrent deployment created the bucket.
+                Some("BucketAlreadyOwnedByYou") => {}
+                Some("BucketAlreadyExists") => {
+                    return Err(AwsError::BucketOfOthers { bucket: bucket.to_owned() });
+                }
+                _ => return Err(AwsError::from_sdk("create the artifact bucket", &error)),
             }
-            Err(error) => return Err(AwsError::from_sdk("create the artifact bucket", &error)),
         }
-        self.set_up_bucket(bucket).await
+        self.apply_bucket_settings(bucket).await
     }
 
     /// Returns whether the bucket contains an object with the given key.
@@ -106,19 +121,22 @@ impl Aws {
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn has_artifact(&self, bucket: &str, key: &str) -> Result<bool, AwsError> {
-        let head = self.s3.head_object().bucket(bucket).key(key);
-        match head.expected_bucket_owner(&self.account).send().await {
-            Ok(_) => Ok(true),
-            Err(error) if status(&error) == Some(404) => Ok(false),
+        const OPERATION: &str = "find the bundle";
+        let head_request = self.s3.head_object().bucket(bucket).key(key);
+        let result = head_request.expected_bucket_owner(&self.account).send().await;
+        let Err(error) = result else { return Ok(true) };
+        match http_status(&error) {
+            Some(HTTP_NOT_FOUND) => Ok(false),
             // HEAD responses have no body, so this message supplies the denied action.
-            Err(error) if status(&error) == Some(403) => {
-                let object = format!("arn:{}:s3:::{bucket}/{key}", self.partition);
+            Some(HTTP_FORBIDDEN) => {
+                let object_arn = format!("arn:{}:s3:::{bucket}/{key}", self.partition);
                 let message = format!(
-                    "S3 returned 403: the caller is not authorized to perform: s3:GetObject on {object}"
+                    "S3 returned 403: the caller is not authorized to perform: s3:GetObject on \
+                     {object_arn}"
                 );
-                Err(AwsError::Denied { operation: "find the bundle", message })
+                Err(AwsError::Denied { operation: OPERATION, message })
             }
-            Err(error) => Err(AwsError::from_sdk("find the bundle", &error)),
+            _ => Err(AwsError::from_sdk(OPERATION, &error)),
         }
     }
 
@@ -126,18 +144,19 @@ impl Aws {
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
-    pub(crate) async fn upload(
+    pub(crate) async fn upload_unless_present(
         &self,
         bucket: &str,
         artifact: Artifact,
     ) -> Result<UploadResult, AwsError> {
-        let head = self.s3.head_object().bucket(bucket).key(&artifact.key);
-        let existing = head.expected_bucket_owner(&self.account).send().await;
-        let length = i64::try_from(artifact.bytes.len()).ok();
-        if existing.is_ok_and(|head| head.content_length() == length) {
+        let head_request = self.s3.head_object().bucket(bucket).key(&artifact.key);
+        let head_result = head_request.expected_bucket_owner(&self.account).send().await;
+        let byte_length = i64::try_from(artifact.bytes.len()).ok();
+        if head_result.is_ok_and(|head| head.content_length() == byte_length) {
             return Ok(UploadResult::AlreadyUploaded);
         }
-        self.put_artifact(bucket, artifact).await.map(|()| UploadResult::Uploaded)
+        self.put_artifact(bucket, artifact).await?;
+        Ok(UploadResult::Uploaded)
     }
 
     /// Uploads an object, overwriting any existing object with the same key.
@@ -150,9 +169,10 @@ impl Aws {
         artifact: Artifact,
     ) -> Result<(), AwsError> {
         let Artifact { key, bytes } = artifact;
-        let put = self.s3.put_object().bucket(bucket).key(&key).body(ByteStream::from(bytes));
-        let put = put.expected_bucket_owner(&self.account).send().await;
-        put.map(drop).map_err(|error| AwsError::from_sdk("upload to the artifact bucket", &error))
+        let request = self.s3.put_object().bucket(bucket).key(&key).body(ByteStream::from(bytes));
+        let result = request.expected_bucket_owner(&self.account).send().await;
+        result.map_err(|error| AwsError::from_sdk("upload to the artifact bucket", &error))?;
+        Ok(())
     }
 
     /// Returns the object URL to pass to CloudFormation.
@@ -165,12 +185,12 @@ impl Aws {
 }
 
 /// Returns the HTTP status of an error. HEAD errors have a status but no error code.
-fn status<E>(error: &SdkError<E>) -> Option<u16> {
+fn http_status<E>(error: &SdkError<E>) -> Option<u16> {
     error.raw_response().map(|response| response.status().as_u16())
 }
 
 /// Extracts the bucket's region from the error that S3 returns for a request to the wrong region.
-fn region_of(error: &SdkError<HeadBucketError>) -> String {
-    let region = error.raw_response().and_then(|it| it.headers().get(REGION_HEADER));
+fn bucket_region_from_error(error: &SdkError<HeadBucketError>) -> String {
+    let region = error.raw_response().and_then(|response| response.headers().get(REGION_HEADER));
     region.unwrap_or("another region").to_owned()
 }

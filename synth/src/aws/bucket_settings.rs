@@ -53,32 +53,35 @@ impl SettingsRepair {
 
 impl Aws {
     /// Applies all artifact bucket settings to a new bucket.
-    pub(super) async fn set_up_bucket(&self, bucket: &str) -> Result<(), AwsError> {
+    pub(super) async fn apply_bucket_settings(&self, bucket: &str) -> Result<(), AwsError> {
         self.block_public_access(bucket).await?;
         self.put_policy(bucket, self.policy_with_tls_statement(bucket, Vec::new())).await?;
-        self.put_rules(bucket, vec![cleanup_rule()?]).await
+        self.put_lifecycle_rules(bucket, vec![upload_cleanup_rule()?]).await
     }
 
     /// Restores settings that have drifted. A setting that cannot be read is left unchanged,
     /// because the deploying identity may lack the read permission.
     pub(super) async fn repair_settings(&self, bucket: &str) -> Result<SettingsRepair, AwsError> {
-        let rule = cleanup_rule()?;
-        let (allows_public_access, other_statements, other_rules) = tokio::join!(
+        let cleanup_rule = upload_cleanup_rule()?;
+        let (allows_public_access, statements_without_tls, rules_without_cleanup) = tokio::join!(
             self.allows_public_access(bucket),
             self.statements_if_tls_is_missing(bucket),
-            self.rules_if_cleanup_is_missing(bucket, &rule),
+            self.rules_if_cleanup_is_missing(bucket, &cleanup_rule),
         );
         let mut repair = SettingsRepair::default();
         if allows_public_access {
-            repair.record(&PUBLIC_ACCESS_BLOCK, self.block_public_access(bucket).await);
+            let result = self.block_public_access(bucket).await;
+            repair.record(&PUBLIC_ACCESS_BLOCK, result);
         }
-        if let Some(statements) = other_statements {
+        if let Some(statements) = statements_without_tls {
             let policy = self.policy_with_tls_statement(bucket, statements);
-            repair.record(&TLS_POLICY, self.put_policy(bucket, policy).await);
+            let result = self.put_policy(bucket, policy).await;
+            repair.record(&TLS_POLICY, result);
         }
-        if let Some(mut rules) = other_rules {
-            rules.push(rule);
-            repair.record(&UPLOAD_CLEANUP, self.put_rules(bucket, rules).await);
+        if let Some(mut rules) = rules_without_cleanup {
+            rules.push(cleanup_rule);
+            let result = self.put_lifecycle_rules(bucket, rules).await;
+            repair.record(&UPLOAD_CLEANUP, result);
         }
         Ok(repair)
     }
@@ -86,7 +89,7 @@ impl Aws {
     async fn allows_public_access(&self, bucket: &str) -> bool {
         let request = self.s3.get_public_access_block().bucket(bucket);
         match request.expected_bucket_owner(&self.account).send().await {
-            Ok(found) => found
+            Ok(output) => output
                 .public_access_block_configuration()
                 .is_some_and(|configuration| *configuration != full_access_block()),
             Err(error) => error.code() == Some("NoSuchPublicAccessBlockConfiguration"),
@@ -96,8 +99,9 @@ impl Aws {
     async fn block_public_access(&self, bucket: &str) -> Result<(), AwsError> {
         let request = self.s3.put_public_access_block().bucket(bucket);
         let request = request.public_access_block_configuration(full_access_block());
-        let put = request.expected_bucket_owner(&self.account).send().await;
-        put.map(drop).map_err(|error| AwsError::from_sdk(PUBLIC_ACCESS_BLOCK.operation, &error))
+        let result = request.expected_bucket_owner(&self.account).send().await;
+        result.map_err(|error| AwsError::from_sdk(PUBLIC_ACCESS_BLOCK.operation, &error))?;
+        Ok(())
     }
 
     /// Returns the existing bucket policy statements if the TLS statement is missing, otherwise
@@ -105,15 +109,17 @@ impl Aws {
     async fn statements_if_tls_is_missing(&self, bucket: &str) -> Option<Vec<Value>> {
         let request = self.s3.get_bucket_policy().bucket(bucket);
         match request.expected_bucket_owner(&self.account).send().await {
-            Ok(found) => statements_if_missing(found.policy()?, &self.tls_statement(bucket)),
-            Err(error) => (error.code() == Some("NoSuchBucketPolicy")).then(Vec::new),
+            Ok(output) => statements_if_missing(output.policy()?, &self.tls_statement(bucket)),
+            Err(error) if error.code() == Some("NoSuchBucketPolicy") => Some(Vec::new()),
+            Err(_) => None,
         }
     }
 
     async fn put_policy(&self, bucket: &str, policy: String) -> Result<(), AwsError> {
         let request = self.s3.put_bucket_policy().bucket(bucket).policy(policy);
-        let put = request.expected_bucket_owner(&self.account).send().await;
-        put.map(drop).map_err(|error| AwsError::from_sdk(TLS_POLICY.operation, &error))
+        let result = request.expected_bucket_owner(&self.account).send().await;
+        result.map_err(|error| AwsError::from_sdk(TLS_POLICY.operation, &error))?;
+        Ok(())
     }
 
     fn policy_with_tls_statement(&self, bucket: &str, mut statements: Vec<Value>) -> String {
@@ -138,28 +144,37 @@ impl Aws {
     async fn rules_if_cleanup_is_missing(
         &self,
         bucket: &str,
-        rule: &LifecycleRule,
+        cleanup_rule: &LifecycleRule,
     ) -> Option<Vec<LifecycleRule>> {
         let request = self.s3.get_bucket_lifecycle_configuration().bucket(bucket);
         match request.expected_bucket_owner(&self.account).send().await {
-            Ok(found) => {
-                let rules = found.rules();
-                if rules.is_empty() || rules.iter().any(cleans_up_all_uploads) {
+            Ok(output) => {
+                let existing_rules = output.rules();
+                if existing_rules.is_empty() || existing_rules.iter().any(cleans_up_all_uploads) {
                     return None;
                 }
-                Some(rules.iter().filter(|other| other.id() != rule.id()).cloned().collect())
+                let has_other_id = |rule: &&LifecycleRule| rule.id() != cleanup_rule.id();
+                Some(existing_rules.iter().filter(has_other_id).cloned().collect())
             }
-            Err(error) => (error.code() == Some("NoSuchLifecycleConfiguration")).then(Vec::new),
+            Err(error) if error.code() == Some("NoSuchLifecycleConfiguration") => Some(Vec::new()),
+            Err(_) => None,
         }
     }
 
-    async fn put_rules(&self, bucket: &str, rules: Vec<LifecycleRule>) -> Result<(), AwsError> {
-        let rules = BucketLifecycleConfiguration::builder().set_rules(Some(rules)).build();
-        let rules = rules.map_err(|_| AwsError::Reply { missing: "a lifecycle" })?;
+    async fn put_lifecycle_rules(
+        &self,
+        bucket: &str,
+        rules: Vec<LifecycleRule>,
+    ) -> Result<(), AwsError> {
+        let configuration = BucketLifecycleConfiguration::builder()
+            .set_rules(Some(rules))
+            .build()
+            .map_err(|_| AwsError::IncompleteReply { missing: "a lifecycle" })?;
         let request = self.s3.put_bucket_lifecycle_configuration().bucket(bucket);
-        let request = request.lifecycle_configuration(rules);
-        let put = request.expected_bucket_owner(&self.account).send().await;
-        put.map(drop).map_err(|error| AwsError::from_sdk(UPLOAD_CLEANUP.operation, &error))
+        let request = request.lifecycle_configuration(configuration);
+        let result = request.expected_bucket_owner(&self.account).send().await;
+        result.map_err(|error| AwsError::from_sdk(UPLOAD_CLEANUP.operation, &error))?;
+        Ok(())
     }
 }
 
@@ -174,7 +189,7 @@ fn full_access_block() -> PublicAccessBlockConfiguration {
 
 /// Returns the lifecycle rule that deletes incomplete uploads. No rule deletes bundles, because a
 /// rollback needs the previous bundle.
-fn cleanup_rule() -> Result<LifecycleRule, AwsError> {
+fn upload_cleanup_rule() -> Result<LifecycleRule, AwsError> {
     let abort = AbortIncompleteMultipartUpload::builder().days_after_initiation(ABORT_AFTER_DAYS);
     LifecycleRule::builder()
         .id("abort-uploads")
@@ -182,7 +197,7 @@ fn cleanup_rule() -> Result<LifecycleRule, AwsError> {
         .filter(LifecycleRuleFilter::builder().prefix("").build())
         .abort_incomplete_multipart_upload(abort.build())
         .build()
-        .map_err(|_| AwsError::Reply { missing: "a lifecycle" })
+        .map_err(|_| AwsError::IncompleteReply { missing: "a lifecycle" })
 }
 
 /// Returns whether a lifecycle rule deletes incomplete uploads bucket-wide, after any number of
@@ -194,19 +209,19 @@ fn cleans_up_all_uploads(rule: &LifecycleRule) -> bool {
         && prefix.is_empty()
 }
 
-/// Returns the policy statements whose Sid differs from that of `own`.
+/// Returns the policy statements whose Sid differs from that of `required_statement`.
 ///
-/// Returns `None` if the policy already contains `own` or cannot be parsed.
-fn statements_if_missing(policy: &str, own: &Value) -> Option<Vec<Value>> {
+/// Returns `None` if the policy already contains `required_statement` or cannot be parsed.
+fn statements_if_missing(policy: &str, required_statement: &Value) -> Option<Vec<Value>> {
     let policy: Value = serde_json::from_str(policy).ok()?;
     let statements = match policy.get("Statement")? {
         Value::Array(statements) => statements.clone(),
         single => vec![single.clone()],
     };
-    if statements.contains(own) {
+    if statements.contains(required_statement) {
         return None;
     }
-    let has_other_sid = |statement: &Value| statement.get("Sid") != own.get("Sid");
+    let has_other_sid = |statement: &Value| statement.get("Sid") != required_statement.get("Sid");
     Some(statements.into_iter().filter(has_other_sid).collect())
 }
 
@@ -235,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_cleanup_rule_must_be_enabled_and_cover_all_objects() {
-        let rule = cleanup_rule().unwrap();
+        let rule = upload_cleanup_rule().unwrap();
         assert!(cleans_up_all_uploads(&rule));
         let part = LifecycleRuleFilter::builder().prefix("bundles/").build();
         let with = |change: &dyn Fn(&mut LifecycleRule)| {

@@ -1,8 +1,10 @@
 //! CloudFormation change sets, which predict and then execute the changes of a deployment.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use aws_sdk_cloudformation::error::ProvideErrorMetadata as _;
+use aws_sdk_cloudformation::operation::create_change_set::builders::CreateChangeSetFluentBuilder;
 use aws_sdk_cloudformation::types::{
     Capability, ChangeAction, ChangeSetStatus, ChangeSetType, DeploymentConfig,
     DeploymentConfigMode, EvaluationType, ExecutionStatus, Parameter,
@@ -17,17 +19,17 @@ use super::connect::Aws;
 use super::error::AwsError;
 
 /// Polling interval while a change set is being created.
-const POLL: Duration = Duration::from_millis(700);
+const POLL_INTERVAL: Duration = Duration::from_millis(700);
 /// Status of a stack that was never deployed and consists only of change sets.
 const ONLY_CHANGE_SETS: &str = "REVIEW_IN_PROGRESS";
 /// Substrings of the status reason that CloudFormation gives for an empty change set.
-const NO_CHANGES: [&str; 2] = ["didn't contain changes", "No updates are to be performed"];
+const NO_CHANGES_REASONS: [&str; 2] = ["didn't contain changes", "No updates are to be performed"];
 
 /// Desired state of a stack, from which a change set is created.
 #[derive(Debug, Clone)]
-pub(crate) struct WantedStack {
+pub(crate) struct DesiredStack {
     /// Name of the stack.
-    pub(crate) stack: String,
+    pub(crate) stack_name: String,
     /// Whether the stack is new.
     pub(crate) is_new: bool,
     /// Name of the change set.
@@ -116,41 +118,52 @@ impl Aws {
     /// set is deleted.
     pub(crate) async fn create_change_set(
         &self,
-        wanted: &WantedStack,
+        desired: &DesiredStack,
     ) -> Result<Option<ChangeSet>, AwsError> {
-        let kind = if wanted.is_new { ChangeSetType::Create } else { ChangeSetType::Update };
-        let parameters = wanted.parameters.iter().map(|(key, value)| {
-            Parameter::builder().parameter_key(key).parameter_value(value).build()
-        });
-        let tags = wanted.tags.iter().map(|(key, value)| Tag::builder().key(key).value(value));
-        let created = self
-            .cloudformation
-            .create_change_set()
-            .stack_name(&wanted.stack)
-            .change_set_name(&wanted.change_set_name)
-            .change_set_type(kind)
-            .template_url(&wanted.template_url)
-            .set_parameters(Some(parameters.collect()))
-            .set_tags(Some(tags.map(|tag| tag.build()).collect()))
-            .capabilities(Capability::CapabilityIam)
-            .set_rollback_configuration(wanted.rollback.configuration())
-            .set_deployment_config(wanted.express.then(express_mode))
-            .send()
-            .await;
-        let id = match created {
-            Ok(created) => created.id.ok_or(AwsError::Reply { missing: "a change set" })?,
+        let created = self.change_set_request(desired).send().await;
+        let change_set_id = match created {
+            Ok(output) => output.id.ok_or(AwsError::IncompleteReply { missing: "a change set" })?,
             Err(error) if error.message().is_some_and(means_no_changes) => return Ok(None),
             Err(error) => return Err(AwsError::from_sdk("create the change set", &error)),
         };
-        let change_set = self.wait_for_change_set(&id, &wanted.stack).await;
-        let (is_new, stack) = (wanted.is_new, &wanted.stack);
-        match &change_set {
-            Ok(Some(_)) => {}
-            Ok(None) => self.discard_change_set(&id, stack, false).await?,
-            // Ignore deletion errors: the first error is the root cause.
-            Err(_) => drop(self.discard_change_set(&id, stack, is_new).await),
+        let stack_name = &desired.stack_name;
+        match self.wait_for_change_set(&change_set_id, stack_name).await {
+            Ok(Some(change_set)) => Ok(Some(change_set)),
+            Ok(None) => {
+                self.delete_change_set(&change_set_id).await?;
+                Ok(None)
+            }
+            Err(error) => {
+                // Ignore deletion errors: the first error is the root cause.
+                let _ = self.discard_change_set(&change_set_id, stack_name, desired.is_new).await;
+                Err(error)
+            }
         }
-        change_set
+    }
+
+    fn change_set_request(&self, desired: &DesiredStack) -> CreateChangeSetFluentBuilder {
+        let change_set_type =
+            if desired.is_new { ChangeSetType::Create } else { ChangeSetType::Update };
+        let mut parameters = Vec::with_capacity(desired.parameters.len());
+        for (name, value) in &desired.parameters {
+            parameters
+                .push(Parameter::builder().parameter_key(name).parameter_value(value).build());
+        }
+        let mut tags = Vec::with_capacity(desired.tags.len());
+        for (key, value) in &desired.tags {
+            tags.push(Tag::builder().key(key).value(value).build());
+        }
+        self.cloudformation
+            .create_change_set()
+            .stack_name(&desired.stack_name)
+            .change_set_name(&desired.change_set_name)
+            .change_set_type(change_set_type)
+            .template_url(&desired.template_url)
+            .set_parameters(Some(parameters))
+            .set_tags(Some(tags))
+            .capabilities(Capability::CapabilityIam)
+            .set_rollback_configuration(desired.rollback.to_configuration())
+            .set_deployment_config(desired.express.then(express_deployment))
     }
 
     /// Waits until a change set is ready to execute and reads its changes. Returns `None` if the
@@ -158,10 +171,12 @@ impl Aws {
     pub(super) async fn wait_for_change_set(
         &self,
         id: &str,
-        stack: &str,
+        stack_name: &str,
     ) -> Result<Option<ChangeSet>, AwsError> {
-        let Some(stack_id) = self.wait_until_executable(id, stack).await? else { return Ok(None) };
-        let changes = self.changes(id).await?;
+        let Some(stack_id) = self.wait_until_executable(id, stack_name).await? else {
+            return Ok(None);
+        };
+        let changes = self.list_changes(id).await?;
         Ok(Some(ChangeSet { id: id.to_owned(), stack_id, changes }))
     }
 
@@ -174,63 +189,62 @@ impl Aws {
     pub(crate) async fn discard_change_set(
         &self,
         id: &str,
-        stack: &str,
+        stack_name: &str,
         is_new: bool,
     ) -> Result<(), AwsError> {
         self.delete_change_set(id).await?;
-        if !is_new || self.has_change_sets(stack).await? {
+        if !is_new || self.has_change_sets(stack_name).await? {
             return Ok(());
         }
+        let Some(stack) = self.find_stack(stack_name).await? else { return Ok(()) };
         // A concurrent deployment may have created the stack in the meantime.
-        match self.stack(stack).await? {
-            Some(state) if state.status == ONLY_CHANGE_SETS => {
-                let token = uuid::Uuid::new_v4().to_string();
-                self.delete_stack(&state.id, &token).await
-            }
-            _ => Ok(()),
+        if stack.status != ONLY_CHANGE_SETS {
+            return Ok(());
         }
+        let request_token = uuid::Uuid::new_v4().to_string();
+        self.delete_stack(&stack.id, &request_token).await
     }
 
     /// Waits until a change set is ready to execute and returns its stack ARN. Returns `None` if
     /// the change set is empty.
     async fn wait_until_executable(
         &self,
-        id: &str,
-        stack: &str,
+        change_set_id: &str,
+        stack_name: &str,
     ) -> Result<Option<String>, AwsError> {
         loop {
-            let described =
-                self.cloudformation.describe_change_set().change_set_name(id).send().await;
-            let described =
-                described.map_err(|error| AwsError::from_sdk("read the change set", &error))?;
-            let reason = described.status_reason.unwrap_or_default();
-            match described.status {
+            let request = self.cloudformation.describe_change_set().change_set_name(change_set_id);
+            let result = request.send().await;
+            let description =
+                result.map_err(|error| AwsError::from_sdk("read the change set", &error))?;
+            let reason = description.status_reason.unwrap_or_default();
+            match description.status {
                 Some(ChangeSetStatus::CreateComplete) => {
                     let missing = "the stack of a change set";
-                    return described.stack_id.map(Some).ok_or(AwsError::Reply { missing });
+                    let stack_id =
+                        description.stack_id.ok_or(AwsError::IncompleteReply { missing })?;
+                    return Ok(Some(stack_id));
                 }
                 Some(ChangeSetStatus::Failed) if means_no_changes(&reason) => return Ok(None),
                 Some(ChangeSetStatus::CreatePending | ChangeSetStatus::CreateInProgress) => {}
-                status => {
-                    let code = status.map_or_else(String::new, |status| status.to_string());
-                    let reason = if reason.is_empty() { code } else { reason };
-                    return Err(AwsError::ChangeSetFailed { stack: stack.to_owned(), reason });
-                }
+                status => return Err(change_set_failed(stack_name, status, reason)),
             }
-            sleep(POLL).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 
-    async fn changes(&self, id: &str) -> Result<Vec<Change>, AwsError> {
-        let (mut changes, mut next) = (Vec::new(), None);
+    async fn list_changes(&self, change_set_id: &str) -> Result<Vec<Change>, AwsError> {
+        let mut changes = Vec::new();
+        let mut next_token = None;
         loop {
-            let page = self.cloudformation.describe_change_set().change_set_name(id);
-            let page = page.set_next_token(next).send().await;
-            let page = page.map_err(|error| AwsError::from_sdk("read the change set", &error))?;
-            let resources = page.changes().iter().filter_map(|change| change.resource_change());
-            changes.extend(resources.map(Change::from_sdk));
-            next = page.next_token;
-            if next.is_none() {
+            let request = self.cloudformation.describe_change_set().change_set_name(change_set_id);
+            let result = request.set_next_token(next_token).send().await;
+            let page = result.map_err(|error| AwsError::from_sdk("read the change set", &error))?;
+            for change in page.changes() {
+                changes.extend(change.resource_change().map(Change::from_sdk));
+            }
+            next_token = page.next_token;
+            if next_token.is_none() {
                 return Ok(changes);
             }
         }
@@ -241,7 +255,7 @@ impl Aws {
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
-    pub(crate) async fn can_be_executed(&self, id: &str) -> Result<bool, AwsError> {
+    pub(crate) async fn is_executable(&self, id: &str) -> Result<bool, AwsError> {
         let described = self.cloudformation.describe_change_set().change_set_name(id).send().await;
         match described {
             Ok(described) => Ok(described.execution_status == Some(ExecutionStatus::Available)),
@@ -252,9 +266,10 @@ impl Aws {
 
     /// Returns whether a stack has unexecuted change sets.
     async fn has_change_sets(&self, stack_id: &str) -> Result<bool, AwsError> {
-        let listed = self.cloudformation.list_change_sets().stack_name(stack_id).send().await;
-        let listed = listed.map_err(|error| AwsError::from_sdk("list the change sets", &error))?;
-        Ok(!listed.summaries().is_empty())
+        let result = self.cloudformation.list_change_sets().stack_name(stack_id).send().await;
+        let page = result.map_err(|error| AwsError::from_sdk("list the change sets", &error))?;
+        let has_change_sets = !page.summaries().is_empty();
+        Ok(has_change_sets)
     }
 
     /// Starts the execution of a change set.
@@ -262,16 +277,35 @@ impl Aws {
     /// # Errors
     /// Returns [`AwsError`] if the request fails. The execution may have started even if the result
     /// is [`AwsError::Unreachable`].
-    pub(crate) async fn execute_change_set(&self, id: &str, token: &str) -> Result<(), AwsError> {
+    pub(crate) async fn execute_change_set(
+        &self,
+        id: &str,
+        request_token: &str,
+    ) -> Result<(), AwsError> {
         let request = self.cloudformation.execute_change_set().change_set_name(id);
-        let started = request.client_request_token(token).send().await;
-        started.map(drop).map_err(|error| AwsError::from_sdk("execute the change set", &error))
+        let result = request.client_request_token(request_token).send().await;
+        result.map_err(|error| AwsError::from_sdk("execute the change set", &error))?;
+        Ok(())
     }
 
-    async fn delete_change_set(&self, id: &str) -> Result<(), AwsError> {
-        let deleted = self.cloudformation.delete_change_set().change_set_name(id).send().await;
-        deleted.map(drop).map_err(|error| AwsError::from_sdk("delete the change set", &error))
+    pub(super) async fn delete_change_set(&self, id: &str) -> Result<(), AwsError> {
+        let result = self.cloudformation.delete_change_set().change_set_name(id).send().await;
+        result.map_err(|error| AwsError::from_sdk("delete the change set", &error))?;
+        Ok(())
     }
+}
+
+fn change_set_failed(
+    stack_name: &str,
+    status: Option<ChangeSetStatus>,
+    status_reason: String,
+) -> AwsError {
+    let reason = if status_reason.is_empty() {
+        status.map(|status| status.to_string()).unwrap_or_default()
+    } else {
+        status_reason
+    };
+    AwsError::ChangeSetFailed { stack: stack_name.to_owned(), reason }
 }
 
 /// Returns whether an error means that the change set or its stack does not exist.
@@ -280,31 +314,31 @@ fn means_not_found(code: Option<&str>, message: Option<&str>) -> bool {
         || message.is_some_and(|message| message.contains("does not exist"))
 }
 
-fn express_mode() -> DeploymentConfig {
+fn express_deployment() -> DeploymentConfig {
     DeploymentConfig::builder().mode(DeploymentConfigMode::Express).build()
 }
 
 impl RollbackAlarms {
-    fn configuration(&self) -> Option<RollbackConfiguration> {
+    fn to_configuration(&self) -> Option<RollbackConfiguration> {
         if self.arns.is_empty() {
             return None;
         }
-        let triggers: Vec<RollbackTrigger> = self
-            .arns
-            .iter()
-            .map(|arn| {
-                RollbackTrigger::builder().r#type(ResourceType::Alarm.name()).arn(arn).build()
-            })
-            .collect();
-        let minutes = i32::from(self.minutes);
-        let configuration = RollbackConfiguration::builder().monitoring_time_in_minutes(minutes);
-        Some(configuration.set_rollback_triggers(Some(triggers)).build())
+        let mut triggers = Vec::with_capacity(self.arns.len());
+        for arn in &self.arns {
+            let trigger = RollbackTrigger::builder().r#type(ResourceType::Alarm.name()).arn(arn);
+            triggers.push(trigger.build());
+        }
+        let configuration = RollbackConfiguration::builder()
+            .monitoring_time_in_minutes(i32::from(self.minutes))
+            .set_rollback_triggers(Some(triggers))
+            .build();
+        Some(configuration)
     }
 }
 
 /// Returns whether `reason` is the status reason of an empty change set.
 fn means_no_changes(reason: &str) -> bool {
-    NO_CHANGES.iter().any(|text| reason.contains(text))
+    NO_CHANGES_REASONS.iter().any(|no_changes_reason| reason.contains(no_changes_reason))
 }
 
 impl Change {
@@ -321,25 +355,32 @@ impl Change {
             _ => Replacement::No,
         };
         let details = change.details();
-        let mut properties: Vec<String> = details
-            .iter()
-            .filter_map(|detail| detail.target())
-            .filter_map(|target| {
-                target.name().or(target.attribute().map(|attribute| attribute.as_str()))
-            })
-            .map(str::to_owned)
-            .collect();
-        properties.sort();
-        properties.dedup();
-        let is_dynamic =
-            |detail: &ResourceChangeDetail| detail.evaluation() == Some(&EvaluationType::Dynamic);
+        let is_certain = details.is_empty() || !details.iter().all(depends_on_deployment);
         Self {
             action,
             logical_id: change.logical_resource_id().unwrap_or_default().to_owned(),
             resource_type: change.resource_type().unwrap_or_default().to_owned(),
             replacement,
-            properties,
-            certain: details.is_empty() || !details.iter().all(is_dynamic),
+            properties: changed_properties(details),
+            certain: is_certain,
         }
     }
+}
+
+/// Returns the names of the changed properties, or of the changed attributes of the resource
+/// itself, such as `Tags`.
+fn changed_properties(details: &[ResourceChangeDetail]) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    for target in details.iter().filter_map(|detail| detail.target()) {
+        let attribute = target.attribute().map(|attribute| attribute.as_str());
+        if let Some(name) = target.name().or(attribute) {
+            names.insert(name.to_owned());
+        }
+    }
+    names.into_iter().collect()
+}
+
+/// Returns whether only the deployment will show whether this property changes.
+fn depends_on_deployment(detail: &ResourceChangeDetail) -> bool {
+    detail.evaluation() == Some(&EvaluationType::Dynamic)
 }

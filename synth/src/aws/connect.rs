@@ -12,6 +12,7 @@ use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
+use aws_sdk_sts::operation::get_caller_identity::GetCallerIdentityOutput;
 use cellar_stacks::Config;
 
 use super::error::AwsError;
@@ -26,6 +27,7 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(180);
 const EMULATOR_POLL: Duration = Duration::from_millis(200);
 /// Default access key id and secret key, which emulators accept by convention.
 const EMULATOR_KEY: &str = "test";
+const DEFAULT_PARTITION: &str = "aws";
 
 /// AWS clients for one account and region.
 #[derive(Debug, Clone)]
@@ -61,30 +63,22 @@ impl Aws {
         config: &Config,
         endpoint_url: Option<&str>,
     ) -> Result<Self, AwsError> {
-        let config = load_config(config.region.as_deref(), endpoint_url).await;
-        let region = config.region().ok_or(AwsError::NoRegion)?.to_string();
-        let sts = aws_sdk_sts::Client::new(&config);
-        let caller = sts.get_caller_identity().send().await;
-        let caller = caller.map_err(|error| {
-            let place = match endpoint_url {
-                Some(url) => format!("at {url}"),
-                None => format!("in region {region}"),
-            };
-            AwsError::from_sdk("get the caller identity", &error).with_place(place)
-        })?;
-        let account = caller.account().ok_or(AwsError::Reply { missing: "an account" })?;
-        // The ARN has the form `arn:PARTITION:sts::ACCOUNT:…`.
-        let partition = caller.arn().and_then(|arn| arn.split(':').nth(1)).unwrap_or("aws");
-        let s3 = aws_sdk_s3::config::Builder::from(&config)
+        let sdk_config = load_sdk_config(config.region.as_deref(), endpoint_url).await;
+        let region = sdk_config.region().ok_or(AwsError::NoRegion)?.to_string();
+        let caller = get_caller_identity(&sdk_config, &region, endpoint_url).await?;
+        let account =
+            caller.account().ok_or(AwsError::IncompleteReply { missing: "an account" })?;
+        let partition = caller.arn().and_then(partition_of_arn).unwrap_or(DEFAULT_PARTITION);
+        let s3_config = aws_sdk_s3::config::Builder::from(&sdk_config)
             .force_path_style(endpoint_url.is_some())
             .build();
         Ok(Self {
-            cloudformation: aws_sdk_cloudformation::Client::new(&config),
-            dynamodb: aws_sdk_dynamodb::Client::new(&config),
-            s3: aws_sdk_s3::Client::from_conf(s3),
-            sqs: aws_sdk_sqs::Client::new(&config),
-            credentials: config.credentials_provider(),
-            config,
+            cloudformation: aws_sdk_cloudformation::Client::new(&sdk_config),
+            dynamodb: aws_sdk_dynamodb::Client::new(&sdk_config),
+            s3: aws_sdk_s3::Client::from_conf(s3_config),
+            sqs: aws_sdk_sqs::Client::new(&sdk_config),
+            credentials: sdk_config.credentials_provider(),
+            config: sdk_config,
             account: account.to_owned(),
             region,
             partition: partition.to_owned(),
@@ -93,7 +87,7 @@ impl Aws {
     }
 
     /// Describes the account and region in messages.
-    pub(crate) fn place(&self) -> String {
+    pub(crate) fn account_and_region(&self) -> String {
         format!("account {}, {}", self.account, self.region)
     }
 
@@ -152,7 +146,28 @@ impl Aws {
     }
 }
 
-async fn load_config(region: Option<&str>, endpoint_url: Option<&str>) -> SdkConfig {
+/// Looks up the caller, as the first request of a command: a failure may be due to a wrong address.
+async fn get_caller_identity(
+    sdk_config: &SdkConfig,
+    region: &str,
+    endpoint_url: Option<&str>,
+) -> Result<GetCallerIdentityOutput, AwsError> {
+    let sts = aws_sdk_sts::Client::new(sdk_config);
+    sts.get_caller_identity().send().await.map_err(|error| {
+        let address = match endpoint_url {
+            Some(url) => format!("at {url}"),
+            None => format!("in region {region}"),
+        };
+        AwsError::from_sdk("get the caller identity", &error).with_address(address)
+    })
+}
+
+/// Extracts the partition from an ARN `arn:PARTITION:SERVICE:…`.
+fn partition_of_arn(arn: &str) -> Option<&str> {
+    arn.split(':').nth(1)
+}
+
+async fn load_sdk_config(region: Option<&str>, endpoint_url: Option<&str>) -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .operation_attempt_timeout(ATTEMPT_TIMEOUT)

@@ -1,5 +1,6 @@
 //! Drift detection: resources that were changed outside CloudFormation.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use aws_sdk_cloudformation::types::{
@@ -12,9 +13,9 @@ use super::connect::Aws;
 use super::error::AwsError;
 
 /// Polling interval while a drift detection runs.
-const POLL: Duration = Duration::from_millis(700);
+const POLL_INTERVAL: Duration = Duration::from_millis(700);
 /// Timeout for drift detection, which is slow because AWS reads each resource from its service.
-const TIMEOUT: Duration = Duration::from_secs(900);
+const DETECTION_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// Operation name used in errors.
 const DETECT_DRIFT: &str = "detect drift";
@@ -63,70 +64,80 @@ impl Aws {
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn detect_drift(&self, stack_id: &str) -> Result<DriftReport, AwsError> {
-        let started = self.cloudformation.detect_stack_drift().stack_name(stack_id).send().await;
-        let started = started.map_err(|error| AwsError::from_sdk(DETECT_DRIFT, &error))?;
-        let id = started.stack_drift_detection_id;
-        let id = id.ok_or(AwsError::Reply { missing: "a drift detection" })?;
-        self.wait_for_drift_detection(&id).await?;
-        let (mut all, mut next) = (Vec::new(), None);
-        loop {
-            let page = self.cloudformation.describe_stack_resource_drifts().stack_name(stack_id);
-            let page = page.set_next_token(next).send().await;
-            let page = page.map_err(|error| AwsError::from_sdk(DETECT_DRIFT, &error))?;
-            all.extend(page.stack_resource_drifts.unwrap_or_default());
-            next = page.next_token;
-            if next.is_none() {
-                break;
-            }
-        }
-        Ok(DriftReport::from_resources(&all))
+        let result = self.cloudformation.detect_stack_drift().stack_name(stack_id).send().await;
+        let started = result.map_err(|error| AwsError::from_sdk(DETECT_DRIFT, &error))?;
+        let detection_id = started
+            .stack_drift_detection_id
+            .ok_or(AwsError::IncompleteReply { missing: "a drift detection" })?;
+        self.wait_for_drift_detection(&detection_id).await?;
+        let resources = self.list_detected_resources(stack_id).await?;
+        Ok(DriftReport::from_resources(&resources))
     }
 
-    async fn wait_for_drift_detection(&self, id: &str) -> Result<(), AwsError> {
+    async fn list_detected_resources(
+        &self,
+        stack_id: &str,
+    ) -> Result<Vec<StackResourceDrift>, AwsError> {
+        let mut resources = Vec::new();
+        let mut next_token = None;
+        loop {
+            let request = self.cloudformation.describe_stack_resource_drifts().stack_name(stack_id);
+            let result = request.set_next_token(next_token).send().await;
+            let page = result.map_err(|error| AwsError::from_sdk(DETECT_DRIFT, &error))?;
+            resources.extend(page.stack_resource_drifts.unwrap_or_default());
+            next_token = page.next_token;
+            if next_token.is_none() {
+                return Ok(resources);
+            }
+        }
+    }
+
+    async fn wait_for_drift_detection(&self, detection_id: &str) -> Result<(), AwsError> {
         let started = Instant::now();
         loop {
-            let status = self.cloudformation.describe_stack_drift_detection_status();
-            let status = status.stack_drift_detection_id(id).send().await;
-            let status = status.map_err(|error| AwsError::from_sdk(DETECT_DRIFT, &error))?;
-            let reason = status.detection_status_reason.unwrap_or_default();
-            match status.detection_status {
+            let request = self.cloudformation.describe_stack_drift_detection_status();
+            let result = request.stack_drift_detection_id(detection_id).send().await;
+            let detection = result.map_err(|error| AwsError::from_sdk(DETECT_DRIFT, &error))?;
+            match detection.detection_status {
                 Some(StackDriftDetectionStatus::DetectionComplete) => return Ok(()),
                 Some(StackDriftDetectionStatus::DetectionFailed) => {
-                    let code = "DETECTION_FAILED".to_owned();
-                    return Err(AwsError::Refused {
-                        operation: DETECT_DRIFT,
-                        code,
-                        message: reason,
-                    });
+                    let reason = detection.detection_status_reason.unwrap_or_default();
+                    return Err(detection_error("DETECTION_FAILED", reason));
                 }
-                _ if started.elapsed() >= TIMEOUT => {
-                    let code = "DETECTION_IN_PROGRESS".to_owned();
-                    let message = format!("not finished after {} s", TIMEOUT.as_secs());
-                    return Err(AwsError::Refused { operation: DETECT_DRIFT, code, message });
-                }
-                _ => sleep(POLL).await,
+                _ => {}
             }
+            if started.elapsed() >= DETECTION_TIMEOUT {
+                let message = format!("not finished after {} s", DETECTION_TIMEOUT.as_secs());
+                return Err(detection_error("DETECTION_IN_PROGRESS", message));
+            }
+            sleep(POLL_INTERVAL).await;
         }
     }
 }
 
+fn detection_error(code: &str, message: String) -> AwsError {
+    AwsError::Refused { operation: DETECT_DRIFT, code: code.to_owned(), message }
+}
+
+fn is_checked(resource: &StackResourceDrift) -> bool {
+    use StackResourceDriftStatus::{Deleted, InSync, Modified};
+    matches!(resource.stack_resource_drift_status(), Some(Deleted | InSync | Modified))
+}
+
 impl DriftReport {
     fn from_resources(resources: &[StackResourceDrift]) -> Self {
-        let is_checked = |resource: &&StackResourceDrift| {
-            use StackResourceDriftStatus::{Deleted, InSync, Modified};
-            let status = resource.stack_resource_drift_status();
-            matches!(status, Some(Deleted | InSync | Modified))
-        };
-        let mut unchecked: Vec<String> = resources
-            .iter()
-            .filter(|resource| !is_checked(resource))
-            .filter_map(|resource| resource.resource_type().map(str::to_owned))
-            .collect();
-        unchecked.sort();
-        unchecked.dedup();
+        let mut checked_count = 0;
+        let mut unchecked_types = BTreeSet::new();
+        for resource in resources {
+            if is_checked(resource) {
+                checked_count += 1;
+            } else {
+                unchecked_types.extend(resource.resource_type().map(str::to_owned));
+            }
+        }
         let mut drifts: Vec<Drift> = resources.iter().filter_map(Drift::from_resource).collect();
-        drifts.sort_by(|one, other| one.logical_id.cmp(&other.logical_id));
-        Self { checked: resources.iter().filter(is_checked).count(), unchecked, drifts }
+        drifts.sort_by(|left, right| left.logical_id.cmp(&right.logical_id));
+        Self { checked: checked_count, unchecked: unchecked_types.into_iter().collect(), drifts }
     }
 }
 
@@ -138,30 +149,30 @@ impl Drift {
             StackResourceDriftStatus::Modified => false,
             _ => return None,
         };
+        let differences = resource.property_differences().iter().map(PropertyDrift::from_sdk);
         Some(Self {
             logical_id: resource.logical_resource_id()?.to_owned(),
             resource_type: resource.resource_type().unwrap_or_default().to_owned(),
             physical_id: resource.physical_resource_id().map(str::to_owned),
             deleted,
-            differences: resource
-                .property_differences()
-                .iter()
-                .map(PropertyDrift::from_sdk)
-                .collect(),
+            differences: differences.collect(),
         })
     }
 }
 
 impl PropertyDrift {
     fn from_sdk(difference: &PropertyDifference) -> Self {
-        // CloudFormation reports a missing value as the string `null`.
-        let value = |value: Option<&str>| value.filter(|value| *value != "null").map(str::to_owned);
         Self {
             path: difference.property_path().unwrap_or_default().to_owned(),
-            expected: value(difference.expected_value()),
-            actual: value(difference.actual_value()),
+            expected: present_value(difference.expected_value()),
+            actual: present_value(difference.actual_value()),
         }
     }
+}
+
+/// Returns a property's value. CloudFormation reports a missing value as the string `null`.
+fn present_value(value: Option<&str>) -> Option<String> {
+    value.filter(|value| *value != "null").map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ pub(crate) enum AwsError {
         cause: String,
     },
     /// AWS was unreachable on the first request of a command, so the address may be wrong.
-    #[error("AWS is unreachable {place}: {cause}")]
+    #[error("AWS is unreachable {address}: {cause}")]
     #[diagnostic(
         code(synth::aws::nowhere),
         help(
@@ -92,9 +92,9 @@ pub(crate) enum AwsError {
              a proxy (HTTPS_PROXY); then run the same command again"
         )
     )]
-    UnreachablePlace {
+    UnreachableAddress {
         /// Description of the address, such as "in region eu-west-1" or "at http://127.0.0.1:1".
-        place: String,
+        address: String,
         /// Message of the innermost cause.
         cause: String,
     },
@@ -192,15 +192,15 @@ pub(crate) enum AwsError {
     /// A response lacks a required field.
     #[error("the response of AWS lacks {missing}")]
     #[diagnostic(code(synth::aws::reply), help("run the same command again"))]
-    Reply { missing: &'static str },
+    IncompleteReply { missing: &'static str },
 }
 
 /// Error codes for a missing permission.
-const DENIED: [&str; 4] =
+const DENIED_CODES: [&str; 4] =
     ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AllAccessDisabled"];
 /// Error codes for concurrent stack operations. A missing change set counts as well, because a
 /// stack operation deletes all other change sets of the stack.
-const BUSY: [&str; 3] =
+const BUSY_CODES: [&str; 3] =
     ["ChangeSetNotFound", "InvalidChangeSetStatus", "OperationInProgressException"];
 /// Stack status suffix while an operation is in progress.
 const IN_PROGRESS_SUFFIX: &str = "_IN_PROGRESS";
@@ -209,12 +209,12 @@ const BEFORE_ACTION: &str = "not authorized to perform: ";
 /// Prefix of the SDK's error message for missing credentials.
 const NO_CREDENTIALS_FOUND: &str = "no credentials found";
 /// HTTP status for a missing permission.
-const FORBIDDEN: u16 = 403;
+const HTTP_FORBIDDEN: u16 = 403;
 /// Error codes for expired credentials.
-const EXPIRED: [&str; 4] =
+const EXPIRED_CODES: [&str; 4] =
     ["ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"];
 /// Error codes for unknown credentials.
-const UNKNOWN_CREDENTIALS: [&str; 4] = [
+const UNKNOWN_CREDENTIALS_CODES: [&str; 4] = [
     "InvalidClientTokenId",
     "UnrecognizedClientException",
     "SignatureDoesNotMatch",
@@ -230,18 +230,23 @@ impl AwsError {
         let Some(service_error) = error.as_service_error() else {
             return Self::from_causes(operation, &causes(error));
         };
-        let status = error.raw_response().map(|response| response.status().as_u16());
-        let message =
+        let http_status = error.raw_response().map(|response| response.status().as_u16());
+        let service_message =
             service_error.message().map_or_else(|| service_error.to_string(), str::to_owned);
-        match (service_error.code(), status) {
-            (Some(code), _) => Self::from_code(operation, code, message),
+        match (service_error.code(), http_status) {
+            (Some(code), _) => Self::from_code(operation, code, service_message),
             // HEAD responses have no body and therefore no error code.
-            (None, Some(FORBIDDEN)) => {
+            (None, Some(HTTP_FORBIDDEN)) => {
                 let message = "AWS returned 403 without a reason".to_owned();
                 Self::Denied { operation, message }
             }
-            (None, Some(status)) => Self::Refused { operation, code: status.to_string(), message },
-            (None, None) => Self::Refused { operation, code: "Unknown".to_owned(), message },
+            (None, Some(http_status)) => {
+                Self::Refused { operation, code: http_status.to_string(), message: service_message }
+            }
+            (None, None) => {
+                let code = "Unknown".to_owned();
+                Self::Refused { operation, code, message: service_message }
+            }
         }
     }
 
@@ -257,13 +262,13 @@ impl AwsError {
 
     /// Maps the error code of an AWS service to an [`AwsError`].
     pub(super) fn from_code(operation: &'static str, code: &str, message: String) -> Self {
-        let is_busy = BUSY.contains(&code)
+        let is_busy = BUSY_CODES.contains(&code)
             || (code == "ValidationError" && message.contains(IN_PROGRESS_SUFFIX));
-        if DENIED.contains(&code) {
+        if DENIED_CODES.contains(&code) {
             Self::Denied { operation, message }
-        } else if EXPIRED.contains(&code) {
+        } else if EXPIRED_CODES.contains(&code) {
             Self::Expired { operation }
-        } else if UNKNOWN_CREDENTIALS.contains(&code) {
+        } else if UNKNOWN_CREDENTIALS_CODES.contains(&code) {
             Self::UnknownCredentials { operation, message }
         } else if is_busy {
             Self::StackBusy { operation, message }
@@ -274,9 +279,9 @@ impl AwsError {
 
     /// Adds the address to an [`AwsError::Unreachable`] error of a command's first request, for
     /// which a wrong address is a likely cause.
-    pub(super) fn with_place(self, place: String) -> Self {
+    pub(super) fn with_address(self, address: String) -> Self {
         match self {
-            Self::Unreachable { cause, .. } => Self::UnreachablePlace { place, cause },
+            Self::Unreachable { cause, .. } => Self::UnreachableAddress { address, cause },
             other => other,
         }
     }
@@ -293,7 +298,10 @@ impl AwsError {
 
     /// Returns whether the error is permanent, so that a retry is pointless.
     pub(crate) fn is_final(&self) -> bool {
-        !matches!(self, Self::Unreachable { .. } | Self::Refused { .. } | Self::Reply { .. })
+        !matches!(
+            self,
+            Self::Unreachable { .. } | Self::Refused { .. } | Self::IncompleteReply { .. }
+        )
     }
 }
 
@@ -330,10 +338,10 @@ fn permission(message: &str) -> String {
 /// Returns the messages of an error and all its causes, outermost first.
 pub(super) fn causes(error: &dyn std::error::Error) -> Vec<String> {
     let mut messages = vec![error.to_string()];
-    let mut next = error.source();
-    while let Some(cause) = next {
+    let mut next_cause = error.source();
+    while let Some(cause) = next_cause {
         messages.push(cause.to_string());
-        next = cause.source();
+        next_cause = cause.source();
     }
     messages
 }
@@ -363,7 +371,7 @@ mod tests {
         assert!(matches!(of("ExpiredToken", ""), AwsError::Expired { .. }));
         assert!(matches!(of("AccessDenied", ""), AwsError::Denied { .. }));
         assert!(matches!(of("InvalidClientTokenId", ""), AwsError::UnknownCredentials { .. }));
-        for code in BUSY {
+        for code in BUSY_CODES {
             assert!(matches!(of(code, ""), AwsError::StackBusy { .. }), "{code}");
         }
         let busy = "Stack:arn is in UPDATE_IN_PROGRESS state and can not be updated.";

@@ -1,5 +1,6 @@
 //! Imports existing tables into a stack.
 
+use aws_sdk_cloudformation::operation::create_change_set::builders::CreateChangeSetFluentBuilder;
 use aws_sdk_cloudformation::types::{Capability, ChangeSetType, Parameter, ResourceToImport};
 use cellar_stacks::constructs::ResourceType;
 
@@ -11,15 +12,24 @@ use super::error::AwsError;
 #[derive(Debug, Clone)]
 pub(crate) struct Import {
     /// Name of the stack.
-    pub(crate) stack: String,
+    pub(crate) stack_name: String,
     /// Name of the change set.
     pub(crate) change_set_name: String,
     /// URL of the deployed template plus the imported tables.
     pub(crate) template_url: String,
     /// Names of the stack parameters, whose values stay unchanged.
     pub(crate) parameters: Vec<String>,
-    /// Logical id and name of each table.
-    pub(crate) tables: Vec<(String, String)>,
+    /// Tables to import.
+    pub(crate) tables: Vec<ImportedTable>,
+}
+
+/// A table to import into a stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ImportedTable {
+    /// Logical id of the table in the template.
+    pub(crate) logical_id: String,
+    /// Name of the table.
+    pub(crate) table_name: String,
 }
 
 impl Aws {
@@ -28,42 +38,47 @@ impl Aws {
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails. The stack is then unchanged, and the change
     /// set is deleted.
-    pub(crate) async fn create_import(&self, import: &Import) -> Result<ChangeSet, AwsError> {
-        let parameters = import
-            .parameters
-            .iter()
-            .map(|name| Parameter::builder().parameter_key(name).use_previous_value(true).build());
-        let mut tables = Vec::with_capacity(import.tables.len());
-        for (logical_id, name) in &import.tables {
-            let table = ResourceToImport::builder()
-                .resource_type(ResourceType::Table.name())
-                .logical_resource_id(logical_id)
-                .resource_identifier("TableName", name)
-                .build();
-            tables.push(table);
-        }
-        let created = self
-            .cloudformation
-            .create_change_set()
-            .stack_name(&import.stack)
-            .change_set_name(&import.change_set_name)
-            .change_set_type(ChangeSetType::Import)
-            .template_url(&import.template_url)
-            .set_parameters(Some(parameters.collect()))
-            .set_resources_to_import(Some(tables))
-            .capabilities(Capability::CapabilityIam)
-            .send()
-            .await;
-        let created =
-            created.map_err(|error| AwsError::from_sdk("create the import change set", &error))?;
-        let id = created.id.ok_or(AwsError::Reply { missing: "a change set" })?;
-        let error = match self.wait_for_change_set(&id, &import.stack).await {
+    pub(crate) async fn create_import_change_set(
+        &self,
+        import: &Import,
+    ) -> Result<ChangeSet, AwsError> {
+        let result = self.import_request(import).send().await;
+        let output =
+            result.map_err(|error| AwsError::from_sdk("create the import change set", &error))?;
+        let id = output.id.ok_or(AwsError::IncompleteReply { missing: "a change set" })?;
+        let error = match self.wait_for_change_set(&id, &import.stack_name).await {
             Ok(Some(change_set)) => return Ok(change_set),
-            Ok(None) => AwsError::Reply { missing: "changes to import" },
+            Ok(None) => AwsError::IncompleteReply { missing: "changes to import" },
             Err(error) => error,
         };
         // Ignore deletion errors: the first error is the root cause.
-        let _ = self.discard_change_set(&id, &import.stack, false).await;
+        let _ = self.delete_change_set(&id).await;
         Err(error)
+    }
+
+    fn import_request(&self, import: &Import) -> CreateChangeSetFluentBuilder {
+        let mut parameters = Vec::with_capacity(import.parameters.len());
+        for name in &import.parameters {
+            parameters
+                .push(Parameter::builder().parameter_key(name).use_previous_value(true).build());
+        }
+        let mut tables = Vec::with_capacity(import.tables.len());
+        for ImportedTable { logical_id, table_name } in &import.tables {
+            let table = ResourceToImport::builder()
+                .resource_type(ResourceType::Table.name())
+                .logical_resource_id(logical_id)
+                .resource_identifier("TableName", table_name)
+                .build();
+            tables.push(table);
+        }
+        self.cloudformation
+            .create_change_set()
+            .stack_name(&import.stack_name)
+            .change_set_name(&import.change_set_name)
+            .change_set_type(ChangeSetType::Import)
+            .template_url(&import.template_url)
+            .set_parameters(Some(parameters))
+            .set_resources_to_import(Some(tables))
+            .capabilities(Capability::CapabilityIam)
     }
 }

@@ -6,14 +6,14 @@ use super::connect::Aws;
 use super::error::AwsError;
 use super::signed::Operation;
 
-const FILTER: Operation = Operation {
+const FILTER_LOG_EVENTS: Operation = Operation {
     service: "logs",
     target: "Logs_20140328.FilterLogEvents",
-    json: "1.1",
+    json_version: "1.1",
     name: "read the logs",
 };
 /// Log lines per page (CloudWatch Logs maximum).
-const PAGE_EVENTS: u32 = 10_000;
+const PAGE_EVENTS_MAX: u32 = 10_000;
 /// Maximum number of pages to read per log group. A selective filter returns many empty pages.
 pub(crate) const PAGES_MAX: usize = 500;
 
@@ -28,6 +28,15 @@ pub(crate) struct LogQuery {
     /// CloudWatch Logs filter pattern; `None` selects all lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) filter_pattern: Option<String>,
+}
+
+/// Result of [`Aws::read_log_pages`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogCompleteness {
+    /// All pages were read.
+    Complete,
+    /// Pages remain after [`PAGES_MAX`] pages were read.
+    PagesRemain,
 }
 
 /// A log line.
@@ -65,33 +74,31 @@ struct Page {
 }
 
 impl Aws {
-    /// Passes each page of log lines to `handle_page`, oldest first.
-    ///
-    /// Returns `false` if pages remain after [`PAGES_MAX`] pages were read.
+    /// Passes each page of log lines to `handle_page`, oldest first, up to [`PAGES_MAX`] pages.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
-    pub(crate) async fn log_events(
+    pub(crate) async fn read_log_pages(
         &self,
         query: &LogQuery,
         mut handle_page: impl FnMut(Vec<LogEvent>),
-    ) -> Result<bool, AwsError> {
+    ) -> Result<LogCompleteness, AwsError> {
         let mut next_token = None;
         for _ in 0..PAGES_MAX {
-            let request = Request { query, limit: PAGE_EVENTS, next_token };
-            let page: Page = self.read(FILTER, &request).await?;
+            let request = Request { query, limit: PAGE_EVENTS_MAX, next_token };
+            let page: Page = self.send_read_request(FILTER_LOG_EVENTS, &request).await?;
             handle_page(page.events);
             next_token = page.next_token;
             if next_token.is_none() {
-                return Ok(true);
+                return Ok(LogCompleteness::Complete);
             }
         }
-        Ok(false)
+        Ok(LogCompleteness::PagesRemain)
     }
 }
 
 /// Returns a filter pattern that matches log lines containing `text`.
-pub(crate) fn text_pattern(text: &str) -> String {
+pub(crate) fn quoted_pattern(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
@@ -103,8 +110,8 @@ mod tests {
 
     #[test]
     fn patterns_quote_the_text() {
-        assert_eq!(text_pattern("took too long"), r#""took too long""#);
-        assert_eq!(text_pattern(r#"{"level":"ERROR"}\n"#), r#""{\"level\":\"ERROR\"}\\n""#);
+        assert_eq!(quoted_pattern("took too long"), r#""took too long""#);
+        assert_eq!(quoted_pattern(r#"{"level":"ERROR"}\n"#), r#""{\"level\":\"ERROR\"}\\n""#);
     }
 
     #[test]

@@ -13,13 +13,13 @@ use super::signed::Operation;
 const DESCRIBE_ALARMS: Operation = Operation {
     service: "monitoring",
     target: "GraniteServiceVersion20100801.DescribeAlarms",
-    json: "1.0",
+    json_version: "1.0",
     name: "read the alarms",
 };
 const GET_METRIC_DATA: Operation = Operation {
     service: "monitoring",
     target: "GraniteServiceVersion20100801.GetMetricData",
-    json: "1.0",
+    json_version: "1.0",
     name: "read the metrics",
 };
 /// Maximum number of alarms per request.
@@ -99,6 +99,24 @@ struct DataRequest {
     next_token: Option<String>,
 }
 
+/// A page of a response that may have more pages.
+trait NextToken {
+    /// Removes the token that requests the next page. Returns `None` on the last page.
+    fn take_next_token(&mut self) -> Option<String>;
+}
+
+impl NextToken for AlarmsPage {
+    fn take_next_token(&mut self) -> Option<String> {
+        self.next_token.take()
+    }
+}
+
+impl NextToken for DataPage {
+    fn take_next_token(&mut self) -> Option<String> {
+        self.next_token.take()
+    }
+}
+
 impl Aws {
     /// Returns those of the named alarms that are in the alarm state.
     ///
@@ -106,22 +124,21 @@ impl Aws {
     /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn active_alarms(
         &self,
-        names: &[String],
+        alarm_names: &[String],
     ) -> Result<Vec<AlarmState>, AwsError> {
-        let mut alarms = Vec::new();
-        for names in names.chunks(ALARMS_PER_REQUEST) {
-            let request = |next_token: Option<String>| AlarmsRequest {
-                alarm_names: names,
+        let mut active_alarms = Vec::new();
+        for requested_names in alarm_names.chunks(ALARMS_PER_REQUEST) {
+            let page_request = |next_token: Option<String>| AlarmsRequest {
+                alarm_names: requested_names,
                 state_value: "ALARM",
                 next_token,
             };
-            let handle_page = |page: AlarmsPage| {
-                alarms.extend(page.metric_alarms);
-                page.next_token
-            };
-            self.read_pages(DESCRIBE_ALARMS, request, handle_page).await?;
+            let pages: Vec<AlarmsPage> = self.read_pages(DESCRIBE_ALARMS, page_request).await?;
+            for page in pages {
+                active_alarms.extend(page.metric_alarms);
+            }
         }
-        Ok(alarms)
+        Ok(active_alarms)
     }
 
     /// Returns the values of metrics between two times in seconds since the Unix epoch. The values
@@ -129,69 +146,75 @@ impl Aws {
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
-    pub(crate) async fn metrics(
+    pub(crate) async fn metric_values(
         &self,
         queries: &[MetricQuery],
-        from_s: u64,
-        to_s: u64,
+        start_s: u64,
+        end_s: u64,
     ) -> Result<BTreeMap<MetricQuery, Vec<f64>>, AwsError> {
         let mut values: BTreeMap<MetricQuery, Vec<f64>> = BTreeMap::new();
-        for queries in queries.chunks(METRICS_PER_REQUEST) {
-            let query_of_id: BTreeMap<String, &MetricQuery> = with_ids(queries).collect();
-            let request = |next_token: Option<String>| DataRequest {
-                metric_data_queries: with_ids(queries)
-                    .map(|(id, query)| query.to_json(&id))
+        for requested_queries in queries.chunks(METRICS_PER_REQUEST) {
+            let query_by_id: BTreeMap<String, &MetricQuery> = requested_queries
+                .iter()
+                .enumerate()
+                .map(|(index, query)| (query_id(index), query))
+                .collect();
+            let page_request = |next_token: Option<String>| DataRequest {
+                metric_data_queries: query_by_id
+                    .iter()
+                    .map(|(id, query)| query.to_json(id))
                     .collect(),
-                start_time: from_s,
-                end_time: to_s,
+                start_time: start_s,
+                end_time: end_s,
                 next_token,
             };
-            let handle_page = |page: DataPage| {
-                for result in page.metric_data_results {
-                    if let Some(query) = query_of_id.get(&result.id) {
-                        values.entry((*query).clone()).or_default().extend(result.values);
-                    }
+            let pages: Vec<DataPage> = self.read_pages(GET_METRIC_DATA, page_request).await?;
+            for result in pages.into_iter().flat_map(|page| page.metric_data_results) {
+                if let Some(query) = query_by_id.get(&result.id) {
+                    values.entry((*query).clone()).or_default().extend(result.values);
                 }
-                page.next_token
-            };
-            self.read_pages(GET_METRIC_DATA, request, handle_page).await?;
+            }
         }
         Ok(values)
     }
 
-    /// Reads all pages of a response. `handle_page` processes a page and returns the next-page
-    /// token.
+    /// Reads all pages of a response. `page_request` makes the request for a next-page token.
     ///
     /// # Errors
     /// Returns [`AwsError::TooManyPages`] after [`PAGES_MAX`] pages.
-    async fn read_pages<Request: Serialize, Page: DeserializeOwned>(
+    async fn read_pages<Request: Serialize, Page: NextToken + DeserializeOwned>(
         &self,
         operation: Operation,
-        request: impl Fn(Option<String>) -> Request,
-        mut handle_page: impl FnMut(Page) -> Option<String>,
-    ) -> Result<(), AwsError> {
+        page_request: impl Fn(Option<String>) -> Request,
+    ) -> Result<Vec<Page>, AwsError> {
+        let mut pages: Vec<Page> = Vec::new();
         let mut next_token = None;
         for _ in 0..PAGES_MAX {
-            let page = self.read(operation, &request(next_token)).await?;
-            next_token = handle_page(page);
+            let mut page: Page =
+                self.send_read_request(operation, &page_request(next_token)).await?;
+            next_token = page.take_next_token();
+            pages.push(page);
             if next_token.is_none() {
-                return Ok(());
+                return Ok(pages);
             }
         }
         Err(AwsError::TooManyPages { operation: operation.name, pages: PAGES_MAX })
     }
 }
 
-/// Assigns an id to each metric query. CloudWatch ids must start with a lower-case letter.
-fn with_ids(queries: &[MetricQuery]) -> impl Iterator<Item = (String, &MetricQuery)> {
-    queries.iter().enumerate().map(|(index, query)| (format!("m{index}"), query))
+/// Returns the id of a metric query in a request. CloudWatch ids must start with a lower-case
+/// letter.
+fn query_id(query_index: usize) -> String {
+    format!("m{query_index}")
 }
 
 impl MetricQuery {
     fn to_json(&self, id: &str) -> Value {
-        let dimensions = self.dimensions.iter();
-        let dimensions: Vec<Value> =
-            dimensions.map(|(name, value)| json!({ "Name": name, "Value": value })).collect();
+        let dimensions: Vec<Value> = self
+            .dimensions
+            .iter()
+            .map(|(name, value)| json!({ "Name": name, "Value": value }))
+            .collect();
         let metric = json!({
             "Namespace": self.namespace, "MetricName": self.metric, "Dimensions": dimensions,
         });

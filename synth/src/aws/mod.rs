@@ -17,13 +17,13 @@ mod tables;
 
 pub(crate) use artifacts::{Artifact, ArtifactBucket, UploadResult};
 pub(crate) use change_set::{
-    Change, ChangeSet, PlannedAction, Replacement, RollbackAlarms, WantedStack,
+    Change, ChangeSet, DesiredStack, PlannedAction, Replacement, RollbackAlarms,
 };
 pub(crate) use connect::Aws;
 pub(crate) use drift::{Drift, DriftReport, PropertyDrift};
 pub(crate) use error::{AwsError, denied_action};
-pub(crate) use import::Import;
-pub(crate) use logs::{LogEvent, LogQuery, PAGES_MAX, text_pattern};
+pub(crate) use import::{Import, ImportedTable};
+pub(crate) use logs::{LogCompleteness, LogEvent, LogQuery, PAGES_MAX, quoted_pattern};
 pub(crate) use metric_sums::MetricQuery;
 pub(crate) use stack::{DeploymentEvent, Resource, STACK_TYPE, StackState};
 pub(crate) use tables::RestorableRange;

@@ -18,6 +18,6 @@ impl Aws {
             reply.map_err(|error| AwsError::from_sdk("count the messages of a queue", &error))?;
         let count =
             reply.attributes().and_then(|attributes| attributes.get(&attribute)?.parse().ok());
-        count.ok_or(AwsError::Reply { missing: "the number of messages" })
+        count.ok_or(AwsError::IncompleteReply { missing: "the number of messages" })
     }
 }

@@ -20,22 +20,23 @@ use super::connect::Aws;
 use super::error::{AwsError, causes};
 
 /// Maximum number of attempts per request.
-const ATTEMPTS: u32 = 5;
+const ATTEMPTS_MAX: u32 = 5;
 /// Maximum backoff before the first retry, in milliseconds. The backoff is long because CloudWatch
 /// accepts only a few requests per second.
-const PAUSE_MS: u64 = 400;
+const FIRST_PAUSE_MS: u64 = 400;
 /// Backoff between request attempts.
-const PAUSES: Backoff = Backoff { base_ms: PAUSE_MS, max_ms: PAUSE_MS << ATTEMPTS };
+const RETRY_BACKOFF: Backoff =
+    Backoff { base_ms: FIRST_PAUSE_MS, max_ms: FIRST_PAUSE_MS << ATTEMPTS_MAX };
 /// Connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout per request attempt.
-const TIMEOUT: Duration = Duration::from_secs(30);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum response body length, in bytes. A page of log lines is at most 10 MB.
 const REPLY_BYTES_MAX: usize = 32 * 1_024 * 1_024;
 /// Maximum number of characters of a non-JSON response body shown in an error message.
-const SHOWN_CHARS: usize = 200;
+const SHOWN_CHARS_MAX: usize = 200;
 /// Error codes that are retried regardless of the HTTP status.
-const RETRYABLE: [&str; 7] = [
+const RETRYABLE_CODES: [&str; 7] = [
     "InternalFailure",
     "InternalServiceError",
     "ProvisionedThroughputExceededException",
@@ -53,7 +54,7 @@ pub(super) struct Operation {
     /// Value of the `X-Amz-Target` header.
     pub(super) target: &'static str,
     /// JSON protocol version, `1.0` or `1.1`.
-    pub(super) json: &'static str,
+    pub(super) json_version: &'static str,
     /// Operation name in errors, such as "read the logs" in "cannot read the logs".
     pub(super) name: &'static str,
 }
@@ -71,77 +72,71 @@ impl Aws {
     ///
     /// # Errors
     /// Returns [`AwsError`] if the request is rejected or all attempts fail.
-    pub(super) async fn read<Reply: DeserializeOwned>(
+    pub(super) async fn send_read_request<Reply: DeserializeOwned>(
         &self,
         operation: Operation,
         input: &impl Serialize,
     ) -> Result<Reply, AwsError> {
-        let invalid_json = |cause: serde_json::Error| AwsError::Refused {
-            operation: operation.name,
-            code: "invalid JSON".to_owned(),
-            message: cause.to_string(),
-        };
-        let body = serde_json::to_vec(input).map_err(invalid_json)?;
+        let body = serde_json::to_vec(input).map_err(|error| invalid_json(operation, &error))?;
         let client = self.http_client().map_err(|error| unreachable(operation.name, &error))?;
         let mut attempt = 1;
-        loop {
-            match self.attempt(&client, operation, body.clone()).await {
-                Ok(reply) => return serde_json::from_slice(&reply).map_err(invalid_json),
-                Err(AttemptFailure::Retryable(_)) if attempt < ATTEMPTS => {
+        let reply_body = loop {
+            match self.attempt_request(&client, operation, body.clone()).await {
+                Ok(reply_body) => break reply_body,
+                Err(AttemptFailure::Retryable(_)) if attempt < ATTEMPTS_MAX => {
                     let random = uuid::Uuid::new_v4().as_u64_pair().1;
-                    sleep(Duration::from_millis(PAUSES.full_jitter_ms(attempt, random))).await;
+                    let pause_ms = RETRY_BACKOFF.full_jitter_ms(attempt, random);
+                    sleep(Duration::from_millis(pause_ms)).await;
                     attempt += 1;
                 }
                 Err(AttemptFailure::Retryable(error) | AttemptFailure::Final(error)) => {
                     return Err(error);
                 }
             }
-        }
+        };
+        serde_json::from_slice(&reply_body).map_err(|error| invalid_json(operation, &error))
     }
 
     fn http_client(&self) -> Result<Client, reqwest::Error> {
         let builder = Client::builder()
             .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(TIMEOUT)
+            .timeout(ATTEMPT_TIMEOUT)
             // Redirects are disabled, because a signature is valid only for one host.
             .redirect(reqwest::redirect::Policy::none());
         // Like the SDKs, bypass the proxy for an emulator on this machine.
         if self.is_emulator() { builder.no_proxy().build() } else { builder.build() }
     }
 
-    async fn attempt(
+    async fn attempt_request(
         &self,
         client: &Client,
         operation: Operation,
         body: Vec<u8>,
     ) -> Result<Vec<u8>, AttemptFailure> {
-        let name = operation.name;
         let url = self.service_url(operation.service);
-        let credentials = self.current_credentials(name).await.map_err(AttemptFailure::Final)?;
+        let credentials =
+            self.current_credentials(operation.name).await.map_err(AttemptFailure::Final)?;
         let now = SystemTime::now();
         let headers = signed_headers(operation, &url, &self.region, &body, credentials, now)
-            .map_err(|cause| {
-                AttemptFailure::Final(AwsError::Unreachable { operation: name, cause })
-            })?;
-        let sent = client.post(&url).headers(headers).body(body).send().await;
-        let reply = sent.map_err(|error| AttemptFailure::Retryable(unreachable(name, &error)))?;
-        let status = reply.status();
-        let bytes = read_body(reply, REPLY_BYTES_MAX).await;
-        let bytes = bytes.map_err(|fault| body_failure(name, &fault))?;
+            .map_err(|cause| AwsError::Unreachable { operation: operation.name, cause })
+            .map_err(AttemptFailure::Final)?;
+        let response = client
+            .post(&url)
+            .headers(headers)
+            .body(body)
+            .send()
+            .await
+            .map_err(|error| AttemptFailure::Retryable(unreachable(operation.name, &error)))?;
+        let status = response.status();
+        let response_body = read_body(response, REPLY_BYTES_MAX)
+            .await
+            .map_err(|fault| body_failure(operation.name, &fault))?;
         if status.is_success() {
-            return Ok(bytes);
-        }
-        let (code, message) = parse_error(&bytes, status.as_u16());
-        let is_retryable = status.is_server_error()
-            || status == StatusCode::TOO_MANY_REQUESTS
-            || RETRYABLE.contains(&code.as_str());
-        let error = AwsError::from_code(name, &code, message);
-        Err(if is_retryable {
-            AttemptFailure::Retryable(error)
+            Ok(response_body)
         } else {
-            AttemptFailure::Final(error)
-        })
+            Err(rejection(operation.name, status, &response_body))
+        }
     }
 
     /// Resolve the credentials for each attempt, because temporary credentials are refreshed.
@@ -171,9 +166,14 @@ fn signed_headers(
     credentials: Credentials,
     now: SystemTime,
 ) -> Result<HeaderMap, String> {
-    let content_type = format!("application/x-amz-json-{}", operation.json);
+    let content_type = format!("application/x-amz-json-{}", operation.json_version);
+    let unsigned_headers =
+        [("content-type", content_type.as_str()), ("x-amz-target", operation.target)];
+    let request =
+        SignableRequest::new("POST", url, unsigned_headers.into_iter(), SignableBody::Bytes(body))
+            .map_err(|error| error.to_string())?;
     let identity = credentials.into();
-    let params = SigningParams::builder()
+    let signing_params = SigningParams::builder()
         .identity(&identity)
         .region(region)
         .name(operation.service)
@@ -181,22 +181,22 @@ fn signed_headers(
         .settings(SigningSettings::default())
         .build()
         .map_err(|error| error.to_string())?;
-    let own = [("content-type", content_type.as_str()), ("x-amz-target", operation.target)];
-    let request = SignableRequest::new("POST", url, own.into_iter(), SignableBody::Bytes(body))
-        .map_err(|error| error.to_string())?;
-    let signed = sign(request, &params.into()).map_err(|error| error.to_string())?;
-    let (instructions, _) = signed.into_parts();
+    let signed = sign(request, &signing_params.into()).map_err(|error| error.to_string())?;
+    let (instructions, _signature) = signed.into_parts();
     let mut headers = HeaderMap::new();
-    let value = |text: &str| HeaderValue::from_str(text).map_err(|error| error.to_string());
-    headers.insert(CONTENT_TYPE, value(&content_type)?);
-    headers.insert(HeaderName::from_static("x-amz-target"), value(operation.target)?);
-    for (name, text) in instructions.headers() {
+    headers.insert(CONTENT_TYPE, header_value(&content_type)?);
+    headers.insert(HeaderName::from_static("x-amz-target"), header_value(operation.target)?);
+    for (name, value) in instructions.headers() {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| error.to_string())?;
-        let mut value = value(text)?;
+        let mut value = header_value(value)?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
     Ok(headers)
+}
+
+fn header_value(value: &str) -> Result<HeaderValue, String> {
+    HeaderValue::from_str(value).map_err(|error| error.to_string())
 }
 
 /// Returns the code and message of an error response. Both field names depend on the service.
@@ -204,16 +204,37 @@ fn parse_error(body: &[u8], status: u16) -> (String, String) {
     let default_code = format!("HTTP {status}");
     let Ok(error) = serde_json::from_slice::<Value>(body) else {
         let text = String::from_utf8_lossy(body);
-        return (default_code, text.chars().take(SHOWN_CHARS).collect());
+        return (default_code, text.chars().take(SHOWN_CHARS_MAX).collect());
     };
-    let field = |names: &[&str]| {
+    let first_field = |names: &[&str]| {
         names.iter().find_map(|name| error.get(name)?.as_str()).unwrap_or_default().to_owned()
     };
+    let message = first_field(&["message", "Message"]);
     // The code may have the form `com.amazon.coral.service#AccessDeniedException:http://…`.
-    let code = field(&["__type", "code", "Code"]);
-    let code = code.rsplit('#').next().and_then(|code| code.split(':').next()).unwrap_or_default();
-    let code = if code.is_empty() { default_code } else { code.to_owned() };
-    (code, field(&["message", "Message"]))
+    let qualified_code = first_field(&["__type", "code", "Code"]);
+    let code_and_url = qualified_code.rsplit('#').next().unwrap_or_default();
+    match code_and_url.split(':').next() {
+        None | Some("") => (default_code, message),
+        Some(code) => (code.to_owned(), message),
+    }
+}
+
+/// Classifies an error response.
+fn rejection(operation: &'static str, status: StatusCode, body: &[u8]) -> AttemptFailure {
+    let (code, message) = parse_error(body, status.as_u16());
+    let is_retryable = status.is_server_error()
+        || status == StatusCode::TOO_MANY_REQUESTS
+        || RETRYABLE_CODES.contains(&code.as_str());
+    let error = AwsError::from_code(operation, &code, message);
+    if is_retryable { AttemptFailure::Retryable(error) } else { AttemptFailure::Final(error) }
+}
+
+fn invalid_json(operation: Operation, error: &serde_json::Error) -> AwsError {
+    AwsError::Refused {
+        operation: operation.name,
+        code: "invalid JSON".to_owned(),
+        message: error.to_string(),
+    }
 }
 
 fn unreachable(operation: &'static str, error: &reqwest::Error) -> AwsError {

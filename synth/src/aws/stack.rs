@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use aws_sdk_cloudformation::error::ProvideErrorMetadata as _;
 use aws_sdk_cloudformation::types::{
-    DeletionMode, StackEvent, StackResourceSummary, TemplateStage,
+    DeletionMode, Stack, StackEvent, StackResourceSummary, TemplateStage,
 };
 use serde::Serialize;
 
@@ -70,107 +70,100 @@ impl Aws {
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
-    pub(crate) async fn stack(&self, name: &str) -> Result<Option<StackState>, AwsError> {
-        let described = self.cloudformation.describe_stacks().stack_name(name).send().await;
-        let described = match described {
-            Ok(described) => described,
+    pub(crate) async fn find_stack(
+        &self,
+        name_or_arn: &str,
+    ) -> Result<Option<StackState>, AwsError> {
+        let request = self.cloudformation.describe_stacks().stack_name(name_or_arn);
+        let output = match request.send().await {
+            Ok(output) => output,
             Err(error) if means_not_found(error.code(), error.message()) => return Ok(None),
             Err(error) => return Err(AwsError::from_sdk("find the stack", &error)),
         };
-        let Some(stack) = described.stacks().first() else { return Ok(None) };
-        let status = stack.stack_status().ok_or(AwsError::Reply { missing: "a stack's status" })?;
-        let outputs = stack.outputs().iter();
-        let outputs = outputs.filter_map(|output| {
-            Some((output.output_key()?.to_owned(), output.output_value()?.to_owned()))
-        });
-        let parameters = stack.parameters().iter().filter_map(|parameter| {
-            Some((parameter.parameter_key()?.to_owned(), parameter.parameter_value()?.to_owned()))
-        });
-        let tags = stack.tags().iter();
-        let tags = tags.filter_map(|tag| Some((tag.key()?.to_owned(), tag.value()?.to_owned())));
-        Ok(Some(StackState {
-            id: stack.stack_id().unwrap_or(name).to_owned(),
-            status: status.as_str().to_owned(),
-            reason: stack.stack_status_reason().map(str::to_owned),
-            changed_ms: stack
-                .last_updated_time()
-                .or(stack.creation_time())
-                .and_then(|time| u64::try_from(time.to_millis().ok()?).ok()),
-            outputs: outputs.collect(),
-            parameters: parameters.collect(),
-            tags: tags.collect(),
-        }))
+        let Some(stack) = output.stacks().first() else { return Ok(None) };
+        StackState::from_sdk(stack, name_or_arn).map(Some)
     }
 
     /// Returns the last deployed template, byte for byte.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
-    pub(crate) async fn template(&self, stack_id: &str) -> Result<String, AwsError> {
+    pub(crate) async fn deployed_template(&self, stack_id: &str) -> Result<String, AwsError> {
         let request = self.cloudformation.get_template().stack_name(stack_id);
-        let template = request.template_stage(TemplateStage::Original).send().await;
-        let template =
-            template.map_err(|error| AwsError::from_sdk("read the stack's template", &error))?;
-        template.template_body.ok_or(AwsError::Reply { missing: "a template" })
+        let result = request.template_stage(TemplateStage::Original).send().await;
+        let output =
+            result.map_err(|error| AwsError::from_sdk("read the stack's template", &error))?;
+        output.template_body.ok_or(AwsError::IncompleteReply { missing: "a template" })
     }
 
     /// Returns the resources of a stack.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
-    pub(crate) async fn resources(&self, stack_id: &str) -> Result<Vec<Resource>, AwsError> {
-        let mut pages =
-            self.cloudformation.list_stack_resources().stack_name(stack_id).into_paginator().send();
+    pub(crate) async fn stack_resources(&self, stack_id: &str) -> Result<Vec<Resource>, AwsError> {
+        let request = self.cloudformation.list_stack_resources().stack_name(stack_id);
+        let mut pages = request.into_paginator().send();
         let mut resources = Vec::new();
-        while let Some(page) = pages.next().await {
+        while let Some(result) = pages.next().await {
             let page =
-                page.map_err(|error| AwsError::from_sdk("list the stack's resources", &error))?;
+                result.map_err(|error| AwsError::from_sdk("list the stack's resources", &error))?;
             resources.extend(page.stack_resource_summaries().iter().filter_map(Resource::from_sdk));
         }
         Ok(resources)
+    }
+
+    /// Returns all stack events, oldest first.
+    ///
+    /// # Errors
+    /// Returns [`AwsError`] if a request to AWS fails.
+    pub(crate) async fn all_events(
+        &self,
+        stack_id: &str,
+    ) -> Result<Vec<DeploymentEvent>, AwsError> {
+        self.events_since_known(stack_id, |_| false).await
     }
 
     /// Returns the stack events after the newest one that `is_known`, oldest first.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
-    pub(crate) async fn events(
+    pub(crate) async fn events_since_known(
         &self,
         stack_id: &str,
         is_known: impl Fn(&str) -> bool,
     ) -> Result<Vec<DeploymentEvent>, AwsError> {
-        let mut events = Vec::new();
-        let mut next = None;
-        'pages: loop {
-            let page = self.cloudformation.describe_stack_events().stack_name(stack_id);
-            let page = page.set_next_token(next).send().await;
+        let request = self.cloudformation.describe_stack_events().stack_name(stack_id);
+        let mut pages = request.into_paginator().send();
+        let mut events_newest_first = Vec::new();
+        'pages: while let Some(result) = pages.next().await {
             let page =
-                page.map_err(|error| AwsError::from_sdk("read the stack's events", &error))?;
-            // CloudFormation lists the newest events first.
+                result.map_err(|error| AwsError::from_sdk("read the stack's events", &error))?;
             for event in page.stack_events().iter().filter_map(DeploymentEvent::from_sdk) {
                 if is_known(&event.id) {
                     break 'pages;
                 }
-                events.push(event);
-            }
-            next = page.next_token;
-            if next.is_none() {
-                break;
+                events_newest_first.push(event);
             }
         }
-        events.reverse();
-        Ok(events)
+        events_newest_first.reverse();
+        Ok(events_newest_first)
     }
 
     /// Starts the deletion of a stack. Resources with the deletion policy `Retain` are retained.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
-    pub(crate) async fn delete_stack(&self, stack_id: &str, token: &str) -> Result<(), AwsError> {
+    pub(crate) async fn delete_stack(
+        &self,
+        stack_id: &str,
+        request_token: &str,
+    ) -> Result<(), AwsError> {
         let request = self.cloudformation.delete_stack().stack_name(stack_id);
-        let request = request.client_request_token(token).deletion_mode(DeletionMode::Standard);
-        let deleted = request.send().await;
-        deleted.map(drop).map_err(|error| AwsError::from_sdk("delete the stack", &error))
+        let request =
+            request.client_request_token(request_token).deletion_mode(DeletionMode::Standard);
+        let result = request.send().await;
+        result.map_err(|error| AwsError::from_sdk("delete the stack", &error))?;
+        Ok(())
     }
 }
 
@@ -179,6 +172,43 @@ impl Aws {
 fn means_not_found(code: Option<&str>, message: Option<&str>) -> bool {
     code == Some("ValidationError")
         && message.is_some_and(|message| message.contains("does not exist"))
+}
+
+impl StackState {
+    fn from_sdk(stack: &Stack, name_or_arn: &str) -> Result<Self, AwsError> {
+        let status = stack
+            .stack_status()
+            .ok_or(AwsError::IncompleteReply { missing: "a stack's status" })?;
+        let changed_at = stack.last_updated_time().or(stack.creation_time());
+        let mut outputs = BTreeMap::new();
+        for output in stack.outputs() {
+            if let (Some(name), Some(value)) = (output.output_key(), output.output_value()) {
+                outputs.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        let mut parameters = BTreeMap::new();
+        for parameter in stack.parameters() {
+            let name_and_value = (parameter.parameter_key(), parameter.parameter_value());
+            if let (Some(name), Some(value)) = name_and_value {
+                parameters.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        let mut tags = BTreeMap::new();
+        for tag in stack.tags() {
+            if let (Some(key), Some(value)) = (tag.key(), tag.value()) {
+                tags.insert(key.to_owned(), value.to_owned());
+            }
+        }
+        Ok(Self {
+            id: stack.stack_id().unwrap_or(name_or_arn).to_owned(),
+            status: status.as_str().to_owned(),
+            reason: stack.stack_status_reason().map(str::to_owned),
+            changed_ms: changed_at.and_then(|time| u64::try_from(time.to_millis().ok()?).ok()),
+            outputs,
+            parameters,
+            tags,
+        })
+    }
 }
 
 impl Resource {

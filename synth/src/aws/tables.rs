@@ -2,13 +2,15 @@
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_dynamodb::primitives::DateTime;
-use aws_sdk_dynamodb::types::{BillingMode, SseSpecification, SseType, TableStatus};
+use aws_sdk_dynamodb::types::{
+    BillingMode, PointInTimeRecoveryDescription, SseSpecification, SseType, TableStatus,
+};
 
 use super::connect::Aws;
 use super::error::AwsError;
 
 /// Error code for a table that does not exist.
-const NO_TABLE: &str = "ResourceNotFoundException";
+const TABLE_NOT_FOUND: &str = "ResourceNotFoundException";
 /// Error code for a table that already exists or is being created.
 const TABLE_EXISTS: &str = "TableAlreadyExistsException";
 
@@ -43,19 +45,17 @@ impl Aws {
     /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn restorable_range(
         &self,
-        table: &str,
+        table_name: &str,
     ) -> Result<Option<RestorableRange>, AwsError> {
-        let described = self.dynamodb.describe_continuous_backups().table_name(table).send().await;
-        let described = described
+        let request = self.dynamodb.describe_continuous_backups().table_name(table_name);
+        let output = request
+            .send()
+            .await
             .map_err(|error| AwsError::from_sdk("read the restorable range of a table", &error))?;
-        let recovery = described.continuous_backups_description();
-        let recovery = recovery.and_then(|it| it.point_in_time_recovery_description());
-        Ok(recovery.and_then(|recovery| {
-            Some(RestorableRange {
-                from_s: seconds(recovery.earliest_restorable_date_time()?)?,
-                to_s: seconds(recovery.latest_restorable_date_time()?)?,
-            })
-        }))
+        let recovery = output
+            .continuous_backups_description()
+            .and_then(|backups| backups.point_in_time_recovery_description());
+        Ok(recovery.and_then(RestorableRange::from_sdk))
     }
 
     /// Returns the description of a table, or `None` if the table does not exist.
@@ -64,47 +64,53 @@ impl Aws {
     /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn describe_table(
         &self,
-        table: &str,
+        table_name: &str,
     ) -> Result<Option<TableDescription>, AwsError> {
-        let described = match self.dynamodb.describe_table().table_name(table).send().await {
-            Ok(described) => described,
-            Err(error) if error.code() == Some(NO_TABLE) => return Ok(None),
+        let output = match self.dynamodb.describe_table().table_name(table_name).send().await {
+            Ok(output) => output,
+            Err(error) if error.code() == Some(TABLE_NOT_FOUND) => return Ok(None),
             Err(error) => return Err(AwsError::from_sdk("find a table", &error)),
         };
-        let found = described.table.ok_or(AwsError::Reply { missing: "a table" })?;
-        let summary = found.restore_summary();
+        let table = output.table.ok_or(AwsError::IncompleteReply { missing: "a table" })?;
+        let restore = table.restore_summary();
         Ok(Some(TableDescription {
-            source_arn: summary.and_then(|it| it.source_table_arn()).map(str::to_owned),
-            restored_to_s: summary.and_then(|it| seconds(it.restore_date_time())),
-            created_s: found.creation_date_time().and_then(seconds),
-            is_active: found.table_status() == Some(&TableStatus::Active),
+            source_arn: restore.and_then(|restore| restore.source_table_arn()).map(str::to_owned),
+            restored_to_s: restore.and_then(|restore| unix_seconds(restore.restore_date_time())),
+            created_s: table.creation_date_time().and_then(unix_seconds),
+            is_active: table.table_status() == Some(&TableStatus::Active),
         }))
     }
 
-    /// Starts restoring a table to the time `at_s`, in seconds since the Unix epoch, as a new table
-    /// named `target`.
+    /// Starts restoring a table to a time, in seconds since the Unix epoch, as a new table. Without
+    /// a KMS key, the new table is encrypted like the source.
     ///
-    /// No-op if `target` exists. The caller checks the origin of `target` with
+    /// No-op if the target table exists. The caller checks its origin with
     /// [`Self::describe_table`].
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn restore_table(
         &self,
-        source: &str,
-        target: &str,
-        at_s: u64,
-        key: Option<&str>,
+        source_table_name: &str,
+        target_table_name: &str,
+        restore_to_s: u64,
+        kms_key: Option<&str>,
     ) -> Result<(), AwsError> {
-        let at = i64::try_from(at_s).map_err(|_| AwsError::Reply { missing: "a valid time" })?;
-        let request = self.dynamodb.restore_table_to_point_in_time().source_table_name(source);
-        let request = request.target_table_name(target).restore_date_time(DateTime::from_secs(at));
-        let request = request.billing_mode_override(BillingMode::PayPerRequest);
-        let encryption = key.map(|key| {
+        let restore_to_s = i64::try_from(restore_to_s)
+            .map_err(|_| AwsError::IncompleteReply { missing: "a valid time" })?;
+        let encryption = kms_key.map(|kms_key| {
             let encryption = SseSpecification::builder().enabled(true).sse_type(SseType::Kms);
-            encryption.kms_master_key_id(key).build()
+            encryption.kms_master_key_id(kms_key).build()
         });
-        match request.set_sse_specification_override(encryption).send().await {
+        let request = self
+            .dynamodb
+            .restore_table_to_point_in_time()
+            .source_table_name(source_table_name)
+            .target_table_name(target_table_name)
+            .restore_date_time(DateTime::from_secs(restore_to_s))
+            .billing_mode_override(BillingMode::PayPerRequest)
+            .set_sse_specification_override(encryption);
+        match request.send().await {
             Ok(_) => Ok(()),
             Err(error) if error.code() == Some(TABLE_EXISTS) => Ok(()),
             Err(error) => Err(AwsError::from_sdk("restore a table", &error)),
@@ -118,6 +124,26 @@ impl Aws {
     }
 }
 
-fn seconds(time: &DateTime) -> Option<u64> {
+impl TableDescription {
+    /// Returns `false` if this table is known to be something else than the source restored to this
+    /// time. DynamoDB reports source and time only once the restore has progressed.
+    pub(crate) fn may_be_restored_from(&self, source_arn: &str, restore_to_s: u64) -> bool {
+        let has_other_source = self.source_arn.as_ref().is_some_and(|arn| arn != source_arn);
+        let has_other_time =
+            self.restored_to_s.is_some_and(|restored_to_s| restored_to_s != restore_to_s);
+        !has_other_source && !has_other_time
+    }
+}
+
+impl RestorableRange {
+    fn from_sdk(recovery: &PointInTimeRecoveryDescription) -> Option<Self> {
+        Some(Self {
+            from_s: unix_seconds(recovery.earliest_restorable_date_time()?)?,
+            to_s: unix_seconds(recovery.latest_restorable_date_time()?)?,
+        })
+    }
+}
+
+fn unix_seconds(time: &DateTime) -> Option<u64> {
     u64::try_from(time.secs()).ok()
 }

@@ -13,7 +13,7 @@ pub(crate) struct Host {
 
 impl Host {
     /// Returns the machine that runs this process.
-    pub(crate) fn this() -> Self {
+    pub(crate) fn current() -> Self {
         Self { system: std::env::consts::OS, processor: std::env::consts::ARCH }
     }
 

@@ -46,6 +46,6 @@ pub(crate) fn pack_with_progress(
     binary: CheckedBinary,
     output: &Output,
 ) -> Result<Bundle, BundleError> {
-    let step = output.step("Pack the bundle");
+    let step = output.start_step("Pack the bundle");
     step.finish(binary.pack(), |bundle| format!("{} bytes", bundle.zip.len()))
 }

@@ -35,7 +35,7 @@ pub(super) enum ProgressMode {
     Quiet,
 }
 
-/// A step in progress. Created by [`Output::step`].
+/// A step in progress. Created by [`Output::start_step`].
 pub(crate) struct ProgressStep {
     spinner: Option<ProgressBar>,
     title: String,
@@ -95,7 +95,7 @@ impl Output {
     }
 
     /// Starts a step. `title` is an imperative phrase such as "Upload the bundle".
-    pub(crate) fn step(&self, title: &str) -> ProgressStep {
+    pub(crate) fn start_step(&self, title: &str) -> ProgressStep {
         let spinner = (self.progress == ProgressMode::Live).then(|| {
             let spinner = ProgressBar::new_spinner().with_message(title.to_owned());
             let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}");
@@ -103,18 +103,22 @@ impl Output {
             spinner.enable_steady_tick(SPINNER_TICK);
             spinner
         });
-        let (title, started) = (title.to_owned(), Instant::now());
-        ProgressStep { spinner, title, started, progress: self.progress }
+        ProgressStep {
+            spinner,
+            title: title.to_owned(),
+            started: Instant::now(),
+            progress: self.progress,
+        }
     }
 
     /// Prints an error and its help text to stderr.
-    pub(crate) fn error(&self, error: &dyn Diagnostic) {
+    pub(crate) fn print_error(&self, error: &dyn Diagnostic) {
         cellar::cli::report::report(error, self.json);
     }
 
     /// Prints a note to stderr in the format of the progress mode. Prints nothing in quiet mode.
-    pub(crate) fn note(&self, text: &str) {
-        print_note(self.progress, text);
+    pub(crate) fn print_note(&self, text: &str) {
+        print_note_in_mode(self.progress, text);
     }
 }
 
@@ -132,7 +136,7 @@ impl ProgressStep {
     pub(crate) fn print(&self, line: &str) {
         match &self.spinner {
             Some(spinner) => spinner.suspend(|| print_line(line)),
-            None => print_note(self.progress, line),
+            None => print_note_in_mode(self.progress, line),
         }
     }
 
@@ -159,30 +163,35 @@ impl ProgressStep {
         result
     }
 
-    fn end(self, ok: bool, result: &str) {
+    fn end(self, is_success: bool, result: &str) {
         if let Some(spinner) = &self.spinner {
             spinner.finish_and_clear();
         }
-        let took = self.started.elapsed();
+        let elapsed = self.started.elapsed();
         match self.progress {
             ProgressMode::Quiet => {}
             ProgressMode::Json => {
-                let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+                let took_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
                 print_object(&json!({
-                    "kind": "step", "step": self.title, "ok": ok, "result": result, "took_ms": took_ms,
+                    "kind": "step", "step": self.title, "ok": is_success, "result": result,
+                    "took_ms": took_ms,
                 }));
             }
             ProgressMode::Live | ProgressMode::Plain => {
-                let mark = if ok { style("✓").green() } else { style("✗").red() }.for_stderr();
-                let result = if result.is_empty() { String::new() } else { format!(": {result}") };
-                let took = style(format!("({:.1} s)", took.as_secs_f64())).dim().for_stderr();
-                print_line(&format!("{mark} {}{result} {took}", self.title));
+                let mark = if is_success { style("✓").green() } else { style("✗").red() };
+                let separator = if result.is_empty() { "" } else { ": " };
+                let seconds = style(format!("({:.1} s)", elapsed.as_secs_f64())).dim().for_stderr();
+                print_line(&format!(
+                    "{} {}{separator}{result} {seconds}",
+                    mark.for_stderr(),
+                    self.title
+                ));
             }
         }
     }
 }
 
-fn print_note(progress: ProgressMode, text: &str) {
+fn print_note_in_mode(progress: ProgressMode, text: &str) {
     match progress {
         ProgressMode::Live | ProgressMode::Plain => print_line(text),
         ProgressMode::Json => print_object(&json!({ "kind": "note", "text": text })),

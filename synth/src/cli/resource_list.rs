@@ -14,7 +14,7 @@ use super::output::{Output, ProgressMode, SPINNER_TICK, print_line, print_object
 use crate::deployment::{EventLine, EventMark};
 
 /// Idle time after which a heartbeat line is printed.
-const HEARTBEAT: Duration = Duration::from_secs(30);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Printer for resource events.
 pub(crate) struct ResourceList {
@@ -23,7 +23,7 @@ pub(crate) struct ResourceList {
     last_printed: Instant,
     spinners: MultiProgress,
     /// Spinners of in-progress resources by logical id. Used only in live mode.
-    in_progress: HashMap<String, ProgressBar>,
+    spinners_in_progress: HashMap<String, ProgressBar>,
 }
 
 impl ResourceList {
@@ -35,24 +35,24 @@ impl ResourceList {
             started: now,
             last_printed: now,
             spinners: MultiProgress::new(),
-            in_progress: HashMap::new(),
+            spinners_in_progress: HashMap::new(),
         }
     }
 
     /// Prints an event.
-    pub(crate) fn print(&mut self, line: &EventLine) {
+    pub(crate) fn print_event(&mut self, event: &EventLine) {
         self.last_printed = Instant::now();
         match self.progress {
-            ProgressMode::Live => self.show_live(line),
-            ProgressMode::Plain => print_line(&text(line)),
-            ProgressMode::Json | ProgressMode::Quiet => print_line(&json_of(line)),
+            ProgressMode::Live => self.show_live(event),
+            ProgressMode::Plain => print_line(&format_event(event)),
+            ProgressMode::Json | ProgressMode::Quiet => print_line(&event_to_json(event)),
         }
     }
 
     /// Prints elapsed time and number of finished resources if nothing was printed for
-    /// [`HEARTBEAT`].
-    pub(crate) fn print_heartbeat(&mut self, finished: usize) {
-        if self.last_printed.elapsed() < HEARTBEAT {
+    /// [`HEARTBEAT_INTERVAL`].
+    pub(crate) fn print_heartbeat(&mut self, finished_count: usize) {
+        if self.last_printed.elapsed() < HEARTBEAT_INTERVAL {
             return;
         }
         self.last_printed = Instant::now();
@@ -61,11 +61,11 @@ impl ResourceList {
             ProgressMode::Live => {}
             ProgressMode::Plain => {
                 let elapsed = humantime::format_duration(Duration::from_secs(elapsed_s));
-                print_line(&format!("  … {elapsed}, {finished} resources done"));
+                print_line(&format!("  … {elapsed}, {finished_count} resources done"));
             }
             ProgressMode::Json | ProgressMode::Quiet => {
                 print_object(&json!({
-                    "kind": "heartbeat", "elapsed_s": elapsed_s, "done": finished,
+                    "kind": "heartbeat", "elapsed_s": elapsed_s, "done": finished_count,
                 }));
             }
         }
@@ -73,68 +73,67 @@ impl ResourceList {
 
     /// Shows a spinner for a resource in progress, and replaces it with a line once the resource
     /// has finished.
-    fn show_live(&mut self, line: &EventLine) {
-        if let Some(spinner) = self.in_progress.remove(&line.logical_id) {
+    fn show_live(&mut self, event: &EventLine) {
+        if let Some(spinner) = self.spinners_in_progress.remove(&event.logical_id) {
             spinner.finish_and_clear();
         }
-        if line.mark == EventMark::Started {
-            let spinner = self.spinners.add(ProgressBar::new_spinner());
-            let style = ProgressStyle::with_template("  {spinner:.cyan} {msg} {elapsed:.dim}");
-            spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            spinner.set_message(resource_status(line));
-            spinner.enable_steady_tick(SPINNER_TICK);
-            self.in_progress.insert(line.logical_id.clone(), spinner);
-        } else {
-            self.spinners.suspend(|| print_line(&text(line)));
+        if event.mark != EventMark::Started {
+            self.spinners.suspend(|| print_line(&format_event(event)));
+            return;
         }
+        let spinner = self.spinners.add(ProgressBar::new_spinner());
+        let style = ProgressStyle::with_template("  {spinner:.cyan} {msg} {elapsed:.dim}");
+        spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        spinner.set_message(resource_status(event));
+        spinner.enable_steady_tick(SPINNER_TICK);
+        self.spinners_in_progress.insert(event.logical_id.clone(), spinner);
     }
 }
 
 impl Drop for ResourceList {
     fn drop(&mut self) {
-        self.in_progress.values().for_each(ProgressBar::finish_and_clear);
+        self.spinners_in_progress.values().for_each(ProgressBar::finish_and_clear);
     }
 }
 
-fn resource_status(line: &EventLine) -> String {
-    let status = line.status.to_lowercase().replace('_', " ");
-    format!("{} {status} ({})", line.logical_id, line.resource_type)
+fn resource_status(event: &EventLine) -> String {
+    let status = event.status.to_lowercase().replace('_', " ");
+    format!("{} {status} ({})", event.logical_id, event.resource_type)
 }
 
-fn text(line: &EventLine) -> String {
-    let mark = match line.mark {
+fn format_event(event: &EventLine) -> String {
+    let mark = match event.mark {
         EventMark::Started => style("·").dim(),
         EventMark::Done => style("✓").green(),
         EventMark::Failed => style("✗").red(),
     };
-    let mut text = format!("  {} {}", mark.for_stderr(), resource_status(line));
-    if let Some(took_ms) = line.took_ms {
-        text.push_str(&format!(" ({:.1} s)", Duration::from_millis(took_ms).as_secs_f64()));
+    let mut line = format!("  {} {}", mark.for_stderr(), resource_status(event));
+    if let Some(took_ms) = event.took_ms {
+        line.push_str(&format!(" ({:.1} s)", Duration::from_millis(took_ms).as_secs_f64()));
     }
-    if line.mark == EventMark::Failed
-        && let Some(reason) = &line.reason
+    if event.mark == EventMark::Failed
+        && let Some(reason) = &event.reason
     {
-        text.push_str(": ");
-        text.push_str(reason);
+        line.push_str(&format!(": {reason}"));
     }
-    text
+    line
 }
 
-fn json_of(line: &EventLine) -> String {
+fn event_to_json(event: &EventLine) -> String {
     #[derive(Serialize)]
     struct Tagged<'a> {
         kind: &'static str,
         #[serde(flatten)]
-        line: &'a EventLine,
+        event: &'a EventLine,
     }
-    to_json(&Tagged { kind: "resource", line })
+    to_json(&Tagged { kind: "resource", event })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn line(
+    fn event(
         mark: EventMark,
         status: &str,
         took_ms: Option<u64>,
@@ -153,13 +152,13 @@ mod tests {
     #[test]
     fn a_line_contains_duration_and_failure_reason() {
         let started =
-            text(&line(EventMark::Started, "CREATE_IN_PROGRESS", None, Some("Initiated")));
+            format_event(&event(EventMark::Started, "CREATE_IN_PROGRESS", None, Some("Initiated")));
         assert!(started.ends_with("Queue create in progress (AWS::SQS::Queue)"), "{started}");
-        let done = text(&line(EventMark::Done, "CREATE_COMPLETE", Some(1_500), None));
+        let done = format_event(&event(EventMark::Done, "CREATE_COMPLETE", Some(1_500), None));
         assert!(done.ends_with("Queue create complete (AWS::SQS::Queue) (1.5 s)"), "{done}");
-        let failed = text(&line(EventMark::Failed, "CREATE_FAILED", Some(0), Some("no")));
+        let failed = format_event(&event(EventMark::Failed, "CREATE_FAILED", Some(0), Some("no")));
         assert!(failed.ends_with("(0.0 s): no"), "{failed}");
-        let json = json_of(&line(EventMark::Failed, "CREATE_FAILED", Some(0), Some("no")));
+        let json = event_to_json(&event(EventMark::Failed, "CREATE_FAILED", Some(0), Some("no")));
         assert!(
             json.starts_with(r#"{"kind":"resource","mark":"failed","logical_id":"Queue""#),
             "{json}"
@@ -170,11 +169,11 @@ mod tests {
     fn an_ended_resource_is_not_in_progress() {
         let mut list = ResourceList::new(Output::new(true).with_progress(None));
         list.progress = ProgressMode::Live;
-        list.print(&line(EventMark::Started, "CREATE_IN_PROGRESS", None, None));
-        assert_eq!(list.in_progress.len(), 1);
-        list.print(&line(EventMark::Started, "UPDATE_IN_PROGRESS", None, None));
-        assert_eq!(list.in_progress.len(), 1);
-        list.print(&line(EventMark::Done, "CREATE_COMPLETE", None, None));
-        assert!(list.in_progress.is_empty());
+        list.print_event(&event(EventMark::Started, "CREATE_IN_PROGRESS", None, None));
+        assert_eq!(list.spinners_in_progress.len(), 1);
+        list.print_event(&event(EventMark::Started, "UPDATE_IN_PROGRESS", None, None));
+        assert_eq!(list.spinners_in_progress.len(), 1);
+        list.print_event(&event(EventMark::Done, "CREATE_COMPLETE", None, None));
+        assert!(list.spinners_in_progress.is_empty());
     }
 }

@@ -12,7 +12,7 @@ use super::follow::Follower;
 use super::summary::move_malformed_profile;
 use super::token::ensure_operator_key;
 use crate::aws::{
-    Artifact, ArtifactBucket, Aws, RollbackAlarms, StackState, UploadResult, WantedStack,
+    Artifact, ArtifactBucket, Aws, DesiredStack, RollbackAlarms, StackState, UploadResult,
 };
 use crate::bundle::{self, CheckedBinary, Host};
 use crate::cli::{AwsArguments, Output};
@@ -23,6 +23,7 @@ use crate::synthesis::synthesize;
 
 /// Tag key for the stage name.
 const STAGE_TAG: &str = "cellar:stage";
+const BYTES_PER_KB: usize = 1_024;
 
 /// An AWS deployment in preparation or in progress.
 pub(super) struct AwsDeployment<'a> {
@@ -34,11 +35,11 @@ pub(super) struct AwsDeployment<'a> {
     /// Printer for progress and results.
     pub(super) output: &'a Output,
     /// The new template.
-    pub(super) template: DeployedTemplate,
+    pub(super) template: NewTemplate,
 }
 
 /// A template to deploy.
-pub(super) struct DeployedTemplate {
+pub(super) struct NewTemplate {
     /// The template as JSON.
     pub(super) text: String,
     /// Parsed template, for comparisons.
@@ -47,19 +48,19 @@ pub(super) struct DeployedTemplate {
     pub(super) sources: BTreeMap<String, SourceLine>,
 }
 
-impl DeployedTemplate {
-    fn new(template: &Template) -> Self {
+impl NewTemplate {
+    fn from_template(template: &Template) -> Self {
         let sources = template
             .resources()
             .filter_map(|(id, resource)| Some((id.to_owned(), resource.source_line?)))
             .collect();
         Self { text: template.to_json(), document: template.into(), sources }
     }
+}
 
-    /// Returns the BLAKE3 hash of the template text, in hexadecimal.
-    pub(super) fn hash(text: &str) -> String {
-        blake3::hash(text.as_bytes()).to_hex().to_string()
-    }
+/// Returns the BLAKE3 hash of a template's text, in hexadecimal.
+pub(super) fn template_hash(template_text: &str) -> String {
+    blake3::hash(template_text.as_bytes()).to_hex().to_string()
 }
 
 impl<'a> AwsDeployment<'a> {
@@ -70,27 +71,27 @@ impl<'a> AwsDeployment<'a> {
     /// Returns [`SynthError::ForeignStack`] if the existing stack with the configured name does not
     /// belong to Cellar.
     pub(super) async fn prepare(
-        config: ConfigSelection<'_>,
+        config_selection: ConfigSelection<'_>,
         mut project: Project,
         arguments: &'a AwsArguments,
         output: &'a Output,
     ) -> Result<Self, SynthError> {
         move_malformed_profile(&project)?;
-        let step = output.step("Check the AWS credentials");
-        let connected = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await;
-        let aws = step.finish(connected.map_err(SynthError::from), Aws::place)?;
+        let step = output.start_step("Check the AWS credentials");
+        let connection = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await;
+        let aws = step.finish(connection, Aws::account_and_region)?;
         if project.config.tokens.keys.is_empty() {
-            let key = ensure_operator_key(&project)?;
-            output.note(&key.text(&project));
+            let operator_key = ensure_operator_key(&project)?;
+            output.print_note(&operator_key.describe(&project));
             // Reload the configuration, which now contains the new key.
-            project = Project::find(config)?;
+            project = Project::find(config_selection)?;
         }
-        let step = output.step("Synthesize the template");
-        let template = DeployedTemplate::new(&synthesize(&project.config)?);
-        step.succeed(&kilobytes(template.text.len()));
+        let step = output.start_step("Synthesize the template");
+        let template = NewTemplate::from_template(&synthesize(&project.config)?);
+        step.succeed(&format_kilobytes(template.text.len()));
         let deployment = Self { project, aws, arguments, output, template };
         // Check the stack owner before uploading anything.
-        deployment.own_stack(&deployment.project.config.stack).await?;
+        deployment.find_cellar_stack(&deployment.project.config.stack).await?;
         Ok(deployment)
     }
 
@@ -98,14 +99,18 @@ impl<'a> AwsDeployment<'a> {
     ///
     /// # Errors
     /// Returns [`SynthError::ForeignStack`] if the stack does not belong to Cellar.
-    pub(super) async fn own_stack(&self, stack: &str) -> Result<Option<StackState>, SynthError> {
-        let state = self.aws.stack(stack).await?;
-        match &state {
-            Some(found) if !is_cellar_stack(stack, found) => {
-                Err(SynthError::ForeignStack { stack: stack.to_owned(), place: self.aws.place() })
-            }
-            _ => Ok(state),
+    pub(super) async fn find_cellar_stack(
+        &self,
+        stack_name: &str,
+    ) -> Result<Option<StackState>, SynthError> {
+        let Some(stack) = self.aws.find_stack(stack_name).await? else { return Ok(None) };
+        if !is_cellar_stack(stack_name, &stack) {
+            return Err(SynthError::ForeignStack {
+                stack: stack_name.to_owned(),
+                account_and_region: self.aws.account_and_region(),
+            });
         }
+        Ok(Some(stack))
     }
 
     /// Returns a follower that reports stack events during an operation.
@@ -113,27 +118,27 @@ impl<'a> AwsDeployment<'a> {
         Follower {
             aws: &self.aws,
             output: self.output,
-            stack: &self.project.config.stack,
+            stack_name: &self.project.config.stack,
             command: "deploy",
             sources: &self.template.sources,
         }
     }
 
     /// Uploads bundle and template, and returns the desired stack state that refers to them.
-    pub(super) async fn upload(&self) -> Result<WantedStack, SynthError> {
-        let architecture = self.project.config.architecture_or(Host::this().architecture());
-        let prebuilt = self.arguments.bundle.as_deref();
-        let binary = bundle::check_or_build(prebuilt, architecture, self.output)?;
+    pub(super) async fn upload_artifacts(&self) -> Result<DesiredStack, SynthError> {
+        let architecture = self.project.config.architecture_or(Host::current().architecture());
+        let prebuilt_bundle = self.arguments.bundle.as_deref();
+        let binary = bundle::check_or_build(prebuilt_bundle, architecture, self.output)?;
         let bucket = match &self.arguments.artifact_bucket {
-            Some(name) => name.clone(),
+            Some(configured_bucket) => configured_bucket.clone(),
             None => self.aws.artifact_bucket_name(),
         };
-        self.ensure_bucket(&bucket).await?;
+        self.ensure_artifact_bucket(&bucket).await?;
         let bundle_key = self.upload_bundle(binary, &bucket).await?;
-        let template = self.template.text.clone();
-        let template_url = upload_template(&self.aws, self.output, &bucket, template).await?;
-        Ok(WantedStack {
-            stack: self.project.config.stack.clone(),
+        let template_text = self.template.text.clone();
+        let template_url = upload_template(&self.aws, self.output, &bucket, template_text).await?;
+        Ok(DesiredStack {
+            stack_name: self.project.config.stack.clone(),
             is_new: true,
             change_set_name: format!("cellar-{}", uuid::Uuid::new_v4()),
             template_url,
@@ -141,36 +146,36 @@ impl<'a> AwsDeployment<'a> {
                 (ARTIFACT_BUCKET.to_owned(), bucket),
                 (ARTIFACT_KEY.to_owned(), bundle_key),
             ],
-            tags: self.tags(),
+            tags: self.stack_tags(),
             express: self.arguments.express,
             rollback: RollbackAlarms::default(),
         })
     }
 
     /// Creates the artifact bucket, or restores drifted settings if the bucket exists.
-    async fn ensure_bucket(&self, bucket: &str) -> Result<(), SynthError> {
-        let step = self.output.step("Check the artifact bucket");
-        let found = Box::pin(self.aws.ensure_artifact_bucket(bucket)).await;
-        let found = step.finish(found.map_err(SynthError::from), |found| match found {
+    async fn ensure_artifact_bucket(&self, bucket: &str) -> Result<(), SynthError> {
+        let step = self.output.start_step("Check the artifact bucket");
+        let result = Box::pin(self.aws.ensure_artifact_bucket(bucket)).await;
+        let artifact_bucket = step.finish(result, |artifact_bucket| match artifact_bucket {
             ArtifactBucket::Created => format!("created {bucket}"),
             ArtifactBucket::Existing(repair) if repair.restored.is_empty() => bucket.to_owned(),
             ArtifactBucket::Existing(repair) => {
                 format!("{bucket}, restored {}", repair.restored.join(", "))
             }
         })?;
-        if let ArtifactBucket::Existing(repair) = found {
+        if let ArtifactBucket::Existing(repair) = artifact_bucket {
             for (setting, error) in repair.failed {
                 let note = format!(
                     "The bucket {bucket} has no {setting}, and restoring this setting failed: {error}"
                 );
-                self.output.note(&note);
+                self.output.print_note(&note);
             }
         }
         Ok(())
     }
 
     /// Returns the stack tags, which CloudFormation propagates to all resources.
-    fn tags(&self) -> Vec<(String, String)> {
+    fn stack_tags(&self) -> Vec<(String, String)> {
         let mut tags = vec![(STACK_TAG.to_owned(), self.project.config.stack.clone())];
         if let Some(stage) = &self.project.stage {
             tags.push((STAGE_TAG.to_owned(), stage.clone()));
@@ -186,15 +191,15 @@ impl<'a> AwsDeployment<'a> {
     ) -> Result<String, SynthError> {
         let key = format!("bundles/{}", binary.bundle_name());
         if self.aws.has_artifact(bucket, &key).await? {
-            self.output.note(&format!("The bundle {key} is already uploaded."));
+            self.output.print_note(&format!("The bundle {key} is already uploaded."));
             return Ok(key);
         }
         let zip = bundle::pack_with_progress(binary, self.output)?.zip;
-        let size = kilobytes(zip.len());
-        let step = self.output.step("Upload the bundle");
+        let size_text = format_kilobytes(zip.len());
+        let step = self.output.start_step("Upload the bundle");
         let artifact = Artifact { key: key.clone(), bytes: zip };
-        let uploaded = self.aws.put_artifact(bucket, artifact).await.map_err(SynthError::from);
-        step.finish(uploaded, |()| size)?;
+        let result = self.aws.put_artifact(bucket, artifact).await;
+        step.finish(result, |()| size_text)?;
         Ok(key)
     }
 }
@@ -204,20 +209,22 @@ pub(super) async fn upload_template(
     aws: &Aws,
     output: &Output,
     bucket: &str,
-    template: String,
+    template_text: String,
 ) -> Result<String, SynthError> {
-    let key = format!("templates/{}.json", DeployedTemplate::hash(&template));
+    let key = format!("templates/{}.json", template_hash(&template_text));
     let url = aws.artifact_url(bucket, &key);
-    let size = kilobytes(template.len());
-    let step = output.step("Upload the template");
-    let uploaded = aws.upload(bucket, Artifact { key, bytes: template.into_bytes() }).await;
-    step.finish(uploaded.map_err(SynthError::from), |uploaded| match uploaded {
-        UploadResult::Uploaded => size,
+    let size_text = format_kilobytes(template_text.len());
+    let step = output.start_step("Upload the template");
+    let artifact = Artifact { key, bytes: template_text.into_bytes() };
+    let result = aws.upload_unless_present(bucket, artifact).await;
+    step.finish(result, |upload| match upload {
+        UploadResult::Uploaded => size_text,
         UploadResult::AlreadyUploaded => "already uploaded".to_owned(),
     })?;
     Ok(url)
 }
 
-fn kilobytes(bytes: usize) -> String {
-    format!("{} KB", bytes.div_ceil(1_024))
+/// Formats a size in KB, rounded up.
+pub(super) fn format_kilobytes(byte_length: usize) -> String {
+    format!("{} KB", byte_length.div_ceil(BYTES_PER_KB))
 }

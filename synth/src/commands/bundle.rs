@@ -13,7 +13,7 @@ use crate::project::{ConfigSelection, Project};
 
 /// The written bundle.
 #[derive(Serialize)]
-struct Report<'a> {
+struct BundleReport<'a> {
     written: &'a Path,
     name: &'a str,
     architecture: Architecture,
@@ -27,62 +27,63 @@ struct Report<'a> {
 }
 
 /// Builds a bundle, checks it, and writes it to a file.
-pub(crate) fn run(
-    config: ConfigSelection<'_>,
+pub(crate) fn write_bundle(
+    config_selection: ConfigSelection<'_>,
     arguments: &BundleArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let host = Host::this().architecture();
+    let host_architecture = Host::current().architecture();
     let architecture = match arguments.architecture {
         Some(ArchitectureArgument::X86_64) => Architecture::X86_64,
         Some(ArchitectureArgument::Arm64) => Architecture::Arm64,
-        Some(ArchitectureArgument::Host) => host,
-        None => Project::find(config)?.config.architecture_or(host),
+        Some(ArchitectureArgument::Host) => host_architecture,
+        None => Project::find(config_selection)?.config.architecture_or(host_architecture),
     };
     let binary = bundle::check_or_build(arguments.binary.as_deref(), architecture, output)?;
     let bundle = bundle::pack_with_progress(binary, output)?;
-    let path = output_path(arguments.output.as_deref(), &bundle.name);
+    let path = bundle_path(arguments.output.as_deref(), &bundle.name);
     write_output(&path, true, &bundle.zip)?;
-    let report = report(&bundle, &path);
-    output.print_result(&report, &text(&report));
+    let report = BundleReport::new(&bundle, &path);
+    output.print_result(&report, &report.to_text());
     Ok(())
 }
 
-/// Returns the output path. `option` is either a file, or a directory to which the bundle name is
-/// appended.
-fn output_path(option: Option<&Path>, name: &str) -> PathBuf {
-    match option {
-        Some(path) if path.is_dir() => path.join(name),
-        Some(path) => path.to_owned(),
-        None => PathBuf::from(name),
+/// Returns the path of the bundle. `output_option` is either a file, or a directory to which the
+/// bundle name is appended.
+fn bundle_path(output_option: Option<&Path>, bundle_name: &str) -> PathBuf {
+    match output_option {
+        Some(folder) if folder.is_dir() => folder.join(bundle_name),
+        Some(file) => file.to_owned(),
+        None => PathBuf::from(bundle_name),
     }
 }
 
-fn report<'a>(bundle: &'a Bundle, path: &'a Path) -> Report<'a> {
-    Report {
-        written: path,
-        name: &bundle.name,
-        architecture: bundle.architecture,
-        bytes: bundle.zip.len(),
-        binary_bytes: bundle.binary_bytes,
-        blake3: &bundle.hash,
-        glibc: bundle.glibc.map(|version| version.to_string()),
+impl<'a> BundleReport<'a> {
+    fn new(bundle: &'a Bundle, path: &'a Path) -> Self {
+        Self {
+            written: path,
+            name: &bundle.name,
+            architecture: bundle.architecture,
+            bytes: bundle.zip.len(),
+            binary_bytes: bundle.binary_bytes,
+            blake3: &bundle.hash,
+            glibc: bundle.glibc.map(|version| version.to_string()),
+        }
     }
-}
 
-fn text(report: &Report<'_>) -> String {
-    let glibc = match &report.glibc {
-        Some(version) => format!("GLIBC {version} (Amazon Linux 2023 has {GLIBC})"),
-        None => "no GLIBC: it is linked statically".to_owned(),
-    };
-    format!(
-        "{}\n  for      {}\n  size     {} bytes, {} unpacked\n  needs    {glibc}\n  blake3   {} (binary)\n  \
-         written  {}",
-        report.name,
-        report.architecture,
-        report.bytes,
-        report.binary_bytes,
-        report.blake3,
-        report.written.display()
-    )
+    fn to_text(&self) -> String {
+        let glibc_requirement = match &self.glibc {
+            Some(version) => format!("GLIBC {version} (Amazon Linux 2023 has {GLIBC})"),
+            None => "no GLIBC: it is linked statically".to_owned(),
+        };
+        let lines = [
+            self.name.to_owned(),
+            format!("  for      {}", self.architecture),
+            format!("  size     {} bytes, {} unpacked", self.bytes, self.binary_bytes),
+            format!("  needs    {glibc_requirement}"),
+            format!("  blake3   {} (binary)", self.blake3),
+            format!("  written  {}", self.written.display()),
+        ];
+        lines.join("\n")
+    }
 }

@@ -13,15 +13,15 @@ use crate::error::SynthError;
 use crate::output_file::write_output;
 use crate::project::{CONFIG_FILE, ConfigSelection, Project};
 
-/// Workflow file names and Handlebars templates.
+/// Name and Handlebars template of each workflow.
 const WORKFLOWS: [(&str, &str); 2] = [
     ("cellar-diff", include_str!("../../../templates/ci/cellar-diff.yml.hbs")),
     ("cellar-deploy", include_str!("../../../templates/ci/cellar-deploy.yml.hbs")),
 ];
 /// Workflow directory, relative to the repository root.
-const FOLDER: &str = ".github/workflows";
+const WORKFLOW_FOLDER: &str = ".github/workflows";
 /// GitHub environment of the deploy job, which can be configured to require approval.
-const ENVIRONMENT: &str = "production";
+const DEPLOY_ENVIRONMENT: &str = "production";
 
 /// Workflow template variables. Strings that may need quoting are stored as quoted YAML scalars.
 #[derive(Serialize)]
@@ -38,88 +38,111 @@ struct WorkflowView {
     rust_version: &'static str,
 }
 
+/// A rendered workflow file.
+struct WorkflowFile {
+    path: PathBuf,
+    yaml: String,
+}
+
 /// Runs a `ci` subcommand.
-pub(crate) fn run(
-    config: ConfigSelection<'_>,
+pub(crate) fn run_ci_command(
+    config_selection: ConfigSelection<'_>,
     command: &CiCommand,
     output: &Output,
 ) -> Result<(), SynthError> {
     match command {
-        CiCommand::Init(arguments) => init(&Project::find(config)?, arguments, output),
+        CiCommand::Init(arguments) => {
+            write_workflows(&Project::find(config_selection)?, arguments, output)
+        }
     }
 }
 
-fn init(project: &Project, arguments: &CiInitArguments, output: &Output) -> Result<(), SynthError> {
-    let root = repository_root(&project.folder);
-    let files = render_workflows(project, &root, &arguments.branch)?;
+fn write_workflows(
+    project: &Project,
+    arguments: &CiInitArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let workflows = render_workflows(project, &arguments.branch)?;
     if arguments.print {
-        print_files(&files, output);
+        print_workflows(&workflows, output);
         return Ok(());
     }
-    // Check all files before writing the first one, so that either all or none are written.
-    if let Some((path, _)) = files.iter().find(|(path, _)| path.exists() && !arguments.force) {
-        return Err(SynthError::Exists { path: path.clone() });
+    if !arguments.force {
+        check_none_exists(&workflows)?;
     }
-    for (path, text) in &files {
-        write_workflow(path, text)?;
+    for workflow in &workflows {
+        write_workflow(workflow)?;
     }
-    let written: Vec<&PathBuf> = files.iter().map(|(path, _)| path).collect();
-    let listed: Vec<String> = written.iter().map(|path| format!("  {}", path.display())).collect();
+    let written_paths: Vec<&PathBuf> = workflows.iter().map(|workflow| &workflow.path).collect();
+    let path_lines: Vec<String> =
+        written_paths.iter().map(|path| format!("  {}", path.display())).collect();
     let text = format!(
         "Wrote\n{}\n\nThe first workflow posts the diff of a pull request. The second deploys each push to \
          {}; it\nneeds the variables CELLAR_DEPLOY_ROLE_ARN and CELLAR_REGION, and the environment \
-         {ENVIRONMENT}: see\nthe comment at its top.",
-        listed.join("\n"),
+         {DEPLOY_ENVIRONMENT}: see\nthe comment at its top.",
+        path_lines.join("\n"),
         arguments.branch,
     );
-    output.print_result(&json!({ "written": written }), &text);
+    output.print_result(&json!({ "written": written_paths }), &text);
     Ok(())
 }
 
-fn print_files(files: &[(PathBuf, String)], output: &Output) {
-    let mut values = Vec::new();
-    let mut texts = Vec::new();
-    for (path, text) in files {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        texts.push(format!("# {FOLDER}/{name}\n{text}"));
-        values.push(json!({ "name": name, "yaml": text }));
+/// Checks all files before the first one is written, so that either all or none are written.
+fn check_none_exists(workflows: &[WorkflowFile]) -> Result<(), SynthError> {
+    match workflows.iter().find(|workflow| workflow.path.exists()) {
+        Some(existing) => Err(SynthError::Exists { path: existing.path.clone() }),
+        None => Ok(()),
     }
-    output.print_result(&json!({ "files": values }), &texts.join("\n"));
 }
 
-/// Renders the workflows and returns their paths and contents. `root` is the repository root.
-fn render_workflows(
-    project: &Project,
-    root: &Path,
-    branch: &str,
-) -> Result<Vec<(PathBuf, String)>, SynthError> {
-    let stack = &project.config.stack;
-    let config = project.config_file.strip_prefix(root).unwrap_or(Path::new(CONFIG_FILE));
-    let view = WorkflowView {
-        diff_name: yaml_scalar(&format!("Cellar: diff of {stack}")),
-        deploy_name: yaml_scalar(&format!("Cellar: deploy {stack}")),
-        diff_group: format!("cellar-diff-{stack}"),
-        deploy_group: format!("cellar-deploy-{stack}"),
-        marker: yaml_scalar(&marker(stack)),
-        config: yaml_scalar(&config.to_string_lossy()),
-        stage: project.stage.as_deref().map(yaml_scalar),
-        branch: yaml_scalar(branch),
-        environment: ENVIRONMENT,
-        rust_version: env!("CARGO_PKG_RUST_VERSION"),
-    };
+fn print_workflows(workflows: &[WorkflowFile], output: &Output) {
+    let mut json_files = Vec::new();
+    let mut texts = Vec::new();
+    for WorkflowFile { path, yaml } in workflows {
+        let file_name = path.file_name().unwrap_or_default().to_string_lossy();
+        texts.push(format!("# {WORKFLOW_FOLDER}/{file_name}\n{yaml}"));
+        json_files.push(json!({ "name": file_name, "yaml": yaml }));
+    }
+    output.print_result(&json!({ "files": json_files }), &texts.join("\n"));
+}
+
+/// Renders the workflows of a project's repository.
+fn render_workflows(project: &Project, branch: &str) -> Result<Vec<WorkflowFile>, SynthError> {
+    let repository = repository_root(&project.folder);
+    let view = WorkflowView::new(project, &repository, branch);
     let mut templates = Handlebars::new();
     templates.register_escape_fn(handlebars::no_escape);
-    let folder = root.join(FOLDER);
-    WORKFLOWS
-        .into_iter()
-        .map(|(name, template)| {
-            let file_name = match &project.stage {
-                Some(stage) => format!("{name}-{stage}.yml"),
-                None => format!("{name}.yml"),
-            };
-            Ok((folder.join(file_name), templates.render_template(template, &view)?))
-        })
-        .collect()
+    let mut workflows = Vec::with_capacity(WORKFLOWS.len());
+    for (name, template) in WORKFLOWS {
+        let file_name = match &project.stage {
+            Some(stage) => format!("{name}-{stage}.yml"),
+            None => format!("{name}.yml"),
+        };
+        let path = repository.join(WORKFLOW_FOLDER).join(file_name);
+        let yaml = templates.render_template(template, &view)?;
+        workflows.push(WorkflowFile { path, yaml });
+    }
+    Ok(workflows)
+}
+
+impl WorkflowView {
+    fn new(project: &Project, repository: &Path, branch: &str) -> Self {
+        let stack_name = &project.config.stack;
+        let config_path =
+            project.config_file.strip_prefix(repository).unwrap_or(Path::new(CONFIG_FILE));
+        Self {
+            diff_name: yaml_scalar(&format!("Cellar: diff of {stack_name}")),
+            deploy_name: yaml_scalar(&format!("Cellar: deploy {stack_name}")),
+            diff_group: format!("cellar-diff-{stack_name}"),
+            deploy_group: format!("cellar-deploy-{stack_name}"),
+            marker: yaml_scalar(&marker(stack_name)),
+            config: yaml_scalar(&config_path.to_string_lossy()),
+            stage: project.stage.as_deref().map(yaml_scalar),
+            branch: yaml_scalar(branch),
+            environment: DEPLOY_ENVIRONMENT,
+            rust_version: env!("CARGO_PKG_RUST_VERSION"),
+        }
+    }
 }
 
 /// Quotes text as a YAML scalar, using a JSON string, which is valid YAML. Breaks up `${{`, which
@@ -135,15 +158,15 @@ fn repository_root(folder: &Path) -> PathBuf {
     root.unwrap_or(folder).to_owned()
 }
 
-fn write_workflow(path: &Path, text: &str) -> Result<(), SynthError> {
-    if let Some(folder) = path.parent() {
+fn write_workflow(workflow: &WorkflowFile) -> Result<(), SynthError> {
+    if let Some(folder) = workflow.path.parent() {
         fs::create_dir_all(folder).map_err(|cause| SynthError::Io {
             operation: "write",
-            path: path.to_owned(),
+            path: workflow.path.clone(),
             cause,
         })?;
     }
-    write_output(path, true, text.as_bytes())
+    write_output(&workflow.path, true, workflow.yaml.as_bytes())
 }
 
 #[cfg(test)]
@@ -160,8 +183,12 @@ mod tests {
         let config = Config { stack: stack.to_owned(), ..Config::default() };
         let folder = PathBuf::from("/repository");
         let (config_file, stage) = (folder.join(file), stage.map(str::to_owned));
-        let project = Project { config_file, folder: folder.clone(), config, stage };
-        render_workflows(&project, &folder, "main").unwrap()
+        let project = Project { config_file, folder, config, stage };
+        render_workflows(&project, "main")
+            .unwrap()
+            .into_iter()
+            .map(|workflow| (workflow.path, workflow.yaml))
+            .collect()
     }
 
     #[test]

@@ -14,13 +14,17 @@ pub(super) async fn confirm(action: &'static str, question: &str) -> Result<(), 
     }
     let _ = write!(std::io::stderr(), "{question} Type yes: ");
     // Read the answer on another thread, so that Ctrl-C is handled in the meantime.
-    let reader = tokio::task::spawn_blocking(|| {
+    let answer_reader = tokio::task::spawn_blocking(|| {
         let mut answer = String::new();
-        std::io::stdin().read_line(&mut answer).map(|_| answer)
+        std::io::stdin().read_line(&mut answer)?;
+        Ok(answer)
     });
-    let answer = reader
+    let answer = answer_reader
         .await
         .map_err(|error| SynthError::Process(std::io::Error::other(error)))?
         .map_err(SynthError::Process)?;
-    if answer.trim() == "yes" { Ok(()) } else { Err(SynthError::Unconfirmed { action }) }
+    if answer.trim() != "yes" {
+        return Err(SynthError::Unconfirmed { action });
+    }
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! `synth cost`: estimates the cost of a stack, or computes it from measured usage.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cellar_stacks::constructs::ResourceType;
@@ -7,11 +8,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::observed::ObservedStack;
-use crate::aws::AwsError;
+use crate::aws::{AwsError, MetricQuery};
 use crate::cli::{CostArguments, Output};
 use crate::cost::{
-    Bill, MONTH_HOURS, MeasuredUsage, StackFacts, Usage, UsageQuery, assumptions, estimate,
-    measured_amounts, measurement_notes, usage_queries,
+    Bill, MONTH_HOURS, MeasuredUsage, StackFacts, Usage, UsageQuery, estimate_assumptions,
+    estimated_amounts, measured_amounts, measurement_notes, usage_queries,
 };
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
@@ -40,29 +41,48 @@ struct CostReport {
 struct Measurement {
     queries: Vec<UsageQuery>,
     usage: MeasuredUsage,
-    facts: StackFacts,
+    stack_facts: StackFacts,
 }
 
 /// Prints the estimated stack cost or, with `--since`, the cost of measured usage.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn show_cost(
+    config_selection: ConfigSelection<'_>,
     arguments: &CostArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     match arguments.since {
-        None => print_estimate(config, arguments, output),
-        Some(since) => Box::pin(print_measured(config, since, arguments, output)).await,
+        None => print_estimated_cost(config_selection, arguments, output),
+        Some(since) => {
+            Box::pin(print_measured_cost(config_selection, since, arguments, output)).await
+        }
     }
 }
 
-fn print_estimate(
-    config: ConfigSelection<'_>,
+fn print_estimated_cost(
+    config_selection: ConfigSelection<'_>,
     arguments: &CostArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let config = Project::find(config)?.config;
-    let facts = StackFacts::from_template(&synthesize(&config)?.to_value());
-    let usage = Usage {
+    let config = Project::find(config_selection)?.config;
+    let stack_facts = StackFacts::from_template(&synthesize(&config)?.to_value());
+    let usage = usage_from_arguments(arguments);
+    let log_policy = config.snapshots.log_policy();
+    let report = CostReport {
+        stack: config.stack,
+        basis: "estimate",
+        period_hours: MONTH_HOURS,
+        bill: Bill::new(&estimated_amounts(&usage, &stack_facts, log_policy)),
+        assumptions: estimate_assumptions(&usage, &stack_facts, log_policy),
+    };
+    let is_idle = usage == Usage { request_ms: arguments.request_ms, ..Usage::default() };
+    let usage_condition = if is_idle { "while idle" } else { "with this usage" };
+    let title = format!("Estimated cost of {} per month {usage_condition}:", report.stack);
+    print_cost_report(&report, &title, output);
+    Ok(())
+}
+
+fn usage_from_arguments(arguments: &CostArguments) -> Usage {
+    Usage {
         edits: arguments.edits_per_month,
         views: arguments.views_per_month,
         imported_cells: arguments.imported_cells_per_month,
@@ -70,72 +90,72 @@ fn print_estimate(
         stored_bytes: arguments.s3_gb,
         table_bytes: arguments.table_gb,
         request_ms: arguments.request_ms,
-    };
-    let policy = config.snapshots.log_policy();
-    let report = CostReport {
-        stack: config.stack,
-        basis: "estimate",
-        period_hours: MONTH_HOURS,
-        bill: Bill::new(&estimate(&usage, &facts, policy)),
-        assumptions: assumptions(&usage, &facts, policy),
-    };
-    let is_idle = usage == Usage { request_ms: arguments.request_ms, ..Usage::default() };
-    let condition = if is_idle { "while idle" } else { "with this usage" };
-    let title = format!("Estimated cost of {} per month {condition}:", report.stack);
-    print_report(&report, &title, output);
-    Ok(())
+    }
 }
 
-async fn print_measured(
-    config: ConfigSelection<'_>,
-    since: Duration,
+async fn print_measured_cost(
+    config_selection: ConfigSelection<'_>,
+    measured_period: Duration,
     arguments: &CostArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let endpoint_url = arguments.endpoint_url.as_deref();
-    let stack = ObservedStack::find(config, endpoint_url).await?;
-    let step = output.step("Read the metrics");
-    let measurement = measure(&stack, since).await;
-    let Measurement { queries, usage, facts } =
-        step.finish(measurement, |measurement| format!("{} metrics", measurement.queries.len()))?;
+    let stack = ObservedStack::find(config_selection, endpoint_url).await?;
+    let step = output.start_step("Read the metrics");
+    let result = measure_usage(&stack, measured_period).await;
+    let Measurement { queries, usage, stack_facts } =
+        step.finish(result, |measurement| format!("{} metrics", measurement.queries.len()))?;
     let report = CostReport {
         stack: stack.name.clone(),
         basis: "measured",
         period_hours: usage.hours.into(),
-        bill: Bill::new(&measured_amounts(&queries, &usage, &facts)),
-        assumptions: measurement_notes(&facts),
+        bill: Bill::new(&measured_amounts(&queries, &usage, &stack_facts)),
+        assumptions: measurement_notes(&stack_facts),
     };
-    let period = humantime::format_duration(since);
-    let title = format!("Cost of {} in the last {period}, measured:", report.stack);
-    print_report(&report, &title, output);
+    let period_text = humantime::format_duration(measured_period);
+    let title = format!("Cost of {} in the last {period_text}, measured:", report.stack);
+    print_cost_report(&report, &title, output);
     Ok(())
 }
 
 /// Measures the resource usage of the stack with CloudWatch and DynamoDB.
-async fn measure(stack: &ObservedStack, since: Duration) -> Result<Measurement, AwsError> {
-    let template = stack.aws.template(&stack.state.id).await?;
+async fn measure_usage(
+    stack: &ObservedStack,
+    measured_period: Duration,
+) -> Result<Measurement, AwsError> {
+    let template_text = stack.aws.deployed_template(&stack.state.id).await?;
     // `synth` deploys only JSON templates; a template in another format yields no facts about the
     // stack.
-    let template: Value = serde_json::from_str(&template).unwrap_or_default();
-    let facts = StackFacts::from_template(&template);
+    let template: Value = serde_json::from_str(&template_text).unwrap_or_default();
+    let stack_facts = StackFacts::from_template(&template);
     let queries = resource_queries(stack);
+    let hours = measured_period.as_secs().div_ceil(HOUR_S);
+    let values = read_metric_values(stack, &queries, hours).await?;
+    let mut table_bytes = 0_u64;
+    for (_, table_name) in stack.ids_of_type(ResourceType::Table) {
+        table_bytes += stack.aws.table_bytes(table_name).await?;
+    }
+    Ok(Measurement { queries, usage: MeasuredUsage { values, table_bytes, hours }, stack_facts })
+}
+
+/// Reads the metrics of the last hours. Daily metrics are read for a longer period.
+async fn read_metric_values(
+    stack: &ObservedStack,
+    queries: &[UsageQuery],
+    hours: u64,
+) -> Result<BTreeMap<MetricQuery, Vec<f64>>, AwsError> {
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     // Round the period to whole hours, like CloudWatch.
     let end_s = now_s.next_multiple_of(HOUR_S);
-    let hours = since.as_secs().div_ceil(HOUR_S);
-    let start_s = end_s.saturating_sub(hours.saturating_mul(HOUR_S));
-    let (daily, hourly): (Vec<_>, Vec<_>) = queries
+    let hourly_start_s = end_s.saturating_sub(hours.saturating_mul(HOUR_S));
+    let daily_start_s = hourly_start_s.min(end_s.saturating_sub(BUCKET_SIZE_PERIOD_S));
+    let (daily_queries, hourly_queries): (Vec<_>, Vec<_>) = queries
         .iter()
-        .map(|query| query.query.clone())
-        .partition(|query| u64::from(query.period_s) > HOUR_S);
-    let mut values = stack.aws.metrics(&hourly, start_s, end_s).await?;
-    let daily_start_s = start_s.min(end_s.saturating_sub(BUCKET_SIZE_PERIOD_S));
-    values.extend(stack.aws.metrics(&daily, daily_start_s, end_s).await?);
-    let mut table_bytes = 0_u64;
-    for (_, table) in stack.ids_of_type(ResourceType::Table) {
-        table_bytes = table_bytes.saturating_add(stack.aws.table_bytes(table).await?);
-    }
-    Ok(Measurement { queries, usage: MeasuredUsage { values, table_bytes, hours }, facts })
+        .map(|usage_query| usage_query.query.clone())
+        .partition(|metric_query| u64::from(metric_query.period_s) > HOUR_S);
+    let mut values = stack.aws.metric_values(&hourly_queries, hourly_start_s, end_s).await?;
+    values.extend(stack.aws.metric_values(&daily_queries, daily_start_s, end_s).await?);
+    Ok(values)
 }
 
 fn resource_queries(stack: &ObservedStack) -> Vec<UsageQuery> {
@@ -148,9 +168,9 @@ fn resource_queries(stack: &ObservedStack) -> Vec<UsageQuery> {
     queries
 }
 
-fn print_report(report: &CostReport, title: &str, output: &Output) {
-    let assumptions: Vec<String> =
+fn print_cost_report(report: &CostReport, title: &str, output: &Output) {
+    let assumption_lines: Vec<String> =
         report.assumptions.iter().map(|assumption| format!("- {assumption}")).collect();
-    let text = format!("{title}\n{}\n{}", report.bill.text(), assumptions.join("\n"));
+    let text = format!("{title}\n{}\n{}", report.bill.to_text(), assumption_lines.join("\n"));
     output.print_result(report, &text);
 }

@@ -17,9 +17,9 @@ use cellar_stacks::cellar::{
     OUTPUT_FEED_TABLE, OUTPUT_PENDING_SNAPSHOTS_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
 };
 
-use super::observed::{StackLocation, own_deployed_stack};
+use super::observed::{StackLocation, deployed_cellar_stack};
 use crate::aws::{Aws, StackState};
-use crate::cli::WhereArguments;
+use crate::cli::LocationArguments;
 use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::{FeedTables, LocalFunctions, LocalServices, SnapshotServices};
 use crate::project::{ConfigSelection, Project};
@@ -45,13 +45,15 @@ impl StackData {
     /// Opens a stack's data. A local stack that is not running is started for this purpose;
     /// `functions` selects whether its functions run.
     pub(super) async fn open(
-        config: ConfigSelection<'_>,
-        place: &WhereArguments,
+        config_selection: ConfigSelection<'_>,
+        location: &LocationArguments,
         functions: LocalFunctions,
     ) -> Result<Self, SynthError> {
-        match StackLocation::of(config, place)? {
-            StackLocation::Local => Self::open_local(&Project::find(config)?, functions).await,
-            StackLocation::Aws => Self::open_aws(&Project::find(config)?, place).await,
+        match StackLocation::selected_by(config_selection, location)? {
+            StackLocation::Local => {
+                Self::open_local(&Project::find(config_selection)?, functions).await
+            }
+            StackLocation::Aws => Self::open_aws(&Project::find(config_selection)?, location).await,
         }
     }
 
@@ -69,32 +71,35 @@ impl StackData {
         })
     }
 
-    async fn open_aws(project: &Project, place: &WhereArguments) -> Result<Self, SynthError> {
-        let aws = Aws::connect(&project.config, place.endpoint_url.as_deref()).await?;
-        let state = own_deployed_stack(project, &aws).await?;
+    async fn open_aws(project: &Project, location: &LocationArguments) -> Result<Self, SynthError> {
+        let aws = Aws::connect(&project.config, location.endpoint_url.as_deref()).await?;
+        let stack = deployed_cellar_stack(project, &aws).await?;
         let meter = Arc::new(Meter::default());
         let dynamodb = dynamodb::client(&aws.config);
         let tables = DynamoTables::named(
-            output(&state, OUTPUT_ENTRY_TABLE)?,
-            output(&state, OUTPUT_SEGMENT_TABLE)?,
+            stack_output(&stack, OUTPUT_ENTRY_TABLE)?,
+            stack_output(&stack, OUTPUT_SEGMENT_TABLE)?,
             dynamodb.clone(),
             Arc::clone(&meter),
         );
-        let pending = DynamoPendingSnapshots::named(
-            output(&state, OUTPUT_PENDING_SNAPSHOTS_TABLE)?,
+        let pending_snapshots = DynamoPendingSnapshots::named(
+            stack_output(&stack, OUTPUT_PENDING_SNAPSHOTS_TABLE)?,
             dynamodb.clone(),
             Arc::clone(&meter),
         );
-        let jobs =
-            SqsQueue::new(sqs::client(&aws.config, &meter), output(&state, OUTPUT_SNAPSHOT_QUEUE)?);
-        let feed = feed_tables(&state, &dynamodb, &meter, project.config.incarnation);
-        let bucket = output(&state, OUTPUT_BUCKET)?.to_owned();
-        let url = aws.reachable_url(output(&state, OUTPUT_API_URL)?);
+        let snapshot_queue_url = stack_output(&stack, OUTPUT_SNAPSHOT_QUEUE)?;
+        let snapshot_queue = SqsQueue::new(sqs::client(&aws.config, &meter), snapshot_queue_url);
+        let feed = feed_tables(&stack, &dynamodb, &meter, project.config.incarnation);
+        let bucket = stack_output(&stack, OUTPUT_BUCKET)?.to_owned();
+        let api_url = stack_output(&stack, OUTPUT_API_URL)?;
         Ok(Self {
             tables: Arc::new(tables),
             blobs: Arc::new(S3Blobs::new(bucket, s3::client(&aws.config), meter)),
-            snapshots: Some(SnapshotServices { pending: Arc::new(pending), jobs: Arc::new(jobs) }),
-            running_url: Some(url),
+            snapshots: Some(SnapshotServices {
+                pending: Arc::new(pending_snapshots),
+                jobs: Arc::new(snapshot_queue),
+            }),
+            running_url: Some(aws.reachable_url(api_url)),
             feed,
             feed_scope: project.config.feed,
             local: None,
@@ -108,7 +113,8 @@ impl StackData {
     /// feed.
     pub(super) fn auditor(&self) -> Result<Auditor, SynthError> {
         let FeedTables { streams, feed, incarnation } = self.feed()?;
-        let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+        let clock = Arc::new(SystemClock);
+        let random = Arc::new(SystemRandom);
         let ports = IndexerPorts {
             index: Arc::clone(feed) as _,
             lists: Arc::clone(feed) as _,
@@ -116,11 +122,14 @@ impl StackData {
             clock: Arc::clone(&clock) as _,
             random: Arc::clone(&random) as _,
         };
-        let reader = FeedReader::new(Arc::clone(feed) as _, *incarnation);
-        let auditor = Auditor::new(streams, reader, ports.build(*incarnation), clock, random);
-        let logs =
-            (self.feed_scope == FeedScope::Everything).then(|| Arc::clone(&self.tables) as _);
-        Ok(auditor.with_entries(Arc::clone(&self.tables) as _, logs))
+        let indexer = ports.build(*incarnation);
+        let feed_reader = FeedReader::new(Arc::clone(feed) as _, *incarnation);
+        let auditor = Auditor::new(streams, feed_reader, indexer, clock, random);
+        let indexed_logs = match self.feed_scope {
+            FeedScope::Everything => Some(Arc::clone(&self.tables) as _),
+            FeedScope::Catalog => None,
+        };
+        Ok(auditor.with_entries(Arc::clone(&self.tables) as _, indexed_logs))
     }
 
     /// Returns the EventStream and Feed tables, with their incarnation (restore counter).
@@ -141,19 +150,22 @@ impl StackData {
 }
 
 fn feed_tables(
-    state: &StackState,
+    stack: &StackState,
     dynamodb: &aws_sdk_dynamodb::Client,
     meter: &Arc<Meter>,
     incarnation: u32,
 ) -> Option<FeedTables> {
-    let stream_table = state.outputs.get(OUTPUT_EVENT_STREAM_TABLE)?;
-    let feed_table = state.outputs.get(OUTPUT_FEED_TABLE)?;
+    let stream_table = stack.outputs.get(OUTPUT_EVENT_STREAM_TABLE)?;
+    let feed_table = stack.outputs.get(OUTPUT_FEED_TABLE)?;
     let streams = DynamoStreams::named(stream_table, dynamodb.clone(), Arc::clone(meter));
     let feed = DynamoFeed::named(feed_table, dynamodb.clone(), Arc::clone(meter));
     Some(FeedTables { streams: Arc::new(streams), feed: Arc::new(feed), incarnation })
 }
 
-fn output<'a>(state: &'a StackState, name: &'static str) -> Result<&'a str, SynthError> {
-    let value = state.outputs.get(name).map(String::as_str);
-    value.ok_or(SynthError::NoOutput { output: name })
+fn stack_output<'a>(
+    stack: &'a StackState,
+    output_name: &'static str,
+) -> Result<&'a str, SynthError> {
+    let value = stack.outputs.get(output_name).map(String::as_str);
+    value.ok_or(SynthError::NoOutput { output: output_name })
 }

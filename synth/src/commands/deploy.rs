@@ -6,13 +6,14 @@ use std::time::Duration;
 use cellar_local::{Occupancy, Options, Ports, Running};
 use cellar_runtime::token::KeyPair;
 
+use super::aws_deployment::format_kilobytes;
 use super::deploy_aws;
 use super::summary::{LocalSummary, finish_local_deployment, move_malformed_profile};
 use crate::cli::{DeployArguments, Output};
 use crate::error::SynthError;
-use crate::local_cloud::{serve_until_stopped, start, start_detached};
+use crate::local_cloud::{DetachedStack, serve_until_stopped, start_local_cloud};
 use crate::project::{ConfigSelection, Project};
-use crate::smoke::{self, Target};
+use crate::smoke::{self, SmokeTarget, TokenSigner};
 use crate::synthesis::synthesize;
 use crate::tokens::{mint_for_operator, read_or_create_key};
 
@@ -39,24 +40,16 @@ enum RunMode {
 }
 
 /// Deploys the stack to AWS, or runs it on this machine with `--local`.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn deploy_stack(
+    config_selection: ConfigSelection<'_>,
     arguments: &DeployArguments,
     output: &Output,
     ports: Ports,
 ) -> Result<(), SynthError> {
     if !arguments.local {
-        return deploy_aws::run(config, arguments, output).await;
+        return deploy_aws::deploy_to_aws(config_selection, arguments, output).await;
     }
-    let mut project = Project::find(config)?;
-    project.use_local_incarnation();
-    let key_pair = read_or_create_key(&project.local_key())?;
-    project.add_token_key(key_pair.public());
-    move_malformed_profile(&project)?;
-    let step = output.step("Synthesize the template");
-    let template = synthesize(&project.config)?.to_json();
-    step.succeed(&format!("{} KB", template.len().div_ceil(1_024)));
-    let deployment = LocalDeployment { project, key_pair, template, arguments, output };
+    let deployment = LocalDeployment::prepare(config_selection, arguments, output)?;
     match deployment.matching_running_stack()? {
         Some(running) => deployment.finish(&running.url, RunMode::AlreadyRunning).await,
         None if arguments.detach => deployment.run_in_background().await,
@@ -64,7 +57,24 @@ pub(crate) async fn run(
     }
 }
 
-impl LocalDeployment<'_> {
+impl<'a> LocalDeployment<'a> {
+    /// Creates the signing key pair if it does not exist, and synthesizes the template.
+    fn prepare(
+        config_selection: ConfigSelection<'_>,
+        arguments: &'a DeployArguments,
+        output: &'a Output,
+    ) -> Result<Self, SynthError> {
+        let mut project = Project::find(config_selection)?;
+        project.use_local_incarnation();
+        let key_pair = read_or_create_key(&project.local_key())?;
+        project.add_token_key(key_pair.public());
+        move_malformed_profile(&project)?;
+        let step = output.start_step("Synthesize the template");
+        let template = synthesize(&project.config)?.to_json();
+        step.succeed(&format_kilobytes(template.len()));
+        Ok(Self { project, key_pair, template, arguments, output })
+    }
+
     /// Returns the running local stack, whose name, template and port must match this deployment,
     /// or `None` if no local stack is running.
     ///
@@ -78,20 +88,28 @@ impl LocalDeployment<'_> {
             Occupancy::Unknown => return Err(SynthError::Busy),
             Occupancy::By(running) => running,
         };
-        let differs = |setting| SynthError::OtherLocalStack { url: running.url.clone(), setting };
-        if folder.stack()?.as_deref() != Some(&self.project.config.stack) {
-            return Err(differs("stack name"));
+        let running_template = fs::read_to_string(folder.template()).ok();
+        let differing_setting = if folder.stack()?.as_deref() != Some(&self.project.config.stack) {
+            Some("stack name")
+        } else if running_template.as_deref() != Some(&self.template) {
+            Some("template")
+        } else if !self.allows_port_of(&running) {
+            Some("port")
+        } else {
+            None
+        };
+        match differing_setting {
+            Some(setting) => Err(SynthError::OtherLocalStack { url: running.url, setting }),
+            None => Ok(Some(running)),
         }
-        if fs::read_to_string(folder.template()).ok().as_deref() != Some(&self.template) {
-            return Err(differs("template"));
+    }
+
+    /// Returns whether `--port` allows the port of a running stack. Port 0 allows any port.
+    fn allows_port_of(&self, running: &Running) -> bool {
+        match self.arguments.port {
+            None | Some(0) => true,
+            Some(port) => running.url.ends_with(&format!(":{port}/")),
         }
-        if let Some(port) = self.arguments.port
-            && port != 0
-            && !running.url.ends_with(&format!(":{port}/"))
-        {
-            return Err(differs("port"));
-        }
-        Ok(Some(running))
     }
 
     fn port(&self) -> u16 {
@@ -99,43 +117,52 @@ impl LocalDeployment<'_> {
     }
 
     async fn run_in_background(&self) -> Result<(), SynthError> {
-        let step = self.output.step("Start the local stack in the background");
-        let (folder, log) = (self.project.local_state(), self.project.local_log());
-        let stack = &self.project.config.stack;
-        let started = start_detached(&self.template, &folder, stack, self.port(), &log).await;
-        let running = step.finish(started, |running| running.url.clone())?;
+        let step = self.output.start_step("Start the local stack in the background");
+        let detached_stack = DetachedStack {
+            template: &self.template,
+            folder: &self.project.local_state(),
+            stack_name: &self.project.config.stack,
+            port: self.port(),
+            log_file: &self.project.local_log(),
+        };
+        let result = detached_stack.start().await;
+        let running = step.finish(result, |running| running.url.clone())?;
         self.finish(&running.url, RunMode::Background).await
     }
 
     async fn run_in_foreground(&self, ports: Ports) -> Result<(), SynthError> {
-        let step = self.output.step("Start the local stack");
+        let step = self.output.start_step("Start the local stack");
         let options = Options { stack: self.project.config.stack.clone(), port: self.port() };
-        let started = start(&self.template, &self.project.local_state(), &options, ports).await;
-        let cloud = step.finish(started, |cloud| cloud.url().to_owned())?;
+        let folder = self.project.local_state();
+        let result = start_local_cloud(&self.template, &folder, &options, ports).await;
+        let cloud = step.finish(result, |cloud| cloud.url().to_owned())?;
         let url = cloud.url().to_owned();
         let server = tokio::spawn(serve_until_stopped(cloud));
         self.finish(&url, RunMode::Foreground).await?;
         server.await.map_err(|error| SynthError::Process(std::io::Error::other(error)))?;
-        let state = self.project.local_state();
-        self.output.note(&format!("Stopped. The data is kept in {}.", state.path().display()));
+        self.output
+            .print_note(&format!("Stopped. The data is kept in {}.", folder.path().display()));
         Ok(())
     }
 
     /// Finishes a deployment: runs the smoke test, saves the profile, and prints the summary.
-    async fn finish(&self, url: &str, mode: RunMode) -> Result<(), SynthError> {
+    async fn finish(&self, url: &str, run_mode: RunMode) -> Result<(), SynthError> {
         let config = &self.project.config;
-        let (token, expires_s) = mint_for_operator(&self.key_pair, config)?;
+        let token = mint_for_operator(&self.key_pair, config)?;
         if !self.arguments.no_smoke {
-            let signer = Some((&self.key_pair, config));
-            let target = Target { url, token: &token, signer, startup_timeout: Duration::ZERO };
-            smoke::run_with_progress(&target, self.output).await?;
+            let target = SmokeTarget {
+                url,
+                token: &token.text,
+                signer: Some(TokenSigner { key_pair: &self.key_pair, config }),
+                startup_timeout: Duration::ZERO,
+            };
+            smoke::check_with_progress(&target, self.output).await?;
         }
         let summary = LocalSummary {
             url,
             token: &token,
-            expires_s,
-            is_detached: mode != RunMode::Foreground,
-            was_running: mode == RunMode::AlreadyRunning,
+            is_detached: run_mode != RunMode::Foreground,
+            was_running: run_mode == RunMode::AlreadyRunning,
         };
         finish_local_deployment(&self.project, &summary, self.output)
     }

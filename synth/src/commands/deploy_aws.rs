@@ -5,75 +5,82 @@ use std::cell::Cell;
 use std::path::Path;
 use std::time::Duration;
 
+use cellar_runtime::token::KeyPair;
 use cellar_stacks::cellar::OUTPUT_API_URL;
 
 use super::aws_deployment::AwsDeployment;
-use super::interrupt::interruptible;
-use super::plan::read_plan;
-use super::preview::Detail;
+use super::interrupt::run_interruptibly;
+use super::plan::read_valid_plan;
+use super::preview::PreviewDetail;
 use super::summary::{AwsSummary, finish_aws_deployment};
 use crate::aws::{AwsError, StackState};
 use crate::cli::{DeployArguments, Output};
 use crate::deployment::DeploymentPhase;
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
-use crate::smoke::{self, Target};
-use crate::tokens::{mint_for_operator, operator_key};
+use crate::smoke::{self, SmokeTarget, TokenSigner};
+use crate::tokens::{MintedToken, mint_for_operator, operator_key};
 
 /// Timeout for a new function URL to become reachable.
 const URL_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Deploys the stack to AWS or to an AWS emulator.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn deploy_to_aws(
+    config_selection: ConfigSelection<'_>,
     arguments: &DeployArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let phase = Cell::new(DeploymentPhase::Preparing);
-    let project = Project::find(config)?;
-    let stack = project.config.stack.clone();
-    let preparation = AwsDeployment::prepare(config, project, &arguments.aws, output);
-    interruptible(&stack, &phase, Box::pin(deploy(preparation, arguments, &phase))).await
-}
-
-async fn deploy<'a>(
-    preparation: impl Future<Output = Result<AwsDeployment<'a>, SynthError>>,
-    arguments: &DeployArguments,
-    phase: &Cell<DeploymentPhase>,
-) -> Result<(), SynthError> {
-    let deployment = preparation.await?;
-    let state = match &arguments.plan {
-        Some(path) => deployment.apply_plan(path, phase).await?,
-        None => deployment.change_stack(arguments.yes, phase).await?,
-    };
-    phase.set(DeploymentPhase::Checking);
-    deployment.finish(&state, !arguments.no_smoke).await
+    let project = Project::find(config_selection)?;
+    let stack_name = project.config.stack.clone();
+    let deployment = Box::pin(async {
+        let prepared =
+            AwsDeployment::prepare(config_selection, project, &arguments.aws, output).await?;
+        prepared.deploy(arguments, &phase).await
+    });
+    run_interruptibly(&stack_name, &phase, deployment).await
 }
 
 impl AwsDeployment<'_> {
+    /// Changes the stack and finishes the deployment. Sets `phase` as it proceeds.
+    async fn deploy(
+        &self,
+        arguments: &DeployArguments,
+        phase: &Cell<DeploymentPhase>,
+    ) -> Result<(), SynthError> {
+        let stack = match &arguments.plan {
+            Some(path) => self.apply_plan(path, phase).await?,
+            None => self.change_stack(arguments.yes, phase).await?,
+        };
+        phase.set(DeploymentPhase::Checking);
+        self.finish(&stack, !arguments.no_smoke).await
+    }
+
     /// Creates or updates the stack after confirmation, and returns its new state. No-op if nothing
     /// has changed.
     async fn change_stack(
         &self,
-        yes: bool,
+        is_confirmed: bool,
         phase: &Cell<DeploymentPhase>,
     ) -> Result<StackState, SynthError> {
-        let preview = self.preview(self.upload().await?).await?;
+        let preview = self.create_preview(self.upload_artifacts().await?).await?;
         let Some(change_set) = &preview.change_set else {
             let missing = "the resources of a new stack";
-            return preview.current.ok_or_else(|| AwsError::Reply { missing }.into());
+            return preview
+                .current_stack
+                .ok_or_else(|| AwsError::IncompleteReply { missing }.into());
         };
-        self.show(&preview, Detail::Changes);
-        if let Err(refused) = self.approve(&preview, yes).await {
-            self.discard(&preview).await?;
-            return Err(refused);
+        self.print_preview(&preview, PreviewDetail::Changes);
+        if let Err(not_approved) = self.ensure_approved(&preview, is_confirmed).await {
+            self.delete_change_set(&preview).await?;
+            return Err(not_approved);
         }
         phase.set(DeploymentPhase::Changing);
-        let result = self.follower().execute(&change_set.id, &change_set.stack_id).await;
+        let result = self.follower().execute_change_set(&change_set.id, &change_set.stack_id).await;
         if let Err(SynthError::Aws(_)) = &result {
             // Delete the change set, whose execution did not start. Ignore deletion errors: the
             // first error is the root cause.
-            let _ = self.discard(&preview).await;
+            let _ = self.delete_change_set(&preview).await;
         }
         result
     }
@@ -84,44 +91,56 @@ impl AwsDeployment<'_> {
         path: &Path,
         phase: &Cell<DeploymentPhase>,
     ) -> Result<StackState, SynthError> {
-        let step = self.output.step("Read the plan");
-        let plan = read_plan(self, path).await;
-        let plan = step.finish(plan, |plan| plan.change_set.clone())?;
+        let step = self.output.start_step("Read the plan");
+        let result = read_valid_plan(self, path).await;
+        let plan = step.finish(result, |plan| plan.change_set.clone())?;
         phase.set(DeploymentPhase::Changing);
-        self.follower().execute(&plan.change_set, &plan.stack_id).await
+        self.follower().execute_change_set(&plan.change_set, &plan.stack_id).await
     }
 
     /// Finishes a deployment: runs the smoke test, saves the profile, and prints the summary.
     /// Without the operator's private key, no token can be signed and the smoke test is skipped.
-    async fn finish(&self, state: &StackState, run_smoke_test: bool) -> Result<(), SynthError> {
-        let Some(url) = state.outputs.get(OUTPUT_API_URL) else {
+    async fn finish(&self, stack: &StackState, with_smoke_test: bool) -> Result<(), SynthError> {
+        let Some(api_url) = stack.outputs.get(OUTPUT_API_URL) else {
             return Err(SynthError::NoOutput { output: OUTPUT_API_URL });
         };
-        let url = self.aws.reachable_url(url);
-        let config = &self.project.config;
+        let url = self.aws.reachable_url(api_url);
         let mut token = None;
         if let Some(key_pair) = operator_key(&self.project)? {
-            let (text, expires_s) = mint_for_operator(&key_pair, config)?;
-            if run_smoke_test {
-                let signer = Some((&key_pair, config));
-                let startup_timeout = URL_TIMEOUT;
-                let target = Target { url: &url, token: &text, signer, startup_timeout };
-                smoke::run_with_progress(&target, self.output).await?;
+            let operator_token = mint_for_operator(&key_pair, &self.project.config)?;
+            if with_smoke_test {
+                self.check_api(&url, &operator_token, &key_pair).await?;
             }
-            token = Some((text, expires_s));
-        } else if run_smoke_test {
-            self.output.note(
+            token = Some(operator_token);
+        } else if with_smoke_test {
+            self.output.print_note(
                 "The smoke test was skipped, because it needs the private signing key of this stack. \
                  Run it with `synth smoke --url URL --token TOKEN`.",
             );
         }
         let summary = AwsSummary {
             url: &url,
-            stack_id: &state.id,
-            token: token.as_ref().map(|(text, expires_s)| (text.as_str(), *expires_s)),
+            stack_id: &stack.id,
+            token: token.as_ref(),
             account: &self.aws.account,
             region: &self.aws.region,
         };
         finish_aws_deployment(&self.project, &summary, self.output)
+    }
+
+    /// Runs the smoke test.
+    async fn check_api(
+        &self,
+        url: &str,
+        token: &MintedToken,
+        key_pair: &KeyPair,
+    ) -> Result<(), SynthError> {
+        let target = SmokeTarget {
+            url,
+            token: &token.text,
+            signer: Some(TokenSigner { key_pair, config: &self.project.config }),
+            startup_timeout: URL_TIMEOUT,
+        };
+        smoke::check_with_progress(&target, self.output).await
     }
 }

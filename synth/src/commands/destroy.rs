@@ -6,43 +6,51 @@ use super::confirm::confirm;
 use super::destroy_aws;
 use crate::cli::{DestroyArguments, Output};
 use crate::error::SynthError;
-use crate::local_cloud::stop;
+use crate::local_cloud::stop_running_stack;
 use crate::project::{ConfigSelection, Project};
 
 /// Stops the local stack, or deletes the stack in AWS. The data is retained unless `--delete-data`
 /// is given.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn destroy_stack(
+    config_selection: ConfigSelection<'_>,
     arguments: &DestroyArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    if !arguments.local {
-        return destroy_aws::run(config, arguments, output).await;
+    if arguments.local {
+        stop_local_stack(config_selection, arguments, output).await
+    } else {
+        destroy_aws::destroy_in_aws(config_selection, arguments, output).await
     }
-    let folder = Project::find_folder(config)?.local_state();
+}
+
+async fn stop_local_stack(
+    config_selection: ConfigSelection<'_>,
+    arguments: &DestroyArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let folder = Project::find_folder(config_selection)?.local_state();
     // Show the resolved path, because a parent directory may be a symbolic link.
-    let canonical = folder.path().canonicalize();
-    let data = canonical.as_deref().unwrap_or(folder.path());
+    let data_path = folder.path().canonicalize().unwrap_or_else(|_| folder.path().to_owned());
     if arguments.delete_data && !arguments.yes {
-        let question = format!("Permanently delete everything in {}?", data.display());
+        let question = format!("Permanently delete everything in {}?", data_path.display());
         confirm("deleting the data", &question).await?;
     }
-    let stopped = stop(&folder).await?;
-    let deleted = arguments.delete_data && data.exists();
-    if deleted {
+    let stopped_stack = stop_running_stack(&folder).await?;
+    let deletes_data = arguments.delete_data && data_path.exists();
+    if deletes_data {
         // Lock the directory before deleting it, so that no other process can use it.
         folder.delete()?;
     }
-    let mut text = match &stopped {
+    let mut text = match &stopped_stack {
         Some(running) => format!("Stopped the local stack at {}.", running.url),
         None => "No local stack was running.".to_owned(),
     };
-    if deleted {
-        text.push_str(&format!(" Deleted {}.", data.display()));
+    if deletes_data {
+        text.push_str(&format!(" Deleted {}.", data_path.display()));
     } else if folder.exists() {
-        text.push_str(&format!(" Its data is kept in {}.", data.display()));
+        text.push_str(&format!(" Its data is kept in {}.", data_path.display()));
     }
-    let result = json!({ "stopped": stopped, "deleted": deleted, "state": data });
+    let result = json!({ "stopped": stopped_stack, "deleted": deletes_data, "state": data_path });
     output.print_result(&result, &text);
     Ok(())
 }

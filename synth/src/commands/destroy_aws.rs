@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::confirm::confirm;
 use super::follow::Follower;
-use super::interrupt::interruptible;
+use super::interrupt::run_interruptibly;
 use crate::aws::{Aws, StackState};
 use crate::cli::{DestroyArguments, Output};
 use crate::deployment::{DeploymentPhase, is_cellar_stack};
@@ -17,41 +17,47 @@ use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
 /// Deletes the stack. Tables and bucket are retained unless `--delete-data` is given.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn destroy_in_aws(
+    config_selection: ConfigSelection<'_>,
     arguments: &DestroyArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let phase = Cell::new(DeploymentPhase::Preparing);
-    let config = Project::find(config)?.config;
-    let work = Box::pin(destroy(&config, arguments, output, &phase));
-    interruptible(&config.stack, &phase, work).await
+    let config = Project::find(config_selection)?.config;
+    let deletion = Box::pin(delete_stack(&config, arguments, output, &phase));
+    run_interruptibly(&config.stack, &phase, deletion).await
 }
 
-async fn destroy(
+async fn delete_stack(
     config: &Config,
     arguments: &DestroyArguments,
     output: &Output,
     phase: &Cell<DeploymentPhase>,
 ) -> Result<(), SynthError> {
-    let name = &config.stack;
+    let stack_name = &config.stack;
     let aws = Aws::connect(config, arguments.endpoint_url.as_deref()).await?;
-    let place = aws.place();
-    let Some(state) = aws.stack(name).await? else {
-        let result = json!({ "stack": name, "deleted": false });
-        output.print_result(&result, &format!("Stack {name} does not exist in {place}."));
+    let account_and_region = aws.account_and_region();
+    let Some(stack) = aws.find_stack(stack_name).await? else {
+        let result = json!({ "stack": stack_name, "deleted": false });
+        let text = format!("Stack {stack_name} does not exist in {account_and_region}.");
+        output.print_result(&result, &text);
         return Ok(());
     };
-    if !is_cellar_stack(name, &state) {
-        return Err(SynthError::ForeignStack { stack: name.clone(), place });
+    if !is_cellar_stack(stack_name, &stack) {
+        return Err(SynthError::ForeignStack { stack: stack_name.clone(), account_and_region });
     }
-    let data_names = data_names(&state);
+    let data_names = data_names(&stack);
     if !arguments.yes {
         let question = if arguments.delete_data {
-            let list = data_names.join(", ");
-            format!("Permanently delete stack {name} in {place} and ALL ITS DATA ({list})?")
+            let data_list = data_names.join(", ");
+            format!(
+                "Permanently delete stack {stack_name} in {account_and_region} and ALL ITS DATA \
+                 ({data_list})?"
+            )
         } else {
-            format!("Delete stack {name} in {place}? Its tables and its bucket are kept.")
+            format!(
+                "Delete stack {stack_name} in {account_and_region}? Its tables and its bucket are kept."
+            )
         };
         confirm("deleting the stack", &question).await?;
     }
@@ -59,50 +65,53 @@ async fn destroy(
     // Delete the data before the stack: table and bucket names come from the stack outputs, so an
     // interrupted deletion can be resumed.
     if arguments.delete_data {
-        delete_data(&aws, &state, output).await?;
+        delete_data(&aws, &stack, output).await?;
     }
     let sources = BTreeMap::new();
     let follower =
-        Follower { aws: &aws, output, stack: name, command: "destroy", sources: &sources };
-    follower.delete_stack(&state).await?;
-    let (kept, text) = if arguments.delete_data {
-        (Vec::new(), format!("Deleted stack {name} and all its data."))
-    } else {
-        let text = format!(
-            "Deleted stack {name}. Its data is kept outside any stack: {}.\nStorage costs money; delete \
-             the tables and the bucket in the AWS console if you do not need them.",
-            data_names.join(", ")
-        );
-        (data_names, text)
-    };
-    output.print_result(&json!({ "stack": name, "deleted": true, "kept": kept }), &text);
+        Follower { aws: &aws, output, stack_name, command: "destroy", sources: &sources };
+    follower.delete_stack(&stack).await?;
+    let kept_names = if arguments.delete_data { Vec::new() } else { data_names };
+    print_deletion(stack_name, &kept_names, arguments.delete_data, output);
     Ok(())
 }
 
+fn print_deletion(stack_name: &str, kept_names: &[String], data_is_deleted: bool, output: &Output) {
+    let text = if data_is_deleted {
+        format!("Deleted stack {stack_name} and all its data.")
+    } else {
+        format!(
+            "Deleted stack {stack_name}. Its data is kept outside any stack: {}.\nStorage costs money; \
+             delete the tables and the bucket in the AWS console if you do not need them.",
+            kept_names.join(", ")
+        )
+    };
+    let result = json!({ "stack": stack_name, "deleted": true, "kept": kept_names });
+    output.print_result(&result, &text);
+}
+
 /// Returns the names of the stack outputs that contain table names.
-fn table_outputs() -> impl Iterator<Item = &'static str> {
+fn table_output_names() -> impl Iterator<Item = &'static str> {
     OUTPUT_TABLES.into_iter().chain([OUTPUT_FEED_TABLE])
 }
 
 /// Returns the physical names of the stack's tables and bucket.
-fn data_names(state: &StackState) -> Vec<String> {
-    let outputs = table_outputs().chain([OUTPUT_BUCKET]);
-    outputs.filter_map(|output| state.outputs.get(output).cloned()).collect()
+fn data_names(stack: &StackState) -> Vec<String> {
+    let output_names = table_output_names().chain([OUTPUT_BUCKET]);
+    output_names.filter_map(|name| stack.outputs.get(name).cloned()).collect()
 }
 
-async fn delete_data(aws: &Aws, state: &StackState, output: &Output) -> Result<(), SynthError> {
-    for table in table_outputs().filter_map(|output| state.outputs.get(output)) {
-        let step = output.step("Delete a table");
-        let deleted = aws.delete_table(table).await.map_err(SynthError::from);
-        step.finish(deleted, |()| table.clone())?;
+async fn delete_data(aws: &Aws, stack: &StackState, output: &Output) -> Result<(), SynthError> {
+    for table_name in table_output_names().filter_map(|name| stack.outputs.get(name)) {
+        let step = output.start_step("Delete a table");
+        let result = aws.delete_table(table_name).await;
+        step.finish(result, |()| table_name.clone())?;
     }
-    if let Some(bucket) = state.outputs.get(OUTPUT_BUCKET) {
-        let step = output.step("Delete the bucket");
-        let mut versions = 0;
-        let deleted = aws.delete_bucket(bucket, |deleted_so_far| versions = deleted_so_far).await;
-        step.finish(deleted.map_err(SynthError::from), |()| {
-            format!("{bucket}, {versions} object versions")
-        })?;
+    if let Some(bucket) = stack.outputs.get(OUTPUT_BUCKET) {
+        let step = output.start_step("Delete the bucket");
+        let mut version_count = 0;
+        let result = aws.delete_bucket(bucket, |count| version_count = count).await;
+        step.finish(result, |()| format!("{bucket}, {version_count} object versions"))?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use cellar_stacks::difference::{Difference, Document, Severity};
 use crate::aws::{Aws, StackState};
 use crate::cli::{DiffArguments, DiffFormat, FailOn, Output};
 use crate::deployment::{StackCondition, stack_condition};
-use crate::difference::{OldTemplate, Report, markdown, text};
+use crate::difference::{OldTemplate, Report, format_as_markdown, format_as_text};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
@@ -16,23 +16,24 @@ use crate::tokens::read_key;
 /// # Errors
 /// Returns [`SynthError::TooSevere`], after printing the difference, if a change has at least the
 /// severity of `--fail-on`.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn show_difference(
+    config_selection: ConfigSelection<'_>,
     arguments: &DiffArguments,
     output: &Output,
 ) -> Result<bool, SynthError> {
-    let mut project = Project::find(config)?;
-    let old = old_template(&mut project, arguments).await?;
-    let new = Document::from(&synthesize(&project.config)?);
-    let difference = Difference::between(old.document.as_ref(), &new)?;
-    let report = Report::new(&project.config.stack, &old, &difference);
-    let formatted = match arguments.format {
-        DiffFormat::Text => text(&report, output.has_colours()),
-        DiffFormat::Markdown => markdown(&report)?,
+    let mut project = Project::find(config_selection)?;
+    let old_template = read_old_template(&mut project, arguments).await?;
+    let new_document = Document::from(&synthesize(&project.config)?);
+    let difference = Difference::between(old_template.document.as_ref(), &new_document)?;
+    let report = Report::new(&project.config.stack, &old_template, &difference);
+    let formatted_report = match arguments.format {
+        DiffFormat::Text => format_as_text(&report, output.has_colours()),
+        DiffFormat::Markdown => format_as_markdown(&report)?,
     };
-    output.print_result(&report, &formatted);
+    output.print_result(&report, &formatted_report);
     check_severity(difference.severity, arguments.fail_on)?;
-    Ok(!difference.is_empty())
+    let has_differences = !difference.is_empty();
+    Ok(has_differences)
 }
 
 /// Checks the highest severity of the changes against `--fail-on`.
@@ -52,7 +53,7 @@ pub(super) fn check_severity(
 }
 
 /// Reads the old template selected by the options. Defaults to the template deployed in AWS.
-async fn old_template(
+async fn read_old_template(
     project: &mut Project,
     arguments: &DiffArguments,
 ) -> Result<OldTemplate, SynthError> {
@@ -67,9 +68,10 @@ async fn old_template(
         return OldTemplate::from_local_stack(project);
     }
     let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
-    let state = aws.stack(&project.config.stack).await?;
-    let (old, _) = deployed_template(&aws, &project.config.stack, state.as_ref()).await?;
-    Ok(old)
+    let stack_name = &project.config.stack;
+    let stack = aws.find_stack(stack_name).await?;
+    let template_text = deployed_template_text(&aws, stack.as_ref()).await?;
+    parse_deployed_template(&aws, stack_name, template_text.as_deref())
 }
 
 /// Adjusts the configuration like `synth deploy --local`: adds the local signing key and sets the
@@ -77,26 +79,33 @@ async fn old_template(
 fn prepare_local_comparison(project: &mut Project) -> Result<(), SynthError> {
     project.use_local_incarnation();
     match read_key(&project.local_key()) {
-        Ok(pair) => project.add_token_key(pair.public()),
+        Ok(key_pair) => project.add_token_key(key_pair.public()),
         Err(SynthError::NoKey { .. }) => {}
         Err(error) => return Err(error),
     }
     Ok(())
 }
 
-/// Reads the template deployed in AWS, both parsed and as text. The text is `None` if the stack
-/// does not exist or consists only of change sets.
-pub(super) async fn deployed_template(
+/// Reads the text of the template deployed in AWS. Returns `None` if the stack does not exist or
+/// consists only of change sets.
+pub(super) async fn deployed_template_text(
     aws: &Aws,
-    stack: &str,
-    state: Option<&StackState>,
-) -> Result<(OldTemplate, Option<String>), SynthError> {
-    let text = match state {
-        Some(state) if stack_condition(Some(&state.status)) != StackCondition::Missing => {
-            Some(aws.template(&state.id).await?)
+    stack: Option<&StackState>,
+) -> Result<Option<String>, SynthError> {
+    match stack {
+        Some(stack) if stack_condition(Some(&stack.status)) != StackCondition::Missing => {
+            Ok(Some(aws.deployed_template(&stack.id).await?))
         }
-        _ => None,
-    };
-    let name = format!("{stack} in {}", aws.place());
-    Ok((OldTemplate::deployed(&name, text.as_deref())?, text))
+        _ => Ok(None),
+    }
+}
+
+/// Parses the result of [`deployed_template_text`].
+pub(super) fn parse_deployed_template(
+    aws: &Aws,
+    stack_name: &str,
+    template_text: Option<&str>,
+) -> Result<OldTemplate, SynthError> {
+    let description = format!("{stack_name} in {}", aws.account_and_region());
+    OldTemplate::deployed(&description, template_text)
 }

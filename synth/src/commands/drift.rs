@@ -10,30 +10,33 @@ use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
 /// Prints the stack drift, and returns whether any resource has drifted.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn show_drift(
+    config_selection: ConfigSelection<'_>,
     arguments: &DriftArguments,
     output: &Output,
 ) -> Result<bool, SynthError> {
-    let project = Project::find(config)?;
+    let project = Project::find(config_selection)?;
     let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
-    let stack = &project.config.stack;
-    let state = deployed_stack(&project, &aws).await?;
-    let step = output.step("Detect drift");
-    let report = aws.detect_drift(&state.id).await.map_err(SynthError::from);
-    let report = step.finish(report, |report| {
+    let stack = deployed_stack(&project, &aws).await?;
+    let step = output.start_step("Detect drift");
+    let result = aws.detect_drift(&stack.id).await;
+    let report = step.finish(result, |report| {
         format!("{} checked", count(report.checked, "resource", "resources"))
     })?;
-    output.print_result(&report, &text(stack, &report));
-    Ok(!report.drifts.is_empty())
+    output.print_result(&report, &format_drift_report(&project.config.stack, &report));
+    let has_drift = !report.drifts.is_empty();
+    Ok(has_drift)
 }
 
-fn text(stack: &str, report: &DriftReport) -> String {
-    let mut lines = match report.drifts.len() {
-        0 => vec![format!("{stack} has no drift: all checked resources are as deployed.")],
-        1 => vec![format!("1 resource of {stack} was changed outside CloudFormation:")],
-        many => vec![format!("{many} resources of {stack} were changed outside CloudFormation:")],
+fn format_drift_report(stack_name: &str, report: &DriftReport) -> String {
+    let summary = match report.drifts.len() {
+        0 => format!("{stack_name} has no drift: all checked resources are as deployed."),
+        1 => format!("1 resource of {stack_name} was changed outside CloudFormation:"),
+        drift_count => {
+            format!("{drift_count} resources of {stack_name} were changed outside CloudFormation:")
+        }
     };
+    let mut lines = vec![summary];
     lines.extend(report.drifts.iter().flat_map(resource_lines));
     if !report.drifts.is_empty() {
         lines.push(
@@ -50,23 +53,29 @@ fn text(stack: &str, report: &DriftReport) -> String {
 
 fn resource_lines(drift: &Drift) -> Vec<String> {
     let Drift { logical_id, resource_type, physical_id, deleted, differences } = drift;
-    let name = physical_id.as_ref().map_or_else(String::new, |id| format!(" {id}"));
+    let physical_name = match physical_id {
+        Some(physical_id) => format!(" {physical_id}"),
+        None => String::new(),
+    };
     let (sign, suffix) = if *deleted { ('-', " was deleted") } else { ('~', "") };
-    let resource = escape(&format!("{logical_id} ({resource_type}{name}){suffix}"));
+    let resource = escape(&format!("{logical_id} ({resource_type}{physical_name}){suffix}"));
     let mut lines = vec![format!("  {sign} {resource}")];
     lines.extend(differences.iter().map(property_line));
     lines
 }
 
 fn property_line(difference: &PropertyDrift) -> String {
-    let format_value = |value: &Option<String>| match value {
+    let path = escape(&difference.path);
+    let expected = format_value(difference.expected.as_deref());
+    let actual = format_value(difference.actual.as_deref());
+    format!("      {path}: {expected} in the stack, actually {actual}")
+}
+
+fn format_value(value: Option<&str>) -> String {
+    match value {
         Some(value) => escape(value),
         None => "not set".to_owned(),
-    };
-    let path = escape(&difference.path);
-    let expected = format_value(&difference.expected);
-    let actual = format_value(&difference.actual);
-    format!("      {path}: {expected} in the stack, actually {actual}")
+    }
 }
 
 #[cfg(test)]
@@ -77,7 +86,7 @@ mod tests {
     fn lists_each_changed_property() {
         let none = DriftReport { checked: 3, unchecked: vec![], drifts: vec![] };
         assert_eq!(
-            text("cellar", &none),
+            format_drift_report("cellar", &none),
             "cellar has no drift: all checked resources are as deployed."
         );
         let timeout = PropertyDrift {
@@ -99,7 +108,7 @@ mod tests {
             unchecked: vec!["AWS::Lambda::Url".to_owned()],
             drifts: vec![drift, deleted],
         };
-        let shown = text("cellar", &drifts);
+        let shown = format_drift_report("cellar", &drifts);
         assert!(
             shown.starts_with("2 resources of cellar were changed outside CloudFormation:\n"),
             "{shown}"

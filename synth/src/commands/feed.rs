@@ -4,88 +4,77 @@ use cellar_engine::feed::{Audit, Auditor, Finding};
 
 use super::confirm::confirm;
 use super::data::StackData;
-use super::feed_report::{FeedRepair, Report};
-use crate::cli::{FeedCommand, FeedPlace, FeedRebuild, Output, WhereArguments};
+use super::feed_report::{FeedRepair, FeedReport};
+use crate::cli::{FeedCommand, FeedLocation, FeedRebuild, Output};
 use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
 /// Runs a `synth feed` subcommand. Returns whether the feed is inconsistent with the event streams.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn run_feed_command(
+    config_selection: ConfigSelection<'_>,
     command: &FeedCommand,
     output: &Output,
 ) -> Result<bool, SynthError> {
-    match command {
-        FeedCommand::Verify(FeedPlace { place }) => {
-            with_auditor(config, place, async |auditor| verify(auditor, output).await).await
-        }
-        FeedCommand::Repair(FeedPlace { place }) => {
-            with_auditor(config, place, async |auditor| repair(auditor, output).await).await
-        }
-        FeedCommand::Rebuild(FeedRebuild { place, yes }) => {
-            if !yes && !output.is_json() {
-                let question =
-                    "Rebuild the feed? Consumers must read the new feed from its beginning.";
-                confirm("rebuilding the feed", question).await?;
-            }
-            with_auditor(config, place, async |auditor| rebuild(auditor, output).await).await
-        }
-    }
-}
-
-/// Opens the stack's data, runs `action` with its feed auditor, and closes the data.
-async fn with_auditor(
-    config: ConfigSelection<'_>,
-    place: &WhereArguments,
-    action: impl AsyncFnOnce(&Auditor) -> Result<bool, SynthError>,
-) -> Result<bool, SynthError> {
-    let data = StackData::open(config, place, LocalFunctions::Running).await?;
-    let result = match data.auditor() {
-        Ok(auditor) => action(&auditor).await,
-        Err(error) => Err(error),
+    let location = match command {
+        FeedCommand::Verify(FeedLocation { location })
+        | FeedCommand::Repair(FeedLocation { location })
+        | FeedCommand::Rebuild(FeedRebuild { location, .. }) => location,
     };
+    if let FeedCommand::Rebuild(FeedRebuild { yes, .. }) = command
+        && !yes
+        && !output.is_json()
+    {
+        let question = "Rebuild the feed? Consumers must read the new feed from its beginning.";
+        confirm("rebuilding the feed", question).await?;
+    }
+    let data = StackData::open(config_selection, location, LocalFunctions::Running).await?;
+    let result = run_with_data(&data, command, output).await;
     data.close().await;
     result
 }
 
-async fn verify(auditor: &Auditor, output: &Output) -> Result<bool, SynthError> {
+async fn run_with_data(
+    data: &StackData,
+    command: &FeedCommand,
+    output: &Output,
+) -> Result<bool, SynthError> {
+    let auditor = data.auditor()?;
+    let report = match command {
+        FeedCommand::Verify(_) => FeedReport::new(&compare(&auditor, output).await?, None),
+        FeedCommand::Repair(_) => repair(&auditor, output).await?,
+        FeedCommand::Rebuild(_) => rebuild(&auditor, output).await?,
+    };
+    output.print_result(&report, &report.to_text());
+    Ok(report.has_differences())
+}
+
+async fn repair(auditor: &Auditor, output: &Output) -> Result<FeedReport, SynthError> {
     let audit = compare(auditor, output).await?;
-    Ok(print_report(&Report::new(&audit, None), output))
-}
-
-async fn repair(auditor: &Auditor, output: &Output) -> Result<bool, SynthError> {
-    let before = compare(auditor, output).await?;
-    if !before.findings.iter().any(Finding::can_be_repaired) {
-        return Ok(print_report(&Report::new(&before, None), output));
+    if !audit.findings.iter().any(Finding::can_be_repaired) {
+        return Ok(FeedReport::new(&audit, None));
     }
-    let step = output.step("Add the missing events");
-    let repaired = auditor.repair(&before).await.map_err(MaintenanceError::Feed);
-    let repaired = step.finish(repaired, |indexed| format!("{} events", indexed.events))?;
-    let after = compare(auditor, output).await?;
-    let repair = FeedRepair { repaired: true, events: repaired.events };
-    Ok(print_report(&Report::new(&after, Some(repair)), output))
+    let step = output.start_step("Add the missing events");
+    let result = auditor.repair(&audit).await.map_err(MaintenanceError::Feed);
+    let indexed = step.finish(result, |indexed| format!("{} events", indexed.events))?;
+    let audit_after_repair = compare(auditor, output).await?;
+    let repair = FeedRepair { repaired: true, events: indexed.events };
+    Ok(FeedReport::new(&audit_after_repair, Some(repair)))
 }
 
-async fn rebuild(auditor: &Auditor, output: &Output) -> Result<bool, SynthError> {
-    let step = output.step("Rebuild the feed");
-    let rebuilt = auditor.rebuild(|_| {}).await.map_err(MaintenanceError::Feed);
-    let rebuilt = step.finish(rebuilt, |indexed| format!("{} events", indexed.events))?;
-    let after = compare(auditor, output).await?;
-    let repair = FeedRepair { repaired: false, events: rebuilt.events };
-    Ok(print_report(&Report::new(&after, Some(repair)), output))
+async fn rebuild(auditor: &Auditor, output: &Output) -> Result<FeedReport, SynthError> {
+    let step = output.start_step("Rebuild the feed");
+    let result = auditor.rebuild(|_| {}).await.map_err(MaintenanceError::Feed);
+    let indexed = step.finish(result, |indexed| format!("{} events", indexed.events))?;
+    let audit_after_rebuild = compare(auditor, output).await?;
+    let repair = FeedRepair { repaired: false, events: indexed.events };
+    Ok(FeedReport::new(&audit_after_rebuild, Some(repair)))
 }
 
 async fn compare(auditor: &Auditor, output: &Output) -> Result<Audit, SynthError> {
-    let step = output.step("Compare the feed with the event streams");
-    let audit = auditor.verify().await.map_err(MaintenanceError::Feed);
-    let audit =
-        step.finish(audit, |audit| format!("{} events of {} streams", audit.events, audit.streams));
-    Ok(audit?)
-}
-
-/// Prints the report and returns whether the feed differs from the event streams.
-fn print_report(report: &Report, output: &Output) -> bool {
-    output.print_result(report, &report.text());
-    report.has_differences()
+    let step = output.start_step("Compare the feed with the event streams");
+    let result = auditor.verify().await.map_err(MaintenanceError::Feed);
+    let audit = step
+        .finish(result, |audit| format!("{} events of {} streams", audit.events, audit.streams))?;
+    Ok(audit)
 }

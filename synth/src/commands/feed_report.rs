@@ -1,7 +1,5 @@
 //! Report of `synth feed`.
 
-use std::fmt::Write as _;
-
 use cellar_base::count::count;
 use cellar_engine::feed::{Audit, Finding};
 use serde::Serialize;
@@ -18,9 +16,20 @@ pub(super) struct FeedRepair {
     pub(super) events: u64,
 }
 
+impl FeedRepair {
+    fn to_text(self) -> String {
+        let events = count(self.events, "event", "events");
+        if self.repaired {
+            format!("Added {events}.")
+        } else {
+            format!("Rebuilt the feed with {events}.")
+        }
+    }
+}
+
 /// JSON report of `synth feed`.
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct FeedReport {
     feed: Option<String>,
     end: Option<u64>,
     streams: u64,
@@ -28,20 +37,20 @@ pub(super) struct Report {
     events: u64,
     #[serde(rename = "done")]
     repair: Option<FeedRepair>,
-    findings: Vec<Row>,
+    findings: Vec<FindingRow>,
 }
 
 /// A discrepancy between the feed and the event streams.
 #[derive(Serialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
-enum Row {
+enum FindingRow {
     Missing { stream: String, from: u64, to: u64 },
     Beyond { stream: String, there: u64, indexed: u64 },
     Disordered { stream: String, expected: u64, found: u64, at: u64 },
     Lost { at: u64 },
 }
 
-impl Row {
+impl FindingRow {
     fn new(finding: &Finding) -> Self {
         match finding {
             Finding::Missing { stream, from, to } => {
@@ -60,11 +69,11 @@ impl Row {
         }
     }
 
-    fn text(&self) -> String {
+    fn to_text(&self) -> String {
         match self {
             Self::Missing { stream, from, to } => {
-                let events = count(to.saturating_sub(*from), "event", "events");
-                format!("{stream}: the feed lacks {events}, starting with event {from}")
+                let event_count = count(to.saturating_sub(*from), "event", "events");
+                format!("{stream}: the feed lacks {event_count}, starting with event {from}")
             }
             Self::Beyond { stream, there, indexed } => {
                 format!("{stream}: the feed has {indexed} events, the stream has {there}")
@@ -81,7 +90,7 @@ impl Row {
     }
 }
 
-impl Report {
+impl FeedReport {
     /// Builds the report from a comparison and the preceding repair, if any.
     pub(super) fn new(audit: &Audit, repair: Option<FeedRepair>) -> Self {
         Self {
@@ -91,7 +100,7 @@ impl Report {
             items: audit.items,
             events: audit.events,
             repair,
-            findings: audit.findings.iter().map(Row::new).collect(),
+            findings: audit.findings.iter().map(FindingRow::new).collect(),
         }
     }
 
@@ -101,37 +110,30 @@ impl Report {
     }
 
     /// Returns the report as text.
-    pub(super) fn text(&self) -> String {
-        let mut text = String::new();
-        // Writing to a `String` is infallible.
-        if let Some(FeedRepair { repaired, events }) = self.repair {
-            let events = count(events, "event", "events");
-            let _ = if repaired {
-                writeln!(text, "Added {events}.")
-            } else {
-                writeln!(text, "Rebuilt the feed with {events}.")
-            };
-        }
+    pub(super) fn to_text(&self) -> String {
+        let mut lines = Vec::new();
+        lines.extend(self.repair.map(FeedRepair::to_text));
         let events = count(self.events, "event", "events");
         let streams = count(self.streams, "stream", "streams");
         if !self.has_differences() {
-            let _ = write!(text, "The feed contains all {events} of {streams}, each once.");
-            return text;
+            lines.push(format!("The feed contains all {events} of {streams}, each once."));
+            return lines.join("\n");
         }
-        let _ = writeln!(text, "The feed contains {events} of {streams}. Differences:");
-        for row in self.findings.iter().take(MAX_SHOWN_FINDINGS) {
-            let _ = writeln!(text, "  {}", row.text());
+        lines.push(format!("The feed contains {events} of {streams}. Differences:"));
+        for finding in self.findings.iter().take(MAX_SHOWN_FINDINGS) {
+            lines.push(format!("  {}", finding.to_text()));
         }
-        let hidden_findings = self.findings.len().saturating_sub(MAX_SHOWN_FINDINGS);
-        if hidden_findings > 0 {
-            let _ = writeln!(text, "  and {hidden_findings} more (see --json)");
+        let hidden_count = self.findings.len().saturating_sub(MAX_SHOWN_FINDINGS);
+        if hidden_count > 0 {
+            lines.push(format!("  and {hidden_count} more (see --json)"));
         }
-        text.push_str(if self.findings.iter().all(Row::can_be_repaired) {
+        let advice = if self.findings.iter().all(FindingRow::can_be_repaired) {
             "`synth feed repair` adds the missing events."
         } else {
             "`synth feed rebuild` rebuilds the feed from the event streams."
-        });
-        text
+        };
+        lines.push(advice.to_owned());
+        lines.join("\n")
     }
 }
 
@@ -149,23 +151,23 @@ mod tests {
 
     #[test]
     fn the_text_lists_differences_and_the_command_to_run() {
-        let whole = Report::new(&audit(vec![]), Some(FeedRepair { repaired: true, events: 1 }));
+        let whole = FeedReport::new(&audit(vec![]), Some(FeedRepair { repaired: true, events: 1 }));
         assert!(!whole.has_differences());
         assert_eq!(
-            whole.text(),
+            whole.to_text(),
             "Added 1 event.\nThe feed contains all 4 events of 2 streams, each once."
         );
-        let some = Report::new(&audit(vec![missing(3)]), None);
+        let some = FeedReport::new(&audit(vec![missing(3)]), None);
         assert!(some.has_differences());
         assert_eq!(
-            some.text(),
+            some.to_text(),
             "The feed contains 4 events of 2 streams. Differences:\n  \
              S-a: the feed lacks 1 event, starting with event 3\n\
              `synth feed repair` adds the missing events."
         );
         let lost = Finding::Lost { at: "7".parse().unwrap() };
         let many = (0..21).map(missing).chain([lost]).collect();
-        let text = Report::new(&audit(many), None).text();
+        let text = FeedReport::new(&audit(many), None).to_text();
         assert!(text.contains("and 2 more") && text.ends_with("from the event streams."), "{text}");
     }
 }

@@ -12,19 +12,19 @@ use crate::output_file::write_output;
 use crate::project::{CONFIG_FILE, ConfigSelection};
 
 /// Writes the configuration file. With `--print`, prints it instead.
-pub(crate) fn run(
-    config: ConfigSelection<'_>,
+pub(crate) fn write_config(
+    config_selection: ConfigSelection<'_>,
     arguments: &InitArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let text = Config::documented_yaml();
+    let documented_yaml = Config::documented_yaml();
     if arguments.print {
-        output.print_result(&json!({ "yaml": text }), &text);
+        output.print_result(&json!({ "yaml": documented_yaml }), &documented_yaml);
         return Ok(());
     }
-    let here = env::current_dir().map_err(SynthError::Process)?;
-    let path = here.join(config.file.unwrap_or(Path::new(CONFIG_FILE)));
-    write_output(&path, arguments.force, text.as_bytes())?;
+    let current_folder = env::current_dir().map_err(SynthError::Process)?;
+    let path = current_folder.join(config_selection.file.unwrap_or(Path::new(CONFIG_FILE)));
+    write_output(&path, arguments.force, documented_yaml.as_bytes())?;
     output.print_result(&json!({ "written": path }), &format!("Wrote {}", path.display()));
     Ok(())
 }

@@ -6,20 +6,20 @@ use std::future::Future;
 use crate::deployment::DeploymentPhase;
 use crate::error::SynthError;
 
-/// Runs `work`, which updates `phase` as it proceeds, until it completes or the user presses
+/// Runs `operation`, which updates `phase` as it proceeds, until it completes or the user presses
 /// Ctrl-C.
 ///
 /// # Errors
 /// Returns [`SynthError::Interrupted`] with the current phase if the user presses Ctrl-C.
-pub(super) async fn interruptible<T>(
-    stack: &str,
+pub(super) async fn run_interruptibly<T>(
+    stack_name: &str,
     phase: &Cell<DeploymentPhase>,
-    work: impl Future<Output = Result<T, SynthError>>,
+    operation: impl Future<Output = Result<T, SynthError>>,
 ) -> Result<T, SynthError> {
     tokio::select! {
-        result = work => result,
+        result = operation => result,
         Ok(()) = tokio::signal::ctrl_c() => {
-            Err(SynthError::Interrupted { stack: stack.to_owned(), phase: phase.get() })
+            Err(SynthError::Interrupted { stack: stack_name.to_owned(), phase: phase.get() })
         }
     }
 }

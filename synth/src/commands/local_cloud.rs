@@ -9,24 +9,28 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::cli::LocalCloudArguments;
 use crate::error::SynthError;
-use crate::local_cloud::{serve_until_stopped, start};
+use crate::local_cloud::{serve_until_stopped, start_local_cloud};
 
 /// Runs the stack of a template from stdin until the process is stopped. Logs to stderr, which the
 /// parent process has redirected to the log file.
-pub(crate) async fn run(arguments: &LocalCloudArguments, ports: Ports) -> Result<(), SynthError> {
+pub(crate) async fn run_local_cloud(
+    arguments: &LocalCloudArguments,
+    ports: Ports,
+) -> Result<(), SynthError> {
     // Start a new session, so that this process survives closing the terminal and Ctrl-C in it.
     // `setsid` fails only if the process already leads a session.
     let _ = rustix::process::setsid();
     // Hide the embedded DynamoDB's warnings about failed conditional writes, which are expected
     // here.
-    let levels =
+    let log_levels =
         Targets::new().with_default(LevelFilter::INFO).with_target("dynoxide", LevelFilter::ERROR);
-    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(std::io::stderr);
-    tracing_subscriber::registry().with(lines).with(levels).init();
-    let mut template = String::new();
-    std::io::stdin().read_to_string(&mut template).map_err(SynthError::Process)?;
+    let log_lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(log_lines).with(log_levels).init();
+    let mut template_text = String::new();
+    std::io::stdin().read_to_string(&mut template_text).map_err(SynthError::Process)?;
     let options = Options { stack: arguments.stack.clone(), port: arguments.port };
     let folder = StateFolder::new(&arguments.folder);
-    serve_until_stopped(start(&template, &folder, &options, ports).await?).await;
+    let cloud = start_local_cloud(&template_text, &folder, &options, ports).await?;
+    serve_until_stopped(cloud).await;
     Ok(())
 }

@@ -6,32 +6,45 @@ use tokio::time::sleep;
 
 use super::logs_local;
 use super::observed::{ObservedStack, StackLocation};
-use crate::aws::{AwsError, LogEvent, LogQuery, PAGES_MAX, text_pattern};
+use crate::aws::{AwsError, LogCompleteness, LogEvent, LogQuery, PAGES_MAX, quoted_pattern};
 use crate::cli::{FunctionArgument, LogsArguments, Output};
 use crate::error::SynthError;
 use crate::log_lines::{FAULT_WORDS, LogLine, Newest, SeenLines, is_fault, is_platform_line};
-use crate::moment::utc_ms;
+use crate::moment::format_utc_ms;
 use crate::project::ConfigSelection;
 
 /// Polling interval of `--follow`. CloudWatch Logs accepts only a few requests per second.
-const POLL: Duration = Duration::from_secs(3);
+const POLL_INTERVAL: Duration = Duration::from_secs(3);
 /// Maximum ingestion delay of a log line that `--follow` still shows, in milliseconds.
-const OVERLAP_MS: u64 = 60_000;
+const INGESTION_DELAY_MS: u64 = 60_000;
 /// Maximum number of new lines printed per poll with `--follow`.
-const FOLLOWED_LINES: usize = 100_000;
+const MAX_FOLLOWED_LINES: usize = 100_000;
 /// Maximum number of consecutive failed polls with `--follow`.
 const MAX_FAILED_READS: u32 = 10;
 
+/// Argument, name, and logical id of the log group of each function.
+const FUNCTION_LOG_GROUPS: [(FunctionArgument, &str, &str); 5] = [
+    (FunctionArgument::Api, "api", "ApiLogGroup"),
+    (FunctionArgument::Relay, "relay", "RelayLogGroup"),
+    (FunctionArgument::Indexer, "indexer", "IndexerLogGroup"),
+    (FunctionArgument::Webhook, "webhook", "WebhookLogGroup"),
+    (FunctionArgument::Snapshot, "snapshot", "SnapshotLogGroup"),
+];
+
 /// Prints the function logs. With `--follow`, runs until Ctrl-C.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn show_logs(
+    config_selection: ConfigSelection<'_>,
     arguments: &LogsArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let print_logs = async {
-        match StackLocation::of(config, &arguments.place)? {
-            StackLocation::Local => logs_local::run(config, arguments, output).await,
-            StackLocation::Aws => Box::pin(print_aws_logs(config, arguments, output)).await,
+        match StackLocation::selected_by(config_selection, &arguments.location)? {
+            StackLocation::Local => {
+                logs_local::show_local_logs(config_selection, arguments, output).await
+            }
+            StackLocation::Aws => {
+                Box::pin(print_aws_logs(config_selection, arguments, output)).await
+            }
         }
     };
     if !arguments.follow {
@@ -50,144 +63,145 @@ struct LogGroup {
 }
 
 async fn print_aws_logs(
-    config: ConfigSelection<'_>,
+    config_selection: ConfigSelection<'_>,
     arguments: &LogsArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let endpoint_url = arguments.place.endpoint_url.as_deref();
-    let stack = ObservedStack::find(config, endpoint_url).await?;
-    let groups = log_groups(&stack, &arguments.functions);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let start = now.saturating_sub(arguments.since);
-    let start_ms = u64::try_from(start.as_millis()).unwrap_or_default();
-    let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
-    let reader = LogReader { stack: &stack, groups: &groups, arguments, output };
-    let mut seen = SeenLines::default();
-    let printed = reader.print_lines(start_ms, limit, &mut seen).await?;
+    let endpoint_url = arguments.location.endpoint_url.as_deref();
+    let stack = ObservedStack::find(config_selection, endpoint_url).await?;
+    let log_groups = selected_log_groups(&stack, &arguments.functions);
+    let start_ms = milliseconds_at(arguments.since);
+    let line_limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
+    let reader = LogReader { stack: &stack, log_groups: &log_groups, arguments, output };
+    let mut seen_lines = SeenLines::default();
+    let printed_count = reader.print_lines(start_ms, line_limit, &mut seen_lines).await?;
     if arguments.follow {
-        return reader.follow(start_ms, &mut seen).await;
+        return reader.follow(start_ms, &mut seen_lines).await;
     }
-    if printed == 0 {
-        let since = humantime::format_duration(arguments.since);
-        output.note(&format!("No matching lines in the last {since}; --since sets the period."));
+    if printed_count == 0 {
+        let period = humantime::format_duration(arguments.since);
+        output.print_note(&format!(
+            "No matching lines in the last {period}; --since sets the period."
+        ));
     }
     Ok(())
 }
 
+/// Returns the time `age` ago, in milliseconds since the Unix epoch.
+fn milliseconds_at(age: Duration) -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.saturating_sub(age).as_millis()).unwrap_or_default()
+}
+
 /// Returns the log groups of the selected functions, or of all functions if none is selected.
-fn log_groups(stack: &ObservedStack, selected: &[FunctionArgument]) -> Vec<LogGroup> {
-    let functions = [
-        (FunctionArgument::Api, "api", "ApiLogGroup"),
-        (FunctionArgument::Relay, "relay", "RelayLogGroup"),
-        (FunctionArgument::Indexer, "indexer", "IndexerLogGroup"),
-        (FunctionArgument::Webhook, "webhook", "WebhookLogGroup"),
-        (FunctionArgument::Snapshot, "snapshot", "SnapshotLogGroup"),
-    ];
-    let mut groups = Vec::new();
-    for (argument, function, logical_id) in functions {
-        let is_selected = selected.is_empty() || selected.contains(&argument);
+fn selected_log_groups(stack: &ObservedStack, selection: &[FunctionArgument]) -> Vec<LogGroup> {
+    let mut log_groups = Vec::new();
+    for (argument, function, logical_id) in FUNCTION_LOG_GROUPS {
+        let is_selected = selection.is_empty() || selection.contains(&argument);
         if is_selected && let Some(name) = stack.physical_id(logical_id) {
-            groups.push(LogGroup { function, name: name.to_owned() });
+            log_groups.push(LogGroup { function, name: name.to_owned() });
         }
     }
-    groups
+    log_groups
 }
 
 struct LogReader<'a> {
     stack: &'a ObservedStack,
-    groups: &'a [LogGroup],
+    log_groups: &'a [LogGroup],
     arguments: &'a LogsArguments,
     output: &'a Output,
 }
 
 impl LogReader<'_> {
-    /// Prints the lines since `start_ms` that are not in `seen`, limited to the newest `limit`
-    /// lines. Returns the number of printed lines.
+    /// Prints the lines since `start_ms` that are not in `seen_lines`, limited to the newest
+    /// `line_limit` lines. Returns the number of printed lines.
     async fn print_lines(
         &self,
         start_ms: u64,
-        limit: usize,
-        seen: &mut SeenLines,
+        line_limit: usize,
+        seen_lines: &mut SeenLines,
     ) -> Result<usize, AwsError> {
-        let mut newest = Newest::new(limit);
-        for group in self.groups {
-            self.read_group(group, start_ms, &mut newest, seen).await?;
+        let mut newest_lines = Newest::new(line_limit);
+        for log_group in self.log_groups {
+            self.read_log_group(log_group, start_ms, &mut newest_lines, seen_lines).await?;
         }
-        let dropped = newest.dropped();
-        if dropped > 0 {
-            self.output.note(&format!("{dropped} older lines are not shown: see --limit."));
+        let hidden_count = newest_lines.evicted_count();
+        if hidden_count > 0 {
+            self.output
+                .print_note(&format!("{hidden_count} older lines are not shown: see --limit."));
         }
-        let width = self.groups.iter().map(|group| group.function.len()).max().unwrap_or_default();
-        let mut printed = 0;
-        for line in newest.into_sorted() {
-            self.output.print_result(&line, &line.text(width));
-            printed += 1;
+        let function_lengths = self.log_groups.iter().map(|log_group| log_group.function.len());
+        let function_width = function_lengths.max().unwrap_or_default();
+        let mut printed_count = 0;
+        for line in newest_lines.into_sorted() {
+            self.output.print_result(&line, &line.to_text(function_width));
+            printed_count += 1;
         }
-        Ok(printed)
+        Ok(printed_count)
     }
 
-    /// Adds the selected lines of a log group to `newest`.
-    async fn read_group(
+    /// Adds the selected lines of a log group to `newest_lines`.
+    async fn read_log_group(
         &self,
-        group: &LogGroup,
+        log_group: &LogGroup,
         start_ms: u64,
-        newest: &mut Newest<LogLine>,
-        seen: &mut SeenLines,
+        newest_lines: &mut Newest<LogLine>,
+        seen_lines: &mut SeenLines,
     ) -> Result<(), AwsError> {
         let query = LogQuery {
-            log_group_name: group.name.clone(),
+            log_group_name: log_group.name.clone(),
             start_time: start_ms,
             filter_pattern: self.filter_pattern(),
         };
         let add_page = |events: Vec<LogEvent>| {
             for event in events {
-                self.add_event(group, event, newest, seen);
+                self.add_event(log_group, event, newest_lines, seen_lines);
             }
         };
-        let is_complete = self.stack.aws.log_events(&query, add_page).await?;
-        if !is_complete {
-            self.output.note(&format!(
+        let completeness = self.stack.aws.read_log_pages(&query, add_page).await?;
+        if completeness == LogCompleteness::PagesRemain {
+            self.output.print_note(&format!(
                 "Only the first {PAGES_MAX} pages of the {} log were read: use a shorter --since.",
-                group.function
+                log_group.function
             ));
         }
         Ok(())
     }
 
-    /// Adds an event to `newest` if it is selected by the options and not in `seen`.
+    /// Adds an event to `newest_lines` if it is selected by the options and not in `seen_lines`.
     fn add_event(
         &self,
-        group: &LogGroup,
+        log_group: &LogGroup,
         event: LogEvent,
-        newest: &mut Newest<LogLine>,
-        seen: &mut SeenLines,
+        newest_lines: &mut Newest<LogLine>,
+        seen_lines: &mut SeenLines,
     ) {
         if !self.is_selected(&event.message) {
             return;
         }
-        let at_ms = event.timestamp;
         if self.arguments.follow {
             // Event ids are unique only per log group, and not set by every emulator.
-            let id = event.event_id.as_ref().unwrap_or(&event.message);
-            let id = format!("{} {} {id}", group.function, event.log_stream_name);
-            if !seen.insert(at_ms, id) {
+            let event_id = event.event_id.as_ref().unwrap_or(&event.message);
+            let line_id = format!("{} {} {event_id}", log_group.function, event.log_stream_name);
+            let is_new = seen_lines.insert(event.timestamp, line_id);
+            if !is_new {
                 return;
             }
         }
         let line = LogLine {
-            at: utc_ms(at_ms),
-            function: group.function,
+            at: format_utc_ms(event.timestamp),
+            function: log_group.function,
             message: event.message,
             stream: event.log_stream_name,
         };
-        newest.push(at_ms, line);
+        newest_lines.push(event.timestamp, line);
     }
 
     /// Returns whether the options select a line. Needed because the CloudWatch Logs filter is less
     /// exact.
     fn is_selected(&self, message: &str) -> bool {
-        if let Some(text) = &self.arguments.filter
-            && !message.contains(text)
+        if let Some(filter_text) = &self.arguments.filter
+            && !message.contains(filter_text)
         {
             return false;
         }
@@ -205,7 +219,7 @@ impl LogReader<'_> {
     /// [`Self::is_selected`] removes the excess lines.
     fn filter_pattern(&self) -> Option<String> {
         match &self.arguments.filter {
-            Some(text) => Some(text_pattern(text)),
+            Some(filter_text) => Some(quoted_pattern(filter_text)),
             None if self.arguments.errors && !self.stack.aws.is_emulator() => {
                 Some(FAULT_WORDS.map(|word| format!("?{word}")).join(" "))
             }
@@ -214,13 +228,18 @@ impl LogReader<'_> {
     }
 
     /// Prints new lines as they arrive. Returns only if an error occurs.
-    async fn follow(&self, start_ms: u64, seen: &mut SeenLines) -> Result<(), SynthError> {
-        let poll = self.stack.aws.poll_interval(POLL);
-        let (mut start_ms, mut failed_reads) = (start_ms, 0);
+    async fn follow(
+        &self,
+        first_start_ms: u64,
+        seen_lines: &mut SeenLines,
+    ) -> Result<(), SynthError> {
+        let poll_interval = self.stack.aws.poll_interval(POLL_INTERVAL);
+        let mut start_ms = first_start_ms;
+        let mut failed_reads = 0;
         loop {
-            sleep(poll).await;
-            start_ms = seen.next_start_ms(start_ms, OVERLAP_MS);
-            match self.print_lines(start_ms, FOLLOWED_LINES, seen).await {
+            sleep(poll_interval).await;
+            start_ms = seen_lines.next_start_ms(start_ms, INGESTION_DELAY_MS);
+            match self.print_lines(start_ms, MAX_FOLLOWED_LINES, seen_lines).await {
                 Ok(_) => failed_reads = 0,
                 Err(AwsError::Unreachable { .. }) if failed_reads < MAX_FAILED_READS => {
                     failed_reads += 1;

@@ -16,7 +16,7 @@ use crate::project::{ConfigSelection, Project};
 /// Maximum number of bytes read from the end of the log file.
 const TAIL_BYTES_MAX: u64 = 16 * 1_024 * 1_024;
 /// Polling interval of `--follow`.
-const POLL: Duration = Duration::from_millis(300);
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
 /// Log levels of faults.
 const FAULT_LEVELS: [&str; 2] = [" ERROR ", " WARN "];
 /// Length of the line prefix that contains the log level, in bytes.
@@ -40,33 +40,33 @@ struct LogFile {
 }
 
 /// Prints the log of the local stack.
-pub(super) async fn run(
-    config: ConfigSelection<'_>,
+pub(super) async fn show_local_logs(
+    config_selection: ConfigSelection<'_>,
     arguments: &LogsArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let path = Project::find_folder(config)?.local_log();
-    let mut log = LogFile { path, offset: 0, partial_line: Vec::new() };
-    let Some(text) = log.read_new_lines()? else {
-        output.note(&format!(
+    let path = Project::find_folder(config_selection)?.local_log();
+    let mut log_file = LogFile { path, offset: 0, partial_line: Vec::new() };
+    let Some(log_text) = log_file.read_new_lines()? else {
+        output.print_note(&format!(
             "{} does not exist: `synth deploy --local --detach` runs the local stack in the background and \
              writes this log.",
-            log.path.display()
+            log_file.path.display()
         ));
         return Ok(());
     };
-    let since = SystemTime::now().checked_sub(arguments.since).unwrap_or(SystemTime::UNIX_EPOCH);
-    let lines: Vec<&str> =
-        lines_since(&text, since).filter(|line| is_selected(line, arguments)).collect();
-    let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
-    let dropped = lines.len().saturating_sub(limit);
-    if dropped > 0 {
-        output.note(&format!("{dropped} older lines are not shown: see --limit."));
+    let start = SystemTime::now().checked_sub(arguments.since).unwrap_or(SystemTime::UNIX_EPOCH);
+    let selected_lines: Vec<&str> =
+        lines_since(&log_text, start).filter(|line| is_selected(line, arguments)).collect();
+    let line_limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
+    let hidden_count = selected_lines.len().saturating_sub(line_limit);
+    if hidden_count > 0 {
+        output.print_note(&format!("{hidden_count} older lines are not shown: see --limit."));
     }
-    for line in lines.into_iter().skip(dropped) {
+    for line in selected_lines.into_iter().skip(hidden_count) {
         print_line(line, output);
     }
-    if arguments.follow { log.follow(arguments, output).await } else { Ok(()) }
+    if arguments.follow { log_file.follow(arguments, output).await } else { Ok(()) }
 }
 
 impl LogFile {
@@ -77,9 +77,9 @@ impl LogFile {
         output: &Output,
     ) -> Result<(), SynthError> {
         loop {
-            sleep(POLL).await;
-            let text = self.read_new_lines()?.unwrap_or_default();
-            for line in text.lines().filter(|line| is_selected(line, arguments)) {
+            sleep(POLL_INTERVAL).await;
+            let new_lines = self.read_new_lines()?.unwrap_or_default();
+            for line in new_lines.lines().filter(|line| is_selected(line, arguments)) {
                 print_line(line, output);
             }
         }
@@ -95,51 +95,61 @@ impl LogFile {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(read_error(error)),
         };
-        let length = file.metadata().map_err(read_error)?.len();
-        if length < self.offset {
-            // A shorter file means that it was recreated.
+        let file_length = file.metadata().map_err(read_error)?.len();
+        let was_recreated = file_length < self.offset;
+        if was_recreated {
             self.offset = 0;
             self.partial_line.clear();
         }
-        let start = self.offset.max(length.saturating_sub(TAIL_BYTES_MAX));
-        let skips_bytes = start > self.offset;
-        file.seek(SeekFrom::Start(start)).map_err(read_error)?;
-        let mut bytes =
-            if skips_bytes { Vec::new() } else { std::mem::take(&mut self.partial_line) };
-        let read = file.take(TAIL_BYTES_MAX).read_to_end(&mut bytes).map_err(read_error)?;
-        self.offset = start.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
-        if skips_bytes {
-            // Drop the first line, because reading may start in the middle of it.
-            let first_line_end = bytes.iter().position(|byte| *byte == b'\n');
-            bytes.drain(..first_line_end.map_or(bytes.len(), |end| end + 1));
+        let tail_start = file_length.saturating_sub(TAIL_BYTES_MAX);
+        let is_gap = tail_start > self.offset;
+        if is_gap {
+            self.offset = tail_start;
+            self.partial_line.clear();
         }
-        let last_line_end = bytes.iter().rposition(|byte| *byte == b'\n');
-        self.partial_line = bytes.split_off(last_line_end.map_or(0, |end| end + 1));
-        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+        file.seek(SeekFrom::Start(self.offset)).map_err(read_error)?;
+        let mut new_bytes = Vec::new();
+        file.take(TAIL_BYTES_MAX).read_to_end(&mut new_bytes).map_err(read_error)?;
+        self.offset += u64::try_from(new_bytes.len()).unwrap_or(u64::MAX);
+        if is_gap {
+            // Drop the first line, because reading may start in the middle of it.
+            let first_line_end = new_bytes.iter().position(|byte| *byte == b'\n');
+            new_bytes.drain(..first_line_end.map_or(new_bytes.len(), |end| end + 1));
+        }
+        self.partial_line.extend(new_bytes);
+        Ok(Some(self.take_complete_lines()))
+    }
+
+    /// Removes the complete lines from `partial_line`.
+    fn take_complete_lines(&mut self) -> String {
+        let last_newline = self.partial_line.iter().rposition(|byte| *byte == b'\n');
+        let Some(last_newline) = last_newline else { return String::new() };
+        let complete_lines: Vec<u8> = self.partial_line.drain(..=last_newline).collect();
+        String::from_utf8_lossy(&complete_lines).into_owned()
     }
 }
 
-/// Returns the lines of `text`, starting with the first line at or after `since`.
-fn lines_since(text: &str, since: SystemTime) -> impl Iterator<Item = &str> {
+/// Returns the lines of a log, starting with the first line at or after `start`.
+fn lines_since(log_text: &str, start: SystemTime) -> impl Iterator<Item = &str> {
     let is_older = move |line: &&str| match timestamp(line) {
-        Some(at) => humantime::parse_rfc3339(at).is_ok_and(|at| at < since),
+        Some(timestamp) => humantime::parse_rfc3339(timestamp).is_ok_and(|time| time < start),
         None => true,
     };
-    text.lines().skip_while(is_older)
+    log_text.lines().skip_while(is_older)
 }
 
 /// Returns whether the command's options select a line.
 fn is_selected(line: &str, arguments: &LogsArguments) -> bool {
-    if let Some(text) = &arguments.filter
-        && !line.contains(text)
+    if let Some(filter_text) = &arguments.filter
+        && !line.contains(filter_text)
     {
         return false;
     }
     if !arguments.errors {
         return true;
     }
-    let start = line.get(..LEVEL_BYTES.min(line.len())).unwrap_or(line);
-    FAULT_LEVELS.into_iter().any(|level| start.contains(level))
+    let line_start = line.get(..LEVEL_BYTES.min(line.len())).unwrap_or(line);
+    FAULT_LEVELS.into_iter().any(|level| line_start.contains(level))
 }
 
 /// Returns the timestamp at the start of a line, such as `2026-11-22T03:04:05.123456Z`.
@@ -150,9 +160,12 @@ fn timestamp(line: &str) -> Option<&str> {
 }
 
 fn print_line(line: &str, output: &Output) {
-    let at = timestamp(line);
-    let message = at.and_then(|at| line.strip_prefix(at)).unwrap_or(line).trim_start();
-    output.print_result(&LocalLine { at, message }, &escape(line));
+    let line_timestamp = timestamp(line);
+    let message = line_timestamp
+        .and_then(|line_timestamp| line.strip_prefix(line_timestamp))
+        .unwrap_or(line)
+        .trim_start();
+    output.print_result(&LocalLine { at: line_timestamp, message }, &escape(line));
 }
 
 #[cfg(test)]

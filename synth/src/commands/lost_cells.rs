@@ -1,7 +1,6 @@
 //! `synth reprocess --cells`: lists cells whose long text is lost, and replaces their values with
 //! #LOST!.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use cellar::text::escape;
@@ -29,130 +28,128 @@ const PREVIEW_CHARACTERS: usize = 40;
 struct CellsReport {
     spreadsheet: LogId,
     dry_run: bool,
-    cells: Vec<Row>,
+    cells: Vec<LostCellRow>,
     /// Whether the list of cells may be incomplete.
-    more: bool,
+    #[serde(rename = "more")]
+    may_be_incomplete: bool,
     /// Positions of the log entries that replace the lost cells.
     positions: Vec<Position>,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct LostCellRow {
     sheet: String,
     cell: String,
     /// Start of the lost text.
     preview: String,
-    why: String,
+    #[serde(rename = "why")]
+    reason: String,
 }
 
 /// Lists the lost cells and, after confirmation, replaces their values.
-pub(super) async fn run(
+pub(super) async fn replace_lost_cells(
     data: &StackData,
-    log: LogId,
+    log_id: LogId,
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let logs = logs(data)?;
-    let step = output.step("Check the cells");
-    let found = logs.lost_cells(log).await.map_err(MaintenanceError::LostCells);
-    let found =
-        step.finish(found, |found| format!("{} lost", count_text(found.cells.len(), found.more)))?;
+    let logs = open_logs(data)?;
+    let step = output.start_step("Check the cells");
+    let result = logs.lost_cells(log_id).await.map_err(MaintenanceError::LostCells);
+    let lost_cells =
+        step.finish(result, |lost| format!("{} lost", format_count(lost.cells.len(), lost.more)))?;
     let mut report = CellsReport {
-        spreadsheet: log,
+        spreadsheet: log_id,
         dry_run: arguments.dry_run,
-        cells: found.cells.iter().map(Row::new).collect(),
-        more: found.more,
+        cells: lost_cells.cells.iter().map(LostCellRow::new).collect(),
+        may_be_incomplete: lost_cells.more,
         positions: Vec::new(),
     };
     let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
-    let count = count_text(report.cells.len(), report.more);
+    let cell_count = format_count(report.cells.len(), report.may_be_incomplete);
     let plan = MaintenancePlan {
-        text: &|| report.text(),
-        due: report.cells.len(),
+        text: report.to_text(),
+        item_count: report.cells.len(),
         action: "replacing cells",
-        question: format!("Write #LOST! into {count} cells?"),
+        question: format!("Write #LOST! into {cell_count} cells?"),
     };
     if options.should_carry_out(plan, output).await? {
-        replace_cells(&logs, &mut report, output).await?;
+        let step = output.start_step("Replace the cells");
+        let result = replace_cells(&logs, &mut report).await;
+        step.finish(result, |()| format!("{} replaced", report.cells.len()))?;
     }
-    output.print_result(&report, &report.text());
+    output.print_result(&report, &report.to_text());
     Ok(())
 }
 
-/// Replaces the values of all lost cells and adds the cells to the report.
-async fn replace_cells(
-    logs: &Logs,
-    report: &mut CellsReport,
-    output: &Output,
-) -> Result<(), SynthError> {
+/// Replaces the values of all lost cells and lists the replaced cells in the report.
+async fn replace_cells(logs: &Logs, report: &mut CellsReport) -> Result<(), MaintenanceError> {
     report.cells.clear();
-    report.more = true;
-    let step = output.step("Replace the cells");
-    while report.more {
-        let replaced = match logs.replace_lost_cells(report.spreadsheet, AUTHOR).await {
-            Ok(replaced) => replaced,
-            Err(error) => {
-                step.fail();
-                return Err(MaintenanceError::LostCells(error).into());
-            }
-        };
-        report.cells.extend(replaced.cells.iter().map(Row::new));
-        report.positions.extend(replaced.positions);
-        report.more = replaced.more;
+    report.may_be_incomplete = true;
+    while report.may_be_incomplete {
+        let replacement = logs
+            .replace_lost_cells(report.spreadsheet, AUTHOR)
+            .await
+            .map_err(MaintenanceError::LostCells)?;
+        report.cells.extend(replacement.cells.iter().map(LostCellRow::new));
+        report.positions.extend(replacement.positions);
+        report.may_be_incomplete = replacement.more;
     }
-    step.succeed(&format!("{} replaced", report.cells.len()));
     Ok(())
 }
 
 /// Opens the stack's logs for edits in the current incarnation (restore counter).
-fn logs(data: &StackData) -> Result<Logs, SynthError> {
+fn open_logs(data: &StackData) -> Result<Logs, SynthError> {
     let incarnation = data.feed()?.incarnation;
-    let (entries, segments) = (Arc::clone(&data.tables), Arc::clone(&data.tables));
-    let blobs = Arc::clone(&data.blobs);
-    let logs = Logs::new(entries, segments, blobs, Arc::new(SystemClock), Arc::new(SystemRandom));
+    let logs = Logs::new(
+        Arc::clone(&data.tables) as _,
+        Arc::clone(&data.tables) as _,
+        Arc::clone(&data.blobs) as _,
+        Arc::new(SystemClock),
+        Arc::new(SystemRandom),
+    );
     Ok(logs.with_incarnation(incarnation))
 }
 
-fn count_text(cells: usize, more: bool) -> String {
-    if more { format!("{cells} or more") } else { cells.to_string() }
+fn format_count(cell_count: usize, may_be_incomplete: bool) -> String {
+    if may_be_incomplete { format!("{cell_count} or more") } else { cell_count.to_string() }
 }
 
-impl Row {
+impl LostCellRow {
     fn new(cell: &LostCell) -> Self {
         Self {
             sheet: cell.sheet_name.clone(),
             cell: cell.place.to_string(),
             preview: cell.preview.chars().take(PREVIEW_CHARACTERS).collect(),
-            why: cell.why.clone(),
+            reason: cell.why.clone(),
         }
     }
 }
 
 impl CellsReport {
-    fn text(&self) -> String {
+    fn to_text(&self) -> String {
         if self.cells.is_empty() {
             return "Every text of the spreadsheet can be read.".to_owned();
         }
-        let mut text = format!("{}\n{}\n", self.spreadsheet, self.table());
-        let hidden_rows = self.cells.len().saturating_sub(MAX_SHOWN_ROWS);
-        // Writing to a `String` is infallible.
-        if hidden_rows > 0 {
-            let _ = writeln!(text, "… and {hidden_rows} more (see --json)");
+        let mut text = format!("{}\n{}\n", self.spreadsheet, self.to_table());
+        let hidden_count = self.cells.len().saturating_sub(MAX_SHOWN_ROWS);
+        if hidden_count > 0 {
+            text.push_str(&format!("… and {hidden_count} more (see --json)\n"));
         }
-        let count = count_text(self.cells.len(), self.more);
-        let _ = match self.positions.last() {
-            None => write!(
-                text,
-                "{count} lost. If the bucket lost objects, restore their older versions first, or run \
+        let cell_count = format_count(self.cells.len(), self.may_be_incomplete);
+        let summary = match self.positions.last() {
+            None => format!(
+                "{cell_count} lost. If the bucket lost objects, restore their older versions first, or run \
                  `synth reprocess --rebuild --spreadsheet {}`.",
                 self.spreadsheet
             ),
-            Some(position) => write!(text, "{count} replaced by #LOST!, at {position}."),
+            Some(last_position) => format!("{cell_count} replaced by #LOST!, at {last_position}."),
         };
+        text.push_str(&summary);
         text
     }
 
-    fn table(&self) -> Table {
+    fn to_table(&self) -> Table {
         let mut table = Table::new();
         table.load_preset(presets::UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Disabled);
@@ -162,7 +159,7 @@ impl CellsReport {
                 escape(&row.sheet),
                 row.cell.clone(),
                 escape(&row.preview),
-                escape(&row.why),
+                escape(&row.reason),
             ]);
         }
         table

@@ -14,12 +14,21 @@ pub(super) struct MaintenanceOptions {
     pub(super) yes: bool,
 }
 
+/// What a maintenance report contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReportKind {
+    /// The planned actions.
+    Plan,
+    /// The results of the actions.
+    Result,
+}
+
 /// A maintenance plan that requires confirmation.
-pub(super) struct MaintenancePlan<'a> {
-    /// Formats the plan for display before the confirmation prompt.
-    pub(super) text: &'a dyn Fn() -> String,
+pub(super) struct MaintenancePlan {
+    /// The plan as shown before the confirmation prompt.
+    pub(super) text: String,
     /// Number of items to process.
-    pub(super) due: usize,
+    pub(super) item_count: usize,
     /// Action name in errors, such as "purging".
     pub(super) action: &'static str,
     /// Confirmation prompt.
@@ -36,14 +45,14 @@ impl MaintenanceOptions {
     /// Returns [`SynthError::Unconfirmed`] if the user does not confirm.
     pub(super) async fn should_carry_out(
         self,
-        plan: MaintenancePlan<'_>,
+        plan: MaintenancePlan,
         output: &Output,
     ) -> Result<bool, SynthError> {
-        if self.dry_run || plan.due == 0 {
+        if self.dry_run || plan.item_count == 0 {
             return Ok(false);
         }
         if !self.yes && !output.is_json() {
-            output.note(&(plan.text)());
+            output.print_note(&plan.text);
             confirm(plan.action, &plan.question).await?;
         }
         Ok(true)
@@ -52,30 +61,30 @@ impl MaintenanceOptions {
 
 /// Outcomes of independently processed items. A failed item does not stop the remaining items.
 #[derive(Debug)]
-pub(super) struct Batch<O, E> {
+pub(super) struct BatchOutcome<O, E> {
     /// Outcome of each item, in processing order.
     pub(super) outcomes: Vec<O>,
     /// Number of failed items.
-    pub(super) failed: usize,
+    pub(super) failed_count: usize,
     /// Error of the first failed item.
     pub(super) first_error: Option<E>,
 }
 
-impl<O, E> Default for Batch<O, E> {
+impl<O, E> Default for BatchOutcome<O, E> {
     fn default() -> Self {
-        Self { outcomes: Vec::new(), failed: 0, first_error: None }
+        Self { outcomes: Vec::new(), failed_count: 0, first_error: None }
     }
 }
 
-impl<O, E> Batch<O, E> {
+impl<O, E> BatchOutcome<O, E> {
     /// Adds the outcome of an item that succeeded or was skipped.
-    pub(super) fn add(&mut self, outcome: O) {
+    pub(super) fn add_outcome(&mut self, outcome: O) {
         self.outcomes.push(outcome);
     }
 
     /// Adds the outcome and error of a failed item.
     pub(super) fn add_failure(&mut self, outcome: O, error: E) {
-        self.failed += 1;
+        self.failed_count += 1;
         self.outcomes.push(outcome);
         self.first_error.get_or_insert(error);
     }
@@ -87,11 +96,11 @@ mod tests {
 
     #[test]
     fn a_batch_keeps_all_outcomes_and_the_first_error() {
-        let mut batch = Batch::default();
-        batch.add("one");
+        let mut batch = BatchOutcome::default();
+        batch.add_outcome("one");
         batch.add_failure("two", 2);
         batch.add_failure("three", 3);
         assert_eq!(batch.outcomes, ["one", "two", "three"]);
-        assert_eq!((batch.failed, batch.first_error), (2, Some(2)));
+        assert_eq!((batch.failed_count, batch.first_error), (2, Some(2)));
     }
 }

@@ -5,7 +5,7 @@ use cellar::profile::Profile;
 use cellar_stacks::constructs::ResourceType;
 
 use crate::aws::{Aws, Resource, StackState};
-use crate::cli::WhereArguments;
+use crate::cli::LocationArguments;
 use crate::deployment::{StackCondition, is_cellar_stack, stack_condition};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
@@ -34,9 +34,9 @@ pub(super) struct ObservedStack {
 impl StackLocation {
     /// Returns the location selected by the command's options. Defaults to the target of the last
     /// deployment.
-    pub(super) fn of(
-        config: ConfigSelection<'_>,
-        arguments: &WhereArguments,
+    pub(super) fn selected_by(
+        config_selection: ConfigSelection<'_>,
+        arguments: &LocationArguments,
     ) -> Result<Self, SynthError> {
         if arguments.local {
             return Ok(Self::Local);
@@ -44,9 +44,9 @@ impl StackLocation {
         if arguments.aws || arguments.endpoint_url.is_some() {
             return Ok(Self::Aws);
         }
-        let project = Project::find_folder(config)?;
-        let last_deployed = last_deployed_arn(&project)?;
-        Ok(if last_deployed.is_some() { Self::Aws } else { Self::Local })
+        let project = Project::find_folder(config_selection)?;
+        let was_deployed_to_aws = last_deployed_arn(&project)?.is_some();
+        Ok(if was_deployed_to_aws { Self::Aws } else { Self::Local })
     }
 }
 
@@ -68,14 +68,18 @@ fn last_deployed_arn(project: &Project) -> Result<Option<String>, SynthError> {
 /// # Errors
 /// Returns [`SynthError::NoStack`] if the stack does not exist or consists only of change sets.
 pub(super) async fn deployed_stack(project: &Project, aws: &Aws) -> Result<StackState, SynthError> {
-    let stack = &project.config.stack;
-    if let Some(state) = aws.stack(stack).await?
-        && stack_condition(Some(&state.status)) != StackCondition::Missing
+    let stack_name = &project.config.stack;
+    if let Some(stack) = aws.find_stack(stack_name).await?
+        && stack_condition(Some(&stack.status)) != StackCondition::Missing
     {
-        return Ok(state);
+        return Ok(stack);
     }
     let elsewhere = last_deployed_arn(project)?.and_then(|arn| advice_if_elsewhere(&arn, aws));
-    Err(SynthError::NoStack { stack: stack.clone(), place: aws.place(), elsewhere })
+    Err(SynthError::NoStack {
+        stack: stack_name.clone(),
+        account_and_region: aws.account_and_region(),
+        elsewhere,
+    })
 }
 
 /// Returns the deployed stack of the project, after checking that it belongs to Cellar.
@@ -83,16 +87,19 @@ pub(super) async fn deployed_stack(project: &Project, aws: &Aws) -> Result<Stack
 /// # Errors
 /// Returns [`SynthError::NoStack`] if the stack does not exist. Returns
 /// [`SynthError::ForeignStack`] if the stack does not belong to Cellar.
-pub(super) async fn own_deployed_stack(
+pub(super) async fn deployed_cellar_stack(
     project: &Project,
     aws: &Aws,
 ) -> Result<StackState, SynthError> {
-    let state = deployed_stack(project, aws).await?;
-    let stack = &project.config.stack;
-    if !is_cellar_stack(stack, &state) {
-        return Err(SynthError::ForeignStack { stack: stack.clone(), place: aws.place() });
+    let stack = deployed_stack(project, aws).await?;
+    let stack_name = &project.config.stack;
+    if !is_cellar_stack(stack_name, &stack) {
+        return Err(SynthError::ForeignStack {
+            stack: stack_name.clone(),
+            account_and_region: aws.account_and_region(),
+        });
     }
-    Ok(state)
+    Ok(stack)
 }
 
 impl ObservedStack {
@@ -101,14 +108,14 @@ impl ObservedStack {
     /// # Errors
     /// Returns [`SynthError::NoStack`] if the stack does not exist.
     pub(super) async fn find(
-        config: ConfigSelection<'_>,
+        config_selection: ConfigSelection<'_>,
         endpoint_url: Option<&str>,
     ) -> Result<Self, SynthError> {
-        let project = Project::find(config)?;
+        let project = Project::find(config_selection)?;
         let name = project.config.stack.clone();
         let aws = Aws::connect(&project.config, endpoint_url).await?;
         let state = deployed_stack(&project, &aws).await?;
-        let resources = aws.resources(&state.id).await?;
+        let resources = aws.stack_resources(&state.id).await?;
         Ok(Self { name, aws, state, resources })
     }
 
@@ -170,7 +177,8 @@ mod tests {
         let location = |local, aws, endpoint_url: Option<&str>| {
             let endpoint_url = endpoint_url.map(str::to_owned);
             let selection = ConfigSelection { file: Some(&file), stage: None };
-            StackLocation::of(selection, &WhereArguments { local, aws, endpoint_url }).unwrap()
+            StackLocation::selected_by(selection, &LocationArguments { local, aws, endpoint_url })
+                .unwrap()
         };
         assert_eq!(location(false, false, None), StackLocation::Local, "nothing was deployed");
         for (identity, expected) in [

@@ -7,91 +7,107 @@ use cellar_engine::system::SystemClock;
 use cellar_log::retention::Policy;
 
 use super::data::StackData;
-use super::maintenance::{Batch, MaintenanceOptions, MaintenancePlan};
-use super::offload_report::{self, Report, SegmentOutcome};
+use super::maintenance::{BatchOutcome, MaintenanceOptions, MaintenancePlan, ReportKind};
+use super::offload_report::{self, OffloadReport, SegmentOutcome, is_due};
 use crate::cli::{OffloadArguments, Output};
 use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::{ConfigSelection, Project};
 
 /// Offloads the due segments after confirmation.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn offload_segments(
+    config_selection: ConfigSelection<'_>,
     arguments: &OffloadArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let project = Project::find(config)?;
-    let days = arguments.offload_after_days.or(project.config.offload_after_days);
-    let Some(offload_after_days) = days else {
-        output.print_result(&Report::not_configured(), offload_report::NOT_CONFIGURED);
+    let config = Project::find(config_selection)?.config;
+    let configured_days = arguments.offload_after_days.or(config.offload_after_days);
+    let Some(offload_after_days) = configured_days else {
+        output.print_result(&OffloadReport::not_configured(), offload_report::NOT_CONFIGURED);
         return Ok(());
     };
-    let keep_segments = arguments.keep_segments.unwrap_or(project.config.keep_segments);
+    let keep_segments = arguments.keep_segments.unwrap_or(config.keep_segments);
     let policy = Policy { offload_after_days, keep_segments };
-    let data = StackData::open(config, &arguments.place, LocalFunctions::Running).await?;
-    let (tables, blobs) = (Arc::clone(&data.tables), Arc::clone(&data.blobs));
-    let offloader = Offloader::new(Arc::clone(&tables) as _, tables, blobs, Arc::new(SystemClock));
-    let result = offload(&offloader, policy, arguments, output).await;
+    let data =
+        StackData::open(config_selection, &arguments.location, LocalFunctions::Running).await?;
+    let offloader = Offloader::new(
+        Arc::clone(&data.tables) as _,
+        Arc::clone(&data.tables) as _,
+        Arc::clone(&data.blobs) as _,
+        Arc::new(SystemClock),
+    );
+    let result = offload_with(&offloader, policy, arguments, output).await;
     data.close().await;
     result
 }
 
-async fn offload(
+async fn offload_with(
     offloader: &Offloader,
     policy: Policy,
     arguments: &OffloadArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let mut planned = Vec::new();
-    let step = output.step("List the log segments");
-    let survey = offloader.survey(policy, |segment| planned.push(segment)).await;
-    step.finish(survey.map_err(MaintenanceError::OffloadSurvey), |()| {
-        format!("{} segments", planned.len())
-    })?;
-    let due = planned.iter().filter(|segment| offload_report::is_due(segment)).count();
-    let plan_report = || {
-        let outcomes = planned.iter().cloned().map(SegmentOutcome::Planned).collect();
-        Report::new(policy, true, outcomes)
-    };
+    let planned_segments = list_segments(offloader, policy, output).await?;
+    let due_count = planned_segments.iter().filter(|segment| is_due(segment)).count();
+    let planned_outcomes = planned_segments.iter().cloned().map(SegmentOutcome::Planned).collect();
+    let plan_report = OffloadReport::new(policy, ReportKind::Plan, planned_outcomes);
     let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
     let plan = MaintenancePlan {
-        text: &|| plan_report().text(),
-        due,
+        text: plan_report.to_text(),
+        item_count: due_count,
         action: "offloading",
-        question: format!("Offload {due} segments?"),
+        question: format!("Offload {due_count} segments?"),
     };
     if !options.should_carry_out(plan, output).await? {
-        let report = plan_report();
-        output.print_result(&report, &report.text());
+        output.print_result(&plan_report, &plan_report.to_text());
         return Ok(());
     }
-    let Batch { outcomes, failed, first_error } = offload_all(offloader, planned, output).await;
-    let report = Report::new(policy, false, outcomes);
-    output.print_result(&report, &report.text());
+    let BatchOutcome { outcomes, failed_count, first_error } =
+        offload_due_segments(offloader, planned_segments, output).await;
+    let report = OffloadReport::new(policy, ReportKind::Result, outcomes);
+    output.print_result(&report, &report.to_text());
     match first_error {
-        Some(first) => Err(MaintenanceError::Offload { failed, due, first }.into()),
+        Some(first_error) => {
+            let item_count = due_count;
+            Err(MaintenanceError::Offload { failed_count, item_count, first_error }.into())
+        }
         None => Ok(()),
     }
 }
 
-/// Offloads the due segments one at a time.
-async fn offload_all(
+async fn list_segments(
     offloader: &Offloader,
-    planned: Vec<PlannedSegment>,
+    policy: Policy,
     output: &Output,
-) -> Batch<SegmentOutcome, RetentionError> {
-    let mut batch = Batch::default();
-    for planned in planned {
-        if !offload_report::is_due(&planned) {
-            batch.add(SegmentOutcome::Planned(planned));
+) -> Result<Vec<PlannedSegment>, MaintenanceError> {
+    let mut planned_segments = Vec::new();
+    let step = output.start_step("List the log segments");
+    let result = offloader.survey(policy, |segment| planned_segments.push(segment)).await;
+    step.finish(result.map_err(MaintenanceError::OffloadSurvey), |()| {
+        format!("{} segments", planned_segments.len())
+    })?;
+    Ok(planned_segments)
+}
+
+/// Offloads the due segments one at a time.
+async fn offload_due_segments(
+    offloader: &Offloader,
+    planned_segments: Vec<PlannedSegment>,
+    output: &Output,
+) -> BatchOutcome<SegmentOutcome, RetentionError> {
+    let mut batch = BatchOutcome::default();
+    for planned in planned_segments {
+        if !is_due(&planned) {
+            batch.add_outcome(SegmentOutcome::Planned(planned));
             continue;
         }
-        let (log, number) = (planned.segment.log, planned.segment.num);
-        let step = output.step(&format!("Offload segment {number} of {log}"));
+        let log_id = planned.segment.log;
+        let segment_number = planned.segment.num;
+        let step = output.start_step(&format!("Offload segment {segment_number} of {log_id}"));
         match offloader.execute(&planned).await {
-            Ok(done) => {
-                step.succeed(&format!("{} entries trimmed", done.deleted));
-                batch.add(SegmentOutcome::Done(planned, done));
+            Ok(offload) => {
+                step.succeed(&format!("{} entries trimmed", offload.deleted));
+                batch.add_outcome(SegmentOutcome::Offloaded(planned, offload));
             }
             Err(error) => {
                 step.fail();

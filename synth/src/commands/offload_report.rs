@@ -1,19 +1,19 @@
 //! Report of `synth offload`: a table of log segments per spreadsheet, and the totals.
 
-use std::fmt::Write as _;
-
 use cellar_base::identity::LogId;
 use cellar_engine::retention::{OffloadOutcome, PlannedSegment};
 use cellar_log::{retention::Keep, retention::Plan, retention::Policy};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
-use crate::moment::table_time;
+use super::maintenance::ReportKind;
+use crate::moment::format_table_time;
 
 /// Message if `offload_after_days` is not configured.
 pub(super) const NOT_CONFIGURED: &str = "All segments stay in the tables: offload_after_days is not configured.\n\
      `synth offload --local --offload-after-days 365 --dry-run` shows what would be offloaded.";
 
+const BYTES_PER_KB: u64 = 1_024;
 /// Indexes of right-aligned table columns.
 const NUMBER_COLUMNS: [usize; 3] = [0, 1, 2];
 
@@ -22,30 +22,31 @@ pub(super) enum SegmentOutcome {
     /// Planned: the segment is to be offloaded or kept.
     Planned(PlannedSegment),
     /// The segment was offloaded and trimmed (deleted from the table).
-    Done(PlannedSegment, OffloadOutcome),
+    Offloaded(PlannedSegment, OffloadOutcome),
     /// Offloading failed, with this error message.
     Failed(PlannedSegment, String),
 }
 
 /// JSON report of `synth offload`.
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct OffloadReport {
     offload_after_days: Option<u32>,
     keep_segments: Option<u32>,
     dry_run: bool,
-    segments: Vec<Row>,
+    segments: Vec<SegmentRow>,
     total: Total,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct SegmentRow {
     spreadsheet: LogId,
     segment: u32,
     entries: u64,
     bytes: u64,
     ended: Option<u64>,
     action: &'static str,
-    why: String,
+    #[serde(rename = "why")]
+    reason: String,
     offloaded: Option<String>,
     deleted: u64,
 }
@@ -65,7 +66,7 @@ pub(super) fn is_due(planned: &PlannedSegment) -> bool {
     matches!(planned.plan, Plan::OffloadAndTrim | Plan::Trim)
 }
 
-impl Report {
+impl OffloadReport {
     /// Builds the report for a stack whose `offload_after_days` is not configured.
     pub(super) fn not_configured() -> Self {
         Self {
@@ -78,11 +79,53 @@ impl Report {
     }
 
     /// Builds the report from the segment outcomes.
-    pub(super) fn new(policy: Policy, dry_run: bool, outcomes: Vec<SegmentOutcome>) -> Self {
-        let mut total = Total { segments: outcomes.len(), ..Total::default() };
-        let segments: Vec<Row> =
-            outcomes.into_iter().map(|outcome| Row::new(outcome, policy)).collect();
-        for row in &segments {
+    pub(super) fn new(policy: Policy, kind: ReportKind, outcomes: Vec<SegmentOutcome>) -> Self {
+        let rows: Vec<SegmentRow> =
+            outcomes.into_iter().map(|outcome| SegmentRow::new(outcome, policy)).collect();
+        Self {
+            offload_after_days: Some(policy.offload_after_days),
+            keep_segments: Some(policy.keep_segments),
+            dry_run: kind == ReportKind::Plan,
+            total: Total::of_rows(&rows),
+            segments: rows,
+        }
+    }
+
+    /// Returns the report as text.
+    pub(super) fn to_text(&self) -> String {
+        let mut text = String::new();
+        let is_same_log =
+            |left: &SegmentRow, right: &SegmentRow| left.spreadsheet == right.spreadsheet;
+        for rows_of_log in self.segments.chunk_by(is_same_log) {
+            let Some(first_row) = rows_of_log.first() else { continue };
+            let log_id = first_row.spreadsheet;
+            text.push_str(&format!("{log_id}\n{}\n\n", format_table(rows_of_log)));
+        }
+        text.push_str(&self.format_total());
+        text
+    }
+
+    fn format_total(&self) -> String {
+        let Total { segments, offload_segments, offload_entries, offload_bytes, deleted } =
+            &self.total;
+        if *offload_segments == 0 {
+            return format!("Nothing to offload: all {segments} segments stay in the tables.");
+        }
+        if self.dry_run {
+            let offload_kilobytes = offload_bytes.div_ceil(BYTES_PER_KB);
+            return format!(
+                "To offload: {offload_segments} of {segments} segments, {offload_entries} entries, \
+                 {offload_kilobytes} KB."
+            );
+        }
+        format!("Offloaded: {offload_segments} of {segments} segments; {deleted} entries trimmed.")
+    }
+}
+
+impl Total {
+    fn of_rows(rows: &[SegmentRow]) -> Self {
+        let mut total = Self { segments: rows.len(), ..Self::default() };
+        for row in rows {
             if row.action != "keep" {
                 total.offload_segments += 1;
                 total.offload_entries = total.offload_entries.saturating_add(row.entries);
@@ -90,53 +133,29 @@ impl Report {
             }
             total.deleted = total.deleted.saturating_add(row.deleted);
         }
-        let Policy { offload_after_days, keep_segments } = policy;
-        Self {
-            offload_after_days: Some(offload_after_days),
-            keep_segments: Some(keep_segments),
-            dry_run,
-            segments,
-            total,
-        }
-    }
-
-    /// Returns the report as text.
-    pub(super) fn text(&self) -> String {
-        let mut text = String::new();
-        for rows in self.segments.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
-            let Some(first) = rows.first() else { continue };
-            // Writing to a `String` is infallible.
-            let _ = writeln!(text, "{}\n{}\n", first.spreadsheet, table(rows));
-        }
-        let Total { segments, offload_segments, offload_entries, offload_bytes, deleted } =
-            &self.total;
-        let totals = match (offload_segments, self.dry_run) {
-            (0, _) => format!("Nothing to offload: all {segments} segments stay in the tables."),
-            (due, true) => format!(
-                "To offload: {due} of {segments} segments, {offload_entries} entries, {} KB.",
-                offload_bytes.div_ceil(1_024)
-            ),
-            (due, false) => {
-                format!("Offloaded: {due} of {segments} segments; {deleted} entries trimmed.")
-            }
-        };
-        text + &totals
+        total
     }
 }
 
-impl Row {
+impl SegmentRow {
     fn new(outcome: SegmentOutcome, policy: Policy) -> Self {
-        let (planned, action, why, offloaded, deleted) = match outcome {
+        match outcome {
             SegmentOutcome::Planned(planned) => {
-                let (action, why) = describe_plan(planned.plan, policy);
-                (planned, action, why, None, 0)
+                let (action, reason) = describe_plan(planned.plan, policy);
+                Self::of_segment(planned, action, reason)
             }
-            SegmentOutcome::Done(planned, done) => {
-                let why = format!("{} entries trimmed", done.deleted);
-                (planned, "offloaded", why, done.offloaded, done.deleted)
+            SegmentOutcome::Offloaded(planned, offload) => {
+                let reason = format!("{} entries trimmed", offload.deleted);
+                let mut row = Self::of_segment(planned, "offloaded", reason);
+                row.offloaded = offload.offloaded.or(row.offloaded);
+                row.deleted = offload.deleted;
+                row
             }
-            SegmentOutcome::Failed(planned, why) => (planned, "failed", why, None, 0),
-        };
+            SegmentOutcome::Failed(planned, error) => Self::of_segment(planned, "failed", error),
+        }
+    }
+
+    fn of_segment(planned: PlannedSegment, action: &'static str, reason: String) -> Self {
         Self {
             spreadsheet: planned.segment.log,
             segment: planned.segment.num,
@@ -144,9 +163,9 @@ impl Row {
             bytes: planned.body_bytes,
             ended: planned.ended_s,
             action,
-            why,
-            offloaded: offloaded.or(planned.segment.offloaded),
-            deleted,
+            reason,
+            offloaded: planned.segment.offloaded,
+            deleted: 0,
         }
     }
 }
@@ -164,24 +183,24 @@ fn describe_plan(plan: Plan, policy: Policy) -> (&'static str, String) {
     }
 }
 
-fn table(rows: &[Row]) -> Table {
+fn format_table(rows: &[SegmentRow]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["segment", "entries", "bytes", "closed (UTC)", "action", "why"]);
     for row in rows {
-        let ended = row.ended.map_or_else(|| "-".to_owned(), table_time);
+        let closing_time = row.ended.map_or_else(|| "-".to_owned(), format_table_time);
         table.add_row([
             row.segment.to_string(),
             row.entries.to_string(),
             row.bytes.to_string(),
-            ended,
+            closing_time,
             row.action.to_owned(),
-            row.why.clone(),
+            row.reason.clone(),
         ]);
     }
-    for index in NUMBER_COLUMNS {
-        if let Some(column) = table.column_mut(index) {
+    for column_index in NUMBER_COLUMNS {
+        if let Some(column) = table.column_mut(column_index) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }

@@ -7,26 +7,26 @@ use crate::aws::{Change, PlannedAction, Replacement};
 use crate::cli::Output;
 
 /// Prints the predicted changes, except of resources in `shown_ids`.
-pub(super) fn show_parameter_changes(
-    changes: &[Change],
+pub(super) fn print_parameter_changes(
+    predicted_changes: &[Change],
     shown_ids: &BTreeSet<&str>,
     output: &Output,
 ) {
-    let mut others: Vec<&Change> = changes
+    let mut parameter_changes: Vec<&Change> = predicted_changes
         .iter()
         .filter(|change| change.certain && !shown_ids.contains(change.logical_id.as_str()))
         .collect();
-    others.sort_by_key(|change| change.logical_id.as_str());
-    if !others.is_empty() {
-        output.note("\nChanged by parameters");
+    parameter_changes.sort_by_key(|change| change.logical_id.as_str());
+    if !parameter_changes.is_empty() {
+        output.print_note("\nChanged by parameters");
     }
-    for change in others {
-        output.note(&text(change));
+    for change in parameter_changes {
+        output.print_note(&format_change(change));
     }
 }
 
-fn text(change: &Change) -> String {
-    let (mark, action) = match (change.action, change.replacement) {
+fn format_change(change: &Change) -> String {
+    let (mark, action_text) = match (change.action, change.replacement) {
         (PlannedAction::Add, _) => ("+", ""),
         (PlannedAction::Remove, _) => ("-", ""),
         (PlannedAction::Modify, Replacement::Yes) => ("!", " is replaced"),
@@ -35,11 +35,12 @@ fn text(change: &Change) -> String {
         (PlannedAction::Other, Replacement::No) => ("~", ""),
         (PlannedAction::Other, Replacement::Yes | Replacement::Maybe) => ("!", ""),
     };
-    let properties = match change.properties.as_slice() {
-        [] => String::new(),
-        properties => format!(": {}", properties.join(", ")),
-    };
-    format!("  {mark} {} ({}){action}{properties}", change.logical_id, change.resource_type)
+    let mut line =
+        format!("  {mark} {} ({}){action_text}", change.logical_id, change.resource_type);
+    if !change.properties.is_empty() {
+        line.push_str(&format!(": {}", change.properties.join(", ")));
+    }
+    line
 }
 
 #[cfg(test)]
@@ -68,7 +69,7 @@ mod tests {
             (PlannedAction::Add, Replacement::No, format!("  + {function}: Code")),
             (PlannedAction::Remove, Replacement::No, format!("  - {function}: Code")),
         ] {
-            assert_eq!(text(&change(action, replacement)), expected);
+            assert_eq!(format_change(&change(action, replacement)), expected);
         }
     }
 }

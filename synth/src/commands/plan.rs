@@ -5,9 +5,10 @@ use std::path::Path;
 use cellar::files::{FileError, StateFile, read_json, write_json};
 use serde::Serialize;
 
-use super::aws_deployment::{AwsDeployment, DeployedTemplate};
-use super::diff::{check_severity, deployed_template};
-use super::preview::Detail;
+use super::aws_deployment::{AwsDeployment, template_hash};
+use super::diff::{check_severity, deployed_template_text};
+use super::preview::{Preview, PreviewDetail};
+use crate::aws::ChangeSet;
 use crate::cli::{Output, PlanArguments};
 use crate::deployment::{PLAN_VERSION, Plan, StalePlan};
 use crate::error::SynthError;
@@ -22,15 +23,16 @@ struct PlanReport<'a> {
 }
 
 /// Shows what a deployment would change, and saves the plan. Returns whether there are changes.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn save_plan(
+    config_selection: ConfigSelection<'_>,
     arguments: &PlanArguments,
     output: &Output,
 ) -> Result<bool, SynthError> {
-    let file = std::path::absolute(&arguments.output).map_err(SynthError::Process)?;
-    let project = Project::find(config)?;
-    let deployment = AwsDeployment::prepare(config, project, &arguments.aws, output).await?;
-    let preview = deployment.preview(deployment.upload().await?).await?;
+    let plan_file = std::path::absolute(&arguments.output).map_err(SynthError::Process)?;
+    let project = Project::find(config_selection)?;
+    let deployment =
+        AwsDeployment::prepare(config_selection, project, &arguments.aws, output).await?;
+    let preview = deployment.create_preview(deployment.upload_artifacts().await?).await?;
     let severity = preview.difference.severity;
     let Some(change_set) = &preview.change_set else {
         let report =
@@ -38,31 +40,49 @@ pub(crate) async fn run(
         output.print_result(&report, "No changes: no plan was written.");
         return Ok(false);
     };
-    deployment.show(&preview, Detail::All);
+    deployment.print_preview(&preview, PreviewDetail::All);
+    let plan = match write_plan(&deployment, &preview, change_set, arguments, &plan_file).await {
+        Ok(plan) => plan,
+        Err(error) => {
+            deployment.delete_change_set(&preview).await?;
+            return Err(error);
+        }
+    };
+    let report = PlanReport {
+        changes: true,
+        severity: severity.name(),
+        file: Some(&plan_file),
+        plan: Some(&plan),
+    };
+    let shown_path = arguments.output.display();
+    let text =
+        format!("Saved the plan as {shown_path}. Apply it with: synth deploy --plan {shown_path}");
+    output.print_result(&report, &text);
+    Ok(true)
+}
+
+/// Checks the changes and writes the plan file.
+async fn write_plan(
+    deployment: &AwsDeployment<'_>,
+    preview: &Preview,
+    change_set: &ChangeSet,
+    arguments: &PlanArguments,
+    plan_file: &Path,
+) -> Result<Plan, SynthError> {
     // Changes are confirmed when the plan is applied, but data loss must be allowed when the plan
     // is created.
-    let approved = deployment.approve(&preview, true).await;
-    if let Err(refused) = approved.and_then(|()| check_severity(severity, arguments.fail_on)) {
-        deployment.discard(&preview).await?;
-        return Err(refused);
-    }
+    let is_confirmed = true;
+    deployment.ensure_approved(preview, is_confirmed).await?;
+    check_severity(preview.difference.severity, arguments.fail_on)?;
     let plan = Plan {
         version: PLAN_VERSION,
         stack: deployment.project.config.stack.clone(),
         stack_id: change_set.stack_id.clone(),
         change_set: change_set.id.clone(),
-        basis: deployment.plan_basis(preview.deployed_hash.as_deref()),
+        basis: deployment.current_basis(preview.deployed_hash.as_deref()),
     };
-    if let Err(error) = write_json(&file, &plan) {
-        deployment.discard(&preview).await?;
-        return Err(error.into());
-    }
-    let (changes, severity) = (true, severity.name());
-    let report = PlanReport { changes, severity, file: Some(&file), plan: Some(&plan) };
-    let name = arguments.output.display();
-    let text = format!("Saved the plan as {name}. Apply it with: synth deploy --plan {name}");
-    output.print_result(&report, &text);
-    Ok(true)
+    write_json(plan_file, &plan)?;
+    Ok(plan)
 }
 
 /// Reads a saved plan and checks that it is still valid.
@@ -70,24 +90,29 @@ pub(crate) async fn run(
 /// # Errors
 /// Returns [`SynthError::NoPlan`] if the file does not exist. Returns [`SynthError::StalePlan`] if
 /// the plan is stale.
-pub(super) async fn read_plan(
+pub(super) async fn read_valid_plan(
     deployment: &AwsDeployment<'_>,
     path: &Path,
 ) -> Result<Plan, SynthError> {
-    let plan: Option<Plan> = read_json(path, StateFile::Other).map_err(|error| match error {
-        FileError::Malformed { path, why, .. } => SynthError::InvalidPlan { path, why },
-        error => error.into(),
-    })?;
-    let plan = plan.ok_or_else(|| SynthError::NoPlan { path: path.to_owned() })?;
-    let stack = &deployment.project.config.stack;
-    let stale = |cause| SynthError::StalePlan { path: path.to_owned(), cause };
-    let state = deployment.aws.stack(stack).await?;
-    let (_, text) = deployed_template(&deployment.aws, stack, state.as_ref()).await?;
-    let deployed_hash = text.as_deref().map(DeployedTemplate::hash);
-    let current = deployment.plan_basis(deployed_hash.as_deref());
-    plan.check(stack, &current).map_err(stale)?;
-    if !deployment.aws.can_be_executed(&plan.change_set).await? {
-        return Err(stale(StalePlan::ChangeSet));
+    let stale_plan = |cause| SynthError::StalePlan { path: path.to_owned(), cause };
+    let plan = read_plan_file(path)?;
+    let stack_name = &deployment.project.config.stack;
+    let stack = deployment.aws.find_stack(stack_name).await?;
+    let deployed_text = deployed_template_text(&deployment.aws, stack.as_ref()).await?;
+    let deployed_hash = deployed_text.as_deref().map(template_hash);
+    let current_basis = deployment.current_basis(deployed_hash.as_deref());
+    plan.check_basis(stack_name, &current_basis).map_err(stale_plan)?;
+    if !deployment.aws.is_executable(&plan.change_set).await? {
+        return Err(stale_plan(StalePlan::ChangeSet));
     }
     Ok(plan)
+}
+
+fn read_plan_file(path: &Path) -> Result<Plan, SynthError> {
+    match read_json(path, StateFile::Other) {
+        Ok(Some(plan)) => Ok(plan),
+        Ok(None) => Err(SynthError::NoPlan { path: path.to_owned() }),
+        Err(FileError::Malformed { path, why, .. }) => Err(SynthError::InvalidPlan { path, why }),
+        Err(error) => Err(error.into()),
+    }
 }

@@ -5,26 +5,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use cellar_base::count::count;
 use cellar_stacks::difference::Difference;
 
-use super::aws_deployment::{AwsDeployment, DeployedTemplate};
+use super::aws_deployment::{AwsDeployment, template_hash};
 use super::confirm::confirm;
-use super::diff::deployed_template;
-use super::parameter_changes::show_parameter_changes;
-use crate::aws::{Change, ChangeSet, RollbackAlarms, StackState, WantedStack};
+use super::diff::{deployed_template_text, parse_deployed_template};
+use super::parameter_changes::print_parameter_changes;
+use crate::aws::{Change, ChangeSet, DesiredStack, RollbackAlarms, StackState};
 use crate::cost::idle_dollars;
 use crate::deployment::{
-    Approval, PlanBasis, StackCondition, required_approval, rollback_alarms, stack_condition,
+    Approval, PlanBasis, StackCondition, required_approval, rollback_alarm_names, stack_condition,
 };
-use crate::difference::{OldTemplate, Report, text};
+use crate::difference::{OldTemplate, Report, format_as_text};
 use crate::error::SynthError;
 use crate::git;
 
 /// Current stack and predicted changes of a deployment.
 pub(super) struct Preview {
     /// The current stack; `None` if it does not exist.
-    pub(super) current: Option<StackState>,
+    pub(super) current_stack: Option<StackState>,
     /// Hash of the deployed template; `None` if the stack does not exist.
     pub(super) deployed_hash: Option<String>,
-    old: OldTemplate,
+    old_template: OldTemplate,
     /// Monthly cost of the idle current stack, in US dollars.
     current_idle_dollars: Option<String>,
     /// Difference between deployed and new template.
@@ -35,7 +35,7 @@ pub(super) struct Preview {
 
 /// Level of detail of a preview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Detail {
+pub(super) enum PreviewDetail {
     /// All changes are shown.
     All,
     /// Every change to an existing stack, but only a summary of a new stack.
@@ -45,23 +45,29 @@ pub(super) enum Detail {
 impl AwsDeployment<'_> {
     /// Creates a change set and compares the templates. An existing stack is left unchanged, unless
     /// its creation never completed: such a stack is deleted first.
-    pub(super) async fn preview(&self, wanted: WantedStack) -> Result<Preview, SynthError> {
-        let current = self.stack_for_change(&wanted.stack).await?;
-        let (old, deployed_text) =
-            deployed_template(&self.aws, &wanted.stack, current.as_ref()).await?;
-        let difference = Difference::between(old.document.as_ref(), &self.template.document)?;
-        let rollback = self.rollback_alarms(current.as_ref()).await?;
-        let wanted = WantedStack { is_new: current.is_none(), rollback, ..wanted };
-        let step = self.output.step("Compute the changes");
-        let change_set = self.aws.create_change_set(&wanted).await.map_err(SynthError::from);
-        let change_set = step.finish(change_set, |change_set| match change_set {
+    pub(super) async fn create_preview(
+        &self,
+        desired: DesiredStack,
+    ) -> Result<Preview, SynthError> {
+        let stack_name = &desired.stack_name;
+        let current_stack = self.changeable_stack(stack_name).await?;
+        let deployed_text = deployed_template_text(&self.aws, current_stack.as_ref()).await?;
+        let old_template =
+            parse_deployed_template(&self.aws, stack_name, deployed_text.as_deref())?;
+        let difference =
+            Difference::between(old_template.document.as_ref(), &self.template.document)?;
+        let rollback = self.rollback_alarms(current_stack.as_ref()).await?;
+        let desired = DesiredStack { is_new: current_stack.is_none(), rollback, ..desired };
+        let step = self.output.start_step("Compute the changes");
+        let result = self.aws.create_change_set(&desired).await;
+        let change_set = step.finish(result, |change_set| match change_set {
             Some(change_set) => count(change_set.changes.len(), "resource", "resources"),
             None => "none".to_owned(),
         })?;
         Ok(Preview {
-            current,
-            deployed_hash: deployed_text.as_deref().map(DeployedTemplate::hash),
-            old,
+            current_stack,
+            deployed_hash: deployed_text.as_deref().map(template_hash),
+            old_template,
             current_idle_dollars: deployed_text.as_deref().and_then(idle_dollars),
             difference,
             change_set,
@@ -69,35 +75,40 @@ impl AwsDeployment<'_> {
     }
 
     /// Prints a preview.
-    pub(super) fn show(&self, preview: &Preview, detail: Detail) {
-        if preview.current.is_none() && detail == Detail::Changes {
-            self.output.note(&new_stack_summary(&preview.difference));
+    pub(super) fn print_preview(&self, preview: &Preview, detail: PreviewDetail) {
+        if preview.current_stack.is_none() && detail == PreviewDetail::Changes {
+            self.output.print_note(&new_stack_summary(&preview.difference));
         } else if !preview.difference.is_empty() {
-            let stack = &self.project.config.stack;
-            let report = Report::new(stack, &preview.old, &preview.difference);
-            self.output.note(text(&report, self.output.has_colours_for_notes()).trim_end());
+            let stack_name = &self.project.config.stack;
+            let report = Report::new(stack_name, &preview.old_template, &preview.difference);
+            let text = format_as_text(&report, self.output.has_colours_for_notes());
+            self.output.print_note(text.trim_end());
         }
-        let shown_ids =
-            preview.difference.resources.iter().map(|change| change.logical_id.as_str());
-        show_parameter_changes(preview.changes(), &shown_ids.collect(), self.output);
+        let shown_ids: BTreeSet<&str> =
+            preview.difference.resources.iter().map(|change| change.logical_id.as_str()).collect();
+        print_parameter_changes(preview.predicted_changes(), &shown_ids, self.output);
         let new_idle_dollars = idle_dollars(&self.template.text).unwrap_or_default();
         let current_idle_dollars = preview.current_idle_dollars.as_deref();
-        self.output.note(&idle_cost_text(current_idle_dollars, &new_idle_dollars));
+        self.output.print_note(&format_idle_cost(current_idle_dollars, &new_idle_dollars));
     }
 
-    /// Prompts for confirmation if the changes require it, unless `yes` is set.
+    /// Prompts for confirmation if the changes require it, unless `is_confirmed` is set.
     ///
     /// # Errors
     /// Returns [`SynthError::DataWouldBeLost`] if a change requires `--allow-data-loss`. Returns
     /// [`SynthError::Unconfirmed`] if the user does not confirm.
-    pub(super) async fn approve(&self, preview: &Preview, yes: bool) -> Result<(), SynthError> {
+    pub(super) async fn ensure_approved(
+        &self,
+        preview: &Preview,
+        is_confirmed: bool,
+    ) -> Result<(), SynthError> {
         let allowed_losses = &self.arguments.allow_data_loss;
-        match required_approval(&preview.difference, preview.changes(), allowed_losses) {
-            Approval::Refused(ids) => {
-                let ids: Vec<String> = ids.into_iter().collect();
-                Err(SynthError::DataWouldBeLost { ids: ids.join(", ") })
+        match required_approval(&preview.difference, preview.predicted_changes(), allowed_losses) {
+            Approval::Refused(logical_ids) => {
+                let logical_ids: Vec<String> = logical_ids.into_iter().collect();
+                Err(SynthError::DataWouldBeLost { ids: logical_ids.join(", ") })
             }
-            Approval::Needed(reasons) if !yes => {
+            Approval::Needed(reasons) if !is_confirmed => {
                 let question = format!("This deployment needs confirmation: {reasons}. Deploy?");
                 confirm("the deployment", &question).await
             }
@@ -106,20 +117,21 @@ impl AwsDeployment<'_> {
     }
 
     /// Deletes the preview's change set.
-    pub(super) async fn discard(&self, preview: &Preview) -> Result<(), SynthError> {
+    pub(super) async fn delete_change_set(&self, preview: &Preview) -> Result<(), SynthError> {
         let Some(change_set) = &preview.change_set else { return Ok(()) };
-        let (id, stack, is_new) = (&change_set.id, &change_set.stack_id, preview.current.is_none());
-        Ok(self.aws.discard_change_set(id, stack, is_new).await?)
+        let is_new = preview.current_stack.is_none();
+        self.aws.discard_change_set(&change_set.id, &change_set.stack_id, is_new).await?;
+        Ok(())
     }
 
     /// Returns the current state, to which a new plan is bound. `deployed_hash` is the hash of the
     /// deployed template.
-    pub(super) fn plan_basis(&self, deployed_hash: Option<&str>) -> PlanBasis {
+    pub(super) fn current_basis(&self, deployed_hash: Option<&str>) -> PlanBasis {
         PlanBasis {
             account: self.aws.account.clone(),
             region: self.aws.region.clone(),
             commit: git::checked_out_commit(&self.project.folder),
-            template: DeployedTemplate::hash(&self.template.text),
+            template: template_hash(&self.template.text),
             deployed: deployed_hash.map(str::to_owned),
         }
     }
@@ -131,88 +143,90 @@ impl AwsDeployment<'_> {
     /// # Errors
     /// Returns [`SynthError::ForeignStack`], [`SynthError::StackBusy`], or
     /// [`SynthError::StackStuck`] if the stack cannot be changed.
-    async fn stack_for_change(&self, stack: &str) -> Result<Option<StackState>, SynthError> {
-        let Some(state) = self.settled_stack(stack).await? else { return Ok(None) };
-        match stack_condition(Some(&state.status)) {
+    async fn changeable_stack(&self, stack_name: &str) -> Result<Option<StackState>, SynthError> {
+        let Some(stack) = self.idle_stack(stack_name).await? else { return Ok(None) };
+        match stack_condition(Some(&stack.status)) {
             StackCondition::Missing => Ok(None),
-            StackCondition::Ready => Ok(Some(state)),
+            StackCondition::Ready => Ok(Some(stack)),
             StackCondition::Busy => {
-                Err(SynthError::StackBusy { stack: stack.to_owned(), status: state.status })
+                Err(SynthError::StackBusy { stack: stack_name.to_owned(), status: stack.status })
             }
-            StackCondition::Stuck => Err(self.follower().stuck_error(&state).await?),
+            StackCondition::Stuck => Err(self.follower().stuck_stack_error(&stack).await?),
             StackCondition::Incomplete => {
-                self.output
-                    .note("The stack was never created completely; its remains are deleted first.");
-                self.follower().delete_stack(&state).await?;
+                let note = "The stack was never created completely; its remains are deleted first.";
+                self.output.print_note(note);
+                self.follower().delete_stack(&stack).await?;
                 Ok(None)
             }
         }
     }
 
     /// Waits for any operation in progress and returns the stack.
-    async fn settled_stack(&self, stack: &str) -> Result<Option<StackState>, SynthError> {
-        let state = self.own_stack(stack).await?;
-        let Some(state) = state else { return Ok(None) };
-        if stack_condition(Some(&state.status)) != StackCondition::Busy {
-            return Ok(Some(state));
+    async fn idle_stack(&self, stack_name: &str) -> Result<Option<StackState>, SynthError> {
+        let Some(stack) = self.find_cellar_stack(stack_name).await? else { return Ok(None) };
+        if stack_condition(Some(&stack.status)) != StackCondition::Busy {
+            return Ok(Some(stack));
         }
-        let status = state.status.to_lowercase().replace('_', " ");
-        self.output.note(&format!("The stack is {status}; waiting until this has finished."));
-        self.follower().wait(&state).await?;
-        self.own_stack(stack).await
+        let status = stack.status.to_lowercase().replace('_', " ");
+        self.output.print_note(&format!("The stack is {status}; waiting until this has finished."));
+        self.follower().wait_until_idle(&stack).await?;
+        self.find_cellar_stack(stack_name).await
     }
 
     /// Returns the rollback alarms: alarms of the current stack that the new template keeps.
     async fn rollback_alarms(
         &self,
-        current: Option<&StackState>,
+        current_stack: Option<&StackState>,
     ) -> Result<RollbackAlarms, SynthError> {
-        let Some(current) = current else { return Ok(RollbackAlarms::default()) };
+        let Some(current_stack) = current_stack else { return Ok(RollbackAlarms::default()) };
         if self.arguments.ignore_alarms {
             return Ok(RollbackAlarms::default());
         }
-        let resources = self.aws.resources(&current.id).await?;
-        let kept_ids: BTreeSet<String> =
+        let resources = self.aws.stack_resources(&current_stack.id).await?;
+        let new_template_ids: BTreeSet<String> =
             self.template.document.logical_ids().map(str::to_owned).collect();
-        let names = rollback_alarms(&resources, &kept_ids);
-        let arns = names.iter().map(|name| self.aws.alarm_arn(name)).collect();
+        let alarm_names = rollback_alarm_names(&resources, &new_template_ids);
+        let arns = alarm_names.iter().map(|alarm_name| self.aws.alarm_arn(alarm_name)).collect();
         Ok(RollbackAlarms { arns, minutes: self.arguments.monitor_minutes })
     }
 }
 
 impl Preview {
     /// Returns the changes that CloudFormation predicts for the deployment.
-    fn changes(&self) -> &[Change] {
+    fn predicted_changes(&self) -> &[Change] {
         self.change_set.as_ref().map_or(&[], |change_set| change_set.changes.as_slice())
     }
 }
 
 /// Returns a summary of a new stack: the number of resources per type.
 fn new_stack_summary(difference: &Difference) -> String {
-    let mut counts_by_type: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut resource_counts: BTreeMap<&str, usize> = BTreeMap::new();
     for change in &difference.resources {
-        *counts_by_type.entry(&change.resource_type).or_default() += 1;
+        *resource_counts.entry(&change.resource_type).or_default() += 1;
     }
-    let lines: Vec<String> = counts_by_type
+    let resource_lines: Vec<String> = resource_counts
         .into_iter()
-        .map(|(resource_type, count)| format!("  + {count} {resource_type}"))
+        .map(|(resource_type, resource_count)| format!("  + {resource_count} {resource_type}"))
         .collect();
     format!(
         "A new stack of {} with {} (`synth diff` lists them):\n{}",
         count(difference.resources.len(), "resource", "resources"),
         count(difference.permissions.broadened.len(), "permission", "permissions"),
-        lines.join("\n")
+        resource_lines.join("\n")
     )
 }
 
 /// Formats the monthly cost of the idle stack, along with the current cost if different.
-fn idle_cost_text(current: Option<&str>, new: &str) -> String {
-    let previous = match current {
-        Some(current) if current != new => format!(" (now ${current})"),
+fn format_idle_cost(current_dollars: Option<&str>, new_dollars: &str) -> String {
+    let current_cost = match current_dollars {
+        Some(current_dollars) if current_dollars != new_dollars => {
+            format!(" (now ${current_dollars})")
+        }
         _ => String::new(),
     };
     format!(
-        "\nIdle cost: ${new} a month{previous}, plus storage; `synth cost` estimates the cost in use."
+        "\nIdle cost: ${new_dollars} a month{current_cost}, plus storage; `synth cost` estimates the \
+         cost in use."
     )
 }
 
@@ -222,9 +236,9 @@ mod tests {
 
     #[test]
     fn the_idle_cost_shows_a_different_current_cost() {
-        let new = idle_cost_text(None, "0");
+        let new = format_idle_cost(None, "0");
         assert!(new.starts_with("\nIdle cost: $0 a month, plus storage"), "{new}");
-        assert!(idle_cost_text(Some("3"), "3").contains("$3 a month, plus storage"));
-        assert!(idle_cost_text(Some("0"), "3").contains("$3 a month (now $0), plus storage"));
+        assert!(format_idle_cost(Some("3"), "3").contains("$3 a month, plus storage"));
+        assert!(format_idle_cost(Some("0"), "3").contains("$3 a month (now $0), plus storage"));
     }
 }

@@ -9,8 +9,8 @@ use cellar_engine::purge::{PlannedPurge, PurgeError, PurgePorts, Purger};
 use cellar_engine::system::{SystemClock, SystemRandom};
 
 use super::data::StackData;
-use super::maintenance::{Batch, MaintenanceOptions, MaintenancePlan};
-use super::purge_report::{PurgeOutcome, Report};
+use super::maintenance::{BatchOutcome, MaintenanceOptions, MaintenancePlan, ReportKind};
+use super::purge_report::{PurgeOutcome, PurgeReport, describe_purged_data};
 use crate::cli::{Output, PurgeArguments};
 use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
@@ -23,23 +23,25 @@ const OPERATOR_ISSUER: &str = "cellar:operator";
 const OPERATOR_SUBJECT: &str = "synth purge";
 
 /// Purges the due spreadsheets after confirmation.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn purge_spreadsheets(
+    config_selection: ConfigSelection<'_>,
     arguments: &PurgeArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let data = StackData::open(config, &arguments.place, LocalFunctions::Running).await?;
-    let result = match purger(&data) {
-        Ok(purger) => purge(&purger, arguments, output).await,
+    let data =
+        StackData::open(config_selection, &arguments.location, LocalFunctions::Running).await?;
+    let result = match create_purger(&data) {
+        Ok(purger) => purge_with(&purger, arguments, output).await,
         Err(error) => Err(error),
     };
     data.close().await;
     result
 }
 
-fn purger(data: &StackData) -> Result<Purger, SynthError> {
+fn create_purger(data: &StackData) -> Result<Purger, SynthError> {
     let feed = data.feed()?;
-    let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+    let clock = Arc::new(SystemClock);
+    let random = Arc::new(SystemRandom);
     let ports = PurgePorts {
         entries: Arc::clone(&data.tables) as _,
         segments: Arc::clone(&data.tables) as _,
@@ -56,36 +58,37 @@ fn purger(data: &StackData) -> Result<Purger, SynthError> {
     Ok(Purger::new(ports, catalog, operator))
 }
 
-async fn purge(
+async fn purge_with(
     purger: &Purger,
     arguments: &PurgeArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let step = output.step("Find deleted spreadsheets");
-    let survey = purger.survey().await.map_err(MaintenanceError::PurgeSurvey);
-    let planned = step.finish(survey, |planned| format!("{} deleted", planned.len()))?;
-    let due = planned.iter().filter(|planned| is_due(planned)).count();
-    let plan_report = || {
-        let outcomes = planned.iter().cloned().map(PurgeOutcome::Planned).collect();
-        Report::new(true, outcomes)
-    };
+    let step = output.start_step("Find deleted spreadsheets");
+    let result = purger.survey().await.map_err(MaintenanceError::PurgeSurvey);
+    let planned_purges = step.finish(result, |planned| format!("{} deleted", planned.len()))?;
+    let due_count = planned_purges.iter().filter(|planned| is_due(planned)).count();
+    let planned_outcomes = planned_purges.iter().cloned().map(PurgeOutcome::Planned).collect();
+    let plan_report = PurgeReport::new(ReportKind::Plan, planned_outcomes);
     let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
     let plan = MaintenancePlan {
-        text: &|| plan_report().text(),
-        due,
+        text: plan_report.to_text(),
+        item_count: due_count,
         action: "purging",
-        question: format!("Permanently remove {due} spreadsheets? This cannot be undone."),
+        question: format!("Permanently remove {due_count} spreadsheets? This cannot be undone."),
     };
     if !options.should_carry_out(plan, output).await? {
-        let report = plan_report();
-        output.print_result(&report, &report.text());
+        output.print_result(&plan_report, &plan_report.to_text());
         return Ok(());
     }
-    let Batch { outcomes, failed, first_error } = purge_all(purger, planned, output).await;
-    let report = Report::new(false, outcomes);
-    output.print_result(&report, &report.text());
+    let BatchOutcome { outcomes, failed_count, first_error } =
+        purge_due_spreadsheets(purger, planned_purges, output).await;
+    let report = PurgeReport::new(ReportKind::Result, outcomes);
+    output.print_result(&report, &report.to_text());
     match first_error {
-        Some(first) => Err(MaintenanceError::Purge { failed, due, first }.into()),
+        Some(first_error) => {
+            let item_count = due_count;
+            Err(MaintenanceError::Purge { failed_count, item_count, first_error }.into())
+        }
         None => Ok(()),
     }
 }
@@ -96,22 +99,22 @@ fn is_due(planned: &PlannedPurge) -> bool {
 
 /// Purges the due spreadsheets one at a time. The survey lists forks before their sources, because
 /// a source can be purged only after its forks.
-async fn purge_all(
+async fn purge_due_spreadsheets(
     purger: &Purger,
-    planned: Vec<PlannedPurge>,
+    planned_purges: Vec<PlannedPurge>,
     output: &Output,
-) -> Batch<PurgeOutcome, PurgeError> {
-    let mut batch = Batch::default();
-    for planned in planned {
+) -> BatchOutcome<PurgeOutcome, PurgeError> {
+    let mut batch = BatchOutcome::default();
+    for planned in planned_purges {
         if !is_due(&planned) {
-            batch.add(PurgeOutcome::Planned(planned));
+            batch.add_outcome(PurgeOutcome::Planned(planned));
             continue;
         }
-        let step = output.step(&format!("Purge {}", planned.log));
+        let step = output.start_step(&format!("Purge {}", planned.log));
         match purger.purge(planned.log).await {
-            Ok(removed) => {
-                step.succeed(&format!("{} entries, {} objects", removed.entries, removed.objects));
-                batch.add(PurgeOutcome::Purged(planned, removed));
+            Ok(purged_data) => {
+                step.succeed(&describe_purged_data(&purged_data));
+                batch.add_outcome(PurgeOutcome::Purged(planned, purged_data));
             }
             Err(error) => {
                 step.fail();

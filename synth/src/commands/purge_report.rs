@@ -6,7 +6,10 @@ use cellar_engine::purge::{PlannedPurge, PurgedData};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
-use crate::moment::table_time;
+use super::maintenance::ReportKind;
+use crate::moment::format_table_time;
+
+const BYTES_PER_KB: u64 = 1_024;
 
 /// A deleted spreadsheet and its purge outcome.
 pub(super) enum PurgeOutcome {
@@ -20,19 +23,20 @@ pub(super) enum PurgeOutcome {
 
 /// JSON report of `synth purge`.
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct PurgeReport {
     dry_run: bool,
-    spreadsheets: Vec<Row>,
+    spreadsheets: Vec<SpreadsheetRow>,
     total: Total,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct SpreadsheetRow {
     spreadsheet: LogId,
     name: String,
     deleted: u64,
     action: &'static str,
-    why: String,
+    #[serde(rename = "why")]
+    reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     restorable_until: Option<u64>,
     entries: u64,
@@ -51,40 +55,55 @@ struct Total {
     object_bytes: u64,
 }
 
-impl Report {
+impl Total {
+    fn of_rows(rows: &[SpreadsheetRow]) -> Self {
+        let mut total = Self { deleted: rows.len(), ..Self::default() };
+        for row in rows {
+            match row.action {
+                "purge" | "purged" => total.purge += 1,
+                "failed" => total.failed += 1,
+                _ => {}
+            }
+            total.entries += row.entries;
+            total.objects += row.objects;
+            total.object_bytes += row.object_bytes;
+        }
+        total
+    }
+}
+
+impl PurgeReport {
     /// Builds the report from the spreadsheet outcomes.
-    pub(super) fn new(dry_run: bool, outcomes: Vec<PurgeOutcome>) -> Self {
-        let spreadsheets: Vec<Row> = outcomes.into_iter().map(Row::new).collect();
-        let count = |action| spreadsheets.iter().filter(|row| row.action == action).count();
-        let sum = |field: fn(&Row) -> u64| spreadsheets.iter().map(field).sum();
-        let total = Total {
-            deleted: spreadsheets.len(),
-            purge: count("purge") + count("purged"),
-            failed: count("failed"),
-            entries: sum(|row| row.entries),
-            objects: sum(|row| row.objects),
-            object_bytes: sum(|row| row.object_bytes),
-        };
-        Self { dry_run, spreadsheets, total }
+    pub(super) fn new(kind: ReportKind, outcomes: Vec<PurgeOutcome>) -> Self {
+        let rows: Vec<SpreadsheetRow> = outcomes.into_iter().map(SpreadsheetRow::new).collect();
+        let dry_run = kind == ReportKind::Plan;
+        Self { dry_run, total: Total::of_rows(&rows), spreadsheets: rows }
     }
 
     /// Returns the report as text.
-    pub(super) fn text(&self) -> String {
-        let Total { deleted, purge, entries, objects, object_bytes, .. } = &self.total;
-        let totals = match (deleted, purge, self.dry_run) {
-            (0, ..) => return "No spreadsheet is deleted.".to_owned(),
-            (_, 0, _) => format!("Nothing to purge: {deleted} deleted spreadsheets are kept."),
-            (_, due, true) => format!("To purge: {due} of {deleted} deleted spreadsheets."),
-            (_, due, false) => format!(
-                "Purged: {due} of {deleted} deleted spreadsheets; {entries} entries and {objects} \
-                 objects ({} KB) were removed.",
-                object_bytes.div_ceil(1_024)
-            ),
-        };
-        format!("{}\n\n{totals}", self.table())
+    pub(super) fn to_text(&self) -> String {
+        if self.total.deleted == 0 {
+            return "No spreadsheet is deleted.".to_owned();
+        }
+        format!("{}\n\n{}", self.to_table(), self.format_total())
     }
 
-    fn table(&self) -> Table {
+    fn format_total(&self) -> String {
+        let Total { deleted, purge, entries, objects, object_bytes, .. } = &self.total;
+        if *purge == 0 {
+            return format!("Nothing to purge: {deleted} deleted spreadsheets are kept.");
+        }
+        if self.dry_run {
+            return format!("To purge: {purge} of {deleted} deleted spreadsheets.");
+        }
+        let object_kilobytes = object_bytes.div_ceil(BYTES_PER_KB);
+        format!(
+            "Purged: {purge} of {deleted} deleted spreadsheets; {entries} entries and {objects} \
+             objects ({object_kilobytes} KB) were removed."
+        )
+    }
+
+    fn to_table(&self) -> Table {
         let mut table = Table::new();
         table.load_preset(presets::UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Disabled);
@@ -93,29 +112,33 @@ impl Report {
             table.add_row([
                 row.spreadsheet.to_string(),
                 row.name.clone(),
-                table_time(row.deleted),
+                format_table_time(row.deleted),
                 row.action.to_owned(),
-                row.why.clone(),
+                row.reason.clone(),
             ]);
         }
         table
     }
 }
 
-impl Row {
+impl SpreadsheetRow {
     fn new(outcome: PurgeOutcome) -> Self {
-        let nothing = PurgedData::default();
-        let (planned, action, why, removed) = match outcome {
+        match outcome {
             PurgeOutcome::Planned(planned) => {
-                let (action, why) = describe_plan(planned.plan);
-                (planned, action, why, nothing)
+                let (action, reason) = describe_plan(planned.plan);
+                Self::of_spreadsheet(planned, action, reason)
             }
-            PurgeOutcome::Purged(planned, removed) => {
-                let why = format!("{} entries, {} objects", removed.entries, removed.objects);
-                (planned, "purged", why, removed)
-            }
-            PurgeOutcome::Failed(planned, why) => (planned, "failed", why, nothing),
-        };
+            PurgeOutcome::Purged(planned, purged_data) => Self {
+                entries: purged_data.entries,
+                objects: purged_data.objects,
+                object_bytes: purged_data.object_bytes,
+                ..Self::of_spreadsheet(planned, "purged", describe_purged_data(&purged_data))
+            },
+            PurgeOutcome::Failed(planned, error) => Self::of_spreadsheet(planned, "failed", error),
+        }
+    }
+
+    fn of_spreadsheet(planned: PlannedPurge, action: &'static str, reason: String) -> Self {
         let restorable_until = match planned.plan {
             DeletedPlan::Restorable { until_s } => Some(until_s),
             DeletedPlan::Forked { .. } | DeletedPlan::Purge => None,
@@ -125,20 +148,24 @@ impl Row {
             name: planned.name,
             deleted: planned.since_s,
             action,
-            why,
+            reason,
             restorable_until,
-            entries: removed.entries,
-            objects: removed.objects,
-            object_bytes: removed.object_bytes,
+            entries: 0,
+            objects: 0,
+            object_bytes: 0,
         }
     }
+}
+
+pub(super) fn describe_purged_data(purged_data: &PurgedData) -> String {
+    format!("{} entries, {} objects", purged_data.entries, purged_data.objects)
 }
 
 /// Returns the planned action and its reason.
 fn describe_plan(plan: DeletedPlan) -> (&'static str, String) {
     match plan {
         DeletedPlan::Restorable { until_s } => {
-            ("keep", format!("can be undeleted until {}", table_time(until_s)))
+            ("keep", format!("can be undeleted until {}", format_table_time(until_s)))
         }
         DeletedPlan::Forked { forks: 1 } => ("keep", "a fork needs its entries".to_owned()),
         DeletedPlan::Forked { forks } => ("keep", format!("{forks} forks need its entries")),
@@ -164,7 +191,7 @@ mod tests {
             DeletedPlan::Purge,
         ];
         let outcomes = (1..).zip(plans).map(|(n, plan)| PurgeOutcome::Planned(planned(n, plan)));
-        let text = Report::new(true, outcomes.collect()).text();
+        let text = PurgeReport::new(ReportKind::Plan, outcomes.collect()).to_text();
         for expected in [
             "can be undeleted until 2026-12-21",
             "a fork needs",
@@ -175,16 +202,19 @@ mod tests {
             assert!(text.contains(expected), "{expected}: {text}");
         }
         let kept = PurgeOutcome::Planned(planned(1, DeletedPlan::Forked { forks: 1 }));
-        let text = Report::new(false, vec![kept]).text();
+        let text = PurgeReport::new(ReportKind::Result, vec![kept]).to_text();
         assert!(text.ends_with("Nothing to purge: 1 deleted spreadsheets are kept."), "{text}");
-        assert_eq!(Report::new(true, vec![]).text(), "No spreadsheet is deleted.");
+        assert_eq!(
+            PurgeReport::new(ReportKind::Plan, vec![]).to_text(),
+            "No spreadsheet is deleted."
+        );
     }
 
     #[test]
     fn the_text_contains_totals_and_failures() {
         let removed = PurgedData { entries: 7, objects: 3, object_bytes: 2_049 };
-        let report = Report::new(
-            false,
+        let report = PurgeReport::new(
+            ReportKind::Result,
             vec![
                 PurgeOutcome::Purged(planned(1, DeletedPlan::Purge), removed),
                 PurgeOutcome::Failed(
@@ -193,7 +223,7 @@ mod tests {
                 ),
             ],
         );
-        let text = report.text();
+        let text = report.to_text();
         let sum =
             "Purged: 1 of 2 deleted spreadsheets; 7 entries and 3 objects (3 KB) were removed.";
         assert!(text.ends_with(sum) && text.contains("the bucket is unreachable"), "{text}");

@@ -7,77 +7,90 @@ use cellar_engine::reprocess::{RebuildPlan, RebuildStart, SnapshotToRebuild};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::maintenance::{MaintenanceOptions, MaintenancePlan};
-use super::reprocess_report::{JobsResult, Report, ReprocessOutcome};
+use super::reprocess_report::{JobsResult, ReprocessOutcome, ReprocessReport};
 use super::snapshot_repair::SnapshotRepair;
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::{MaintenanceError, SynthError};
 
 /// Starts rebuilding all snapshots of a spreadsheet after confirmation.
-pub(super) async fn run(
+pub(super) async fn rebuild_snapshots(
     snapshot_repair: &SnapshotRepair,
-    log: LogId,
+    log_id: LogId,
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let step = output.step("Read the log");
-    let planned = snapshot_repair.reprocess.plan_rebuild(log).await;
-    let planned = step.finish(planned.map_err(MaintenanceError::Rebuild), |planned| {
-        format!("{} entries", planned.counts.entries)
+    let step = output.start_step("Read the log");
+    let result = snapshot_repair.reprocess.plan_rebuild(log_id).await;
+    let rebuild_plan = step.finish(result.map_err(MaintenanceError::Rebuild), |rebuild_plan| {
+        format!("{} entries", rebuild_plan.counts.entries)
     })?;
     let is_due = |snapshot: &&SnapshotToRebuild| snapshot.active_silent_s.is_none();
-    let due = planned.snapshots.iter().filter(is_due).count();
-    let plan_report = || {
-        let mut outcomes: Vec<ReprocessOutcome> = planned
-            .snapshots
-            .iter()
-            .map(|snapshot| ReprocessOutcome::ToRebuild(log, snapshot.clone()))
-            .collect();
-        outcomes.extend(offloaded_outcomes(&planned));
-        Report::new(planned.counts, arguments, outcomes, JobsResult::None)
-    };
+    let due_count = rebuild_plan.snapshots.iter().filter(is_due).count();
+    let planned_outcomes = planned_outcomes(&rebuild_plan);
+    let plan_report =
+        ReprocessReport::new(rebuild_plan.counts, arguments, planned_outcomes, JobsResult::None);
     let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
     let plan = MaintenancePlan {
-        text: &|| plan_report().plan_text(),
-        due,
+        text: plan_report.plan_text(),
+        item_count: due_count,
         action: "the rebuild",
-        question: format!("Rebuild {due} snapshots?"),
+        question: format!("Rebuild {due_count} snapshots?"),
     };
     if !options.should_carry_out(plan, output).await? {
-        let report = plan_report();
-        output.print_result(&report, &report.text());
+        output.print_result(&plan_report, &plan_report.to_text());
         return Ok(());
     }
-    let (mut outcomes, jobs) = start_rebuild(snapshot_repair, &planned, output).await?;
-    outcomes.extend(offloaded_outcomes(&planned));
-    let jobs = snapshot_repair.wait_for_jobs(jobs, output).await;
-    let report = Report::new(planned.counts, arguments, outcomes, jobs);
-    output.print_result(&report, &report.text());
+    let StartedRebuild { mut outcomes, sent_jobs } =
+        start_rebuild(snapshot_repair, &rebuild_plan, output).await?;
+    outcomes.extend(offloaded_outcomes(&rebuild_plan));
+    let jobs_result = snapshot_repair.wait_for_jobs(sent_jobs, output).await;
+    let report = ReprocessReport::new(rebuild_plan.counts, arguments, outcomes, jobs_result);
+    output.print_result(&report, &report.to_text());
     Ok(())
 }
 
-/// Starts rebuilding the snapshots. Returns the outcome per snapshot, and the sent jobs.
+fn planned_outcomes(rebuild_plan: &RebuildPlan) -> Vec<ReprocessOutcome> {
+    let mut outcomes = Vec::new();
+    for snapshot in &rebuild_plan.snapshots {
+        outcomes.push(ReprocessOutcome::ToRebuild(rebuild_plan.log, snapshot.clone()));
+    }
+    outcomes.extend(offloaded_outcomes(rebuild_plan));
+    outcomes
+}
+
+/// Outcome per snapshot of a started rebuild.
+struct StartedRebuild {
+    outcomes: Vec<ReprocessOutcome>,
+    sent_jobs: VecDeque<SnapshotJob>,
+}
+
+/// Starts rebuilding the snapshots.
 async fn start_rebuild(
     snapshot_repair: &SnapshotRepair,
-    planned: &RebuildPlan,
+    rebuild_plan: &RebuildPlan,
     output: &Output,
-) -> Result<(Vec<ReprocessOutcome>, VecDeque<SnapshotJob>), SynthError> {
-    let mut outcomes = Vec::new();
-    let mut jobs = VecDeque::new();
-    let step = output.step("Start the rebuild");
-    let record = |snapshot: &SnapshotToRebuild, begun: &RebuildStart| {
-        if *begun == RebuildStart::Started {
-            jobs.push_back(SnapshotJob { log: planned.log, position: snapshot.at });
+) -> Result<StartedRebuild, SynthError> {
+    let log_id = rebuild_plan.log;
+    let mut started = StartedRebuild { outcomes: Vec::new(), sent_jobs: VecDeque::new() };
+    let step = output.start_step("Start the rebuild");
+    let record_start = |snapshot: &SnapshotToRebuild, start: &RebuildStart| {
+        if *start == RebuildStart::Started {
+            started.sent_jobs.push_back(SnapshotJob { log: log_id, position: snapshot.at });
         }
-        outcomes.push(ReprocessOutcome::Begun(planned.log, snapshot.clone(), begun.clone()));
+        let outcome = ReprocessOutcome::Started(log_id, snapshot.clone(), start.clone());
+        started.outcomes.push(outcome);
     };
-    let started = snapshot_repair.reprocess.start_rebuild(planned, record).await;
-    step.finish(started.map_err(MaintenanceError::Rebuild), |()| {
-        format!("{} started", jobs.len())
+    let result = snapshot_repair.reprocess.start_rebuild(rebuild_plan, record_start).await;
+    step.finish(result.map_err(MaintenanceError::Rebuild), |()| {
+        format!("{} started", started.sent_jobs.len())
     })?;
-    Ok((outcomes, jobs))
+    Ok(started)
 }
 
 /// Returns the snapshots that are not rebuilt, because their log entries have been offloaded to S3.
-fn offloaded_outcomes(planned: &RebuildPlan) -> impl Iterator<Item = ReprocessOutcome> {
-    planned.offloaded.iter().map(|position| ReprocessOutcome::Offloaded(planned.log, *position))
+fn offloaded_outcomes(rebuild_plan: &RebuildPlan) -> impl Iterator<Item = ReprocessOutcome> {
+    rebuild_plan
+        .offloaded
+        .iter()
+        .map(|position| ReprocessOutcome::Offloaded(rebuild_plan.log, *position))
 }

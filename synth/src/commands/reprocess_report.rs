@@ -1,8 +1,6 @@
 //! Report of `synth reprocess`: a table of findings per spreadsheet, the totals, and the snapshot
 //! job state.
 
-use std::fmt::Write as _;
-
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_engine::reprocess::{
@@ -21,13 +19,13 @@ pub(super) enum ReprocessOutcome {
     /// The finding is yet to be repaired.
     Planned(Finding),
     /// The finding was repaired or needed no repair.
-    Done(Finding, RepairOutcome),
+    Repaired(Finding, RepairOutcome),
     /// The repair failed, with this error message.
     Failed(Finding, String),
     /// A snapshot to rebuild.
     ToRebuild(LogId, SnapshotToRebuild),
     /// The snapshot rebuild was started.
-    Begun(LogId, SnapshotToRebuild, RebuildStart),
+    Started(LogId, SnapshotToRebuild, RebuildStart),
     /// The snapshot is not rebuilt, because its log entry has been offloaded to S3.
     Offloaded(LogId, Position),
 }
@@ -56,21 +54,21 @@ pub(super) enum JobsResult {
 
 /// JSON report of `synth reprocess`.
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct ReprocessReport {
     spreadsheet: Option<LogId>,
     since: Option<u64>,
     rebuild: bool,
     dry_run: bool,
     #[serde(rename = "looked_at")]
-    checked: Checked,
-    findings: Vec<Row>,
-    total: Total,
+    checked: CheckedCounts,
+    findings: Vec<FindingRow>,
+    total: ActionCounts,
     jobs: JobsResult,
 }
 
 /// Number of checked records by kind.
 #[derive(Serialize)]
-struct Checked {
+struct CheckedCounts {
     spreadsheets: u64,
     segments: u64,
     entries: u64,
@@ -80,17 +78,18 @@ struct Checked {
 }
 
 #[derive(Serialize)]
-struct Row {
+struct FindingRow {
     spreadsheet: LogId,
     position: Position,
     found: &'static str,
     action: &'static str,
-    why: String,
+    #[serde(rename = "why")]
+    reason: String,
 }
 
 /// Number of findings by action.
 #[derive(Default, Serialize)]
-struct Total {
+struct ActionCounts {
     found: usize,
     send: usize,
     sent: usize,
@@ -102,27 +101,34 @@ struct Total {
     lost: usize,
 }
 
-impl Report {
+impl ReprocessReport {
     /// Builds the report from `outcomes`.
     pub(super) fn new(
-        survey: SurveyCounts,
+        counts: SurveyCounts,
         arguments: &ReprocessArguments,
         outcomes: Vec<ReprocessOutcome>,
-        jobs: JobsResult,
+        jobs_result: JobsResult,
     ) -> Self {
-        let mut total = Total { found: outcomes.len(), ..Total::default() };
-        let mut findings: Vec<Row> = outcomes.into_iter().map(Row::new).collect();
-        for row in &findings {
-            total.count(row.action);
+        let mut total = ActionCounts { found: outcomes.len(), ..ActionCounts::default() };
+        let mut findings: Vec<FindingRow> = outcomes.into_iter().map(FindingRow::new).collect();
+        for finding in &findings {
+            total.count_action(finding.action);
         }
-        findings.sort_by_key(|row| (row.spreadsheet, row.position));
-        let ReprocessArguments { spreadsheet, since, rebuild, dry_run, .. } = *arguments;
-        let checked = Checked::from(survey);
-        Self { spreadsheet, since, rebuild, dry_run, checked, findings, total, jobs }
+        findings.sort_by_key(|finding| (finding.spreadsheet, finding.position));
+        Self {
+            spreadsheet: arguments.spreadsheet,
+            since: arguments.since,
+            rebuild: arguments.rebuild,
+            dry_run: arguments.dry_run,
+            checked: CheckedCounts::from(counts),
+            findings,
+            total,
+            jobs: jobs_result,
+        }
     }
 
     /// Returns the report as text.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn to_text(&self) -> String {
         let jobs_text = match &self.jobs {
             JobsResult::None => return self.plan_text(),
             JobsResult::LeftToStack { url } => format!(
@@ -143,36 +149,36 @@ impl Report {
     /// Returns the text report for the confirmation prompt, without the job state.
     pub(super) fn plan_text(&self) -> String {
         let mut text = String::new();
-        for rows in self.findings.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
-            let Some(first) = rows.first() else { continue };
-            // Writing to a `String` is infallible.
-            let _ = writeln!(text, "{}\n{}", first.spreadsheet, table(rows));
-            let hidden_rows = rows.len().saturating_sub(MAX_SHOWN_ROWS);
-            if hidden_rows > 0 {
-                let _ = writeln!(text, "… and {hidden_rows} more (see --json)");
+        let is_same_log =
+            |left: &FindingRow, right: &FindingRow| left.spreadsheet == right.spreadsheet;
+        for findings_of_log in self.findings.chunk_by(is_same_log) {
+            let Some(first_finding) = findings_of_log.first() else { continue };
+            let log_id = first_finding.spreadsheet;
+            text.push_str(&format!("{log_id}\n{}\n", format_table(findings_of_log)));
+            let hidden_count = findings_of_log.len().saturating_sub(MAX_SHOWN_ROWS);
+            if hidden_count > 0 {
+                text.push_str(&format!("… and {hidden_count} more (see --json)\n"));
             }
-            let _ = writeln!(text);
+            text.push('\n');
         }
-        let Checked {
-            spreadsheets,
-            segments,
-            entries,
-            snapshots,
-            large_entries,
-            pending_snapshots,
-        } = &self.checked;
-        let _ = writeln!(
-            text,
-            "Checked: {spreadsheets} spreadsheets, {segments} segments, {entries} entries, \
-             {snapshots} Snapshot entries, {large_entries} large entries, {pending_snapshots} pending \
-             snapshots."
-        );
-        text + &self.total.text()
+        format!("{text}{}\n{}", self.checked.to_text(), self.total.to_text())
     }
 }
 
-impl Total {
-    fn count(&mut self, action: &str) {
+impl CheckedCounts {
+    fn to_text(&self) -> String {
+        let Self { spreadsheets, segments, entries, snapshots, large_entries, pending_snapshots } =
+            self;
+        format!(
+            "Checked: {spreadsheets} spreadsheets, {segments} segments, {entries} entries, \
+             {snapshots} Snapshot entries, {large_entries} large entries, {pending_snapshots} pending \
+             snapshots."
+        )
+    }
+}
+
+impl ActionCounts {
+    fn count_action(&mut self, action: &str) {
         let counter = match action {
             "send" => &mut self.send,
             "sent" => &mut self.sent,
@@ -187,8 +193,8 @@ impl Total {
         *counter += 1;
     }
 
-    fn text(&self) -> String {
-        let counts = [
+    fn to_text(&self) -> String {
+        let counts_and_labels = [
             (self.send, "jobs to send"),
             (self.keep, "bodies to keep"),
             (self.rebuild, "snapshots to rebuild"),
@@ -198,11 +204,12 @@ impl Total {
             (self.failed, "failed"),
             (self.lost, "not repairable by this command"),
         ];
-        let parts: Vec<String> = counts
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, label)| format!("{count} {label}"))
-            .collect();
+        let mut parts = Vec::new();
+        for (count, label) in counts_and_labels {
+            if count > 0 {
+                parts.push(format!("{count} {label}"));
+            }
+        }
         if parts.is_empty() {
             return "Nothing to do.".to_owned();
         }
@@ -210,92 +217,119 @@ impl Total {
     }
 }
 
-impl From<SurveyCounts> for Checked {
-    fn from(survey: SurveyCounts) -> Self {
+impl From<SurveyCounts> for CheckedCounts {
+    fn from(counts: SurveyCounts) -> Self {
         Self {
-            spreadsheets: survey.logs,
-            segments: survey.segments,
-            entries: survey.entries,
-            snapshots: survey.snapshots,
-            large_entries: survey.bodies,
-            pending_snapshots: survey.pending,
+            spreadsheets: counts.logs,
+            segments: counts.segments,
+            entries: counts.entries,
+            snapshots: counts.snapshots,
+            large_entries: counts.bodies,
+            pending_snapshots: counts.pending,
         }
     }
 }
 
-impl Row {
+impl FindingRow {
     fn new(outcome: ReprocessOutcome) -> Self {
         match outcome {
-            ReprocessOutcome::Planned(finding) => Self::of_finding(&finding, None),
-            ReprocessOutcome::Done(finding, repaired) => Self::of_finding(&finding, Some(repaired)),
-            ReprocessOutcome::Failed(finding, why) => {
-                Self { action: "failed", why, ..Self::of_finding(&finding, None) }
+            ReprocessOutcome::Planned(finding) => Self::of_planned_finding(&finding),
+            ReprocessOutcome::Repaired(finding, repair) => Self::of_repaired(&finding, repair),
+            ReprocessOutcome::Failed(finding, error) => {
+                Self { action: "failed", reason: error, ..Self::of_planned_finding(&finding) }
             }
-            ReprocessOutcome::ToRebuild(log, snapshot) => match snapshot.active_silent_s {
-                Some(silent_s) => Self::waiting_for_rebuild(log, &snapshot, silent_s),
-                None => Self::of_snapshot(log, &snapshot, "rebuild"),
+            ReprocessOutcome::ToRebuild(log_id, snapshot) => match snapshot.active_silent_s {
+                Some(silent_s) => Self::waiting_for_rebuild(log_id, &snapshot, silent_s),
+                None => Self::of_snapshot(log_id, &snapshot, "rebuild"),
             },
-            ReprocessOutcome::Begun(log, snapshot, RebuildStart::Started) => {
-                Self::of_snapshot(log, &snapshot, "rebuilding")
+            ReprocessOutcome::Started(log_id, snapshot, RebuildStart::Started) => {
+                Self::of_snapshot(log_id, &snapshot, "rebuilding")
             }
-            ReprocessOutcome::Begun(log, snapshot, RebuildStart::InProgress) => {
+            ReprocessOutcome::Started(log_id, snapshot, RebuildStart::InProgress) => {
                 let silent_s = snapshot.active_silent_s.unwrap_or_default();
-                Self::waiting_for_rebuild(log, &snapshot, silent_s)
+                Self::waiting_for_rebuild(log_id, &snapshot, silent_s)
             }
-            ReprocessOutcome::Offloaded(spreadsheet, position) => {
-                let why = "the entry is offloaded: its root cannot be replaced, and reads before the \
-                           first rebuilt snapshot may lack objects";
-                let (found, action) = ("offloaded_snapshot", "skip");
-                Self { spreadsheet, position, found, action, why: why.to_owned() }
-            }
+            ReprocessOutcome::Offloaded(log_id, position) => Self::of_offloaded(log_id, position),
         }
     }
 
-    fn of_finding(finding: &Finding, repaired: Option<RepairOutcome>) -> Self {
-        let (found, planned_action, why) = describe(&finding.kind);
-        let action = match repaired {
-            None | Some(RepairOutcome::Nothing) => planned_action,
-            Some(RepairOutcome::Sent) => "sent",
-            Some(RepairOutcome::Kept) => "kept",
-            Some(RepairOutcome::Lost) => "lost",
-        };
-        Self { spreadsheet: finding.log, position: finding.at, found, action, why }
+    fn of_planned_finding(finding: &Finding) -> Self {
+        let FindingDescription { name, planned_action, reason } = describe_finding(&finding.kind);
+        Self {
+            spreadsheet: finding.log,
+            position: finding.at,
+            found: name,
+            action: planned_action,
+            reason,
+        }
     }
 
-    fn of_snapshot(log: LogId, snapshot: &SnapshotToRebuild, action: &'static str) -> Self {
-        let why = if snapshot.root.is_some() { "built before" } else { "never built" };
+    fn of_repaired(finding: &Finding, repair: RepairOutcome) -> Self {
+        let row = Self::of_planned_finding(finding);
+        let action = match repair {
+            RepairOutcome::Nothing => row.action,
+            RepairOutcome::Sent => "sent",
+            RepairOutcome::Kept => "kept",
+            RepairOutcome::Lost => "lost",
+        };
+        Self { action, ..row }
+    }
+
+    fn of_offloaded(log_id: LogId, position: Position) -> Self {
+        let reason = "the entry is offloaded: its root cannot be replaced, and reads before the \
+                      first rebuilt snapshot may lack objects";
         Self {
-            spreadsheet: log,
+            spreadsheet: log_id,
+            position,
+            found: "offloaded_snapshot",
+            action: "skip",
+            reason: reason.to_owned(),
+        }
+    }
+
+    fn of_snapshot(log_id: LogId, snapshot: &SnapshotToRebuild, action: &'static str) -> Self {
+        let reason = if snapshot.root.is_some() { "built before" } else { "never built" };
+        Self {
+            spreadsheet: log_id,
             position: snapshot.at,
             found: "snapshot",
             action,
-            why: why.to_owned(),
+            reason: reason.to_owned(),
         }
     }
 
-    fn waiting_for_rebuild(log: LogId, snapshot: &SnapshotToRebuild, silent_s: u64) -> Self {
-        let why = format!("an earlier rebuild was active {silent_s} s ago");
-        Self { why, ..Self::of_snapshot(log, snapshot, "wait") }
+    fn waiting_for_rebuild(log_id: LogId, snapshot: &SnapshotToRebuild, silent_s: u64) -> Self {
+        let reason = format!("an earlier rebuild was active {silent_s} s ago");
+        Self { reason, ..Self::of_snapshot(log_id, snapshot, "wait") }
     }
 }
 
-/// Returns a finding's name, the planned action, and the reason.
-fn describe(found: &FindingKind) -> (&'static str, &'static str, String) {
-    match found {
+/// Name of a finding, the planned action, and its reason.
+struct FindingDescription {
+    name: &'static str,
+    planned_action: &'static str,
+    reason: String,
+}
+
+fn describe_finding(kind: &FindingKind) -> FindingDescription {
+    let (name, planned_action, reason) = match kind {
         FindingKind::NotBuilt => ("not_made", "send", "the snapshot was not built".to_owned()),
-        FindingKind::Skipped => {
-            let why = "a later snapshot is built, so this one is not needed (--rebuild builds it)";
-            ("passed_over", "skip", why.to_owned())
-        }
-        FindingKind::RootMissing => {
-            let why =
-                "the snapshot is recorded as built but has no root: rebuild it with --rebuild";
-            ("root_missing", "lost", why.to_owned())
-        }
-        FindingKind::Offloaded => {
-            let why = "the entry was offloaded before its snapshot was built";
-            ("offloaded", "skip", why.to_owned())
-        }
+        FindingKind::Skipped => (
+            "passed_over",
+            "skip",
+            "a later snapshot is built, so this one is not needed (--rebuild builds it)".to_owned(),
+        ),
+        FindingKind::RootMissing => (
+            "root_missing",
+            "lost",
+            "the snapshot is recorded as built but has no root: rebuild it with --rebuild"
+                .to_owned(),
+        ),
+        FindingKind::Offloaded => (
+            "offloaded",
+            "skip",
+            "the entry was offloaded before its snapshot was built".to_owned(),
+        ),
         FindingKind::InProgress { silent_s } => {
             ("under_way", "wait", format!("a worker was active {silent_s} s ago"))
         }
@@ -306,21 +340,25 @@ fn describe(found: &FindingKind) -> (&'static str, &'static str, String) {
             ("body_pending", "keep", format!("the body {key} would expire"))
         }
         FindingKind::BodyLost { key } => {
-            let why = format!("the body {key} was deleted: restore its older version");
-            ("body_lost", "lost", why)
+            ("body_lost", "lost", format!("the body {key} was deleted: restore its older version"))
         }
         FindingKind::Unreadable { why } => ("unreadable", "lost", why.clone()),
-    }
+    };
+    FindingDescription { name, planned_action, reason }
 }
 
-fn table(rows: &[Row]) -> Table {
+fn format_table(rows: &[FindingRow]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["position", "found", "action", "why"]);
     for row in rows.iter().take(MAX_SHOWN_ROWS) {
-        let (found, action) = (row.found.replace('_', " "), row.action.to_owned());
-        table.add_row([row.position.to_string(), found, action, row.why.clone()]);
+        table.add_row([
+            row.position.to_string(),
+            row.found.replace('_', " "),
+            row.action.to_owned(),
+            row.reason.clone(),
+        ]);
     }
     table
 }

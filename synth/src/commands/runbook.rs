@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::runbook_text::render;
+use super::runbook_text::render_runbook;
 use crate::cli::{Output, RunbookArguments};
 use crate::error::SynthError;
 use crate::output_file::write_output;
@@ -19,22 +19,22 @@ use crate::synthesis::synthesize;
 const RESOURCES_BYTES_MAX: u64 = 4 * 1_024 * 1_024;
 
 /// Prints the runbook, or writes it to a file.
-pub(crate) fn run(
-    config: ConfigSelection<'_>,
+pub(crate) fn write_runbook(
+    config_selection: ConfigSelection<'_>,
     arguments: &RunbookArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let config = Project::find(config)?.config;
+    let config = Project::find(config_selection)?.config;
     let template = synthesize(&config)?;
-    let names = arguments.resources.as_deref().map(read_names).transpose()?;
-    let text = render(&config, &template, names)?;
+    let physical_names = arguments.resources.as_deref().map(read_names).transpose()?;
+    let markdown = render_runbook(&config, &template, physical_names)?;
     let Some(path) = &arguments.output else {
-        output.print_result(&json!({ "markdown": text }), &text);
+        output.print_result(&json!({ "markdown": markdown }), &markdown);
         return Ok(());
     };
-    write_output(path, true, text.as_bytes())?;
-    let written = json!({ "written": path, "bytes": text.len() });
-    output.print_result(&written, &format!("Wrote {}", path.display()));
+    write_output(path, true, markdown.as_bytes())?;
+    let result = json!({ "written": path, "bytes": markdown.len() });
+    output.print_result(&result, &format!("Wrote {}", path.display()));
     Ok(())
 }
 
@@ -55,18 +55,21 @@ struct ListedResource {
 
 /// Reads physical resource names, keyed by logical id, from a file.
 fn read_names(path: &Path) -> Result<BTreeMap<String, String>, SynthError> {
-    let failed = |cause| SynthError::Io { operation: "read", path: path.to_owned(), cause };
-    let mut text = String::new();
-    let file = fs::File::open(path).map_err(failed)?;
-    file.take(RESOURCES_BYTES_MAX.saturating_add(1)).read_to_string(&mut text).map_err(failed)?;
-    parse_names(&text).map_err(|why| SynthError::Resources { path: path.to_owned(), why })
+    let read_error = |cause| SynthError::Io { operation: "read", path: path.to_owned(), cause };
+    let file = fs::File::open(path).map_err(read_error)?;
+    let mut json_text = String::new();
+    // One byte more shows that the file is too large.
+    file.take(RESOURCES_BYTES_MAX + 1).read_to_string(&mut json_text).map_err(read_error)?;
+    parse_names(&json_text)
+        .map_err(|error| SynthError::Resources { path: path.to_owned(), why: error })
 }
 
-fn parse_names(text: &str) -> Result<BTreeMap<String, String>, String> {
-    if u64::try_from(text.len()).unwrap_or(u64::MAX) > RESOURCES_BYTES_MAX {
+fn parse_names(json_text: &str) -> Result<BTreeMap<String, String>, String> {
+    if u64::try_from(json_text.len()).unwrap_or(u64::MAX) > RESOURCES_BYTES_MAX {
         return Err(format!("the file has more than {RESOURCES_BYTES_MAX} bytes"));
     }
-    let listing: ResourceListing = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let listing: ResourceListing =
+        serde_json::from_str(json_text).map_err(|error| error.to_string())?;
     let mut names = BTreeMap::new();
     for resource in listing.resources {
         let Some(name) = resource.physical_resource_id else { continue };

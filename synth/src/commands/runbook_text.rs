@@ -13,7 +13,7 @@ use handlebars::{
 use serde::Serialize;
 use serde_json::Value;
 
-const RUNBOOK: &str = include_str!("../../../templates/runbook.md.hbs");
+const RUNBOOK_TEMPLATE: &str = include_str!("../../../templates/runbook.md.hbs");
 
 /// Pairs an alarm's logical id with its runbook section template.
 macro_rules! alarm_section {
@@ -67,45 +67,49 @@ struct AlarmView {
     body: String,
 }
 
-/// Renders the runbook of a stack. `names` maps logical ids to physical resource names; if `None`,
-/// the commands in the runbook look up each name.
-pub(super) fn render(
+/// Renders the runbook of a stack. `physical_names` contains resource names by logical id; if
+/// `None`, the commands in the runbook look up each name.
+pub(super) fn render_runbook(
     config: &Config,
     template: &Template,
-    names: Option<BTreeMap<String, String>>,
+    physical_names: Option<BTreeMap<String, String>>,
 ) -> Result<String, RenderError> {
-    let named = names.is_some();
+    let has_physical_names = physical_names.is_some();
     let names = ResourceNames {
-        physical: names.unwrap_or_default(),
+        physical: physical_names.unwrap_or_default(),
         template: template.clone(),
         incarnation: config.incarnation,
     };
     let dashboard = template.resource("Dashboard").map(|_| names.in_sentence("Dashboard"));
-    let topic = template.resource("AlarmTopic").map(|_| names.in_sentence("AlarmTopic"));
+    let alarm_topic = template.resource("AlarmTopic").map(|_| names.in_sentence("AlarmTopic"));
     let mut templates = Handlebars::new();
     // Disable HTML escaping: the output is Markdown, and all inserted values have been validated.
     templates.register_escape_fn(handlebars::no_escape);
     templates.set_strict_mode(true);
     templates.register_helper("name", Box::new(names));
-    let alarms = alarm_views(&templates, template)?;
-    let key = config.encryption.key();
+    let kms_key = config.encryption.key();
     let view = RunbookView {
         stack: &config.stack,
         region: config.region.as_deref(),
-        named,
-        notified: notified_topics(topic.as_deref(), config),
+        named: has_physical_names,
+        notified: describe_notified_topics(alarm_topic.as_deref(), config),
         dashboard,
         tracing: config.tracing,
+        alarms: alarm_views(&templates, template)?,
         alarm_count: alarm_ids(template).count(),
-        alarms,
         when_requests: format!("{} requests", config.alarms.requests_per_5_minutes),
         tables: table_logical_ids(config.incarnation),
         index: feed_table_logical_id(config.incarnation),
-        key,
-        key_region: key.and_then(|key| key.split(':').nth(3)).unwrap_or("REGION"),
+        key: kms_key,
+        key_region: kms_key.and_then(region_of_arn).unwrap_or("REGION"),
         retention_days: config.log_retention_days,
     };
-    templates.render_template(RUNBOOK, &view)
+    templates.render_template(RUNBOOK_TEMPLATE, &view)
+}
+
+/// Extracts the region from an ARN `arn:PARTITION:SERVICE:REGION:…`.
+fn region_of_arn(arn: &str) -> Option<&str> {
+    arn.split(':').nth(3)
 }
 
 /// Renders a section per alarm.
@@ -114,24 +118,28 @@ fn alarm_views(
     template: &Template,
 ) -> Result<Vec<AlarmView>, RenderError> {
     let mut views = Vec::new();
-    for (id, section) in ALARM_SECTIONS {
-        let Some(alarm) = template.resource(id) else { continue };
-        let body = templates.render_template(section, &())?;
-        let description = text_property(alarm, "AlarmDescription");
-        let description = description.trim_end_matches(SEE_RUNBOOK).to_owned();
-        views.push(AlarmView { id, description, when: alarm_condition(alarm), body });
+    for (logical_id, section_template) in ALARM_SECTIONS {
+        let Some(alarm) = template.resource(logical_id) else { continue };
+        let section = templates.render_template(section_template, &())?;
+        let alarm_description = string_property(alarm, "AlarmDescription");
+        views.push(AlarmView {
+            id: logical_id,
+            description: alarm_description.trim_end_matches(SEE_RUNBOOK).to_owned(),
+            when: describe_condition(alarm),
+            body: section,
+        });
     }
     Ok(views)
 }
 
 /// Describes the SNS topics notified by alarms, or `None` if there are none.
-fn notified_topics(topic: Option<&str>, config: &Config) -> Option<String> {
+fn describe_notified_topics(alarm_topic: Option<&str>, config: &Config) -> Option<String> {
     let mut topics = Vec::new();
-    if let Some(topic) = topic {
-        topics.push(format!("the topic `{topic}`, which sends email"));
+    if let Some(alarm_topic) = alarm_topic {
+        topics.push(format!("the topic `{alarm_topic}`, which sends email"));
     }
-    if let Some(arn) = &config.alarms.topic_arn {
-        topics.push(format!("`{arn}`"));
+    if let Some(topic_arn) = &config.alarms.topic_arn {
+        topics.push(format!("`{topic_arn}`"));
     }
     if topics.is_empty() { None } else { Some(topics.join(" and ")) }
 }
@@ -142,23 +150,23 @@ fn alarm_ids(template: &Template) -> impl Iterator<Item = &str> {
     alarms.map(|(id, _)| id)
 }
 
-fn text_property(alarm: &Resource, property: &str) -> String {
+fn string_property(alarm: &Resource, property: &str) -> String {
     alarm.properties.get(property).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 /// Describes the condition under which an alarm fires.
-fn alarm_condition(alarm: &Resource) -> String {
-    let number = |property: &str| alarm.properties.get(property).and_then(Value::as_u64);
-    let threshold = number("Threshold").unwrap_or_default();
-    let minutes = number("Period").unwrap_or_default() / 60;
-    let repetition = match number("EvaluationPeriods") {
+fn describe_condition(alarm: &Resource) -> String {
+    let number_property = |name: &str| alarm.properties.get(name).and_then(Value::as_u64);
+    let threshold = number_property("Threshold").unwrap_or_default();
+    let period_minutes = number_property("Period").unwrap_or_default() / 60;
+    let repetition = match number_property("EvaluationPeriods") {
         Some(periods @ 2..) => format!(", {periods} times in a row"),
         _ => String::new(),
     };
     format!(
-        "`{}` ({}) is above {threshold} within {minutes} minutes{repetition}",
-        text_property(alarm, "MetricName"),
-        text_property(alarm, "Statistic").to_lowercase(),
+        "`{}` ({}) is above {threshold} within {period_minutes} minutes{repetition}",
+        string_property(alarm, "MetricName"),
+        string_property(alarm, "Statistic").to_lowercase(),
     )
 }
 
@@ -184,10 +192,8 @@ impl ResourceNames {
     /// Returns a resource's logical id in the current incarnation (restore counter). Only table ids
     /// depend on the incarnation.
     fn current_id(&self, logical_id: &str) -> String {
-        let table_ids = |incarnation| {
-            table_logical_ids(incarnation).into_iter().chain([feed_table_logical_id(incarnation)])
-        };
-        for (first_id, current_id) in table_ids(0).zip(table_ids(self.incarnation)) {
+        let current_table_ids = table_ids(self.incarnation);
+        for (first_id, current_id) in table_ids(0).into_iter().zip(current_table_ids) {
             if first_id == logical_id {
                 return current_id;
             }
@@ -201,6 +207,13 @@ impl ResourceNames {
     }
 }
 
+/// Returns the logical ids of the tables of an incarnation.
+fn table_ids(incarnation: u32) -> Vec<String> {
+    let mut table_ids = Vec::from(table_logical_ids(incarnation));
+    table_ids.push(feed_table_logical_id(incarnation));
+    table_ids
+}
+
 impl handlebars::HelperDef for ResourceNames {
     fn call<'reg: 'rc, 'rc>(
         &self,
@@ -208,17 +221,18 @@ impl handlebars::HelperDef for ResourceNames {
         _: &'reg Handlebars<'reg>,
         _: &'rc Context,
         _: &mut RenderContext<'reg, 'rc>,
-        out: &mut dyn Output,
+        output: &mut dyn Output,
     ) -> HelperResult {
-        let id = helper.param(0).and_then(|id| id.value().as_str()).unwrap_or_default();
-        let id = &self.current_id(id);
-        if self.template.resource(id).is_none() {
-            let why = format!("the stack has no resource `{id}`");
-            return Err(RenderErrorReason::Other(why).into());
+        let id_parameter = helper.param(0).and_then(|parameter| parameter.value().as_str());
+        let logical_id = &self.current_id(id_parameter.unwrap_or_default());
+        if self.template.resource(logical_id).is_none() {
+            let message = format!("the stack has no resource `{logical_id}`");
+            return Err(RenderErrorReason::Other(message).into());
         }
-        let is_plain = helper.hash_get("plain").is_some();
-        let name = if is_plain { self.in_sentence(id) } else { self.in_command(id) };
-        out.write(&name)?;
+        let is_in_sentence = helper.hash_get("plain").is_some();
+        let name =
+            if is_in_sentence { self.in_sentence(logical_id) } else { self.in_command(logical_id) };
+        output.write(&name)?;
         Ok(())
     }
 }
@@ -239,8 +253,8 @@ mod tests {
         cellar_stack(config, Architecture::X86_64).unwrap()
     }
 
-    fn render_runbook(config: &Config, names: Option<BTreeMap<String, String>>) -> String {
-        render(config, &template_of(config), names).unwrap()
+    fn render(config: &Config, names: Option<BTreeMap<String, String>>) -> String {
+        render_runbook(config, &template_of(config), names).unwrap()
     }
 
     fn full_config() -> Config {
@@ -261,7 +275,7 @@ mod tests {
         let template = template_of(&config);
         let sections: BTreeSet<_> = ALARM_SECTIONS.map(|(id, _)| id).into();
         assert_eq!(sections, alarm_ids(&template).collect());
-        let text = render_runbook(&config, None);
+        let text = render(&config, None);
         for (id, section) in ALARM_SECTIONS {
             assert!(text.contains(&format!("### {id}\n")), "{id}");
             for expected in ["**Meaning:**", "**Investigate", "gnore it"] {
@@ -274,7 +288,7 @@ mod tests {
     #[test]
     fn the_committed_runbook_is_current() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/runbook.md");
-        let now = render_runbook(&Config::default(), None);
+        let now = render(&Config::default(), None);
         if env::var_os("UPDATE_SNAPSHOTS").is_some() {
             fs::write(&path, &now).unwrap();
         }
@@ -289,19 +303,19 @@ mod tests {
     #[test]
     fn commands_look_up_names_or_contain_them() {
         let config = Config::default();
-        let text = render_runbook(&config, None);
+        let text = render(&config, None);
         assert!(text.contains("aws logs tail \"$(name ApiLogGroup)\""), "{text}");
         assert!(text.contains("\nname() {\n"));
         let template = template_of(&config);
         let names = template.resources().map(|(id, _)| (id.to_owned(), format!("its-{id}")));
-        let text = render_runbook(&config, Some(names.collect()));
+        let text = render(&config, Some(names.collect()));
         assert!(text.contains("aws logs tail its-ApiLogGroup"), "{text}");
         assert!(!text.contains("$(name "), "{text}");
     }
 
     #[test]
     fn restored_tables_have_their_current_ids() {
-        let text = render_runbook(&Config { incarnation: 2, ..Config::default() }, None);
+        let text = render(&Config { incarnation: 2, ..Config::default() }, None);
         assert!(text.contains("Value=\"$(name EntryTableIncarnation2)\""), "{text}");
         assert!(text.contains("--allow-data-loss SegmentTableIncarnation2 "), "{text}");
         assert!(!text.contains("EntryTable)") && !text.contains("SegmentTable "), "{text}");
@@ -309,14 +323,14 @@ mod tests {
 
     #[test]
     fn the_runbook_depends_on_the_configuration() {
-        let text = render_runbook(&Config::default(), None);
+        let text = render(&Config::default(), None);
         assert!(
             text.contains("No notifications are configured")
                 && text.contains("logs.REGION.amazonaws")
         );
         assert!(text.contains("above 30000 within 5 minutes"), "{text}");
         let config = full_config();
-        let text = render_runbook(&config, None);
+        let text = render(&config, None);
         for expected in [
             "# Runbook of books\n",
             "export AWS_REGION=eu-central-1\n",
@@ -333,7 +347,7 @@ mod tests {
 
     #[test]
     fn links_point_to_existing_headings() {
-        let text = render_runbook(&full_config(), None);
+        let text = render(&full_config(), None);
         let headings: BTreeSet<String> = text
             .lines()
             .filter_map(|line| line.strip_prefix("## "))

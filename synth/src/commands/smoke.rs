@@ -10,19 +10,19 @@ use cellar_runtime::token::KeyPair;
 use crate::cli::{Output, SmokeArguments, SmokeFormat};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
-use crate::smoke::{self, Target};
+use crate::smoke::{self, SmokeTarget, TokenSigner};
 use crate::tokens::{operator_key, read_key};
 
 /// Runs the smoke test and prints its report.
 ///
 /// # Errors
 /// Returns [`SynthError::Smoke`] if a check fails.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn run_smoke_test(
+    config_selection: ConfigSelection<'_>,
     arguments: &SmokeArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let project = Project::find(config)?;
+    let project = Project::find(config_selection)?;
     let profile = matching_profile(arguments)?;
     let profile_url = profile.as_ref().map(|profile| profile.url.clone());
     let profile_token = profile.as_ref().and_then(|profile| profile.token.clone());
@@ -33,25 +33,30 @@ pub(crate) async fn run(
         return Err(SynthError::NoToken { url });
     };
     let key_pair = signing_key(&project, &url, profile.is_some())?;
-    let signer = key_pair.as_ref().map(|key_pair| (key_pair, &project.config));
-    let startup_timeout = Duration::from_secs(arguments.wait_seconds.into());
-    let report = smoke::run(&Target { url: &url, token: &token, signer, startup_timeout }).await;
-    let text = match arguments.format {
-        SmokeFormat::Text => report.text(),
-        SmokeFormat::Junit => report.junit(&url)?,
+    let target = SmokeTarget {
+        url: &url,
+        token: &token,
+        signer: key_pair.as_ref().map(|key_pair| TokenSigner { key_pair, config: &project.config }),
+        startup_timeout: Duration::from_secs(arguments.wait_seconds.into()),
     };
-    output.print_result(&report, &text);
-    report.result()
+    let report = smoke::run_checks(&target).await;
+    let formatted_report = match arguments.format {
+        SmokeFormat::Text => report.to_text(),
+        SmokeFormat::Junit => report.to_junit(&url)?,
+    };
+    output.print_result(&report, &formatted_report);
+    report.to_result()
 }
 
 /// Returns the saved profile, or `None` if `--url` differs, because the saved token must be sent
 /// only to the API it belongs to.
 fn matching_profile(arguments: &SmokeArguments) -> Result<Option<Profile>, SynthError> {
     let here = env::current_dir().map_err(SynthError::Process)?;
-    let (url, token) = (arguments.url.as_deref(), arguments.token.as_deref());
+    let url = arguments.url.as_deref();
+    let token = arguments.token.as_deref();
     let Some((_, profile)) = Profile::for_command(&here, url, token)? else { return Ok(None) };
-    let is_is_same_url = url.is_none_or(|url| is_same_url(&profile.url, url));
-    Ok(if is_is_same_url { Some(profile) } else { None })
+    let is_for_url = url.is_none_or(|url| is_same_url(&profile.url, url));
+    Ok(if is_for_url { Some(profile) } else { None })
 }
 
 /// Returns the key pair that signs tokens for the API: the local key for the running local stack,

@@ -17,7 +17,7 @@ use crate::error::SynthError;
 /// Maximum time without a finished snapshot.
 const STALL_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// Polling interval while snapshots are being built.
-const POLL: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Snapshot and entry body repair of a stack.
 pub(super) struct SnapshotRepair {
@@ -57,42 +57,41 @@ impl SnapshotRepair {
         mut jobs: VecDeque<SnapshotJob>,
         output: &Output,
     ) -> JobsResult {
-        let total = jobs.len();
-        if total == 0 {
+        let job_count = jobs.len();
+        if job_count == 0 {
             return JobsResult::None;
         }
-        if let Some(url) = self.running_url.clone() {
-            return JobsResult::LeftToStack { url };
+        if let Some(url) = &self.running_url {
+            return JobsResult::LeftToStack { url: url.clone() };
         }
-        let step = output.step("Build the snapshots");
-        let result = self.wait_until_done(&mut jobs).await;
-        let unfinished = jobs.len();
-        match result {
-            Ok(()) if unfinished == 0 => step.succeed(&format!("{total} built")),
-            Ok(()) => step.fail(),
-            // The report remains correct, because the jobs were sent.
-            Err(error) => {
-                step.fail();
-                output.note(&format!("Cannot read the state of the snapshots: {error}"));
-            }
+        let step = output.start_step("Build the snapshots");
+        let wait_result = self.wait_until_finished(&mut jobs).await;
+        if wait_result.is_ok() && jobs.is_empty() {
+            step.succeed(&format!("{job_count} built"));
+        } else {
+            step.fail();
         }
-        JobsResult::Waited { jobs: total, unfinished }
+        // An error does not change the report, because the jobs were sent.
+        if let Err(error) = wait_result {
+            output.print_note(&format!("Cannot read the state of the snapshots: {error}"));
+        }
+        JobsResult::Waited { jobs: job_count, unfinished: jobs.len() }
     }
 
     /// Removes finished jobs from the list until it is empty, or no snapshot has finished for
     /// [`STALL_TIMEOUT`].
-    async fn wait_until_done(&self, jobs: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
+    async fn wait_until_finished(&self, jobs: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
         let mut last_progress = Instant::now();
         loop {
-            let jobs_before = jobs.len();
+            let previous_count = jobs.len();
             self.reprocess.drop_finished(jobs).await?;
-            if jobs.len() < jobs_before {
+            if jobs.len() < previous_count {
                 last_progress = Instant::now();
             }
             if jobs.is_empty() || last_progress.elapsed() > STALL_TIMEOUT {
                 return Ok(());
             }
-            tokio::time::sleep(POLL).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 }

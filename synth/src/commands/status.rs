@@ -13,9 +13,11 @@ use crate::cli::{Output, StatusArguments};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
+const BYTES_PER_KB: u64 = 1_024;
+
 /// Status of the local stack.
 #[derive(Serialize)]
-struct Status<'a> {
+struct LocalStatus<'a> {
     /// Name of the deployed stack.
     stack: Option<String>,
     /// The state directory.
@@ -28,25 +30,25 @@ struct Status<'a> {
 }
 
 /// Prints the status of the stack.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn show_status(
+    config_selection: ConfigSelection<'_>,
     arguments: &StatusArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    match StackLocation::of(config, &arguments.place)? {
-        StackLocation::Local => print_local_status(config, output).await,
+    match StackLocation::selected_by(config_selection, &arguments.location)? {
+        StackLocation::Local => show_local_status(config_selection, output).await,
         StackLocation::Aws => {
-            let endpoint_url = arguments.place.endpoint_url.as_deref();
-            Box::pin(status_aws::run(config, endpoint_url, output)).await
+            let endpoint_url = arguments.location.endpoint_url.as_deref();
+            Box::pin(status_aws::show_aws_status(config_selection, endpoint_url, output)).await
         }
     }
 }
 
-async fn print_local_status(
-    config: ConfigSelection<'_>,
+async fn show_local_status(
+    config_selection: ConfigSelection<'_>,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let folder = Project::find_folder(config)?.local_state();
+    let folder = Project::find_folder(config_selection)?.local_state();
     let occupancy = folder.occupancy()?;
     let busy = occupancy == Occupancy::Unknown;
     let running = match occupancy {
@@ -54,13 +56,10 @@ async fn print_local_status(
         Occupancy::Free | Occupancy::Unknown => None,
     };
     let healthy = match &running {
-        Some(running) => {
-            let health = Client::new(&running.url, None)?.health().await;
-            Some(health.is_ok_and(|health| health.ok))
-        }
+        Some(running) => Some(is_healthy(&running.url).await?),
         None => None,
     };
-    let status = Status {
+    let status = LocalStatus {
         stack: folder.stack()?,
         state: folder.path(),
         database_bytes: folder.database_bytes(),
@@ -68,37 +67,60 @@ async fn print_local_status(
         running,
         healthy,
     };
-    output.print_result(&status, &text(&status));
+    output.print_result(&status, &status.to_text());
     Ok(())
 }
 
-fn text(status: &Status<'_>) -> String {
-    let state = status.state.display();
-    let size = match status.database_bytes {
-        Some(bytes) => format!(" ({} KB)", bytes.div_ceil(1_024)),
-        None => String::new(),
-    };
-    let Some(running) = &status.running else {
+pub(super) async fn is_healthy(url: &str) -> Result<bool, SynthError> {
+    let health = Client::new(url, None)?.health().await;
+    Ok(health.is_ok_and(|health| health.ok))
+}
+
+impl LocalStatus<'_> {
+    fn to_text(&self) -> String {
+        match &self.running {
+            Some(running) => self.running_text(running),
+            None => self.stopped_text(),
+        }
+    }
+
+    fn stopped_text(&self) -> String {
         let start_hint = "Start it with `cargo run -p synth -- deploy --local`.";
-        return match (status.busy, &status.stack) {
-            (true, _) => format!("A local stack is starting or stopping in {state}."),
-            (false, Some(stack)) => {
-                format!("{stack} is not running. Its data is in {state}{size}.\n{start_hint}")
-            }
-            (false, None) => format!(
+        if self.busy {
+            return format!("A local stack is starting or stopping in {}.", self.state.display());
+        }
+        match &self.stack {
+            Some(stack_name) => format!(
+                "{stack_name} is not running. Its data is in {}.\n{start_hint}",
+                self.state_with_size()
+            ),
+            None => format!(
                 "No local stack is deployed here.\n{start_hint}\n`synth status --aws` shows the stack \
                  in AWS."
             ),
-        };
-    };
-    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let uptime = Duration::from_secs(now_s.saturating_sub(running.started_s));
-    let health = if status.healthy == Some(true) { "healthy" } else { "NOT responding" };
-    format!(
-        "{} is running at {} ({health})\n  process  {}, for {}\n  state    {state}{size}",
-        status.stack.as_deref().unwrap_or("cellar"),
-        running.url,
-        running.pid,
-        humantime::format_duration(uptime)
-    )
+        }
+    }
+
+    fn running_text(&self, running: &Running) -> String {
+        let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let uptime = Duration::from_secs(now_s.saturating_sub(running.started_s));
+        let health = if self.healthy == Some(true) { "healthy" } else { "NOT responding" };
+        format!(
+            "{} is running at {} ({health})\n  process  {}, for {}\n  state    {}",
+            self.stack.as_deref().unwrap_or("cellar"),
+            running.url,
+            running.pid,
+            humantime::format_duration(uptime),
+            self.state_with_size()
+        )
+    }
+
+    /// Returns the state directory and, if known, the size of its database.
+    fn state_with_size(&self) -> String {
+        let state = self.state.display();
+        match self.database_bytes {
+            Some(bytes) => format!("{state} ({} KB)", bytes.div_ceil(BYTES_PER_KB)),
+            None => state.to_string(),
+        }
+    }
 }

@@ -2,25 +2,25 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cellar::Client;
 use cellar::text::escape;
 use cellar_stacks::cellar::{ARTIFACT_KEY, OUTPUT_API_URL};
 use cellar_stacks::constructs::ResourceType;
 use serde::Serialize;
 
 use super::observed::ObservedStack;
+use super::status::is_healthy;
 use crate::aws::AwsError;
 use crate::cli::Output;
 use crate::error::SynthError;
-use crate::moment::utc_ms;
+use crate::moment::format_utc_ms;
 use crate::project::ConfigSelection;
 
 /// Logical id suffix of dead-letter queues.
-const DEAD_LETTERS: &str = "DeadLetters";
+const DEAD_LETTERS_SUFFIX: &str = "DeadLetters";
 
 /// Status of a stack in AWS.
 #[derive(Debug, Serialize)]
-struct Status {
+struct AwsStatus {
     stack: String,
     stack_id: String,
     status: String,
@@ -54,136 +54,152 @@ struct DeadLetters {
 }
 
 /// Prints the status of the stack in AWS, with unreadable alarms and dead letters shown as unknown.
-pub(super) async fn run(
-    config: ConfigSelection<'_>,
+pub(super) async fn show_aws_status(
+    config_selection: ConfigSelection<'_>,
     endpoint_url: Option<&str>,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let stack = ObservedStack::find(config, endpoint_url).await?;
-    let mut unknown = Vec::new();
-    let mut record_error = |error: AwsError| unknown.push(error.to_string());
-    let alarms = active_alarms(&stack).await.map_err(&mut record_error).ok();
-    let dead_letters = dead_letters(&stack).await.map_err(&mut record_error).ok();
-    let state = &stack.state;
-    let url = state.outputs.get(OUTPUT_API_URL).map(|url| stack.aws.reachable_url(url));
-    let healthy = match &url {
-        Some(url) => Some(is_healthy(url).await?),
-        None => None,
-    };
-    let status = Status {
-        stack: stack.name.clone(),
-        stack_id: state.id.clone(),
-        status: state.status.clone(),
-        reason: state.reason.clone(),
-        account: stack.aws.account.clone(),
-        region: stack.aws.region.clone(),
-        changed: state.changed_ms.map(utc_ms),
-        url,
-        healthy,
-        bundle: state.parameters.get(ARTIFACT_KEY).cloned(),
-        alarms,
-        dead_letters,
-        unknown,
-    };
+    let observed = ObservedStack::find(config_selection, endpoint_url).await?;
+    let status = AwsStatus::read(&observed).await?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let age =
-        state.changed_ms.map(|changed_ms| now.saturating_sub(Duration::from_millis(changed_ms)));
-    output.print_result(&status, &text(&status, age));
+    let changed_ms = observed.state.changed_ms;
+    let age = changed_ms.map(|changed_ms| now.saturating_sub(Duration::from_millis(changed_ms)));
+    output.print_result(&status, &status.to_text(age));
     Ok(())
 }
 
-async fn is_healthy(url: &str) -> Result<bool, SynthError> {
-    Ok(Client::new(url, None)?.health().await.is_ok_and(|health| health.ok))
+impl AwsStatus {
+    async fn read(observed: &ObservedStack) -> Result<Self, SynthError> {
+        let mut unknown = Vec::new();
+        let alarms = read_active_alarms(observed).await;
+        unknown.extend(alarms.as_ref().err().map(AwsError::to_string));
+        let dead_letters = read_dead_letters(observed).await;
+        unknown.extend(dead_letters.as_ref().err().map(AwsError::to_string));
+        let ObservedStack { name, aws, state: stack, .. } = observed;
+        let url = stack.outputs.get(OUTPUT_API_URL).map(|url| aws.reachable_url(url));
+        let healthy = match &url {
+            Some(url) => Some(is_healthy(url).await?),
+            None => None,
+        };
+        Ok(Self {
+            stack: name.clone(),
+            stack_id: stack.id.clone(),
+            status: stack.status.clone(),
+            reason: stack.reason.clone(),
+            account: aws.account.clone(),
+            region: aws.region.clone(),
+            changed: stack.changed_ms.map(format_utc_ms),
+            url,
+            healthy,
+            bundle: stack.parameters.get(ARTIFACT_KEY).cloned(),
+            alarms: alarms.ok(),
+            dead_letters: dead_letters.ok(),
+            unknown,
+        })
+    }
 }
 
-async fn active_alarms(stack: &ObservedStack) -> Result<Vec<Alarm>, AwsError> {
-    let ids: Vec<(&str, &str)> = stack.ids_of_type(ResourceType::Alarm).collect();
-    let names: Vec<String> = ids.iter().map(|(_, name)| (*name).to_owned()).collect();
-    let active = stack.aws.active_alarms(&names).await?;
+async fn read_active_alarms(observed: &ObservedStack) -> Result<Vec<Alarm>, AwsError> {
+    let ids_and_names: Vec<(&str, &str)> = observed.ids_of_type(ResourceType::Alarm).collect();
+    let names: Vec<String> = ids_and_names.iter().map(|(_, name)| (*name).to_owned()).collect();
+    let alarm_states = observed.aws.active_alarms(&names).await?;
     let mut alarms = Vec::new();
-    for (logical_id, name) in ids {
-        if let Some(alarm) = active.iter().find(|alarm| alarm.alarm_name == name) {
-            let (logical_id, name) = (logical_id.to_owned(), name.to_owned());
-            alarms.push(Alarm { logical_id, name, reason: alarm.state_reason.clone() });
+    for (logical_id, name) in ids_and_names {
+        if let Some(alarm_state) = alarm_states.iter().find(|state| state.alarm_name == name) {
+            alarms.push(Alarm {
+                logical_id: logical_id.to_owned(),
+                name: name.to_owned(),
+                reason: alarm_state.state_reason.clone(),
+            });
         }
     }
     Ok(alarms)
 }
 
-async fn dead_letters(stack: &ObservedStack) -> Result<Vec<DeadLetters>, AwsError> {
+async fn read_dead_letters(observed: &ObservedStack) -> Result<Vec<DeadLetters>, AwsError> {
     let mut dead_letters = Vec::new();
-    for (logical_id, url) in stack.ids_of_type(ResourceType::Queue) {
-        if !logical_id.ends_with(DEAD_LETTERS) {
+    for (logical_id, queue_url) in observed.ids_of_type(ResourceType::Queue) {
+        if !logical_id.ends_with(DEAD_LETTERS_SUFFIX) {
             continue;
         }
-        let messages = stack.aws.message_count(url).await?;
-        if messages > 0 {
-            dead_letters.push(DeadLetters { logical_id: logical_id.to_owned(), messages });
+        let message_count = observed.aws.message_count(queue_url).await?;
+        if message_count > 0 {
+            let logical_id = logical_id.to_owned();
+            dead_letters.push(DeadLetters { logical_id, messages: message_count });
         }
     }
     Ok(dead_letters)
 }
 
-fn text(status: &Status, age: Option<Duration>) -> String {
-    let Status { stack, account, region, .. } = status;
-    let mut lines = vec![format!("{stack} is {} in account {account}, {region}", status.status)];
-    let mut add_line = |name: &str, text: &str| lines.push(format!("  {name:<8} {}", escape(text)));
-    if let Some(reason) = &status.reason {
-        add_line("reason", reason);
+impl AwsStatus {
+    fn to_text(&self, age: Option<Duration>) -> String {
+        let Self { stack, status, account, region, .. } = self;
+        let mut lines = vec![format!("{stack} is {status} in account {account}, {region}")];
+        for (label, value) in self.labels_and_values(age) {
+            lines.push(format!("  {label:<8} {}", escape(&value)));
+        }
+        lines.extend(self.advice().map(str::to_owned));
+        lines.join("\n")
     }
-    let health = if status.healthy == Some(true) { "healthy" } else { "NOT responding" };
-    match &status.url {
-        Some(url) => add_line("url", &format!("{url} ({health})")),
-        None => add_line("url", "none yet"),
-    }
-    if let (Some(changed), Some(age)) = (&status.changed, age) {
-        let age = humantime::format_duration(Duration::from_secs(age.as_secs()));
-        add_line("changed", &format!("{changed}, {age} ago"));
-    }
-    if let Some(bundle) = &status.bundle {
-        add_line("bundle", bundle);
-    }
-    for alarm in status.alarms.iter().flatten() {
-        let reason = alarm.reason.as_deref().unwrap_or("no reason is given");
-        add_line("ALARM", &format!("{}: {reason}", alarm.logical_id));
-    }
-    for queue in status.dead_letters.iter().flatten() {
-        add_line("DEAD", &format!("{} messages in {}", queue.messages, queue.logical_id));
-    }
-    for error in &status.unknown {
-        add_line("unknown", error);
-    }
-    lines.extend(next_step(status));
-    lines.join("\n")
-}
 
-/// Returns hints, with commands to run, for a stack with problems.
-fn next_step(status: &Status) -> Option<String> {
-    let has_alarms = status.alarms.iter().flatten().next().is_some();
-    let has_dead_letters = status.dead_letters.iter().flatten().next().is_some();
-    let next_step = if has_alarms || has_dead_letters {
-        "`synth runbook` describes what to do; `synth logs --errors` shows the errors."
-    } else if status.healthy == Some(false) {
-        "`synth logs api --errors` shows why the API does not respond."
-    } else {
-        return None;
-    };
-    Some(next_step.to_owned())
+    fn labels_and_values(&self, age: Option<Duration>) -> Vec<(&'static str, String)> {
+        let mut rows = Vec::new();
+        if let Some(reason) = &self.reason {
+            rows.push(("reason", reason.clone()));
+        }
+        let health = if self.healthy == Some(true) { "healthy" } else { "NOT responding" };
+        match &self.url {
+            Some(url) => rows.push(("url", format!("{url} ({health})"))),
+            None => rows.push(("url", "none yet".to_owned())),
+        }
+        if let (Some(changed), Some(age)) = (&self.changed, age) {
+            let age = humantime::format_duration(Duration::from_secs(age.as_secs()));
+            rows.push(("changed", format!("{changed}, {age} ago")));
+        }
+        if let Some(bundle) = &self.bundle {
+            rows.push(("bundle", bundle.clone()));
+        }
+        for alarm in self.alarms.iter().flatten() {
+            let reason = alarm.reason.as_deref().unwrap_or("no reason is given");
+            rows.push(("ALARM", format!("{}: {reason}", alarm.logical_id)));
+        }
+        for queue in self.dead_letters.iter().flatten() {
+            let DeadLetters { logical_id, messages } = queue;
+            rows.push(("DEAD", format!("{messages} messages in {logical_id}")));
+        }
+        for error in &self.unknown {
+            rows.push(("unknown", error.clone()));
+        }
+        rows
+    }
+
+    /// Returns hints, with commands to run, for a stack with problems.
+    fn advice(&self) -> Option<&'static str> {
+        let has_alarms = self.alarms.as_ref().is_some_and(|alarms| !alarms.is_empty());
+        let has_dead_letters = self.dead_letters.as_ref().is_some_and(|queues| !queues.is_empty());
+        if has_alarms || has_dead_letters {
+            Some("`synth runbook` describes what to do; `synth logs --errors` shows the errors.")
+        } else if self.healthy == Some(false) {
+            Some("`synth logs api --errors` shows why the API does not respond.")
+        } else {
+            None
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn healthy() -> Status {
-        Status {
+    fn healthy() -> AwsStatus {
+        AwsStatus {
             stack: "books".to_owned(),
             stack_id: "arn".to_owned(),
             status: "UPDATE_COMPLETE".to_owned(),
             reason: None,
             account: "1".to_owned(),
             region: "eu-west-1".to_owned(),
-            changed: Some(utc_ms(1_793_516_645_000)),
+            changed: Some(format_utc_ms(1_793_516_645_000)),
             url: Some("https://u/".to_owned()),
             healthy: Some(true),
             bundle: Some("bundles/b.zip".to_owned()),
@@ -195,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_healthy_stack_is_shown_in_four_lines() {
-        let shown = text(&healthy(), Some(Duration::from_millis(61_500)));
+        let shown = healthy().to_text(Some(Duration::from_millis(61_500)));
         let expected = "books is UPDATE_COMPLETE in account 1, eu-west-1\n  \
                         url      https://u/ (healthy)\n  \
                         changed  2026-11-01T07:04:05.000Z, 1m 1s ago\n  \
@@ -208,7 +224,8 @@ mod tests {
         let mut status = healthy();
         status.healthy = Some(false);
         assert!(
-            text(&status, None)
+            status
+                .to_text(None)
                 .ends_with("`synth logs api --errors` shows why the API does not respond.")
         );
         let (logical_id, name) = ("ApiErrorsAlarm".to_owned(), "a-1".to_owned());
@@ -216,7 +233,7 @@ mod tests {
         let logical_id = "ChangeStreamDeadLetters".to_owned();
         status.dead_letters = Some(vec![DeadLetters { logical_id, messages: 3 }]);
         status.unknown.push("cannot read".to_owned());
-        let shown = text(&status, None);
+        let shown = status.to_text(None);
         for line in [
             "url      https://u/ (NOT responding)",
             "ALARM    ApiErrorsAlarm: 5 > 4\\n",

@@ -10,8 +10,9 @@ use serde::Serialize;
 
 use crate::cli::Output;
 use crate::error::SynthError;
-use crate::moment::utc;
+use crate::moment::format_utc;
 use crate::project::Project;
+use crate::tokens::MintedToken;
 
 const LOCAL_TEMPLATE: &str = include_str!("../../../templates/local-summary.txt.hbs");
 const AWS_TEMPLATE: &str = include_str!("../../../templates/aws-summary.txt.hbs");
@@ -23,9 +24,7 @@ pub(super) struct LocalSummary<'a> {
     /// URL of the API.
     pub(super) url: &'a str,
     /// An operator token.
-    pub(super) token: &'a str,
-    /// Expiry time of the token, in seconds since the Unix epoch.
-    pub(super) expires_s: u64,
+    pub(super) token: &'a MintedToken,
     /// Whether the stack runs in the background.
     pub(super) is_detached: bool,
     /// Whether the stack was already running.
@@ -38,9 +37,8 @@ pub(super) struct AwsSummary<'a> {
     pub(super) url: &'a str,
     /// ARN of the stack.
     pub(super) stack_id: &'a str,
-    /// An operator token and its expiry time in seconds since the Unix epoch; `None` if the signing
-    /// key is missing.
-    pub(super) token: Option<(&'a str, u64)>,
+    /// An operator token; `None` if the signing key is missing.
+    pub(super) token: Option<&'a MintedToken>,
     /// AWS account id.
     pub(super) account: &'a str,
     /// AWS region.
@@ -81,8 +79,8 @@ pub(super) fn move_malformed_profile(project: &Project) -> Result<(), SynthError
         Ok(_) => Ok(()),
         Err(FileError::Malformed { .. }) => {
             let path = Profile::path(&project.folder);
-            let renamed = fs::rename(&path, path.with_extension("json.unreadable"));
-            renamed.map_err(|cause| SynthError::Io { operation: "move", path, cause })
+            fs::rename(&path, path.with_extension("json.unreadable"))
+                .map_err(|cause| SynthError::Io { operation: "move", path, cause })
         }
         Err(error) => Err(error.into()),
     }
@@ -96,20 +94,20 @@ pub(super) fn finish_local_deployment(
     output: &Output,
 ) -> Result<(), SynthError> {
     let identity = project.local_state().identity()?;
-    let previous = previous_profile(project, identity.as_deref())?;
+    let previous_profile = profile_of_same_stack(project, identity.as_deref())?;
     let profile = Profile {
         url: summary.url.to_owned(),
         stack: Some(format!("{} (local)", project.config.stack)),
         identity,
-        token: Some(summary.token.to_owned()),
-        spreadsheet: previous.and_then(|previous| previous.spreadsheet),
+        token: Some(summary.token.text.clone()),
+        spreadsheet: previous_profile.and_then(|profile| profile.spreadsheet),
     };
     profile.save(&project.folder)?;
     let view = LocalView {
         stack: &project.config.stack,
         url: summary.url,
-        token: summary.token,
-        token_expires: utc(summary.expires_s),
+        token: &summary.token.text,
+        token_expires: format_utc(summary.token.expires_s),
         profile: Profile::path(&project.folder).display().to_string(),
         state: project.local_state().path().display().to_string(),
         example: example_file(),
@@ -126,17 +124,17 @@ pub(super) fn finish_aws_deployment(
     summary: &AwsSummary<'_>,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let previous = previous_profile(project, Some(summary.stack_id))?;
-    let (previous_token, spreadsheet) =
-        previous.map_or((None, None), |previous| (previous.token, previous.spreadsheet));
-    let new_token = summary.token.map(|(token, _)| token.to_owned());
-    let profile = Profile {
+    let mut profile = Profile {
         url: summary.url.to_owned(),
         stack: Some(project.config.stack.clone()),
         identity: Some(summary.stack_id.to_owned()),
-        token: new_token.or(previous_token),
-        spreadsheet,
+        token: summary.token.map(|token| token.text.clone()),
+        spreadsheet: None,
     };
+    if let Some(previous_profile) = profile_of_same_stack(project, Some(summary.stack_id))? {
+        profile.token = profile.token.or(previous_profile.token);
+        profile.spreadsheet = previous_profile.spreadsheet;
+    }
     profile.save(&project.folder)?;
     let view = AwsView {
         stack: &project.config.stack,
@@ -144,8 +142,8 @@ pub(super) fn finish_aws_deployment(
         account: summary.account,
         region: summary.region,
         url: summary.url,
-        token: summary.token.map(|(token, _)| token),
-        token_expires: summary.token.map(|(_, expires_s)| utc(expires_s)),
+        token: summary.token.map(|token| token.text.as_str()),
+        token_expires: summary.token.map(|token| format_utc(token.expires_s)),
         profile: Profile::path(&project.folder).display().to_string(),
         example: example_file(),
     };
@@ -153,7 +151,7 @@ pub(super) fn finish_aws_deployment(
 }
 
 /// Returns the saved profile if it is for the stack with `identity`.
-fn previous_profile(
+fn profile_of_same_stack(
     project: &Project,
     identity: Option<&str>,
 ) -> Result<Option<Profile>, SynthError> {

@@ -9,23 +9,23 @@ use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
 /// Prints the template, or writes it to a file.
-pub(crate) fn run(
-    config: ConfigSelection<'_>,
+pub(crate) fn print_template(
+    config_selection: ConfigSelection<'_>,
     arguments: &TemplateArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let project = Project::find(config)?;
+    let project = Project::find(config_selection)?;
     let template = synthesize(&project.config)?;
-    let text = match arguments.format {
+    let formatted_template = match arguments.format {
         Format::Json => template.to_json(),
         Format::Yaml => template.to_yaml(),
     };
     let Some(path) = &arguments.output else {
-        output.print_result(&template.to_value(), &text);
+        output.print_result(&template.to_value(), &formatted_template);
         return Ok(());
     };
-    write_output(path, true, text.as_bytes())?;
-    let written = json!({ "written": path, "bytes": text.len() });
-    output.print_result(&written, &format!("Wrote {}", path.display()));
+    write_output(path, true, formatted_template.as_bytes())?;
+    let result = json!({ "written": path, "bytes": formatted_template.len() });
+    output.print_result(&result, &format!("Wrote {}", path.display()));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `synth token create` and `synth token init`: create tokens and the key pair that signs them.
+//! `synth token create_token` and `synth token initialize_keys`: create tokens and the key pair that signs them.
 
 use cellar_runtime::settings::PublicKey;
 use serde_json::json;
@@ -12,39 +12,42 @@ use crate::tokens::{Grant, add_public_key, mint, read_key, read_or_create_key};
 const OPERATOR: &str = "operator";
 
 /// Creates a token, or creates the key pair that signs tokens.
-pub(crate) fn run(
-    config: ConfigSelection<'_>,
+pub(crate) fn run_token_command(
+    config_selection: ConfigSelection<'_>,
     arguments: &TokenArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let project = Project::find(config)?;
+    let project = Project::find(config_selection)?;
     match &arguments.command {
-        TokenCommand::Init => init(&project, output),
-        TokenCommand::Create(arguments) => create(&project, arguments, output),
+        TokenCommand::Init => initialize_keys(&project, output),
+        TokenCommand::Create(arguments) => create_token(&project, arguments, output),
     }
 }
 
-fn create(
+fn create_token(
     project: &Project,
     arguments: &TokenCreateArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let path = match (&arguments.key, arguments.local) {
-        (Some(path), _) => path.clone(),
-        (None, true) => project.local_key(),
-        (None, false) => project.operator_key(),
+    let key_file = if let Some(key_file) = &arguments.key {
+        key_file.clone()
+    } else if arguments.local {
+        project.local_key()
+    } else {
+        project.operator_key()
     };
     let (spreadsheets, role) = arguments.scope();
     let subject = arguments.subject.clone().unwrap_or_else(|| OPERATOR.to_owned());
     let grant = Grant { subject, spreadsheets, role, lifetime: arguments.expires_in };
-    let (token, expires_s) = mint(&read_key(&path)?, &project.config, grant)?;
-    output.print_result(&json!({ "token": token, "expires_s": expires_s }), &token);
+    let token = mint(&read_key(&key_file)?, &project.config, grant)?;
+    let result = json!({ "token": token.text, "expires_s": token.expires_s });
+    output.print_result(&result, &token.text);
     Ok(())
 }
 
 /// The operator's key pair.
 pub(super) struct OperatorKey {
-    public: PublicKey,
+    public_key: PublicKey,
     /// Whether the private key file already existed.
     existed: bool,
     /// Whether the configuration already listed the public key.
@@ -56,46 +59,46 @@ pub(super) struct OperatorKey {
 pub(super) fn ensure_operator_key(project: &Project) -> Result<OperatorKey, SynthError> {
     let key_file = project.operator_key();
     let existed = key_file.exists();
-    let public = read_or_create_key(&key_file)?.public();
-    let was_listed = project.config.tokens.keys.iter().any(|key| key.id == public.id);
+    let public_key = read_or_create_key(&key_file)?.public();
+    let was_listed = project.config.tokens.keys.iter().any(|key| key.id == public_key.id);
     if !was_listed {
-        add_to_config(project, &public)?;
+        add_to_config(project, &public_key)?;
     }
-    Ok(OperatorKey { public, existed, was_listed })
+    Ok(OperatorKey { public_key, existed, was_listed })
 }
 
 impl OperatorKey {
     /// Describes where the private and the public key are stored.
-    pub(super) fn text(&self, project: &Project) -> String {
+    pub(super) fn describe(&self, project: &Project) -> String {
         format!(
             "{} signing key pair.\n  private  {} (keep it secret: it can sign any token)\n  \
              public   {}, key id {}",
             if self.existed { "Using the existing" } else { "Created a" },
             project.operator_key().display(),
             project.config_file.display(),
-            self.public.id
+            self.public_key.id
         )
     }
 }
 
-fn init(project: &Project, output: &Output) -> Result<(), SynthError> {
+fn initialize_keys(project: &Project, output: &Output) -> Result<(), SynthError> {
     let key = ensure_operator_key(project)?;
     let result = json!({
         "private_key": project.operator_key(),
         "config": project.config_file,
-        "key": { "id": key.public.id, "public_key": key.public.public_key },
+        "key": { "id": key.public_key.id, "public_key": key.public_key.public_key },
         "existed": key.existed,
         "listed_before": key.was_listed,
     });
-    let next = "Next: deploy, so that the stack accepts the key; then run `synth token create --subject NAME`.";
-    output.print_result(&result, &format!("{}\n\n{next}", key.text(project)));
+    let next_step = "Next: deploy, so that the stack accepts the key; then run `synth token create --subject NAME`.";
+    output.print_result(&result, &format!("{}\n\n{next_step}", key.describe(project)));
     Ok(())
 }
 
-fn add_to_config(project: &Project, public: &PublicKey) -> Result<(), SynthError> {
+fn add_to_config(project: &Project, public_key: &PublicKey) -> Result<(), SynthError> {
     let snippet = format!(
         "tokens:\n  keys:\n    - id: \"{}\"\n      public_key: \"{}\"",
-        public.id, public.public_key
+        public_key.id, public_key.public_key
     );
-    project.edit_config(|text| add_public_key(text, public), snippet)
+    project.edit_config(|config_text| add_public_key(config_text, public_key), snippet)
 }

@@ -4,21 +4,22 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cellar_catalog::feed::Checkpoint;
+use cellar_catalog::feed::{Checkpoint, FeedId};
 use cellar_catalog::webhook::Receivers;
 use cellar_engine::feed::{Webhook, WebhookError};
-use cellar_engine::ports::{FeedTable as _, WebhookProgresses as _};
+use cellar_engine::ports::{FeedTable as _, PortError, WebhookProgresses as _};
+use cellar_runtime::dynamodb::DynamoFeed;
 use cellar_runtime::webhook::{Secret, WebhookParts, WebhookSecrets};
 use serde::Serialize;
 
 use super::data::StackData;
-use crate::cli::{Output, ProgressStep, WebhookCommand, WebhookPlace, WebhookSecret};
+use crate::cli::{Output, ProgressStep, WebhookCommand, WebhookLocation, WebhookSecret};
 use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::{FeedTables, LocalFunctions};
 use crate::project::{ConfigSelection, Project};
 
 /// Maximum duration of a delivery run. The command repeats runs until everything is delivered.
-const RUN_DURATION: Duration = Duration::from_secs(60);
+const MAX_RUN_DURATION: Duration = Duration::from_secs(60);
 
 /// Webhook delivery progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -33,79 +34,90 @@ struct DeliveryStatus {
 
 /// Secrets that sign deliveries, newest first.
 #[derive(Serialize)]
-struct Secrets {
+struct SecretsReport {
     secrets: Vec<String>,
 }
 
 /// Runs a `synth webhook` subcommand. Returns whether deliveries are pending.
-pub(crate) async fn run(
-    config: ConfigSelection<'_>,
+pub(crate) async fn run_webhook_command(
+    config_selection: ConfigSelection<'_>,
     command: &WebhookCommand,
     output: &Output,
 ) -> Result<bool, SynthError> {
-    let place = match command {
-        WebhookCommand::Status(WebhookPlace { place })
-        | WebhookCommand::Deliver(WebhookPlace { place })
-        | WebhookCommand::Secret(WebhookSecret { place, .. }) => place,
+    let location = match command {
+        WebhookCommand::Status(WebhookLocation { location })
+        | WebhookCommand::Deliver(WebhookLocation { location })
+        | WebhookCommand::Secret(WebhookSecret { location, .. }) => location,
     };
-    let data = StackData::open(config, place, LocalFunctions::Running).await?;
-    let result = match command {
-        WebhookCommand::Status(_) => print_status(&data, output).await,
-        WebhookCommand::Secret(arguments) => {
-            print_secret(&data, arguments.rotate, output).await.map(|()| false)
-        }
-        WebhookCommand::Deliver(_) => deliver(config, &data, output).await,
-    };
+    let data = StackData::open(config_selection, location, LocalFunctions::Running).await?;
+    let result = run_with_data(config_selection, &data, command, output).await;
     data.close().await;
     result
 }
 
-/// Prints the delivery progress and returns whether deliveries are pending.
-async fn print_status(data: &StackData, output: &Output) -> Result<bool, SynthError> {
+async fn run_with_data(
+    config_selection: ConfigSelection<'_>,
+    data: &StackData,
+    command: &WebhookCommand,
+    output: &Output,
+) -> Result<bool, SynthError> {
+    match command {
+        WebhookCommand::Secret(arguments) => {
+            print_secret(data, arguments.rotate, output).await?;
+            let has_pending_deliveries = false;
+            return Ok(has_pending_deliveries);
+        }
+        WebhookCommand::Status(_) => {}
+        WebhookCommand::Deliver(_) => deliver_pending(config_selection, data, output).await?,
+    }
     let status = DeliveryStatus::read(data).await?;
-    output.print_result(&status, &status.text());
-    Ok(!status.complete)
+    output.print_result(&status, &status.to_text());
+    let has_pending_deliveries = !status.complete;
+    Ok(has_pending_deliveries)
 }
 
 /// Prints the newest signing secret, after creating a new one if `rotate` is set.
 async fn print_secret(data: &StackData, rotate: bool, output: &Output) -> Result<(), SynthError> {
-    let store = WebhookSecrets::new(Arc::clone(&data.blobs) as _);
-    let secrets = if rotate { store.rotate().await } else { store.get().await };
-    let secrets = secrets.map_err(MaintenanceError::WebhookState)?;
-    let texts = secrets.iter().map(|secret| secret.text().to_owned()).collect();
-    let newest = secrets.first().map(Secret::text).unwrap_or_default();
-    output.print_result(&Secrets { secrets: texts }, newest);
-    if rotate && secrets.len() > 1 {
-        output
-            .note("Deliveries are also signed with the previous secret, until the next rotation.");
+    let secret_store = WebhookSecrets::new(Arc::clone(&data.blobs) as _);
+    let result = if rotate { secret_store.rotate().await } else { secret_store.get().await };
+    let secrets_newest_first = result.map_err(MaintenanceError::WebhookState)?;
+    let newest_secret = secrets_newest_first.first().map(Secret::text).unwrap_or_default();
+    let report = SecretsReport {
+        secrets: secrets_newest_first.iter().map(|secret| secret.text().to_owned()).collect(),
+    };
+    output.print_result(&report, newest_secret);
+    if rotate && secrets_newest_first.len() > 1 {
+        output.print_note(
+            "Deliveries are also signed with the previous secret, until the next rotation.",
+        );
     }
     Ok(())
 }
 
-/// Delivers all pending feed items and prints the progress.
-async fn deliver(
-    config: ConfigSelection<'_>,
+/// Delivers all pending feed items.
+async fn deliver_pending(
+    config_selection: ConfigSelection<'_>,
     data: &StackData,
     output: &Output,
-) -> Result<bool, SynthError> {
-    let project = Project::find(config)?;
-    let configured = project.config.webhook.clone().ok_or(MaintenanceError::NoWebhook)?;
+) -> Result<(), SynthError> {
+    let config = Project::find(config_selection)?.config;
+    let webhook_config = config.webhook.ok_or(MaintenanceError::NoWebhook)?;
     let FeedTables { streams, feed, incarnation } = data.feed()?;
     let parts = WebhookParts {
         index: Arc::clone(feed),
         streams: Arc::clone(streams),
         blobs: Arc::clone(&data.blobs) as _,
-        url: configured.url,
+        url: webhook_config.url,
         receivers: Receivers::PublicAndLocalhost,
-        events: configured.payloads,
-        stack: project.config.stack.clone(),
+        events: webhook_config.payloads,
+        stack: config.stack,
         incarnation: *incarnation,
     };
     let webhook = parts.build();
-    let step = output.step("Deliver pending items");
-    let delivered = deliver_all(data, &webhook, &step).await;
-    step.finish(delivered, |items| format!("{items} items"))?;
-    print_status(data, output).await
+    let step = output.start_step("Deliver pending items");
+    let result = deliver_all(data, &webhook, &step).await;
+    step.finish(result, |item_count| format!("{item_count} items"))?;
+    Ok(())
 }
 
 /// Delivers feed items until none are pending, and returns their number.
@@ -114,59 +126,68 @@ async fn deliver_all(
     webhook: &Webhook,
     step: &ProgressStep,
 ) -> Result<usize, SynthError> {
-    let mut delivered = 0_usize;
+    let mut delivered_count = 0_usize;
     loop {
         let status = DeliveryStatus::read(data).await?;
-        let Some(last) = status.last else { return Ok(delivered) };
+        let Some(last_number) = status.last else { return Ok(delivered_count) };
         if status.complete {
-            return Ok(delivered);
+            return Ok(delivered_count);
         }
-        let last = Checkpoint::new(last).unwrap_or_default();
-        match webhook.deliver((last, last), deadline_ms()).await {
-            Ok(items) | Err(WebhookError::More { items }) => {
-                delivered = delivered.saturating_add(items);
-            }
+        let last_checkpoint = Checkpoint::new(last_number).unwrap_or_default();
+        match webhook.deliver((last_checkpoint, last_checkpoint), deadline_ms()).await {
+            Ok(items) | Err(WebhookError::More { items }) => delivered_count += items,
             Err(error) => return Err(MaintenanceError::NotDelivered(error).into()),
         }
-        step.update(&format!("{delivered} items"));
+        step.update(&format!("{delivered_count} items"));
     }
 }
 
 /// Returns the deadline of a delivery run that starts now, in milliseconds since the Unix epoch.
 fn deadline_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from((now + RUN_DURATION).as_millis()).unwrap_or(u64::MAX)
+    u64::try_from((now + MAX_RUN_DURATION).as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The last item of the feed.
+struct LastFeedItem {
+    /// Id of the feed generation.
+    generation_id: FeedId,
+    /// Checkpoint of the item.
+    checkpoint: Checkpoint,
+}
+
+impl LastFeedItem {
+    /// Reads the last feed item. Returns `None` for an empty feed.
+    async fn read(feed: &DynamoFeed) -> Result<Option<Self>, PortError> {
+        let Some((partition, generation)) = feed.newest_partition(true).await? else {
+            return Ok(None);
+        };
+        let Some((offset, _)) = feed.last_item(partition).await? else { return Ok(None) };
+        let Ok(checkpoint) = Checkpoint::at(partition, offset) else { return Ok(None) };
+        Ok(Some(Self { generation_id: generation.id, checkpoint }))
+    }
 }
 
 impl DeliveryStatus {
     async fn read(data: &StackData) -> Result<Self, SynthError> {
         let feed = &data.feed()?.feed;
         let progress = feed.progress().await.map_err(MaintenanceError::WebhookState)?;
-        let newest_partition =
-            feed.newest_partition(true).await.map_err(MaintenanceError::WebhookState)?;
-        // The last feed item, along with the feed generation.
-        let mut last = None;
-        if let Some((partition, generation)) = newest_partition {
-            let item = feed.last_item(partition).await.map_err(MaintenanceError::WebhookState)?;
-            last = item
-                .and_then(|(offset, _)| Checkpoint::at(partition, offset).ok())
-                .map(|checkpoint| (generation, checkpoint));
-        }
-        let complete = match (&progress, &last) {
+        let last_item = LastFeedItem::read(feed).await.map_err(MaintenanceError::WebhookState)?;
+        let complete = match (&progress, &last_item) {
             (_, None) => true,
             (None, Some(_)) => false,
-            (Some(progress), Some((generation, last))) => {
-                progress.feed == generation.id && progress.next > *last
+            (Some(progress), Some(last_item)) => {
+                progress.feed == last_item.generation_id && progress.next > last_item.checkpoint
             }
         };
         Ok(Self {
             delivered: progress.map(|progress| progress.next.number()),
-            last: last.map(|(_, checkpoint)| checkpoint.number()),
+            last: last_item.map(|last_item| last_item.checkpoint.number()),
             complete,
         })
     }
 
-    fn text(&self) -> String {
+    fn to_text(&self) -> String {
         match (self.delivered, self.last) {
             (_, None) => "Nothing to deliver: the feed is empty.".to_owned(),
             (None, Some(_)) => "Nothing was delivered yet.".to_owned(),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::meter::{Meter, Rate};
 
 /// Minimum cost of an item shown in a bill, in pico-dollars.
-const SMALLEST_SHOWN: u128 = 100_000_000;
+const PICODOLLARS_SHOWN: u128 = 100_000_000;
 /// Indexes of right-aligned bill columns.
 const NUMBER_COLUMNS: [usize; 2] = [2, 4];
 
@@ -75,19 +75,23 @@ impl Bill {
     }
 
     /// Formats the bill as a table with a total row.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(presets::UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Disabled);
         table.set_header(["service", "item", "quantity", "unit", "dollars"]);
         for item in &self.items {
-            let (quantity, unit) = (with_commas(&item.quantity), item.unit.to_owned());
-            let (service, name) = (item.service.to_owned(), item.item.to_owned());
-            table.add_row([service, name, quantity, unit, format_dollars(item.cost)]);
+            table.add_row([
+                item.service.to_owned(),
+                item.item.to_owned(),
+                with_commas(&item.quantity),
+                item.unit.to_owned(),
+                format_dollars(item.cost),
+            ]);
         }
         table.add_row(["", "", "", "total", &format_dollars(self.sum)]);
-        for index in NUMBER_COLUMNS {
-            if let Some(column) = table.column_mut(index) {
+        for column_index in NUMBER_COLUMNS {
+            if let Some(column) = table.column_mut(column_index) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
@@ -130,7 +134,7 @@ fn with_commas(number: &str) -> String {
 
 /// Formats a dollar amount with four decimal places.
 fn format_dollars(dollars: Dollars) -> String {
-    let ten_thousandths = divide_rounded(dollars.picodollars(), SMALLEST_SHOWN);
+    let ten_thousandths = divide_rounded(dollars.picodollars(), PICODOLLARS_SHOWN);
     if ten_thousandths == 0 && dollars.picodollars() > 0 {
         return "<0.0001".to_owned();
     }
@@ -195,7 +199,7 @@ mod tests {
 │ DynamoDB ┆ reads  ┆       1.5 ┆ units ┆ <0.0001 │
 │          ┆        ┆           ┆ total ┆  0.7716 │
 └──────────┴────────┴───────────┴───────┴─────────┘";
-        assert_eq!(bill.text(), expected);
+        assert_eq!(bill.to_text(), expected);
         let json = serde_json::to_value(&bill).unwrap();
         assert_eq!(json["total"], "0.7716045625");
         assert_eq!(json["items"][1]["quantity"], "1.5");

@@ -3,7 +3,6 @@
 //! The per-operation costs were measured (see `docs/cost.md` and `docs/measurements.md`) or are
 //! asserted by `budgets.rs` and `roll.rs` in `tests/integration/`.
 
-use cellar_base::limits::{SEGMENT_ENTRIES, SNAPSHOT_ENTRIES};
 use cellar_log::upkeep::LogPolicy;
 
 use super::bill::Amounts;
@@ -21,41 +20,44 @@ const SNAPSHOT_WRITES: u128 = 4;
 /// Write request units per new log segment.
 const ROLL_WRITES: u128 = 6;
 /// Read request units per snapshot, in half units.
-const SNAPSHOT_READS: u128 = 7;
+const SNAPSHOT_HALF_READS: u128 = 7;
 /// Read request units per thousand edits read, in half units.
-const TAIL_READS: u128 = 26;
+const TAIL_HALF_READS_PER_THOUSAND: u128 = 26;
 /// Read request units per new log segment, in half units.
-const ROLL_READS: u128 = 2;
+const ROLL_HALF_READS: u128 = 2;
 /// Read request units for finding the head of an uncached log, in half units.
-const HEAD_READS: u128 = 2;
+const HEAD_HALF_READS: u128 = 2;
 /// Number of objects written per snapshot.
 const SNAPSHOT_PUTS: u128 = 3;
 /// Number of objects read per snapshot.
 const SNAPSHOT_GETS: u128 = 3;
+/// Number of writes per imported object: one creates it with a tag, the other removes the tag once
+/// the object has been verified.
+const WRITES_PER_IMPORTED_OBJECT: u128 = 2;
 /// Number of objects read by the first view of a sheet.
 const VIEW_GETS: u128 = 4;
 /// API requests per sheet view: one returns the snapshot root and the log tail, the other the chunk
 /// URLs.
 const VIEW_REQUESTS: u128 = 2;
 /// Number of cells in an imported object.
-const OBJECT_CELLS: u128 = 57_000;
+const CELLS_PER_OBJECT: u128 = 57_000;
 /// Imported object size, in bytes per hundred cells.
-const HUNDRED_CELLS_BYTES: u128 = 268;
+const BYTES_PER_HUNDRED_CELLS: u128 = 268;
 /// Stored size of an edit in bytes, including DynamoDB's billed overhead of 100 bytes per item.
 const EDIT_BYTES: u128 = 200;
 /// Log bytes per function invocation, mostly written by Lambda.
 const INVOCATION_LOG_BYTES: u128 = 700;
 /// Read request units per new spreadsheet, for an indexer with a cold cache, in half units.
-const INDEXER_READS: u128 = 10;
+const INDEXER_HALF_READS: u128 = 10;
 /// Log entries per indexer invocation, assuming one entry per second and the indexer's batching
 /// window of five seconds.
-const INDEXED_ENTRIES: u128 = 5;
+const ENTRIES_PER_INDEXED_BATCH: u128 = 5;
 /// Write request units per indexer invocation: one for the feed item, and one for the log position.
 const INDEXER_WRITES: u128 = 2;
 /// Write request units per webhook delivery.
 const DELIVERY_WRITES: u128 = 1;
 /// Read request units per webhook delivery, in half units.
-const DELIVERY_READS: u128 = 5;
+const DELIVERY_HALF_READS: u128 = 5;
 /// Objects read per webhook delivery (the signing secret).
 const DELIVERY_GETS: u128 = 1;
 /// Duration of a relay invocation, in milliseconds.
@@ -72,7 +74,7 @@ const WEBHOOK_FUNCTION: &str = "WebhookFunction";
 const JOB_REQUESTS: u128 = 3;
 /// Requests per hour of Lambda polling an idle queue: five pollers, each long polling for 20
 /// seconds.
-const POLLS_PER_HOUR: u128 = 5 * 180;
+const POLLS_PER_QUEUE_HOUR: u128 = 5 * 180;
 /// Free queue requests per account and month.
 const FREE_QUEUE_REQUESTS: u128 = 1_000_000;
 /// Free alarms per account.
@@ -102,7 +104,7 @@ pub(crate) struct Usage {
 }
 
 /// Number of operations by kind, derived from the usage.
-struct Operations {
+struct OperationCounts {
     edits: u128,
     views: u128,
     new_spreadsheets: u128,
@@ -117,64 +119,78 @@ struct Operations {
     deliveries: u128,
 }
 
-/// Estimates the monthly usage. `policy` is the snapshot policy; `None` if snapshots are disabled.
-pub(crate) fn estimate(usage: &Usage, facts: &StackFacts, policy: Option<LogPolicy>) -> Amounts {
-    let operations = Operations::new(usage, facts, policy);
+/// Estimates the monthly usage. `log_policy` is the snapshot policy; `None` if snapshots are disabled.
+pub(crate) fn estimated_amounts(
+    usage: &Usage,
+    stack_facts: &StackFacts,
+    log_policy: Option<LogPolicy>,
+) -> Amounts {
+    let operations = OperationCounts::new(usage, stack_facts, log_policy);
     let mut amounts = Amounts::default();
     operations.add_table_requests(&mut amounts);
     operations.add_object_requests(&mut amounts);
     add_storage(&mut amounts, usage);
-    operations.add_invocations(&mut amounts, usage, facts);
-    let polls = u128::from(facts.polled_queues) * POLLS_PER_HOUR * MONTH_HOURS;
-    add_queue_requests(&mut amounts, operations.snapshots * JOB_REQUESTS + polls, MONTH_HOURS);
-    add_fixed_costs(&mut amounts, facts, MONTH_HOURS);
+    operations.add_invocations(&mut amounts, usage, stack_facts);
+    let polls = u128::from(stack_facts.polled_queues) * POLLS_PER_QUEUE_HOUR * MONTH_HOURS;
+    let queue_requests = operations.snapshots * JOB_REQUESTS + polls;
+    add_queue_requests(&mut amounts, queue_requests, MONTH_HOURS);
+    add_fixed_costs(&mut amounts, stack_facts, MONTH_HOURS);
     amounts
 }
 
-impl Operations {
-    fn new(usage: &Usage, facts: &StackFacts, policy: Option<LogPolicy>) -> Self {
-        let (edits, cells) = (u128::from(usage.edits), u128::from(usage.imported_cells));
+impl OperationCounts {
+    fn new(usage: &Usage, stack_facts: &StackFacts, log_policy: Option<LogPolicy>) -> Self {
+        let edits = u128::from(usage.edits);
         let new_spreadsheets = u128::from(usage.new_spreadsheets);
-        let once_per = |entries: u32| edits / u128::from(entries.max(1));
-        let indexed_batches = if facts.feeds_entries { edits.div_ceil(INDEXED_ENTRIES) } else { 0 };
-        let has_webhook = facts.functions.contains_key(WEBHOOK_FUNCTION);
+        let imported_cells = u128::from(usage.imported_cells);
+        let (snapshots, rolls) = match log_policy {
+            Some(log_policy) => (
+                edits / u128::from(log_policy.snapshot_entries.max(1)),
+                edits / u128::from(log_policy.segment_entries.max(1)),
+            ),
+            None => (0, 0),
+        };
+        let indexed_batches =
+            if stack_facts.feeds_entries { edits.div_ceil(ENTRIES_PER_INDEXED_BATCH) } else { 0 };
+        let has_webhook = stack_facts.functions.contains_key(WEBHOOK_FUNCTION);
         Self {
             edits,
             views: u128::from(usage.views),
             new_spreadsheets,
-            snapshots: policy.map_or(0, |policy| once_per(policy.snapshot_entries)),
-            rolls: policy.map_or(0, |policy| once_per(policy.segment_entries)),
-            imported_objects: cells.div_ceil(OBJECT_CELLS),
-            imports: cells.min(1),
+            snapshots,
+            rolls,
+            imported_objects: imported_cells.div_ceil(CELLS_PER_OBJECT),
+            imports: if imported_cells > 0 { 1 } else { 0 },
             indexed_batches,
             deliveries: if has_webhook { new_spreadsheets + indexed_batches } else { 0 },
         }
     }
 
     fn add_table_requests(&self, amounts: &mut Amounts) {
-        let writes = self.edits * EDIT_WRITES
+        let write_units = self.edits * EDIT_WRITES
             + self.new_spreadsheets * CREATE_WRITES
             + self.snapshots * SNAPSHOT_WRITES
             + self.rolls * ROLL_WRITES
             + self.imports
             + self.deliveries * DELIVERY_WRITES
             + self.indexed_batches * INDEXER_WRITES;
-        amounts.add(Meter::TableWrites, writes);
-        // A snapshot reads all edits since the previous one; a view reads half as many on average.
-        let snapshot_tails = if self.snapshots > 0 { self.edits * TAIL_READS / 1_000 } else { 0 };
-        let reads = self.views * (HEAD_READS + TAIL_READS / 2)
-            + self.snapshots * SNAPSHOT_READS
-            + self.rolls * ROLL_READS
-            + snapshot_tails
-            + self.new_spreadsheets * INDEXER_READS
-            + self.deliveries * DELIVERY_READS;
-        amounts.add(Meter::TableReads, reads);
+        amounts.add(Meter::TableWrites, write_units);
+        // The snapshots together read each edit once; a view reads half as many edits as a snapshot
+        // on average.
+        let edits_read_by_snapshots = if self.snapshots > 0 { self.edits } else { 0 };
+        let half_reads_per_view = HEAD_HALF_READS + TAIL_HALF_READS_PER_THOUSAND / 2;
+        let read_half_units = self.views * half_reads_per_view
+            + self.snapshots * SNAPSHOT_HALF_READS
+            + self.rolls * ROLL_HALF_READS
+            + edits_read_by_snapshots * TAIL_HALF_READS_PER_THOUSAND / 1_000
+            + self.new_spreadsheets * INDEXER_HALF_READS
+            + self.deliveries * DELIVERY_HALF_READS;
+        amounts.add(Meter::TableReads, read_half_units);
     }
 
     fn add_object_requests(&self, amounts: &mut Amounts) {
-        // An imported object costs two writes: one creates it with a tag, the other removes the tag
-        // once the object has been verified.
-        let writes = self.snapshots * SNAPSHOT_PUTS + self.imported_objects * 2;
+        let writes =
+            self.snapshots * SNAPSHOT_PUTS + self.imported_objects * WRITES_PER_IMPORTED_OBJECT;
         let reads = self.snapshots * SNAPSHOT_GETS
             + self.views * VIEW_GETS
             + self.imported_objects
@@ -183,27 +199,28 @@ impl Operations {
         amounts.add(Meter::ObjectReads, reads);
     }
 
-    fn add_invocations(&self, amounts: &mut Amounts, usage: &Usage, facts: &StackFacts) {
-        let api =
+    fn add_invocations(&self, amounts: &mut Amounts, usage: &Usage, stack_facts: &StackFacts) {
+        let api_requests =
             self.edits + self.views * VIEW_REQUESTS + self.new_spreadsheets + self.imported_objects;
-        let functions = [
-            ("ApiFunction", api, u128::from(usage.request_ms)),
+        let invocations_by_function = [
+            ("ApiFunction", api_requests, u128::from(usage.request_ms)),
             ("RelayFunction", self.snapshots + self.imports, RELAY_MS),
             ("IndexerFunction", self.new_spreadsheets + self.indexed_batches, INDEXER_MS),
             (WEBHOOK_FUNCTION, self.deliveries, WEBHOOK_MS),
             ("SnapshotFunction", self.snapshots, SNAPSHOT_MS),
         ];
-        let mut total = 0;
-        for (logical_id, invocations, duration_ms) in functions {
-            if let Some(function) = facts.functions.get(logical_id) {
+        let mut total_invocations = 0;
+        for (logical_id, invocations, duration_ms) in invocations_by_function {
+            if let Some(function) = stack_facts.functions.get(logical_id) {
                 add_duration(amounts, *function, invocations * duration_ms);
             }
-            total += invocations;
+            total_invocations += invocations;
         }
-        amounts.add(Meter::Invocations, total);
-        amounts.add(Meter::LogBytes, total * INVOCATION_LOG_BYTES);
-        add_log_storage(amounts, total * INVOCATION_LOG_BYTES, facts);
-        add_traces(amounts, total, MONTH_HOURS, facts);
+        let log_bytes = total_invocations * INVOCATION_LOG_BYTES;
+        amounts.add(Meter::Invocations, total_invocations);
+        amounts.add(Meter::LogBytes, log_bytes);
+        add_log_storage(amounts, log_bytes, stack_facts);
+        add_traces(amounts, total_invocations, MONTH_HOURS, stack_facts);
     }
 }
 
@@ -211,7 +228,7 @@ fn add_storage(amounts: &mut Amounts, usage: &Usage) {
     let table_bytes = u128::from(usage.table_bytes) + u128::from(usage.edits) * EDIT_BYTES;
     amounts.add(Meter::TableStorage, table_bytes * MONTH_HOURS);
     amounts.add(Meter::TableBackup, table_bytes * MONTH_HOURS);
-    let imported_bytes = u128::from(usage.imported_cells) * HUNDRED_CELLS_BYTES / 100;
+    let imported_bytes = u128::from(usage.imported_cells) * BYTES_PER_HUNDRED_CELLS / 100;
     let object_bytes = u128::from(usage.stored_bytes) + imported_bytes;
     amounts.add(Meter::ObjectStorage, object_bytes * MONTH_HOURS);
 }
@@ -223,9 +240,9 @@ pub(super) fn add_duration(amounts: &mut Amounts, function: Function, duration_m
 }
 
 /// Adds the storage of new log lines over their retention period.
-pub(super) fn add_log_storage(amounts: &mut Amounts, bytes: u128, facts: &StackFacts) {
-    let hours = u128::from(facts.log_days) * 24;
-    amounts.add(Meter::LogStorage, bytes.saturating_mul(hours));
+pub(super) fn add_log_storage(amounts: &mut Amounts, log_bytes: u128, stack_facts: &StackFacts) {
+    let hours = u128::from(stack_facts.log_days) * 24;
+    amounts.add(Meter::LogStorage, log_bytes.saturating_mul(hours));
 }
 
 /// Adds traced invocations if tracing is enabled, assuming invocations evenly spread over `hours`.
@@ -233,38 +250,36 @@ pub(super) fn add_traces(
     amounts: &mut Amounts,
     invocations: u128,
     hours: u128,
-    facts: &StackFacts,
+    stack_facts: &StackFacts,
 ) {
-    if !facts.tracing {
+    if !stack_facts.tracing {
         return;
     }
-    let always_traced = invocations.min(ALWAYS_TRACED_PER_HOUR * hours);
-    let sampled = (invocations - always_traced) / TRACE_SAMPLING;
-    amounts.add(Meter::Traces, always_traced + sampled);
+    let always_traced_invocations = invocations.min(ALWAYS_TRACED_PER_HOUR * hours);
+    let sampled_invocations = (invocations - always_traced_invocations) / TRACE_SAMPLING;
+    amounts.add(Meter::Traces, always_traced_invocations + sampled_invocations);
 }
 
 /// Adds the queue requests over a period of `hours`, net of the free requests.
 pub(super) fn add_queue_requests(amounts: &mut Amounts, requests: u128, hours: u128) {
-    let free = FREE_QUEUE_REQUESTS * hours / MONTH_HOURS;
-    amounts.add(Meter::QueueRequests, requests.saturating_sub(free));
+    let free_requests = FREE_QUEUE_REQUESTS * hours / MONTH_HOURS;
+    amounts.add(Meter::QueueRequests, requests.saturating_sub(free_requests));
 }
 
 /// Adds the usage-independent costs over a period of `hours`.
-pub(super) fn add_fixed_costs(amounts: &mut Amounts, facts: &StackFacts, hours: u128) {
-    let billed_alarms = facts.alarms.saturating_sub(FREE_ALARMS);
+pub(super) fn add_fixed_costs(amounts: &mut Amounts, stack_facts: &StackFacts, hours: u128) {
+    let billed_alarms = stack_facts.alarms.saturating_sub(FREE_ALARMS);
     amounts.add(Meter::Alarms, u128::from(billed_alarms) * hours);
-    amounts.add(Meter::Dashboards, u128::from(facts.dashboards) * hours);
-    amounts.add(Meter::KmsKeys, u128::from(facts.has_kms_key) * hours);
+    amounts.add(Meter::Dashboards, u128::from(stack_facts.dashboards) * hours);
+    amounts.add(Meter::KmsKeys, u128::from(stack_facts.has_kms_key) * hours);
 }
 
 /// Returns the assumptions of an estimate, one per line.
-pub(crate) fn assumptions(
+pub(crate) fn estimate_assumptions(
     usage: &Usage,
-    facts: &StackFacts,
-    policy: Option<LogPolicy>,
+    stack_facts: &StackFacts,
+    log_policy: Option<LogPolicy>,
 ) -> Vec<String> {
-    let snapshot_entries = policy.map_or(SNAPSHOT_ENTRIES, |policy| policy.snapshot_entries);
-    let segment_entries = policy.map_or(SEGMENT_ENTRIES, |policy| policy.segment_entries);
     let mut assumptions = vec![
         "on-demand prices of us-east-1 without the free tier, except 10 free alarms and a million free \
          queue requests per account"
@@ -277,28 +292,29 @@ pub(crate) fn assumptions(
              an API request takes {} ms and logs 700 bytes",
             usage.request_ms
         ),
+    ];
+    if let Some(LogPolicy { snapshot_entries, segment_entries, .. }) = log_policy {
+        assumptions.push(format!(
+            "a snapshot every {snapshot_entries} edits: 4 write units, 3.5 read units plus those of the edits, \
+             3 PUTs, 3 GETs, 1 second; a segment every {segment_entries} edits: 6 write units, 1 read unit"
+        ));
+    }
+    assumptions.extend([
         "an import: one object per 57,000 cells; 2.68 bytes per cell are added to the bucket".to_owned(),
         "a dashboard is billed, although the first three of an account are free; KMS requests are not \
          included"
             .to_owned(),
         "not included: data transfer out of AWS, prices of other regions, taxes".to_owned(),
-    ];
-    if facts.feeds_entries {
+    ]);
+    if stack_facts.feeds_entries {
         assumptions.push(
             "the feed contains all entries: 2 write units and an invocation per five edits"
                 .to_owned(),
         );
     }
-    if facts.tracing {
+    if stack_facts.tracing {
         assumptions
             .push("one invocation per second is traced, and 1 in 20 of the others".to_owned());
-    }
-    if policy.is_some() {
-        let snapshots = format!(
-            "a snapshot every {snapshot_entries} edits: 4 write units, 3.5 read units plus those of the edits, \
-             3 PUTs, 3 GETs, 1 second; a segment every {segment_entries} edits: 6 write units, 1 read unit"
-        );
-        assumptions.insert(3, snapshots);
     }
     assumptions
 }
@@ -312,13 +328,13 @@ mod tests {
     use crate::cost::Bill;
     use crate::cost::units::GB;
 
-    fn facts(config: &Config) -> StackFacts {
+    fn stack_facts(config: &Config) -> StackFacts {
         StackFacts::from_template(&cellar_stack(config, Architecture::Arm64).unwrap().to_value())
     }
 
     fn amounts(usage: Usage) -> Amounts {
         let usage = Usage { request_ms: 20, ..usage };
-        estimate(&usage, &facts(&Config::default()), Some(LogPolicy::default()))
+        estimated_amounts(&usage, &stack_facts(&Config::default()), Some(LogPolicy::default()))
     }
 
     fn total(amounts: &Amounts) -> String {
@@ -338,25 +354,28 @@ mod tests {
         let mut config = Config { dashboard: true, ..Config::default() };
         let key = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
         config.encryption.kms_key_arn = Some(key.to_owned());
-        let idle = |facts: &StackFacts| total(&estimate(&Usage::default(), facts, None));
-        let mut facts = facts(&config);
-        assert_eq!(idle(&facts), "4");
-        facts.alarms = 12;
-        assert_eq!(idle(&facts), "4.2");
+        let idle = |stack_facts: &StackFacts| {
+            total(&estimated_amounts(&Usage::default(), stack_facts, None))
+        };
+        let mut stack_facts = stack_facts(&config);
+        assert_eq!(idle(&stack_facts), "4");
+        stack_facts.alarms = 12;
+        assert_eq!(idle(&stack_facts), "4.2");
     }
 
     #[test]
     fn entries_in_the_feed_cost_two_units_per_five_entries() {
         let config = Config { feed: FeedScope::Everything, ..Config::default() };
         let usage = Usage { edits: 1_000_000, request_ms: 20, ..Usage::default() };
-        let policy = Some(LogPolicy::default());
-        let estimate_for = |config: &Config| estimate(&usage, &facts(config), policy);
+        let log_policy = Some(LogPolicy::default());
+        let estimate_for =
+            |config: &Config| estimated_amounts(&usage, &stack_facts(config), log_policy);
         let (catalog, everything) = (estimate_for(&Config::default()), estimate_for(&config));
         let more = |meter| everything.get(meter) - catalog.get(meter);
         assert_eq!(more(Meter::TableWrites), 2 * 200_000);
         assert_eq!(more(Meter::Invocations), 200_000);
         let is_assumed = |config| {
-            assumptions(&usage, &facts(config), policy)
+            estimate_assumptions(&usage, &stack_facts(config), log_policy)
                 .join("\n")
                 .contains("feed contains all entries")
         };
@@ -392,14 +411,16 @@ mod tests {
 
     #[test]
     fn traces_cost_money_if_tracing_is_on() {
-        let facts = facts(&Config { tracing: true, ..Config::default() });
+        let stack_facts = stack_facts(&Config { tracing: true, ..Config::default() });
         let usage = Usage { edits: 1_000_000, request_ms: 20, ..Usage::default() };
-        let policy = Some(LogPolicy::default());
-        let used = estimate(&usage, &facts, policy);
+        let log_policy = Some(LogPolicy::default());
+        let used = estimated_amounts(&usage, &stack_facts, log_policy);
         assert_eq!(used.get(Meter::Traces), 1_002_000);
         assert_eq!(total(&used), "6.442846934542");
-        let is_assumed = |facts| assumptions(&usage, facts, policy).join("\n").contains("traced");
-        assert!(is_assumed(&facts) && !is_assumed(&StackFacts::default()));
+        let is_assumed = |stack_facts| {
+            estimate_assumptions(&usage, stack_facts, log_policy).join("\n").contains("traced")
+        };
+        assert!(is_assumed(&stack_facts) && !is_assumed(&StackFacts::default()));
     }
 
     #[test]
@@ -420,10 +441,11 @@ mod tests {
     #[test]
     fn disabled_snapshots_cost_nothing() {
         let usage = Usage { edits: 10_000, ..Usage::default() };
-        let used = estimate(&usage, &facts(&Config::default()), None);
+        let used = estimated_amounts(&usage, &stack_facts(&Config::default()), None);
         assert_eq!((used.get(Meter::TableWrites), used.get(Meter::TableReads)), (10_000, 0));
         assert_eq!(used.get(Meter::ObjectWrites), 0);
-        let assumption_count = |policy| assumptions(&usage, &StackFacts::default(), policy).len();
+        let assumption_count =
+            |log_policy| estimate_assumptions(&usage, &StackFacts::default(), log_policy).len();
         assert_eq!(assumption_count(None) + 1, assumption_count(Some(LogPolicy::default())));
     }
 
@@ -461,7 +483,8 @@ mod tests {
             table_bytes: u64::MAX,
             request_ms: 900_000,
         };
-        let used = estimate(&usage, &facts(&Config::default()), Some(LogPolicy::default()));
+        let used =
+            estimated_amounts(&usage, &stack_facts(&Config::default()), Some(LogPolicy::default()));
         assert!(used.get(Meter::ArmTime) > GB && !total(&used).is_empty());
     }
 }

@@ -41,47 +41,64 @@ pub(crate) struct StackFacts {
     pub(crate) log_days: u64,
 }
 
+impl Function {
+    fn from_resource(resource: &Value) -> Self {
+        let memory_mb = property(resource, "MemorySize").and_then(Value::as_u64);
+        let architecture = property(resource, "Architectures/0").and_then(Value::as_str);
+        Self {
+            memory_mb: memory_mb.unwrap_or(DEFAULT_MEMORY_MB),
+            is_arm: architecture == Some("arm64"),
+        }
+    }
+}
+
+/// Returns a property of a resource. `path` is a JSON pointer without the leading slash.
+fn property<'a>(resource: &'a Value, path: &str) -> Option<&'a Value> {
+    resource.pointer(&format!("/Properties/{path}"))
+}
+
 impl StackFacts {
     /// Extracts the cost-relevant properties from a template.
     pub(crate) fn from_template(template: &Value) -> Self {
-        let mut facts = Self::default();
+        let mut stack_facts = Self::default();
         let resources = template.get("Resources").and_then(Value::as_object);
         for (logical_id, resource) in resources.into_iter().flatten() {
-            let property = |pointer: &str| resource.pointer(&format!("/Properties/{pointer}"));
-            let named = resource.get("Type").and_then(Value::as_str);
-            let Some(resource_type) = named.and_then(ResourceType::from_name) else { continue };
-            match resource_type {
-                ResourceType::Function => {
-                    let memory_mb = property("MemorySize").and_then(Value::as_u64);
-                    let architecture = property("Architectures/0").and_then(Value::as_str);
-                    let function = Function {
-                        memory_mb: memory_mb.unwrap_or(DEFAULT_MEMORY_MB),
-                        is_arm: architecture == Some("arm64"),
-                    };
-                    facts.functions.insert(logical_id.clone(), function);
-                    let tracing = property("TracingConfig/Mode").and_then(Value::as_str);
-                    facts.tracing |= tracing == Some("Active");
-                }
-                ResourceType::Alarm => facts.alarms += 1,
-                ResourceType::Dashboard => facts.dashboards += 1,
-                ResourceType::Table => {
-                    facts.has_kms_key |= property("SSESpecification/KMSMasterKeyId").is_some();
-                }
-                ResourceType::LogGroup => {
-                    let days = property("RetentionInDays").and_then(Value::as_u64);
-                    facts.log_days = facts.log_days.max(days.unwrap_or_default());
-                }
-                ResourceType::EventSourceMapping if logical_id == ENTRY_SOURCE => {
-                    facts.feeds_entries = true;
-                }
-                // Stream mappings have a starting position, queue mappings do not.
-                ResourceType::EventSourceMapping if property("StartingPosition").is_none() => {
-                    facts.polled_queues += 1;
-                }
-                _ => {}
+            let type_name = resource.get("Type").and_then(Value::as_str);
+            if let Some(resource_type) = type_name.and_then(ResourceType::from_name) {
+                stack_facts.add_resource(logical_id, resource_type, resource);
             }
         }
-        facts
+        stack_facts
+    }
+
+    fn add_resource(&mut self, logical_id: &str, resource_type: ResourceType, resource: &Value) {
+        match resource_type {
+            ResourceType::Function => {
+                self.functions.insert(logical_id.to_owned(), Function::from_resource(resource));
+                let tracing_mode = property(resource, "TracingConfig/Mode").and_then(Value::as_str);
+                self.tracing |= tracing_mode == Some("Active");
+            }
+            ResourceType::Alarm => self.alarms += 1,
+            ResourceType::Dashboard => self.dashboards += 1,
+            ResourceType::Table => {
+                let kms_key = property(resource, "SSESpecification/KMSMasterKeyId");
+                self.has_kms_key |= kms_key.is_some();
+            }
+            ResourceType::LogGroup => {
+                let retention_days = property(resource, "RetentionInDays").and_then(Value::as_u64);
+                self.log_days = self.log_days.max(retention_days.unwrap_or_default());
+            }
+            ResourceType::EventSourceMapping if logical_id == ENTRY_SOURCE => {
+                self.feeds_entries = true;
+            }
+            // Stream mappings have a starting position, queue mappings do not.
+            ResourceType::EventSourceMapping
+                if property(resource, "StartingPosition").is_none() =>
+            {
+                self.polled_queues += 1;
+            }
+            _ => {}
+        }
     }
 }
 

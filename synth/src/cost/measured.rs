@@ -13,9 +13,12 @@ use super::meter::Meter;
 use crate::aws::MetricQuery;
 
 /// Metric period in seconds. CloudWatch retains hourly values longest.
-const PERIOD_S: u32 = 3_600;
+const HOUR_S: u32 = 3_600;
 /// Metric period for bucket sizes, in seconds. S3 measures bucket sizes once a day.
 const DAY_S: u32 = 86_400;
+
+/// The queries return read request units, but the meter counts half units.
+const HALF_UNITS_PER_READ_UNIT: f64 = 2.0;
 
 /// Notes on what the measurement excludes.
 const NOTES: [&str; 3] = [
@@ -60,61 +63,88 @@ pub(crate) struct MeasuredUsage {
     pub(crate) hours: u64,
 }
 
-/// Returns the queries that measure a resource. `name` is the physical name of the resource.
-pub(crate) fn usage_queries(logical_id: &str, resource_type: &str, name: &str) -> Vec<UsageQuery> {
-    let sum_of = |quantity, namespace, metric, dimension: &'static str, name: &str| {
-        let dimensions = vec![(dimension, name.to_owned())];
-        let (statistic, period_s) = ("Sum", PERIOD_S);
-        let query = MetricQuery { namespace, metric, dimensions, statistic, period_s };
-        UsageQuery { query, quantity, logical_id: logical_id.to_owned() }
-    };
-    match ResourceType::from_name(resource_type) {
-        Some(ResourceType::Table) => [
+/// Returns the queries that measure a resource.
+pub(crate) fn usage_queries(
+    logical_id: &str,
+    resource_type: &str,
+    physical_name: &str,
+) -> Vec<UsageQuery> {
+    let Some(resource_type) = ResourceType::from_name(resource_type) else { return Vec::new() };
+    let mut queries = Vec::new();
+    for (quantity, metric) in measured_metrics(resource_type) {
+        let query = match resource_type {
+            ResourceType::Table => hourly_sum("AWS/DynamoDB", metric, "TableName", physical_name),
+            ResourceType::Function => {
+                hourly_sum("AWS/Lambda", metric, "FunctionName", physical_name)
+            }
+            ResourceType::Queue => {
+                // A queue's physical id is its URL, whose last segment is the name of the queue.
+                let queue_name = physical_name.rsplit('/').next().unwrap_or(physical_name);
+                hourly_sum("AWS/SQS", metric, "QueueName", queue_name)
+            }
+            ResourceType::LogGroup => hourly_sum("AWS/Logs", metric, "LogGroupName", physical_name),
+            ResourceType::Bucket => daily_bucket_size(metric, physical_name),
+            _ => continue,
+        };
+        queries.push(UsageQuery { query, quantity: *quantity, logical_id: logical_id.to_owned() });
+    }
+    queries
+}
+
+/// Returns the metrics of a resource type, with the quantities that they measure.
+fn measured_metrics(resource_type: ResourceType) -> &'static [(Quantity, &'static str)] {
+    match resource_type {
+        ResourceType::Table => &[
             (Quantity::WriteUnits, "ConsumedWriteCapacityUnits"),
             (Quantity::ReadUnits, "ConsumedReadCapacityUnits"),
-        ]
-        .map(|(quantity, metric)| sum_of(quantity, "AWS/DynamoDB", metric, "TableName", name))
-        .to_vec(),
-        Some(ResourceType::Function) => {
-            [(Quantity::Invocations, "Invocations"), (Quantity::Milliseconds, "Duration")]
-                .map(|(quantity, metric)| {
-                    sum_of(quantity, "AWS/Lambda", metric, "FunctionName", name)
-                })
-                .to_vec()
+        ],
+        ResourceType::Function => {
+            &[(Quantity::Invocations, "Invocations"), (Quantity::Milliseconds, "Duration")]
         }
-        Some(ResourceType::Queue) => {
-            // A queue's physical id is its URL, but metrics need the queue name, which is the last
-            // URL segment.
-            let name = name.rsplit('/').next().unwrap_or(name);
-            [
-                "NumberOfMessagesSent",
-                "NumberOfMessagesReceived",
-                "NumberOfMessagesDeleted",
-                "NumberOfEmptyReceives",
-            ]
-            .map(|metric| sum_of(Quantity::QueueRequests, "AWS/SQS", metric, "QueueName", name))
-            .to_vec()
-        }
-        Some(ResourceType::LogGroup) => {
-            let (quantity, metric) = (Quantity::LoggedBytes, "IncomingBytes");
-            vec![sum_of(quantity, "AWS/Logs", metric, "LogGroupName", name)]
-        }
-        Some(ResourceType::Bucket) => {
-            let (quantity, metric) = (Quantity::StoredBytes, "BucketSizeBytes");
-            let mut size = sum_of(quantity, "AWS/S3", metric, "BucketName", name);
-            size.query.dimensions.push(("StorageType", "StandardStorage".to_owned()));
-            size.query.statistic = "Average";
-            size.query.period_s = DAY_S;
-            vec![size]
-        }
-        _ => Vec::new(),
+        ResourceType::Queue => &[
+            (Quantity::QueueRequests, "NumberOfMessagesSent"),
+            (Quantity::QueueRequests, "NumberOfMessagesReceived"),
+            (Quantity::QueueRequests, "NumberOfMessagesDeleted"),
+            (Quantity::QueueRequests, "NumberOfEmptyReceives"),
+        ],
+        ResourceType::LogGroup => &[(Quantity::LoggedBytes, "IncomingBytes")],
+        ResourceType::Bucket => &[(Quantity::StoredBytes, "BucketSizeBytes")],
+        _ => &[],
+    }
+}
+
+fn hourly_sum(
+    namespace: &'static str,
+    metric: &'static str,
+    dimension: &'static str,
+    resource_name: &str,
+) -> MetricQuery {
+    MetricQuery {
+        namespace,
+        metric,
+        dimensions: vec![(dimension, resource_name.to_owned())],
+        statistic: "Sum",
+        period_s: HOUR_S,
+    }
+}
+
+fn daily_bucket_size(metric: &'static str, bucket: &str) -> MetricQuery {
+    MetricQuery {
+        namespace: "AWS/S3",
+        metric,
+        dimensions: vec![
+            ("BucketName", bucket.to_owned()),
+            ("StorageType", "StandardStorage".to_owned()),
+        ],
+        statistic: "Average",
+        period_s: DAY_S,
     }
 }
 
 /// Returns notes on measurement limitations, for the report.
-pub(crate) fn measurement_notes(facts: &StackFacts) -> Vec<String> {
+pub(crate) fn measurement_notes(stack_facts: &StackFacts) -> Vec<String> {
     let mut notes = NOTES.map(str::to_owned).to_vec();
-    if facts.tracing {
+    if stack_facts.tracing {
         notes.push(TRACES_NOTE.to_owned());
     }
     notes
@@ -124,45 +154,52 @@ pub(crate) fn measurement_notes(facts: &StackFacts) -> Vec<String> {
 pub(crate) fn measured_amounts(
     queries: &[UsageQuery],
     usage: &MeasuredUsage,
-    facts: &StackFacts,
+    stack_facts: &StackFacts,
 ) -> Amounts {
     let mut amounts = Amounts::default();
     let hours = u128::from(usage.hours);
-    let (mut invocations, mut queue_requests) = (0, 0);
+    let mut invocations = 0;
+    let mut queue_requests = 0;
     for UsageQuery { query, quantity, logical_id } in queries {
         let values = usage.values.get(query).map(Vec::as_slice).unwrap_or_default();
         let sum: f64 = values.iter().sum();
         match quantity {
             Quantity::WriteUnits => amounts.add(Meter::TableWrites, to_integer(sum)),
-            // The query returns read request units, but the meter counts half units.
-            Quantity::ReadUnits => amounts.add(Meter::TableReads, to_integer(sum * 2.0)),
+            Quantity::ReadUnits => {
+                amounts.add(Meter::TableReads, to_integer(sum * HALF_UNITS_PER_READ_UNIT));
+            }
             Quantity::Invocations => invocations += to_integer(sum),
             Quantity::Milliseconds => {
-                if let Some(function) = facts.functions.get(logical_id) {
+                if let Some(function) = stack_facts.functions.get(logical_id) {
                     add_duration(&mut amounts, *function, to_integer(sum));
                 }
             }
             Quantity::QueueRequests => queue_requests += to_integer(sum),
             Quantity::LoggedBytes => {
                 amounts.add(Meter::LogBytes, to_integer(sum));
-                add_log_storage(&mut amounts, to_integer(sum), facts);
+                add_log_storage(&mut amounts, to_integer(sum), stack_facts);
             }
             Quantity::StoredBytes => {
-                if !values.is_empty() {
-                    let average = sum / values.len() as f64;
-                    amounts.add(Meter::ObjectStorage, to_integer(average) * hours);
-                }
+                amounts.add(Meter::ObjectStorage, to_integer(average(values)) * hours);
             }
         }
     }
     amounts.add(Meter::Invocations, invocations);
-    add_traces(&mut amounts, invocations, hours, facts);
+    add_traces(&mut amounts, invocations, hours, stack_facts);
     add_queue_requests(&mut amounts, queue_requests, hours);
     let table_byte_hours = u128::from(usage.table_bytes) * hours;
     amounts.add(Meter::TableStorage, table_byte_hours);
     amounts.add(Meter::TableBackup, table_byte_hours);
-    add_fixed_costs(&mut amounts, facts, hours);
+    add_fixed_costs(&mut amounts, stack_facts, hours);
     amounts
+}
+
+/// Returns the average, or 0 without values.
+fn average(values: &[f64]) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Rounds to the nearest non-negative integer. Returns 0 unless the value is finite.
@@ -182,11 +219,11 @@ mod tests {
             .collect();
         let values = all.iter().map(|query| (query.query.clone(), value(query))).collect();
         let used = MeasuredUsage { values, table_bytes: 1_000, hours: 10 };
-        let facts =
+        let stack_facts =
             StackFacts { alarms: 11, dashboards: 1, tracing: true, ..StackFacts::default() };
-        let mut facts = StackFacts { log_days: 2, ..facts };
-        facts.functions.insert("F".to_owned(), Function { memory_mb: 512, is_arm: false });
-        measured_amounts(&all, &used, &facts)
+        let mut stack_facts = StackFacts { log_days: 2, ..stack_facts };
+        stack_facts.functions.insert("F".to_owned(), Function { memory_mb: 512, is_arm: false });
+        measured_amounts(&all, &used, &stack_facts)
     }
 
     #[test]

@@ -58,18 +58,24 @@ pub(crate) struct Rate {
     pub(crate) unit_price: u128,
 }
 
-const fn rate(
-    service: &'static str,
-    item: &'static str,
-    unit: &'static str,
-    amount_per_unit: u128,
-    unit_price: u128,
-) -> Rate {
-    Rate { service, item, unit, amount_per_unit, unit_price }
+const DYNAMODB: &str = "DynamoDB";
+const S3: &str = "S3";
+const CLOUDWATCH: &str = "CloudWatch";
+
+impl Rate {
+    const fn new(
+        service: &'static str,
+        item: &'static str,
+        unit: &'static str,
+        amount_per_unit: u128,
+        unit_price: u128,
+    ) -> Self {
+        Self { service, item, unit, amount_per_unit, unit_price }
+    }
 }
 
 /// Number of pico-dollars in a thousandth of a dollar.
-const MILLI: u128 = 1_000_000_000;
+const MILLIDOLLAR: u128 = 1_000_000_000;
 /// Number of byte-hours in a GB-month.
 const GB_MONTH: u128 = GB * MONTH_HOURS;
 /// Number of megabyte-milliseconds in a GB-second.
@@ -80,37 +86,58 @@ impl Meter {
     pub(crate) fn rate(self) -> Rate {
         let prices = Prices::US_EAST_1;
         let picodollars = u128::from;
-        let (db, s3, watch) = ("DynamoDB", "S3", "CloudWatch");
         match self {
-            Self::TableWrites => rate(db, "writes", "units", 1, picodollars(prices.write_unit)),
+            Self::TableWrites => {
+                Rate::new(DYNAMODB, "writes", "units", 1, picodollars(prices.write_unit))
+            }
             Self::TableReads => {
-                rate(db, "reads", "units", 2, 2 * picodollars(prices.read_half_unit))
+                Rate::new(DYNAMODB, "reads", "units", 2, 2 * picodollars(prices.read_half_unit))
             }
-            Self::TableStorage => rate(db, "storage", "GB-months", GB_MONTH, 250 * MILLI),
-            Self::TableBackup => rate(db, "backup", "GB-months", GB_MONTH, 200 * MILLI),
-            Self::Invocations => rate("Lambda", "invocations", "invocations", 1, 200_000),
-            Self::ArmTime => rate("Lambda", "time, arm64", "GB-seconds", GB_SECOND, 13_333_400),
-            Self::X86Time => rate("Lambda", "time, x86_64", "GB-seconds", GB_SECOND, 16_666_700),
+            Self::TableStorage => {
+                Rate::new(DYNAMODB, "storage", "GB-months", GB_MONTH, 250 * MILLIDOLLAR)
+            }
+            Self::TableBackup => {
+                Rate::new(DYNAMODB, "backup", "GB-months", GB_MONTH, 200 * MILLIDOLLAR)
+            }
+            Self::Invocations => Rate::new("Lambda", "invocations", "invocations", 1, 200_000),
+            Self::ArmTime => {
+                Rate::new("Lambda", "time, arm64", "GB-seconds", GB_SECOND, 13_333_400)
+            }
+            Self::X86Time => {
+                Rate::new("Lambda", "time, x86_64", "GB-seconds", GB_SECOND, 16_666_700)
+            }
             Self::ObjectWrites => {
-                rate(s3, "PUTs and tags", "requests", 1, picodollars(prices.object_put))
+                Rate::new(S3, "PUTs and tags", "requests", 1, picodollars(prices.object_put))
             }
-            Self::ObjectReads => rate(s3, "GETs", "requests", 1, picodollars(prices.object_get)),
-            Self::ObjectStorage => rate(s3, "storage", "GB-months", GB_MONTH, 23 * MILLI),
-            Self::QueueRequests => rate(
+            Self::ObjectReads => {
+                Rate::new(S3, "GETs", "requests", 1, picodollars(prices.object_get))
+            }
+            Self::ObjectStorage => {
+                Rate::new(S3, "storage", "GB-months", GB_MONTH, 23 * MILLIDOLLAR)
+            }
+            Self::QueueRequests => Rate::new(
                 "SQS",
                 "requests after free ones",
                 "requests",
                 1,
                 picodollars(prices.queue_request),
             ),
-            Self::LogBytes => rate(watch, "logs written", "GB", GB, 500 * MILLI),
-            Self::LogStorage => rate(watch, "logs stored", "GB-months", GB_MONTH, 30 * MILLI),
-            Self::Traces => rate("X-Ray", "traces (maximum)", "traces", 1, 5_000_000),
-            Self::Alarms => {
-                rate(watch, "alarms after free ones", "months", MONTH_HOURS, 100 * MILLI)
+            Self::LogBytes => Rate::new(CLOUDWATCH, "logs written", "GB", GB, 500 * MILLIDOLLAR),
+            Self::LogStorage => {
+                Rate::new(CLOUDWATCH, "logs stored", "GB-months", GB_MONTH, 30 * MILLIDOLLAR)
             }
-            Self::Dashboards => rate(watch, "dashboard", "months", MONTH_HOURS, 3_000 * MILLI),
-            Self::KmsKeys => rate("KMS", "key", "months", MONTH_HOURS, 1_000 * MILLI),
+            Self::Traces => Rate::new("X-Ray", "traces (maximum)", "traces", 1, 5_000_000),
+            Self::Alarms => Rate::new(
+                CLOUDWATCH,
+                "alarms after free ones",
+                "months",
+                MONTH_HOURS,
+                100 * MILLIDOLLAR,
+            ),
+            Self::Dashboards => {
+                Rate::new(CLOUDWATCH, "dashboard", "months", MONTH_HOURS, 3_000 * MILLIDOLLAR)
+            }
+            Self::KmsKeys => Rate::new("KMS", "key", "months", MONTH_HOURS, 1_000 * MILLIDOLLAR),
         }
     }
 }

@@ -11,7 +11,7 @@ mod units;
 use serde_json::Value;
 
 pub(crate) use bill::Bill;
-pub(crate) use estimate::{Usage, assumptions, estimate};
+pub(crate) use estimate::{Usage, estimate_assumptions, estimated_amounts};
 pub(crate) use facts::StackFacts;
 pub(crate) use measured::{
     MeasuredUsage, UsageQuery, measured_amounts, measurement_notes, usage_queries,
@@ -20,9 +20,10 @@ pub(crate) use units::MONTH_HOURS;
 
 /// Returns the monthly cost of an idle stack in US dollars (decimal), excluding storage, or `None`
 /// if the template is not JSON.
-pub(crate) fn idle_dollars(template: &str) -> Option<String> {
-    let template: Value = serde_json::from_str(template).ok()?;
-    let amounts = estimate(&Usage::default(), &StackFacts::from_template(&template), None);
+pub(crate) fn idle_dollars(template_text: &str) -> Option<String> {
+    let template: Value = serde_json::from_str(template_text).ok()?;
+    let stack_facts = StackFacts::from_template(&template);
+    let amounts = estimated_amounts(&Usage::default(), &stack_facts, None);
     Some(Bill::new(&amounts).total().to_owned())
 }
 

@@ -9,7 +9,7 @@ use cellar_stacks::difference::{ChangeAction, Difference, ResourceChange, Risk, 
 use crate::aws::{Change, PlannedAction, Replacement};
 
 /// Maximum number of names shown in a list.
-const SHOWN_NAMES: usize = 5;
+const SHOWN_IDS_MAX: usize = 5;
 
 /// The approval that a deployment needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,19 +38,23 @@ pub(crate) struct ConfirmationReasons {
 /// that CloudFormation predicts. `allowed_losses` contains the logical ids of `--allow-data-loss`.
 pub(crate) fn required_approval(
     difference: &Difference,
-    changes: &[Change],
+    predicted_changes: &[Change],
     allowed_losses: &[String],
 ) -> Approval {
-    let lost = logical_ids(difference, loses_data, changes, deletes_data);
-    let refused: BTreeSet<String> =
-        lost.iter().filter(|id| !allowed_losses.contains(id)).cloned().collect();
-    if !refused.is_empty() {
-        return Approval::Refused(refused);
+    let lost_ids = matching_ids(difference, loses_data, predicted_changes, deletes_data);
+    let refused_ids: BTreeSet<String> =
+        lost_ids.iter().filter(|id| !allowed_losses.contains(id)).cloned().collect();
+    if !refused_ids.is_empty() {
+        return Approval::Refused(refused_ids);
     }
-    let is_destructive = |change: &ResourceChange| change.severity == Severity::Destructive;
-    let mut at_risk = logical_ids(difference, is_destructive, &[], deletes_data);
-    at_risk.extend(lost);
-    let mut replaced = logical_ids(difference, is_replaced, changes, is_certainly_replaced);
+    let mut at_risk = lost_ids;
+    for change in &difference.resources {
+        if change.severity == Severity::Destructive {
+            at_risk.insert(change.logical_id.clone());
+        }
+    }
+    let mut replaced =
+        matching_ids(difference, is_replaced, predicted_changes, is_certainly_replaced);
     replaced.retain(|id| !at_risk.contains(id));
     let broadened = difference.permissions.broadened.len();
     let reasons = ConfirmationReasons { at_risk, broadened, replaced };
@@ -63,16 +67,24 @@ pub(crate) fn required_approval(
 
 /// Returns the logical ids of all template changes and predicted changes that satisfy the given
 /// predicates.
-fn logical_ids(
+fn matching_ids(
     difference: &Difference,
     matches_template_change: impl Fn(&ResourceChange) -> bool,
-    changes: &[Change],
+    predicted_changes: &[Change],
     matches_prediction: impl Fn(&Change) -> bool,
 ) -> BTreeSet<String> {
-    let in_templates = difference.resources.iter().filter(|change| matches_template_change(change));
-    let predicted = changes.iter().filter(|change| matches_prediction(change));
-    let ids = in_templates.map(|change| &change.logical_id);
-    ids.chain(predicted.map(|change| &change.logical_id)).cloned().collect()
+    let mut logical_ids = BTreeSet::new();
+    for change in &difference.resources {
+        if matches_template_change(change) {
+            logical_ids.insert(change.logical_id.clone());
+        }
+    }
+    for change in predicted_changes {
+        if matches_prediction(change) {
+            logical_ids.insert(change.logical_id.clone());
+        }
+    }
+    logical_ids
 }
 
 fn loses_data(change: &ResourceChange) -> bool {
@@ -99,27 +111,28 @@ fn deletes_data(change: &Change) -> bool {
 impl fmt::Display for ConfirmationReasons {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at_risk, broadened, replaced } = self;
-        let mut parts = Vec::new();
+        let mut reasons = Vec::new();
         if !at_risk.is_empty() {
-            parts.push(format!("data is at risk ({})", shorten_list(at_risk)));
+            reasons.push(format!("data is at risk ({})", format_ids(at_risk)));
         }
         match broadened {
             0 => {}
-            1 => parts.push("1 permission is new or broader".to_owned()),
-            count => parts.push(format!("{count} permissions are new or broader")),
+            1 => reasons.push("1 permission is new or broader".to_owned()),
+            count => reasons.push(format!("{count} permissions are new or broader")),
         }
         if !replaced.is_empty() {
-            let list = shorten_list(replaced);
-            parts.push(format!("resources are replaced or may be replaced ({list})"));
+            let replaced_ids = format_ids(replaced);
+            reasons.push(format!("resources are replaced or may be replaced ({replaced_ids})"));
         }
-        formatter.write_str(&parts.join(", "))
+        formatter.write_str(&reasons.join(", "))
     }
 }
 
-fn shorten_list(ids: &BTreeSet<String>) -> String {
-    let shown: Vec<&str> = ids.iter().take(SHOWN_NAMES).map(String::as_str).collect();
-    let ellipsis = if ids.len() > SHOWN_NAMES { ", …" } else { "" };
-    format!("{}{ellipsis}", shown.join(", "))
+/// Lists logical ids, shortened by an ellipsis if there are many.
+fn format_ids(ids: &BTreeSet<String>) -> String {
+    let shown_ids: Vec<&str> = ids.iter().take(SHOWN_IDS_MAX).map(String::as_str).collect();
+    let ellipsis = if ids.len() > SHOWN_IDS_MAX { ", …" } else { "" };
+    format!("{}{ellipsis}", shown_ids.join(", "))
 }
 
 #[cfg(test)]
@@ -229,7 +242,7 @@ mod tests {
     #[test]
     fn long_lists_are_shortened() {
         let names = ["a", "b", "c", "d", "e"];
-        assert_eq!(shorten_list(&ids(&names)), "a, b, c, d, e");
-        assert_eq!(shorten_list(&ids(&[&names[..], &["f"]].concat())), "a, b, c, d, e, …");
+        assert_eq!(format_ids(&ids(&names)), "a, b, c, d, e");
+        assert_eq!(format_ids(&ids(&[&names[..], &["f"]].concat())), "a, b, c, d, e, …");
     }
 }

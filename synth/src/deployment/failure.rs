@@ -3,7 +3,7 @@
 use crate::aws::{DeploymentEvent, STACK_TYPE, denied_action};
 
 /// Status reasons of secondary failures, caused by the failure of another resource.
-const CANCELLED: [&str; 3] =
+const CANCELLED_REASONS: [&str; 3] =
     ["Resource creation cancelled", "Resource update cancelled", "Resource deletion cancelled"];
 
 /// The cause of a failed deployment.
@@ -19,7 +19,7 @@ pub(crate) struct DeploymentFailure {
 
 /// Advice per failure, which applies if the lower-cased status reason contains one of the
 /// substrings.
-const ADVICE: [(&[&str], &str); 6] = [
+const ADVICE_BY_REASON: [(&[&str], &str); 6] = [
     (
         &["already exists"],
         "a resource with this name exists outside the stack, perhaps kept by an earlier stack: delete it \
@@ -56,13 +56,14 @@ impl DeploymentFailure {
         if let Some(action) = denied_action(&self.reason) {
             return format!("grant the permission {action} to the AWS identity that deploys");
         }
-        let reason = self.reason.to_lowercase();
-        if reason.contains("not authorized") || reason.contains("accessdenied") {
+        let lowercase_reason = self.reason.to_lowercase();
+        if lowercase_reason.contains("not authorized") || lowercase_reason.contains("accessdenied")
+        {
             return "grant the permission that the error names to the AWS identity that deploys"
                 .to_owned();
         }
-        for (parts, advice) in ADVICE {
-            if parts.iter().any(|part| reason.contains(part)) {
+        for (reason_parts, advice) in ADVICE_BY_REASON {
+            if reason_parts.iter().any(|reason_part| lowercase_reason.contains(reason_part)) {
                 return advice.to_owned();
             }
         }
@@ -72,22 +73,26 @@ impl DeploymentFailure {
 
 /// Returns the first primary failure, preferring a failed resource to the failed stack.
 pub(crate) fn first_failure(failures: &[DeploymentEvent]) -> Option<DeploymentFailure> {
-    let is_cause = |event: &&DeploymentEvent| {
-        let reason = event.reason.as_deref().unwrap_or_default();
-        !CANCELLED.iter().any(|cancelled| reason.contains(cancelled))
-    };
-    let is_resource = |event: &&DeploymentEvent| event.resource_type != STACK_TYPE;
-    let event = failures
-        .iter()
-        .filter(is_cause)
-        .find(is_resource)
-        .or_else(|| failures.iter().find(is_cause))
-        .or_else(|| failures.first())?;
+    let first_resource_failure =
+        failures.iter().find(|event| is_primary_failure(event) && is_resource_event(event));
+    let first_primary_failure = failures.iter().find(|event| is_primary_failure(event));
+    let event = first_resource_failure.or(first_primary_failure).or_else(|| failures.first())?;
+    let logical_id = if is_resource_event(event) { Some(event.logical_id.clone()) } else { None };
     Some(DeploymentFailure {
-        logical_id: is_resource(&event).then(|| event.logical_id.clone()),
+        logical_id,
         resource_type: event.resource_type.clone(),
         reason: event.reason.clone().unwrap_or_else(|| "AWS gives no reason".to_owned()),
     })
+}
+
+/// Returns whether a failure was not caused by the failure of another resource.
+fn is_primary_failure(event: &DeploymentEvent) -> bool {
+    let reason = event.reason.as_deref().unwrap_or_default();
+    !CANCELLED_REASONS.iter().any(|cancelled_reason| reason.contains(cancelled_reason))
+}
+
+fn is_resource_event(event: &DeploymentEvent) -> bool {
+    event.resource_type != STACK_TYPE
 }
 
 /// Returns the root cause of the last failed stack operation. `events` contains all stack events,
@@ -96,9 +101,14 @@ pub(crate) fn last_operation_failure(events: &[DeploymentEvent]) -> Option<Deplo
     let starts_operation = |event: &DeploymentEvent| {
         event.resource_type == STACK_TYPE && event.status.ends_with("_IN_PROGRESS")
     };
-    let start = events.iter().rposition(starts_operation).unwrap_or_default();
-    let failures = events.iter().skip(start).filter(|event| event.status.ends_with("_FAILED"));
-    first_failure(&failures.cloned().collect::<Vec<DeploymentEvent>>())
+    let operation_start = events.iter().rposition(starts_operation).unwrap_or_default();
+    let mut failures = Vec::new();
+    for event in events.iter().skip(operation_start) {
+        if event.status.ends_with("_FAILED") {
+            failures.push(event.clone());
+        }
+    }
+    first_failure(&failures)
 }
 
 #[cfg(test)]

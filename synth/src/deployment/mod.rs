@@ -17,6 +17,8 @@ pub(crate) use ownership::{STACK_TAG, is_cellar_stack};
 pub(crate) use phase::DeploymentPhase;
 pub(crate) use plan::{PLAN_VERSION, Plan, PlanBasis, StalePlan};
 pub(crate) use progress::{DeploymentProgress, EventLine, EventMark};
-pub(crate) use restore::{RestoreError, TableRestore, existed_at, restored_table_name};
+pub(crate) use restore::{
+    RestoreError, StackResource, TableRestore, existed_at, restored_table_name,
+};
 pub(crate) use status::{OperationResult, StackCondition, operation_result, stack_condition};
-pub(crate) use watch::rollback_alarms;
+pub(crate) use watch::rollback_alarm_names;

@@ -11,10 +11,12 @@ const IDENTIFYING_OUTPUTS: [&str; 3] = [OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_EN
 
 /// Returns whether a stack belongs to Cellar. A deleted stack, or one that consists only of change
 /// sets, also counts, because it contains nothing that could be lost.
-pub(crate) fn is_cellar_stack(name: &str, state: &StackState) -> bool {
-    state.tags.get(STACK_TAG).is_some_and(|stack| stack == name)
-        || IDENTIFYING_OUTPUTS.iter().all(|output| state.outputs.contains_key(*output))
-        || matches!(state.status.as_str(), "REVIEW_IN_PROGRESS" | "DELETE_COMPLETE")
+pub(crate) fn is_cellar_stack(stack_name: &str, stack: &StackState) -> bool {
+    let is_tagged = stack.tags.get(STACK_TAG).is_some_and(|tag_value| tag_value == stack_name);
+    let has_all_outputs =
+        IDENTIFYING_OUTPUTS.iter().all(|output_name| stack.outputs.contains_key(*output_name));
+    let is_empty = matches!(stack.status.as_str(), "REVIEW_IN_PROGRESS" | "DELETE_COMPLETE");
+    is_tagged || has_all_outputs || is_empty
 }
 
 #[cfg(test)]

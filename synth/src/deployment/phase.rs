@@ -18,20 +18,20 @@ pub(crate) enum DeploymentPhase {
 
 impl DeploymentPhase {
     /// Describes the stack state after an interrupt in this phase.
-    pub(crate) fn interrupted_state(self, stack: &str) -> String {
+    pub(crate) fn stack_after_interrupt(self, stack_name: &str) -> String {
         match self {
-            Self::Preparing => format!("stack {stack} was not changed"),
-            Self::Changing => format!("AWS continues to change stack {stack}"),
+            Self::Preparing => format!("stack {stack_name} was not changed"),
+            Self::Changing => format!("AWS continues to change stack {stack_name}"),
             Self::Restoring => format!(
-                "AWS continues to restore tables of stack {stack}, which still uses its current tables"
+                "AWS continues to restore tables of stack {stack_name}, which still uses its current tables"
             ),
-            Self::Deleting => format!("stack {stack} is only partly deleted"),
-            Self::Checking => format!("stack {stack} is deployed but was not checked"),
+            Self::Deleting => format!("stack {stack_name} is only partly deleted"),
+            Self::Checking => format!("stack {stack_name} is deployed but was not checked"),
         }
     }
 
     /// Returns what to do after an interrupt in this phase.
-    pub(crate) fn next_step(self, stack: &str) -> String {
+    pub(crate) fn advice_after_interrupt(self, stack_name: &str) -> String {
         match self {
             Self::Preparing => {
                 "run the same command again; a change set that was already created has no effect, and \
@@ -40,7 +40,7 @@ impl DeploymentPhase {
             }
             Self::Changing => format!(
                 "run `synth deploy` again: it waits for the change and continues; to cancel an update, \
-                 run `aws cloudformation cancel-update-stack --stack-name {stack}`"
+                 run `aws cloudformation cancel-update-stack --stack-name {stack_name}`"
             ),
             Self::Restoring => {
                 "run `synth restore` again with the printed time: it resumes the restore".to_owned()

@@ -52,7 +52,7 @@ pub(crate) enum StalePlan {
     Stack(String),
     /// The current credentials or region select another account or region.
     #[error("it was created for account {account}, {region}")]
-    Place {
+    AccountOrRegion {
         /// Account of the plan.
         account: String,
         /// Region of the plan.
@@ -75,26 +75,35 @@ pub(crate) enum StalePlan {
 
 impl Plan {
     /// Checks that the state is unchanged since the plan was created.
-    pub(crate) fn check(&self, stack: &str, current: &PlanBasis) -> Result<(), StalePlan> {
-        let planned = &self.basis;
+    pub(crate) fn check_basis(
+        &self,
+        stack_name: &str,
+        current_basis: &PlanBasis,
+    ) -> Result<(), StalePlan> {
+        let planned_basis = &self.basis;
         if self.version != PLAN_VERSION {
             return Err(StalePlan::Version(self.version));
         }
-        if self.stack != stack {
+        if self.stack != stack_name {
             return Err(StalePlan::Stack(self.stack.clone()));
         }
-        if planned.account != current.account || planned.region != current.region {
-            let (account, region) = (planned.account.clone(), planned.region.clone());
-            return Err(StalePlan::Place { account, region });
+        if planned_basis.account != current_basis.account
+            || planned_basis.region != current_basis.region
+        {
+            return Err(StalePlan::AccountOrRegion {
+                account: planned_basis.account.clone(),
+                region: planned_basis.region.clone(),
+            });
         }
-        if planned.commit_id() != current.commit_id() {
-            let commit = planned.commit_id().unwrap_or("none, outside a git repository");
-            return Err(StalePlan::Commit(commit.to_owned()));
+        if planned_basis.commit_id() != current_basis.commit_id() {
+            let planned_commit =
+                planned_basis.commit_id().unwrap_or("none, outside a git repository");
+            return Err(StalePlan::Commit(planned_commit.to_owned()));
         }
-        if planned.template != current.template {
+        if planned_basis.template != current_basis.template {
             return Err(StalePlan::Template);
         }
-        if planned.deployed != current.deployed {
+        if planned_basis.deployed != current_basis.deployed {
             return Err(StalePlan::Deployed);
         }
         Ok(())
@@ -132,14 +141,14 @@ mod tests {
     fn a_plan_is_stale_after_any_change() {
         let plan = plan();
         let now = plan.basis.clone();
-        assert_eq!(plan.check("cellar", &now), Ok(()));
+        assert_eq!(plan.check_basis("cellar", &now), Ok(()));
         let commit = |id: &str| Some(Commit { id: id.to_owned(), changed: true });
         // Uncommitted changes matter only if they change the template.
         assert_eq!(
-            plan.check("cellar", &PlanBasis { commit: commit("c1"), ..now.clone() }),
+            plan.check_basis("cellar", &PlanBasis { commit: commit("c1"), ..now.clone() }),
             Ok(())
         );
-        assert!(matches!(plan.check("other", &now), Err(StalePlan::Stack(_))));
+        assert!(matches!(plan.check_basis("other", &now), Err(StalePlan::Stack(_))));
         for (other, message) in [
             (PlanBasis { account: "2".to_owned(), ..now.clone() }, "account 1"),
             (PlanBasis { region: "x".to_owned(), ..now.clone() }, "eu-west-1"),
@@ -151,11 +160,11 @@ mod tests {
             ),
             (PlanBasis { deployed: None, ..now.clone() }, "stack was changed since"),
         ] {
-            let error = plan.check("cellar", &other).unwrap_err().to_string();
+            let error = plan.check_basis("cellar", &other).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
         let newer = Plan { version: PLAN_VERSION + 1, ..plan };
-        assert_eq!(newer.check("cellar", &now), Err(StalePlan::Version(PLAN_VERSION + 1)));
+        assert_eq!(newer.check_basis("cellar", &now), Err(StalePlan::Version(PLAN_VERSION + 1)));
     }
 
     #[test]

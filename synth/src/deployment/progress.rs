@@ -42,7 +42,7 @@ pub(crate) struct DeploymentProgress {
     seen_ids: HashSet<String>,
     /// Start times of in-progress changes by logical id, in milliseconds since the Unix epoch.
     started_ms: HashMap<String, u64>,
-    finished: HashSet<String>,
+    finished_ids: HashSet<String>,
     has_started: bool,
     failures: Vec<DeploymentEvent>,
 }
@@ -73,7 +73,7 @@ impl DeploymentProgress {
 
     /// Returns the number of finished resources.
     pub(crate) fn finished_resources(&self) -> usize {
-        self.finished.len()
+        self.finished_ids.len()
     }
 
     /// Returns the failure events, oldest first, including the event with the rollback reason.
@@ -96,38 +96,48 @@ impl DeploymentProgress {
     /// Adds an event and returns the line to report, or `None` if the event repeats the start of a
     /// change.
     fn add_event(&mut self, event: DeploymentEvent) -> Option<EventLine> {
-        let mark = mark_of(&event.status);
+        let mark = EventMark::of_status(&event.status);
         if mark == EventMark::Failed || is_rollback_with_reason(&event) {
             self.failures.push(event.clone());
         }
-        let took_ms = if mark == EventMark::Started {
-            // CloudFormation reports the start of a creation twice: on request, and once the
-            // resource has a physical id.
-            let earlier_ms = self.started_ms.get(&event.logical_id);
-            if earlier_ms.is_some() && event.status != "DELETE_IN_PROGRESS" {
-                return None;
-            }
-            self.started_ms.insert(event.logical_id.clone(), event.at_ms);
-            None
-        } else {
-            let started_ms = self.started_ms.remove(&event.logical_id);
-            started_ms.map(|started_ms| event.at_ms.saturating_sub(started_ms))
-        };
-        let DeploymentEvent { logical_id, resource_type, status, reason, .. } = event;
-        if mark == EventMark::Done && resource_type != STACK_TYPE {
-            self.finished.insert(logical_id.clone());
+        if mark == EventMark::Started && self.repeats_start(&event) {
+            return None;
         }
-        Some(EventLine { mark, logical_id, resource_type, status, took_ms, reason })
+        let mut took_ms = None;
+        if mark == EventMark::Started {
+            self.started_ms.insert(event.logical_id.clone(), event.at_ms);
+        } else if let Some(started_ms) = self.started_ms.remove(&event.logical_id) {
+            took_ms = Some(event.at_ms.saturating_sub(started_ms));
+        }
+        if mark == EventMark::Done && event.resource_type != STACK_TYPE {
+            self.finished_ids.insert(event.logical_id.clone());
+        }
+        Some(EventLine {
+            mark,
+            logical_id: event.logical_id,
+            resource_type: event.resource_type,
+            status: event.status,
+            took_ms,
+            reason: event.reason,
+        })
+    }
+
+    /// CloudFormation reports the start of a creation twice: on request, and once the resource has
+    /// a physical id.
+    fn repeats_start(&self, event: &DeploymentEvent) -> bool {
+        event.status != "DELETE_IN_PROGRESS" && self.started_ms.contains_key(&event.logical_id)
     }
 }
 
-fn mark_of(status: &str) -> EventMark {
-    if status.ends_with("_IN_PROGRESS") {
-        EventMark::Started
-    } else if status.ends_with("_FAILED") {
-        EventMark::Failed
-    } else {
-        EventMark::Done
+impl EventMark {
+    fn of_status(status: &str) -> Self {
+        if status.ends_with("_IN_PROGRESS") {
+            Self::Started
+        } else if status.ends_with("_FAILED") {
+            Self::Failed
+        } else {
+            Self::Done
+        }
     }
 }
 

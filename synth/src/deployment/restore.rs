@@ -10,10 +10,12 @@
 use cellar_stacks::cellar::{feed_table_logical_id, table_logical_ids};
 use serde_json::{Map, Value, json};
 
-use crate::moment::utc;
+use crate::aws::ImportedTable;
+use crate::moment::format_utc;
 
 /// Table properties that DynamoDB does not restore, but the next deployment sets.
-const NOT_RESTORED: [&str; 3] = ["StreamSpecification", "PointInTimeRecoverySpecification", "Tags"];
+const UNRESTORED_PROPERTIES: [&str; 3] =
+    ["StreamSpecification", "PointInTimeRecoverySpecification", "Tags"];
 
 /// Reasons why tables cannot be restored.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -85,72 +87,106 @@ pub(crate) enum RestoreError {
 pub(crate) struct TableRestore {
     /// Incarnation (restore counter) of the restored tables.
     pub(crate) incarnation: u32,
-    /// Logical id and physical name of each restored table.
-    pub(crate) tables: Vec<(String, String)>,
+    /// The restored tables.
+    pub(crate) tables: Vec<ImportedTable>,
     /// Logical ids of tables that the next deployment removes from the stack.
     pub(crate) removed_ids: Vec<String>,
     /// Whether the restored tables are already in the stack.
     pub(crate) is_imported: bool,
 }
 
+/// Logical id and physical name of a resource of the stack.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StackResource<'a> {
+    pub(crate) logical_id: &'a str,
+    pub(crate) physical_name: &'a str,
+}
+
 impl TableRestore {
     /// Plans a restore.
     ///
-    /// `names` contains the restored table names in the order of [`tables`]; it is shorter if only
-    /// the first tables are restored. `resources` contains the logical ids and physical names of
-    /// the stack resources.
+    /// `restored_names` contains the restored table names in the order of [`table_logical_ids`]; it is shorter
+    /// if only the first tables are restored.
     ///
     /// If the restored tables are already in the stack, the plan uses their incarnation, so that an
     /// interrupted restore can be resumed. Otherwise, the plan uses an incarnation greater than
-    /// `configured` and every incarnation in the stack.
-    pub(crate) fn plan(names: &[String], configured: u32, resources: &[(&str, &str)]) -> Self {
-        let entry_tables: Vec<(u32, &str)> = resources
-            .iter()
-            .filter_map(|(id, name)| Some((incarnation_of_entry_table(id)?, *name)))
-            .collect();
-        let newest = entry_tables.iter().map(|(incarnation, _)| *incarnation).max();
-        let next = newest.unwrap_or_default().max(configured).saturating_add(1);
-        let restored_entry_table = names.first().map(String::as_str);
-        let imported = entry_tables.iter().find(|(_, name)| Some(*name) == restored_entry_table);
-        let incarnation = imported.map_or(next, |(incarnation, _)| *incarnation);
-        let removed_ids = entry_tables
-            .iter()
-            .filter(|(other, _)| *other != incarnation)
-            .flat_map(|(other, _)| {
-                table_logical_ids(*other).into_iter().chain([feed_table_logical_id(*other)])
-            })
-            .filter(|table| resources.iter().any(|(id, _)| id == table))
-            .collect();
+    /// `configured_incarnation` and every incarnation in the stack.
+    pub(crate) fn plan(
+        restored_names: &[String],
+        configured_incarnation: u32,
+        stack_resources: &[StackResource<'_>],
+    ) -> Self {
+        let mut stack_incarnations = Vec::new();
+        let mut imported_incarnation = None;
+        for resource in stack_resources {
+            let Some(incarnation) = incarnation_of_entry_table(resource.logical_id) else {
+                continue;
+            };
+            stack_incarnations.push(incarnation);
+            let is_restored_table =
+                restored_names.first().is_some_and(|name| name == resource.physical_name);
+            if is_restored_table && imported_incarnation.is_none() {
+                imported_incarnation = Some(incarnation);
+            }
+        }
+        let newest_incarnation =
+            stack_incarnations.iter().copied().fold(configured_incarnation, u32::max);
+        let incarnation =
+            imported_incarnation.unwrap_or_else(|| newest_incarnation.saturating_add(1));
+        let mut removed_ids = Vec::new();
+        for other_incarnation in stack_incarnations {
+            if other_incarnation != incarnation {
+                removed_ids.extend(tables_in_stack(other_incarnation, stack_resources));
+            }
+        }
+        let restored_tables =
+            table_logical_ids(incarnation).into_iter().zip(restored_names.iter().cloned());
         Self {
             incarnation,
-            tables: table_logical_ids(incarnation).into_iter().zip(names.iter().cloned()).collect(),
+            tables: restored_tables
+                .map(|(logical_id, table_name)| ImportedTable { logical_id, table_name })
+                .collect(),
             removed_ids,
-            is_imported: imported.is_some(),
+            is_imported: imported_incarnation.is_some(),
         }
     }
 
-    /// Returns the deployed template with the restored tables added. `wanted` is the template of
-    /// the new incarnation. Returns `None` if either template is invalid or `wanted` lacks a
-    /// restored table.
-    pub(crate) fn import_template(&self, deployed: &str, wanted: &Value) -> Option<String> {
-        let mut template: Value = serde_json::from_str(deployed).ok()?;
-        let resources = template.get_mut("Resources")?.as_object_mut()?;
-        for (id, _) in &self.tables {
-            let table = wanted.get("Resources")?.get(id)?;
-            resources.insert(id.clone(), as_restored(table)?);
+    /// Returns the deployed template with the restored tables added. `new_template` is the template
+    /// of the new incarnation. Returns `None` if either template is invalid or `new_template` lacks
+    /// a restored table.
+    pub(crate) fn import_template(
+        &self,
+        deployed_template: &str,
+        new_template: &Value,
+    ) -> Option<String> {
+        let mut import_template: Value = serde_json::from_str(deployed_template).ok()?;
+        let resources = import_template.get_mut("Resources")?.as_object_mut()?;
+        for ImportedTable { logical_id, .. } in &self.tables {
+            let definition = new_template.get("Resources")?.get(logical_id)?;
+            resources.insert(logical_id.clone(), restored_definition(definition)?);
         }
-        Some(template.to_string())
+        Some(import_template.to_string())
     }
+}
+
+/// Returns the logical ids of the tables of an incarnation that are in the stack.
+fn tables_in_stack(incarnation: u32, stack_resources: &[StackResource<'_>]) -> Vec<String> {
+    let mut logical_ids = Vec::from(table_logical_ids(incarnation));
+    logical_ids.push(feed_table_logical_id(incarnation));
+    logical_ids.retain(|logical_id| {
+        stack_resources.iter().any(|resource| resource.logical_id == logical_id)
+    });
+    logical_ids
 }
 
 /// Returns a table's resource definition as restored by DynamoDB. The definition has no
 /// `TableName`, because adding or removing the name later would replace the table.
-fn as_restored(table: &Value) -> Option<Value> {
-    let mut table = table.clone();
-    let properties: &mut Map<String, Value> = table.get_mut("Properties")?.as_object_mut()?;
-    properties.retain(|property, _| !NOT_RESTORED.contains(&property.as_str()));
+fn restored_definition(definition: &Value) -> Option<Value> {
+    let mut restored = definition.clone();
+    let properties: &mut Map<String, Value> = restored.get_mut("Properties")?.as_object_mut()?;
+    properties.retain(|property, _| !UNRESTORED_PROPERTIES.contains(&property.as_str()));
     properties.insert("DeletionProtectionEnabled".to_owned(), json!(false));
-    Some(table)
+    Some(restored)
 }
 
 /// Returns the incarnation in the logical id of an Entry table, or `None` for the id of any other
@@ -169,14 +205,14 @@ fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
 
 /// Returns whether a table existed at the given time; a table that did not exist is not restored.
 /// Both times are in seconds since the Unix epoch.
-pub(crate) fn existed_at(created_s: u64, at_s: u64) -> bool {
-    created_s < at_s
+pub(crate) fn existed_at(created_s: u64, time_s: u64) -> bool {
+    created_s < time_s
 }
 
 /// Returns the name of a table restored to the given time, in seconds since the Unix epoch. The
 /// name is deterministic, so that an interrupted restore finds its tables again.
-pub(crate) fn restored_table_name(stack: &str, logical_id: &str, at_s: u64) -> String {
-    format!("{stack}-{logical_id}-{}", utc(at_s).replace([':', '-'], ""))
+pub(crate) fn restored_table_name(stack_name: &str, logical_id: &str, time_s: u64) -> String {
+    format!("{stack_name}-{logical_id}-{}", format_utc(time_s).replace([':', '-'], ""))
 }
 
 #[cfg(test)]
@@ -200,8 +236,15 @@ mod tests {
         incarnations.iter().flat_map(of).chain([queue]).collect()
     }
 
-    fn borrowed(resources: &[(String, String)]) -> Vec<(&str, &str)> {
-        resources.iter().map(|(id, name)| (id.as_str(), name.as_str())).collect()
+    fn borrowed(resources: &[(String, String)]) -> Vec<StackResource<'_>> {
+        resources
+            .iter()
+            .map(|(logical_id, physical_name)| StackResource { logical_id, physical_name })
+            .collect()
+    }
+
+    fn id_and_name(table: ImportedTable) -> (String, String) {
+        (table.logical_id, table.table_name)
     }
 
     fn plan_restore(at_s: u64, configured: u32, incarnations: &[(u32, u64)]) -> TableRestore {
@@ -225,7 +268,8 @@ mod tests {
         let first = plan_restore(9, 0, &[(0, 0)]);
         assert_eq!((first.incarnation, first.is_imported), (1, false));
         assert_eq!(first.removed_ids, table_logical_ids(0));
-        assert_eq!(first.tables[0], ("EntryTableIncarnation1".to_owned(), names(9)[0].clone()));
+        let first_table = id_and_name(first.tables[0].clone());
+        assert_eq!(first_table, ("EntryTableIncarnation1".to_owned(), names(9)[0].clone()));
         assert_eq!(plan_restore(9, 4, &[(0, 0)]).incarnation, 5);
         assert_eq!(plan_restore(9, 1, &[(2, 0)]).incarnation, 3);
         let again = plan_restore(9, 0, &[(0, 0), (1, 9)]);
@@ -252,10 +296,12 @@ mod tests {
         let (names, ids) =
             (names(9), |incarnation| table_logical_ids(incarnation)[..TABLE_COUNT - 1].to_vec());
         let planned = plan(&before, &names[..TABLE_COUNT - 1]);
-        let restored: Vec<_> = planned.tables.iter().map(|(id, _)| id.clone()).collect();
+        let restored: Vec<_> =
+            planned.tables.iter().map(|table| table.logical_id.clone()).collect();
         assert_eq!((restored, planned.removed_ids), (ids(1), ids(0)));
         // A second run after the import finds the restored tables in the stack.
-        let imported: Vec<_> = before.into_iter().chain(planned.tables).collect();
+        let imported: Vec<_> =
+            before.into_iter().chain(planned.tables.into_iter().map(id_and_name)).collect();
         let again = plan(&imported, &names[..TABLE_COUNT - 1]);
         assert_eq!((again.is_imported, &again.removed_ids), (true, &ids(0)));
         // The Feed table is derived data: removed with the current tables, but not restored.
@@ -301,7 +347,7 @@ mod tests {
         let planned = plan_restore(9, 0, &[(0, 0)]);
         let template = planned.import_template(&deployed.to_json(), &wanted).unwrap();
         let mut template: Value = serde_json::from_str(&template).unwrap();
-        for (id, _) in &planned.tables {
+        for ImportedTable { logical_id: id, .. } in &planned.tables {
             let table = template["Resources"].as_object_mut().unwrap().remove(id).unwrap();
             assert!(table["DeletionPolicy"].as_str().unwrap().starts_with("Retain"), "{id}");
             let properties = table["Properties"].as_object().unwrap();

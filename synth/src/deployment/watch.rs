@@ -12,23 +12,34 @@ pub(crate) const MAX_WATCHED_ALARMS: usize = 5;
 const ALARM: &str = ResourceType::Alarm.name();
 /// Logical id substrings of preferred alarms, in order of preference. These alarms are the first to
 /// detect a faulty deployment.
-const PREFERRED: [&str; 3] = ["Error", "Throttle", "DeadLetter"];
+const PREFERRED_PARTS: [&str; 3] = ["Error", "Throttle", "DeadLetter"];
 
 /// Returns the names of the rollback alarms, selected from the deployed alarms that the new
 /// template keeps.
-pub(crate) fn rollback_alarms(deployed: &[Resource], kept_ids: &BTreeSet<String>) -> Vec<String> {
-    let rank = |id: &str| PREFERRED.iter().position(|part| id.contains(part)).unwrap_or(usize::MAX);
-    let mut alarms: Vec<(&str, &str)> = deployed
+pub(crate) fn rollback_alarm_names(
+    deployed_resources: &[Resource],
+    new_template_ids: &BTreeSet<String>,
+) -> Vec<String> {
+    let mut ranked_alarms = Vec::new();
+    for Resource { logical_id, resource_type, physical_id, .. } in deployed_resources {
+        if resource_type == ALARM
+            && new_template_ids.contains(logical_id)
+            && let Some(alarm_name) = physical_id
+        {
+            ranked_alarms.push((preference_rank(logical_id), logical_id, alarm_name));
+        }
+    }
+    ranked_alarms.sort();
+    let watched_alarms = ranked_alarms.into_iter().take(MAX_WATCHED_ALARMS);
+    watched_alarms.map(|(_rank, _logical_id, alarm_name)| alarm_name.clone()).collect()
+}
+
+/// Returns the rank of an alarm; the lowest rank is preferred.
+fn preference_rank(logical_id: &str) -> usize {
+    PREFERRED_PARTS
         .iter()
-        .filter(|resource| {
-            resource.resource_type == ALARM && kept_ids.contains(&resource.logical_id)
-        })
-        .filter_map(|resource| {
-            Some((resource.logical_id.as_str(), resource.physical_id.as_deref()?))
-        })
-        .collect();
-    alarms.sort_by_key(|(id, _)| (rank(id), *id));
-    alarms.into_iter().take(MAX_WATCHED_ALARMS).map(|(_, name)| name.to_owned()).collect()
+        .position(|part| logical_id.contains(part))
+        .unwrap_or(PREFERRED_PARTS.len())
 }
 
 #[cfg(test)]
@@ -55,11 +66,11 @@ mod tests {
         });
         let kept = ids.iter().filter(|id| **id != "GoneError").map(|id| (*id).to_owned());
         let kept: BTreeSet<String> = kept.chain(["Q".to_owned()]).collect();
-        assert_eq!(rollback_alarms(&deployed, &kept), ["ApiError", "ApiThrottle", "QueueAge"]);
+        assert_eq!(rollback_alarm_names(&deployed, &kept), ["ApiError", "ApiThrottle", "QueueAge"]);
         let many: Vec<Resource> =
             (0..=MAX_WATCHED_ALARMS).map(|at| alarm(&format!("A{at}"), Some("a"))).collect();
         let all: BTreeSet<String> = many.iter().map(|it| it.logical_id.clone()).collect();
-        assert_eq!(rollback_alarms(&many, &all).len(), MAX_WATCHED_ALARMS);
-        assert_eq!(rollback_alarms(&many[1..], &all).len(), MAX_WATCHED_ALARMS);
+        assert_eq!(rollback_alarm_names(&many, &all).len(), MAX_WATCHED_ALARMS);
+        assert_eq!(rollback_alarm_names(&many[1..], &all).len(), MAX_WATCHED_ALARMS);
     }
 }

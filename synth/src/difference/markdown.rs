@@ -1,6 +1,6 @@
 //! Formats a difference as Markdown, for a pull request comment.
 
-use cellar_stacks::difference::{PropertyChange, ResourceChange, printable, readable};
+use cellar_stacks::difference::{Grant, PropertyChange, ResourceChange, printable, readable};
 use handlebars::Handlebars;
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use super::report::Report;
 use super::words::{self, Direction};
 use crate::error::SynthError;
 
-const TEMPLATE: &str = include_str!("../../../templates/diff.md.hbs");
+const COMMENT_TEMPLATE: &str = include_str!("../../../templates/diff.md.hbs");
 
 /// Maximum GitHub comment length. GitHub counts characters, but the limit is applied conservatively
 /// to bytes.
@@ -19,7 +19,7 @@ const VALUE_CHARS_MAX: usize = 400;
 
 /// Markdown template variables, in plain text. The template escapes them.
 #[derive(Clone, Serialize)]
-struct View {
+struct CommentView {
     marker: String,
     stack: String,
     against: String,
@@ -27,12 +27,12 @@ struct View {
     severity: &'static str,
     is_empty: bool,
     /// Changed resources.
-    rows: Vec<Row>,
+    rows: Vec<ResourceRow>,
     broadened: Vec<String>,
     /// Changed properties, grouped by resource.
-    details: Vec<Detail>,
+    details: Vec<ResourceDetail>,
     narrowed: Vec<String>,
-    sections: Vec<Line>,
+    sections: Vec<PropertyLine>,
     notes: Vec<String>,
     /// Whether the comment is truncated.
     cut: Option<Truncation>,
@@ -40,7 +40,7 @@ struct View {
 
 /// A changed resource.
 #[derive(Clone, Serialize)]
-struct Row {
+struct ResourceRow {
     logical_id: String,
     resource_type: String,
     action: &'static str,
@@ -50,14 +50,14 @@ struct Row {
 
 /// Changed properties of a resource.
 #[derive(Clone, Serialize)]
-struct Detail {
+struct ResourceDetail {
     logical_id: String,
-    lines: Vec<Line>,
+    lines: Vec<PropertyLine>,
 }
 
 /// A changed property.
 #[derive(Clone, Serialize)]
-struct Line {
+struct PropertyLine {
     path: String,
     old: Option<String>,
     new: Option<String>,
@@ -71,56 +71,61 @@ struct Truncation {
 }
 
 /// Formats a difference as Markdown, truncated to the maximum GitHub comment length.
-pub(crate) fn markdown(report: &Report<'_>) -> Result<String, SynthError> {
-    render_within(&View::new(report), COMMENT_BYTES_MAX)
+pub(crate) fn format_as_markdown(report: &Report<'_>) -> Result<String, SynthError> {
+    render_within(&CommentView::new(report), COMMENT_BYTES_MAX)
 }
 
 /// Renders a view in at most `bytes_max` bytes, dropping the least severe lines if necessary.
-fn render_within(view: &View, bytes_max: usize) -> Result<String, SynthError> {
+fn render_within(view: &CommentView, bytes_max: usize) -> Result<String, SynthError> {
     let mut templates = Handlebars::new();
     templates.register_escape_fn(escape);
-    let render = |view: &View| templates.render_template(TEMPLATE, view);
-    let complete = render(view)?;
-    if complete.len() <= bytes_max {
-        return Ok(complete);
+    let render = |view: &CommentView| templates.render_template(COMMENT_TEMPLATE, view);
+    let complete_comment = render(view)?;
+    if complete_comment.len() <= bytes_max {
+        return Ok(complete_comment);
     }
     // Binary search for the maximum number of lines that fits.
-    let total = view.line_count();
-    let (mut fitting, mut too_many) = (0, total);
-    while too_many.saturating_sub(fitting) > 1 {
-        let middle = fitting.midpoint(too_many);
-        if render(&view.truncated(middle, total))?.len() <= bytes_max {
-            fitting = middle;
+    let total_lines = view.line_count();
+    let mut fitting_lines = 0;
+    let mut too_many_lines = total_lines;
+    while too_many_lines.saturating_sub(fitting_lines) > 1 {
+        let tried_lines = fitting_lines.midpoint(too_many_lines);
+        let truncation = Truncation { shown: tried_lines, total: total_lines };
+        if render(&view.truncated(truncation))?.len() <= bytes_max {
+            fitting_lines = tried_lines;
         } else {
-            too_many = middle;
+            too_many_lines = tried_lines;
         }
     }
-    Ok(render(&view.truncated(fitting, total))?)
+    let truncation = Truncation { shown: fitting_lines, total: total_lines };
+    Ok(render(&view.truncated(truncation))?)
 }
 
-impl View {
+impl CommentView {
     fn new(report: &Report<'_>) -> Self {
         let difference = report.difference;
-        let grant_texts = |grants: &[_], direction| -> Vec<String> {
-            grants.iter().map(|grant| shorten(&words::grant_text(grant, direction))).collect()
-        };
-        let resources = difference.resources.iter();
-        let details = resources.filter(|change| !change.properties.is_empty()).map(|change| {
-            let lines = change.properties.iter().map(Line::new).collect();
-            Detail { logical_id: shorten(&change.logical_id), lines }
-        });
+        let permissions = &difference.permissions;
+        let mut details = Vec::new();
+        for change in &difference.resources {
+            if !change.properties.is_empty() {
+                details.push(ResourceDetail {
+                    logical_id: shorten(&change.logical_id),
+                    lines: change.properties.iter().map(PropertyLine::new).collect(),
+                });
+            }
+        }
         Self {
             marker: marker(report.stack),
             stack: shorten(report.stack),
-            against: shorten(&words::against_text(report)),
+            against: shorten(&words::describe_old_template(report)),
             summary: words::summary(report),
             severity: difference.severity.name(),
             is_empty: difference.is_empty(),
-            rows: difference.resources.iter().map(Row::new).collect(),
-            broadened: grant_texts(&difference.permissions.broadened, Direction::Broadened),
-            details: details.collect(),
-            narrowed: grant_texts(&difference.permissions.narrowed, Direction::Narrowed),
-            sections: difference.sections.iter().map(Line::new).collect(),
+            rows: difference.resources.iter().map(ResourceRow::new).collect(),
+            broadened: grant_lines(&permissions.broadened, Direction::Broadened),
+            details,
+            narrowed: grant_lines(&permissions.narrowed, Direction::Narrowed),
+            sections: difference.sections.iter().map(PropertyLine::new).collect(),
             notes: report.notes.iter().map(|note| shorten(note)).collect(),
             cut: None,
         }
@@ -136,76 +141,88 @@ impl View {
             + self.sections.len()
     }
 
-    /// Returns a copy of the view truncated to the first `shown` of `total` lines.
-    fn truncated(&self, shown: usize, total: usize) -> Self {
-        let mut budget = shown;
-        let rows = take_within(&self.rows, &mut budget);
-        let broadened = take_within(&self.broadened, &mut budget);
+    /// Returns a copy of the view with only the first lines.
+    fn truncated(&self, truncation: Truncation) -> Self {
+        let mut line_budget = truncation.shown;
+        let rows = take_from_budget(&self.rows, &mut line_budget);
+        let broadened = take_from_budget(&self.broadened, &mut line_budget);
         let mut details = Vec::new();
         for detail in &self.details {
-            let lines = take_within(&detail.lines, &mut budget);
+            let lines = take_from_budget(&detail.lines, &mut line_budget);
             if !lines.is_empty() {
-                details.push(Detail { lines, ..detail.clone() });
+                details.push(ResourceDetail { lines, ..detail.clone() });
             }
         }
+        let narrowed = take_from_budget(&self.narrowed, &mut line_budget);
+        let sections = take_from_budget(&self.sections, &mut line_budget);
         Self {
             marker: self.marker.clone(),
             stack: self.stack.clone(),
             against: self.against.clone(),
             summary: self.summary.clone(),
+            severity: self.severity,
+            is_empty: self.is_empty,
             rows,
             broadened,
             details,
-            narrowed: take_within(&self.narrowed, &mut budget),
-            sections: take_within(&self.sections, &mut budget),
+            narrowed,
+            sections,
             notes: self.notes.clone(),
-            cut: Some(Truncation { shown, total }),
-            ..*self
+            cut: Some(truncation),
         }
     }
 }
 
-/// Takes up to `budget` items from the start of `items`, and reduces `budget` accordingly.
-fn take_within<T: Clone>(items: &[T], budget: &mut usize) -> Vec<T> {
-    let taken: Vec<T> = items.iter().take(*budget).cloned().collect();
-    *budget -= taken.len();
-    taken
+fn grant_lines(grants: &[Grant], direction: Direction) -> Vec<String> {
+    grants.iter().map(|grant| shorten(&words::describe_grant(grant, direction))).collect()
 }
 
-impl Row {
+/// Takes up to `budget` items from the start of `items`, and reduces `budget` accordingly.
+fn take_from_budget<T: Clone>(items: &[T], budget: &mut usize) -> Vec<T> {
+    let first_items: Vec<T> = items.iter().take(*budget).cloned().collect();
+    *budget -= first_items.len();
+    first_items
+}
+
+impl ResourceRow {
     fn new(change: &ResourceChange) -> Self {
         Self {
             logical_id: shorten(&change.logical_id),
             resource_type: shorten(&change.resource_type),
-            action: words::action_text(change.action),
+            action: words::action_predicate(change.action),
             severity: change.severity.name(),
-            remarks: words::remarks(change).iter().map(|remark| shorten(remark)).collect(),
+            remarks: words::resource_remarks(change).iter().map(|remark| shorten(remark)).collect(),
         }
     }
 }
 
-impl Line {
+impl PropertyLine {
     fn new(change: &PropertyChange) -> Self {
-        let text = |value: &Option<_>| value.as_ref().map(|value| shorten(&readable(value)));
-        Self { path: shorten(&change.path), old: text(&change.old), new: text(&change.new) }
+        let short_text = |value: &Option<_>| value.as_ref().map(|value| shorten(&readable(value)));
+        Self {
+            path: shorten(&change.path),
+            old: short_text(&change.old),
+            new: short_text(&change.new),
+        }
     }
 }
 
 /// Returns the first line of a stack's pull request comment: an invisible marker by which the
 /// workflow finds the earlier comment.
-pub(crate) fn marker(stack: &str) -> String {
+pub(crate) fn marker(stack_name: &str) -> String {
     let sanitize = |character: char| {
         if character.is_ascii_alphanumeric() || character == '-' { character } else { '_' }
     };
-    format!("<!-- cellar-diff: {} -->", stack.chars().map(sanitize).collect::<String>())
+    format!("<!-- cellar-diff: {} -->", stack_name.chars().map(sanitize).collect::<String>())
 }
 
 /// Replaces control characters, and truncates the text to [`VALUE_CHARS_MAX`] characters.
 fn shorten(text: &str) -> String {
-    let text = printable(text);
-    let mut characters = text.chars();
-    let short: String = characters.by_ref().take(VALUE_CHARS_MAX).collect();
-    if characters.next().is_none() { short } else { format!("{short}…") }
+    let printable_text = printable(text);
+    let mut characters = printable_text.chars();
+    let first_characters: String = characters.by_ref().take(VALUE_CHARS_MAX).collect();
+    let is_complete = characters.next().is_none();
+    if is_complete { first_characters } else { format!("{first_characters}…") }
 }
 
 /// Escapes all characters but letters, digits and a few punctuation marks as numeric character
@@ -231,7 +248,7 @@ mod tests {
     #[test]
     fn the_markdown_matches_the_snapshots() {
         for sample in samples() {
-            let text = markdown(&sample.report()).unwrap();
+            let text = format_as_markdown(&sample.report()).unwrap();
             check_snapshot(&format!("{}.md", sample.name), &text);
         }
     }
@@ -245,8 +262,8 @@ mod tests {
     fn values_cannot_add_markup() {
         let samples = samples();
         let named = |name| samples.iter().find(|sample| sample.name == name).unwrap();
-        let hostile = markdown(&named("hostile").report()).unwrap();
-        let harmless = markdown(&named("harmless").report()).unwrap();
+        let hostile = format_as_markdown(&named("hostile").report()).unwrap();
+        let harmless = format_as_markdown(&named("harmless").report()).unwrap();
         // Both samples contain the same changes, so they must have the same amount of markup: all
         // markup comes from the template.
         assert_eq!(mark_count(&hostile), mark_count(&harmless), "{hostile}");
@@ -257,7 +274,7 @@ mod tests {
     #[test]
     fn the_marker_is_the_first_line() {
         for sample in samples() {
-            let text = markdown(&sample.report()).unwrap();
+            let text = format_as_markdown(&sample.report()).unwrap();
             assert_eq!(text.lines().next(), Some("<!-- cellar-diff: cellar -->"));
         }
         assert_eq!(marker("a-->b<!--"), "<!-- cellar-diff: a--_b__-- -->");
@@ -267,7 +284,7 @@ mod tests {
     fn a_long_comment_is_truncated_with_a_note() {
         let samples = samples();
         let sample = samples.iter().find(|sample| sample.name == "mixed").unwrap();
-        let view = View::new(&sample.report());
+        let view = CommentView::new(&sample.report());
         let whole = render_within(&view, usize::MAX).unwrap();
         assert_eq!(render_within(&view, whole.len()).unwrap(), whole);
         assert!(!whole.contains("shows the rest"));
@@ -285,8 +302,8 @@ mod tests {
 
     #[test]
     fn the_largest_difference_fits_into_a_comment() {
-        let sample = crate::difference::samples::largest();
-        let text = markdown(&sample.report()).unwrap();
+        let sample = crate::difference::samples::largest_sample();
+        let text = format_as_markdown(&sample.report()).unwrap();
         assert!(text.len() <= COMMENT_BYTES_MAX, "{}", text.len());
         assert!(text.len() > COMMENT_BYTES_MAX - 4_000 && text.contains("shows the rest"));
     }

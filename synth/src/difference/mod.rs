@@ -10,7 +10,7 @@ mod words;
 #[cfg(test)]
 mod samples;
 
-pub(crate) use markdown::{markdown, marker};
+pub(crate) use markdown::{format_as_markdown, marker};
 pub(crate) use old::OldTemplate;
 pub(crate) use report::Report;
-pub(crate) use text::text;
+pub(crate) use text::format_as_text;

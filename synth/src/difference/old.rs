@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::revision::{Revision, read_file_at, read_file_in_folder_at};
 use crate::error::SynthError;
-use crate::project::{Project, stage_config};
+use crate::project::{Project, config_of_stage};
 use crate::synthesis::synthesize;
 
 /// Source of the old template.
@@ -37,70 +37,79 @@ pub(crate) struct OldTemplate {
 }
 
 impl OldTemplate {
-    /// Uses a deployed template's text, or `None` if nothing is deployed. `name` describes the
+    /// Uses a deployed template's text, or `None` if nothing is deployed. `stack_description` describes the
     /// stack.
-    pub(crate) fn deployed(name: &str, text: Option<&str>) -> Result<Self, SynthError> {
-        Self::parse("deployed", name, text)
+    pub(crate) fn deployed(
+        stack_description: &str,
+        template_text: Option<&str>,
+    ) -> Result<Self, SynthError> {
+        Self::parse("deployed", stack_description, template_text)
     }
 
     /// Uses the template of the last local stack start.
     pub(crate) fn from_local_stack(project: &Project) -> Result<Self, SynthError> {
-        let path = project.local_state().template();
-        let text = match File::open(&path) {
-            Ok(file) => Some(read_template(file, &path)?),
+        let template_path = project.local_state().template();
+        let template_text = match File::open(&template_path) {
+            Ok(file) => Some(read_template(file, &template_path)?),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(cause) => return Err(SynthError::Io { operation: "read", path, cause }),
+            Err(cause) => {
+                return Err(SynthError::Io { operation: "read", path: template_path, cause });
+            }
         };
-        Self::deployed(&format!("{} (local)", project.config.stack), text.as_deref())
+        Self::deployed(&format!("{} (local)", project.config.stack), template_text.as_deref())
     }
 
     /// Reads a JSON or YAML template from a file, or from stdin if the path is `-`.
     pub(crate) fn from_file(path: &Path) -> Result<Self, SynthError> {
         if path == Path::new("-") {
-            let text = read_template(std::io::stdin().lock(), path)?;
-            return Self::parse("file", "stdin", Some(&text));
+            let template_text = read_template(std::io::stdin().lock(), path)?;
+            return Self::parse("file", "stdin", Some(&template_text));
         }
         let file = File::open(path).map_err(|cause| read_error(path, cause))?;
-        let text = read_template(file, path)?;
-        Self::parse("file", &path.display().to_string(), Some(&text))
+        let template_text = read_template(file, path)?;
+        Self::parse("file", &path.display().to_string(), Some(&template_text))
     }
 
     /// Reads a template at a git revision. `REV:PATH` is read from git as is; for `REV`, the
     /// template is synthesized from the configuration at that revision.
     pub(crate) fn from_revision(project: &Project, revision: &str) -> Result<Self, SynthError> {
         match Revision::parse(revision)? {
-            Revision::File(object) => {
-                let template = read_file_at(Path::new("."), object)?;
-                Self::parse("revision", object, Some(&template))
+            Revision::File(revision_and_path) => {
+                let template_text = read_file_at(Path::new("."), revision_and_path)?;
+                Self::parse("revision", revision_and_path, Some(&template_text))
             }
             Revision::Commit(commit) => Self::synthesize_at(project, commit),
         }
     }
 
     fn synthesize_at(project: &Project, commit: &str) -> Result<Self, SynthError> {
-        let name = project.config_file.file_name().unwrap_or_default().to_string_lossy();
-        let text = read_file_in_folder_at(&project.folder, commit, &name)?;
+        let file_name = project.config_file.file_name().unwrap_or_default().to_string_lossy();
+        let config_text = read_file_in_folder_at(&project.folder, commit, &file_name)?;
         let mut notes = Vec::new();
-        if text.is_none() {
-            notes.push(format!("{commit} has no {name}: the old side has the defaults"));
+        if config_text.is_none() {
+            notes.push(format!("{commit} has no {file_name}: the old side has the defaults"));
         }
         notes.push(format!(
-            "both sides are synthesized by this version of Cellar, the old one from {name} at {commit}: \
-             changes of Cellar itself are not shown; to see these changes, commit the output of `synth \
-             template` and compare with {commit}:PATH"
+            "both sides are synthesized by this version of Cellar, the old one from {file_name} at \
+             {commit}: changes of Cellar itself are not shown; to see these changes, commit the output \
+             of `synth template` and compare with {commit}:PATH"
         ));
-        let file_name = format!("{commit}:{name}");
-        let config = Config::parse(text.as_deref().unwrap_or_default(), &file_name)?;
+        let file_at_commit = format!("{commit}:{file_name}");
+        let config = Config::parse(&config_text.unwrap_or_default(), &file_at_commit)?;
         // A configuration that predates stages has none.
         let stage = if config.stages.is_empty() { None } else { project.stage.as_deref() };
-        let config = stage_config(&config, stage, &file_name)?.unwrap_or(config);
-        let document = Some(Document::from(&synthesize(&config)?));
+        let old_config = config_of_stage(&config, stage, &file_at_commit)?.unwrap_or(config);
+        let document = Some(Document::from(&synthesize(&old_config)?));
         let source = TemplateSource { kind: "revision", name: commit.to_owned(), exists: true };
         Ok(Self { source, document, notes })
     }
 
-    fn parse(kind: &'static str, name: &str, text: Option<&str>) -> Result<Self, SynthError> {
-        let document = text
+    fn parse(
+        kind: &'static str,
+        name: &str,
+        template_text: Option<&str>,
+    ) -> Result<Self, SynthError> {
+        let document = template_text
             .map(Document::read)
             .transpose()
             .map_err(|cause| SynthError::Template { name: name.to_owned(), cause })?;
@@ -112,7 +121,7 @@ impl OldTemplate {
 /// Reads a template of bounded size. Reads at most one byte beyond the size limit, which suffices
 /// for [`Document::read`] to reject an oversized template.
 fn read_template(source: impl Read, path: &Path) -> Result<String, SynthError> {
-    let read_limit = u64::try_from(TEMPLATE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    let read_limit = u64::try_from(TEMPLATE_BYTES_MAX + 1).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
     source.take(read_limit).read_to_end(&mut bytes).map_err(|cause| read_error(path, cause))?;
     if bytes.len() > TEMPLATE_BYTES_MAX {

@@ -35,17 +35,27 @@ pub(crate) struct Counts {
 
 impl<'a> Report<'a> {
     /// Builds the report and counts the changes.
-    pub(crate) fn new(stack: &'a str, old: &'a OldTemplate, difference: &'a Difference) -> Self {
-        let count = |matches: fn(&ResourceChange) -> bool| {
+    pub(crate) fn new(
+        stack_name: &'a str,
+        old_template: &'a OldTemplate,
+        difference: &'a Difference,
+    ) -> Self {
+        let count_changes = |matches: fn(&ResourceChange) -> bool| {
             difference.resources.iter().filter(|change| matches(change)).count()
         };
         let counts = Counts {
             resources: difference.resources.len(),
-            destructive: count(|change| change.severity == Severity::Destructive),
+            destructive: count_changes(|change| change.severity == Severity::Destructive),
             broadened: difference.permissions.broadened.len(),
-            replaced: count(is_replaced),
+            replaced: count_changes(is_replaced),
         };
-        Self { stack, against: &old.source, notes: &old.notes, counts, difference }
+        Self {
+            stack: stack_name,
+            against: &old_template.source,
+            notes: &old_template.notes,
+            counts,
+            difference,
+        }
     }
 }
 

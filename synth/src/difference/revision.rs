@@ -19,34 +19,34 @@ impl<'a> Revision<'a> {
     /// # Errors
     /// Returns [`GitError`] if the text is empty, or starts with `-`, which git would interpret as
     /// an option.
-    pub(super) fn parse(text: &'a str) -> Result<Self, GitError> {
-        if text.is_empty() || text.starts_with('-') {
+    pub(super) fn parse(revision: &'a str) -> Result<Self, GitError> {
+        if revision.is_empty() || revision.starts_with('-') {
             let message = "not a valid revision".to_owned();
-            return Err(GitError { revision: text.to_owned(), message });
+            return Err(GitError { revision: revision.to_owned(), message });
         }
-        Ok(if text.contains(':') { Self::File(text) } else { Self::Commit(text) })
+        Ok(if revision.contains(':') { Self::File(revision) } else { Self::Commit(revision) })
     }
 }
 
 /// Reads a file given as `REV:PATH`. A `PATH` that starts with `./` is relative to `folder`.
-pub(super) fn read_file_at(folder: &Path, object: &str) -> Result<String, GitError> {
-    run_git(folder, object, &["cat-file", "blob", object])
+pub(super) fn read_file_at(folder: &Path, revision_and_path: &str) -> Result<String, GitError> {
+    run_git(folder, revision_and_path, &["cat-file", "blob", revision_and_path])
 }
 
-/// Reads the file `name` in `folder` at a commit. Returns `None` if the file does not exist at
-/// that commit.
+/// Reads a file in `folder` at a commit. Returns `None` if the file does not exist at that commit.
 pub(super) fn read_file_in_folder_at(
     folder: &Path,
     commit: &str,
-    name: &str,
+    file_name: &str,
 ) -> Result<Option<String>, GitError> {
     // Fails if the commit does not exist.
     run_git(folder, commit, &["rev-parse", "--verify", &format!("{commit}^{{commit}}")])?;
-    let listed = run_git(folder, commit, &["ls-tree", "--name-only", commit, "--", name])?;
-    if listed.is_empty() {
+    let listed_names =
+        run_git(folder, commit, &["ls-tree", "--name-only", commit, "--", file_name])?;
+    if listed_names.is_empty() {
         return Ok(None);
     }
-    read_file_at(folder, &format!("{commit}:./{name}")).map(Some)
+    read_file_at(folder, &format!("{commit}:./{file_name}")).map(Some)
 }
 
 #[cfg(test)]

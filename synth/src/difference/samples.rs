@@ -11,7 +11,7 @@ use super::old::{OldTemplate, TemplateSource};
 use super::report::Report;
 
 /// Environment variable that makes the tests overwrite the golden files instead of comparing them.
-const UPDATE: &str = "UPDATE_SNAPSHOTS";
+const UPDATE_VARIABLE: &str = "UPDATE_SNAPSHOTS";
 
 /// A named difference.
 pub(super) struct Sample {
@@ -42,7 +42,7 @@ fn cellar_template() -> Value {
 
 /// Returns the difference after editing Cellar's template. Each edit is a JSON pointer and a new
 /// value; `null` removes the key.
-fn edited(name: &'static str, edits: &[(&str, Value)]) -> Sample {
+fn edited_sample(name: &'static str, edits: &[(&str, Value)]) -> Sample {
     let old = cellar_template();
     let mut new = old.clone();
     for (pointer, value) in edits {
@@ -59,8 +59,8 @@ fn edited(name: &'static str, edits: &[(&str, Value)]) -> Sample {
 
 /// Returns a difference that replaces a table, broadens a role, renames a log group, and makes some
 /// smaller changes.
-fn mixed() -> Sample {
-    edited(
+fn mixed_sample() -> Sample {
+    edited_sample(
         "mixed",
         &[
             ("/Resources/EntryTable/Properties/KeySchema/0/AttributeName", json!("X")),
@@ -84,7 +84,7 @@ fn mixed() -> Sample {
 }
 
 /// Returns a difference whose names and values contain `word`.
-fn with_word(name: &'static str, word: &str) -> Sample {
+fn sample_with_word(name: &'static str, word: &str) -> Sample {
     let resource = |value: &str| {
         json!({"Description": format!("{value} of old"), "Resources": {
             "T": {"Type": "AWS::DynamoDB::Table", "DeletionPolicy": "Retain",
@@ -106,18 +106,18 @@ const HOSTILE: &str = "x | y\n| z `` ``` <b>--> </details> </code> @team #1 [a](
 /// Returns all samples.
 pub(super) fn samples() -> Vec<Sample> {
     vec![
-        edited("none", &[]),
-        edited("update", &[("/Resources/ApiFunction/Properties/Timeout", json!(30))]),
-        mixed(),
-        edited("removed-table", &[("/Resources/SegmentTable", Value::Null)]),
+        edited_sample("none", &[]),
+        edited_sample("update", &[("/Resources/ApiFunction/Properties/Timeout", json!(30))]),
+        mixed_sample(),
+        edited_sample("removed-table", &[("/Resources/SegmentTable", Value::Null)]),
         Sample::new("first", None, &cellar_template()),
-        with_word("hostile", HOSTILE),
-        with_word("harmless", "word"),
+        sample_with_word("hostile", HOSTILE),
+        sample_with_word("harmless", "word"),
     ]
 }
 
 /// Returns a difference that is too large for a GitHub comment.
-pub(super) fn largest() -> Sample {
+pub(super) fn largest_sample() -> Sample {
     let template = |word: &str| {
         let functions = (0..400).map(|number| {
             let properties = json!({"Description": word.repeat(500), "Handler": word.repeat(500)});
@@ -138,10 +138,10 @@ pub(super) fn check_json_snapshot(name: &str, actual: &Value) {
     }
 }
 
-/// Compares `actual` with a golden file, or overwrites the file if [`UPDATE`] is set.
+/// Compares `actual` with a golden file, or overwrites the file if [`UPDATE_VARIABLE`] is set.
 pub(super) fn check_snapshot(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
-    if env::var_os(UPDATE).is_some() {
+    if env::var_os(UPDATE_VARIABLE).is_some() {
         fs::write(&path, actual).unwrap();
         return;
     }
@@ -149,6 +149,6 @@ pub(super) fn check_snapshot(name: &str, actual: &str) {
     assert!(
         expected == actual,
         "the output differs from tests/snapshots/{name}:\n{actual}\n\
-         If the change is intended, run: {UPDATE}=1 cargo test -p synth"
+         If the change is intended, run: {UPDATE_VARIABLE}=1 cargo test -p synth"
     );
 }

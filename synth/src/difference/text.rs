@@ -8,20 +8,27 @@ use console::Style;
 use super::report::{Report, is_replaced};
 use super::words::{self, Direction};
 
-/// Formats a difference as text, in colour if `colours` is set.
-pub(crate) fn text(report: &Report<'_>, colours: bool) -> String {
-    let mut page = Page { text: String::new(), colours };
+/// Formats a difference as text.
+pub(crate) fn format_as_text(report: &Report<'_>, with_colours: bool) -> String {
+    let mut page = Page { text: String::new(), with_colours };
     page.add_title(report);
-    let resources = &report.difference.resources;
-    let (risky, harmless): (Vec<&ResourceChange>, Vec<&ResourceChange>) =
-        resources.iter().partition(|change| change.severity == Severity::Destructive);
-    let (replaced, changed): (Vec<&ResourceChange>, Vec<&ResourceChange>) =
-        harmless.into_iter().partition(|change| is_replaced(change));
+    let mut changes_with_risk = Vec::new();
+    let mut replacements = Vec::new();
+    let mut other_changes = Vec::new();
+    for change in &report.difference.resources {
+        if change.severity == Severity::Destructive {
+            changes_with_risk.push(change);
+        } else if is_replaced(change) {
+            replacements.push(change);
+        } else {
+            other_changes.push(change);
+        }
+    }
     let permissions = &report.difference.permissions;
-    page.add_resources("Data at risk", &risky);
+    page.add_resources("Data at risk", &changes_with_risk);
     page.add_grants("Broadened permissions", &permissions.broadened, Direction::Broadened);
-    page.add_resources("Replacements", &replaced);
-    page.add_resources("Changed", &changed);
+    page.add_resources("Replacements", &replacements);
+    page.add_resources("Changed", &other_changes);
     page.add_grants("Narrowed permissions", &permissions.narrowed, Direction::Narrowed);
     page.add_sections(&report.difference.sections);
     for note in report.notes {
@@ -33,14 +40,14 @@ pub(crate) fn text(report: &Report<'_>, colours: bool) -> String {
 /// The output so far.
 struct Page {
     text: String,
-    colours: bool,
+    with_colours: bool,
 }
 
 impl Page {
     fn add_title(&mut self, report: &Report<'_>) {
-        let stack = self.styled(report.stack, &Style::new().bold());
-        let against = words::against_text(report);
-        self.add_line(&format!("{stack} {against}: {}", words::summary(report)));
+        let stack_name = self.styled(report.stack, &Style::new().bold());
+        let old_template = words::describe_old_template(report);
+        self.add_line(&format!("{stack_name} {old_template}: {}", words::summary(report)));
     }
 
     fn add_resources(&mut self, heading: &str, changes: &[&ResourceChange]) {
@@ -50,17 +57,14 @@ impl Page {
         self.add_heading(heading);
         for change in changes {
             let sign = self.coloured_sign(words::action_sign(change.action));
-            let id = self.styled(&printable(&change.logical_id), &Style::new().bold());
+            let logical_id = self.styled(&printable(&change.logical_id), &Style::new().bold());
             let resource_type = printable(&change.resource_type);
-            let action = words::action_text(change.action);
-            self.add_line(&format!("  {sign} {id} ({resource_type}) {action}"));
-            for remark in words::remarks(change) {
-                let remark = if change.risks.is_empty() {
-                    remark
-                } else {
-                    self.styled(&remark, &Style::new().red())
-                };
-                self.add_line(&format!("      {remark}"));
+            let predicate = words::action_predicate(change.action);
+            self.add_line(&format!("  {sign} {logical_id} ({resource_type}) {predicate}"));
+            let remark_style =
+                if change.risks.is_empty() { Style::new() } else { Style::new().red() };
+            for remark in words::resource_remarks(change) {
+                self.add_line(&format!("      {}", self.styled(&remark, &remark_style)));
             }
             self.add_properties(&change.properties, "      ");
         }
@@ -68,9 +72,9 @@ impl Page {
 
     fn add_properties(&mut self, changes: &[PropertyChange], indent: &str) {
         for change in changes {
-            let (sign, text) = words::property_text(change);
-            let sign = self.coloured_sign(sign);
-            self.add_line(&format!("{indent}{sign} {text}"));
+            let (sign, description) = words::describe_property(change);
+            let coloured_sign = self.coloured_sign(sign);
+            self.add_line(&format!("{indent}{coloured_sign} {description}"));
         }
     }
 
@@ -84,7 +88,7 @@ impl Page {
             Direction::Narrowed => self.styled("-", &Style::new().green()),
         };
         for grant in grants {
-            self.add_line(&format!("  {sign} {}", words::grant_text(grant, direction)));
+            self.add_line(&format!("  {sign} {}", words::describe_grant(grant, direction)));
         }
     }
 
@@ -96,8 +100,8 @@ impl Page {
     }
 
     fn add_heading(&mut self, heading: &str) {
-        let heading = self.styled(heading, &Style::new().bold().underlined());
-        self.add_line(&format!("\n{heading}"));
+        let styled_heading = self.styled(heading, &Style::new().bold().underlined());
+        self.add_line(&format!("\n{styled_heading}"));
     }
 
     fn coloured_sign(&self, sign: char) -> String {
@@ -110,7 +114,7 @@ impl Page {
     }
 
     fn styled(&self, text: &str, style: &Style) -> String {
-        style.clone().force_styling(self.colours).apply_to(text).to_string()
+        style.clone().force_styling(self.with_colours).apply_to(text).to_string()
     }
 
     fn add_line(&mut self, line: &str) {
@@ -127,7 +131,7 @@ mod tests {
     #[test]
     fn the_text_matches_the_snapshots() {
         for sample in samples() {
-            let text = text(&sample.report(), false);
+            let text = format_as_text(&sample.report(), false);
             check_snapshot(&format!("{}.txt", sample.name), &text);
         }
     }
@@ -136,7 +140,7 @@ mod tests {
     fn colours_do_not_change_the_text() {
         for sample in samples() {
             let report = sample.report();
-            let (plain, coloured) = (text(&report, false), text(&report, true));
+            let (plain, coloured) = (format_as_text(&report, false), format_as_text(&report, true));
             assert!(!plain.contains('\u{1b}') && coloured.contains('\u{1b}'));
             assert_eq!(console::strip_ansi_codes(&coloured), plain);
         }
@@ -145,7 +149,7 @@ mod tests {
     #[test]
     fn control_characters_are_escaped() {
         let hostile = samples().into_iter().find(|sample| sample.name == "hostile").unwrap();
-        let text = text(&hostile.report(), false);
+        let text = format_as_text(&hostile.report(), false);
         assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn action_sign(action: ChangeAction) -> char {
 }
 
 /// Describes an action as a predicate, such as "is added", with the resource as subject.
-pub(super) fn action_text(action: ChangeAction) -> &'static str {
+pub(super) fn action_predicate(action: ChangeAction) -> &'static str {
     match action {
         ChangeAction::Add => "is added",
         ChangeAction::Remove => "is deleted",
@@ -32,7 +32,7 @@ pub(super) fn action_text(action: ChangeAction) -> &'static str {
 
 /// Returns remarks on a changed resource: its risks, a type change warning, and the underlying
 /// changes.
-pub(super) fn remarks(change: &ResourceChange) -> Vec<String> {
+pub(super) fn resource_remarks(change: &ResourceChange) -> Vec<String> {
     let mut remarks: Vec<String> =
         change.risks.iter().map(|risk| printable(&risk.to_string())).collect();
     if change.properties.iter().any(|property| property.path == "/Type") {
@@ -49,7 +49,7 @@ pub(super) fn remarks(change: &ResourceChange) -> Vec<String> {
 }
 
 /// Returns the marker and description of a changed property.
-pub(super) fn property_text(change: &PropertyChange) -> (char, String) {
+pub(super) fn describe_property(change: &PropertyChange) -> (char, String) {
     let path = printable(&change.path);
     match (&change.old, &change.new) {
         (Some(old), Some(new)) => ('~', format!("{path}: {} -> {}", readable(old), readable(new))),
@@ -69,25 +69,27 @@ pub(super) enum Direction {
 }
 
 /// Describes a changed permission.
-pub(super) fn grant_text(grant: &Grant, direction: Direction) -> String {
+pub(super) fn describe_grant(grant: &Grant, direction: Direction) -> String {
     let principals: Vec<&str> = grant
         .principals
         .iter()
-        .map(|name| if name == "*" { "everyone" } else { name.as_str() })
+        .map(|principal| if principal == "*" { "everyone" } else { principal.as_str() })
         .collect();
-    let (principals, actions) = (principals.join(", "), grant.actions.join(", "));
+    let principals = principals.join(", ");
+    let actions = grant.actions.join(", ");
     let sentence = match (grant.effect, direction) {
         (Effect::Allow, Direction::Broadened) => format!("{principals} may {actions}"),
         (Effect::Allow, Direction::Narrowed) => format!("{principals} may no longer {actions}"),
         (Effect::Deny, Direction::Broadened) => format!("no longer denies {principals} {actions}"),
         (Effect::Deny, Direction::Narrowed) => format!("denies {principals} {actions}"),
     };
-    let mut text = format!("{}: {sentence} on {}", grant.logical_id, grant.resources.join(", "));
+    let mut description =
+        format!("{}: {sentence} on {}", grant.logical_id, grant.resources.join(", "));
     if let Some(condition) = &grant.condition {
-        text.push_str(" if ");
-        text.push_str(condition);
+        description.push_str(" if ");
+        description.push_str(condition);
     }
-    printable(&text)
+    printable(&description)
 }
 
 /// Returns a one-line summary.
@@ -110,10 +112,11 @@ pub(super) fn summary(report: &Report<'_>) -> String {
 }
 
 /// Describes the old template of the comparison.
-pub(super) fn against_text(report: &Report<'_>) -> String {
+pub(super) fn describe_old_template(report: &Report<'_>) -> String {
     let name = printable(&report.against.name);
-    match report.against.exists {
-        true => format!("compared with {name}"),
-        false => format!("compared with nothing ({name} is not deployed)"),
+    if report.against.exists {
+        format!("compared with {name}")
+    } else {
+        format!("compared with nothing ({name} is not deployed)")
     }
 }

@@ -48,48 +48,48 @@ pub(crate) enum MaintenanceError {
     #[diagnostic(code(synth::survey), help("nothing was changed; run the command again"))]
     OffloadSurvey(RetentionError),
     /// Some segments could not be offloaded.
-    #[error("{failed} of {due} segments were not offloaded: {first}")]
+    #[error("{failed_count} of {item_count} segments were not offloaded: {first_error}")]
     #[diagnostic(code(synth::offload), help("nothing is lost; run the command again to resume"))]
     Offload {
         /// Number of failed segments.
-        failed: usize,
+        failed_count: usize,
         /// Number of segments to offload.
-        due: usize,
+        item_count: usize,
         /// Error of the first failed item.
-        first: RetentionError,
+        first_error: RetentionError,
     },
     /// The deleted spreadsheets could not be listed.
     #[error("cannot read the tables: {0}")]
     #[diagnostic(code(synth::purge_survey), help("nothing was changed; run the command again"))]
     PurgeSurvey(PurgeError),
     /// Some deleted spreadsheets could not be purged.
-    #[error("{failed} of {due} deleted spreadsheets were not purged: {first}")]
+    #[error("{failed_count} of {item_count} deleted spreadsheets were not purged: {first_error}")]
     #[diagnostic(code(synth::purge), help("run the command again to purge the rest"))]
     Purge {
         /// Number of failed spreadsheets.
-        failed: usize,
+        failed_count: usize,
         /// Number of spreadsheets to purge.
-        due: usize,
+        item_count: usize,
         /// Error of the first failed item.
-        first: PurgeError,
+        first_error: PurgeError,
     },
     /// The logs could not be searched for missing snapshots and entry bodies.
     #[error("cannot read the tables: {0}")]
     #[diagnostic(code(synth::reprocess_survey), help("nothing was changed; run the command again"))]
     ReprocessSurvey(PortError),
     /// Some findings could not be repaired.
-    #[error("{failed} of {due} repairs failed: {first}")]
+    #[error("{failed_count} of {item_count} repairs failed: {first_error}")]
     #[diagnostic(code(synth::reprocess), help("nothing is lost; run the command again to resume"))]
     Reprocess {
         /// Number of failed repairs.
-        failed: usize,
+        failed_count: usize,
         /// Number of findings to repair.
-        due: usize,
+        item_count: usize,
         /// Error of the first failed item.
-        first: PortError,
+        first_error: PortError,
     },
     /// Some findings cannot be repaired by this command.
-    #[error("{lost} findings cannot be repaired by this command")]
+    #[error("{lost_count} findings cannot be repaired by this command")]
     #[diagnostic(
         code(synth::lost),
         help(
@@ -99,7 +99,7 @@ pub(crate) enum MaintenanceError {
     )]
     Lost {
         /// Number of findings that cannot be repaired.
-        lost: usize,
+        lost_count: usize,
     },
     /// Some cells with lost text could not be found or replaced.
     #[error("not all cells were checked and replaced: {0}")]

@@ -257,7 +257,7 @@ pub(crate) enum SynthError {
     #[diagnostic(transparent)]
     Aws(#[from] AwsError),
     /// The stack does not exist.
-    #[error("stack {stack} does not exist in {place}")]
+    #[error("stack {stack} does not exist in {account_and_region}")]
     #[diagnostic(
         code(synth::no_stack),
         help(
@@ -271,7 +271,7 @@ pub(crate) enum SynthError {
         /// Name of the stack.
         stack: String,
         /// Account and region.
-        place: String,
+        account_and_region: String,
         /// Hint, if the last deployment used another account or region.
         elsewhere: Option<String>,
     },
@@ -303,7 +303,7 @@ pub(crate) enum SynthError {
         help: String,
     },
     /// A stack with the configured name exists but does not belong to Cellar.
-    #[error("stack {stack} in {place} does not belong to Cellar")]
+    #[error("stack {stack} in {account_and_region} does not belong to Cellar")]
     #[diagnostic(
         code(synth::foreign_stack),
         help(
@@ -316,7 +316,7 @@ pub(crate) enum SynthError {
         /// Name of the stack.
         stack: String,
         /// Account and region.
-        place: String,
+        account_and_region: String,
     },
     /// Lost track of a change, which continues in AWS.
     #[error("lost the connection to AWS while it changes stack {stack}: {cause}")]
@@ -370,8 +370,8 @@ pub(crate) enum SynthError {
         cause: StalePlan,
     },
     /// The user pressed Ctrl-C.
-    #[error("interrupted: {}", phase.interrupted_state(stack))]
-    #[diagnostic(code(synth::interrupted), help("{}", phase.next_step(stack)))]
+    #[error("interrupted: {}", phase.stack_after_interrupt(stack))]
+    #[diagnostic(code(synth::interrupted), help("{}", phase.advice_after_interrupt(stack)))]
     Interrupted {
         /// Name of the stack.
         stack: String,

@@ -9,10 +9,10 @@ mod stop;
 use cellar_local::LocalError;
 
 use crate::error::SynthError;
-pub(crate) use detached::start_detached;
-pub(crate) use serve::{serve_until_stopped, start};
+pub(crate) use detached::DetachedStack;
+pub(crate) use serve::{serve_until_stopped, start_local_cloud};
 pub(crate) use services::{FeedTables, LocalFunctions, LocalServices, SnapshotServices};
-pub(crate) use stop::stop;
+pub(crate) use stop::stop_running_stack;
 
 impl From<LocalError> for SynthError {
     fn from(cause: LocalError) -> Self {

@@ -7,13 +7,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::error::SynthError;
 
 /// Starts the local stack that a template describes.
-pub(crate) async fn start(
-    template: &str,
+pub(crate) async fn start_local_cloud(
+    template_text: &str,
     folder: &StateFolder,
     options: &Options,
     ports: Ports,
 ) -> Result<LocalCloud, SynthError> {
-    let template = Template::from_json(template).map_err(|error| LocalError::Template {
+    let template = Template::from_json(template_text).map_err(|error| LocalError::Template {
         logical_id: "the template".to_owned(),
         why: error.to_string(),
     })?;
@@ -30,7 +30,7 @@ pub(crate) async fn serve_until_stopped(cloud: LocalCloud) {
 async fn shutdown_signal() {
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         // If no SIGTERM handler can be installed, only Ctrl-C stops the stack.
-        drop(tokio::signal::ctrl_c().await);
+        let _ = tokio::signal::ctrl_c().await;
         return;
     };
     tokio::select! {

@@ -13,12 +13,15 @@ use cellar_runtime::sqs::{self, SqsQueue};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::serve::start;
+use super::serve::start_local_cloud;
 use crate::error::SynthError;
 use crate::project::Project;
 
 /// Region used for signing requests to local queues.
-const REGION: &str = "local";
+const SIGNING_REGION: &str = "local";
+
+/// Port number that selects any free port.
+const FREE_PORT: u16 = 0;
 
 /// Whether functions run in a local stack that is started for a single command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,10 +60,10 @@ pub(crate) struct LocalServices {
     access_key: String,
     secret_key: String,
     /// The stack, if it was started for this command.
-    own_stack: Option<OwnStack>,
+    temporary_stack: Option<TemporaryStack>,
 }
 
-enum OwnStack {
+enum TemporaryStack {
     /// Task that runs the functions, and the sender that stops it.
     Serving(oneshot::Sender<()>, JoinHandle<()>),
     /// Functions are suspended.
@@ -82,15 +85,19 @@ impl LocalServices {
         if !folder.exists() {
             return Err(SynthError::NoLocalStack { folder: folder.path().to_owned() });
         }
-        let (own_stack, running_url) = match folder.occupancy()? {
-            Occupancy::By(running) => (None, Some(running.url)),
+        let mut temporary_stack = None;
+        let mut running_url = None;
+        match folder.occupancy()? {
+            Occupancy::By(running) => running_url = Some(running.url),
             Occupancy::Unknown => return Err(SynthError::Busy),
-            Occupancy::Free => (Some(start_own_stack(&folder, functions).await?), None),
-        };
+            Occupancy::Free => {
+                temporary_stack = Some(start_temporary_stack(&folder, functions).await?);
+            }
+        }
         let Some((endpoints, access_key, secret_key)) = folder.endpoints()? else {
             return Err(SynthError::Busy);
         };
-        Ok(Self { running_url, endpoints, access_key, secret_key, own_stack })
+        Ok(Self { running_url, endpoints, access_key, secret_key, temporary_stack })
     }
 
     /// Returns the Entry table and the Segment table.
@@ -105,31 +112,34 @@ impl LocalServices {
     /// without a feed.
     pub(crate) fn feed(&self, meter: &Arc<Meter>) -> Option<FeedTables> {
         let Endpoints { event_stream_table, feed_table, tables_incarnation, .. } = &self.endpoints;
-        let (streams, feed) = (event_stream_table.as_ref()?, feed_table.as_ref()?);
-        let streams = DynamoStreams::named(streams, self.dynamodb(), Arc::clone(meter));
-        let feed = DynamoFeed::named(feed, self.dynamodb(), Arc::clone(meter));
-        let incarnation = *tables_incarnation;
-        Some(FeedTables { streams: Arc::new(streams), feed: Arc::new(feed), incarnation })
+        let streams =
+            DynamoStreams::named(event_stream_table.as_ref()?, self.dynamodb(), Arc::clone(meter));
+        let feed = DynamoFeed::named(feed_table.as_ref()?, self.dynamodb(), Arc::clone(meter));
+        Some(FeedTables {
+            streams: Arc::new(streams),
+            feed: Arc::new(feed),
+            incarnation: *tables_incarnation,
+        })
     }
 
     /// Returns the snapshot table and queue, or `None` if the running stack is a version without
     /// snapshots.
     pub(crate) fn snapshots(&self, meter: &Arc<Meter>) -> Option<SnapshotServices> {
-        let endpoints = self.endpoints.snapshots.as_ref()?;
-        let pending = DynamoPendingSnapshots::named(
-            &endpoints.pending_snapshots_table,
+        let snapshot_endpoints = self.endpoints.snapshots.as_ref()?;
+        let pending_snapshots = DynamoPendingSnapshots::named(
+            &snapshot_endpoints.pending_snapshots_table,
             self.dynamodb(),
             Arc::clone(meter),
         );
-        let sqs = sqs::client_for_endpoint(
-            &endpoints.queues_url,
-            REGION,
+        let sqs_client = sqs::client_for_endpoint(
+            &snapshot_endpoints.queues_url,
+            SIGNING_REGION,
             &self.access_key,
             &self.secret_key,
             meter,
         );
-        let jobs = SqsQueue::new(sqs, &endpoints.snapshot_queue);
-        Some(SnapshotServices { pending: Arc::new(pending), jobs: Arc::new(jobs) })
+        let job_queue = SqsQueue::new(sqs_client, &snapshot_endpoints.snapshot_queue);
+        Some(SnapshotServices { pending: Arc::new(pending_snapshots), jobs: Arc::new(job_queue) })
     }
 
     /// Returns the bucket.
@@ -141,12 +151,12 @@ impl LocalServices {
 
     /// Stops the stack if [`Self::open`] started it.
     pub(crate) async fn close(self) {
-        match self.own_stack {
-            Some(OwnStack::Serving(stop, server)) => {
-                let _ = stop.send(());
+        match self.temporary_stack {
+            Some(TemporaryStack::Serving(stop_sender, server)) => {
+                let _ = stop_sender.send(());
                 let _ = server.await;
             }
-            Some(OwnStack::Suspended(stack)) => drop(stack),
+            Some(TemporaryStack::Suspended(stack)) => drop(stack),
             None => {}
         }
     }
@@ -158,27 +168,34 @@ impl LocalServices {
 }
 
 /// Starts the stack in the state directory on a free port.
-async fn start_own_stack(
+async fn start_temporary_stack(
     folder: &StateFolder,
     functions: LocalFunctions,
-) -> Result<OwnStack, SynthError> {
-    let path = folder.template();
-    let template = fs::read_to_string(&path).map_err(|cause| SynthError::Io {
+) -> Result<TemporaryStack, SynthError> {
+    let template_path = folder.template();
+    let template_text = fs::read_to_string(&template_path).map_err(|cause| SynthError::Io {
         operation: "read",
-        path,
+        path: template_path,
         cause,
     })?;
-    let Some(stack) = folder.stack()? else {
+    let Some(stack_name) = folder.stack()? else {
         return Err(SynthError::NoLocalStack { folder: folder.path().to_owned() });
     };
-    let options = Options { stack, port: 0 };
-    let cloud = start(&template, folder, &options, Ports::default()).await?;
-    if functions == LocalFunctions::Suspended {
-        return Ok(OwnStack::Suspended(Box::new(cloud)));
+    let options = Options { stack: stack_name, port: FREE_PORT };
+    let cloud = start_local_cloud(&template_text, folder, &options, Ports::default()).await?;
+    match functions {
+        LocalFunctions::Suspended => Ok(TemporaryStack::Suspended(Box::new(cloud))),
+        LocalFunctions::Running => Ok(serve_in_task(cloud)),
     }
-    let (stop, stopped) = oneshot::channel();
+}
+
+fn serve_in_task(cloud: LocalCloud) -> TemporaryStack {
+    let (stop_sender, stop_receiver) = oneshot::channel();
     let server = tokio::spawn(async move {
-        cloud.serve(async move { drop(stopped.await) }).await;
+        let stop_requested = async move {
+            let _ = stop_receiver.await;
+        };
+        cloud.serve(stop_requested).await;
     });
-    Ok(OwnStack::Serving(stop, server))
+    TemporaryStack::Serving(stop_sender, server)
 }

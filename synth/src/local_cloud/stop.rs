@@ -7,32 +7,36 @@ use cellar_local::{Occupancy, Running, StateFolder};
 use crate::error::SynthError;
 
 /// Grace period for in-flight requests.
-const GRACE: Duration = Duration::from_secs(15);
+const GRACE_PERIOD: Duration = Duration::from_secs(15);
 /// Polling interval for the state directory lock.
-const POLL: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Stops the local stack's process and waits until it has released the state directory lock.
 /// Returns the stopped process, or `None` if none was running.
 ///
 /// # Errors
 /// Returns [`SynthError::Stop`] if the process does not exit in time.
-pub(crate) async fn stop(folder: &StateFolder) -> Result<Option<Running>, SynthError> {
-    let mut stopping = None;
+pub(crate) async fn stop_running_stack(
+    folder: &StateFolder,
+) -> Result<Option<Running>, SynthError> {
+    let mut stopping_process: Option<Running> = None;
     let started = Instant::now();
-    while started.elapsed() < GRACE {
+    while started.elapsed() < GRACE_PERIOD {
         match folder.occupancy()? {
-            Occupancy::Free => return Ok(stopping),
-            Occupancy::By(running) if stopping.as_ref() != Some(&running) => {
-                folder.request_stop()?;
-                stopping = Some(running);
+            Occupancy::Free => return Ok(stopping_process),
+            Occupancy::By(running) => {
+                if stopping_process.as_ref() != Some(&running) {
+                    folder.request_stop()?;
+                    stopping_process = Some(running);
+                }
             }
-            // The process is stopping or still starting.
-            Occupancy::By(_) | Occupancy::Unknown => {}
+            // The process is still starting.
+            Occupancy::Unknown => {}
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
-    let pid = stopping.map(|running| running.pid);
-    Err(SynthError::Stop { grace_s: GRACE.as_secs(), advice: kill_advice(pid) })
+    let pid = stopping_process.map(|process| process.pid);
+    Err(SynthError::Stop { grace_s: GRACE_PERIOD.as_secs(), advice: kill_advice(pid) })
 }
 
 fn kill_advice(pid: Option<u32>) -> String {

@@ -11,13 +11,14 @@ const LINES_MAX: usize = 200_000;
 pub(crate) struct SeenLines {
     /// Time and id of each line.
     lines: BTreeSet<(u64, String)>,
-    newest_ms: Option<u64>,
+    /// Time of the newest line, in milliseconds since the Unix epoch; 0 before the first line.
+    newest_ms: u64,
 }
 
 impl SeenLines {
     /// Records a line. Returns `false` for a duplicate.
     pub(crate) fn insert(&mut self, at_ms: u64, id: String) -> bool {
-        self.newest_ms = self.newest_ms.max(Some(at_ms));
+        self.newest_ms = self.newest_ms.max(at_ms);
         let is_new = self.lines.insert((at_ms, id));
         if self.lines.len() > LINES_MAX {
             self.lines.pop_first();
@@ -28,10 +29,9 @@ impl SeenLines {
     /// Returns the start of the next period to read: `overlap_ms` before the newest line, but not
     /// before `start_ms`. Forgets lines recorded before this start.
     pub(crate) fn next_start_ms(&mut self, start_ms: u64, overlap_ms: u64) -> u64 {
-        let newest_ms = self.newest_ms.unwrap_or_default();
-        let start_ms = newest_ms.saturating_sub(overlap_ms).max(start_ms);
-        self.lines = self.lines.split_off(&(start_ms, String::new()));
-        start_ms
+        let next_start_ms = self.newest_ms.saturating_sub(overlap_ms).max(start_ms);
+        self.lines = self.lines.split_off(&(next_start_ms, String::new()));
+        next_start_ms
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) const FAULT_WORDS: [&str; 10] = [
     "error",
 ];
 /// Substrings that identify faults in plain-text lines.
-const FAULTS_IN_TEXT: [&str; 7] =
+const FAULT_TEXTS: [&str; 7] =
     ["ERROR", "WARN", "FATAL", "CRITICAL", "Task timed out", "panicked", "Runtime exited"];
 /// Log levels of faults.
 const FAULT_LEVELS: [&str; 4] = ["ERROR", "WARN", "FATAL", "CRITICAL"];
@@ -30,7 +30,7 @@ pub(crate) fn is_platform_line(message: &str) -> bool {
 /// Returns whether a line reports an error, a warning or a timeout.
 pub(crate) fn is_fault(message: &str) -> bool {
     let Some(line) = parse_object(message) else {
-        return FAULTS_IN_TEXT.iter().any(|text| message.contains(text));
+        return FAULT_TEXTS.iter().any(|text| message.contains(text));
     };
     if is_platform_object(&line) {
         let status = line.get("record").and_then(|record| record.get("status")?.as_str());
@@ -43,25 +43,25 @@ pub(crate) fn is_fault(message: &str) -> bool {
 /// Formats a line for a terminal: escapes control characters, and shortens Cellar's JSON lines.
 pub(crate) fn format_message(message: &str) -> String {
     let message = message.trim_end();
-    let formatted = parse_object(message).and_then(|line| format_own_line(&line));
-    escape(formatted.as_deref().unwrap_or(message))
+    let cellar_line = parse_object(message).and_then(|line| format_cellar_line(&line));
+    escape(cellar_line.as_deref().unwrap_or(message))
 }
 
 /// Formats a Cellar JSON line as `LEVEL message field=value`. Returns `None` for other JSON.
-fn format_own_line(line: &Map<String, Value>) -> Option<String> {
+fn format_cellar_line(line: &Map<String, Value>) -> Option<String> {
     let level = line.get("level")?.as_str()?;
     let fields = line.get("fields")?.as_object()?;
     let mut parts = vec![format!("{level:<5}")];
-    parts.extend(fields.get("message").map(value_text));
+    parts.extend(fields.get("message").map(format_value));
     for (name, value) in fields {
         if !HIDDEN_FIELDS.contains(&name.as_str()) {
-            parts.push(format!("{name}={}", value_text(value)));
+            parts.push(format!("{name}={}", format_value(value)));
         }
     }
     Some(parts.join(" "))
 }
 
-fn value_text(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

@@ -26,23 +26,23 @@ pub(crate) struct LogLine {
 
 impl LogLine {
     /// Formats the line for a terminal. `width` is the width of the function name column.
-    pub(crate) fn text(&self, width: usize) -> String {
-        let (function, message) = (self.function, format_message(&self.message));
-        let second = self.at.split('.').next().unwrap_or_default();
-        format!("{second}Z {function:<width$}  {message}")
+    pub(crate) fn to_text(&self, width: usize) -> String {
+        let time_in_seconds = self.at.split('.').next().unwrap_or_default();
+        let message = format_message(&self.message);
+        format!("{time_in_seconds}Z {:<width$}  {message}", self.function)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::moment::utc_ms;
+    use crate::moment::format_utc_ms;
 
     #[test]
     fn a_line_contains_time_function_and_message() {
         let message = "x\u{1b}[31m\n".to_owned();
-        let (at, stream) = (utc_ms(1_793_516_645_678), String::new());
+        let (at, stream) = (format_utc_ms(1_793_516_645_678), String::new());
         let line = LogLine { at, function: "api", message, stream };
-        assert_eq!(line.text(8), "2026-11-01T07:04:05Z api       x\\u{1b}[31m");
+        assert_eq!(line.to_text(8), "2026-11-01T07:04:05Z api       x\\u{1b}[31m");
     }
 }

@@ -7,33 +7,33 @@ use std::collections::BTreeMap;
 pub(crate) struct Newest<T> {
     max: usize,
     /// Values sorted by time, then by insertion order.
-    kept: BTreeMap<(u64, u64), T>,
-    added: u64,
+    values: BTreeMap<(u64, u64), T>,
+    added_count: u64,
 }
 
 impl<T> Newest<T> {
     /// Creates a collection that keeps at most `max` values.
     pub(crate) fn new(max: usize) -> Self {
-        Self { max, kept: BTreeMap::new(), added: 0 }
+        Self { max, values: BTreeMap::new(), added_count: 0 }
     }
 
     /// Adds a value. `at_ms` is its time in milliseconds since the Unix epoch.
     pub(crate) fn push(&mut self, at_ms: u64, value: T) {
-        self.kept.insert((at_ms, self.added), value);
-        self.added += 1;
-        if self.kept.len() > self.max {
-            self.kept.pop_first();
+        self.values.insert((at_ms, self.added_count), value);
+        self.added_count += 1;
+        if self.values.len() > self.max {
+            self.values.pop_first();
         }
     }
 
     /// Returns the number of values evicted in favour of newer ones.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.added.saturating_sub(u64::try_from(self.kept.len()).unwrap_or(u64::MAX))
+    pub(crate) fn evicted_count(&self) -> u64 {
+        self.added_count.saturating_sub(u64::try_from(self.values.len()).unwrap_or(u64::MAX))
     }
 
     /// Returns the values, oldest first.
     pub(crate) fn into_sorted(self) -> impl Iterator<Item = T> {
-        self.kept.into_values()
+        self.values.into_values()
     }
 }
 
@@ -47,10 +47,10 @@ mod tests {
         for (at_ms, value) in [(5, 'e'), (1, 'a'), (5, 'f')] {
             newest.push(at_ms, value);
         }
-        assert_eq!(newest.dropped(), 0);
+        assert_eq!(newest.evicted_count(), 0);
         newest.push(3, 'c');
         newest.push(0, 'z');
-        assert_eq!(newest.dropped(), 2);
+        assert_eq!(newest.evicted_count(), 2);
         assert_eq!(newest.into_sorted().collect::<String>(), "cef");
     }
 }

@@ -10,18 +10,18 @@ mod target;
 use crate::cli::Output;
 use crate::error::SynthError;
 
-pub(crate) use checks::run;
-pub(crate) use target::Target;
+pub(crate) use checks::run_checks;
+pub(crate) use target::{SmokeTarget, TokenSigner};
 
 /// Runs the smoke test as a step of a deployment.
 ///
 /// # Errors
 /// Returns [`SynthError::Smoke`] if a check fails.
-pub(crate) async fn run_with_progress(
-    target: &Target<'_>,
+pub(crate) async fn check_with_progress(
+    target: &SmokeTarget<'_>,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let step = output.step("Smoke test");
-    let report = run(target).await;
-    step.finish(report.result(), |()| report.summary())
+    let step = output.start_step("Smoke test");
+    let report = run_checks(target).await;
+    step.finish(report.to_result(), |()| report.summary())
 }

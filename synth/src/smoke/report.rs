@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::SynthError;
 
-const JUNIT: &str = include_str!("../../../templates/smoke.junit.xml.hbs");
+const JUNIT_TEMPLATE: &str = include_str!("../../../templates/smoke.junit.xml.hbs");
 
 /// The checks of a smoke test that ran, in order.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -37,6 +37,10 @@ pub(crate) enum CheckOutcome {
     Failed(String),
 }
 
+/// A check failed, as recorded in the report; the checks after it cannot run.
+#[derive(Debug)]
+pub(super) struct CheckFailed;
+
 /// Outcome of a check, or the error of a failed request.
 pub(super) type CheckResult = Result<CheckOutcome, SynthError>;
 
@@ -49,18 +53,18 @@ impl CheckOutcome {
 
 /// Variables of the JUnit XML template.
 #[derive(Serialize)]
-struct Suite<'a> {
+struct JunitSuite<'a> {
     url: String,
     tests: usize,
     failures: usize,
     skipped: usize,
     seconds: String,
-    cases: Vec<Case<'a>>,
+    cases: Vec<JunitCase<'a>>,
 }
 
 /// A test case in the JUnit XML template.
 #[derive(Serialize)]
-struct Case<'a> {
+struct JunitCase<'a> {
     name: &'a str,
     seconds: String,
     failed: Option<String>,
@@ -77,16 +81,19 @@ fn remove_invalid_xml(text: &str) -> String {
 }
 
 impl SmokeReport {
-    /// Adds a check to the report. Returns `false` if the check failed.
-    pub(super) fn add(
+    /// Adds a check to the report.
+    ///
+    /// # Errors
+    /// Returns [`CheckFailed`] if the check failed.
+    pub(super) fn add_check(
         &mut self,
         name: &'static str,
         outcome: CheckOutcome,
         elapsed: Duration,
-    ) -> bool {
+    ) -> Result<(), CheckFailed> {
         let has_failed = matches!(outcome, CheckOutcome::Failed(_));
         self.checks.push(Check { name, outcome, elapsed_ms: elapsed.as_millis() });
-        !has_failed
+        if has_failed { Err(CheckFailed) } else { Ok(()) }
     }
 
     fn failed_count(&self) -> usize {
@@ -95,29 +102,26 @@ impl SmokeReport {
 
     /// Returns a one-line summary.
     pub(crate) fn summary(&self) -> String {
-        let skipped = |check: &&Check| matches!(check.outcome, CheckOutcome::Skipped(_));
-        let skipped = self.checks.iter().filter(skipped).count();
-        let passed = self.checks.len() - self.failed_count() - skipped;
-        match skipped {
-            0 => format!("{passed} checks passed"),
-            skipped => format!("{passed} checks passed, {skipped} skipped"),
+        let is_skipped = |check: &&Check| matches!(check.outcome, CheckOutcome::Skipped(_));
+        let skipped_count = self.checks.iter().filter(is_skipped).count();
+        let passed_count = self.checks.len() - self.failed_count() - skipped_count;
+        if skipped_count == 0 {
+            format!("{passed_count} checks passed")
+        } else {
+            format!("{passed_count} checks passed, {skipped_count} skipped")
         }
     }
 
     /// Returns the report as text, one line per check.
-    pub(crate) fn text(&self) -> String {
-        let line = |check: &Check| match &check.outcome {
-            CheckOutcome::Passed => format!("passed   {} ({} ms)", check.name, check.elapsed_ms),
-            CheckOutcome::Skipped(why) => format!("skipped  {}: {why}", check.name),
-            CheckOutcome::Failed(why) => format!("FAILED   {}: {why}", check.name),
-        };
-        self.checks.iter().map(line).collect::<Vec<_>>().join("\n")
+    pub(crate) fn to_text(&self) -> String {
+        let lines: Vec<String> = self.checks.iter().map(Check::to_line).collect();
+        lines.join("\n")
     }
 
     /// Returns the report as JUnit XML.
-    pub(crate) fn junit(&self, url: &str) -> Result<String, SynthError> {
-        let cases: Vec<Case<'_>> = self.checks.iter().map(Case::new).collect();
-        let suite = Suite {
+    pub(crate) fn to_junit(&self, url: &str) -> Result<String, SynthError> {
+        let cases: Vec<JunitCase<'_>> = self.checks.iter().map(JunitCase::new).collect();
+        let suite = JunitSuite {
             url: remove_invalid_xml(url),
             tests: cases.len(),
             failures: self.failed_count(),
@@ -125,34 +129,43 @@ impl SmokeReport {
             seconds: format_seconds(self.checks.iter().map(|check| check.elapsed_ms).sum()),
             cases,
         };
-        Ok(Handlebars::new().render_template(JUNIT, &suite)?)
+        Ok(Handlebars::new().render_template(JUNIT_TEMPLATE, &suite)?)
     }
 
     /// Returns the overall result.
     ///
     /// # Errors
     /// Returns [`SynthError::Smoke`] if a check failed or no check ran.
-    pub(crate) fn result(&self) -> Result<(), SynthError> {
-        let failing = self.checks.iter().find_map(|check| match &check.outcome {
-            CheckOutcome::Failed(why) => Some(format!("{}: {why}", check.name)),
+    pub(crate) fn to_result(&self) -> Result<(), SynthError> {
+        let first_failure = self.checks.iter().find_map(|check| match &check.outcome {
+            CheckOutcome::Failed(reason) => Some(format!("{}: {reason}", check.name)),
             _ => None,
         });
-        let advice = match failing {
+        let advice = match first_failure {
             Some(failure) => failure,
             None if self.checks.is_empty() => "no check ran".to_owned(),
             None => return Ok(()),
         };
-        let (failed, checks) = (self.failed_count(), self.checks.len());
-        Err(SynthError::Smoke { failed, checks, advice })
+        Err(SynthError::Smoke { failed: self.failed_count(), checks: self.checks.len(), advice })
     }
 }
 
-impl<'a> Case<'a> {
+impl Check {
+    fn to_line(&self) -> String {
+        match &self.outcome {
+            CheckOutcome::Passed => format!("passed   {} ({} ms)", self.name, self.elapsed_ms),
+            CheckOutcome::Skipped(reason) => format!("skipped  {}: {reason}", self.name),
+            CheckOutcome::Failed(reason) => format!("FAILED   {}: {reason}", self.name),
+        }
+    }
+}
+
+impl<'a> JunitCase<'a> {
     fn new(check: &'a Check) -> Self {
         let (failed, skipped) = match &check.outcome {
             CheckOutcome::Passed => (None, None),
-            CheckOutcome::Skipped(why) => (None, Some(remove_invalid_xml(why))),
-            CheckOutcome::Failed(why) => (Some(remove_invalid_xml(why)), None),
+            CheckOutcome::Skipped(reason) => (None, Some(remove_invalid_xml(reason))),
+            CheckOutcome::Failed(reason) => (Some(remove_invalid_xml(reason)), None),
         };
         Self { name: check.name, seconds: format_seconds(check.elapsed_ms), failed, skipped }
     }
@@ -169,28 +182,28 @@ mod tests {
     #[test]
     fn one_failure_fails_the_test() {
         let mut report = SmokeReport::default();
-        assert!(report.result().is_err(), "no check ran");
-        assert!(report.add("health", CheckOutcome::Passed, Duration::ZERO));
-        assert!(report.add("roles", CheckOutcome::Skipped("no key".into()), Duration::ZERO));
-        assert!(report.result().is_ok());
+        assert!(report.to_result().is_err(), "no check ran");
+        let skipped = CheckOutcome::Skipped("no key".into());
+        assert!(report.add_check("health", CheckOutcome::Passed, Duration::ZERO).is_ok());
+        assert!(report.add_check("roles", skipped, Duration::ZERO).is_ok());
+        assert!(report.to_result().is_ok());
         assert_eq!(report.summary(), "1 checks passed, 1 skipped");
-        assert!(!report.add("append", CheckOutcome::Failed("lost".into()), Duration::ZERO));
-        let error = report.result().unwrap_err();
+        let failed = CheckOutcome::Failed("lost".into());
+        assert!(report.add_check("append", failed, Duration::ZERO).is_err());
+        let error = report.to_result().unwrap_err();
         assert_eq!(error.to_string(), "the smoke test failed: 1 of 3 checks");
-        assert!(report.text().contains("FAILED   append: lost"));
+        assert!(report.to_text().contains("FAILED   append: lost"));
     }
 
     #[test]
     fn the_junit_report_matches_the_snapshot() {
         let mut report = SmokeReport::default();
-        report.add("health", CheckOutcome::Passed, Duration::from_millis(1_005));
-        report.add("roles", CheckOutcome::Skipped("no <key>".into()), Duration::ZERO);
-        report.add(
-            "append",
-            CheckOutcome::Failed("\u{1b}[31m\"lost\" & 'gone'".into()),
-            Duration::ZERO,
-        );
-        let xml = report.junit("http://h/?a&b").unwrap();
+        let skipped = CheckOutcome::Skipped("no <key>".into());
+        let failed = CheckOutcome::Failed("\u{1b}[31m\"lost\" & 'gone'".into());
+        report.add_check("health", CheckOutcome::Passed, Duration::from_millis(1_005)).unwrap();
+        report.add_check("roles", skipped, Duration::ZERO).unwrap();
+        report.add_check("append", failed, Duration::ZERO).unwrap_err();
+        let xml = report.to_junit("http://h/?a&b").unwrap();
         let expected = include_str!("../../tests/snapshots/smoke.junit.xml");
         assert_eq!(xml, expected, "{xml}");
     }

@@ -15,34 +15,43 @@ use crate::tokens::{Grant, mint};
 const TOKEN_LIFETIME: Duration = Duration::from_secs(300);
 
 /// The stack under test in a smoke test.
-pub(crate) struct Target<'a> {
+pub(crate) struct SmokeTarget<'a> {
     /// URL of the API.
     pub(crate) url: &'a str,
     /// Token with the editor role for all spreadsheets.
     pub(crate) token: &'a str,
-    /// Signing key and configuration of the stack. If `None`, checks that need other tokens are
-    /// skipped.
-    pub(crate) signer: Option<(&'a KeyPair, &'a Config)>,
+    /// Signs other tokens. If `None`, checks that need other tokens are skipped.
+    pub(crate) signer: Option<TokenSigner<'a>>,
     /// Startup timeout for a new stack.
     pub(crate) startup_timeout: Duration,
 }
 
-impl Target<'_> {
+/// Signing key and configuration of a stack.
+#[derive(Clone, Copy)]
+pub(crate) struct TokenSigner<'a> {
+    pub(crate) key_pair: &'a KeyPair,
+    pub(crate) config: &'a Config,
+}
+
+impl SmokeTarget<'_> {
     /// Returns a client that uses `token`.
     pub(super) fn client(&self, token: Option<&str>) -> Result<Client, SynthError> {
         Ok(Client::new(self.url, token)?)
     }
 
     /// Signs a token for a single spreadsheet. Returns `None` if the signing key is missing.
-    pub(super) fn token_for(&self, log: LogId, role: Role) -> Result<Option<String>, SynthError> {
-        let Some((key_pair, config)) = self.signer else { return Ok(None) };
+    pub(super) fn token_for(
+        &self,
+        log_id: LogId,
+        role: Role,
+    ) -> Result<Option<String>, SynthError> {
+        let Some(TokenSigner { key_pair, config }) = self.signer else { return Ok(None) };
         let grant = Grant {
             subject: "smoke-test".to_owned(),
-            spreadsheets: Spreadsheets::Only(vec![log]),
+            spreadsheets: Spreadsheets::Only(vec![log_id]),
             role,
             lifetime: TOKEN_LIFETIME,
         };
-        let (token, _) = mint(key_pair, config, grant)?;
-        Ok(Some(token))
+        Ok(Some(mint(key_pair, config, grant)?.text))
     }
 }

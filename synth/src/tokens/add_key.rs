@@ -7,14 +7,20 @@ use cellar_stacks::Config;
 use cellar_stacks::config::TokenKey;
 
 /// Returns the text with the key added, or `None` if the text cannot be edited safely.
-pub(crate) fn add_public_key(text: &str, key: &PublicKey) -> Option<String> {
-    let mut expected = Config::parse(text, "").ok()?;
-    expected.tokens.keys.push(TokenKey { id: key.id.clone(), public_key: key.public_key.clone() });
-    let candidates = [append_item(text, key), add_list(text, key), append_section(text, key)];
-    candidates
-        .into_iter()
-        .flatten()
-        .find(|candidate| Config::parse(candidate, "").is_ok_and(|config| config == expected))
+pub(crate) fn add_public_key(config_text: &str, key: &PublicKey) -> Option<String> {
+    let mut expected_config = Config::parse(config_text, "").ok()?;
+    expected_config
+        .tokens
+        .keys
+        .push(TokenKey { id: key.id.clone(), public_key: key.public_key.clone() });
+    let edited_texts = [
+        append_item(config_text, key),
+        add_list(config_text, key),
+        append_section(config_text, key),
+    ];
+    edited_texts.into_iter().flatten().find(|edited_text| {
+        Config::parse(edited_text, "").is_ok_and(|config| config == expected_config)
+    })
 }
 
 /// Formats a key as a YAML list item for `keys`.
@@ -28,36 +34,47 @@ fn quote(text: &str) -> String {
 }
 
 /// Appends the key to an existing `keys` list.
-fn append_item(text: &str, key: &PublicKey) -> Option<String> {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let keys = lines.iter().position(|line| line.trim() == "keys:")?;
-    let is_item = |line: &&str| line.trim_start().starts_with("- ");
-    let first = lines.get(keys + 1..)?.iter().position(is_item)? + keys + 1;
-    let indent_of = |line: &str| line.len() - line.trim_start_matches(' ').len();
-    let indent = indent_of(lines.get(first)?);
-    let rest = lines.get(first + 1..)?;
-    let is_in_list =
-        |line: &&str| indent_of(line) > indent || (indent_of(line) == indent && is_item(line));
-    let list_lines = rest.iter().take_while(|line| is_in_list(line)).count();
-    insert_before(&lines, first + 1 + list_lines, &format_item(&" ".repeat(indent), key))
+fn append_item(config_text: &str, key: &PublicKey) -> Option<String> {
+    let lines: Vec<&str> = config_text.split_inclusive('\n').collect();
+    let keys_index = lines.iter().position(|line| line.trim() == "keys:")?;
+    let lines_below_keys = lines.get(keys_index + 1..)?;
+    let first_item_index =
+        keys_index + 1 + lines_below_keys.iter().position(|line| is_list_item(line))?;
+    let item_indent = indent_of(lines.get(first_item_index)?);
+    let is_in_list = |line: &&&str| {
+        indent_of(line) > item_indent || (indent_of(line) == item_indent && is_list_item(line))
+    };
+    let lines_below_first_item = lines.get(first_item_index + 1..)?;
+    let list_line_count = lines_below_first_item.iter().take_while(is_in_list).count();
+    let list_end_index = first_item_index + 1 + list_line_count;
+    insert_before(&lines, list_end_index, &format_item(&" ".repeat(item_indent), key))
 }
 
-/// Replaces an empty list `keys: []`, or adds a `keys` list to an existing `tokens` section.
-fn add_list(text: &str, key: &PublicKey) -> Option<String> {
-    let list = format!("  keys:\n{}", format_item("    ", key));
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    if let Some(empty) = lines.iter().position(|line| line.trim() == "keys: []") {
+fn is_list_item(line: &str) -> bool {
+    line.trim_start().starts_with("- ")
+}
+
+/// Returns the number of spaces at the start of a line.
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
+
+/// Replaces an empty list `keys: []`, or adds a `keys` list to an existing `tokens_index` section.
+fn add_list(config_text: &str, key: &PublicKey) -> Option<String> {
+    let keys_list = format!("  keys:\n{}", format_item("    ", key));
+    let lines: Vec<&str> = config_text.split_inclusive('\n').collect();
+    if let Some(empty_list_index) = lines.iter().position(|line| line.trim() == "keys: []") {
         let mut other_lines = lines;
-        other_lines.remove(empty);
-        return insert_before(&other_lines, empty, &list);
+        other_lines.remove(empty_list_index);
+        return insert_before(&other_lines, empty_list_index, &keys_list);
     }
-    let tokens = lines.iter().position(|line| line.trim_end() == "tokens:")?;
-    insert_before(&lines, tokens + 1, &list)
+    let tokens_index = lines.iter().position(|line| line.trim_end() == "tokens:")?;
+    insert_before(&lines, tokens_index + 1, &keys_list)
 }
 
 /// Appends a new `tokens` section with the key.
-fn append_section(text: &str, key: &PublicKey) -> Option<String> {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+fn append_section(config_text: &str, key: &PublicKey) -> Option<String> {
+    let lines: Vec<&str> = config_text.split_inclusive('\n').collect();
     let section = format!("tokens:\n  keys:\n{}", format_item("    ", key));
     insert_before(&lines, lines.len(), &section)
 }

@@ -31,10 +31,10 @@ pub(crate) fn operator_key(project: &Project) -> Result<Option<KeyPair>, SynthEr
     if !path.exists() {
         return Ok(None);
     }
-    let pair = read_key(&path)?;
-    let public = pair.public();
-    let is_listed = project.config.tokens.keys.iter().any(|key| key.id == public.id);
-    Ok(if is_listed { Some(pair) } else { None })
+    let key_pair = read_key(&path)?;
+    let public_key = key_pair.public();
+    let is_listed = project.config.tokens.keys.iter().any(|key| key.id == public_key.id);
+    Ok(if is_listed { Some(key_pair) } else { None })
 }
 
 /// Creates a key pair and writes it to a new file.
@@ -42,16 +42,16 @@ fn create_key(path: &Path) -> Result<KeyPair, SynthError> {
     if path.exists() {
         return Err(SynthError::Exists { path: path.to_owned() });
     }
-    let pair = KeyPair::generate()?;
-    write_private(path, pair.to_pem().as_bytes())?;
-    Ok(pair)
+    let key_pair = KeyPair::generate()?;
+    write_private(path, key_pair.to_pem().as_bytes())?;
+    Ok(key_pair)
 }
 
 /// Reads a key pair from a file, or creates both if the file does not exist.
 pub(crate) fn read_or_create_key(path: &Path) -> Result<KeyPair, SynthError> {
     match read_key(path) {
         Err(SynthError::NoKey { .. }) => create_key(path),
-        read => read,
+        result => result,
     }
 }
 

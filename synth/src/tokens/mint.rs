@@ -23,46 +23,44 @@ pub(crate) struct Grant {
 /// Lifetime of the operator token that a deployment saves in the profile.
 const OPERATOR_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Signs an operator token with the owner role for the deploying user. Returns the token and its
-/// expiry time in seconds since the Unix epoch.
-pub(crate) fn mint_for_operator(
-    pair: &KeyPair,
-    config: &Config,
-) -> Result<(String, u64), MintError> {
-    let user = std::env::var("USER").ok();
-    let user = user.filter(|user| !user.is_empty() && user.len() <= MAX_AUTHOR_BYTES);
-    let subject = user.unwrap_or_else(|| "operator".to_owned());
-    let (spreadsheets, role, lifetime) = (Spreadsheets::all(), Role::Owner, OPERATOR_LIFETIME);
-    mint(pair, config, Grant { subject, spreadsheets, role, lifetime })
+/// A signed token.
+#[derive(Clone)]
+pub(crate) struct MintedToken {
+    /// The token as sent in requests.
+    pub(crate) text: String,
+    /// Expiry time in seconds since the Unix epoch.
+    pub(crate) expires_s: u64,
 }
 
-/// Signs a token for a stack. Returns the token and its expiry time in seconds since the Unix
-/// epoch.
+/// Signs an operator token with the owner role for the deploying user.
+pub(crate) fn mint_for_operator(
+    key_pair: &KeyPair,
+    config: &Config,
+) -> Result<MintedToken, MintError> {
+    let subject = match std::env::var("USER") {
+        Ok(user) if has_valid_subject_length(&user) => user,
+        _ => "operator".to_owned(),
+    };
+    let grant = Grant {
+        subject,
+        spreadsheets: Spreadsheets::all(),
+        role: Role::Owner,
+        lifetime: OPERATOR_LIFETIME,
+    };
+    mint(key_pair, config, grant)
+}
+
+/// Signs a token for a stack.
 ///
 /// # Errors
 /// Returns [`MintError`] if the subject is empty or too long, or if too many spreadsheets are
 /// listed.
 pub(crate) fn mint(
-    pair: &KeyPair,
+    key_pair: &KeyPair,
     config: &Config,
     grant: Grant,
-) -> Result<(String, u64), MintError> {
-    let sign_error = |why: String| MintError::Sign { why };
-    if grant.subject.is_empty() || grant.subject.len() > MAX_AUTHOR_BYTES {
-        let bytes = grant.subject.len();
-        return Err(sign_error(format!(
-            "the subject has {bytes} bytes; 1 to {MAX_AUTHOR_BYTES} are allowed"
-        )));
-    }
-    let listed = match &grant.spreadsheets {
-        Spreadsheets::Only(logs) => logs.len(),
-        Spreadsheets::Named(_) => 0,
-    };
-    if listed > MAX_TOKEN_SPREADSHEETS {
-        return Err(sign_error(format!(
-            "{listed} spreadsheets; a token can list at most {MAX_TOKEN_SPREADSHEETS}"
-        )));
-    }
+) -> Result<MintedToken, MintError> {
+    check_grant(&grant)?;
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let expires_s = now_s.saturating_add(grant.lifetime.as_secs());
     let claims = Claims {
@@ -76,7 +74,35 @@ pub(crate) fn mint(
         role: grant.role,
         spreadsheets: grant.spreadsheets,
     };
-    Ok((pair.sign(&claims)?, expires_s))
+    Ok(MintedToken { text: key_pair.sign(&claims)?, expires_s })
+}
+
+/// Checks the limits of a grant.
+fn check_grant(grant: &Grant) -> Result<(), MintError> {
+    if !has_valid_subject_length(&grant.subject) {
+        let subject_bytes = grant.subject.len();
+        return Err(MintError::Sign {
+            why: format!(
+                "the subject has {subject_bytes} bytes; 1 to {MAX_AUTHOR_BYTES} are allowed"
+            ),
+        });
+    }
+    let listed_count = match &grant.spreadsheets {
+        Spreadsheets::Only(log_ids) => log_ids.len(),
+        Spreadsheets::Named(_) => 0,
+    };
+    if listed_count > MAX_TOKEN_SPREADSHEETS {
+        return Err(MintError::Sign {
+            why: format!(
+                "{listed_count} spreadsheets; a token can list at most {MAX_TOKEN_SPREADSHEETS}"
+            ),
+        });
+    }
+    Ok(())
+}
+
+fn has_valid_subject_length(subject: &str) -> bool {
+    (1..=MAX_AUTHOR_BYTES).contains(&subject.len())
 }
 
 #[cfg(test)]
@@ -98,24 +124,25 @@ mod tests {
 
     #[test]
     fn the_runtime_accepts_a_signed_token() {
-        let pair = KeyPair::generate().unwrap();
+        let key_pair = KeyPair::generate().unwrap();
         let config = Config::default();
         let Config { tokens, .. } = &config;
-        let keys = vec![pair.public()];
+        let keys = vec![key_pair.public()];
         let settings = TokenSettings::own(&tokens.issuer, &tokens.audience, keys);
         let verifier = cellar_runtime::token::Verifier::new(&settings).unwrap();
         let log = LogId::from_uuid(uuid::Uuid::nil());
         let most = Spreadsheets::Only(vec![log; MAX_TOKEN_SPREADSHEETS]);
         for spreadsheets in [Spreadsheets::all(), Spreadsheets::shared(), most] {
             let grant = Grant { spreadsheets, ..grant() };
-            let (token, expires_s) = mint(&pair, &config, grant).unwrap();
-            assert_eq!(verifier.verify(&token, expires_s).unwrap().author, "alice");
+            let token = mint(&key_pair, &config, grant).unwrap();
+            let caller = verifier.verify(&token.text, token.expires_s).unwrap();
+            assert_eq!(caller.author, "alice");
         }
         let many = Spreadsheets::Only(vec![log; MAX_TOKEN_SPREADSHEETS + 1]);
         let many = Grant { spreadsheets: many, ..grant() };
-        assert!(mint(&pair, &config, many).is_err());
+        assert!(mint(&key_pair, &config, many).is_err());
         for subject in [String::new(), "x".repeat(MAX_AUTHOR_BYTES + 1)] {
-            assert!(mint(&pair, &config, Grant { subject, ..grant() }).is_err());
+            assert!(mint(&key_pair, &config, Grant { subject, ..grant() }).is_err());
         }
     }
 }

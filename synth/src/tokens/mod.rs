@@ -6,4 +6,4 @@ mod mint;
 
 pub(crate) use add_key::add_public_key;
 pub(crate) use key_file::{operator_key, read_key, read_or_create_key};
-pub(crate) use mint::{Grant, mint, mint_for_operator};
+pub(crate) use mint::{Grant, MintedToken, mint, mint_for_operator};

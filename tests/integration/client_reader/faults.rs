@@ -99,7 +99,7 @@ async fn what_is_deleted_in_the_store_is_named_and_the_rest_still_reads() {
     let (kept, gets) = world.read(None, EVERYTHING).await;
     assert_same(&kept, &whole);
     assert_eq!(gets, 0);
-    let nothing_kept = Reader::open(world.reader_client(), world.log, None, None).await;
+    let nothing_kept = Reader::open(world.reader_client().spreadsheet(world.log), None, None).await;
     let mut reader = nothing_kept.unwrap();
     let error = reader.cells(None, rectangle(EVERYTHING)).await.unwrap_err();
     let ReaderError::Missing { key, .. } = &error else { panic!("{error}") };
@@ -117,7 +117,7 @@ async fn what_is_deleted_in_the_store_is_named_and_the_rest_still_reads() {
     };
     assert_eq!(problem.kind, ProblemKind::SheetNotFound);
     let query = CellsQuery { sheet: Some("Nowhere".into()), ..CellsQuery::default() };
-    let servers = world.client.cells(world.log, &query).await.unwrap_err();
+    let servers = world.client.spreadsheet(world.log).cells_page(&query).await.unwrap_err();
     assert_eq!(unknown.to_string(), servers.to_string());
 }
 
@@ -154,7 +154,7 @@ async fn urls_that_have_ended_are_asked_for_once_more() {
 
     // All URLs have expired: the reader reports it and does not retry for ever.
     proxy.seen().to_spoil = usize::MAX;
-    let opened = Reader::open(through(&proxy, &world), world.log, None, None).await;
+    let opened = Reader::open(through(&proxy, &world).spreadsheet(world.log), None, None).await;
     assert!(matches!(opened, Err(ReaderError::Missing { .. })), "{opened:?}");
 }
 
@@ -162,7 +162,7 @@ async fn urls_that_have_ended_are_asked_for_once_more() {
 async fn a_root_that_is_replaced_while_it_is_read_is_left_for_the_newest() {
     let world = World::with_snapshots().await;
     let client = world.reader_client();
-    let open = || Reader::open(client.clone(), world.log, None, None);
+    let open = || Reader::open(client.spreadsheet(world.log), None, None);
     let (mut reader, mut another) = (open().await.unwrap(), open().await.unwrap());
     let before = reader.position();
     for seed in 100..160 {
@@ -175,7 +175,7 @@ async fn a_root_that_is_replaced_while_it_is_read_is_left_for_the_newest() {
 
     // The objects of the newest snapshot are kept; all others are collected.
     let proxy = Proxy::start(&world.cloud.url).await;
-    let newest = Reader::open(through(&proxy, &world), world.log, None, None).await;
+    let newest = Reader::open(through(&proxy, &world).spreadsheet(world.log), None, None).await;
     newest.unwrap().cells(None, rectangle(EVERYTHING)).await.unwrap();
     let needed: BTreeSet<String> = proxy.seen().asked.concat().into_iter().collect();
     let gone = delete_chunks(&world, |hash| !needed.contains(hash)).await;
@@ -190,14 +190,16 @@ async fn a_reader_is_never_older_than_what_was_seen_and_asks_the_server_who_may_
     let world = World::with_snapshots().await;
     let edited = world.apply(noise(SheetId::FIRST, 77)).await;
     let client = world.reader_client();
-    let reader = Reader::open(client, world.log, Some(edited), world.cache()).await.unwrap();
+    let reader =
+        Reader::open(client.spreadsheet(world.log), Some(edited), world.cache()).await.unwrap();
     assert!(reader.position() >= edited);
     world.read(None, EVERYTHING).await;
     // All objects are in the disk cache, but a read still needs a token for the spreadsheet.
     let other = LogId::from_uuid(uuid::Uuid::from_bytes([5; 16]));
     let token = world.cloud.token_for("eve", Role::Viewer, vec![other]);
     let client = Client::new(&world.cloud.url, Some(&token)).unwrap();
-    let refused = Reader::open(client, world.log, None, world.cache()).await.unwrap_err();
+    let refused =
+        Reader::open(client.spreadsheet(world.log), None, world.cache()).await.unwrap_err();
     let ReaderError::Client(error) = refused else { panic!("{refused}") };
     assert_eq!(error.problem_kind(), Some(ProblemKind::NotFound));
 }

@@ -94,7 +94,7 @@ async fn import(world: &World, random: &mut Rng, replace: Option<&str>) {
 }
 
 async fn sheets(world: &World) -> Vec<(SheetId, String)> {
-    let reply = world.client.sheets(world.log, None, None).await.unwrap();
+    let reply = world.client.spreadsheet(world.log).sheets(None, None).await.unwrap();
     reply.sheets.into_iter().map(|view| (view.sheet, view.name)).collect()
 }
 
@@ -150,7 +150,7 @@ async fn reads_as_the_server_does(seed: u64) {
     assert!(roots.len() >= STEPS / 12, "{} roots", roots.len());
     world.settle().await;
     let client = world.reader_client();
-    let mut reader = Reader::open(client.clone(), world.log, None, None).await.unwrap();
+    let mut reader = Reader::open(client.spreadsheet(world.log), None, None).await.unwrap();
     for (_, name) in sheets(&world).await {
         world.check(&mut reader, Some(name.as_str()), "A:ZZ").await;
     }
@@ -160,7 +160,7 @@ async fn reads_as_the_server_does(seed: u64) {
 
 /// Returns the newest root of a finished snapshot.
 async fn root(world: &World) -> Option<String> {
-    world.client.load(world.log, None).await.unwrap().root
+    world.client.spreadsheet(world.log).load(None).await.unwrap().root
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -178,7 +178,7 @@ async fn a_second_read_fetches_nothing_and_another_window_only_its_own() {
     let world = World::with_snapshots().await;
     world.apply(set(&mut Rng::with_seed(7), SheetId::FIRST, 60, 500)).await;
     world.settle().await;
-    let loaded = world.client.load(world.log, None).await.unwrap();
+    let loaded = world.client.spreadsheet(world.log).load(None).await.unwrap();
     assert!(loaded.entries.iter().any(|entry| entry.external_body.is_some()), "no large entry");
 
     let (first, fetched) = world.read(None, "A1:C20").await;
@@ -194,7 +194,7 @@ async fn a_second_read_fetches_nothing_and_another_window_only_its_own() {
     // Without a cache, everything is fetched each time.
     let client = world.reader_client();
     for reads in 1..=2 {
-        let opened = Reader::open(client.clone(), world.log, None, None).await;
+        let opened = Reader::open(client.spreadsheet(world.log), None, None).await;
         assert_eq!(
             opened.unwrap().cells(None, rectangle("A1:C20")).await.unwrap().cells,
             first_cells(&whole)

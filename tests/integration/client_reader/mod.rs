@@ -40,7 +40,7 @@ impl World {
         let client = cloud.client("alice");
         let request = CreateRequest::new("reader".to_owned());
         let log = client.create(&request).await.unwrap().id;
-        let editor = Editor::new(client.clone(), log, "alice", folder.path());
+        let editor = Editor::new(client.spreadsheet(log), folder.path());
         Self { cloud, client, log, editor, folder }
     }
 
@@ -68,7 +68,7 @@ impl World {
     }
 
     async fn open(&self, client: &Client) -> Reader {
-        Reader::open(client.clone(), self.log, None, self.cache()).await.unwrap()
+        Reader::open(client.spreadsheet(self.log), None, self.cache()).await.unwrap()
     }
 
     /// Reads with the cache. Also returns the number of fetched objects.
@@ -83,10 +83,10 @@ impl World {
     async fn shown(&self, sheet: Option<&str>, range: &str, at: Position) -> CellsReply {
         let (sheet, range) = (sheet.map(str::to_owned), Some(range.to_owned()));
         let mut query = CellsQuery { sheet, range, at: Some(at), ..CellsQuery::default() };
-        let mut whole = self.client.cells(self.log, &query).await.unwrap();
+        let mut whole = self.client.spreadsheet(self.log).cells_page(&query).await.unwrap();
         while let Some(next) = whole.next.take() {
             query.cursor = Some(next);
-            let page = self.client.cells(self.log, &query).await.unwrap();
+            let page = self.client.spreadsheet(self.log).cells_page(&query).await.unwrap();
             whole.cells.extend(page.cells);
             whole.next = page.next;
         }
@@ -104,7 +104,7 @@ impl World {
 
     /// Waits until all requested snapshots are finished, so that the root no longer changes.
     async fn settle(&self) {
-        let loaded = self.client.load(self.log, None).await.unwrap();
+        let loaded = self.client.spreadsheet(self.log).load(None).await.unwrap();
         let is_snapshot = |entry: &&EntryView| entry.kind == EntryKind::Snapshot;
         let newest = loaded.entries.iter().rev().find(is_snapshot).unwrap();
         wait_for_root(&self.client, self.log, newest.position).await;

@@ -134,10 +134,10 @@ async fn a_page_of_a_list_costs_at_most_one_read_unit_and_a_look_at_the_feed_one
     // At the end: the list of partitions and the last item.
     let token = world.cloud.token("operator", Role::Owner);
     let next = super::FeedQuery::default();
-    let mut end = operator.feed(&next).await.unwrap();
+    let mut end = operator.feed_page(&next).await.unwrap();
     while !end.at_end {
         let after = super::FeedQuery { after: Some(end.checkpoint), ..next.clone() };
-        end = operator.feed(&after).await.unwrap();
+        end = operator.feed_page(&after).await.unwrap();
     }
     let (units, _) = cost(&format!("feed?after={}", end.checkpoint), &token).await;
     assert_eq!(units, budgets::FEED_POLL.read_units());

@@ -25,7 +25,7 @@ async fn world() -> World {
 async fn entries(operator: &Client, id: LogId) -> Vec<(u32, u64, String)> {
     let (mut entries, mut query) = (Vec::new(), FeedQuery::default());
     loop {
-        let page = operator.feed(&query).await.unwrap();
+        let page = operator.feed_page(&query).await.unwrap();
         let spans = page.items.iter().flat_map(|item| &item.spans);
         for EventRange { stream, first, kinds, events } in spans {
             let of = segment_of_stream(&stream.parse().unwrap());

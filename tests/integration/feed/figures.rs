@@ -68,19 +68,19 @@ async fn how_fast_the_feed_is_made_and_how_late_it_is() {
         "{events} events of {SPREADSHEETS} streams in {items} items, lists included: {took:?}"
     );
     let mut query = FeedQuery::default();
-    let mut page = operator.feed(&query).await.unwrap();
+    let mut page = operator.feed_page(&query).await.unwrap();
     let mut late = Vec::new();
     while late.len() < TIMED {
         // Skip to the end of the feed.
         while !page.at_end {
             query.after = Some(page.checkpoint);
-            page = operator.feed(&query).await.unwrap();
+            page = operator.feed_page(&query).await.unwrap();
         }
         super::rename(&alice, last.unwrap(), &format!("Plan {}", late.len())).await;
         let begun = Instant::now();
         while page.items.is_empty() {
             tokio::time::sleep(Duration::from_millis(1)).await;
-            page = operator.feed(&query).await.unwrap();
+            page = operator.feed_page(&query).await.unwrap();
         }
         late.push(begun.elapsed());
     }

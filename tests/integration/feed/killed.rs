@@ -25,11 +25,12 @@ async fn edit_spreadsheets(
         let nonce = format!("killed {number}");
         let request = CreateRequest { nonce, name: Some(format!("Budget {number}")) };
         let created = repeated(|| client.create(&request)).await;
+        let spreadsheet = client.spreadsheet(created.id);
         let name = format!("Plan {number}");
         let rename = UpdateDetailsRequest { name: Some(name.clone()), status: None };
-        repeated(|| client.update_details(created.id, &rename, None)).await;
+        repeated(|| spreadsheet.update_details(&rename, None)).await;
         let share = ShareRequest { subject: "bob".to_owned(), issuer: None, role: Role::Viewer };
-        repeated(|| client.share(created.id, &share, None)).await;
+        repeated(|| spreadsheet.share(&share, None)).await;
         made.push((format!("Spreadsheet-{}", created.id), name));
     }
     made

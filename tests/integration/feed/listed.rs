@@ -35,7 +35,7 @@ async fn a_list_follows_the_catalog() {
     share(&alice, budget, "bob", Role::Viewer).await;
     until(vec![row("Überblick", Role::Viewer)], async || names(&bob, &any()).await).await;
     let leaves = PersonRequest { subject: "bob".to_owned(), issuer: None };
-    alice.unshare(budget, &leaves, None).await.unwrap();
+    alice.spreadsheet(budget).unshare(&leaves, None).await.unwrap();
     until(vec![], async || names(&bob, &any()).await).await;
 }
 

@@ -80,24 +80,24 @@ impl World {
 
 async fn share(owner: &Client, id: LogId, with: &str, role: Role) {
     let request = ShareRequest { subject: with.to_owned(), issuer: None, role };
-    owner.share(id, &request, None).await.unwrap();
+    owner.spreadsheet(id).share(&request, None).await.unwrap();
 }
 
 async fn rename(of: &Client, id: LogId, name: &str) {
     let request = UpdateDetailsRequest { name: Some(name.to_owned()), status: None };
-    of.update_details(id, &request, None).await.unwrap();
+    of.spreadsheet(id).update_details(&request, None).await.unwrap();
 }
 
 async fn set_status(of: &Client, id: LogId, status: SpreadsheetStatus) {
     let request = UpdateDetailsRequest { name: None, status: Some(status) };
-    of.update_details(id, &request, None).await.unwrap();
+    of.spreadsheet(id).update_details(&request, None).await.unwrap();
 }
 
 /// Returns all pages of a person's list.
 async fn list(of: &Client, query: &SpreadsheetsQuery) -> Vec<SpreadsheetView> {
     let (mut query, mut listed) = (query.clone(), Vec::new());
     loop {
-        let page = of.spreadsheets(&query).await.unwrap();
+        let page = of.spreadsheets_page(&query).await.unwrap();
         listed.extend(page.spreadsheets);
         query.cursor = page.next;
         if query.cursor.is_none() {
@@ -133,7 +133,7 @@ async fn walk(operator: &Client) -> Vec<(String, u64, Vec<String>)> {
     let (mut query, mut spans) = (FeedQuery::default(), Vec::new());
     loop {
         let FeedReply { items, checkpoint: next, at_end: end, generation: feed } =
-            operator.feed(&query).await.unwrap();
+            operator.feed_page(&query).await.unwrap();
         for span in items.into_iter().flat_map(|item| item.spans) {
             spans.push((span.stream, span.first, span.kinds));
         }

@@ -20,21 +20,21 @@ async fn the_feed_is_for_operators_and_what_events_say_for_owners() {
     let id = world.create(&world.person("alice"), "Budget").await;
     let with = |token: String| Client::new(&world.cloud.url, Some(&token)).unwrap();
     let viewer = with(world.cloud.token("operator", Role::Viewer));
-    until(1, async || viewer.feed(&FeedQuery::default()).await.unwrap().items.len()).await;
+    until(1, async || viewer.feed_page(&FeedQuery::default()).await.unwrap().items.len()).await;
     let told = FeedQuery { payloads: true, ..FeedQuery::default() };
-    assert_eq!(kind(viewer.feed(&told).await), ProblemKind::Forbidden);
-    let page = world.operator().feed(&told).await.unwrap();
+    assert_eq!(kind(viewer.feed_page(&told).await), ProblemKind::Forbidden);
+    let page = world.operator().feed_page(&told).await.unwrap();
     let events = page.items[0].spans[0].events.as_ref().unwrap();
     assert_eq!((events[0].kind.as_str(), events[0].name.as_deref()), ("Created", Some("Budget")));
     assert_eq!(events[0].by.subject, "alice");
     for person in
         [world.cloud.token_of("alice"), world.cloud.token_for("alice", Role::Owner, vec![id])]
     {
-        let refused = with(person).feed(&FeedQuery::default()).await;
+        let refused = with(person).feed_page(&FeedQuery::default()).await;
         assert_eq!(kind(refused), ProblemKind::Forbidden);
     }
     let nobody = Client::new(&world.cloud.url, None).unwrap();
-    assert_eq!(kind(nobody.feed(&FeedQuery::default()).await), ProblemKind::Unauthorized);
+    assert_eq!(kind(nobody.feed_page(&FeedQuery::default()).await), ProblemKind::Unauthorized);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,10 +48,10 @@ async fn a_link_neither_lists_nor_follows() {
         label: String::new(),
         expires_s: None,
     };
-    let link = alice.create_link(id, &request, None).await.unwrap();
+    let link = alice.spreadsheet(id).create_link(&request, None).await.unwrap();
     let holder = Client::new(&world.cloud.url, Some(&link.token)).unwrap();
-    assert_eq!(kind(holder.feed(&FeedQuery::default()).await), ProblemKind::Forbidden);
-    let refused = holder.spreadsheets(&SpreadsheetsQuery::default()).await;
+    assert_eq!(kind(holder.feed_page(&FeedQuery::default()).await), ProblemKind::Forbidden);
+    let refused = holder.spreadsheets_page(&SpreadsheetsQuery::default()).await;
     assert_eq!(kind(refused), ProblemKind::Forbidden);
 }
 
@@ -60,15 +60,15 @@ async fn checkpoints_that_are_none_are_told_apart() {
     let world = World::new().await;
     let operator = world.operator();
     // Before the first event, the feed has one valid position.
-    assert!(operator.feed(&from(0)).await.unwrap().at_end);
-    assert_eq!(kind(operator.feed(&from(1)).await), ProblemKind::InvalidRequest);
+    assert!(operator.feed_page(&from(0)).await.unwrap().at_end);
+    assert_eq!(kind(operator.feed_page(&from(1)).await), ProblemKind::InvalidRequest);
     world.create(&operator, "Budget").await;
     until(1, async || streams(&operator).await.len()).await;
-    let page = operator.feed(&FeedQuery::default()).await.unwrap();
+    let page = operator.feed_page(&FeedQuery::default()).await.unwrap();
     let (next, feed) = (page.checkpoint, page.generation.unwrap());
-    assert!(operator.feed(&from(next)).await.unwrap().at_end);
+    assert!(operator.feed_page(&from(next)).await.unwrap().at_end);
     for beyond in [next + 1, 1_000_000, 1_000_001, 2_000_000, MAX_CHECKPOINT] {
-        let refused = operator.feed(&from(beyond)).await;
+        let refused = operator.feed_page(&from(beyond)).await;
         let expected = match beyond {
             // The position after the end of a partition that has not ended.
             1_000_000 => None,
@@ -77,13 +77,13 @@ async fn checkpoints_that_are_none_are_told_apart() {
         assert_eq!(refused.err().and_then(|error| error.problem_kind()), expected, "{beyond}");
     }
     let of = |feed: &str| FeedQuery { generation: Some(feed.to_owned()), ..from(next) };
-    assert!(operator.feed(&of(&feed)).await.unwrap().at_end);
-    let other = operator.feed(&of("0123456789abcdef")).await;
+    assert!(operator.feed_page(&of(&feed)).await.unwrap().at_end);
+    let other = operator.feed_page(&of("0123456789abcdef")).await;
     assert_eq!(kind(other), ProblemKind::FeedGenerationChanged, "a checkpoint of another stack");
-    assert_eq!(kind(operator.feed(&of("x")).await), ProblemKind::BadRequest);
+    assert_eq!(kind(operator.feed_page(&of("x")).await), ProblemKind::BadRequest);
     world.auditor().rebuild(|_| {}).await.unwrap();
-    assert_eq!(kind(operator.feed(&of(&feed)).await), ProblemKind::FeedGenerationChanged);
-    assert_eq!(kind(operator.feed(&from(next)).await), ProblemKind::FeedGenerationChanged);
+    assert_eq!(kind(operator.feed_page(&of(&feed)).await), ProblemKind::FeedGenerationChanged);
+    assert_eq!(kind(operator.feed_page(&from(next)).await), ProblemKind::FeedGenerationChanged);
     assert_eq!(streams(&operator).await.len(), 1);
 }
 
@@ -93,7 +93,7 @@ async fn parameters_end_at_their_bounds() {
     let operator = world.operator();
     let feed = async |limit, events| {
         let query = FeedQuery { limit: Some(limit), payloads: events, ..FeedQuery::default() };
-        operator.feed(&query).await.map(|page| page.at_end)
+        operator.feed_page(&query).await.map(|page| page.at_end)
     };
     for (most, events) in [(MAX_FEED_PAGE_ITEMS, false), (MAX_FEED_EVENTS_ITEMS, true)] {
         assert!(feed(1, events).await.unwrap() && feed(most, events).await.unwrap());
@@ -103,7 +103,7 @@ async fn parameters_end_at_their_bounds() {
     }
     let list = async |limit, name: Option<String>| {
         let query = SpreadsheetsQuery { limit: Some(limit), name, ..SpreadsheetsQuery::default() };
-        operator.spreadsheets(&query).await
+        operator.spreadsheets_page(&query).await
     };
     assert_eq!(list(MAX_LIST_PAGE, None).await.unwrap().next, None);
     for limit in [0, MAX_LIST_PAGE + 1] {

@@ -71,7 +71,7 @@ async fn a_token_for_a_fork_reads_what_it_inherits_and_nothing_else() {
     assert_eq!(listed(vec![source]).await, []);
     assert_eq!(listed(vec![source, two.id]).await, [by_alice(two.id)]);
     assert_eq!(listed(vec![source, two.id, one.id]).await, [by_alice(one.id), by_alice(two.id)]);
-    let all = cloud.client("alice").load(one.id, None).await.unwrap();
+    let all = cloud.client("alice").spreadsheet(one.id).load(None).await.unwrap();
     let from = all.source.unwrap();
     assert_eq!((from.spreadsheet, from.position), (source, shared));
 }

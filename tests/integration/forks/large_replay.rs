@@ -38,7 +38,7 @@ async fn cells_of(client: &Client, log: LogId, sheet: &str) -> Vec<((u32, u32), 
     let mut query = CellsQuery { sheet: Some(sheet.to_owned()), ..CellsQuery::default() };
     let mut cells = Vec::new();
     loop {
-        let page = client.cells(log, &query).await.unwrap();
+        let page = client.spreadsheet(log).cells_page(&query).await.unwrap();
         cells.extend(page.cells.iter().map(|cell| ((cell.row, cell.column), cell.cell.text())));
         (query.at, query.cursor) = (Some(page.position), page.next);
         if query.cursor.is_none() {
@@ -49,7 +49,8 @@ async fn cells_of(client: &Client, log: LogId, sheet: &str) -> Vec<((u32, u32), 
 
 /// Returns the own entries of a fork, newest first.
 async fn own_entries(cloud: &TestCloud, fork: &ForkReply) -> Vec<EntryView> {
-    let history = cloud.client("alice").history(fork.id, None, None).await.unwrap();
+    let history =
+        cloud.client("alice").spreadsheet(fork.id).history_page(None, None).await.unwrap();
     let own = |entry: &EntryView| entry.position > fork.head;
     history.entries.into_iter().filter(own).collect()
 }
@@ -63,7 +64,7 @@ async fn large_edits_are_replayed_where_their_rows_have_gone() {
     let made = fork(&cloud, source, "large", None).await;
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let editor_of = |log, folder: &tempfile::TempDir| {
-        Editor::new(cloud.client("bob"), log, "bob", folder.path())
+        Editor::new(cloud.client("bob").spreadsheet(log), folder.path())
     };
     let bob = editor_of(made.id, &folders[0]);
     bob.apply(text(3, "small")).await.unwrap();
@@ -77,7 +78,7 @@ async fn large_edits_are_replayed_where_their_rows_have_gone() {
 
     // The source commits a large edit, deletes a row and inserts two.
     editor_of(source, &folders[1]).apply(large("theirs", 5_000..7_000)).await.unwrap();
-    author.base = cloud.client("alice").head(source, None).await.unwrap().head;
+    author.base = cloud.client("alice").spreadsheet(source).head(None).await.unwrap().head;
     author.edit(&cloud, delete(20, 1)).await;
     author.edit(&cloud, insert(0, 2)).await;
 
@@ -115,7 +116,7 @@ async fn import(cloud: &TestCloud, into: LogId, file: &Path, replace: Option<&st
 
 /// Returns the sheets of a spreadsheet with their numbers and names.
 async fn sheets(client: &Client, log: LogId) -> Vec<(u32, String)> {
-    let sheets = client.sheets(log, None, None).await.unwrap().sheets;
+    let sheets = client.spreadsheet(log).sheets(None, None).await.unwrap().sheets;
     sheets.into_iter().map(|sheet| (sheet.sheet.0, sheet.name)).collect()
 }
 
@@ -135,7 +136,7 @@ async fn imported_sheets_are_replayed_with_what_was_done_in_them() {
     std::fs::write(&prices, "name,price\ntea,2.50\nmilk,0.99\n").unwrap();
     import(&cloud, made.id, &prices, None).await;
     let mut own = author_of(&made);
-    own.base = cloud.client("bob").head(made.id, None).await.unwrap().head;
+    own.base = cloud.client("bob").spreadsheet(made.id).head(None).await.unwrap().head;
     edit(&cloud, &mut own, 1, text_in(SheetId(1), 1, "mine")).await;
     std::fs::write(&prices, "name,price\ntea,2.60\n").unwrap();
     import(&cloud, made.id, &prices, Some("prices")).await;

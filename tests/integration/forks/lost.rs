@@ -23,19 +23,19 @@ async fn a_fork_whose_answer_is_lost_is_the_one_that_a_repetition_finds() {
     let request = ForkRequest::new("lost".to_owned(), None);
     proxy.lose(1);
     // The client retries automatically.
-    let made = client.fork(source, &request).await.unwrap();
+    let made = client.spreadsheet(source).fork(&request).await.unwrap();
     assert_eq!((proxy.lost(), made.source, made.position), (1, source, forked_at));
     // A later repetition finds the same fork, although the source and the fork were edited.
     author.edit(&cloud, one()).await;
     let created = cellar_api::wire::CreateReply { id: made.id, ..author.created };
     Author { created, base: made.head, id: 1_000 }.edit(&cloud, one()).await;
     proxy.lose(2);
-    assert_eq!(client.fork(source, &request).await.unwrap(), made);
+    assert_eq!(client.spreadsheet(source).fork(&request).await.unwrap(), made);
     assert_eq!(proxy.lost(), 3);
     let body = serde_json::to_string(&request).unwrap();
     let (status, _) = answer(&cloud, &token, &format!("{source}/forks"), Some(&body)).await;
     assert_eq!(status, 200, "the fork already existed");
-    let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
+    let listed = cloud.client("alice").spreadsheet(source).forks_page(None).await.unwrap().forks;
     assert_eq!(listed.iter().map(|fork| fork.id).collect::<Vec<_>>(), [made.id]);
 }
 
@@ -52,10 +52,10 @@ async fn a_transaction_whose_answer_is_lost_makes_one_fork() {
     let client = cellar::Client::new(&url, Some(&token)).unwrap();
     let request = ForkRequest::new("lost below".to_owned(), None);
     proxy.lose(1);
-    let made = client.fork(source, &request).await.unwrap();
+    let made = client.spreadsheet(source).fork(&request).await.unwrap();
     assert_eq!((proxy.lost(), made.position), (1, author.base));
     assert_eq!(made.head, author.base.next_segment().unwrap());
     assert_eq!(made, fork(&cloud, source, "lost below", None).await);
-    let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
+    let listed = cloud.client("alice").spreadsheet(source).forks_page(None).await.unwrap().forks;
     assert_eq!(listed.len(), 1, "the fork is listed once");
 }

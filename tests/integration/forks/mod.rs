@@ -18,7 +18,7 @@ use cellar_tests::cloud::TestCloud;
 /// Forks a spreadsheet of Alice.
 async fn fork(cloud: &TestCloud, log: LogId, nonce: &str, at: Option<Position>) -> ForkReply {
     let request = ForkRequest::new(nonce.to_owned(), at);
-    cloud.client("alice").fork(log, &request).await.unwrap()
+    cloud.client("alice").spreadsheet(log).fork(&request).await.unwrap()
 }
 
 /// Sends a request. Returns the status and the body of the response.

@@ -46,7 +46,7 @@ pub(super) async fn edit(
     operation: Operation,
 ) -> Position {
     let edit = append_one(author.created, "of the fork", id, author.base, operation);
-    let reply = cloud.client("bob").append(author.created.id, &edit).await.unwrap();
+    let reply = cloud.client("bob").spreadsheet(author.created.id).append(&edit).await.unwrap();
     assert_eq!(reply.results[0].rejection, None);
     author.base = reply.results[0].position.unwrap();
     author.base
@@ -70,7 +70,7 @@ pub(super) fn shown(expected: &[(u32, &str)]) -> Vec<(u32, String)> {
 }
 
 async fn planned(cloud: &TestCloud, fork: LogId, onto: Option<Position>) -> ForkReplay {
-    ForkReplay::plan(&cloud.client("alice"), fork, onto).await.unwrap()
+    ForkReplay::plan(&cloud.client("alice").spreadsheet(fork), onto).await.unwrap()
 }
 
 /// Replays a fork. Checks that a preview returns the same result and that a repetition changes
@@ -130,10 +130,13 @@ async fn edits_follow_their_rows_and_what_is_lost_is_told() {
     let expected = [(0, "top"), (2, "row 2"), (3, "new"), (4, "row 3"), (5, "row 5"), (21, "far")];
     assert_eq!(there, shown(&expected));
     // The old fork is unchanged.
-    let old = cloud.client("alice").head(made.id, None).await.unwrap().head;
+    let old = cloud.client("alice").spreadsheet(made.id).head(None).await.unwrap().head;
     let there = column(&cloud, made.id, old).await;
     assert_eq!(there[..3], shown(&[(0, "row 2"), (1, "new"), (2, "row 3")]));
-    assert_eq!(cloud.client("alice").head(source, None).await.unwrap().head, author.base);
+    assert_eq!(
+        cloud.client("alice").spreadsheet(source).head(None).await.unwrap().head,
+        author.base
+    );
     // A replay onto its own position gives the same cells.
     let same = replayed(&cloud, made.id, Some(made.position)).await;
     assert!(outcomes(&same).iter().all(|outcome| *outcome == ReplayOutcome::Unchanged));
@@ -168,7 +171,8 @@ async fn undos_new_sheets_and_sheets_that_are_gone_are_replayed_as_what_they_did
     use ReplayOutcome::{Dropped, Transformed, Unchanged};
     assert_eq!(outcomes(&done), [Unchanged, Unchanged, Dropped, Transformed, Transformed]);
     assert_eq!(column(&cloud, done.id, done.head).await, shown(&[(0, "first")]));
-    let sheets = cloud.client("alice").sheets(done.id, None, None).await.unwrap().sheets;
+    let sheets =
+        cloud.client("alice").spreadsheet(done.id).sheets(None, None).await.unwrap().sheets;
     let named: Vec<_> = sheets.iter().map(|sheet| (sheet.sheet.0, sheet.name.as_str())).collect();
     assert_eq!(named, [(0, "Sheet1"), (2, "Theirs"), (3, "Mine")]);
 }
@@ -194,7 +198,7 @@ async fn many_edits_go_in_several_requests_and_a_run_that_broke_off_is_finished(
     };
     for part in 0..5 {
         let request = request(part * 500 + 1..=part * 500 + 500);
-        cloud.client("bob").append(made.id, &request).await.unwrap();
+        cloud.client("bob").spreadsheet(made.id).append(&request).await.unwrap();
     }
     author.edit(&cloud, insert(0, 3)).await;
     let replay = planned(&cloud, made.id, None).await;
@@ -213,7 +217,12 @@ async fn many_edits_go_in_several_requests_and_a_run_that_broke_off_is_finished(
     let mut own = 0;
     let mut from = None;
     loop {
-        let page = cloud.client("alice").history(done.id, from, Some(1_000)).await.unwrap();
+        let page = cloud
+            .client("alice")
+            .spreadsheet(done.id)
+            .history_page(from, Some(1_000))
+            .await
+            .unwrap();
         let newer = page.entries.iter().filter(|entry| entry.position.segment() > 0);
         own += newer.map(|entry| entry.mutations.len()).sum::<usize>();
         from = page.next;
@@ -234,8 +243,9 @@ async fn what_cannot_be_replayed_is_refused_before_anything_is_made() {
     author.edit(&cloud, text(0, "second")).await;
     let at = |num| Position::new(0, num).unwrap();
     let made = fork(&cloud, source, "refused", Some(at(1))).await;
-    let plan =
-        async |log, onto| ForkReplay::plan(&cloud.client("alice"), log, onto).await.unwrap_err();
+    let plan = async |log, onto| {
+        ForkReplay::plan(&cloud.client("alice").spreadsheet(log), onto).await.unwrap_err()
+    };
     assert!(matches!(plan(source, None).await, ReplayError::NotAFork { id } if id == source));
     for onto in [at(0), at(3), Position::new(7, 0).unwrap()] {
         let refused = plan(made.id, Some(onto)).await;
@@ -247,6 +257,6 @@ async fn what_cannot_be_replayed_is_refused_before_anything_is_made() {
     let nowhere = LogId::from_uuid(uuid::Uuid::from_u128(7));
     let refused = plan(nowhere, None).await;
     assert!(matches!(refused, ReplayError::Client(ClientError::Problem { .. })), "{refused}");
-    let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
+    let listed = cloud.client("alice").spreadsheet(source).forks_page(None).await.unwrap().forks;
     assert_eq!(listed.len(), 1, "there is exactly one fork");
 }

@@ -44,7 +44,7 @@ impl World {
 
     async fn fork(&self, nonce: &str, position: Option<Position>) -> ForkReply {
         let request = ForkRequest::new(nonce.to_owned(), position);
-        self.after.fork(self.source, &request).await.unwrap()
+        self.after.spreadsheet(self.source).fork(&request).await.unwrap()
     }
 }
 
@@ -59,7 +59,7 @@ async fn a_fork_of_what_was_restored_has_its_incarnation_and_its_end() {
     let world = World::start().await;
     let (cloud, after) = (&world.cloud, &world.after);
     let gone = ForkRequest::new("gone".to_owned(), Some(at(3)));
-    let refused = after.fork(world.source, &gone).await.unwrap_err();
+    let refused = after.spreadsheet(world.source).fork(&gone).await.unwrap_err();
     assert_eq!(refused.problem_kind(), Some(ProblemKind::UnknownPosition), "{refused}");
     let made = world.fork("after", None).await;
     assert_eq!((made.source, made.position, made.incarnation), (world.source, at(2), INCARNATION));
@@ -70,7 +70,7 @@ async fn a_fork_of_what_was_restored_has_its_incarnation_and_its_end() {
     // A client that knows only an old state is asked to load the spreadsheet.
     for incarnation in 0..INCARNATION {
         let edit = first_edit(&made, incarnation, text(2, "of before"));
-        let refused = after.append(made.id, &edit).await.unwrap_err();
+        let refused = after.spreadsheet(made.id).append(&edit).await.unwrap_err();
         assert_eq!(
             refused.problem_kind(),
             Some(ProblemKind::ReloadRequired),
@@ -78,9 +78,9 @@ async fn a_fork_of_what_was_restored_has_its_incarnation_and_its_end() {
         );
     }
     let edit = first_edit(&made, INCARNATION, text(2, "of now"));
-    let reply = after.append(made.id, &edit).await.unwrap();
+    let reply = after.spreadsheet(made.id).append(&edit).await.unwrap();
     assert_eq!(reply.results[0].status, MutationStatus::Appended);
-    let load = after.load(made.id, None).await.unwrap();
+    let load = after.spreadsheet(made.id).load(None).await.unwrap();
     assert_eq!((load.head, load.incarnation), (reply.head, INCARNATION));
     let there = column(cloud, made.id, load.head).await;
     assert_eq!(there, shown(&[(0, "row 0"), (1, "row 1"), (2, "of now")]));
@@ -93,13 +93,13 @@ async fn a_fork_of_before_is_found_in_the_new_incarnation_and_can_be_rebased() {
     let found = world.fork("before", Some(at(1))).await;
     assert_eq!(found, ForkReply { incarnation: INCARNATION, ..world.before });
     let edit = first_edit(&found, INCARNATION, text(8, "in the new incarnation"));
-    after.append(found.id, &edit).await.unwrap();
+    after.spreadsheet(found.id).append(&edit).await.unwrap();
 
-    let replay = ForkReplay::plan(after, found.id, None).await.unwrap();
+    let replay = ForkReplay::plan(&after.spreadsheet(found.id), None).await.unwrap();
     assert_eq!((replay.from, replay.onto, replay.count()), (at(1), at(2), 2));
     let done = replay.create_replayed_fork().await.unwrap();
     assert_eq!(replay.create_replayed_fork().await.unwrap(), done, "once");
     let expected = [(0, "row 0"), (1, "row 1"), (7, "of the fork"), (8, "in the new incarnation")];
     assert_eq!(column(cloud, done.id, done.head).await, shown(&expected));
-    assert_eq!(after.head(done.id, None).await.unwrap().incarnation, INCARNATION);
+    assert_eq!(after.spreadsheet(done.id).head(None).await.unwrap().incarnation, INCARNATION);
 }

@@ -65,7 +65,7 @@ impl Source {
     async fn places(&self) -> [Position; 8] {
         let last = *self.positions.iter().rfind(|own| own.segment() == 0).unwrap();
         let client = self.cloud.client("alice");
-        let ended = client.history(self.id(), Some(last), Some(1)).await.unwrap();
+        let ended = client.spreadsheet(self.id()).history_page(Some(last), Some(1)).await.unwrap();
         assert_eq!(ended.entries[0].position, last);
         let end_segment = last.next_in_segment().unwrap();
         let at = |num| Position::new(0, num).unwrap();
@@ -103,9 +103,10 @@ impl Source {
         // The first own Snapshot entry, and the entry after ten edits.
         let marked = Position::new(own.base.segment(), 11).unwrap();
         wait_for_snapshot(cloud, made.id, marked, &self.clock).await;
-        let reader = Reader::open(cloud.client("alice"), made.id, None, None).await.unwrap();
+        let reader =
+            Reader::open(cloud.client("alice").spreadsheet(made.id), None, None).await.unwrap();
         assert_eq!(reader.position(), own.base);
-        let stats = cloud.client("alice").stats(made.id, None).await.unwrap();
+        let stats = cloud.client("alice").spreadsheet(made.id).stats(None).await.unwrap();
         assert_eq!(stats.snapshot.unwrap().position, marked);
         is_replayed("by its own snapshot").await;
         own.base
@@ -138,9 +139,9 @@ async fn every_position_of_a_fork_reads_as_its_source_and_snapshots_go_on() {
     assert!(objects(cloud).await.iter().all(|key| key.starts_with(&prefix)));
     // The source is unchanged.
     let client = cloud.client("alice");
-    assert_eq!(client.head(id, None).await.unwrap().head, source.author.base);
+    assert_eq!(client.spreadsheet(id).head(None).await.unwrap().head, source.author.base);
     assert!(cloud.queue("SnapshotDeadLetters").is_empty().await.unwrap());
-    let listed = client.forks(id, None).await.unwrap().forks;
+    let listed = client.spreadsheet(id).forks_page(None).await.unwrap().forks;
     let shared: Vec<Position> = listed.iter().map(|fork| fork.position).collect();
     assert_eq!(shared.iter().filter(|at| **at == Position::FIRST).count(), 1 + places.len());
     assert_eq!(listed.len(), 2 * places.len());
@@ -176,6 +177,6 @@ async fn forks_made_while_others_write_share_what_was_there_and_nothing_else() {
         let there = cells(&cloud, fork.id, fork.head).await;
         assert_eq!(there, replayed(&cloud, source, fork.position).await, "{}", fork.position);
     }
-    let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
+    let listed = cloud.client("alice").spreadsheet(source).forks_page(None).await.unwrap().forks;
     assert_eq!(listed.len(), forks.len());
 }

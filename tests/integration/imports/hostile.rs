@@ -28,7 +28,12 @@ impl Importer {
 
     async fn share(&self, person: &str, role: Role) {
         let request = ShareRequest { subject: person.to_owned(), issuer: None, role };
-        self.cloud.client("alice").share(self.created.id, &request, None).await.unwrap();
+        self.cloud
+            .client("alice")
+            .spreadsheet(self.created.id)
+            .share(&request, None)
+            .await
+            .unwrap();
     }
 
     /// Adds an editor of the spreadsheet.
@@ -43,7 +48,7 @@ impl Importer {
         let token = self.cloud.token_of("vera");
         let vera = cellar::Client::new(&self.cloud.url, Some(&token)).unwrap();
         let request = ForkRequest::new("hers".to_owned(), None);
-        let fork = vera.fork(self.created.id, &request).await.unwrap();
+        let fork = vera.spreadsheet(self.created.id).fork(&request).await.unwrap();
         let created = CreateReply { id: fork.id, head: fork.head, ..self.created };
         Member { token, created }
     }

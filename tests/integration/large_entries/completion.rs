@@ -52,8 +52,8 @@ async fn readers_see_where_the_body_is_and_verify_it() {
     let upload = fixture.uploaded(&bytes).await;
     fixture.completed(upload, &fixture.completion(&bytes)).await;
     let reader = fixture.cloud.client("somebody else");
-    let loaded = reader.load(fixture.created.id, None).await.unwrap().entries;
-    let updated = reader.entries(fixture.created.id, at(0)).await.unwrap().entries;
+    let loaded = reader.spreadsheet(fixture.created.id).load(None).await.unwrap().entries;
+    let updated = reader.spreadsheet(fixture.created.id).entries_page(at(0)).await.unwrap().entries;
     for view in [&loaded[1], &updated[0]] {
         assert!(view.mutations.is_empty());
         let external = view.external_body.as_ref().unwrap();
@@ -80,19 +80,20 @@ async fn a_body_is_read_where_its_rows_have_moved_to() {
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 3, count: 2 };
     let insert = Operation::InsertRows(insert);
     let append = append_one(fixture.created, "other", 1, fixture.created.head, insert);
-    fixture.cloud.client("bob").append(fixture.created.id, &append).await.unwrap();
+    fixture.cloud.client("bob").spreadsheet(fixture.created.id).append(&append).await.unwrap();
     let reply = fixture.completed(upload, &fixture.completion(&bytes)).await;
     assert_eq!(reply.results[0].position, Some(at(2)));
     assert_eq!(reply.entries.len(), 1, "the entry that the client lacked");
     let moved = [(0, text(0)), (1, text(1)), (2, text(2)), (5, text(3)), (6, text(4))];
     assert_eq!(fixture.shown("A1:A20").await, moved);
-    let view = fixture.cloud.client("carol").load(fixture.created.id, None).await.unwrap();
+    let view =
+        fixture.cloud.client("carol").spreadsheet(fixture.created.id).load(None).await.unwrap();
     let moved = &view.entries[2].external_body.as_ref().unwrap().axis_maps;
     assert_eq!((moved.len(), moved[0].rows[0], moved[0].rows[1].1), (1, (0, 0, 3), 5));
     // Later inserts move the edit as well.
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
     let append = append_one(fixture.created, "other", 2, at(2), Operation::InsertRows(insert));
-    fixture.cloud.client("bob").append(fixture.created.id, &append).await.unwrap();
+    fixture.cloud.client("bob").spreadsheet(fixture.created.id).append(&append).await.unwrap();
     assert_eq!(fixture.shown("A1:A3").await, [(1, text(0)), (2, text(1))]);
 }
 
@@ -130,7 +131,7 @@ async fn what_is_not_what_was_announced_is_refused_and_changes_nothing() {
     assert_eq!(fixture.pending(grant.upload_id).await, Some(true), "the object still expires");
     // An append has already committed a part of the mutations.
     let append = append_one(fixture.created, "client", 1, at(0), set_numbers(&[1.0]));
-    fixture.cloud.client("alice").append(fixture.created.id, &append).await.unwrap();
+    fixture.cloud.client("alice").spreadsheet(fixture.created.id).append(&append).await.unwrap();
     assert_eq!(fixture.refused(grant.upload_id, &good).await.kind, ProblemKind::MutationOverlap);
     let behind = CompleteRequest { first_id: 2, acked_id: 1, ..good };
     assert_eq!(fixture.completed(grant.upload_id, &behind).await.results[0].position, Some(at(2)));

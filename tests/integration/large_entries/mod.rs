@@ -149,12 +149,18 @@ impl Fixture {
     }
 
     async fn head(&self) -> Position {
-        self.cloud.client("alice").head(self.created.id, None).await.unwrap().head
+        self.cloud.client("alice").spreadsheet(self.created.id).head(None).await.unwrap().head
     }
 
     async fn shown(&self, range: &str) -> Vec<(u32, Value)> {
         let query = CellsQuery { range: Some(range.to_owned()), ..CellsQuery::default() };
-        let reply = self.cloud.client("alice").cells(self.created.id, &query).await.unwrap();
+        let reply = self
+            .cloud
+            .client("alice")
+            .spreadsheet(self.created.id)
+            .cells_page(&query)
+            .await
+            .unwrap();
         let cell = serde_json::to_value(&reply.cells).unwrap();
         let cells = cell.as_array().unwrap().iter();
         cells.map(|cell| (row_of(cell), text_of(cell))).collect()

@@ -24,8 +24,10 @@ async fn of_one_edit() {
     let mut bob = world.open("bob", folders[0].path()).await.unwrap();
     let mut eve = world.open("eve", folders[1].path()).await.unwrap();
     let token = world.cloud.token("eve", Role::Viewer);
-    let mut pokes =
-        cellar::Client::new(&world.cloud.url, Some(&token)).unwrap().pokes(world.created.id);
+    let mut pokes = cellar::Client::new(&world.cloud.url, Some(&token))
+        .unwrap()
+        .spreadsheet(world.created.id)
+        .pokes();
     let (mut kept, mut sent, mut seen) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..EDITS {
         let begun = Instant::now();
@@ -48,10 +50,10 @@ async fn of_one_edit() {
         seen.push(of_eve);
     }
     let client = world.cloud.client("alice");
-    let head = client.head(world.created.id, None).await.unwrap();
+    let head = client.spreadsheet(world.created.id).head(None).await.unwrap();
     let request = append_one(world.created, "alice", 1, head.head, set(0, "figure"));
-    let reply = client.append(world.created.id, &request).await.unwrap();
-    let update = client.entries(world.created.id, head.head).await.unwrap();
+    let reply = client.spreadsheet(world.created.id).append(&request).await.unwrap();
+    let update = client.spreadsheet(world.created.id).entries_page(head.head).await.unwrap();
     let bytes = |json: serde_json::Result<Vec<u8>>| json.unwrap().len();
     eprintln!(
         "medians of {EDITS}: on disk and shown {:.1} ms, in the log {:.1} ms, seen by another {:.1} ms; \

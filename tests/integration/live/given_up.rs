@@ -45,7 +45,7 @@ async fn a_round_that_is_given_up_at_any_moment_loses_and_doubles_nothing() {
         }
     }
     bob.sync().await.unwrap();
-    let load = world.cloud.client("alice").load(world.created.id, None).await.unwrap();
+    let load = world.cloud.client("alice").spreadsheet(world.created.id).load(None).await.unwrap();
     let mut ids: Vec<(Option<String>, u64)> = load
         .entries
         .iter()

@@ -54,12 +54,17 @@ impl World {
 
     async fn open_with(&self, token: &str, folder: &Path) -> Result<LiveSheet, LiveError> {
         let client = Client::new(&self.proxy.url, Some(token)).unwrap();
-        LiveSheet::open(client, Some(token), self.created.id, folder).await
+        LiveSheet::open(client.spreadsheet(self.created.id), folder).await
     }
 
     /// Returns the server's cells of the first sheet.
     async fn cells(&self) -> Vec<String> {
-        let reply = self.cloud.client("alice").cells(self.created.id, &CellsQuery::default()).await;
+        let reply = self
+            .cloud
+            .client("alice")
+            .spreadsheet(self.created.id)
+            .cells_page(&CellsQuery::default())
+            .await;
         texts(&reply.unwrap().cells)
     }
 }
@@ -263,7 +268,8 @@ async fn large_edits_and_new_sheets_are_shown_and_sent_like_any_other() {
     world.proxy.set_offline(false);
     assert_eq!(ids(&live.sync().await.unwrap()), [1, 2, 3]);
     let query = CellsQuery { sheet: Some("Second".to_owned()), ..CellsQuery::default() };
-    let reply = world.cloud.client("alice").cells(world.created.id, &query).await.unwrap();
+    let reply =
+        world.cloud.client("alice").spreadsheet(world.created.id).cells_page(&query).await.unwrap();
     assert_eq!(reply.cells[0].cell.text(), text);
     assert_eq!(live.view(Some("Second"), Rectangle::EVERYTHING).await.unwrap().cells, reply.cells);
 }

@@ -14,7 +14,7 @@ use crate::incarnations::restore;
 async fn open(world: &World, proxy: &FaultyProxy, folder: &std::path::Path) -> LiveSheet {
     let token = world.cloud.token("bob", Role::Editor);
     let client = Client::new(&proxy.url, Some(&token)).unwrap().with_identity(Some("the stack"));
-    LiveSheet::open(client, Some(&token), world.created.id, folder).await.unwrap()
+    LiveSheet::open(client.spreadsheet(world.created.id), folder).await.unwrap()
 }
 
 /// Returns a live sheet with three edits, each an entry.
@@ -51,8 +51,7 @@ async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
     let token = world.cloud.token("eve", Role::Editor);
     let other = Client::new(&url, Some(&token)).unwrap();
     let taken = tempfile::tempdir().unwrap();
-    let mut eve =
-        LiveSheet::open(other, Some(&token), world.created.id, taken.path()).await.unwrap();
+    let mut eve = LiveSheet::open(other.spreadsheet(world.created.id), taken.path()).await.unwrap();
     eve.edit(Operation::AddSheet(AddSheet { sheet, name: "Theirs".to_owned() })).unwrap();
     eve.sync().await.unwrap();
 

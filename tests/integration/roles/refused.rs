@@ -81,7 +81,7 @@ async fn a_presigned_url_has_the_rights_of_its_signer() {
         let created = client.create(&CreateRequest::new(nonce)).await.unwrap();
         let sha256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
         let request = UploadRequest { bytes: 5, sha256: sha256.to_owned() };
-        let grant = client.request_upload(created.id, &request).await.unwrap();
+        let grant = client.spreadsheet(created.id).request_upload(&request).await.unwrap();
         let mut put = reqwest::Client::new().put(&grant.url).body("hello");
         for (name, value) in &grant.headers {
             put = put.header(name, value);

@@ -193,7 +193,7 @@ async fn index(cloud: &TestCloud) {
     create(cloud, "indexed").await;
     let operator = cloud.client("operator");
     let told = async || {
-        let page = operator.feed(&FeedQuery::default()).await.unwrap();
+        let page = operator.feed_page(&FeedQuery::default()).await.unwrap();
         let spans = page.items.into_iter().flat_map(|item| item.spans);
         spans.filter(|span| span.stream == "Sweep-1").map(|span| span.kinds.len()).sum::<usize>()
     };
@@ -203,7 +203,8 @@ async fn index(cloud: &TestCloud) {
         }
     };
     tokio::time::timeout(PATIENCE, wait).await.expect("the indexer indexes the missing events");
-    let alice = cloud.client("alice").spreadsheets(&SpreadsheetsQuery::default()).await.unwrap();
+    let alice =
+        cloud.client("alice").spreadsheets_page(&SpreadsheetsQuery::default()).await.unwrap();
     assert!(!alice.spreadsheets.is_empty());
 }
 
@@ -215,8 +216,8 @@ async fn grow(cloud: &TestCloud, created: CreateReply) -> Position {
         id += 1;
         let text = set_text(u32::try_from(id).unwrap(), noise(id, 12_000));
         let request = append_one(created, "grow", id, head, text);
-        head = client.append(created.id, &request).await.unwrap().head;
-        head = head.max(client.head(created.id, None).await.unwrap().head);
+        head = client.spreadsheet(created.id).append(&request).await.unwrap().head;
+        head = head.max(client.spreadsheet(created.id).head(None).await.unwrap().head);
         assert!(id < 2_000, "the log does not roll: {head}");
     }
     wait_for_root(&client, created.id, Position::new(SEGMENTS, 0).unwrap()).await;
@@ -245,7 +246,7 @@ async fn offload(world: &OldLogs, created: CreateReply) {
     assert!(deleted > 0, "nothing was purged");
     let cloud = &world.cloud;
     let query = CellsQuery { at: Some(Position::new(0, 3).unwrap()), ..CellsQuery::default() };
-    let read = cloud.client("alice").cells(created.id, &query).await.unwrap();
+    let read = cloud.client("alice").spreadsheet(created.id).cells_page(&query).await.unwrap();
     assert_eq!(read.cells.len(), 3);
 
     let (pending, _) = cloud.pending_snapshots();
@@ -292,10 +293,10 @@ fn used(roles: &Roles, role: &str, action: &str) -> u64 {
 /// Appends edits until a snapshot is due.
 async fn edit_on(cloud: &TestCloud, created: CreateReply, client: &str) -> Position {
     let api = cloud.client("alice");
-    let mut base = api.head(created.id, None).await.unwrap().head;
+    let mut base = api.spreadsheet(created.id).head(None).await.unwrap().head;
     for id in 1..=u64::from(SNAPSHOT_ENTRIES) {
         let request = append_one(created, client, id, base, set_numbers(&[1.0]));
-        base = api.append(created.id, &request).await.unwrap().head;
+        base = api.spreadsheet(created.id).append(&request).await.unwrap().head;
     }
     base
 }
@@ -311,9 +312,9 @@ async fn read_bodies(world: &OldLogs) {
         let body = encode_external_body(&[set_text(9, name.to_owned())]).unwrap();
         let (bytes, sha256) = (u64::try_from(body.len()).unwrap(), hexadecimal(&sha256(&body)));
         let request = UploadRequest { bytes, sha256: sha256.clone() };
-        let grant = client.request_upload(created.id, &request).await.unwrap();
+        let grant = client.spreadsheet(created.id).request_upload(&request).await.unwrap();
         client.upload(&grant, body).await.unwrap();
-        let base = client.head(created.id, None).await.unwrap().head;
+        let base = client.spreadsheet(created.id).head(None).await.unwrap().head;
         let (incarnation, client_name) = (created.incarnation, name.to_owned());
         let request = CompleteRequest {
             client_id: client_name,
@@ -324,7 +325,7 @@ async fn read_bodies(world: &OldLogs) {
             bytes,
             sha256,
         };
-        client.complete_upload(created.id, grant.upload_id, &request).await.unwrap();
+        client.spreadsheet(created.id).complete_upload(grant.upload_id, &request).await.unwrap();
         let wait = async {
             while tags() == relayed {
                 tokio::time::sleep(PAUSE).await;
@@ -359,7 +360,9 @@ async fn miss(world: &OldLogs) {
         bytes: 10,
         sha256: hexadecimal(&sha256),
     };
-    assert!(client.complete_upload(created.id, Uuid::new_v4(), &request).await.is_err());
+    assert!(
+        client.spreadsheet(created.id).complete_upload(Uuid::new_v4(), &request).await.is_err()
+    );
     let upload = Upload {
         object: format!("uploads/{}/{}", created.id, Uuid::new_v4()),
         bytes: 10,

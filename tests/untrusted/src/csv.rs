@@ -17,9 +17,10 @@ pub(super) fn read(bytes: &[u8]) -> bool {
         2 => b';',
         _ => b'|',
     };
-    let pad = how & 4 != 0;
+    let pads_short_rows = how & 4 != 0;
     let read = |block: BlockSize, sample_bytes: Option<u64>| {
-        let options = CsvOptions { delimiter, pad, block, sample_bytes, ..CsvOptions::default() };
+        let options =
+            CsvOptions { delimiter, pads_short_rows, block, sample_bytes, ..CsvOptions::default() };
         CsvImport::open(file, &options).ok().and_then(read_all)
     };
     compare_reads(read(BlockSize::default(), None), read(SMALL, Some(SAMPLE_BYTES)))

@@ -1,7 +1,7 @@
 //! Checks of the pieces of an imported file.
 
 use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_TILE_CELLS};
-use cellar_exchange::{Block, BlockSize, Import, Piece};
+use cellar_exchange::{Block, BlockSize, Import, ImportStep};
 use cellar_snapshot::tile::TileValue;
 
 /// Maximum pulls without a piece; more count as an endless loop.
@@ -50,14 +50,14 @@ fn read(mut import: impl Import, max_cells: usize) -> Option<Contents> {
     loop {
         let progress = import.progress();
         assert!(progress.done <= progress.total, "{progress:?}");
-        match import.next().ok()? {
+        match import.next_step().ok()? {
             None => return Some(contents),
-            Some(Piece::Working) => idle_pulls += 1,
-            Some(Piece::Sheet(start)) => {
+            Some(ImportStep::Working) => idle_pulls += 1,
+            Some(ImportStep::Sheet(start)) => {
                 end = 0;
                 contents.sheets.push(format!("{start:?}"));
             }
-            Some(Piece::Block(block)) => {
+            Some(ImportStep::Block(block)) => {
                 let first = block.tile.first_row().unwrap_or(end);
                 assert!(first >= end, "a block overlaps the previous one");
                 end = block.tile.end();
@@ -69,7 +69,7 @@ fn read(mut import: impl Import, max_cells: usize) -> Option<Contents> {
                     return Some(contents);
                 }
             }
-            Some(Piece::Restart) => {
+            Some(ImportStep::Restart) => {
                 assert!(
                     !std::mem::replace(&mut restarted, true),
                     "an import restarts at most once"

@@ -10,7 +10,6 @@ use cellar_api::{
     wire::DetailsReply, wire::LinkRequest, wire::PersonRequest, wire::ShareRequest,
     wire::SpreadsheetStatus, wire::UpdateDetailsRequest,
 };
-use cellar_base::identity::LogId;
 use cellar_catalog::access::Role;
 use cellar_catalog::{spreadsheet::LinkId, spreadsheet::LinkRole, spreadsheet::Status};
 use serde_json::json;
@@ -21,44 +20,30 @@ use super::error::CliError;
 use super::output::Output;
 use super::time::utc;
 use crate::text::escape;
-use crate::{Client, ClientError};
+use crate::{ClientError, Spreadsheet};
 
 pub(super) async fn show_details(
     context: &Context,
     output: &Output,
     args: args::Details,
 ) -> Result<(), CliError> {
-    let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
+    let spreadsheet = context.spreadsheet()?;
     if args.changes {
-        return list_changes(spreadsheet, &client, output).await;
+        return list_changes(&spreadsheet, output).await;
     }
-    let details = client.details(spreadsheet).await?;
-    output.result(&details)?;
+    let details = spreadsheet.details().await?;
+    output.print_json(&details)?;
     for line in describe::format_details(&details, now_s()) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     Ok(())
 }
 
-async fn list_changes(
-    spreadsheet: LogId,
-    client: &Client,
-    output: &Output,
-) -> Result<(), CliError> {
-    let mut changes = Vec::new();
-    let mut cursor = None;
-    loop {
-        let page = client.changes(spreadsheet, cursor).await?;
-        changes.extend(page.changes);
-        match page.next {
-            Some(next) if cursor.is_none_or(|cursor| next < cursor) => cursor = Some(next),
-            // Stop: a bad `next` from the server would cause an endless loop.
-            _ => break,
-        }
-    }
-    output.result(&json!({ "changes": changes }))?;
+async fn list_changes(spreadsheet: &Spreadsheet, output: &Output) -> Result<(), CliError> {
+    let changes = spreadsheet.changes().collect().await?;
+    output.print_json(&json!({ "changes": changes }))?;
     for line in describe::format_changes(&changes) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     Ok(())
 }
@@ -69,11 +54,11 @@ pub(super) async fn rename_spreadsheet(
     args: args::Rename,
 ) -> Result<(), CliError> {
     let request = UpdateDetailsRequest { name: Some(args.name.to_string()), status: None };
-    let details = change_details(context, output, async |client, id, version| {
-        client.update_details(id, &request, version).await
-    });
-    let details = details.await?;
-    Ok(output.say(format!("renamed to {}", escape(&details.name)))?)
+    let details = change_details(context, output, async |spreadsheet, version| {
+        spreadsheet.update_details(&request, version).await
+    })
+    .await?;
+    Ok(output.print_line(format!("renamed to {}", escape(&details.name)))?)
 }
 
 pub(super) async fn share_spreadsheet(
@@ -83,12 +68,12 @@ pub(super) async fn share_spreadsheet(
 ) -> Result<(), CliError> {
     let args::Share { person, role, issuer } = args;
     let request = ShareRequest { subject: person, issuer, role };
-    change_details(context, output, async |client, id, version| {
-        client.share(id, &request, version).await
+    change_details(context, output, async |spreadsheet, version| {
+        spreadsheet.share(&request, version).await
     })
     .await?;
-    output.say(format!("{} has the role {role}", escape(&request.subject)))?;
-    output.note("List the members with: cellar details");
+    output.print_line(format!("{} has the role {role}", escape(&request.subject)))?;
+    output.print_note("List the members with: cellar details");
     Ok(())
 }
 
@@ -98,11 +83,11 @@ pub(super) async fn unshare_spreadsheet(
     args: args::Unshare,
 ) -> Result<(), CliError> {
     let person = PersonRequest { subject: args.person, issuer: args.issuer };
-    change_details(context, output, async |client, id, version| {
-        client.unshare(id, &person, version).await
+    change_details(context, output, async |spreadsheet, version| {
+        spreadsheet.unshare(&person, version).await
     })
     .await?;
-    Ok(output.say(format!("revoked the access of {}", escape(&person.subject)))?)
+    Ok(output.print_line(format!("revoked the access of {}", escape(&person.subject)))?)
 }
 
 pub(super) async fn archive_spreadsheet(
@@ -110,17 +95,21 @@ pub(super) async fn archive_spreadsheet(
     output: &Output,
 ) -> Result<(), CliError> {
     set_status(context, output, SpreadsheetStatus::Archived).await?;
-    output.say("archived: the spreadsheet is read-only")?;
-    output.note("Make it editable again with: cellar unarchive");
+    output.print_line("archived: the spreadsheet is read-only")?;
+    output.print_note("Make it editable again with: cellar unarchive");
     Ok(())
 }
 
 pub(super) async fn delete_spreadsheet(context: &Context, output: &Output) -> Result<(), CliError> {
     let details = set_status(context, output, SpreadsheetStatus::Deleted).await?;
-    let until_s = details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
-    let until = until_s.map(|until_s| format!(" until {}", utc(until_s))).unwrap_or_default();
-    output.say(format!("deleted; owners can undelete it{until}"))?;
-    output.note(format!("Recover it with: cellar undelete -s {}", details.id));
+    let purged_at_s =
+        details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
+    let deadline = match purged_at_s {
+        Some(purged_at_s) => format!(" until {}", utc(purged_at_s)),
+        None => String::new(),
+    };
+    output.print_line(format!("deleted; owners can undelete it{deadline}"))?;
+    output.print_note(format!("Recover it with: cellar undelete -s {}", details.id));
     Ok(())
 }
 
@@ -129,7 +118,7 @@ pub(super) async fn unarchive_spreadsheet(
     output: &Output,
 ) -> Result<(), CliError> {
     activate(context, output, SpreadsheetStatus::Archived).await?;
-    Ok(output.say("unarchived: the spreadsheet is editable")?)
+    Ok(output.print_line("unarchived: the spreadsheet is editable")?)
 }
 
 pub(super) async fn undelete_spreadsheet(
@@ -137,21 +126,22 @@ pub(super) async fn undelete_spreadsheet(
     output: &Output,
 ) -> Result<(), CliError> {
     activate(context, output, SpreadsheetStatus::Deleted).await?;
-    Ok(output.say("undeleted: the spreadsheet is editable")?)
+    Ok(output.print_line("undeleted: the spreadsheet is editable")?)
 }
 
 /// Unarchives or undeletes the spreadsheet. No-op if the spreadsheet is active. Fails if the status
-/// is neither `expected` nor active.
+/// is neither `expected_status` nor active.
 async fn activate(
     context: &Context,
     output: &Output,
-    expected: SpreadsheetStatus,
+    expected_status: SpreadsheetStatus,
 ) -> Result<(), CliError> {
-    let details = context.client()?.details(context.spreadsheet()?).await?;
-    if details.status != expected && details.status != SpreadsheetStatus::Active {
+    let details = context.spreadsheet()?.details().await?;
+    if details.status != expected_status && details.status != SpreadsheetStatus::Active {
         return Err(CliError::WrongStatus { status: details.status });
     }
-    set_status(context, output, SpreadsheetStatus::Active).await.map(|_| ())
+    set_status(context, output, SpreadsheetStatus::Active).await?;
+    Ok(())
 }
 
 pub(super) async fn list_or_edit_links(
@@ -169,19 +159,19 @@ pub(super) async fn list_or_edit_links(
 }
 
 async fn list_links(context: &Context, output: &Output) -> Result<(), CliError> {
-    let details = context.client()?.details(context.spreadsheet()?).await?;
+    let details = context.spreadsheet()?.details().await?;
     // A spreadsheet that is missing from the catalog has no share links.
     let links = match (&details.links, details.role) {
         (Some(links), _) => links.as_slice(),
         (None, Some(Role::Owner)) => &[],
         (None, _) => return Err(CliError::OnlyOwners),
     };
-    output.result(&json!({ "links": links }))?;
+    output.print_json(&json!({ "links": links }))?;
     for line in describe::format_links(links, now_s()) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     if links.is_empty() {
-        output.note("No share links. Create one with: cellar links create");
+        output.print_note("No share links. Create one with: cellar links create");
     }
     Ok(())
 }
@@ -193,35 +183,35 @@ async fn create_link(
     label: String,
     expires_in: Option<Duration>,
 ) -> Result<(), CliError> {
-    let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
+    let spreadsheet = context.spreadsheet()?;
     let expires_s = expires_in.map(|lifetime| now_s().saturating_add(lifetime.as_secs()));
     // Generate the secret on the client, so that a retried request finds the link that the first
     // attempt created.
     let secret = link::generate_secret().to_string();
     let request = LinkRequest { secret, role, label, expires_s };
-    let version = client.details(spreadsheet).await?.version;
-    let link = client.create_link(spreadsheet, &request, Some(version)).await?;
-    output.result(&link)?;
-    output.say(&link.token)?;
-    output.note(format!(
+    let version = spreadsheet.details().await?.version;
+    let link = spreadsheet.create_link(&request, Some(version)).await?;
+    output.print_json(&link)?;
+    output.print_line(&link.token)?;
+    output.print_note(format!(
         "Everyone with this link can {} the spreadsheet: cellar --url {} --token LINK get. The link is shown \
          only once. Revoke it with: cellar links revoke {}",
         match role {
             LinkRole::Viewer => "read",
             LinkRole::Editor => "edit",
         },
-        client.url(),
+        spreadsheet.client().url(),
         link.id
     ));
     Ok(())
 }
 
 async fn revoke_link(context: &Context, output: &Output, id: LinkId) -> Result<(), CliError> {
-    change_details(context, output, async |client, spreadsheet, version| {
-        client.revoke_link(spreadsheet, id, version).await
+    change_details(context, output, async |spreadsheet, version| {
+        spreadsheet.revoke_link(id, version).await
     })
     .await?;
-    Ok(output.say(format!("revoked the link {id}"))?)
+    Ok(output.print_line(format!("revoked the link {id}"))?)
 }
 
 async fn set_status(
@@ -230,8 +220,8 @@ async fn set_status(
     status: SpreadsheetStatus,
 ) -> Result<DetailsReply, CliError> {
     let request = UpdateDetailsRequest { name: None, status: Some(status) };
-    change_details(context, output, async |client, id, version| {
-        client.update_details(id, &request, version).await
+    change_details(context, output, async |spreadsheet, version| {
+        spreadsheet.update_details(&request, version).await
     })
     .await
 }
@@ -241,15 +231,15 @@ async fn set_status(
 async fn change_details<F>(
     context: &Context,
     output: &Output,
-    send_change: impl FnOnce(Client, LogId, Option<u64>) -> F,
+    send_change: impl FnOnce(Spreadsheet, Option<u64>) -> F,
 ) -> Result<DetailsReply, CliError>
 where
     F: Future<Output = Result<DetailsReply, ClientError>>,
 {
-    let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
-    let version = client.details(spreadsheet).await?.version;
-    let details = send_change(client, spreadsheet, Some(version)).await?;
-    output.result(&details)?;
+    let spreadsheet = context.spreadsheet()?;
+    let version = spreadsheet.details().await?.version;
+    let details = send_change(spreadsheet, Some(version)).await?;
+    output.print_json(&details)?;
     Ok(details)
 }
 

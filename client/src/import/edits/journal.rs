@@ -22,7 +22,7 @@ const JOURNAL_VERSION: u32 = 2;
 pub struct JournalKey<'a> {
     /// Stack identity ([`crate::Client::identity`]).
     pub cloud: &'a str,
-    /// Token subject ([`crate::subject_of_token`]).
+    /// Token subject ([`crate::Client::subject`]).
     pub subject: &'a str,
     /// Absolute path of the file.
     pub file: &'a Path,

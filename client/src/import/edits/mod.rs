@@ -199,7 +199,7 @@ impl<'a> EditImport<'a> {
 
     /// Finds the number of the target sheet.
     async fn find_sheet(&mut self, spreadsheet: LogId) -> Result<(), StepError> {
-        let reply = self.client.sheets(spreadsheet, None, None).await?;
+        let reply = self.client.spreadsheet(spreadsheet).sheets(None, None).await?;
         let sheet = sheet_number(&reply, &self.target.sheet).map_err(StepError::Permanent)?;
         self.journal.record_sheet(sheet, reply.incarnation, reply.position);
         Ok(())
@@ -216,13 +216,13 @@ impl<'a> EditImport<'a> {
             self.journal.choose_base();
             return Ok(());
         };
-        let reply = self.client.append(spreadsheet, &request).await?;
+        let reply = self.client.spreadsheet(spreadsheet).append(&request).await?;
         // Each base is the head of the previous response, so the responses together contain every
         // entry that may delete the sheet. Check for a deletion before acknowledging the batch,
         // because a later run does not resend an acknowledged batch.
         if let Some(sheet) = self.journal.sheet()
             && let Some(position) = find_possible_deletion(&reply, sheet, reply.head)
-            && is_deleted_at(self.client, spreadsheet, sheet, position).await?
+            && is_deleted_at(&self.client.spreadsheet(spreadsheet), sheet, position).await?
         {
             let cells = self.plan.cells;
             return Err(StepError::Permanent(ImportError::SheetDeleted { spreadsheet, cells }));

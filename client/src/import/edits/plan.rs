@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
-use cellar_exchange::{Block, BlockCell, Piece, Survey};
+use cellar_exchange::{Block, BlockCell, ImportStep, Survey};
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{GENERAL, Value};
 use cellar_sheet::operation::CellEdit;
@@ -82,12 +82,12 @@ fn collect_only_sheet(
     let mut sheet_count = 0;
     while let Some(piece) = file.next_piece()? {
         match piece {
-            Piece::Working => {}
-            Piece::Restart => collected = CellCollector::new(target),
-            Piece::Sheet(_) => sheet_count += 1,
+            ImportStep::Working => {}
+            ImportStep::Restart => collected = CellCollector::new(target),
+            ImportStep::Sheet(_) => sheet_count += 1,
             // A second sheet is an error. Continue only to count the sheets for the error message.
-            Piece::Block(_) if sheet_count > 1 => {}
-            Piece::Block(block) => collected.add_block(&block, path)?,
+            ImportStep::Block(_) if sheet_count > 1 => {}
+            ImportStep::Block(block) => collected.add_block(&block, path)?,
         }
     }
     if sheet_count != 1 {

@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use cellar_exchange::{Block, LongBody, Piece, SheetStart, Survey};
+use cellar_exchange::{Block, ImportStep, LongBlockText, SheetStart, Survey};
 use cellar_sheet::a1::column_name;
 use cellar_snapshot::chunk::chunk_of;
 use cellar_snapshot::level::ChunkHash;
@@ -124,7 +124,7 @@ pub(super) fn read_file(
 fn send_pieces(
     mut file: SheetReader,
     progress: &ProgressMonitor,
-    sender: &SyncSender<Option<Piece>>,
+    sender: &SyncSender<Option<ImportStep>>,
 ) -> Result<Option<Survey>, ImportError> {
     loop {
         let piece = file.next_piece()?;
@@ -156,7 +156,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
     /// closes the channel because of an error.
     fn pack_pieces(
         mut self,
-        receiver: &Receiver<Option<Piece>>,
+        receiver: &Receiver<Option<ImportStep>>,
         progress: &ProgressMonitor,
     ) -> Result<(), ImportError> {
         match self.pack_until_end(receiver, progress) {
@@ -167,7 +167,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
 
     fn pack_until_end(
         &mut self,
-        receiver: &Receiver<Option<Piece>>,
+        receiver: &Receiver<Option<ImportStep>>,
         progress: &ProgressMonitor,
     ) -> Result<(), PackStop> {
         while !self.sink.is_closed() {
@@ -180,18 +180,22 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(())
     }
 
-    fn pack_piece(&mut self, piece: Piece, progress: &ProgressMonitor) -> Result<(), PackStop> {
+    fn pack_piece(
+        &mut self,
+        piece: ImportStep,
+        progress: &ProgressMonitor,
+    ) -> Result<(), PackStop> {
         match piece {
-            Piece::Working => {}
-            Piece::Sheet(start) => {
+            ImportStep::Working => {}
+            ImportStep::Sheet(start) => {
                 self.finish_sheet()?;
                 self.sheet = Some((start, SheetWriter::default()));
             }
-            Piece::Restart => {
+            ImportStep::Restart => {
                 progress.reset_cells();
                 self.restart_sheet();
             }
-            Piece::Block(block) => {
+            ImportStep::Block(block) => {
                 progress.add_cells(&block.tile);
                 self.pack_block(block)?;
             }
@@ -240,7 +244,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
     }
 
     /// Passes a long text to the sink if it is new.
-    fn put_long_text(&mut self, body: &LongBody) -> Result<(), PackStop> {
+    fn put_long_text(&mut self, body: &LongBlockText) -> Result<(), PackStop> {
         let hash = ChunkHash(body.hash);
         if self.put_hashes.contains(&hash) {
             return Ok(());

@@ -8,7 +8,7 @@ use cellar_api::{
     wire::ImportUploadsRequest, wire::NewChunk, wire::UploadedChunk,
 };
 use cellar_base::limits::MAX_IMPORT_OBJECTS;
-use cellar_exchange::{Block, LongBody};
+use cellar_exchange::{Block, LongBlockText};
 use cellar_sheet::cell::Cell;
 use cellar_sheet::operation::ImportSheet;
 use cellar_snapshot::chunk;
@@ -206,7 +206,7 @@ impl Inner {
                 let stored = &self.chunks[&ChunkHash(hash)];
                 assert!(stored.kept, "a text was not checked");
                 let text = unpack(ChunkHash(hash), &stored.stored, Bounds::CHUNK).unwrap();
-                long_texts.push(LongBody { hash, text: String::from_utf8(text).unwrap() });
+                long_texts.push(LongBlockText { hash, text: String::from_utf8(text).unwrap() });
             }
         }
         Block { tile, long_texts }

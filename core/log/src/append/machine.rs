@@ -71,7 +71,7 @@ enum Consistency {
 }
 
 impl Append {
-    /// Starts an append. `cached_entries` contains the cached_entries entries starting at the request's lowest
+    /// Starts an append. `cached_entries` contains the cached entries starting at the request's lowest
     /// base, and may be empty (see [`CachedTail::entries_from`](super::CachedTail::entries_from)).
     #[must_use]
     pub fn begin(

@@ -65,7 +65,7 @@ pub struct ImportRequest<'a> {
     pub import: &'a ImportSheet,
 }
 
-/// Reference to an uploaded_operations object that contains one operation per mutation.
+/// Reference to an uploaded object that contains one operation per mutation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Upload {
     /// Key of the object.
@@ -109,7 +109,7 @@ pub struct Request {
 pub(super) enum Payload {
     /// Mutations with inline operations.
     Mutations(Vec<RequestMutation>),
-    /// Mutations whose operations are in an uploaded_operations object. Committed as a single entry.
+    /// Mutations whose operations are in an uploaded object. Committed as a single entry.
     Upload(Upload),
 }
 
@@ -277,7 +277,7 @@ impl Request {
         Self { client_name: Some(client_name), numbering_is_trusted: false, ..self }
     }
 
-    /// Creates a request for mutations whose operations are in an uploaded_operations object.
+    /// Creates a request for mutations whose operations are in an uploaded object.
     ///
     /// # Errors
     /// Like [`Request::new`].
@@ -337,7 +337,7 @@ impl Request {
         }
     }
 
-    /// Returns the operations of the uploaded_operations object, if any.
+    /// Returns the operations of the uploaded object, if any.
     pub(super) fn uploaded_operations(&self) -> &[Operation] {
         self.upload_payload().map_or(&[], |upload| &upload.operations)
     }

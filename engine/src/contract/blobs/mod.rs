@@ -17,7 +17,7 @@ pub use versions::blob_versions;
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 #[allow(clippy::panic, reason = "a contract suite fails like a test")]
-fn key(name: &str) -> BlobKey {
+fn contract_key(name: &str) -> BlobKey {
     BlobKey::new(format!("contract/{name}")).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -25,15 +25,22 @@ fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-fn blob(name: &str, bytes: impl Into<Bytes>) -> NewBlob {
+fn contract_blob(name: &str, bytes: impl Into<Bytes>) -> NewBlob {
     let bytes = bytes.into();
     let sha256 = sha256(&bytes);
     let (content_type, content_encoding) = (None, None);
-    NewBlob { key: key(name), sha256, bytes, content_type, content_encoding, pending: false }
+    NewBlob {
+        key: contract_key(name),
+        sha256,
+        bytes,
+        content_type,
+        content_encoding,
+        pending: false,
+    }
 }
 
 /// Returns an object's content, or `None` if the object does not exist.
-async fn stored(blobs: &dyn Blobs, key: &BlobKey) -> Option<Bytes> {
+async fn stored_bytes(blobs: &dyn Blobs, key: &BlobKey) -> Option<Bytes> {
     match blobs.get(key, MAX_BYTES).await {
         Ok(GetOutcome::Found { bytes, .. }) => Some(bytes),
         _ => None,

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 
-use super::{blob, key, sha256, stored};
+use super::{contract_blob, contract_key, sha256, stored_bytes};
 use crate::ports::{
     BlobHead, BlobInspection, BlobKey, BlobPage, Blobs, GetOutcome, KeepOutcome, NewBlob,
 };
@@ -34,7 +34,7 @@ pub async fn blobs(blobs: &dyn Blobs, waived: &[Promise]) {
 }
 
 async fn nothing_is_there_at_first(blobs: &dyn Blobs) {
-    let absent = key("absent");
+    let absent = contract_key("absent");
     assert_eq!(blobs.get(&absent, 10).await, Ok(GetOutcome::Absent));
     assert_eq!(blobs.head(&absent).await, Ok(None));
     assert_eq!(blobs.pending(&absent).await, Ok(None));
@@ -50,7 +50,7 @@ async fn what_is_put_reads_back(blobs: &dyn Blobs) {
         let put_blob = NewBlob {
             content_type: Some("application/vnd.cellar".to_owned()),
             content_encoding: Some("zstd".to_owned()),
-            ..blob(name, bytes)
+            ..contract_blob(name, bytes)
         };
         assert_eq!(blobs.put(put_blob.clone()).await, Ok(()));
         let head = blobs.head(&put_blob.key).await.ok().flatten();
@@ -82,7 +82,7 @@ fn fail_as_unreadable(name: &str) -> ! {
 }
 
 async fn reads_are_bounded(blobs: &dyn Blobs) {
-    let new_blob = blob("bounded", vec![7; 1_000]);
+    let new_blob = contract_blob("bounded", vec![7; 1_000]);
     assert_eq!(blobs.put(new_blob.clone()).await, Ok(()));
     assert!(matches!(blobs.get(&new_blob.key, 1_000).await, Ok(GetOutcome::Found { .. })));
     for max_bytes in [999, 0] {
@@ -94,7 +94,7 @@ async fn reads_are_bounded(blobs: &dyn Blobs) {
 }
 
 async fn the_store_checks_the_checksum(blobs: &dyn Blobs) {
-    let valid_blob = blob("checksum", "these bytes");
+    let valid_blob = contract_blob("checksum", "these bytes");
     let blob_with_wrong_checksum = NewBlob { sha256: sha256(b"other bytes"), ..valid_blob.clone() };
     assert!(
         is_permanent(&blobs.put(blob_with_wrong_checksum.clone()).await),
@@ -104,7 +104,7 @@ async fn the_store_checks_the_checksum(blobs: &dyn Blobs) {
     assert_eq!(blobs.put(valid_blob.clone()).await, Ok(()));
     assert!(is_permanent(&blobs.put(blob_with_wrong_checksum).await));
     assert_eq!(
-        stored(blobs, &valid_blob.key).await,
+        stored_bytes(blobs, &valid_blob.key).await,
         Some(valid_blob.bytes),
         "the existing object is kept"
     );
@@ -115,11 +115,11 @@ fn is_permanent(result: &Result<(), PortError>) -> bool {
 }
 
 async fn a_put_replaces(blobs: &dyn Blobs, waived: &[Promise]) {
-    let first_blob = NewBlob { pending: true, ..blob("replaced", "first") };
-    let second_blob = blob("replaced", "the second is longer");
+    let first_blob = NewBlob { pending: true, ..contract_blob("replaced", "first") };
+    let second_blob = contract_blob("replaced", "the second is longer");
     for new_blob in [&first_blob, &first_blob, &second_blob] {
         assert_eq!(blobs.put(new_blob.clone()).await, Ok(()));
-        assert_eq!(stored(blobs, &new_blob.key).await, Some(new_blob.bytes.clone()));
+        assert_eq!(stored_bytes(blobs, &new_blob.key).await, Some(new_blob.bytes.clone()));
         let pending = blobs.pending(&new_blob.key).await;
         let has_put_tags = pending == Ok(Some(new_blob.pending));
         assert!(
@@ -130,7 +130,7 @@ async fn a_put_replaces(blobs: &dyn Blobs, waived: &[Promise]) {
 }
 
 async fn the_pending_tag_is_removed_permanently(blobs: &dyn Blobs) {
-    let new_blob = NewBlob { pending: true, ..blob("pending", "an upload") };
+    let new_blob = NewBlob { pending: true, ..contract_blob("pending", "an upload") };
     assert_eq!(blobs.put(new_blob.clone()).await, Ok(()));
     let head = blobs.head(&new_blob.key).await.ok().flatten();
     assert_eq!(blobs.pending(&new_blob.key).await, Ok(Some(true)));
@@ -139,11 +139,12 @@ async fn the_pending_tag_is_removed_permanently(blobs: &dyn Blobs) {
         assert_eq!(blobs.pending(&new_blob.key).await, Ok(Some(false)));
     }
     assert_eq!(blobs.head(&new_blob.key).await, Ok(head), "nothing else changed");
-    assert_eq!(stored(blobs, &new_blob.key).await, Some(new_blob.bytes));
+    assert_eq!(stored_bytes(blobs, &new_blob.key).await, Some(new_blob.bytes));
 }
 
 async fn a_delete_can_be_repeated(blobs: &dyn Blobs) {
-    let (deleted_blob, other_blob) = (blob("deleted/1", "gone"), blob("deleted/10", "stays"));
+    let (deleted_blob, other_blob) =
+        (contract_blob("deleted/1", "gone"), contract_blob("deleted/10", "stays"));
     for new_blob in [&deleted_blob, &other_blob] {
         assert_eq!(blobs.put(new_blob.clone()).await, Ok(()));
     }
@@ -151,19 +152,22 @@ async fn a_delete_can_be_repeated(blobs: &dyn Blobs) {
         assert_eq!(blobs.delete(&deleted_blob.key).await, Ok(()));
         assert_eq!(blobs.get(&deleted_blob.key, 10).await, Ok(GetOutcome::Absent));
     }
-    assert_eq!(stored(blobs, &other_blob.key).await, Some(other_blob.bytes));
+    assert_eq!(stored_bytes(blobs, &other_blob.key).await, Some(other_blob.bytes));
     assert_eq!(blobs.put(deleted_blob.clone()).await, Ok(()), "a deleted key can be used again");
-    assert_eq!(stored(blobs, &deleted_blob.key).await, Some(deleted_blob.bytes));
+    assert_eq!(stored_bytes(blobs, &deleted_blob.key).await, Some(deleted_blob.bytes));
 }
 
 async fn lists_are_ascending_and_complete(blobs: &dyn Blobs) {
     // Keys are sorted bytewise: `-` before `/`, and upper case before lower case.
     let names = ["list-apart", "list/A", "list/a", "list/a-b", "list/a/b", "list/b", "listed"];
     for name in names.iter().rev() {
-        assert_eq!(blobs.put(blob(name, (*name).to_owned())).await, Ok(()));
+        assert_eq!(blobs.put(contract_blob(name, (*name).to_owned())).await, Ok(()));
     }
-    let expected_keys: Vec<BlobKey> =
-        names.iter().filter(|name| name.starts_with("list/")).map(|name| key(name)).collect();
+    let expected_keys: Vec<BlobKey> = names
+        .iter()
+        .filter(|name| name.starts_with("list/"))
+        .map(|name| contract_key(name))
+        .collect();
     for limit in [1, 2, 5, 1_000, u16::MAX] {
         let mut listed_blobs = vec![];
         let mut last_key = None;
@@ -191,10 +195,11 @@ async fn lists_are_ascending_and_complete(blobs: &dyn Blobs) {
 }
 
 async fn concurrent_puts_do_not_mix(blobs: &dyn Blobs) {
-    let versions: Vec<NewBlob> = (0..8).map(|writer| blob("race", vec![writer; 100_000])).collect();
+    let versions: Vec<NewBlob> =
+        (0..8).map(|writer| contract_blob("race", vec![writer; 100_000])).collect();
     let outcomes = join_all(versions.iter().map(|version| blobs.put(version.clone()))).await;
     assert!(outcomes.iter().all(Result::is_ok));
-    let stored_bytes = stored(blobs, &key("race")).await.unwrap_or_default();
+    let stored_bytes = stored_bytes(blobs, &contract_key("race")).await.unwrap_or_default();
     let is_one_version = versions.iter().any(|version| version.bytes == stored_bytes);
     assert!(is_one_version, "the bytes of two writers are mixed");
 }

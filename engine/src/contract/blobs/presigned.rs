@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{key, sha256, stored};
+use super::{contract_key, sha256, stored_bytes};
 use crate::ports::{BlobKey, Blobs, Clock as _, PortError, PresignedRequest, UploadGrant};
 use crate::system::SystemClock;
 use cellar_base::limits::MAX_PRESIGNED_S;
@@ -105,7 +105,7 @@ fn now_s() -> u64 {
     SystemClock.now_ms() / 1_000
 }
 
-fn grant(key: &BlobKey) -> UploadGrant {
+fn upload_grant(key: &BlobKey) -> UploadGrant {
     let length = BYTES.len() as u64;
     UploadGrant {
         key: key.clone(),
@@ -118,7 +118,7 @@ fn grant(key: &BlobKey) -> UploadGrant {
 }
 
 /// Builds the request that an HTTP client would send.
-fn request(presigned: PresignedRequest, body: &'static [u8]) -> UrlRequest {
+fn client_request(presigned: PresignedRequest, body: &'static [u8]) -> UrlRequest {
     let mut headers = presigned.headers;
     headers.retain(|(name, _)| name != "content-length");
     let (method, url) = (presigned.method, presigned.url);
@@ -135,14 +135,14 @@ where
     F: Fn(UrlRequest) -> R,
     R: Future<Output = UrlReply>,
 {
-    let key = key("presigned/once");
+    let key = contract_key("presigned/once");
     let now_s = now_s();
-    let presigned = expect_signed(blobs.presign_put(&grant(&key), now_s).await);
+    let presigned = expect_signed(blobs.presign_put(&upload_grant(&key), now_s).await);
     assert_eq!(presigned.method, "PUT");
     assert_eq!(presigned.expires_s, now_s + VALID_S);
     let header_names: Vec<&str> = presigned.headers.iter().map(|(name, _)| name.as_str()).collect();
     assert!(header_names.is_sorted() && !header_names.contains(&"host"), "{header_names:?}");
-    let request = request(presigned, BYTES);
+    let request = client_request(presigned, BYTES);
     let reply = send(request.clone()).await;
     assert_eq!(reply.status, 200, "{reply:?}");
     assert_stored_as_granted(blobs, &key).await;
@@ -154,7 +154,7 @@ where
 }
 
 async fn assert_stored_as_granted(blobs: &dyn Blobs, key: &BlobKey) {
-    assert_eq!(stored(blobs, key).await.as_deref(), Some(BYTES));
+    assert_eq!(stored_bytes(blobs, key).await.as_deref(), Some(BYTES));
     let inspection = blobs.inspect(key).await.ok().flatten();
     let is_pending = inspection.as_ref().is_some_and(|inspection| inspection.pending);
     let head = inspection.map(|inspection| inspection.head);
@@ -170,12 +170,12 @@ where
     F: Fn(UrlRequest) -> R,
     R: Future<Output = UrlReply>,
 {
-    let target_key = key(&format!("presigned/{tampering:?}"));
-    let other_key = key(&format!("presigned/{tampering:?}-other"));
+    let target_key = contract_key(&format!("presigned/{tampering:?}"));
+    let other_key = contract_key(&format!("presigned/{tampering:?}-other"));
     let is_expired = tampering == Tampering::Expired;
     let signed_s = if is_expired { expired_signing_time_s() } else { now_s() };
-    let presigned = expect_signed(blobs.presign_put(&grant(&target_key), signed_s).await);
-    let valid_request = request(presigned, BYTES);
+    let presigned = expect_signed(blobs.presign_put(&upload_grant(&target_key), signed_s).await);
+    let valid_request = client_request(presigned, BYTES);
     let requests = match tampering {
         Tampering::OtherKey => {
             let url = valid_request.url.replacen(target_key.as_str(), other_key.as_str(), 1);
@@ -291,20 +291,20 @@ where
     F: Fn(UrlRequest) -> R,
     R: Future<Output = UrlReply>,
 {
-    let target = super::blob("download/1", BYTES);
-    let other = super::blob("download/2", "other");
+    let target = super::contract_blob("download/1", BYTES);
+    let other = super::contract_blob("download/2", "other");
     for blob in [&target, &other] {
         assert!(blobs.put(blob.clone()).await.is_ok());
     }
     let presigned = blobs.presign_get(&target.key, VALID_S, now_s()).await;
-    let valid_request = request(expect_signed(presigned), b"");
+    let valid_request = client_request(expect_signed(presigned), b"");
     assert_eq!(valid_request.method, "GET");
     for _ in 0..2 {
         let reply = send(valid_request.clone()).await;
         assert!(reply.status == 200 && reply.body == BYTES, "{reply:?}");
     }
     let expired = blobs.presign_get(&target.key, VALID_S, expired_signing_time_s()).await;
-    let expired_request = request(expect_signed(expired), b"");
+    let expired_request = client_request(expect_signed(expired), b"");
     let other_url = valid_request.url.replacen(target.key.as_str(), other.key.as_str(), 1);
     let put_request =
         UrlRequest { method: "PUT".into(), body: "replaced".into(), ..valid_request.clone() };
@@ -319,14 +319,15 @@ where
             assert!(matches!(reply.status, 400 | 403), "{tampering:?}: {reply:?}");
         }
     }
-    assert_eq!(stored(blobs, &target.key).await.as_deref(), Some(BYTES));
+    assert_eq!(stored_bytes(blobs, &target.key).await.as_deref(), Some(BYTES));
 }
 
 async fn the_time_is_bounded(blobs: &dyn Blobs) {
-    let key = key("presigned/long");
+    let key = contract_key("presigned/long");
     for (valid_s, is_allowed) in [(MAX_PRESIGNED_S, true), (MAX_PRESIGNED_S + 1, false), (0, false)]
     {
-        let upload = blobs.presign_put(&UploadGrant { valid_s, ..grant(&key) }, now_s()).await;
+        let upload =
+            blobs.presign_put(&UploadGrant { valid_s, ..upload_grant(&key) }, now_s()).await;
         let download = blobs.presign_get(&key, valid_s, now_s()).await;
         assert_eq!((upload.is_ok(), download.is_ok()), (is_allowed, is_allowed), "{valid_s}");
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{blob, key, stored};
+use super::{contract_blob, contract_key, stored_bytes};
 use crate::ports::{BlobVersions, Blobs, ListedVersion};
 
 /// Checks an object store that lists and deletes versions. The store may retain only the latest
@@ -43,7 +43,7 @@ async fn each_write_creates_a_version<S: Blobs + BlobVersions>(store: &S) {
     assert_eq!(list_all(store, prefix).await, []);
     let mut version_ids = BTreeSet::new();
     for bytes in ["once", "twice", "twice"] {
-        assert_eq!(store.put(blob("versions/1", bytes)).await, Ok(()));
+        assert_eq!(store.put(contract_blob("versions/1", bytes)).await, Ok(()));
         let versions = list_all(store, prefix).await;
         let newest_version = versions
             .first()
@@ -53,15 +53,15 @@ async fn each_write_creates_a_version<S: Blobs + BlobVersions>(store: &S) {
     }
     assert_eq!(version_ids.len(), 3, "identical bytes create another version");
     delete_all(store, prefix).await;
-    assert_eq!(stored(store, &key("versions/1")).await, None);
+    assert_eq!(stored_bytes(store, &contract_key("versions/1")).await, None);
 }
 
 async fn only_the_requested_version_is_deleted<S: Blobs + BlobVersions>(store: &S) {
     let prefix = "contract/versions/2";
-    let versions_key = key("versions/2");
-    assert_eq!(store.put(blob("versions/2", "x")).await, Ok(()));
+    let versions_key = contract_key("versions/2");
+    assert_eq!(store.put(contract_blob("versions/2", "x")).await, Ok(()));
     let old_versions = list_all(store, prefix).await;
-    assert_eq!(store.put(blob("versions/2", "x")).await, Ok(()));
+    assert_eq!(store.put(contract_blob("versions/2", "x")).await, Ok(()));
     for _ in 0..2 {
         for ListedVersion { version, .. } in &old_versions {
             assert_eq!(
@@ -70,25 +70,28 @@ async fn only_the_requested_version_is_deleted<S: Blobs + BlobVersions>(store: &
                 "a repeated delete succeeds"
             );
         }
-        assert!(stored(store, &versions_key).await.is_some(), "the newer version is kept");
+        assert!(stored_bytes(store, &versions_key).await.is_some(), "the newer version is kept");
     }
     let new_versions = list_all(store, prefix).await;
     assert_eq!(new_versions.len(), 1);
     assert!(new_versions.iter().all(|version| !old_versions.contains(version)));
     delete_all(store, prefix).await;
     assert_eq!(list_all(store, prefix).await, [], "all versions are deleted");
-    assert_eq!(stored(store, &versions_key).await, None);
+    assert_eq!(stored_bytes(store, &versions_key).await, None);
 }
 
 async fn lists_are_complete<S: Blobs + BlobVersions>(store: &S) {
     let names = ["versions-apart", "versions/A", "versions/a", "versions/a/b", "versions/b"];
     for name in names {
-        assert_eq!(store.put(blob(name, "x")).await, Ok(()));
+        assert_eq!(store.put(contract_blob(name, "x")).await, Ok(()));
     }
     let listed_keys =
         list_all(store, "contract/versions/").await.into_iter().map(|version| version.key);
     let expected_names = names.iter().filter(|name| name.starts_with("versions/"));
-    assert!(listed_keys.eq(expected_names.map(|name| key(name).as_str().to_owned())), "sorted");
+    assert!(
+        listed_keys.eq(expected_names.map(|name| contract_key(name).as_str().to_owned())),
+        "sorted"
+    );
     delete_all(store, "contract/versions").await;
     assert_eq!(list_all(store, "contract/versions").await, []);
 }

@@ -25,35 +25,40 @@ fn create_failed(error: PortError) -> CreateOutcome {
 
 #[async_trait]
 impl Entries for FaultyPorts {
-    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
-        self.faults.read(self.tables.page(log, from, consistent)).await
+    async fn page(
+        &self,
+        log_id: LogId,
+        from: Position,
+        consistent: bool,
+    ) -> Result<Page, PortError> {
+        self.faults.read(self.tables.page(log_id, from, consistent)).await
     }
     async fn page_back(
         &self,
-        log: LogId,
+        log_id: LogId,
         from: Position,
         limit: u32,
         consistent: bool,
     ) -> Result<Page, PortError> {
-        self.faults.read(self.tables.page_back(log, from, limit, consistent)).await
+        self.faults.read(self.tables.page_back(log_id, from, limit, consistent)).await
     }
     async fn last(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         consistent: bool,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        self.faults.read(self.tables.last(log, segment, consistent)).await
+        self.faults.read(self.tables.last(log_id, segment, consistent)).await
     }
-    async fn get(&self, log: LogId, at: Position) -> Result<Option<Arc<Entry>>, PortError> {
-        self.faults.read(self.tables.get(log, at)).await
+    async fn get(&self, log_id: LogId, at: Position) -> Result<Option<Arc<Entry>>, PortError> {
+        self.faults.read(self.tables.get(log_id, at)).await
     }
     async fn put(&self, entry: &Entry) -> PutOutcome {
         self.faults.around(self.tables.put(entry), put_failed).await
     }
-    async fn set_root(&self, log: LogId, at: Position, root: &str) -> Result<String, PortError> {
+    async fn set_root(&self, log_id: LogId, at: Position, root: &str) -> Result<String, PortError> {
         let set = async {
-            let stands = self.tables.set_root(log, at, root).await?;
+            let stands = self.tables.set_root(log_id, at, root).await?;
             self.roots.lock().unwrap().push((at, root.to_owned(), stands.clone()));
             Ok(stands)
         };
@@ -61,12 +66,12 @@ impl Entries for FaultyPorts {
     }
     async fn replace_root(
         &self,
-        log: LogId,
+        log_id: LogId,
         at: Position,
         replaces: Option<&str>,
         root: &str,
     ) -> Result<Option<String>, PortError> {
-        self.faults.around(self.tables.replace_root(log, at, replaces, root), Err).await
+        self.faults.around(self.tables.replace_root(log_id, at, replaces, root), Err).await
     }
     async fn reachable(&self) -> bool {
         true
@@ -77,25 +82,25 @@ impl Entries for FaultyPorts {
 impl Segments for FaultyPorts {
     async fn newest(
         &self,
-        log: LogId,
+        log_id: LogId,
         limit: u8,
         consistent: bool,
     ) -> Result<Vec<Segment>, PortError> {
-        self.faults.read(self.tables.newest(log, limit, consistent)).await
+        self.faults.read(self.tables.newest(log_id, limit, consistent)).await
     }
     async fn segment(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         consistent: bool,
     ) -> Result<Option<Segment>, PortError> {
-        self.faults.read(self.tables.segment(log, segment, consistent)).await
+        self.faults.read(self.tables.segment(log_id, segment, consistent)).await
     }
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
         self.faults.around(self.tables.roll(transaction), create_failed).await
     }
-    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
-        self.faults.around(self.tables.raise_last_snapshot(log, at), Err).await
+    async fn raise_last_snapshot(&self, log_id: LogId, at: Position) -> Result<(), PortError> {
+        self.faults.around(self.tables.raise_last_snapshot(log_id, at), Err).await
     }
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
         self.faults.around(self.tables.create(segment, entry), create_failed).await
@@ -121,28 +126,28 @@ impl Retention for FaultyPorts {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
         self.faults.read(self.tables.all_segments(after)).await
     }
-    async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
-        self.faults.around(self.tables.set_offloaded(log, segment, key), Err).await
+    async fn set_offloaded(&self, log_id: LogId, segment: u32, key: &str) -> Result<(), PortError> {
+        self.faults.around(self.tables.set_offloaded(log_id, segment, key), Err).await
     }
     async fn mark_trimmed(
         &self,
-        log: LogId,
+        log_id: LogId,
         segment: u32,
         trimmed_s: u64,
     ) -> Result<(), PortError> {
-        self.faults.around(self.tables.mark_trimmed(log, segment, trimmed_s), Err).await
+        self.faults.around(self.tables.mark_trimmed(log_id, segment, trimmed_s), Err).await
     }
-    async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
+    async fn delete(&self, log_id: LogId, positions: &[Position]) -> Result<(), PortError> {
         // Delete each entry in a separate request, so that a fault may leave any subset of the
         // entries in the table.
         for position in positions {
-            let deleted = self.tables.delete(log, std::slice::from_ref(position));
+            let deleted = self.tables.delete(log_id, std::slice::from_ref(position));
             self.faults.around(deleted, Err).await?;
         }
         Ok(())
     }
-    async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError> {
-        self.faults.around(self.tables.delete_segment(log, segment), Err).await
+    async fn delete_segment(&self, log_id: LogId, segment: u32) -> Result<(), PortError> {
+        self.faults.around(self.tables.delete_segment(log_id, segment), Err).await
     }
     async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError> {
         self.faults.around(self.tables.delete_listed(source, number), Err).await

@@ -15,9 +15,9 @@ use cellar_snapshot::tile::{NamedText, Tile};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::task::JoinSet;
 
-use super::super::{LogError, retry_temporary_errors};
+use super::super::{LogError, blob_key, retry_temporary_errors};
+use super::ImportFault;
 use super::found::{UnverifiedObject, VerifiedObject, is_old};
-use super::{ImportFault, blob_key};
 use crate::meter::carried;
 use crate::ports::{BlobHead, Blobs, Clock, GetOutcome, PortError, Random};
 use crate::snapshots::new_object;
@@ -73,8 +73,8 @@ impl ImportChecker {
     }
 
     /// Verifies and publishes the single tiles and all indexed chunks, with several objects in
-    /// flight. Indexed chunks that are tile index chunks themselves must already be published. Reads
-    /// at most `max_texts` long texts. Returns the number of chunks read, excluding texts.
+    /// flight. Indexed chunks that are tile index chunks themselves must already be published.
+    /// Reads at most `max_texts` long texts. Returns the number of chunks read, excluding texts.
     pub(super) async fn check_all(
         &self,
         single_tiles: &[ChunkRef],
@@ -196,8 +196,9 @@ impl ImportChecker {
         hash: ChunkHash,
         max_bytes: usize,
     ) -> Result<UnverifiedObject, LogError> {
-        let Owner { log, client, .. } = self.owner;
-        let staged = self.get_object(hash, staged_chunk_key(log, client, hash), max_bytes).await?;
+        let Owner { log: log_id, client, .. } = self.owner;
+        let staged =
+            self.get_object(hash, staged_chunk_key(log_id, client, hash), max_bytes).await?;
         if let Some((_, stored_bytes)) = staged {
             return Ok(UnverifiedObject::staged(hash, stored_bytes));
         }

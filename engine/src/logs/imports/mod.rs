@@ -33,8 +33,8 @@ use cellar_snapshot::index::{Children, StripeIndex};
 use cellar_snapshot::keys::staged_chunk_key;
 use cellar_snapshot::level::ChunkRef;
 
-use super::{LogError, Logs};
-use crate::ports::{BlobKey, PortError, PresignedRequest, UploadGrant};
+use super::{LogError, Logs, blob_key};
+use crate::ports::{PresignedRequest, UploadGrant};
 use crate::snapshots::{CONTENT_ENCODING, CONTENT_TYPE};
 use check::{ImportChecker, Owner};
 
@@ -59,7 +59,7 @@ impl Logs {
     /// - [`LogError::Store`] if the store fails.
     pub async fn grant_chunks(
         &self,
-        log: LogId,
+        log_id: LogId,
         client: ClientKey,
         chunks: &[ChunkToUpload],
     ) -> Result<Vec<PresignedRequest>, LogError> {
@@ -71,12 +71,12 @@ impl Logs {
         for upload in chunks {
             check_length(&upload.chunk)?;
         }
-        self.head(log, None).await?;
+        self.check_exists(log_id).await?;
         let now_s = self.clock.now_ms() / 1_000;
         let mut upload_requests = Vec::with_capacity(chunks.len());
         for ChunkToUpload { chunk, sha256 } in chunks {
             let grant = UploadGrant {
-                key: blob_key(staged_chunk_key(log, client, chunk.hash))?,
+                key: blob_key(staged_chunk_key(log_id, client, chunk.hash))?,
                 length: u64::from(chunk.bytes),
                 sha256: *sha256,
                 content_type: Some(CONTENT_TYPE.to_owned()),
@@ -100,7 +100,7 @@ impl Logs {
     /// - [`LogError::Store`] if the store fails.
     pub async fn check_chunks(
         &self,
-        log: LogId,
+        log_id: LogId,
         client: ClientKey,
         tiles: &[ChunkRef],
         index: Option<&ChunkRef>,
@@ -111,10 +111,10 @@ impl Logs {
         for chunk in tiles.iter().chain(index) {
             check_length(chunk)?;
         }
-        self.head(log, None).await?;
+        self.check_exists(log_id).await?;
         // Check the limits of the tiles before the index is read.
-        remaining_text_count(tiles, &[])?;
-        let checker = self.checker(log, client).await?;
+        check_limits(tiles, &[])?;
+        let checker = self.checker(log_id, client).await?;
         let Some(index) = index else {
             let max_texts = match tiles {
                 [_single_tile] => MAX_TILE_LONG_TEXTS,
@@ -132,11 +132,11 @@ impl Logs {
     /// Verifies and publishes the chunks of a request's imports. Skips imports that are already in
     /// the log, since their uploaded chunks may already have been deleted.
     pub(super) async fn check_imports(&self, request: &Request) -> Result<(), LogError> {
-        let log = request.log();
+        let log_id = request.log();
         let Some(lowest_base) = request.imports().map(|import| import.base).min() else {
             return Ok(());
         };
-        let client_entries = self.entries_of_client(log, request.client(), lowest_base).await?;
+        let client_entries = self.entries_of_client(log_id, request.client(), lowest_base).await?;
         let mut new_imports = Vec::new();
         for import_request in request.imports() {
             let is_in_log = client_entries.iter().any(|entry| {
@@ -146,10 +146,10 @@ impl Logs {
                 new_imports.push(import_children(&import_request.import.tile_index)?);
             }
         }
-        match self.check_new_imports(log, request.client(), &new_imports).await {
+        match self.check_new_imports(log_id, request.client(), &new_imports).await {
             Err(LogError::Import(fault)) => {
                 // If the log does not exist, report that error instead of the chunk fault.
-                self.head(log, None).await?;
+                self.check_exists(log_id).await?;
                 Err(fault.into())
             }
             check_result => check_result,
@@ -158,27 +158,28 @@ impl Logs {
 
     async fn check_new_imports(
         &self,
-        log: LogId,
+        log_id: LogId,
         client: ClientKey,
         imports: &[Children],
     ) -> Result<(), LogError> {
         let imports: Vec<&Children> = imports.iter().collect();
         let max_texts = remaining_text_count(&[], &imports)?;
-        let checker = self.checker(log, client).await?;
+        let checker = self.checker(log_id, client).await?;
         checker.check_all(&[], &imports, max_texts).await?;
         Ok(())
     }
 
-    /// Returns the entries from `from` on that contain a client's mutations. The read is eventually consistent and may miss
-    /// mutations; the append detects every repeated mutation anyway.
+    /// Returns the entries from `start_position` on that contain a client's mutations. The read is
+    /// eventually consistent and may miss mutations; the append detects every repeated mutation
+    /// anyway.
     async fn entries_of_client(
         &self,
-        log: LogId,
+        log_id: LogId,
         client: ClientKey,
-        from: Position,
+        start_position: Position,
     ) -> Result<Vec<ClientEntry>, LogError> {
         let mut client_entries = Vec::new();
-        let walk = self.walk(log, from, None, |entry| {
+        let walk = self.walk(log_id, start_position, None, |entry| {
             if let Some((entry_client, _, last_id)) = entry.mutation_ids()
                 && entry_client == client
             {
@@ -194,8 +195,8 @@ impl Logs {
     }
 
     /// Creates a checker for one client's uploads to a log.
-    async fn checker(&self, log: LogId, client: ClientKey) -> Result<ImportChecker, LogError> {
-        let owner = Owner { log, family: self.family(log).await?, client };
+    async fn checker(&self, log_id: LogId, client: ClientKey) -> Result<ImportChecker, LogError> {
+        let owner = Owner { log: log_id, family: self.family(log_id).await?, client };
         let blobs = Arc::clone(&self.blobs);
         let clock = Arc::clone(&self.clock);
         let random = Arc::clone(&self.random);
@@ -217,6 +218,11 @@ fn import_children(tile_index: &TileIndex) -> Result<Children, ImportFault> {
     let children = stripes.children().map_err(to_fault)?;
     children.check_stripes().map_err(to_fault)?;
     Ok(children)
+}
+
+fn check_limits(tiles: &[ChunkRef], imports: &[&Children]) -> Result<(), LogError> {
+    remaining_text_count(tiles, imports)?;
+    Ok(())
 }
 
 /// Checks the limits of one request, summed over all its imports. Returns the number of long texts
@@ -246,8 +252,4 @@ fn check_length(chunk: &ChunkRef) -> Result<(), LogError> {
         Ok(1..=MAX_STORED_CHUNK_BYTES) => Ok(()),
         _ => Err(ImportFault::ChunkLength { hash, bytes }.into()),
     }
-}
-
-fn blob_key(key: String) -> Result<BlobKey, LogError> {
-    BlobKey::new(key).map_err(|error| LogError::Store(PortError::permanent(error.to_string())))
 }

@@ -106,10 +106,10 @@ impl LevelsBuilder {
     ) -> Result<OpenedWork, BuildError> {
         let newest_snapshot = self.logs.snapshot_before(job.log, job.position).await?;
         let base_root_key = match newest_snapshot {
-            Some((position, root_key)) if position == job.position => {
-                return Ok(OpenedWork::Finished { root_key });
+            Some(snapshot) if snapshot.position == job.position => {
+                return Ok(OpenedWork::Finished { root_key: snapshot.root_key });
             }
-            Some((_, root_key)) => Some(root_key),
+            Some(snapshot) => Some(snapshot.root_key),
             None => None,
         };
         self.resume(job, BuildProgress { root: base_root_key, ..BuildProgress::default() }).await

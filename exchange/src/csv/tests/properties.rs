@@ -8,8 +8,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..80), pad: bool) {
-        let _ = import(bytes.as_slice(), &CsvOptions { pad, ..CsvOptions::default() });
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..80), pads_short_rows: bool) {
+        let _ = import(bytes.as_slice(), &CsvOptions { pads_short_rows, ..CsvOptions::default() });
     }
 
     #[test]
@@ -19,9 +19,9 @@ proptest! {
         cells in 1..9_usize,
     ) {
         let block = BlockSize { rows: 4, cells };
-        let options = CsvOptions { block, ..pad() };
+        let options = CsvOptions { block, ..pads_short_rows() };
         let whole = import(text.as_bytes(), &options);
-        let dripped = import(Dripping(text.as_bytes(), drip), &pad());
+        let dripped = import(Dripping(text.as_bytes(), drip), &pads_short_rows());
         match (whole, dripped) {
             (Ok((survey, shown, _)), Ok((other, others, _))) => {
                 prop_assert_eq!((&survey, &shown), (&other, &others));

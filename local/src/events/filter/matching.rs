@@ -10,45 +10,52 @@ pub(super) fn matches_pattern(pattern: &Pattern, value: Option<&Value>) -> bool 
     if let Some(Value::Array(items)) = value {
         return items.iter().any(|item| matches_pattern(pattern, Some(item)));
     }
-    let fields_match = pattern.fields.iter().all(|(name, field)| {
-        let inner = value.and_then(|value| value.get(name));
-        match field {
-            Field::Nested(pattern) => matches_pattern(pattern, inner),
-            Field::Value(conditions) => conditions.iter().any(|condition| is_met(condition, inner)),
+    for (name, field) in &pattern.fields {
+        let field_value = value.and_then(|value| value.get(name));
+        if !matches_field(field, field_value) {
+            return false;
         }
-    });
-    let mut alternatives = pattern.alternatives.iter();
-    let alternatives_match =
-        alternatives.all(|branches| branches.iter().any(|branch| matches_pattern(branch, value)));
-    fields_match && alternatives_match
+    }
+    for branches in &pattern.alternatives {
+        if !branches.iter().any(|branch| matches_pattern(branch, value)) {
+            return false;
+        }
+    }
+    true
+}
+
+fn matches_field(field: &Field, value: Option<&Value>) -> bool {
+    match field {
+        Field::Nested(pattern) => matches_pattern(pattern, value),
+        Field::Value(conditions) => conditions.iter().any(|condition| is_met(condition, value)),
+    }
 }
 
 fn is_met(condition: &Condition, value: Option<&Value>) -> bool {
-    match (condition, value) {
+    if let Condition::Exists(must_exist) = condition {
         // Filters apply only to leaf values, so an object does not count as an existing value.
-        (Condition::Exists(exists), value) => {
-            value.is_some_and(|value| !value.is_object()) == *exists
-        }
-        (_, None) => false,
-        (condition, Some(Value::Array(items))) => {
-            items.iter().any(|item| is_met(condition, Some(item)))
-        }
-        (condition, Some(value)) => is_met_by_value(condition, value),
+        let exists = value.is_some_and(|value| !value.is_object());
+        return exists == *must_exist;
+    }
+    match value {
+        None => false,
+        Some(Value::Array(items)) => items.iter().any(|item| is_met(condition, Some(item))),
+        Some(value) => is_met_by_value(condition, value),
     }
 }
 
 fn is_met_by_value(condition: &Condition, value: &Value) -> bool {
     let text = value.as_str();
     match condition {
-        Condition::Exists(exists) => *exists,
-        Condition::Equals(wanted) => is_equal(wanted, value),
-        Condition::EqualsIgnoringCase(wanted) => {
-            text.is_some_and(|text| text.to_lowercase() == wanted.to_lowercase())
+        Condition::Exists(must_exist) => *must_exist,
+        Condition::Equals(expected) => is_equal(expected, value),
+        Condition::EqualsIgnoringCase(expected) => {
+            text.is_some_and(|text| text.to_lowercase() == expected.to_lowercase())
         }
         Condition::Prefix(prefix) => text.is_some_and(|text| text.starts_with(prefix)),
         Condition::Suffix(suffix) => text.is_some_and(|text| text.ends_with(suffix)),
-        Condition::AnythingBut(values) => {
-            !value.is_object() && !values.iter().any(|refused| is_equal(refused, value))
+        Condition::AnythingBut(excluded_values) => {
+            !value.is_object() && !excluded_values.iter().any(|excluded| is_equal(excluded, value))
         }
         Condition::AnythingButPrefix(prefix) => text.is_some_and(|text| !text.starts_with(prefix)),
         // DynamoDB encodes numbers as strings in stream records, so numeric filters never match
@@ -60,22 +67,22 @@ fn is_met_by_value(condition: &Condition, value: &Value) -> bool {
 }
 
 /// Compares two values. Numbers compare by value rather than by notation.
-fn is_equal(wanted: &Value, value: &Value) -> bool {
-    match (wanted.as_f64(), value.as_f64()) {
-        (Some(wanted), Some(number)) => Comparison::Equal.is_met(number, wanted),
-        _ => wanted == value,
+fn is_equal(expected: &Value, value: &Value) -> bool {
+    match (expected.as_f64(), value.as_f64()) {
+        (Some(expected_number), Some(number)) => Comparison::Equal.is_met(number, expected_number),
+        _ => expected == value,
     }
 }
 
 impl Comparison {
     fn is_met(self, number: f64, bound: f64) -> bool {
-        let order = number.partial_cmp(&bound);
-        order.is_some_and(|order| match self {
+        let Some(order) = number.partial_cmp(&bound) else { return false };
+        match self {
             Self::Equal => order.is_eq(),
             Self::Less => order.is_lt(),
             Self::LessOrEqual => order.is_le(),
             Self::Greater => order.is_gt(),
             Self::GreaterOrEqual => order.is_ge(),
-        })
+        }
     }
 }

@@ -1,20 +1,25 @@
 //! Parses filter patterns. Rejects invalid and unsupported patterns.
 
+use std::ops::RangeInclusive;
+
 use serde_json::{Map, Value};
 
 use super::pattern::{Comparison, Condition, Field, Pattern};
 use crate::error::FilterError;
 
 /// Maximum pattern length in bytes. Matches Lambda's limit.
-pub(super) const PATTERN_BYTES_MAX: usize = 4_096;
+pub(super) const MAX_PATTERN_BYTES: usize = 4_096;
 /// Maximum number of filters per event source. Matches Lambda's default quota.
-pub(super) const FILTERS_MAX: usize = 5;
+pub(super) const MAX_FILTERS: usize = 5;
 /// Maximum nesting depth of a pattern.
-pub(super) const NESTING_MAX: usize = 32;
+pub(super) const MAX_NESTING_DEPTH: usize = 32;
+
+/// Number of comparisons that a numeric condition may have.
+const PERMITTED_COMPARISONS: RangeInclusive<usize> = 1..=2;
 
 const OR: &str = "$or";
 
-fn fault<T>(path: &str, why: impl Into<String>) -> Result<T, FilterError> {
+fn filter_error<T>(path: &str, why: impl Into<String>) -> Result<T, FilterError> {
     let path = if path.is_empty() { "the pattern" } else { path };
     Err(FilterError { path: path.to_owned(), why: why.into() })
 }
@@ -22,34 +27,35 @@ fn fault<T>(path: &str, why: impl Into<String>) -> Result<T, FilterError> {
 pub(super) fn parse_filters(criteria: Option<&Value>) -> Result<Vec<Pattern>, FilterError> {
     let Some(criteria) = criteria else { return Ok(Vec::new()) };
     let Some(filters) = criteria.get("Filters").and_then(Value::as_array) else {
-        return fault("FilterCriteria", "Filters is not a list");
+        return filter_error("FilterCriteria", "Filters is not a list");
     };
-    if filters.len() > FILTERS_MAX {
-        return fault(
+    if filters.len() > MAX_FILTERS {
+        return filter_error(
             "FilterCriteria",
-            format!("it has {} filters; at most {FILTERS_MAX} are allowed", filters.len()),
+            format!("it has {} filters; at most {MAX_FILTERS} are allowed", filters.len()),
         );
     }
-    let texts = filters.iter().map(|filter| filter.get("Pattern").and_then(Value::as_str));
-    texts
-        .map(|text| match text {
-            Some(text) => parse_pattern_text(text),
-            None => fault("FilterCriteria", "a filter has no Pattern"),
-        })
-        .collect()
+    let mut patterns = Vec::new();
+    for filter in filters {
+        let Some(pattern_text) = filter.get("Pattern").and_then(Value::as_str) else {
+            return filter_error("FilterCriteria", "a filter has no Pattern");
+        };
+        patterns.push(parse_pattern_text(pattern_text)?);
+    }
+    Ok(patterns)
 }
 
-fn parse_pattern_text(text: &str) -> Result<Pattern, FilterError> {
-    if text.len() > PATTERN_BYTES_MAX {
-        return fault(
+fn parse_pattern_text(pattern_text: &str) -> Result<Pattern, FilterError> {
+    if pattern_text.len() > MAX_PATTERN_BYTES {
+        return filter_error(
             "",
-            format!("it has {} bytes; at most {PATTERN_BYTES_MAX} are allowed", text.len()),
+            format!("it has {} bytes; at most {MAX_PATTERN_BYTES} are allowed", pattern_text.len()),
         );
     }
-    match serde_json::from_str(text) {
+    match serde_json::from_str(pattern_text) {
         Ok(Value::Object(fields)) => parse_pattern("", &fields, 0),
-        Ok(_) => fault("", "it is not an object"),
-        Err(error) => fault("", format!("it is not JSON: {error}")),
+        Ok(_) => filter_error("", "it is not an object"),
+        Err(error) => filter_error("", format!("it is not JSON: {error}")),
     }
 }
 
@@ -58,19 +64,22 @@ fn parse_pattern(
     fields: &Map<String, Value>,
     depth: usize,
 ) -> Result<Pattern, FilterError> {
-    if depth >= NESTING_MAX {
-        return fault(path, format!("it is nested more than {NESTING_MAX} levels deep"));
+    if depth >= MAX_NESTING_DEPTH {
+        return filter_error(
+            path,
+            format!("it is nested more than {MAX_NESTING_DEPTH} levels deep"),
+        );
     }
     if fields.is_empty() {
-        return fault(path, "it is an empty object, which matches no record");
+        return filter_error(path, "it is an empty object, which matches no record");
     }
     let mut pattern = Pattern { fields: Vec::new(), alternatives: Vec::new() };
     for (name, value) in fields {
-        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let field_path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         if name == OR {
-            pattern.alternatives.push(parse_alternatives(&path, value, depth)?);
+            pattern.alternatives.push(parse_alternatives(&field_path, value, depth)?);
         } else {
-            pattern.fields.push((name.clone(), parse_field(&path, value, depth)?));
+            pattern.fields.push((name.clone(), parse_field(&field_path, value, depth)?));
         }
     }
     Ok(pattern)
@@ -83,38 +92,42 @@ fn parse_alternatives(
 ) -> Result<Vec<Pattern>, FilterError> {
     let branches = value.as_array().map(Vec::as_slice).unwrap_or_default();
     if branches.len() < 2 {
-        return fault(path, "it must be a list of at least two patterns");
+        return filter_error(path, "it must be a list of at least two patterns");
     }
-    let branch = |branch: &Value| match branch {
-        Value::Object(fields) => parse_pattern(path, fields, depth + 1),
-        _ => fault(path, "each item must be an object"),
-    };
-    branches.iter().map(branch).collect()
+    let mut patterns = Vec::new();
+    for branch in branches {
+        let Value::Object(fields) = branch else {
+            return filter_error(path, "each item must be an object");
+        };
+        patterns.push(parse_pattern(path, fields, depth + 1)?);
+    }
+    Ok(patterns)
 }
 
 fn parse_field(path: &str, value: &Value, depth: usize) -> Result<Field, FilterError> {
     match value {
         Value::Object(fields) => parse_pattern(path, fields, depth + 1).map(Field::Nested),
-        Value::Array(conditions) if conditions.is_empty() => fault(path, "the list is empty"),
-        Value::Array(conditions) => {
-            let conditions = conditions.iter().map(|item| parse_condition(path, item));
-            conditions.collect::<Result<_, _>>().map(Field::Value)
+        Value::Array(items) if items.is_empty() => filter_error(path, "the list is empty"),
+        Value::Array(items) => {
+            let conditions: Result<_, _> =
+                items.iter().map(|item| parse_condition(path, item)).collect();
+            Ok(Field::Value(conditions?))
         }
-        _ => fault(path, "the conditions on a value must be a list, such as [\"x\"]"),
+        _ => filter_error(path, "the conditions on a value must be a list, such as [\"x\"]"),
     }
 }
 
 fn parse_condition(path: &str, value: &Value) -> Result<Condition, FilterError> {
     let operators = match value {
         Value::Object(operators) => operators,
-        Value::Array(_) => return fault(path, "it is a list in a list"),
-        plain => return Ok(Condition::Equals(plain.clone())),
+        Value::Array(_) => return filter_error(path, "it is a list in a list"),
+        plain_value => return Ok(Condition::Equals(plain_value.clone())),
     };
     let mut operators = operators.iter();
-    let (Some((name, operand)), None) = (operators.next(), operators.next()) else {
-        return fault(path, "a condition must have exactly one operator");
+    let (Some((operator, operand)), None) = (operators.next(), operators.next()) else {
+        return filter_error(path, "a condition must have exactly one operator");
     };
-    match (name.as_str(), operand) {
+    match (operator.as_str(), operand) {
         ("prefix", Value::String(text)) => Ok(Condition::Prefix(text.clone())),
         ("suffix", Value::String(text)) => Ok(Condition::Suffix(text.clone())),
         ("equals-ignore-case", Value::String(text)) => {
@@ -124,49 +137,51 @@ fn parse_condition(path: &str, value: &Value) -> Result<Condition, FilterError> 
         ("anything-but", operand) => parse_anything_but(path, operand),
         ("numeric", Value::Array(bounds)) => parse_numeric(path, bounds),
         ("prefix" | "suffix" | "equals-ignore-case" | "exists" | "numeric", _) => {
-            fault(path, format!("`{name}` has an operand of the wrong type"))
+            filter_error(path, format!("`{operator}` has an operand of the wrong type"))
         }
-        _ => fault(path, format!("the operator `{name}` is not supported")),
+        _ => filter_error(path, format!("the operator `{operator}` is not supported")),
     }
 }
 
 fn parse_anything_but(path: &str, operand: &Value) -> Result<Condition, FilterError> {
-    let is_plain = |value: &Value| value.is_string() || value.is_number();
+    let is_text_or_number = |value: &Value| value.is_string() || value.is_number();
     match operand {
-        Value::Array(values) if !values.is_empty() && values.iter().all(is_plain) => {
+        Value::Array(values) if !values.is_empty() && values.iter().all(is_text_or_number) => {
             Ok(Condition::AnythingBut(values.clone()))
         }
-        Value::Object(inner) if inner.len() == 1 => match inner.get("prefix") {
+        Value::Object(operators) if operators.len() == 1 => match operators.get("prefix") {
             Some(Value::String(text)) => Ok(Condition::AnythingButPrefix(text.clone())),
-            _ => fault(path, "`anything-but` requires values or a `prefix`"),
+            _ => filter_error(path, "`anything-but` requires values or a `prefix`"),
         },
-        value if is_plain(value) => Ok(Condition::AnythingBut(vec![value.clone()])),
-        _ => fault(path, "`anything-but` requires strings and numbers, or a `prefix`"),
+        value if is_text_or_number(value) => Ok(Condition::AnythingBut(vec![value.clone()])),
+        _ => filter_error(path, "`anything-but` requires strings and numbers, or a `prefix`"),
     }
 }
 
-fn parse_numeric(path: &str, bounds: &[Value]) -> Result<Condition, FilterError> {
-    let (pairs, rest) = bounds.as_chunks::<2>();
-    if pairs.is_empty() || pairs.len() > 2 || !rest.is_empty() {
-        return fault(path, "`numeric` requires one or two comparisons, each with a number");
+fn parse_numeric(path: &str, operands: &[Value]) -> Result<Condition, FilterError> {
+    let (comparison_pairs, unpaired_operands) = operands.as_chunks::<2>();
+    let is_complete = unpaired_operands.is_empty();
+    if !is_complete || !PERMITTED_COMPARISONS.contains(&comparison_pairs.len()) {
+        return filter_error(path, "`numeric` requires one or two comparisons, each with a number");
     }
-    let bound = |[comparison, number]: &[Value; 2]| {
+    let mut bounds = Vec::new();
+    for [comparison, number] in comparison_pairs {
         let comparison = comparison.as_str().and_then(parse_comparison);
-        match (comparison, number.as_f64()) {
-            (Some(comparison), Some(number)) => Ok((comparison, number)),
-            _ => fault(path, "`numeric` requires =, <, <=, > or >=, and a number"),
-        }
-    };
-    pairs.iter().map(bound).collect::<Result<_, _>>().map(Condition::Numeric)
+        let (Some(comparison), Some(number)) = (comparison, number.as_f64()) else {
+            return filter_error(path, "`numeric` requires =, <, <=, > or >=, and a number");
+        };
+        bounds.push((comparison, number));
+    }
+    Ok(Condition::Numeric(bounds))
 }
 
-fn parse_comparison(name: &str) -> Option<Comparison> {
-    Some(match name {
-        "=" => Comparison::Equal,
-        "<" => Comparison::Less,
-        "<=" => Comparison::LessOrEqual,
-        ">" => Comparison::Greater,
-        ">=" => Comparison::GreaterOrEqual,
-        _ => return None,
-    })
+fn parse_comparison(symbol: &str) -> Option<Comparison> {
+    match symbol {
+        "=" => Some(Comparison::Equal),
+        "<" => Some(Comparison::Less),
+        "<=" => Some(Comparison::LessOrEqual),
+        ">" => Some(Comparison::Greater),
+        ">=" => Some(Comparison::GreaterOrEqual),
+        _ => None,
+    }
 }

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::parse::{FILTERS_MAX, NESTING_MAX, PATTERN_BYTES_MAX};
+use super::parse::{MAX_FILTERS, MAX_NESTING_DEPTH, MAX_PATTERN_BYTES};
 use super::*;
 
 fn parse(pattern: &Value) -> Result<Filters, FilterError> {
@@ -111,13 +111,13 @@ fn rejects_unsupported_patterns_with_their_path() {
 fn limits_the_size_of_filters() {
     let nested =
         |levels: usize| (1..levels).fold(json!({"a": [1]}), |inner, _| json!({"a": inner}));
-    assert!(parse(&nested(NESTING_MAX)).is_ok());
-    assert!(parse(&nested(NESTING_MAX + 1)).is_err());
+    assert!(parse(&nested(MAX_NESTING_DEPTH)).is_ok());
+    assert!(parse(&nested(MAX_NESTING_DEPTH + 1)).is_err());
     let overhead = json!({"a": [""]}).to_string().len();
     let long = |bytes: usize| json!({"a": ["x".repeat(bytes - overhead)]});
-    assert!(parse(&long(PATTERN_BYTES_MAX)).is_ok());
-    assert!(parse(&long(PATTERN_BYTES_MAX + 1)).is_err());
+    assert!(parse(&long(MAX_PATTERN_BYTES)).is_ok());
+    assert!(parse(&long(MAX_PATTERN_BYTES + 1)).is_err());
     let many = |count: usize| json!({"Filters": vec![json!({"Pattern": r#"{"a":[1]}"#}); count]});
-    assert!(Filters::parse(Some(&many(FILTERS_MAX))).is_ok());
-    assert!(Filters::parse(Some(&many(FILTERS_MAX + 1))).is_err());
+    assert!(Filters::parse(Some(&many(MAX_FILTERS))).is_ok());
+    assert!(Filters::parse(Some(&many(MAX_FILTERS + 1))).is_err());
 }

@@ -89,11 +89,11 @@ impl World {
 impl Started {
     /// Receives and processes messages once. Returns `false` if the queue has no visible message.
     async fn step(&self) -> bool {
-        let messages = self.poller.receive().await.unwrap();
+        let messages = self.poller.receive_batch().await.unwrap();
         if messages.is_empty() {
             return false;
         }
-        self.poller.process(messages).await;
+        self.poller.process_batch(messages).await;
         true
     }
 }
@@ -155,12 +155,12 @@ async fn a_function_may_change_the_visibility_of_its_message() {
     let world = World::new(vec![]);
     let started = world.start(1);
     started.queue.send("a").await.unwrap();
-    let messages = started.poller.receive().await.unwrap();
+    let messages = started.poller.receive_batch().await.unwrap();
     // Mimics a snapshot worker that hands over a job during its invocation.
     let shown = started.queue.change_visibility(&messages[0].receipt, 0).await;
     assert_eq!(shown, Ok(true));
     world.function.responses.lock().unwrap().push(reports(&["1"]));
-    started.poller.process(messages).await;
+    started.poller.process_batch(messages).await;
     assert!(started.step().await, "visible immediately");
     assert_eq!(started.queue.is_empty().await, Ok(true));
 }
@@ -184,7 +184,7 @@ async fn a_crash_during_an_invocation_loses_nothing() {
     let world = World::new(vec![]);
     let started = world.start(1);
     started.queue.send("a").await.unwrap();
-    let messages = started.poller.receive().await.unwrap();
+    let messages = started.poller.receive_batch().await.unwrap();
     assert!(!messages.is_empty());
     drop((messages, started));
     let started = world.start(1);
@@ -224,7 +224,7 @@ async fn limits_concurrent_invocations_and_waits_for_them() {
         queue.send(&format!("{number}")).await.unwrap();
     }
     let function = Arc::new(Counting::default());
-    let mapping = QueueMapping { concurrency: 3, ..(*poller.mapping).clone() };
+    let mapping = QueueMapping { max_concurrency: 3, ..(*poller.mapping).clone() };
     let clock = Arc::new(cellar_engine::system::SystemClock);
     let poller = QueuePoller::new(mapping, queue.clone(), function.clone(), clock);
     let (stop, stopped) = watch::channel(false);

@@ -35,7 +35,7 @@ impl Condition {
                     condition.add_keys(operator, keys);
                 }
             }
-            Some(other) => condition.add("", "", [to_text(other)]),
+            Some(unreadable) => condition.add_values("", "", [value_text(unreadable)]),
         }
         condition
     }
@@ -44,18 +44,19 @@ impl Condition {
         match keys {
             Value::Object(keys) => {
                 for (key, values) in keys {
-                    let values = match values {
-                        Value::Array(values) => values.iter().map(to_text).collect(),
-                        single => vec![to_text(single)],
-                    };
-                    self.add(operator, key, values);
+                    match values {
+                        Value::Array(list) => {
+                            self.add_values(operator, key, list.iter().map(value_text));
+                        }
+                        single_value => self.add_values(operator, key, [value_text(single_value)]),
+                    }
                 }
             }
-            other => self.add(operator, "", [to_text(other)]),
+            unreadable => self.add_values(operator, "", [value_text(unreadable)]),
         }
     }
 
-    pub(super) fn add(
+    pub(super) fn add_values(
         &mut self,
         operator: &str,
         key: &str,
@@ -82,9 +83,9 @@ impl Condition {
     pub(super) fn permits_all_of(&self, other: &Self) -> bool {
         self.0.iter().all(|((operator, key), values)| {
             let Some(other_values) = other.values_of(operator, key) else { return false };
-            match semantics_of(operator) {
-                ValueSemantics::AnyOf => all_covered(operator, other_values, values),
-                ValueSemantics::NoneOf => all_covered(operator, values, other_values),
+            match value_semantics(operator) {
+                ValueSemantics::AnyOf => are_all_covered(operator, other_values, values),
+                ValueSemantics::NoneOf => are_all_covered(operator, values, other_values),
                 ValueSemantics::Unknown => values == other_values,
             }
         })
@@ -92,8 +93,10 @@ impl Condition {
 }
 
 /// Returns whether each of `values` matches any of `patterns`.
-fn all_covered(operator: &str, values: &BTreeSet<String>, patterns: &BTreeSet<String>) -> bool {
-    values.iter().all(|value| patterns.iter().any(|pattern| matches(operator, pattern, value)))
+fn are_all_covered(operator: &str, values: &BTreeSet<String>, patterns: &BTreeSet<String>) -> bool {
+    values
+        .iter()
+        .all(|value| patterns.iter().any(|pattern| pattern_covers_value(operator, pattern, value)))
 }
 
 impl fmt::Display for Condition {
@@ -102,27 +105,27 @@ impl fmt::Display for Condition {
             if index > 0 {
                 formatter.write_str(" and ")?;
             }
-            let values: Vec<&str> = values.iter().map(String::as_str).collect();
-            let fields = [operator.as_str(), key.as_str(), &values.join(", ")];
-            let fields: Vec<&str> = fields.into_iter().filter(|field| !field.is_empty()).collect();
+            let value_list = values.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let mut fields = vec![operator.as_str(), key.as_str(), &value_list];
+            fields.retain(|field| !field.is_empty());
             formatter.write_str(&fields.join(" "))?;
         }
         Ok(())
     }
 }
 
-fn to_text(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     substitution_text(value).unwrap_or_else(|| value.to_string())
 }
 
 /// Strips the prefixes `ForAllValues:` and `ForAnyValue:` and the suffix `IfExists` from an
 /// operator.
 fn base_operator(operator: &str) -> &str {
-    let name = operator.rsplit_once(':').map_or(operator, |(_, name)| name);
-    name.strip_suffix("IfExists").unwrap_or(name)
+    let without_prefix = operator.rsplit_once(':').map_or(operator, |(_, suffix)| suffix);
+    without_prefix.strip_suffix("IfExists").unwrap_or(without_prefix)
 }
 
-fn semantics_of(operator: &str) -> ValueSemantics {
+fn value_semantics(operator: &str) -> ValueSemantics {
     match base_operator(operator) {
         "StringEquals"
         | "StringEqualsIgnoreCase"
@@ -146,7 +149,7 @@ fn semantics_of(operator: &str) -> ValueSemantics {
     }
 }
 
-fn matches(operator: &str, pattern: &str, value: &str) -> bool {
+fn pattern_covers_value(operator: &str, pattern: &str, value: &str) -> bool {
     match base_operator(operator) {
         "StringLike" | "StringNotLike" | "ArnLike" | "ArnNotLike" | "ArnEquals"
         | "ArnNotEquals" => covers(pattern, value, Case::Sensitive),

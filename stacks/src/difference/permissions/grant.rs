@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::rule::{PermissionKind, SinglePermission};
+use super::rule::{PermissionKind, Rule, SinglePermission};
 use crate::constructs::Effect;
 
 /// Permissions defined by one resource, with the same kind, effect and condition. Every principal
@@ -25,9 +25,17 @@ pub struct Grant {
     pub condition: Option<String>,
 }
 
-/// Fields shared by all permissions of a grant: logical id, kind, effect and condition.
-type GrantKey = (String, PermissionKind, Effect, Option<String>);
+/// Fields shared by all permissions of a grant.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct GrantKey {
+    logical_id: String,
+    kind: PermissionKind,
+    effect: Effect,
+    condition: Option<String>,
+}
 
+type Principal = String;
+type Resource = String;
 type Names = BTreeSet<String>;
 
 /// Groups permissions into grants in three steps: first merges actions on the same resource, then
@@ -35,36 +43,42 @@ type Names = BTreeSet<String>;
 pub(super) fn group_permissions<'a>(
     permissions: impl IntoIterator<Item = SinglePermission<'a>>,
 ) -> Vec<Grant> {
-    let mut actions_by_resource: BTreeMap<(GrantKey, String, String), Names> = BTreeMap::new();
+    let mut actions_by_access: BTreeMap<(GrantKey, Principal, Resource), Names> = BTreeMap::new();
     for permission in permissions {
-        let rule = permission.rule;
-        let condition =
-            if rule.condition.is_empty() { None } else { Some(rule.condition.to_string()) };
-        let grant_key = (rule.defined_by.clone(), rule.kind, rule.effect, condition);
-        let key = (grant_key, permission.principal.text(), permission.resource.text());
-        actions_by_resource.entry(key).or_default().insert(permission.action.text());
+        let principal = permission.principal.text();
+        let resource = permission.resource.text();
+        let access = (grant_key(permission.rule), principal, resource);
+        actions_by_access.entry(access).or_default().insert(permission.action.text());
     }
-    let mut resources_by_actions: BTreeMap<(GrantKey, String, Names), Names> = BTreeMap::new();
-    for ((grant_key, principal, resource), actions) in actions_by_resource {
+    let mut resources_by_actions: BTreeMap<(GrantKey, Principal, Names), Names> = BTreeMap::new();
+    for ((grant_key, principal, resource), actions) in actions_by_access {
         resources_by_actions.entry((grant_key, principal, actions)).or_default().insert(resource);
     }
     let mut principals_by_access: BTreeMap<(GrantKey, Names, Names), Names> = BTreeMap::new();
     for ((grant_key, principal, actions), resources) in resources_by_actions {
         principals_by_access.entry((grant_key, actions, resources)).or_default().insert(principal);
     }
-    let to_list = |names: Names| names.into_iter().collect();
-    let grants =
-        principals_by_access.into_iter().map(|((grant_key, actions, resources), names)| {
-            let (logical_id, kind, effect, condition) = grant_key;
-            Grant {
-                logical_id,
-                kind,
-                effect,
-                principals: to_list(names),
-                actions: to_list(actions),
-                resources: to_list(resources),
-                condition,
-            }
+    let mut grants = Vec::new();
+    for ((grant_key, actions, resources), principals) in principals_by_access {
+        grants.push(Grant {
+            logical_id: grant_key.logical_id,
+            kind: grant_key.kind,
+            effect: grant_key.effect,
+            principals: principals.into_iter().collect(),
+            actions: actions.into_iter().collect(),
+            resources: resources.into_iter().collect(),
+            condition: grant_key.condition,
         });
-    grants.collect()
+    }
+    grants
+}
+
+fn grant_key(rule: &Rule) -> GrantKey {
+    let condition = if rule.condition.is_empty() { None } else { Some(rule.condition.to_string()) };
+    GrantKey {
+        logical_id: rule.defined_by.clone(),
+        kind: rule.kind,
+        effect: rule.effect,
+        condition,
+    }
 }

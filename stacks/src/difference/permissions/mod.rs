@@ -56,22 +56,23 @@ pub(super) fn compare_permissions(
     new: &Document,
 ) -> Result<PermissionChanges, TooManyPermissions> {
     let (old_rules, new_rules) = (read_rules(old)?, read_rules(new)?);
-    let (old, new) = (RuleSet::new(old, &old_rules), RuleSet::new(new, &new_rules));
-    let newly_permitted = new.permissions_beyond(&old, Effect::Allow);
-    let no_longer_forbidden = old
-        .permissions_beyond(&new, Effect::Deny)
-        .filter(|it| !new.has_lost_resource(&it.rule.scope, &old));
+    let old_set = RuleSet::new(old, &old_rules);
+    let new_set = RuleSet::new(new, &new_rules);
+    let newly_allowed = new_set.permissions_beyond(&old_set, Effect::Allow);
+    let no_longer_denied = old_set
+        .permissions_beyond(&new_set, Effect::Deny)
+        .filter(|permission| !new_set.has_lost_resource(&permission.rule.scope, &old_set));
     // If a resource is removed from the stack but retained in the account, what it allows stays
     // allowed. What it denies may no longer be denied.
-    let no_longer_permitted = old
-        .permissions_beyond(&new, Effect::Allow)
-        .filter(|it| !old.abandons(&it.rule.defined_by, &new));
-    let newly_forbidden = new
-        .permissions_beyond(&old, Effect::Deny)
-        .filter(|it| !old.has_lost_resource(&it.rule.scope, &new));
+    let no_longer_allowed = old_set
+        .permissions_beyond(&new_set, Effect::Allow)
+        .filter(|permission| !old_set.is_abandoned_by(&new_set, &permission.rule.defined_by));
+    let newly_denied = new_set
+        .permissions_beyond(&old_set, Effect::Deny)
+        .filter(|permission| !old_set.has_lost_resource(&permission.rule.scope, &new_set));
     Ok(PermissionChanges {
-        broadened: grant::group_permissions(newly_permitted.chain(no_longer_forbidden)),
-        narrowed: grant::group_permissions(no_longer_permitted.chain(newly_forbidden)),
+        broadened: grant::group_permissions(newly_allowed.chain(no_longer_denied)),
+        narrowed: grant::group_permissions(no_longer_allowed.chain(newly_denied)),
     })
 }
 
@@ -109,20 +110,21 @@ impl<'a> RuleSet<'a> {
         other: &'b Self,
         effect: Effect,
     ) -> impl Iterator<Item = SinglePermission<'a>> + use<'a, 'b> {
-        let rules = self.rules.iter().copied().filter(move |rule| rule.effect == effect);
-        let changed_rules = rules.filter(|rule| !other.rules.contains(rule));
+        let rules_with_effect =
+            self.rules.iter().copied().filter(move |rule| rule.effect == effect);
+        let changed_rules = rules_with_effect.filter(|rule| !other.rules.contains(rule));
         let permissions = changed_rules.flat_map(Rule::single_permissions);
         permissions.filter(|permission| !other.covers(*permission))
     }
 
     fn covers(&self, permission: SinglePermission<'_>) -> bool {
         let action = permission.action.text().to_ascii_lowercase();
-        let plain_rules = self.rules_by_action.get(&action).into_iter().flatten();
-        plain_rules.chain(&self.wildcard_rules).any(|rule| rule.covers(permission))
+        let rules_of_action = self.rules_by_action.get(&action).into_iter().flatten();
+        rules_of_action.chain(&self.wildcard_rules).any(|rule| rule.covers(permission))
     }
 
     /// Returns whether `new` removes a resource from the stack but retains it in the account.
-    fn abandons(&self, logical_id: &str, new: &Self) -> bool {
+    fn is_abandoned_by(&self, new: &Self, logical_id: &str) -> bool {
         let Some(resource) = self.document.resources.get(logical_id) else { return false };
         is_retained(removal_policy(resource, "DeletionPolicy"))
             && !new.document.resources.contains_key(logical_id)
@@ -150,9 +152,9 @@ fn read_rules(document: &Document) -> Result<Vec<Rule>, TooManyPermissions> {
     let mut rules = Vec::new();
     let mut permission_count = 0_usize;
     for (logical_id, resource) in &document.resources {
-        let rules_of_policies = policies::read_rules(logical_id, resource);
-        let rules_of_access = reach::read_rules(logical_id, resource);
-        for rule in rules_of_policies.into_iter().chain(rules_of_access) {
+        let mut resource_rules = policies::read_policy_rules(logical_id, resource);
+        resource_rules.extend(reach::read_access_rules(logical_id, resource));
+        for rule in resource_rules {
             permission_count = permission_count.saturating_add(rule.permission_count());
             rules.push(rule);
         }

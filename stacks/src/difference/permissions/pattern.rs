@@ -20,7 +20,7 @@ pub(super) enum Name<'a> {
 }
 
 impl Names {
-    pub(super) fn one(name: impl Into<String>) -> Self {
+    pub(super) fn single(name: impl Into<String>) -> Self {
         Self::Only(vec![name.into()])
     }
 
@@ -41,19 +41,22 @@ impl Names {
     /// Returns whether these names cover everything that `element` matches, or `false` if this
     /// cannot be determined.
     pub(super) fn cover(&self, element: Name<'_>, case: Case) -> bool {
-        let covers = |pattern: &String, name: &str| covers(pattern, name, case);
+        let is_covered_by_any = |name: &str, patterns: &[String]| {
+            patterns.iter().any(|pattern| covers(pattern, name, case))
+        };
         match (self, element) {
-            (Self::Only(patterns), Name::Only(name)) => {
-                patterns.iter().any(|pattern| covers(pattern, name))
+            (Self::Only(patterns), Name::Only(name)) => is_covered_by_any(name, patterns),
+            (Self::Only(patterns), Name::AllBut(_)) => {
+                patterns.iter().any(|pattern| pattern == "*")
             }
-            (Self::Only(patterns), Name::AllBut(_)) => patterns.iter().any(|p| p == "*"),
-            // A name with wildcards could match an excluded name.
             (Self::AllBut(excluded), Name::Only(name)) => {
-                !name.contains(['*', '?']) && !excluded.iter().any(|pattern| covers(pattern, name))
+                // A name with wildcards could match an excluded name.
+                let has_wildcards = name.contains(['*', '?']);
+                !has_wildcards && !is_covered_by_any(name, excluded)
             }
-            (Self::AllBut(excluded), Name::AllBut(other_excluded)) => excluded
-                .iter()
-                .all(|name| other_excluded.iter().any(|pattern| covers(pattern, name))),
+            (Self::AllBut(excluded), Name::AllBut(other_excluded)) => {
+                excluded.iter().all(|name| is_covered_by_any(name, other_excluded))
+            }
         }
     }
 }

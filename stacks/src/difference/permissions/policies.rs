@@ -24,23 +24,23 @@ struct PolicyContext<'a> {
 }
 
 /// Reads all policy rules of a resource.
-pub(super) fn read_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
+pub(super) fn read_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
-        Some(ResourceType::Role) => read_role(logical_id, resource),
+        Some(ResourceType::Role) => read_role_rules(logical_id, resource),
         Some(ResourceType::BucketPolicy) => {
             let buckets = property(resource, &["Bucket"]).into_iter();
-            read_attached_policy(logical_id, resource, buckets)
+            read_attached_policy_rules(logical_id, resource, buckets)
         }
         Some(ResourceType::QueuePolicy) => {
             let queues = property(resource, &["Queues"]).and_then(Value::as_array);
-            read_attached_policy(logical_id, resource, queues.into_iter().flatten())
+            read_attached_policy_rules(logical_id, resource, queues.into_iter().flatten())
         }
-        _ => read_other_resource(logical_id, resource),
+        _ => read_embedded_policy_rules(logical_id, resource),
     }
 }
 
 /// Returns the context of a policy that is embedded in the resource to which it applies.
-fn own_policy(logical_id: &str, kind: PermissionKind) -> PolicyContext<'_> {
+fn embedded_policy_context(logical_id: &str, kind: PermissionKind) -> PolicyContext<'_> {
     PolicyContext {
         defined_by: logical_id,
         scope: logical_id.to_owned(),
@@ -50,92 +50,92 @@ fn own_policy(logical_id: &str, kind: PermissionKind) -> PolicyContext<'_> {
     }
 }
 
-fn read_role(logical_id: &str, resource: &Value) -> Vec<Rule> {
+fn read_role_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let mut rules = Vec::new();
     if let Some(document) = property(resource, &["AssumeRolePolicyDocument"]) {
-        rules.extend(own_policy(logical_id, PermissionKind::Trust).read_document(document));
+        rules.extend(
+            embedded_policy_context(logical_id, PermissionKind::Trust)
+                .read_document_rules(document),
+        );
     }
     let policies = property(resource, &["Policies"]).and_then(Value::as_array);
-    for document in policies.into_iter().flatten().filter_map(|it| it.get("PolicyDocument")) {
-        rules.extend(own_policy(logical_id, PermissionKind::Role).read_document(document));
+    for policy in policies.into_iter().flatten() {
+        let Some(document) = policy.get("PolicyDocument") else { continue };
+        rules.extend(
+            embedded_policy_context(logical_id, PermissionKind::Role).read_document_rules(document),
+        );
     }
-    rules.extend(read_managed_policies(logical_id, resource));
+    rules.extend(read_managed_policy_rules(logical_id, resource));
     rules
 }
 
 /// Returns a rule for each managed policy, which broadens a role, and for the permissions boundary,
 /// which restricts it. The contents of both are outside the template.
-fn read_managed_policies(logical_id: &str, resource: &Value) -> Vec<Rule> {
-    let rule = |effect, action: &str, policy: &Value| Rule {
-        defined_by: logical_id.to_owned(),
-        scope: logical_id.to_owned(),
-        kind: PermissionKind::Role,
-        effect,
-        principals: Names::one(logical_id),
-        actions: Names::one(action),
-        resources: Names::one(to_name(policy)),
-        condition: Condition::default(),
+fn read_managed_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
+    let policy_rule = |effect, action: &str, policy_arn: &Value| Rule {
+        actions: Names::single(action),
+        resources: Names::single(name_text(policy_arn)),
+        ..embedded_policy_context(logical_id, PermissionKind::Role).default_rule(effect)
     };
+    let mut rules = Vec::new();
     let managed_policies = property(resource, &["ManagedPolicyArns"]).and_then(Value::as_array);
-    let mut rules: Vec<Rule> = managed_policies
-        .into_iter()
-        .flatten()
-        .map(|arn| rule(Effect::Allow, "use the permissions of the managed policy", arn))
-        .collect();
-    if let Some(arn) = property(resource, &["PermissionsBoundary"]) {
-        rules.push(rule(Effect::Deny, "exceed the permissions boundary", arn));
+    for policy_arn in managed_policies.into_iter().flatten() {
+        let action = "use the permissions of the managed policy";
+        rules.push(policy_rule(Effect::Allow, action, policy_arn));
+    }
+    if let Some(boundary_arn) = property(resource, &["PermissionsBoundary"]) {
+        rules.push(policy_rule(Effect::Deny, "exceed the permissions boundary", boundary_arn));
     }
     rules
 }
 
 /// Reads the rules of a policy resource that is attached to other resources.
-fn read_attached_policy<'a>(
+fn read_attached_policy_rules<'a>(
     logical_id: &str,
     resource: &Value,
     targets: impl Iterator<Item = &'a Value>,
 ) -> Vec<Rule> {
     let Some(document) = property(resource, &["PolicyDocument"]) else { return Vec::new() };
-    targets
-        .flat_map(|target| {
-            let context = PolicyContext {
-                defined_by: logical_id,
-                scope: referenced_id(target),
-                kind: PermissionKind::Resource,
-                default_principal: EVERYONE,
-                default_resource: to_name(target),
-            };
-            context.read_document(document)
-        })
-        .collect()
+    let mut rules = Vec::new();
+    for target in targets {
+        let context = PolicyContext {
+            defined_by: logical_id,
+            scope: referenced_id(target),
+            kind: PermissionKind::Resource,
+            default_principal: EVERYONE,
+            default_resource: name_text(target),
+        };
+        rules.extend(context.read_document_rules(document));
+    }
+    rules
 }
 
 /// Reads rules from policy documents in the properties of other resource types.
-fn read_other_resource(logical_id: &str, resource: &Value) -> Vec<Rule> {
-    let context = own_policy(logical_id, PermissionKind::Resource);
+fn read_embedded_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
+    let context = embedded_policy_context(logical_id, PermissionKind::Resource);
     let properties = resource.get("Properties");
     let direct_documents = POLICY_DOCUMENTS.iter().filter_map(|name| properties?.get(name));
     let nested_document = property(resource, &["ResourcePolicy", "PolicyDocument"]);
     direct_documents
         .chain(nested_document)
-        .flat_map(|document| context.read_document(document))
+        .flat_map(|document| context.read_document_rules(document))
         .collect()
 }
 
 impl PolicyContext<'_> {
-    fn read_document(&self, document: &Value) -> Vec<Rule> {
+    fn read_document_rules(&self, document: &Value) -> Vec<Rule> {
         match document.get("Statement").and_then(Value::as_array) {
             Some(statements) => {
-                statements.iter().map(|statement| self.read_statement(statement)).collect()
+                statements.iter().map(|statement| self.read_statement_rule(statement)).collect()
             }
             None => vec![self.unreadable_rule(document)],
         }
     }
 
-    fn read_statement(&self, value: &Value) -> Rule {
+    fn read_statement_rule(&self, value: &Value) -> Rule {
+        const READABLE_FIELDS: [&str; 3] = ["Effect", "Action", "NotAction"];
         let Some(statement) = value.as_object() else { return self.unreadable_rule(value) };
-        let is_readable =
-            ["Effect", "Action", "NotAction"].iter().any(|field| statement.contains_key(*field));
-        if !is_readable {
+        if !READABLE_FIELDS.iter().any(|field| statement.contains_key(*field)) {
             return self.unreadable_rule(value);
         }
         let effect = match statement.get("Effect").and_then(Value::as_str) {
@@ -143,9 +143,9 @@ impl PolicyContext<'_> {
             _ => Effect::Allow,
         };
         let principals = match (statement.get("Principal"), statement.get("NotPrincipal")) {
-            (Some(value), _) => Names::Only(to_principals(value)),
-            (None, Some(value)) => Names::AllBut(to_principals(value)),
-            (None, None) => Names::one(self.default_principal),
+            (Some(included), _) => Names::Only(principal_texts(included)),
+            (None, Some(excluded)) => Names::AllBut(principal_texts(excluded)),
+            (None, None) => Names::single(self.default_principal),
         };
         Rule {
             principals,
@@ -159,7 +159,7 @@ impl PolicyContext<'_> {
     /// Returns a rule for a value that cannot be interpreted, such as an `Fn::If`. The value's text
     /// becomes the action of the rule, so that every change to the value is reported.
     fn unreadable_rule(&self, value: &Value) -> Rule {
-        Rule { actions: Names::one(to_name(value)), ..self.default_rule(Effect::Allow) }
+        Rule { actions: Names::single(name_text(value)), ..self.default_rule(Effect::Allow) }
     }
 
     fn default_rule(&self, effect: Effect) -> Rule {
@@ -168,9 +168,9 @@ impl PolicyContext<'_> {
             scope: self.scope.clone(),
             kind: self.kind,
             effect,
-            principals: Names::one(self.default_principal),
-            actions: Names::one("*"),
-            resources: Names::one(self.default_resource.clone()),
+            principals: Names::single(self.default_principal),
+            actions: Names::single("*"),
+            resources: Names::single(self.default_resource.clone()),
             condition: Condition::default(),
         }
     }
@@ -185,47 +185,49 @@ fn read_names(
     default: &str,
 ) -> Names {
     match (statement.get(field), statement.get(excluding_field)) {
-        (Some(value), _) => Names::Only(to_names(value)),
-        (None, Some(value)) => Names::AllBut(to_names(value)),
-        (None, None) => Names::one(default),
+        (Some(included), _) => Names::Only(name_texts(included)),
+        (None, Some(excluded)) => Names::AllBut(name_texts(excluded)),
+        (None, None) => Names::single(default),
     }
 }
 
 /// Returns the logical id that a value references, or the text of any other value.
 pub(super) fn referenced_id(value: &Value) -> String {
-    let text = to_name(value);
-    let inside = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
-    match inside {
-        Some(inside) if !inside.contains(['$', '{', '}', '!']) => {
-            inside.split_once('.').map_or(inside, |(logical_id, _)| logical_id).to_owned()
+    let text = name_text(value);
+    let placeholder = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    match placeholder {
+        Some(target) if !target.contains(['$', '{', '}', '!']) => {
+            let logical_id = target.split_once('.').map_or(target, |(logical_id, _)| logical_id);
+            logical_id.to_owned()
         }
         _ => text,
     }
 }
 
 /// Returns a name as text, with intrinsic functions in `Fn::Sub` syntax.
-pub(super) fn to_name(value: &Value) -> String {
+pub(super) fn name_text(value: &Value) -> String {
     substitution_text(value).unwrap_or_else(|| value.to_string())
 }
 
-pub(super) fn to_names(value: &Value) -> Vec<String> {
+pub(super) fn name_texts(value: &Value) -> Vec<String> {
     match value {
-        Value::Array(items) => items.iter().map(to_name).collect(),
-        single => vec![to_name(single)],
+        Value::Array(items) => items.iter().map(name_text).collect(),
+        single_name => vec![name_text(single_name)],
     }
 }
 
 /// Returns principals prefixed with their kind, such as `Service lambda.amazonaws.com`.
-fn to_principals(value: &Value) -> Vec<String> {
-    let Value::Object(names_by_kind) = value else { return to_names(value) };
+fn principal_texts(value: &Value) -> Vec<String> {
+    let Value::Object(names_by_kind) = value else { return name_texts(value) };
     if substitution_text(value).is_some() {
-        return to_names(value);
+        return name_texts(value);
     }
     let mut principals = Vec::new();
     for (kind, names) in names_by_kind {
-        for name in to_names(names) {
+        for name in name_texts(names) {
             let is_everyone = kind == "AWS" && name == EVERYONE;
-            principals.push(if is_everyone { name } else { format!("{kind} {name}") });
+            let principal = if is_everyone { name } else { format!("{kind} {name}") };
+            principals.push(principal);
         }
     }
     principals

@@ -5,17 +5,17 @@ use serde_json::Value;
 
 use super::condition::Condition;
 use super::pattern::Names;
-use super::policies::{EVERYONE, referenced_id, to_name, to_names};
+use super::policies::{EVERYONE, name_text, name_texts, referenced_id};
 use super::rule::{PermissionKind, Rule};
 use crate::constructs::{Effect, ResourceType};
 use crate::difference::document::{known_type, property};
 
 /// Reads all rules of a resource that are not defined by policies.
-pub(super) fn read_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
+pub(super) fn read_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
-        Some(ResourceType::Permission) => vec![read_permission(logical_id, resource)],
-        Some(ResourceType::FunctionUrl) => read_function_url(logical_id, resource),
-        Some(ResourceType::Bucket) => read_bucket(logical_id, resource),
+        Some(ResourceType::Permission) => vec![read_invocation_rule(logical_id, resource)],
+        Some(ResourceType::FunctionUrl) => read_function_url_rules(logical_id, resource),
+        Some(ResourceType::Bucket) => read_bucket_rules(logical_id, resource),
         _ => Vec::new(),
     }
 }
@@ -27,9 +27,9 @@ fn default_rule(defined_by: &str, kind: PermissionKind, effect: Effect) -> Rule 
         scope: defined_by.to_owned(),
         kind,
         effect,
-        principals: Names::one(EVERYONE),
-        actions: Names::one("*"),
-        resources: Names::one(defined_by),
+        principals: Names::single(EVERYONE),
+        actions: Names::single("*"),
+        resources: Names::single(defined_by),
         condition: Condition::default(),
     }
 }
@@ -45,47 +45,49 @@ const RESTRICTIONS: [(&str, &str, &str); 6] = [
     ("SourceArn", "ArnLike", "aws:SourceArn"),
 ];
 
-fn read_permission(logical_id: &str, resource: &Value) -> Rule {
-    let text_of = |property_name: &str| {
-        property(resource, &[property_name]).map_or_else(|| "*".to_owned(), to_name)
+fn read_invocation_rule(logical_id: &str, resource: &Value) -> Rule {
+    let text_or_any = |property_name: &str| {
+        property(resource, &[property_name]).map_or_else(|| "*".to_owned(), name_text)
     };
-    let mut condition = Condition::default();
-    for (property_name, operator, key) in RESTRICTIONS {
-        let Some(value) = property(resource, &[property_name]).map(to_name) else { continue };
-        // `InvokedViaFunctionUrl: false` does not restrict the permission.
-        let has_no_effect = operator == "Bool" && value == "false";
-        if !has_no_effect {
-            condition.add(operator, key, [value]);
-        }
-    }
     // A function's name and ARN identify the same function, so they are treated as equal.
     let function =
         property(resource, &["FunctionName"]).map_or_else(|| "*".to_owned(), referenced_id);
     Rule {
         scope: function.clone(),
-        principals: Names::Only(vec![text_of("Principal")]),
-        actions: Names::Only(vec![text_of("Action")]),
-        resources: Names::one(function),
-        condition,
+        principals: Names::Only(vec![text_or_any("Principal")]),
+        actions: Names::Only(vec![text_or_any("Action")]),
+        resources: Names::single(function),
+        condition: invocation_condition(resource),
         ..default_rule(logical_id, PermissionKind::Invocation, Effect::Allow)
     }
 }
 
-fn read_function_url(logical_id: &str, resource: &Value) -> Vec<Rule> {
-    let authentication = property(resource, &["AuthType"]).map(to_name);
+fn invocation_condition(permission: &Value) -> Condition {
+    let mut condition = Condition::default();
+    for (property_name, operator, key) in RESTRICTIONS {
+        let Some(value) = property(permission, &[property_name]).map(name_text) else { continue };
+        // `InvokedViaFunctionUrl: false` does not restrict the permission.
+        let is_restriction = operator != "Bool" || value != "false";
+        if is_restriction {
+            condition.add_values(operator, key, [value]);
+        }
+    }
+    condition
+}
+
+fn read_function_url_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
+    let authentication = property(resource, &["AuthType"]).map(name_text);
     let callers = match authentication.as_deref() {
         Some("AWS_IAM") => "any authenticated IAM principal",
         _ => EVERYONE,
     };
     let mut rules = vec![Rule {
-        principals: Names::one(callers),
-        actions: Names::one("call the function URL"),
+        principals: Names::single(callers),
+        actions: Names::single("call the function URL"),
         ..default_rule(logical_id, PermissionKind::Url, Effect::Allow)
     }];
     if let Some(cors) = property(resource, &["Cors"]) {
-        let credentials = cors.get("AllowCredentials").map(to_name);
-        let allows_credentials = credentials.is_some_and(|allowed| allowed != "false");
-        rules.push(read_cors(logical_id, cors, &FUNCTION_URL_CORS, allows_credentials));
+        rules.push(read_cors_rule(logical_id, cors, &FUNCTION_URL_CORS));
     }
     rules
 }
@@ -113,46 +115,43 @@ const BUCKET_CORS: CorsFields = CorsFields {
 };
 
 /// Returns the rule for pages from other origins, with each allowed method and header as an action.
-fn read_cors(
-    logical_id: &str,
-    cors: &Value,
-    fields: &CorsFields,
-    allows_credentials: bool,
-) -> Rule {
-    let names_of = |field: &str| cors.get(field).map(to_names).unwrap_or_default();
+fn read_cors_rule(logical_id: &str, cors: &Value, fields: &CorsFields) -> Rule {
+    let names_in = |field: &str| cors.get(field).map(name_texts).unwrap_or_default();
     let mut actions = Vec::new();
     for (field, verb) in [
         (fields.methods, "request with"),
         (fields.request_headers, "send the header"),
         (fields.exposed_headers, "read the header"),
     ] {
-        actions.extend(names_of(field).into_iter().map(|name| format!("{verb} {name}")));
+        actions.extend(names_in(field).into_iter().map(|name| format!("{verb} {name}")));
     }
-    if allows_credentials {
+    // Only function URLs have this setting.
+    let credentials = cors.get("AllowCredentials").map(name_text);
+    if credentials.is_some_and(|setting| setting != "false") {
         actions.push("send cookies".to_owned());
     }
     Rule {
-        principals: Names::Only(names_of(fields.origins)),
+        principals: Names::Only(names_in(fields.origins)),
         actions: Names::Only(actions),
         ..default_rule(logical_id, PermissionKind::Cors, Effect::Allow)
     }
 }
 
-fn read_bucket(logical_id: &str, resource: &Value) -> Vec<Rule> {
-    let cors = property(resource, &["CorsConfiguration", "CorsRules"]).and_then(Value::as_array);
-    let mut rules: Vec<Rule> = cors
-        .into_iter()
-        .flatten()
-        .map(|cors| read_cors(logical_id, cors, &BUCKET_CORS, false))
-        .collect();
-    rules.extend(read_blocked_access(logical_id, resource));
-    rules.extend(read_access_list(logical_id, resource));
+fn read_bucket_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    let cors_rules =
+        property(resource, &["CorsConfiguration", "CorsRules"]).and_then(Value::as_array);
+    for cors in cors_rules.into_iter().flatten() {
+        rules.push(read_cors_rule(logical_id, cors, &BUCKET_CORS));
+    }
+    rules.extend(read_blocked_access_rules(logical_id, resource));
+    rules.extend(read_access_list_rule(logical_id, resource));
     rules
 }
 
 /// Returns a deny rule for each kind of public access that the bucket blocks, and one for access
 /// control lists if they are disabled.
-fn read_blocked_access(logical_id: &str, resource: &Value) -> Vec<Rule> {
+fn read_blocked_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     const BLOCK_SETTINGS: [(&str, &str); 4] = [
         ("BlockPublicAcls", "create a public access list"),
         ("BlockPublicPolicy", "create a public policy"),
@@ -161,39 +160,42 @@ fn read_blocked_access(logical_id: &str, resource: &Value) -> Vec<Rule> {
     ];
     let mut blocked_actions = Vec::new();
     for (setting, action) in BLOCK_SETTINGS {
-        let value = property(resource, &["PublicAccessBlockConfiguration", setting]).map(to_name);
+        let value = property(resource, &["PublicAccessBlockConfiguration", setting]).map(name_text);
         if value.as_deref() == Some("true") {
             blocked_actions.push(action);
         }
     }
-    let ownership = property(resource, &["OwnershipControls", "Rules"]).and_then(Value::as_array);
-    let disables_access_lists = ownership
-        .into_iter()
-        .flatten()
-        .any(|rule| rule.get("ObjectOwnership").is_some_and(|it| it == "BucketOwnerEnforced"));
-    if disables_access_lists {
+    if disables_access_lists(resource) {
         blocked_actions.push("use access lists");
     }
-    let to_rule = |action| Rule {
-        actions: Names::one(action),
+    let deny_rule = |action| Rule {
+        actions: Names::single(action),
         ..default_rule(logical_id, PermissionKind::PublicAccess, Effect::Deny)
     };
-    blocked_actions.into_iter().map(to_rule).collect()
+    blocked_actions.into_iter().map(deny_rule).collect()
+}
+
+fn disables_access_lists(bucket: &Value) -> bool {
+    let ownership_rules =
+        property(bucket, &["OwnershipControls", "Rules"]).and_then(Value::as_array);
+    ownership_rules.into_iter().flatten().any(|rule| {
+        rule.get("ObjectOwnership").is_some_and(|ownership| ownership == "BucketOwnerEnforced")
+    })
 }
 
 /// Returns the rule equivalent to a canned access control list, if the list allows access to
 /// others.
-fn read_access_list(logical_id: &str, resource: &Value) -> Option<Rule> {
-    let access_list = property(resource, &["AccessControl"]).map(to_name)?;
+fn read_access_list_rule(logical_id: &str, resource: &Value) -> Option<Rule> {
+    let access_list = property(resource, &["AccessControl"]).map(name_text)?;
     let (principal, actions): (&str, &[&str]) = match access_list.as_str() {
         "Private" | "BucketOwnerRead" | "BucketOwnerFullControl" => return None,
         "PublicRead" => (EVERYONE, &["read"]),
         "PublicReadWrite" => (EVERYONE, &["read", "write"]),
         "AuthenticatedRead" => ("any AWS account", &["read"]),
-        other => (other, &["use the access list"]),
+        unknown_list => (unknown_list, &["use the access list"]),
     };
     Some(Rule {
-        principals: Names::one(principal),
+        principals: Names::single(principal),
         actions: Names::Only(actions.iter().map(|action| (*action).to_owned()).collect()),
         ..default_rule(logical_id, PermissionKind::PublicAccess, Effect::Allow)
     })

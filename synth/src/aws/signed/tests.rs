@@ -13,7 +13,7 @@ use crate::aws::metric_sums::PAGES_MAX;
 const OPERATION: Operation = Operation {
     service: "logs",
     target: "Logs_20140328.FilterLogEvents",
-    json: "1.1",
+    json_version: "1.1",
     name: "read the logs",
 };
 
@@ -73,7 +73,7 @@ impl Service {
     }
 
     async fn read(&self) -> Result<Value, AwsError> {
-        self.aws.read(OPERATION, &json!({ "limit": 1 })).await
+        self.aws.send_read_request(OPERATION, &json!({ "limit": 1 })).await
     }
 
     fn request_count(&self) -> u32 {
@@ -109,12 +109,12 @@ async fn retries_temporary_failures() {
     let replies = [(500, "oops"), (429, "{}"), (400, throttled), (0, ""), (200, r#"{"ok":1}"#)];
     let service = Service::with_replies(&replies).await;
     assert_eq!(service.read().await.unwrap(), json!({ "ok": 1 }));
-    assert_eq!(service.request_count(), ATTEMPTS);
+    assert_eq!(service.request_count(), ATTEMPTS_MAX);
     // All request attempts fail.
     let service = Service::with_replies(&[(503, "oops")]).await;
     let error = service.read().await.unwrap_err();
     assert_eq!(error.to_string(), "cannot read the logs: HTTP 503: oops");
-    assert_eq!(service.request_count(), ATTEMPTS);
+    assert_eq!(service.request_count(), ATTEMPTS_MAX);
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn a_closed_port_is_unreachable() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let aws = Aws::at(&format!("http://{}", listener.local_addr().unwrap()));
     drop(listener);
-    let error = aws.read::<Value>(OPERATION, &json!({})).await.unwrap_err();
+    let error = aws.send_read_request::<Value>(OPERATION, &json!({})).await.unwrap_err();
     assert!(matches!(error, AwsError::Unreachable { .. }), "{error}");
 }
 
@@ -183,9 +183,10 @@ fn service_urls_contain_region_and_domain() {
 
 #[test]
 fn pauses_grow_and_are_bounded() {
-    let pause = |attempt, random| Duration::from_millis(PAUSES.full_jitter_ms(attempt, random));
-    assert_eq!(pause(1, PAUSE_MS), Duration::from_millis(PAUSE_MS));
-    assert_eq!(pause(1, PAUSE_MS + 1), Duration::ZERO);
-    assert_eq!(pause(3, 4 * PAUSE_MS), Duration::from_millis(4 * PAUSE_MS));
-    assert!(pause(u32::MAX, u64::MAX) <= Duration::from_millis(PAUSE_MS << ATTEMPTS));
+    let pause =
+        |attempt, random| Duration::from_millis(RETRY_BACKOFF.full_jitter_ms(attempt, random));
+    assert_eq!(pause(1, FIRST_PAUSE_MS), Duration::from_millis(FIRST_PAUSE_MS));
+    assert_eq!(pause(1, FIRST_PAUSE_MS + 1), Duration::ZERO);
+    assert_eq!(pause(3, 4 * FIRST_PAUSE_MS), Duration::from_millis(4 * FIRST_PAUSE_MS));
+    assert!(pause(u32::MAX, u64::MAX) <= Duration::from_millis(FIRST_PAUSE_MS << ATTEMPTS_MAX));
 }

@@ -53,7 +53,7 @@ impl<'a> Builder<'a> {
         let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
         let crate_folder = Path::new(CRATE_FOLDER);
         let sources = crate_folder.parent().unwrap_or(crate_folder).to_owned();
-        Self { cargo, sources, host: Host::this(), output }
+        Self { cargo, sources, host: Host::current(), output }
     }
 
     /// Builds the Lambda binary for an architecture. If the host's GLIBC is too new for Lambda,
@@ -72,7 +72,7 @@ impl<'a> Builder<'a> {
             Err(BundleError::Unfit { fault, .. })
                 if matches!(*fault, ElfFault::TooNew { .. }) && self.has_zigbuild() =>
             {
-                self.output.note(&format!(
+                self.output.print_note(&format!(
                     "Lambda cannot run this binary: {fault}. Building again with GLIBC {GLIBC} (cargo \
                      zigbuild)."
                 ));
@@ -87,7 +87,7 @@ impl<'a> Builder<'a> {
         tool: BuildTool,
         architecture: Architecture,
     ) -> Result<CheckedBinary, BundleError> {
-        let step = self.output.step("Build the bundle");
+        let step = self.output.start_step("Build the bundle");
         let command = self.command(tool, architecture);
         let checked = run_build(command, tool.name(), BINARY, &step).and_then(|path| {
             let binary = blank_unwind_tables(file::read_binary(&path)?);

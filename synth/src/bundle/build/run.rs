@@ -11,37 +11,51 @@ use crate::bundle::error::BundleError;
 use crate::bundle::limits::MAX_OUTPUT_LINES;
 use crate::cli::ProgressStep;
 
-/// Runs a build and returns the path of the executable `binary`. `program` is the command name in
-/// errors.
+/// Runs a build and returns the path of the executable named `binary_name`. `program` is the command
+/// name in errors.
 pub(super) fn run_build(
     mut command: Command,
     program: &'static str,
-    binary: &str,
+    binary_name: &str,
     step: &ProgressStep,
 ) -> Result<PathBuf, BundleError> {
     let cargo = PathBuf::from(command.get_program());
     let cargo_error = |cause| BundleError::Cargo { program: cargo.clone(), cause };
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(cargo_error)?;
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let mut last_lines = VecDeque::new();
+    let stdout = child.stdout.take();
+    let stderr = child.stderr.take();
     // Read both pipes concurrently, because cargo blocks when either is full.
-    let executable = thread::scope(|scope| {
-        let stdout_reader = scope.spawn(|| find_executable(stdout, binary));
-        let stderr_result = for_each_line(stderr, |line| {
-            show_line(line, step);
-            remember_line(line, &mut last_lines);
-        });
-        let executable =
-            stdout_reader.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
-        stderr_result.map(|()| executable)
+    let (stdout_result, stderr_result) = thread::scope(|scope| {
+        let stdout_reader = scope.spawn(|| find_executable(stdout, binary_name));
+        let stderr_result = show_and_keep_last_lines(stderr, step);
+        let stdout_result =
+            stdout_reader.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
+        (stdout_result, stderr_result)
     });
     let status = child.wait().map_err(cargo_error)?;
+    let last_lines = stderr_result.map_err(cargo_error)?;
     if !status.success() {
-        let last_lines = last_lines.into_iter().collect::<Vec<_>>().join("\n");
-        return Err(BundleError::Build { program, status, last_lines });
+        return Err(BundleError::Build { program, status, last_lines: last_lines.join("\n") });
     }
-    executable.map_err(cargo_error)?.ok_or(BundleError::Nothing { program })
+    let executable = stdout_result.map_err(cargo_error)?;
+    executable.ok_or(BundleError::Nothing { program })
+}
+
+/// Shows the build progress. Returns the last lines, oldest first.
+fn show_and_keep_last_lines(
+    stderr: Option<impl Read>,
+    step: &ProgressStep,
+) -> io::Result<Vec<String>> {
+    let mut last_lines = VecDeque::new();
+    for_each_line(stderr, |line| {
+        show_line(line, step);
+        if last_lines.len() == MAX_OUTPUT_LINES {
+            last_lines.pop_front();
+        }
+        last_lines.push_back(line.to_owned());
+    })?;
+    Ok(last_lines.into())
 }
 
 /// Returns the path of the last executable named `binary` that cargo reports.
@@ -61,13 +75,6 @@ fn show_line(line: &str, step: &ProgressStep) {
         Some(activity) => step.update(activity),
         None => step.print(line),
     }
-}
-
-fn remember_line(line: &str, last_lines: &mut VecDeque<String>) {
-    if last_lines.len() == MAX_OUTPUT_LINES {
-        last_lines.pop_front();
-    }
-    last_lines.push_back(line.to_owned());
 }
 
 fn for_each_line(pipe: Option<impl Read>, mut handle_line: impl FnMut(&str)) -> io::Result<()> {

@@ -9,21 +9,21 @@ use crate::bundle::host::target_triple;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ElfFault {
     /// The file is not an ELF file.
-    #[error("it is {found}, not a Linux program")]
+    #[error("it is {actual}, not a Linux program")]
     NotElf {
         /// Actual format, such as "a script".
-        found: &'static str,
+        actual: &'static str,
     },
     /// The binary is 32-bit or big-endian.
     #[error("it is not for a 64-bit little-endian processor")]
     Class,
     /// The binary targets another processor.
-    #[error("it is for {found}, but the functions are for {wanted}")]
+    #[error("it is for {actual}, but the functions are for {expected}")]
     Machine {
         /// Processor of the binary.
-        found: String,
+        actual: String,
         /// Architecture of the Lambda functions.
-        wanted: Architecture,
+        expected: Architecture,
     },
     /// The binary is a library or an object file.
     #[error("it is a library or an object file, not an executable program")]
@@ -39,10 +39,10 @@ pub(crate) enum ElfFault {
         limit: usize,
     },
     /// The binary requires a dynamic loader that Lambda does not have.
-    #[error("it needs the loader `{found}`, which Amazon Linux 2023 does not have")]
+    #[error("it needs the loader `{actual}`, which Amazon Linux 2023 does not have")]
     Loader {
         /// Loader path in the binary.
-        found: String,
+        actual: String,
     },
     /// The binary requires a library that Lambda does not have.
     #[error("it needs the library `{name}`, which Amazon Linux 2023 does not have")]

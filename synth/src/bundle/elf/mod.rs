@@ -25,5 +25,5 @@ pub(crate) use version::Version;
 /// # Errors
 /// Returns [`ElfFault`] if Lambda cannot run the binary on the given architecture.
 pub(super) fn check(binary: &[u8], architecture: Architecture) -> Result<SystemNeeds, ElfFault> {
-    rules::check(&read::read_headers(binary)?, architecture)
+    rules::check_headers(&read::read_headers(binary)?, architecture)
 }

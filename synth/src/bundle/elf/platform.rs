@@ -16,7 +16,7 @@ pub(super) const GLIBC_PREFIX: &str = "GLIBC_";
 pub(super) const GCC_PREFIX: &str = "GCC_";
 
 /// File names of the GLIBC and GCC shared libraries, except the loader.
-pub(super) const LIBRARIES: [&str; 6] =
+pub(super) const AVAILABLE_LIBRARIES: [&str; 6] =
     ["libc.so.6", "libm.so.6", "libgcc_s.so.1", "libpthread.so.0", "libdl.so.2", "librt.so.1"];
 
 /// Returns the path of the ELF loader for an architecture.

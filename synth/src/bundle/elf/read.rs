@@ -50,21 +50,23 @@ pub(super) struct VersionNeed {
 pub(super) fn read_headers(binary: &[u8]) -> Result<BinaryHeaders, ElfFault> {
     check_format(binary)?;
     let header = Header::parse(binary).map_err(malformed)?;
-    let sections = header.section_headers(ENDIAN, binary).map_err(malformed)?;
-    let sections = Sections::new(sections, Strings::default());
+    let section_headers = header.section_headers(ENDIAN, binary).map_err(malformed)?;
+    let sections = Sections::new(section_headers, Strings::default());
     let mut loader = None;
     let mut is_dynamic = false;
     for segment in header.program_headers(ENDIAN, binary).map_err(malformed)? {
         is_dynamic |= segment.p_type(ENDIAN) == PT_DYNAMIC;
-        if let Some(path) = segment.interpreter(ENDIAN, binary).map_err(malformed)? {
-            loader = Some(parse_name(path)?);
+        if let Some(loader_path) = segment.interpreter(ENDIAN, binary).map_err(malformed)? {
+            loader = Some(parse_name(loader_path)?);
         }
     }
-    let kind = header.e_type(ENDIAN);
-    let (libraries, has_versions) = read_libraries(binary, &sections, is_dynamic)?;
+    let is_executable_type = matches!(header.e_type(ENDIAN), ET_EXEC | ET_DYN);
+    let has_entry_point = header.e_entry(ENDIAN) != 0;
+    let LibraryNeeds { libraries, has_versions } =
+        read_library_needs(binary, &sections, is_dynamic)?;
     Ok(BinaryHeaders {
         machine: header.e_machine(ENDIAN),
-        is_program: matches!(kind, ET_EXEC | ET_DYN) && header.e_entry(ENDIAN) != 0,
+        is_program: is_executable_type && has_entry_point,
         loader,
         libraries,
         versions: read_version_needs(binary, &sections, has_versions)?,
@@ -73,7 +75,7 @@ pub(super) fn read_headers(binary: &[u8]) -> Result<BinaryHeaders, ElfFault> {
 
 fn check_format(binary: &[u8]) -> Result<(), ElfFault> {
     let Some(ident) = binary.strip_prefix(ELF_MAGIC) else {
-        return Err(ElfFault::NotElf { found: describe_format(binary) });
+        return Err(ElfFault::NotElf { actual: describe_format(binary) });
     };
     match ident.get(..2) {
         Some([ELFCLASS64, ELFDATA2LSB]) => Ok(()),
@@ -93,31 +95,43 @@ fn describe_format(binary: &[u8]) -> &'static str {
     }
 }
 
-/// Returns the shared libraries, and whether the binary requires specific versions of them.
+/// Shared libraries that a binary requires.
+struct LibraryNeeds {
+    /// File names of the libraries.
+    libraries: Vec<String>,
+    /// Whether the binary requires specific versions of them.
+    has_versions: bool,
+}
+
+/// Reads the required shared libraries.
 ///
 /// Reads the section headers rather than the segments that the loader uses, so a dynamically linked
 /// binary without section headers is rejected.
-fn read_libraries(
+fn read_library_needs(
     binary: &[u8],
     sections: &Sections<'_>,
     is_dynamic: bool,
-) -> Result<(Vec<String>, bool), ElfFault> {
-    let table = sections.dynamic_table(ENDIAN, binary).map_err(malformed)?;
-    if is_dynamic && table.is_empty() {
+) -> Result<LibraryNeeds, ElfFault> {
+    let dynamic_table = sections.dynamic_table(ENDIAN, binary).map_err(malformed)?;
+    if is_dynamic && dynamic_table.is_empty() {
         return Err(ElfFault::Malformed("it has no section headers".to_owned()));
     }
-    let (mut libraries, mut has_versions) = (Vec::new(), false);
-    for (index, entry) in table.iter().enumerate() {
+    let mut needs = LibraryNeeds { libraries: Vec::new(), has_versions: false };
+    for (index, entry) in dynamic_table.iter().enumerate() {
         if index >= MAX_DYNAMIC_ENTRIES {
             let item = "entries in its dynamic section";
             return Err(ElfFault::TooMany { item, limit: MAX_DYNAMIC_ENTRIES });
         }
-        has_versions |= entry.tag == DT_VERNEED;
-        if entry.tag == DT_NEEDED {
-            libraries.push(parse_name(table.string(entry).map_err(malformed)?)?);
+        match entry.tag {
+            DT_VERNEED => needs.has_versions = true,
+            DT_NEEDED => {
+                let file_name = dynamic_table.string(entry).map_err(malformed)?;
+                needs.libraries.push(parse_name(file_name)?);
+            }
+            _ => {}
         }
     }
-    Ok((libraries, has_versions))
+    Ok(needs)
 }
 
 /// Returns the required library versions. Weak requirements are omitted, because the loader
@@ -125,34 +139,42 @@ fn read_libraries(
 fn read_version_needs(
     binary: &[u8],
     sections: &Sections<'_>,
-    expected: bool,
+    has_versions: bool,
 ) -> Result<Vec<VersionNeed>, ElfFault> {
-    let Some((mut libraries, link)) = sections.gnu_verneed(ENDIAN, binary).map_err(malformed)?
-    else {
-        if expected {
+    let version_table = sections.gnu_verneed(ENDIAN, binary).map_err(malformed)?;
+    let Some((mut libraries, strings_index)) = version_table else {
+        if has_versions {
             return Err(ElfFault::Malformed("its list of versions is missing".to_owned()));
         }
         return Ok(Vec::new());
     };
-    let strings = sections.strings(ENDIAN, binary, link).map_err(malformed)?;
-    // Version index and required version.
-    let mut needs = Vec::new();
-    let mut budget = MAX_VERSION_NEEDS;
+    let strings = sections.strings(ENDIAN, binary, strings_index).map_err(malformed)?;
+    let mut needs: Vec<(u16, VersionNeed)> = Vec::new();
+    let mut version_budget = MAX_VERSION_NEEDS;
     while let Some((library, mut versions)) = libraries.next().map_err(malformed)? {
-        let file = parse_name(library.file(ENDIAN, strings).map_err(malformed)?)?;
-        spend_version_budget(&mut budget)?;
+        let library_name = parse_name(library.file(ENDIAN, strings).map_err(malformed)?)?;
+        spend_version_budget(&mut version_budget)?;
         while let Some(version) = versions.next().map_err(malformed)? {
-            spend_version_budget(&mut budget)?;
-            if version.vna_flags.get(ENDIAN) & VER_FLG_WEAK == 0 {
-                let name = parse_name(version.name(ENDIAN, strings).map_err(malformed)?)?;
-                let need = VersionNeed { version: name, library: file.clone(), symbol: None };
-                needs.push((version.vna_other.get(ENDIAN) & VERSYM_VERSION, need));
+            spend_version_budget(&mut version_budget)?;
+            let is_weak = version.vna_flags.get(ENDIAN) & VER_FLG_WEAK != 0;
+            if !is_weak {
+                let version_index = version.vna_other.get(ENDIAN) & VERSYM_VERSION;
+                let version_name = parse_name(version.name(ENDIAN, strings).map_err(malformed)?)?;
+                let need = VersionNeed {
+                    version: version_name,
+                    library: library_name.clone(),
+                    symbol: None,
+                };
+                needs.push((version_index, need));
             }
         }
     }
-    let mut symbols = read_symbols(binary, sections, needs.iter().map(|(index, _)| *index))?;
-    let with_symbol = |(index, need)| VersionNeed { symbol: symbols.remove(&index), ..need };
-    Ok(needs.into_iter().map(with_symbol).collect())
+    let version_indexes = needs.iter().map(|(version_index, _)| *version_index);
+    let mut symbols = read_symbols(binary, sections, version_indexes)?;
+    for (version_index, need) in &mut needs {
+        need.symbol = symbols.remove(version_index);
+    }
+    Ok(needs.into_iter().map(|(_, need)| need).collect())
 }
 
 fn spend_version_budget(budget: &mut usize) -> Result<(), ElfFault> {
@@ -167,21 +189,20 @@ fn read_symbols(
     sections: &Sections<'_>,
     version_indexes: impl Iterator<Item = u16>,
 ) -> Result<BTreeMap<u16, String>, ElfFault> {
-    let mut found = BTreeMap::new();
-    let mut missing: BTreeSet<u16> = version_indexes.collect();
-    let Some((symbol_versions, link)) = sections.gnu_versym(ENDIAN, binary).map_err(malformed)?
-    else {
-        return Ok(found);
-    };
-    let symbols = sections.symbol_table_by_index(ENDIAN, binary, link).map_err(malformed)?;
+    let mut symbol_names = BTreeMap::new();
+    let mut missing_indexes: BTreeSet<u16> = version_indexes.collect();
+    let version_table = sections.gnu_versym(ENDIAN, binary).map_err(malformed)?;
+    let Some((symbol_versions, symbols_index)) = version_table else { return Ok(symbol_names) };
+    let symbols =
+        sections.symbol_table_by_index(ENDIAN, binary, symbols_index).map_err(malformed)?;
     for (symbol, version) in symbols.iter().zip(symbol_versions) {
-        let index = version.0.get(ENDIAN) & VERSYM_VERSION;
-        if missing.remove(&index) {
+        let version_index = version.0.get(ENDIAN) & VERSYM_VERSION;
+        if missing_indexes.remove(&version_index) {
             let name = symbol.name(ENDIAN, symbols.strings()).map_err(malformed)?;
-            found.insert(index, parse_name(name)?);
+            symbol_names.insert(version_index, parse_name(name)?);
         }
     }
-    Ok(found)
+    Ok(symbol_names)
 }
 
 /// Converts a name to text of bounded length, because a hostile binary can reference the same long

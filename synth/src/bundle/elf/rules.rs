@@ -4,7 +4,7 @@ use cellar_stacks::Architecture;
 
 use super::fault::ElfFault;
 use super::platform::{
-    LIBRARIES, glibc_version, has_version, loader_path, machine_name, machine_number,
+    AVAILABLE_LIBRARIES, glibc_version, has_version, loader_path, machine_name, machine_number,
 };
 use super::read::{BinaryHeaders, VersionNeed};
 use super::version::Version;
@@ -17,13 +17,13 @@ pub(crate) struct SystemNeeds {
 }
 
 /// Checks a binary and returns its system requirements.
-pub(super) fn check(
+pub(super) fn check_headers(
     headers: &BinaryHeaders,
     architecture: Architecture,
 ) -> Result<SystemNeeds, ElfFault> {
     if headers.machine != machine_number(architecture) {
-        let found = machine_name(headers.machine);
-        return Err(ElfFault::Machine { found, wanted: architecture });
+        let actual = machine_name(headers.machine);
+        return Err(ElfFault::Machine { actual, expected: architecture });
     }
     if !headers.is_program {
         return Err(ElfFault::NotProgram);
@@ -32,11 +32,11 @@ pub(super) fn check(
     if let Some(loader) = &headers.loader
         && loader != expected_loader
     {
-        return Err(ElfFault::Loader { found: loader.clone() });
+        return Err(ElfFault::Loader { actual: loader.clone() });
     }
     for library in &headers.libraries {
         let is_loader = expected_loader.rsplit('/').next() == Some(library);
-        if !is_loader && !LIBRARIES.contains(&library.as_str()) {
+        if !is_loader && !AVAILABLE_LIBRARIES.contains(&library.as_str()) {
             return Err(ElfFault::Library { name: library.clone() });
         }
     }
@@ -45,18 +45,18 @@ pub(super) fn check(
 
 /// Checks that all required library versions are available. If several GLIBC versions are too new,
 /// reports the highest.
-fn check_versions(needs: &[VersionNeed]) -> Result<SystemNeeds, ElfFault> {
-    let too_new = needs
+fn check_versions(version_needs: &[VersionNeed]) -> Result<SystemNeeds, ElfFault> {
+    let newest_unavailable = version_needs
         .iter()
         .filter(|need| !has_version(&need.version))
         .max_by_key(|need| glibc_version(&need.version));
-    if let Some(need) = too_new {
+    if let Some(need) = newest_unavailable {
         return Err(ElfFault::TooNew {
             version: need.version.clone(),
             library: need.library.clone(),
             symbol: need.symbol.clone(),
         });
     }
-    let glibc = needs.iter().filter_map(|need| glibc_version(&need.version)).max();
-    Ok(SystemNeeds { glibc })
+    let minimum_glibc = version_needs.iter().filter_map(|need| glibc_version(&need.version)).max();
+    Ok(SystemNeeds { glibc: minimum_glibc })
 }

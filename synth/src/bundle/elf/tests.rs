@@ -93,14 +93,14 @@ fn rejects_other_libraries_and_loaders() {
     assert!(check_x86(&sound().with("ld-linux-aarch64.so.1", loader)).is_err());
     let nix = "/nix/store/x-glibc/lib/ld-linux-x86-64.so.2";
     let fault = check_x86(&Fixture { loader: Some(nix), ..sound() }).unwrap_err();
-    assert_eq!(fault, ElfFault::Loader { found: nix.to_owned() });
+    assert_eq!(fault, ElfFault::Loader { actual: nix.to_owned() });
     assert!(fault.help(X86_64).contains("`/lib64/ld-linux-x86-64.so.2`"));
 }
 
 #[test]
 fn rejects_other_file_formats() {
     let found = |bytes: &[u8]| match check(bytes, X86_64) {
-        Err(ElfFault::NotElf { found }) => found,
+        Err(ElfFault::NotElf { actual }) => actual,
         other => panic!("{other:?}"),
     };
     assert_eq!(found(b""), "an empty file");

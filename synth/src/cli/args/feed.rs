@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::watch::WhereArguments;
+use super::watch::LocationArguments;
 
 /// Arguments of `feed`.
 #[derive(Debug, Args)]
@@ -21,13 +21,13 @@ pub(crate) enum FeedCommand {
     #[command(
         after_help = "Reads the whole feed and all event streams. The exit code is 2 if they differ.\n\nExamples:\n  synth feed verify\n  synth feed verify --json"
     )]
-    Verify(FeedPlace),
+    Verify(FeedLocation),
     /// Add missing events to the feed and update the spreadsheet lists
     #[command(
         after_help = "Events are missing if they were appended before the indexer was deployed, or if \
                             the indexer failed permanently on them.\n\nExamples:\n  synth feed repair\n  synth feed repair --local --json"
     )]
-    Repair(FeedPlace),
+    Repair(FeedLocation),
     /// Rebuild the feed and the spreadsheet lists from the event streams
     #[command(
         after_help = "The new feed has a new generation. All checkpoints become invalid, so consumers \
@@ -39,16 +39,16 @@ pub(crate) enum FeedCommand {
 
 /// Options that select the stack of the feed.
 #[derive(Debug, Args)]
-pub(crate) struct FeedPlace {
+pub(crate) struct FeedLocation {
     #[command(flatten)]
-    pub(crate) place: WhereArguments,
+    pub(crate) location: LocationArguments,
 }
 
 /// Arguments of `feed rebuild`.
 #[derive(Debug, Args)]
 pub(crate) struct FeedRebuild {
     #[command(flatten)]
-    pub(crate) place: WhereArguments,
+    pub(crate) location: LocationArguments,
     /// Skip the confirmation prompt
     #[arg(long, short)]
     pub(crate) yes: bool,

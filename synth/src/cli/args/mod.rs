@@ -21,14 +21,14 @@ pub(crate) use deploy::{
     ProgressArgument, SmokeArguments, SmokeFormat,
 };
 pub(crate) use diff::{CiArguments, CiCommand, CiInitArguments, DiffArguments, DiffFormat, FailOn};
-pub(crate) use feed::{FeedArguments, FeedCommand, FeedPlace, FeedRebuild};
+pub(crate) use feed::{FeedArguments, FeedCommand, FeedLocation, FeedRebuild};
 pub(crate) use token::{TokenArguments, TokenCommand, TokenCreateArguments};
 pub(crate) use upkeep::{
     OffloadArguments, PurgeArguments, ReprocessArguments, RestoreArguments, RestoreTime,
 };
 pub(crate) use usage::CostArguments;
-pub(crate) use watch::{FunctionArgument, LogsArguments, StatusArguments, WhereArguments};
-pub(crate) use webhook::{WebhookArguments, WebhookCommand, WebhookPlace, WebhookSecret};
+pub(crate) use watch::{FunctionArgument, LocationArguments, LogsArguments, StatusArguments};
+pub(crate) use webhook::{WebhookArguments, WebhookCommand, WebhookLocation, WebhookSecret};
 
 /// Deploy and operate Cellar, in AWS or on this machine
 #[derive(Debug, Parser)]

@@ -8,7 +8,7 @@ use cellar_stacks::config::limits::{KEEP_SEGMENTS, OFFLOAD_AFTER_DAYS};
 use clap::Args;
 use clap::builder::RangedI64ValueParser;
 
-use super::watch::WhereArguments;
+use super::watch::LocationArguments;
 
 /// Arguments of `offload`.
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ use super::watch::WhereArguments;
                         Offloaded segments stay readable, and edits can still be based on them.")]
 pub(crate) struct OffloadArguments {
     #[command(flatten)]
-    pub(crate) place: WhereArguments,
+    pub(crate) location: LocationArguments,
     /// Show what would be done without doing it
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -48,7 +48,7 @@ pub(crate) struct OffloadArguments {
                         time; run it weekly or monthly, as your retention rules require.")]
 pub(crate) struct PurgeArguments {
     #[command(flatten)]
-    pub(crate) place: WhereArguments,
+    pub(crate) location: LocationArguments,
     /// Show what would be done without doing it
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -71,7 +71,7 @@ pub(crate) struct PurgeArguments {
                         set` can replace.")]
 pub(crate) struct ReprocessArguments {
     #[command(flatten)]
-    pub(crate) place: WhereArguments,
+    pub(crate) location: LocationArguments,
     /// Repair only this spreadsheet [default: all]
     #[arg(long, short, value_name = "ID")]
     pub(crate) spreadsheet: Option<LogId>,

@@ -12,7 +12,7 @@ const METRIC_SECONDS: RangeInclusive<u64> = 3_600..=455 * 86_400;
 /// Maximum accepted count.
 const COUNT_MAX: u64 = 1_000_000_000_000;
 /// Bytes per billed GB.
-const GB: u64 = 1 << 30;
+const BYTES_PER_GB: u64 = 1 << 30;
 /// Maximum accepted size in GB.
 const GB_MAX: u64 = 1_000_000;
 
@@ -29,7 +29,7 @@ const GB_MAX: u64 = 1_000_000;
 pub(crate) struct CostArguments {
     /// Use CloudWatch metrics of this period, such as 24h or 30d, instead of estimates
     #[arg(long, value_name = "DURATION", value_parser = parse_metric_time,
-          conflicts_with_all = USAGE)]
+          conflicts_with_all = USAGE_ARGUMENTS)]
     pub(crate) since: Option<Duration>,
     /// Edits per month; one edit may set up to ten cells
     #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
@@ -59,7 +59,7 @@ pub(crate) struct CostArguments {
 }
 
 /// Argument names for an estimate, which conflict with `--since`.
-const USAGE: [&str; 7] = [
+const USAGE_ARGUMENTS: [&str; 7] = [
     "edits_per_month",
     "views_per_month",
     "imported_cells_per_month",
@@ -75,19 +75,24 @@ fn parse_metric_time(text: &str) -> Result<Duration, String> {
 
 /// Parses a count such as `300`, `20k` or `1.5M`.
 fn parse_count(text: &str) -> Result<u64, String> {
-    let (digits, unit) = match text.char_indices().last() {
-        Some((at, 'k' | 'K')) => (text.get(..at), 1_000),
-        Some((at, 'M')) => (text.get(..at), 1_000_000),
-        Some((at, 'G')) => (text.get(..at), 1_000_000_000),
-        _ => (Some(text), 1),
-    };
-    let count = digits
-        .and_then(|digits| scale_decimal(digits, unit))
+    let (number, multiplier) = split_multiplier(text);
+    let count = scale_decimal(number, multiplier)
         .ok_or("expected a whole number such as 300, 20k or 1.5M")?;
     if count > COUNT_MAX {
         return Err(format!("at most {COUNT_MAX} is allowed"));
     }
     Ok(count)
+}
+
+/// Splits a suffix such as `k` from a number, and returns the multiplier that it stands for.
+fn split_multiplier(text: &str) -> (&str, u64) {
+    let suffixes = [("k", 1_000), ("K", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
+    for (suffix, multiplier) in suffixes {
+        if let Some(number) = text.strip_suffix(suffix) {
+            return (number, multiplier);
+        }
+    }
+    (text, 1)
 }
 
 /// Parses a size in GB into bytes.
@@ -97,21 +102,21 @@ fn parse_gb(text: &str) -> Result<u64, String> {
     if thousandths > GB_MAX * 1_000 {
         return Err(format!("at most {GB_MAX} GB are allowed"));
     }
-    Ok(thousandths * GB / 1_000)
+    Ok(thousandths * BYTES_PER_GB / 1_000)
 }
 
-/// Multiplies the decimal number in `text` by a power of ten. Returns `None` unless the product is
-/// a whole number.
-fn scale_decimal(text: &str, unit: u64) -> Option<u64> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number(whole) || !is_number(fraction) {
+/// Multiplies a decimal number by a power of ten. Returns `None` unless the product is a whole
+/// number.
+fn scale_decimal(number: &str, factor: u64) -> Option<u64> {
+    let (whole_digits, fraction_digits) = number.split_once('.').unwrap_or((number, "0"));
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_digits(whole_digits) || !is_digits(fraction_digits) {
         return None;
     }
-    let mut product = whole.parse::<u64>().ok()?.checked_mul(unit)?;
-    let mut place_value = unit;
-    for digit in fraction.bytes() {
-        let digit = u64::from(digit.wrapping_sub(b'0'));
+    let mut product = whole_digits.parse::<u64>().ok()?.checked_mul(factor)?;
+    let mut place_value = factor;
+    for digit_byte in fraction_digits.bytes() {
+        let digit = u64::from(digit_byte - b'0');
         if digit > 0 && !place_value.is_multiple_of(10) {
             return None;
         }
@@ -151,8 +156,8 @@ mod tests {
 
     #[test]
     fn parses_gigabytes_as_bytes() {
-        assert_eq!(parse_gb("0.5"), Ok(GB / 2));
-        assert_eq!(parse_gb("1000000"), Ok(GB * GB_MAX));
+        assert_eq!(parse_gb("0.5"), Ok(BYTES_PER_GB / 2));
+        assert_eq!(parse_gb("1000000"), Ok(BYTES_PER_GB * GB_MAX));
         for bad in ["", "1000000.001", "0.0001", "-1", "x", "1GB"] {
             assert!(parse_gb(bad).is_err(), "{bad}");
         }

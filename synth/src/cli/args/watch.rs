@@ -13,7 +13,7 @@ const LOG_SECONDS: RangeInclusive<u64> = 1..=3_653 * 86_400;
 
 /// Options that select the stack of a command.
 #[derive(Debug, Args)]
-pub(crate) struct WhereArguments {
+pub(crate) struct LocationArguments {
     /// Use the local stack [default: the target of the last deployment]
     #[arg(long)]
     pub(crate) local: bool,
@@ -33,7 +33,7 @@ pub(crate) struct WhereArguments {
                         AWS it also shows active alarms and dead letters.")]
 pub(crate) struct StatusArguments {
     #[command(flatten)]
-    pub(crate) place: WhereArguments,
+    pub(crate) location: LocationArguments,
 }
 
 /// A function of the stack.
@@ -83,7 +83,7 @@ pub(crate) struct LogsArguments {
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
-    pub(crate) place: WhereArguments,
+    pub(crate) location: LocationArguments,
 }
 
 /// Parses a duration such as `15m`, which must be within a range of seconds.

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::watch::WhereArguments;
+use super::watch::LocationArguments;
 
 /// Arguments of `webhook`.
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ pub(crate) enum WebhookCommand {
     /// Show how much of the feed the webhook has delivered
     #[command(after_help = "The exit code is 2 if deliveries are pending.\n\nExamples:\n  \
                             synth webhook status\n  synth webhook status --json")]
-    Status(WebhookPlace),
+    Status(WebhookLocation),
     /// Print or rotate the webhook's signing secret
     #[command(
         after_help = "Deliveries are signed according to Standard Webhooks (standardwebhooks.com), which has \
@@ -35,21 +35,21 @@ pub(crate) enum WebhookCommand {
                             this command for a receiver that was down for longer.\n\nExamples:\n  synth webhook \
                             deliver\n  synth webhook deliver --local"
     )]
-    Deliver(WebhookPlace),
+    Deliver(WebhookLocation),
 }
 
 /// Options that select the stack of the webhook.
 #[derive(Debug, Args)]
-pub(crate) struct WebhookPlace {
+pub(crate) struct WebhookLocation {
     #[command(flatten)]
-    pub(crate) place: WhereArguments,
+    pub(crate) location: LocationArguments,
 }
 
 /// Arguments of `webhook secret`.
 #[derive(Debug, Args)]
 pub(crate) struct WebhookSecret {
     #[command(flatten)]
-    pub(crate) place: WhereArguments,
+    pub(crate) location: LocationArguments,
     /// Create a new secret; deliveries are signed with both secrets until the next rotation
     #[arg(long)]
     pub(crate) rotate: bool,

@@ -7,15 +7,15 @@ use cellar_catalog::access::Role;
 use uuid::Uuid;
 
 use crate::smoke::report::{CheckOutcome, CheckResult};
-use crate::smoke::target::Target;
+use crate::smoke::target::SmokeTarget;
 
 /// Reason shown for skipped checks that need other tokens.
 const NO_KEY: &str = "the private key is missing, so no other token can be signed";
 
 /// Checks that a request without a token is rejected.
-pub(super) async fn rejects_missing_token(target: &Target<'_>, id: LogId) -> CheckResult {
+pub(super) async fn rejects_missing_token(target: &SmokeTarget<'_>, log_id: LogId) -> CheckResult {
     let client = target.client(None)?;
-    Ok(expect_problem(client.head(id, None).await, ProblemKind::Unauthorized))
+    Ok(expect_problem(client.spreadsheet(log_id).head(None).await, ProblemKind::Unauthorized))
 }
 
 /// Passes if the API returned a problem of the given kind.
@@ -29,24 +29,30 @@ fn expect_problem<T>(reply: Result<T, ClientError>, kind: ProblemKind) -> CheckO
 
 /// Checks that a viewer can read a spreadsheet but not edit it.
 pub(super) async fn rejects_edits_of_viewer(
-    target: &Target<'_>,
-    id: LogId,
+    target: &SmokeTarget<'_>,
+    log_id: LogId,
     request: &AppendRequest,
 ) -> CheckResult {
-    let Some(token) = target.token_for(id, Role::Viewer)? else {
+    let Some(token) = target.token_for(log_id, Role::Viewer)? else {
         return Ok(CheckOutcome::Skipped(NO_KEY.to_owned()));
     };
-    let viewer = target.client(Some(&token))?;
-    viewer.head(id, None).await?;
-    Ok(expect_problem(viewer.append(id, request).await, ProblemKind::Forbidden))
+    let viewer_client = target.client(Some(&token))?;
+    viewer_client.spreadsheet(log_id).head(None).await?;
+    Ok(expect_problem(
+        viewer_client.spreadsheet(log_id).append(request).await,
+        ProblemKind::Forbidden,
+    ))
 }
 
-/// Checks that a token for another spreadsheet does not reveal that spreadsheet `id` exists.
-pub(super) async fn hides_other_spreadsheets(target: &Target<'_>, id: LogId) -> CheckResult {
-    let other = LogId::from_uuid(Uuid::new_v4());
-    let Some(token) = target.token_for(other, Role::Owner)? else {
+/// Checks that a token for another spreadsheet does not reveal that spreadsheet `log_id` exists.
+pub(super) async fn hides_other_spreadsheets(
+    target: &SmokeTarget<'_>,
+    log_id: LogId,
+) -> CheckResult {
+    let other_log_id = LogId::from_uuid(Uuid::new_v4());
+    let Some(token) = target.token_for(other_log_id, Role::Owner)? else {
         return Ok(CheckOutcome::Skipped(NO_KEY.to_owned()));
     };
     let client = target.client(Some(&token))?;
-    Ok(expect_problem(client.head(id, None).await, ProblemKind::NotFound))
+    Ok(expect_problem(client.spreadsheet(log_id).head(None).await, ProblemKind::NotFound))
 }

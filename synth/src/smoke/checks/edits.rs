@@ -14,109 +14,148 @@ use uuid::Uuid;
 use crate::error::SynthError;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 
+/// A request that the API has committed.
+pub(super) struct AppendedRequest {
+    pub(super) request: AppendRequest,
+    /// Position of the new entry.
+    pub(super) position: Position,
+}
+
 /// Returns a new client's request to append a single mutation.
-pub(super) fn append_request(head: Head, op: Operation) -> AppendRequest {
+pub(super) fn append_request(head: Head, operation: Operation) -> AppendRequest {
     AppendRequest {
         client_id: format!("smoke-{}", Uuid::new_v4()),
         incarnation: head.incarnation,
         acked_id: 0,
-        mutations: vec![SentMutation { id: 1, base: head.head, op }],
+        mutations: vec![SentMutation { id: 1, base: head.head, op: operation }],
     }
 }
 
 /// Creates an operation that writes `texts` to the first cells of a column.
 pub(super) fn set_column(column: u32, texts: &[String]) -> Operation {
-    let set_cell = |(row, text): (u32, &String)| {
+    let mut cells = Vec::with_capacity(texts.len());
+    for (row, text) in (0..).zip(texts) {
         let value = Some(Value::Text(text.clone()));
-        CellEdit { row, column, value, formula: None, format: None }
-    };
-    let cells = (0..).zip(texts).map(set_cell).collect();
+        cells.push(CellEdit { row, column, value, formula: None, format: None });
+    }
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
 }
 
 /// Appends an operation based on the current log head. Returns the position of the new entry.
 pub(super) async fn append_operation(
     client: &Client,
-    id: LogId,
-    op: Operation,
+    log_id: LogId,
+    operation: Operation,
 ) -> Result<Position, SynthError> {
-    let head = client.head(id, None).await?;
-    let reply = client.append(id, &append_request(head, op)).await?;
+    let head = client.spreadsheet(log_id).head(None).await?;
+    let reply = client.spreadsheet(log_id).append(&append_request(head, operation)).await?;
     Ok(reply.results.first().and_then(|result| result.position).unwrap_or(reply.head))
 }
 
 /// Checks that an edit moves with its row if another client inserts a row above. Deletes the
 /// inserted row afterwards.
-pub(super) async fn edit_follows_row(client: &Client, id: LogId) -> CheckResult {
-    let (sheet, before, count) = (SheetId::FIRST, 0, 1);
-    let head = client.head(id, None).await?;
-    let insert = Operation::InsertRows(InsertBefore { sheet, before, count });
-    client.append(id, &append_request(head, insert)).await?;
-    let set_cell = set_column(0, &["followed".to_owned()]);
-    let late_reply = client.append(id, &append_request(head, set_cell)).await?;
-    let new_head = Head { head: late_reply.head, incarnation: head.incarnation };
-    let delete = DeleteSpans { sheet, spans: Spans::one(before, count) };
-    client.append(id, &append_request(new_head, Operation::DeleteRows(delete))).await?;
-    let committed = late_reply.results.first().and_then(|result| result.committed.clone());
+pub(super) async fn edit_follows_row(client: &Client, log_id: LogId) -> CheckResult {
+    let first_row = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
+    let head = client.spreadsheet(log_id).head(None).await?;
+    client
+        .spreadsheet(log_id)
+        .append(&append_request(head, Operation::InsertRows(first_row)))
+        .await?;
+    // The base of this edit is older than the inserted row.
+    let late_edit = set_column(0, &["followed".to_owned()]);
+    let edit_reply = client.spreadsheet(log_id).append(&append_request(head, late_edit)).await?;
+    let head_after_edit = Head { head: edit_reply.head, incarnation: head.incarnation };
+    let delete_row = Operation::DeleteRows(DeleteSpans {
+        sheet: SheetId::FIRST,
+        spans: Spans::one(first_row.before, first_row.count),
+    });
+    client.spreadsheet(log_id).append(&append_request(head_after_edit, delete_row)).await?;
+    let committed_edit = edit_reply.results.first().and_then(|result| result.committed.clone());
     // Concurrent smoke tests of the same stack may have moved the row further.
-    let has_moved = match committed.as_deref() {
-        Some([Operation::SetCells(set)]) => set.cells.iter().all(|edit| edit.row > 0),
+    let has_moved = match committed_edit.as_deref() {
+        Some([Operation::SetCells(set_cells)]) => set_cells.cells.iter().all(|edit| edit.row > 0),
         _ => false,
     };
     Ok(CheckOutcome::from_condition(has_moved, || {
-        format!("the edit was committed as {committed:?}")
+        format!("the edit was committed as {committed_edit:?}")
     }))
 }
 
-/// Appends a request and checks that the response contains a log position. Returns position and
-/// request.
+/// Appends a request and checks that the response contains a log position.
 pub(super) async fn append(
     client: &Client,
-    id: LogId,
-    request: &AppendRequest,
-) -> Result<((Position, AppendRequest), CheckOutcome), SynthError> {
-    let reply = client.append(id, request).await?;
-    let position = reply.results.first().and_then(|result| result.position);
-    let (position, outcome) = match position {
-        Some(position) => (position, CheckOutcome::Passed),
-        None => (reply.head, CheckOutcome::Failed("the response contains no position".to_owned())),
+    log_id: LogId,
+    request: AppendRequest,
+) -> Result<(AppendedRequest, CheckOutcome), SynthError> {
+    let reply = client.spreadsheet(log_id).append(&request).await?;
+    let appended_position = reply.results.first().and_then(|result| result.position);
+    let outcome = match appended_position {
+        Some(_) => CheckOutcome::Passed,
+        None => CheckOutcome::Failed("the response contains no position".to_owned()),
     };
-    Ok(((position, request.clone()), outcome))
+    let position = appended_position.unwrap_or(reply.head);
+    Ok((AppendedRequest { request, position }, outcome))
 }
 
-/// Resends the same append request and checks that the API reports a duplicate at `position`.
+/// Resends an append request and checks that the API reports a duplicate at the same position.
 pub(super) async fn append_again(
     client: &Client,
-    id: LogId,
-    request: &AppendRequest,
-    position: Position,
+    log_id: LogId,
+    appended: &AppendedRequest,
 ) -> CheckResult {
-    let reply = client.append(id, request).await?;
+    let reply = client.spreadsheet(log_id).append(&appended.request).await?;
+    let position = appended.position;
     let is_duplicate = reply.results.first().is_some_and(|result| {
         result.status == MutationStatus::Duplicate && result.position == Some(position)
     });
     Ok(CheckOutcome::from_condition(is_duplicate, || format!("expected a duplicate at {position}")))
 }
 
-/// Reads a cell value at position `at`, or at the latest position if `None`, from a state no older
-/// than `min_position`.
-pub(super) async fn cell_value(
+/// Reads a cell value from a state no older than `min_position`.
+pub(super) async fn latest_cell_value(
     client: &Client,
-    id: LogId,
-    cell: &str,
-    at: Option<Position>,
+    log_id: LogId,
+    cell_name: &str,
     min_position: Position,
 ) -> Result<Value, SynthError> {
-    let (range, seen) = (Some(cell.to_owned()), Some(min_position));
-    let query = CellsQuery { range, at, min_position: seen, ..CellsQuery::default() };
-    let reply = client.cells(id, &query).await?;
-    Ok(reply.cells.into_iter().next().map(|placed| placed.cell.value).unwrap_or_default())
+    let query = CellsQuery {
+        range: Some(cell_name.to_owned()),
+        min_position: Some(min_position),
+        ..CellsQuery::default()
+    };
+    read_cell_value(client, log_id, &query).await
+}
+
+/// Reads a cell value at an earlier position, from a log that has `min_position`.
+pub(super) async fn earlier_cell_value(
+    client: &Client,
+    log_id: LogId,
+    cell_name: &str,
+    position: Option<Position>,
+    min_position: Position,
+) -> Result<Value, SynthError> {
+    let query = CellsQuery {
+        range: Some(cell_name.to_owned()),
+        at: position,
+        min_position: Some(min_position),
+        ..CellsQuery::default()
+    };
+    read_cell_value(client, log_id, &query).await
+}
+
+async fn read_cell_value(
+    client: &Client,
+    log_id: LogId,
+    query: &CellsQuery,
+) -> Result<Value, SynthError> {
+    let reply = client.spreadsheet(log_id).cells_page(query).await?;
+    Ok(reply.cells.into_iter().next().map(|cell| cell.cell.value).unwrap_or_default())
 }
 
 /// Passes if the cell has the expected value.
-pub(super) fn compare_values(cell: &str, expected: &Value, found: &Value) -> CheckOutcome {
-    CheckOutcome::from_condition(expected == found, || {
-        format!("{cell} is {}, expected {}", shorten(found), shorten(expected))
+pub(super) fn compare_values(cell_name: &str, expected: &Value, actual: &Value) -> CheckOutcome {
+    CheckOutcome::from_condition(expected == actual, || {
+        format!("{cell_name} is {}, expected {}", shorten(actual), shorten(expected))
     })
 }
 

@@ -13,8 +13,9 @@ use cellar_sheet::cell::Value;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::report::{CheckOutcome, CheckResult, SmokeReport};
-use super::target::Target;
+use self::edits::AppendedRequest;
+use super::report::{CheckFailed, CheckOutcome, CheckResult, SmokeReport};
+use super::target::SmokeTarget;
 use crate::error::SynthError;
 
 /// Nonce (creation key) of the smoke test's spreadsheet, fixed so that all runs share one
@@ -24,106 +25,118 @@ const NONCE: &str = "cellar-smoke-test";
 const STARTUP_POLL: Duration = Duration::from_secs(1);
 
 /// Runs the checks until one fails, and clears all cells set by the checks.
-pub(crate) async fn run(target: &Target<'_>) -> SmokeReport {
+pub(crate) async fn run_checks(target: &SmokeTarget<'_>) -> SmokeReport {
     let mut report = SmokeReport::default();
-    let Some((client, id)) = open_spreadsheet(target, &mut report).await else { return report };
-    let _ = run_checks(target, &client, id, &mut report).await;
-    let _ = check(&mut report, "clean up", objects::clean_up(&client, id)).await;
+    let Ok((client, log_id)) = open_spreadsheet(target, &mut report).await else { return report };
+    // The report contains the failed check.
+    let _ = check_spreadsheet(target, &client, log_id, &mut report).await;
+    let _ = check(&mut report, "clean up", objects::clean_up(&client, log_id)).await;
     report
 }
 
-/// Checks the health of the stack and creates the spreadsheet. Returns `None` if either check
-/// fails.
+/// Checks the health of the stack and creates the spreadsheet.
 async fn open_spreadsheet(
-    target: &Target<'_>,
+    target: &SmokeTarget<'_>,
     report: &mut SmokeReport,
-) -> Option<(Client, LogId)> {
-    let client = check_with_value(report, "health", async {
+) -> Result<(Client, LogId), CheckFailed> {
+    let client = check_and_return(report, "health", async {
         let client = target.client(Some(target.token))?;
         let outcome = wait_until_healthy(target, &client).await?;
         Ok((client, outcome))
     })
     .await?;
-    let created = check_with_value(report, "create", async {
+    let created = check_and_return(report, "create", async {
         let created = client.create(&CreateRequest::new(NONCE.to_owned())).await?;
         Ok((created, CheckOutcome::Passed))
     })
     .await?;
-    Some((client, created.id))
+    Ok((client, created.id))
 }
 
-/// Runs the checks that use the spreadsheet. Returns `None` after the first failure.
-async fn run_checks(
-    target: &Target<'_>,
+/// Runs the checks that use the spreadsheet, until one fails.
+async fn check_spreadsheet(
+    target: &SmokeTarget<'_>,
     client: &Client,
-    id: LogId,
+    log_id: LogId,
     report: &mut SmokeReport,
-) -> Option<()> {
-    let text = Uuid::new_v4().to_string();
-    let (position, request) = check_with_value(report, "append", async {
-        let head = client.head(id, None).await?;
-        let set_cell = edits::set_column(0, std::slice::from_ref(&text));
-        let request = edits::append_request(head, set_cell);
-        edits::append(client, id, &request).await
+) -> Result<(), CheckFailed> {
+    let appended = check_append_and_read(client, log_id, report).await?;
+    check(report, "an edit follows its row", edits::edit_follows_row(client, log_id)).await?;
+    check(report, "a large entry", objects::check_large_entry(client, log_id)).await?;
+    let snapshot_check = objects::check_snapshot(client, log_id);
+    check(report, "a snapshot is made and loaded", snapshot_check).await?;
+    check(report, "no token, no entry", access::rejects_missing_token(target, log_id)).await?;
+    let viewer_check = access::rejects_edits_of_viewer(target, log_id, &appended.request);
+    check(report, "a viewer cannot write", viewer_check).await?;
+    let hidden_check = access::hides_other_spreadsheets(target, log_id);
+    check(report, "other spreadsheets are hidden", hidden_check).await
+}
+
+/// Appends a request twice, and reads the cell after and before it.
+async fn check_append_and_read(
+    client: &Client,
+    log_id: LogId,
+    report: &mut SmokeReport,
+) -> Result<AppendedRequest, CheckFailed> {
+    let cell_text = Uuid::new_v4().to_string();
+    let appended = check_and_return(report, "append", async {
+        let head = client.spreadsheet(log_id).head(None).await?;
+        let set_cell = edits::set_column(0, std::slice::from_ref(&cell_text));
+        edits::append(client, log_id, edits::append_request(head, set_cell)).await
     })
     .await?;
-    let repeated = edits::append_again(client, id, &request, position);
-    check(report, "a repeated append changes nothing", repeated).await?;
-    let value = Value::Text(text);
+    let repeated_append = edits::append_again(client, log_id, &appended);
+    check(report, "a repeated append changes nothing", repeated_append).await?;
+    let position = appended.position;
+    let appended_value = Value::Text(cell_text);
     check(report, "read back", async {
-        let found = edits::cell_value(client, id, "A1", None, position).await?;
-        Ok(edits::compare_values("A1", &value, &found))
+        let value = edits::latest_cell_value(client, log_id, "A1", position).await?;
+        Ok(edits::compare_values("A1", &appended_value, &value))
     })
     .await?;
     check(report, "read the position before", async {
-        let base = request.mutations.first().map(|mutation| mutation.base);
-        let found = edits::cell_value(client, id, "A1", base, position).await?;
-        Ok(CheckOutcome::from_condition(found != value, || {
+        let base = appended.request.mutations.first().map(|mutation| mutation.base);
+        let value = edits::earlier_cell_value(client, log_id, "A1", base, position).await?;
+        Ok(CheckOutcome::from_condition(value != appended_value, || {
             "the edit is visible at the position before it".to_owned()
         }))
     })
     .await?;
-    check(report, "an edit follows its row", edits::edit_follows_row(client, id)).await?;
-    check(report, "a large entry", objects::large_entry(client, id)).await?;
-    check(report, "a snapshot is made and loaded", objects::snapshot(client, id)).await?;
-    check(report, "no token, no entry", access::rejects_missing_token(target, id)).await?;
-    let viewer = access::rejects_edits_of_viewer(target, id, &request);
-    check(report, "a viewer cannot write", viewer).await?;
-    let hidden = access::hides_other_spreadsheets(target, id);
-    check(report, "other spreadsheets are hidden", hidden).await
+    Ok(appended)
 }
 
-/// Runs a check and reports its outcome. Returns `None` if the check failed.
+/// Runs a check and reports its outcome.
 async fn check(
     report: &mut SmokeReport,
     name: &'static str,
     result: impl Future<Output = CheckResult>,
-) -> Option<()> {
-    check_with_value(report, name, async { result.await.map(|outcome| ((), outcome)) }).await
+) -> Result<(), CheckFailed> {
+    check_and_return(report, name, async { Ok(((), result.await?)) }).await
 }
 
-/// Runs and reports a check that returns a value for later checks, or `None` if it failed.
-async fn check_with_value<T>(
+/// Runs and reports a check that returns a value for later checks.
+async fn check_and_return<T>(
     report: &mut SmokeReport,
     name: &'static str,
     result: impl Future<Output = Result<(T, CheckOutcome), SynthError>>,
-) -> Option<T> {
+) -> Result<T, CheckFailed> {
     let started = Instant::now();
     match result.await {
         Ok((value, outcome)) => {
-            let passed = report.add(name, outcome, started.elapsed());
-            if passed { Some(value) } else { None }
+            report.add_check(name, outcome, started.elapsed())?;
+            Ok(value)
         }
         Err(error) => {
-            report.add(name, CheckOutcome::Failed(error.to_string()), started.elapsed());
-            None
+            let outcome = CheckOutcome::Failed(error.to_string());
+            report.add_check(name, outcome, started.elapsed())?;
+            Err(CheckFailed)
         }
     }
 }
 
 /// Polls the stack until it is healthy or the startup timeout expires, because a new URL takes a
 /// while to become reachable.
-async fn wait_until_healthy(target: &Target<'_>, client: &Client) -> CheckResult {
+async fn wait_until_healthy(target: &SmokeTarget<'_>, client: &Client) -> CheckResult {
     let started = Instant::now();
     loop {
         let health = check_health(client).await;
@@ -138,7 +151,7 @@ async fn wait_until_healthy(target: &Target<'_>, client: &Client) -> CheckResult
 async fn check_health(client: &Client) -> CheckResult {
     let health = client.health().await?;
     Ok(CheckOutcome::from_condition(health.ok, || {
-        let failing: Vec<_> = health.dependencies.iter().filter(|table| !table.ok).collect();
-        format!("these tables do not respond: {failing:?}")
+        let failing_tables: Vec<_> = health.dependencies.iter().filter(|table| !table.ok).collect();
+        format!("these tables do not respond: {failing_tables:?}")
     }))
 }

@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-use super::edits::{append_operation, cell_value, compare_values, set_column};
+use super::edits::{append_operation, compare_values, latest_cell_value, set_column};
 use crate::error::SynthError;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 
@@ -32,6 +32,8 @@ const EXTERNAL_COLUMN: u32 = 1;
 const SNAPSHOT_COLUMN: u32 = 2;
 /// Number of cells that share the bytes needed to make a snapshot due.
 const SNAPSHOT_CELLS: usize = 6;
+/// Number of 36-byte words in the cell of the large entry check.
+const LARGE_TEXT_REPETITIONS: usize = 1_000;
 /// Number of rows to clear after the smoke test, covering all its cells.
 const USED_ROWS: u32 = 16;
 /// Number of columns to clear after the smoke test, covering all its cells.
@@ -39,67 +41,81 @@ const USED_COLUMNS: u32 = 4;
 
 /// Uploads a large entry body with a presigned request, and checks that the entry's cell is
 /// readable.
-pub(super) async fn large_entry(client: &Client, id: LogId) -> CheckResult {
-    let text = Uuid::new_v4().to_string().repeat(1_000);
-    let operation = set_column(EXTERNAL_COLUMN, std::slice::from_ref(&text));
+pub(super) async fn check_large_entry(client: &Client, log_id: LogId) -> CheckResult {
+    let cell_text = Uuid::new_v4().to_string().repeat(LARGE_TEXT_REPETITIONS);
+    let operation = set_column(EXTERNAL_COLUMN, std::slice::from_ref(&cell_text));
     let body = encode_external_body(&[operation])
         .map_err(|error| SynthError::Process(std::io::Error::other(error.to_string())))?;
-    let bytes = u64::try_from(body.len()).unwrap_or(u64::MAX);
+    let byte_length = u64::try_from(body.len()).unwrap_or(u64::MAX);
     let sha256 = hexadecimal(&Sha256::digest(&body));
-    let head = client.head(id, None).await?;
-    let request = UploadRequest { bytes, sha256: sha256.clone() };
-    let grant = client.request_upload(id, &request).await?;
-    client.upload(&grant, body).await?;
+    let head = client.spreadsheet(log_id).head(None).await?;
+    let upload_request = UploadRequest { bytes: byte_length, sha256: sha256.clone() };
+    let upload_grant = client.spreadsheet(log_id).request_upload(&upload_request).await?;
+    client.upload(&upload_grant, body).await?;
     let completion = CompleteRequest {
         client_id: format!("smoke-{}", Uuid::new_v4()),
         incarnation: head.incarnation,
         acked_id: 0,
         first_id: 1,
         base: head.head,
-        bytes,
+        bytes: byte_length,
         sha256,
     };
-    let reply = client.complete_upload(id, grant.upload_id, &completion).await?;
-    let found = cell_value(client, id, "B1", None, reply.head).await?;
-    Ok(compare_values("B1", &Value::Text(text), &found))
+    let reply =
+        client.spreadsheet(log_id).complete_upload(upload_grant.upload_id, &completion).await?;
+    let value = latest_cell_value(client, log_id, "B1", reply.head).await?;
+    Ok(compare_values("B1", &Value::Text(cell_text), &value))
 }
 
 /// Appends enough bytes to make a snapshot due, waits for the snapshot, and loads the spreadsheet
 /// from it.
-pub(super) async fn snapshot(client: &Client, id: LogId) -> CheckResult {
-    let word = Uuid::new_v4().to_string();
-    let bytes = usize::try_from(SNAPSHOT_BYTES).unwrap_or(usize::MAX);
-    let text = word.repeat(bytes / (SNAPSHOT_CELLS * word.len()).max(1) + 1);
-    // Split the bytes into two mutations, because one would exceed the size limit.
-    let half = vec![text.clone(); SNAPSHOT_CELLS / 2];
-    append_operation(client, id, set_column(SNAPSHOT_COLUMN, &half)).await?;
-    let position = append_operation(client, id, set_column(SNAPSHOT_COLUMN + 1, &half)).await?;
-    let Some(due) = snapshot_entry_after(client, id, position).await? else {
-        let why = "the configuration disables snapshots, or creates them less often";
-        return Ok(CheckOutcome::Skipped(why.to_owned()));
+pub(super) async fn check_snapshot(client: &Client, log_id: LogId) -> CheckResult {
+    let cell_text = text_that_makes_snapshot_due();
+    // Split the cells into two mutations, because one would exceed the size limit.
+    let column_texts = vec![cell_text.clone(); SNAPSHOT_CELLS / 2];
+    let first_column = set_column(SNAPSHOT_COLUMN, &column_texts);
+    let second_column = set_column(SNAPSHOT_COLUMN + 1, &column_texts);
+    append_operation(client, log_id, first_column).await?;
+    let position = append_operation(client, log_id, second_column).await?;
+    let Some(snapshot_position) = snapshot_entry_after(client, log_id, position).await? else {
+        let reason = "the configuration disables snapshots, or creates them less often";
+        return Ok(CheckOutcome::Skipped(reason.to_owned()));
     };
-    if !wait_for_snapshot(client, id, due).await? {
+    if !is_snapshot_built_in_time(client, log_id, snapshot_position).await? {
         return Ok(CheckOutcome::Failed(format!(
-            "the snapshot at {due} was not built within {} s: check the logs of the relay and of the \
-             snapshot function, and their dead letters",
+            "the snapshot at {snapshot_position} was not built within {} s: check the logs of the \
+             relay and of the snapshot function, and their dead letters",
             SNAPSHOT_TIMEOUT.as_secs()
         )));
     }
-    let loaded = client.load(id, Some(due)).await?;
+    let loaded = client.spreadsheet(log_id).load(Some(snapshot_position)).await?;
     if loaded.root.is_none() || loaded.root_url.is_none() {
-        let why = "the response to a load does not contain the snapshot's root";
-        return Ok(CheckOutcome::Failed(why.to_owned()));
+        let reason = "the response to a load does not contain the snapshot's root";
+        return Ok(CheckOutcome::Failed(reason.to_owned()));
     }
-    let found = cell_value(client, id, "D1", None, due).await?;
-    Ok(compare_values("D1", &Value::Text(text), &found))
+    let value = latest_cell_value(client, log_id, "D1", snapshot_position).await?;
+    Ok(compare_values("D1", &Value::Text(cell_text), &value))
 }
 
-/// Waits for a snapshot at position `due` or later. Returns `false` after [`SNAPSHOT_TIMEOUT`].
-async fn wait_for_snapshot(client: &Client, id: LogId, due: Position) -> Result<bool, SynthError> {
+/// Returns a text that makes a snapshot due if it is written to [`SNAPSHOT_CELLS`] cells.
+fn text_that_makes_snapshot_due() -> String {
+    let word = Uuid::new_v4().to_string();
+    let snapshot_bytes = usize::try_from(SNAPSHOT_BYTES).unwrap_or(usize::MAX);
+    let bytes_per_repetition = SNAPSHOT_CELLS * word.len();
+    word.repeat(snapshot_bytes / bytes_per_repetition.max(1) + 1)
+}
+
+/// Waits for a snapshot at a position or later. Returns `false` after [`SNAPSHOT_TIMEOUT`].
+async fn is_snapshot_built_in_time(
+    client: &Client,
+    log_id: LogId,
+    snapshot_position: Position,
+) -> Result<bool, SynthError> {
     let started = Instant::now();
     loop {
-        let newest = client.stats(id, Some(due)).await?.snapshot;
-        if newest.is_some_and(|snapshot| snapshot.position >= due) {
+        let newest_snapshot =
+            client.spreadsheet(log_id).stats(Some(snapshot_position)).await?.snapshot;
+        if newest_snapshot.is_some_and(|snapshot| snapshot.position >= snapshot_position) {
             return Ok(true);
         }
         if started.elapsed() >= SNAPSHOT_TIMEOUT {
@@ -113,17 +129,19 @@ async fn wait_for_snapshot(client: &Client, id: LogId, due: Position) -> Result<
 /// such entry.
 async fn snapshot_entry_after(
     client: &Client,
-    id: LogId,
+    log_id: LogId,
     position: Position,
 ) -> Result<Option<Position>, SynthError> {
-    let entries = match client.entries(id, position).await {
+    let entries = match client.spreadsheet(log_id).entries_page(position).await {
         Ok(update) => update.entries,
         // Reload the entries if a concurrent smoke test has started a new log segment.
-        Err(error) if requires_reload(&error) => client.load(id, Some(position)).await?.entries,
+        Err(error) if requires_reload(&error) => {
+            client.spreadsheet(log_id).load(Some(position)).await?.entries
+        }
         Err(error) => return Err(error.into()),
     };
-    let snapshot = entries.iter().find(|entry| entry.kind == EntryKind::Snapshot);
-    Ok(snapshot.map(|entry| entry.position))
+    let snapshot_entry = entries.iter().find(|entry| entry.kind == EntryKind::Snapshot);
+    Ok(snapshot_entry.map(|entry| entry.position))
 }
 
 fn requires_reload(error: &ClientError) -> bool {
@@ -131,14 +149,14 @@ fn requires_reload(error: &ClientError) -> bool {
 }
 
 /// Clears all cells set by the smoke test, and checks that they are blank.
-pub(super) async fn clean_up(client: &Client, id: LogId) -> CheckResult {
+pub(super) async fn clean_up(client: &Client, log_id: LogId) -> CheckResult {
     let (rows, columns) = (Spans::one(0, USED_ROWS), Spans::one(0, USED_COLUMNS));
     let clear = ClearRange { sheet: SheetId::FIRST, rows, columns };
-    let position = append_operation(client, id, Operation::ClearRange(clear)).await?;
+    let position = append_operation(client, log_id, Operation::ClearRange(clear)).await?;
     for cell in ["A1", "B1", "C1", "D1"] {
-        let found = cell_value(client, id, cell, None, position).await?;
-        if found != Value::default() {
-            return Ok(compare_values(cell, &Value::default(), &found));
+        let value = latest_cell_value(client, log_id, cell, position).await?;
+        if value != Value::default() {
+            return Ok(compare_values(cell, &Value::default(), &value));
         }
     }
     Ok(CheckOutcome::Passed)

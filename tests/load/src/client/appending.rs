@@ -50,7 +50,7 @@ impl LoadClient {
     async fn send_and_give_up(&mut self, request: &AppendRequest) -> Option<AppendReply> {
         let impatience = Duration::from_millis(self.random.u64(..GIVEN_UP_MS));
         let (api, id) = (self.api(RequestKind::Append), self.spreadsheet.id);
-        match tokio::time::timeout(impatience, api.append(id, request)).await {
+        match tokio::time::timeout(impatience, api.spreadsheet(id).append(request)).await {
             Ok(Ok(reply)) => Some(reply),
             // The request is sent again in any case.
             Ok(Err(_)) => None,
@@ -65,7 +65,7 @@ impl LoadClient {
     async fn send(&self, request: &AppendRequest) -> Result<AppendReply, ClientStuck> {
         let (api, begun) = (self.api(RequestKind::Append), Instant::now());
         loop {
-            match api.append(self.spreadsheet.id, request).await {
+            match api.spreadsheet(self.spreadsheet.id).append(request).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => self.wait_before_retry(RequestKind::Append, begun, error).await?,
             }

@@ -125,11 +125,12 @@ impl LoadClient {
         measured: Measured,
     ) -> Result<Self, LoadError> {
         let Identity { number, url, token, spreadsheet } = *identity;
-        let (appended, pushed) = authors(number, token, spreadsheet.id)?;
+        let api = Client::new(url, Some(token))?;
+        let (appended, pushed) = authors(number, &api, spreadsheet.id)?;
         Ok(Self {
             number,
             part: request_cycle(number, plan),
-            api: Client::new(url, Some(token))?,
+            api,
             wire: Wire::new(url, token, spreadsheet.id, number)?,
             measured,
             random: Rng::new(),
@@ -253,9 +254,13 @@ fn request_cycle(number: u32, plan: &Plan) -> &'static [RequestKind] {
 }
 
 /// Creates the authors for a client's appends and pushes.
-fn authors(number: u32, token: &str, spreadsheet: LogId) -> Result<(Author, Author), LoadError> {
+fn authors(
+    number: u32,
+    client: &Client,
+    spreadsheet: LogId,
+) -> Result<(Author, Author), LoadError> {
     let part = |why: String| LoadError::Part { why };
-    let subject = cellar::subject_key_of_token(Some(token));
+    let subject = client.subject_key();
     let subject = subject.ok_or_else(|| part("a token without a subject".to_owned()))?;
     let name = appending::client_name(number);
     let key = ClientKey::derive(&subject, &name).map_err(|error| part(error.to_string()))?;

@@ -26,7 +26,7 @@ impl LoadClient {
         let query = CellsQuery { range, min_position: Some(self.seen), ..CellsQuery::default() };
         let (api, begun) = (self.api(RequestKind::Cells), Instant::now());
         let reply = loop {
-            match api.cells(self.spreadsheet.id, &query).await {
+            match api.spreadsheet(self.spreadsheet.id).cells_page(&query).await {
                 Ok(reply) => break reply,
                 Err(error) => self.wait_before_retry(RequestKind::Cells, begun, error).await?,
             }
@@ -39,7 +39,11 @@ impl LoadClient {
     pub(super) async fn history(&mut self, due: Instant) -> Result<(), ClientStuck> {
         let (api, begun) = (self.api(RequestKind::History), Instant::now());
         loop {
-            match api.history(self.spreadsheet.id, None, Some(HISTORY_ENTRIES)).await {
+            match api
+                .spreadsheet(self.spreadsheet.id)
+                .history_page(None, Some(HISTORY_ENTRIES))
+                .await
+            {
                 Ok(_) => break,
                 Err(error) => self.wait_before_retry(RequestKind::History, begun, error).await?,
             }
@@ -52,7 +56,7 @@ impl LoadClient {
     pub(super) async fn load(&mut self, due: Instant) -> Result<(), ClientStuck> {
         let (api, begun) = (self.api(RequestKind::Load), Instant::now());
         let reply = loop {
-            match api.load(self.spreadsheet.id, Some(self.seen)).await {
+            match api.spreadsheet(self.spreadsheet.id).load(Some(self.seen)).await {
                 Ok(reply) => break reply,
                 Err(error) => self.wait_before_retry(RequestKind::Load, begun, error).await?,
             }
@@ -67,7 +71,7 @@ impl LoadClient {
         let (mut cells, mut query) =
             (Cells::new(), CellsQuery { at: Some(at), ..CellsQuery::default() });
         loop {
-            let page = self.api.cells(self.spreadsheet.id, &query).await;
+            let page = self.api.spreadsheet(self.spreadsheet.id).cells_page(&query).await;
             let page = page.map_err(|error| ClientStuck::during("cells", error))?;
             cells.extend(page.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
             match page.next {

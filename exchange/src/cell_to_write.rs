@@ -4,7 +4,7 @@ use cellar_sheet::cell::Value;
 
 /// A cell to be written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OutCell<'a> {
+pub struct CellToWrite<'a> {
     pub value: &'a Value,
     /// Text of the formula that computed the value.
     pub formula: Option<&'a str>,

@@ -1,0 +1,39 @@
+//! The directory with a client's local state.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use tempfile::TempDir;
+
+use crate::files::FileError;
+
+/// The directory whose `.cellar/` contains a client's local state.
+#[derive(Debug, Clone)]
+pub(super) enum StateFolder {
+    /// A directory that outlives the client.
+    Permanent(PathBuf),
+    /// A temporary directory, created when it is first needed and deleted with the last clone of
+    /// the client.
+    Temporary(Arc<OnceLock<TempDir>>),
+}
+
+impl StateFolder {
+    pub(super) fn temporary() -> Self {
+        Self::Temporary(Arc::default())
+    }
+
+    /// Returns the directory. Creates a temporary one, if there is none yet.
+    pub(super) fn path(&self) -> Result<&Path, FileError> {
+        let cell = match self {
+            Self::Permanent(path) => return Ok(path),
+            Self::Temporary(cell) => cell,
+        };
+        if let Some(folder) = cell.get() {
+            return Ok(folder.path());
+        }
+        let created = tempfile::tempdir()
+            .map_err(|source| FileError::Unwritable { path: std::env::temp_dir(), source })?;
+        // If another thread was faster, its directory is used, and this one is deleted.
+        Ok(cell.get_or_init(|| created).path())
+    }
+}

@@ -1,0 +1,251 @@
+//! Reads lists page by page, as streams.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use cellar_api::wire::{
+    CellsReply, ChangesReply, DiffReply, EntriesReply, FeedReply, ForksReply, HistoryReply,
+    SpreadsheetsReply,
+};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
+
+use super::{CellsQuery, FeedQuery};
+use crate::ClientError;
+
+/// A stream of items that are requested as they are needed.
+///
+/// It implements [`Stream`], and has the methods that most programs need:
+///
+/// ```no_run
+/// # async fn example(client: cellar::Client) -> Result<(), cellar::ClientError> {
+/// let mut spreadsheets = client.spreadsheets(cellar::SpreadsheetsQuery::default());
+/// while let Some(spreadsheet) = spreadsheets.try_next().await? {
+///     println!("{} {}", spreadsheet.id, spreadsheet.name);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a stream sends no request until it is read"]
+pub struct ItemStream<T> {
+    items: BoxStream<'static, Result<T, ClientError>>,
+}
+
+impl<T: Send + 'static> ItemStream<T> {
+    pub(crate) fn new(items: impl Stream<Item = Result<T, ClientError>> + Send + 'static) -> Self {
+        Self { items: items.boxed() }
+    }
+
+    /// Returns the next item, or `None` at the end. An error ends the stream. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if a request fails.
+    pub async fn try_next(&mut self) -> Result<Option<T>, ClientError> {
+        self.items.try_next().await
+    }
+
+    /// Returns all remaining items.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if a request fails.
+    pub async fn collect(self) -> Result<Vec<T>, ClientError> {
+        self.items.try_collect().await
+    }
+
+    /// Converts a stream of pages to a stream of their items.
+    pub(super) fn into_items<Item: Send + 'static>(
+        self,
+        page_items: fn(T) -> Vec<Item>,
+    ) -> ItemStream<Item> {
+        let items_of_page = move |page: T| stream::iter(page_items(page).into_iter().map(Ok));
+        ItemStream::new(self.items.map_ok(items_of_page).try_flatten())
+    }
+}
+
+impl<T> Stream for ItemStream<T> {
+    type Item = Result<T, ClientError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.items.poll_next_unpin(context)
+    }
+}
+
+impl<T> std::fmt::Debug for ItemStream<T> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ItemStream").finish_non_exhaustive()
+    }
+}
+
+/// A page of a list.
+pub(super) trait Page: Send + 'static {
+    /// The place in the list at which a page starts.
+    type Cursor: Clone + Send + 'static;
+
+    /// Returns the cursor of the next page, or `None` if this is the last page.
+    fn next_cursor(&self) -> Option<Self::Cursor>;
+
+    /// Returns whether `next` is after `cursor`, the cursor of this page. Otherwise, the list would
+    /// never end.
+    fn advances(&self, cursor: &Self::Cursor, next: &Self::Cursor) -> bool;
+}
+
+/// The next request of a list.
+enum NextRequest<Cursor> {
+    /// Requests a page. Without a cursor, requests the first one.
+    Page(Option<Cursor>),
+    /// Requests nothing, because the last page was read.
+    Nothing,
+}
+
+/// Reads the pages of a list, from the cursor `start` on or, if it is `None`, from the first page.
+/// A cursor that does not advance is an error, because the list would never end.
+pub(super) fn read_pages<P, Fetch, Fetched>(
+    url: &str,
+    start: Option<P::Cursor>,
+    fetch_page: Fetch,
+) -> ItemStream<P>
+where
+    P: Page,
+    Fetch: Fn(Option<P::Cursor>) -> Fetched + Send + 'static,
+    Fetched: Future<Output = Result<P, ClientError>> + Send + 'static,
+{
+    let url = url.to_owned();
+    let pages = stream::try_unfold(NextRequest::Page(start), move |request| {
+        let url = url.clone();
+        let fetched = match request {
+            NextRequest::Page(cursor) => Some((cursor.clone(), fetch_page(cursor))),
+            NextRequest::Nothing => None,
+        };
+        async move {
+            let Some((cursor, page)) = fetched else { return Ok(None) };
+            let page = page.await?;
+            let next = next_request(&page, cursor.as_ref(), &url)?;
+            Ok(Some((page, next)))
+        }
+    });
+    ItemStream::new(pages)
+}
+
+/// Returns the request after a page, which was requested at `cursor`.
+fn next_request<P: Page>(
+    page: &P,
+    cursor: Option<&P::Cursor>,
+    url: &str,
+) -> Result<NextRequest<P::Cursor>, ClientError> {
+    let Some(next) = page.next_cursor() else { return Ok(NextRequest::Nothing) };
+    if let Some(cursor) = cursor
+        && !page.advances(cursor, &next)
+    {
+        let why = "`next` does not advance from page to page".to_owned();
+        return Err(ClientError::NotUnderstood { url: url.to_owned(), why });
+    }
+    Ok(NextRequest::Page(Some(next)))
+}
+
+/// Implements [`Page`] for responses whose cursor is their field `next`.
+macro_rules! impl_page {
+    ($($reply:ty, $cursor:ty, $order:tt;)*) => {
+        $(impl Page for $reply {
+            type Cursor = $cursor;
+
+            fn next_cursor(&self) -> Option<$cursor> {
+                self.next
+            }
+
+            fn advances(&self, cursor: &$cursor, next: &$cursor) -> bool {
+                next $order cursor
+            }
+        })*
+    };
+}
+
+impl_page! {
+    SpreadsheetsReply, LogId, >;
+    ForksReply, u64, >;
+    DiffReply, u64, >;
+    EntriesReply, Position, >;
+    // Newest first.
+    HistoryReply, Position, <;
+    ChangesReply, u64, <;
+}
+
+/// Place of a page of cells. All pages are read at the position of the first one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CellsCursor {
+    at: Option<Position>,
+    cursor: String,
+}
+
+impl CellsCursor {
+    /// Returns the cursor of a query that starts in the middle of a list.
+    pub(super) fn of_query(query: &CellsQuery) -> Option<Self> {
+        Some(Self { at: query.at, cursor: query.cursor.clone()? })
+    }
+
+    /// Returns the query of the page at `cursor`, or of the first page if it is `None`.
+    pub(super) fn query_page(first: &CellsQuery, cursor: Option<Self>) -> CellsQuery {
+        let first = first.clone();
+        match cursor {
+            Some(Self { at, cursor }) => CellsQuery { at, cursor: Some(cursor), ..first },
+            None => first,
+        }
+    }
+}
+
+impl Page for CellsReply {
+    type Cursor = CellsCursor;
+
+    fn next_cursor(&self) -> Option<CellsCursor> {
+        Some(CellsCursor { at: Some(self.position), cursor: self.next.clone()? })
+    }
+
+    fn advances(&self, cursor: &CellsCursor, next: &CellsCursor) -> bool {
+        // A cursor has no order that the client knows, so an empty page counts as one that does
+        // not advance.
+        next.cursor != cursor.cursor && !self.cells.is_empty()
+    }
+}
+
+/// Place of a page of the feed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FeedCursor {
+    generation: Option<String>,
+    checkpoint: u64,
+}
+
+impl FeedCursor {
+    /// Returns the cursor of a query that starts after a checkpoint.
+    pub(super) fn of_query(query: &FeedQuery) -> Option<Self> {
+        Some(Self { generation: query.generation.clone(), checkpoint: query.after? })
+    }
+
+    /// Returns the query of the page at `cursor`, or of the first page if it is `None`.
+    pub(super) fn query_page(first: &FeedQuery, cursor: Option<Self>) -> FeedQuery {
+        let first = first.clone();
+        match cursor {
+            Some(Self { generation, checkpoint }) => {
+                FeedQuery { after: Some(checkpoint), generation, ..first }
+            }
+            None => first,
+        }
+    }
+}
+
+impl Page for FeedReply {
+    type Cursor = FeedCursor;
+
+    fn next_cursor(&self) -> Option<FeedCursor> {
+        if self.at_end {
+            return None;
+        }
+        Some(FeedCursor { generation: self.generation.clone(), checkpoint: self.checkpoint })
+    }
+
+    fn advances(&self, cursor: &FeedCursor, next: &FeedCursor) -> bool {
+        next.checkpoint > cursor.checkpoint
+    }
+}

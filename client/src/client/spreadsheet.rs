@@ -1,0 +1,314 @@
+//! A handle of one spreadsheet, and the requests that read its log and its cells.
+
+use cellar_api::wire::{
+    AppendReply, AppendRequest, CellAt, CellsReply, EntriesReply, EntryView, ForkReply,
+    ForkRequest, ForkView, ForksReply, Head, HistoryReply, LoadReply, SheetsReply, StatsReply,
+};
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_PAGE_ENTRIES;
+use cellar_base::position::Position;
+use reqwest::Method;
+
+use super::pages::{CellsCursor, ItemStream, read_pages};
+use super::transport::Call;
+use super::{CellsQuery, Client};
+use crate::ClientError;
+
+/// HTTP status returned if the ETag in the request is still current.
+const NOT_MODIFIED: u16 = 304;
+
+/// A handle of one spreadsheet. Cheap to clone, and sends no request until it is used.
+///
+/// Calls that return one page of a list end in `_page`. The calls without this ending return an
+/// [`ItemStream`], which requests the pages as they are needed.
+#[derive(Debug, Clone)]
+pub struct Spreadsheet {
+    pub(super) client: Client,
+    id: LogId,
+}
+
+impl Client {
+    /// Returns the handle of a spreadsheet. Sends no request: an id that does not exist is reported
+    /// by the first call.
+    #[must_use]
+    pub fn spreadsheet(&self, id: LogId) -> Spreadsheet {
+        Spreadsheet { client: self.clone(), id }
+    }
+}
+
+impl Spreadsheet {
+    /// Returns the id, which never changes.
+    #[must_use]
+    pub fn id(&self) -> LogId {
+        self.id
+    }
+
+    /// Returns the client, with which all requests are sent.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Builds a call to `/v1/spreadsheets/{id}`.
+    pub(super) fn call(&self, method: Method) -> Call {
+        Call::new(method, &["v1", "spreadsheets", &self.id.to_string()])
+    }
+
+    /// Returns the cells of a sheet or range at one position, in row-major order.
+    ///
+    /// The first page determines the position: later edits do not affect the other pages.
+    pub fn cells(&self, query: CellsQuery) -> ItemStream<CellAt> {
+        self.cell_pages(query).into_items(|page| page.cells)
+    }
+
+    /// Reads all cells of a sheet or range at one position.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if a request fails.
+    pub async fn read_cells(&self, query: CellsQuery) -> Result<CellsReply, ClientError> {
+        let mut pages = self.cell_pages(query);
+        let no_pages = || ClientError::NotUnderstood {
+            url: self.client.url().to_owned(),
+            why: "the reply has no pages".to_owned(),
+        };
+        let mut reply = pages.try_next().await?.ok_or_else(no_pages)?;
+        while let Some(page) = pages.try_next().await? {
+            reply.cells.extend(page.cells);
+            reply.next = page.next;
+        }
+        Ok(reply)
+    }
+
+    /// Like [`Spreadsheet::cells`], but returns whole pages, which also contain the position, the
+    /// sheet and its formats.
+    pub fn cell_pages(&self, query: CellsQuery) -> ItemStream<CellsReply> {
+        let spreadsheet = self.clone();
+        read_pages(self.client.url(), CellsCursor::of_query(&query), move |cursor| {
+            let spreadsheet = spreadsheet.clone();
+            let query = CellsCursor::query_page(&query, cursor);
+            async move { spreadsheet.cells_page(&query).await }
+        })
+    }
+
+    /// Returns the log entries up to and including `until`, newest first. `until` defaults to the
+    /// newest position.
+    pub fn history(&self, until: Option<Position>) -> ItemStream<EntryView> {
+        self.history_pages(until, None).into_items(|page| page.entries)
+    }
+
+    /// Like [`Spreadsheet::history`], but with as few requests as possible. For callers that read
+    /// many entries.
+    pub(crate) fn long_history(&self, until: Option<Position>) -> ItemStream<EntryView> {
+        self.history_pages(until, Some(MAX_PAGE_ENTRIES)).into_items(|page| page.entries)
+    }
+
+    /// Like [`Spreadsheet::history`], but returns whole pages with up to `page_size` entries.
+    pub(crate) fn history_pages(
+        &self,
+        until: Option<Position>,
+        page_size: Option<u32>,
+    ) -> ItemStream<HistoryReply> {
+        let spreadsheet = self.clone();
+        read_pages(self.client.url(), until, move |until| {
+            let spreadsheet = spreadsheet.clone();
+            async move { spreadsheet.history_page(until, page_size).await }
+        })
+    }
+
+    /// Returns the log entries after a position, oldest first, up to the newest one. To wait for
+    /// further entries, use [`Spreadsheet::follow`].
+    pub fn entries(&self, after: Position) -> ItemStream<EntryView> {
+        self.entry_pages(after).into_items(|page| page.entries)
+    }
+
+    /// Like [`Spreadsheet::entries`], but returns whole pages.
+    pub(crate) fn entry_pages(&self, after: Position) -> ItemStream<EntriesReply> {
+        let spreadsheet = self.clone();
+        read_pages(self.client.url(), Some(after), move |cursor| {
+            let spreadsheet = spreadsheet.clone();
+            async move { spreadsheet.entries_page(cursor.unwrap_or(after)).await }
+        })
+    }
+
+    /// Returns the spreadsheet's forks, oldest first.
+    pub fn forks(&self) -> ItemStream<ForkView> {
+        let spreadsheet = self.clone();
+        let pages = read_pages(self.client.url(), None, move |cursor| {
+            let spreadsheet = spreadsheet.clone();
+            async move { spreadsheet.forks_page(cursor).await }
+        });
+        pages.into_items(|page: ForksReply| page.forks)
+    }
+
+    /// `POST /v1/spreadsheets/{id}/forks`: forks a spreadsheet. The nonce is an idempotency key: a
+    /// request with a nonce that was already used returns the existing fork.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails.
+    pub async fn fork(&self, request: &ForkRequest) -> Result<ForkReply, ClientError> {
+        let call = self.call(Method::POST).with_segment("forks").with_body(request)?;
+        self.client.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/forks`: returns one page of a spreadsheet's forks, oldest first.
+    /// `cursor` is the previous page's `next`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails.
+    pub async fn forks_page(&self, cursor: Option<u64>) -> Result<ForksReply, ClientError> {
+        let call = self
+            .call(Method::GET)
+            .with_segment("forks")
+            .with_text("cursor", cursor.map(|cursor| cursor.to_string()));
+        self.client.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}`: returns the newest snapshot root and the log entries after it,
+    /// up to a position that is at or after `min_position`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails.
+    pub async fn load(&self, min_position: Option<Position>) -> Result<LoadReply, ClientError> {
+        let call = self.call(Method::GET).with_position("min_position", min_position);
+        self.client.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/entries`: returns the log entries after a position.
+    ///
+    /// # Errors
+    /// Returns a [`ClientError`] if the request fails, in particular a problem of kind
+    /// `ReloadRequired` if the entries after `after` were trimmed.
+    pub async fn entries_page(&self, after: Position) -> Result<EntriesReply, ClientError> {
+        let call =
+            self.call(Method::GET).with_segment("entries").with_position("after", Some(after));
+        self.client.transport.send(call).await
+    }
+
+    /// `POST /v1/spreadsheets/{id}/entries`: appends mutations. For edits that survive a client
+    /// crash, use [`crate::editor`].
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails. [`ClientError::certainly_not_done`] returns
+    /// whether it is certain that the mutations were not appended.
+    pub async fn append(&self, request: &AppendRequest) -> Result<AppendReply, ClientError> {
+        let call = self.call(Method::POST).with_segment("entries").with_body(request)?;
+        self.client.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/cells`: returns one page of cells at a position. To request the
+    /// next page, set `at` to the `position` of the response and `cursor` to its `next`, or use
+    /// [`Spreadsheet::cells`].
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::NotUnderstood`] if
+    /// the response is at another position than `at`.
+    pub async fn cells_page(&self, query: &CellsQuery) -> Result<CellsReply, ClientError> {
+        let call = self
+            .call(Method::GET)
+            .with_segment("cells")
+            .with_text("sheet", query.sheet.clone())
+            .with_text("range", query.range.clone())
+            .with_position("at", query.at)
+            .with_text("cursor", query.cursor.clone())
+            .with_position("min_position", query.min_position);
+        let page: CellsReply = self.client.transport.send(call).await?;
+        match query.at {
+            Some(at) if at != page.position => Err(ClientError::NotUnderstood {
+                url: self.client.url().to_owned(),
+                why: format!("position {at} was requested, not {}", page.position),
+            }),
+            _ => Ok(page),
+        }
+    }
+
+    /// `GET /v1/spreadsheets/{id}/head`: returns the newest position, which is at or after
+    /// `min_position`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails.
+    pub async fn head(&self, min_position: Option<Position>) -> Result<Head, ClientError> {
+        let call =
+            self.call(Method::GET).with_segment("head").with_position("min_position", min_position);
+        self.client.transport.send(call).await
+    }
+
+    /// Like [`Spreadsheet::head`], but returns `None` if `known` is still the newest position. Polling
+    /// with this request is cheapest.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails.
+    pub async fn head_if_changed(&self, known: Head) -> Result<Option<Head>, ClientError> {
+        let call = self
+            .call(Method::GET)
+            .with_segment("head")
+            .with_position("min_position", Some(known.head))
+            .if_none_match(known.etag());
+        match self.client.transport.send::<Head>(call).await {
+            Ok(head) if head == known => Ok(None),
+            Ok(head) => Ok(Some(head)),
+            Err(ClientError::UnexpectedStatus { status: NOT_MODIFIED, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// `GET /v1/spreadsheets/{id}/history`: returns one page of log entries up to and including
+    /// `until`, newest first. `until` defaults to the newest position; for the next page, set it to
+    /// the previous page's `next`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails.
+    pub async fn history_page(
+        &self,
+        until: Option<Position>,
+        limit: Option<u32>,
+    ) -> Result<HistoryReply, ClientError> {
+        let call = self
+            .call(Method::GET)
+            .with_segment("history")
+            .with_position("until", until)
+            .with_text("limit", limit.map(|limit| limit.to_string()));
+        self.client.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/sheets`: returns the sheets in tab order at position `at`.
+    /// Defaults to the newest position, which is at or after `min_position`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails.
+    pub async fn sheets(
+        &self,
+        at: Option<Position>,
+        min_position: Option<Position>,
+    ) -> Result<SheetsReply, ClientError> {
+        let call = self
+            .call(Method::GET)
+            .with_segment("sheets")
+            .with_position("at", at)
+            .with_position("min_position", min_position);
+        self.client.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/stats`: returns the storage statistics and the cost of opening
+    /// the spreadsheet, at a position at or after `min_position`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails.
+    pub async fn stats(&self, min_position: Option<Position>) -> Result<StatsReply, ClientError> {
+        let call = self
+            .call(Method::GET)
+            .with_segment("stats")
+            .with_position("min_position", min_position);
+        self.client.transport.send(call).await
+    }
+}

@@ -1,0 +1,192 @@
+//! Follows a spreadsheet: reports log entries as they are appended.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use cellar_api::polling::{PollEvent, Polling};
+use cellar_api::wire::{EntriesReply, EntryView, Head, ProblemKind};
+use cellar_base::position::Position;
+use futures_util::stream;
+
+use crate::client::random;
+use crate::{ClientError, ItemStream, Pokes, Spreadsheet};
+
+/// What happened to a followed spreadsheet.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FollowEvent {
+    /// A log entry was appended.
+    Entry(Box<EntryView>),
+    /// The log entries up to a position are not reported: there are too many, or the tables were
+    /// restored to an earlier time. A program that shows cells must read them again.
+    Skipped {
+        /// The position after which entries are reported again.
+        to: Position,
+        /// Whether the tables were restored.
+        restored: bool,
+    },
+    /// The server is unreachable. Requests are retried until it is reachable again.
+    Offline(ClientError),
+    /// The server is reachable again.
+    Online,
+}
+
+impl Spreadsheet {
+    /// Reports the log entries after a position, oldest first, then waits for further ones. `after`
+    /// defaults to the newest position. The stream ends only with an error.
+    ///
+    /// Polls with the intervals of [`cellar_api::polling`]; a poke of the server shortens them.
+    pub fn follow(&self, after: Option<Position>) -> ItemStream<FollowEvent> {
+        self.follow_with(after, None)
+    }
+
+    /// Like [`Spreadsheet::follow`], for a position whose incarnation is known. If the tables were
+    /// restored since the position was read, the first event is [`FollowEvent::Skipped`].
+    pub fn follow_from(&self, head: Head) -> ItemStream<FollowEvent> {
+        self.follow_with(None, Some(head))
+    }
+
+    fn follow_with(
+        &self,
+        after: Option<Position>,
+        reported: Option<Head>,
+    ) -> ItemStream<FollowEvent> {
+        let follower = Follower {
+            spreadsheet: self.clone(),
+            after,
+            reported,
+            newest: None,
+            polling: Polling::default(),
+            pokes: self.pokes(),
+            delay: Duration::ZERO,
+            events: VecDeque::new(),
+        };
+        ItemStream::new(stream::try_unfold(follower, |mut follower| async move {
+            let event = follower.next_event().await?;
+            Ok(Some((event, follower)))
+        }))
+    }
+}
+
+/// The state of a followed spreadsheet.
+struct Follower {
+    spreadsheet: Spreadsheet,
+    /// Position after which entries are reported, if it was given.
+    after: Option<Position>,
+    /// The head up to which entries were reported. `None` before the first poll.
+    reported: Option<Head>,
+    /// The head up to which entries can be read without another poll.
+    newest: Option<Head>,
+    polling: Polling,
+    pokes: Pokes,
+    /// Delay before the next poll.
+    delay: Duration,
+    /// Events that were not returned yet.
+    events: VecDeque<FollowEvent>,
+}
+
+impl Follower {
+    async fn next_event(&mut self) -> Result<FollowEvent, ClientError> {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Ok(event);
+            }
+            self.wait().await;
+            let poll_event = match self.poll().await {
+                Ok(poll_event) => {
+                    if self.polling.is_failing() {
+                        self.events.push_front(FollowEvent::Online);
+                    }
+                    poll_event
+                }
+                Err(error) if error.is_offline() => {
+                    if !self.polling.is_failing() {
+                        self.events.push_back(FollowEvent::Offline(error));
+                    }
+                    PollEvent::Failed
+                }
+                Err(error) => return Err(error),
+            };
+            self.schedule_next_poll(poll_event);
+        }
+    }
+
+    /// Waits until the next poll is due, or a poke reports new entries.
+    async fn wait(&mut self) {
+        if self.delay.is_zero() {
+            return;
+        }
+        let known_position = self.reported.map_or(Position::FIRST, |reported| reported.head);
+        let poke = self.pokes.wait_beyond(known_position);
+        // Either result means that the poll is due.
+        let _ = tokio::time::timeout(self.delay, poke).await;
+    }
+
+    fn schedule_next_poll(&mut self, poll_event: PollEvent) {
+        let delay_ms;
+        (self.polling, delay_ms) = self.polling.step(poll_event, random());
+        let has_more_entries = self.newest.is_some() && poll_event != PollEvent::Failed;
+        self.delay = Duration::from_millis(if has_more_entries { 0 } else { delay_ms });
+    }
+
+    /// Reads the head, and one page of entries if there are new ones.
+    async fn poll(&mut self) -> Result<PollEvent, ClientError> {
+        let reported = self.load_reported_head().await?;
+        let newest = match self.newest {
+            Some(newest) => newest,
+            None => match self.spreadsheet.head_if_changed(reported).await? {
+                Some(newest) => newest,
+                None => return Ok(PollEvent::Quiet),
+            },
+        };
+        if newest.incarnation != reported.incarnation {
+            self.skip_to(newest, true);
+            return Ok(PollEvent::Active);
+        }
+        self.newest = Some(newest);
+        match self.spreadsheet.entries_page(reported.head).await {
+            Ok(page) => self.report_page(page, reported, newest),
+            Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => {
+                self.skip_to(newest, false);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(PollEvent::Active)
+    }
+
+    /// Returns the head up to which entries were reported. Before the first poll, this is the
+    /// position that was given, or the newest one.
+    async fn load_reported_head(&mut self) -> Result<Head, ClientError> {
+        if let Some(reported) = self.reported {
+            return Ok(reported);
+        }
+        let newest = self.spreadsheet.head(None).await?;
+        let reported = Head { head: self.after.unwrap_or(newest.head), ..newest };
+        self.reported = Some(reported);
+        Ok(reported)
+    }
+
+    /// Reports a page of the entries between `reported` and `newest`.
+    fn report_page(&mut self, page: EntriesReply, reported: Head, newest: Head) {
+        let last_position = page.entries.last().map(|entry| entry.position);
+        let is_usable = page.incarnation == reported.incarnation;
+        let Some(last_position) = last_position.filter(|_| is_usable) else {
+            // The next poll finds out whether the tables were restored.
+            self.newest = None;
+            return;
+        };
+        let entries = page.entries.into_iter().map(Box::new);
+        self.events.extend(entries.map(FollowEvent::Entry));
+        self.reported = Some(Head { head: last_position, ..reported });
+        if last_position >= newest.head {
+            self.newest = None;
+        }
+    }
+
+    /// Continues after `newest`, without the entries before it.
+    fn skip_to(&mut self, newest: Head, restored: bool) {
+        self.events.push_back(FollowEvent::Skipped { to: newest.head, restored });
+        self.reported = Some(newest);
+        self.newest = None;
+    }
+}
