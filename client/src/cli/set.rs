@@ -114,7 +114,7 @@ fn to_edit(name: CellName, typed: TypedText) -> CellEdit {
 /// Parses a cell reference with an optional sheet.
 fn parse_cell(text: &str) -> Result<(CellName, Option<String>), CliError> {
     let range: Range = text.parse().map_err(|error: cellar_sheet::a1::NotARange| {
-        CliError::usage(format!("`{text}` is not a cell: {}", error.why), USAGE)
+        CliError::usage(format!("`{text}` is not a cell: {}", error.reason), USAGE)
     })?;
     if range.rectangle.first != range.rectangle.last {
         return Err(CliError::usage(format!("`{text}` is a range, not one cell"), USAGE));

@@ -156,8 +156,9 @@ impl ReadableState {
         window: &Window,
     ) -> Result<Option<Tile>, ReaderError> {
         loop {
-            let fetch = view::window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
-                .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
+            let fetch =
+                view::read_window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
+                    .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
             let missing_objects = match fetch {
                 Fetch::Ready(tile) => return Ok(Some(tile)),
                 Fetch::Need(missing_objects) => missing_objects,

@@ -36,7 +36,7 @@ pub fn stored_cells(tile: &Tile) -> impl Iterator<Item = TileCell> + '_ {
 fn visible_column_cells(column: &TileColumn, range_formats: &FormatLayer) -> Vec<TileCell> {
     let mut visible_cells = Vec::new();
     for mut tile_cell in stored_column_cells(column) {
-        let range_format = range_formats.at(tile_cell.row, tile_cell.column);
+        let range_format = range_formats.format_at(tile_cell.row, tile_cell.column);
         let own_format = tile_cell.cell.format;
         let format = own_format.or_else(|| range_format.map(str::to_owned));
         tile_cell.cell.format = format.filter(|format| *format != GENERAL);

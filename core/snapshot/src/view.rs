@@ -23,7 +23,10 @@ use cellar_sheet::operation::{SheetId, Span, Spans};
 ///
 /// # Errors
 /// [`SnapshotError`] if parts of the root are inconsistent.
-pub fn metadata(root: &Root, objects: &Objects) -> Result<Fetch<WorkbookMetadata>, SnapshotError> {
+pub fn read_metadata(
+    root: &Root,
+    objects: &Objects,
+) -> Result<Fetch<WorkbookMetadata>, SnapshotError> {
     let mut missing = MissingObjects::default();
     let metadata = load_metadata(root, objects, &mut missing)?;
     Ok(missing.into_fetch(|| metadata))
@@ -31,7 +34,7 @@ pub fn metadata(root: &Root, objects: &Objects) -> Result<Fetch<WorkbookMetadata
 
 /// Returns the last mutation of each client in a root.
 #[must_use]
-pub fn clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
+pub fn read_clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
     let mut missing = MissingObjects::default();
     let clients = load_clients(root, objects, &mut missing);
     missing.into_fetch(|| clients)
@@ -42,7 +45,7 @@ pub fn clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
 ///
 /// # Errors
 /// [`SnapshotError`] if an object does not match the reference to it.
-pub fn window(
+pub fn read_window(
     root: Option<&Root>,
     tail: &FoldedLevel,
     sheet_id: SheetId,
@@ -61,7 +64,8 @@ pub fn window(
     let mut loaded_tiles: Vec<LoadedTile<'_>> = Vec::new();
     for (level, mapping) in levels.iter().zip(&mappings) {
         let region = visible_region(mapping, window);
-        let lookup = level.level.tiles(sheet_id, &region, &|hash| objects.index.get(hash))?;
+        let lookup =
+            level.packed_level.tiles(sheet_id, &region, &|hash| objects.index.get(hash))?;
         if let Some(located_tiles) = missing.take_ready(to_fetch(lookup, ObjectKind::Index)) {
             let level_tiles = load_tiles(mapping, located_tiles, objects, &mut missing)?;
             loaded_tiles.extend(level_tiles);
@@ -77,7 +81,7 @@ pub fn window(
 
 /// A stored level that contains a sheet.
 struct SheetLevel<'a> {
-    level: &'a PackedLevel,
+    packed_level: &'a PackedLevel,
     /// How the level moves and hides older cells of the sheet.
     moves: &'a SheetMoves,
 }
@@ -92,11 +96,11 @@ fn load_sheet_levels<'a>(
 ) -> Result<Vec<SheetLevel<'a>>, SnapshotError> {
     let mut sheet_levels = Vec::new();
     let root_levels = root.into_iter().flat_map(Root::all_levels).map(|level| &level.level);
-    for level in root_levels.chain([&tail.imported]) {
-        let lookup = level.moves(sheet_id, &|hash| objects.index.get(hash))?;
+    for packed_level in root_levels.chain([&tail.imported]) {
+        let lookup = packed_level.moves(sheet_id, &|hash| objects.index.get(hash))?;
         let moves_if_changed = missing.take_ready(to_fetch(lookup, ObjectKind::Index)).flatten();
         if let Some(moves) = moves_if_changed {
-            sheet_levels.push(SheetLevel { level, moves });
+            sheet_levels.push(SheetLevel { packed_level, moves });
         }
     }
     Ok(sheet_levels)

@@ -117,7 +117,8 @@ async fn measure_open(
     let empty_tail = FoldedLevel::default();
     let mut objects = Objects::default();
     loop {
-        let fetch = view::window(Some(root), &empty_tail, first_sheet.sheet, &FIRST_VIEW, &objects);
+        let fetch =
+            view::read_window(Some(root), &empty_tail, first_sheet.sheet, &FIRST_VIEW, &objects);
         let missing_objects = match fetch.map_err(|error| snapshot_error(family, &error))? {
             Fetch::Ready(_) => return Ok(stats),
             Fetch::Need(missing_objects) => missing_objects,

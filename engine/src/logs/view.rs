@@ -117,7 +117,7 @@ impl Logs {
         root: &Root,
         objects: &mut Objects,
     ) -> Result<WorkbookMetadata, LogError> {
-        let read_metadata = |objects: &Objects| view::metadata(root, objects);
+        let read_metadata = |objects: &Objects| view::read_metadata(root, objects);
         let metadata = self.objects.load_until_ready(family, objects, read_metadata).await;
         self.roots.invalidate_on_error(log_id, metadata.map_err(LogError::from))
     }
@@ -210,7 +210,7 @@ impl View {
             self.objects.drop_tiles();
         }
         let (root, tail) = (self.root.as_deref(), &self.tail);
-        let read_window = |objects: &Objects| view::window(root, tail, sheet, window, objects);
+        let read_window = |objects: &Objects| view::read_window(root, tail, sheet, window, objects);
         Ok(self.store.load_until_ready(self.family, &mut self.objects, read_window).await?)
     }
 

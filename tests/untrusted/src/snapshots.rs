@@ -44,11 +44,11 @@ pub(super) fn root(bytes: &[u8]) -> bool {
     let packed = root.pack().expect("what was read can be written");
     assert_eq!(Root::unpack(packed.chunk.hash, &packed.stored).as_ref(), Ok(&root));
     let objects = Objects::default();
-    let _ = view::metadata(&root, &objects);
+    let _ = view::read_metadata(&root, &objects);
     let window = Window { rows: 0..50, columns: 0..20 };
     for sheet in root.sheets.iter().take(3) {
         let tail = FoldedLevel::default();
-        let _ = view::window(Some(&root), &tail, sheet.sheet, &window, &objects);
+        let _ = view::read_window(Some(&root), &tail, sheet.sheet, &window, &objects);
     }
     for level in root.all_levels() {
         let _ = level.level.load_level(&objects);

@@ -222,7 +222,8 @@ fn read_values_of_kind(
             Ok(numbers.into_iter().map(TileValue::Number).collect())
         }
         ValueKind::Bool => {
-            let bits = integers::read_unsigned_integers(reader, value_count, 1)?;
+            const MAX_BIT: u32 = 1;
+            let bits = integers::read_unsigned_integers(reader, value_count, MAX_BIT)?;
             Ok(bits.into_iter().map(|bit| TileValue::Bool(bit == 1)).collect())
         }
         ValueKind::Error => read_error_values(reader, value_count),

@@ -19,7 +19,7 @@ pub(super) fn memory_inputs(
 
 /// Returns the merge input of a sheet. The plan combines `levels` into one level above those that it
 /// keeps.
-pub(super) fn sheet_input(
+pub(super) fn build_sheet_input(
     base: &CompactionBase,
     folded: &FoldedEntries,
     sheet_id: SheetId,

@@ -3,7 +3,7 @@
 use super::base::{CompactionBase, LevelZeroSheet};
 use super::counts::count_changes;
 use super::entries::FoldedEntries;
-use super::inputs::{memory_inputs, sheet_input};
+use super::inputs::{build_sheet_input, memory_inputs};
 use super::merge_plan::MergePlan;
 use crate::chunk;
 use crate::level::{Level, LevelSheet, StoredTile, Stripe, StripeTile};
@@ -45,7 +45,7 @@ fn level_0_inputs(base: &CompactionBase, folded: &FoldedEntries) -> Vec<SheetInp
     for &sheet_id in folded.metadata.sheets.keys() {
         let level_inputs = memory_inputs(base, folded, sheet_id);
         if !level_inputs.is_empty() {
-            sheet_inputs.push(sheet_input(base, folded, sheet_id, &plan, level_inputs));
+            sheet_inputs.push(build_sheet_input(base, folded, sheet_id, &plan, level_inputs));
         }
     }
     sheet_inputs

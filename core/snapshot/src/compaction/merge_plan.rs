@@ -3,7 +3,7 @@
 use super::base::CompactionBase;
 use super::counts::count_changes;
 use super::entries::FoldedEntries;
-use super::inputs::{memory_inputs, sheet_input};
+use super::inputs::{build_sheet_input, memory_inputs};
 use super::next_root::{NextRoot, build_next_root, to_root_level};
 use crate::error::SnapshotError;
 use crate::index::pack_level;
@@ -98,7 +98,7 @@ impl MergePlan {
             let mut level_inputs = chunk_inputs(&loaded_levels, sheet_id)?;
             level_inputs.extend(memory_inputs(base, folded, sheet_id));
             if !level_inputs.is_empty() {
-                sheet_inputs.push(sheet_input(base, folded, sheet_id, self, level_inputs));
+                sheet_inputs.push(build_sheet_input(base, folded, sheet_id, self, level_inputs));
             }
         }
         Ok(missing.into_fetch(|| sheet_inputs))

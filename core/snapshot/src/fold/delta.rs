@@ -8,7 +8,7 @@ use cellar_sheet::cell::Value;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::metadata::SheetMetadata;
 use cellar_sheet::operation::{CellEdit, Spans};
-use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, Places};
+use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, IndexLookup};
 
 /// Cell id: row id and column id. An id below the axis limit is an index in the next older level.
 pub(super) type CellId = (u64, u64);
@@ -139,7 +139,7 @@ impl Delta {
 
     /// Adjusts range formats and cleared regions after an insert or delete.
     fn move_regions(&mut self, sheet: &mut SheetMetadata, axis: Axis, map: &AxisMap) {
-        sheet.formats.map(axis, map);
+        sheet.formats.map_ranges(axis, map);
         for cleared_regions in [&mut self.value_clears, &mut self.format_clears] {
             for region in cleared_regions.iter_mut() {
                 region.map(axis, map);
@@ -159,13 +159,13 @@ impl Delta {
         if self.cells.is_empty() {
             return Vec::new();
         }
-        let column_places = self.columns.places();
+        let column_lookup = self.columns.index_lookup();
         let is_in_columns = |column_id: u64| {
-            column_places.index(column_id).is_some_and(|column| columns.contains(column))
+            column_lookup.index(column_id).is_some_and(|column| columns.contains(column))
         };
         let mut cell_ids = Vec::new();
         for row_span in rows.iter() {
-            for row_ids in self.rows.parts(row_span.first, row_span.end()) {
+            for row_ids in self.rows.runs_in(row_span.first, row_span.end()) {
                 let cells_in_rows = self.cells_in_rows(row_ids);
                 cell_ids.extend(cells_in_rows.filter(|(_, column_id)| is_in_columns(*column_id)));
             }
@@ -174,7 +174,7 @@ impl Delta {
     }
 
     fn cells_in_rows(&self, row_ids: IdRun) -> impl Iterator<Item = CellId> {
-        self.cells.range((row_ids.id, 0)..(row_ids.id_end(), 0)).map(|(cell_id, _)| *cell_id)
+        self.cells.range((row_ids.first_id, 0)..(row_ids.id_end(), 0)).map(|(cell_id, _)| *cell_id)
     }
 
     /// Changes a cell, adds it if it was unchanged before, and removes it if it is unchanged
@@ -197,7 +197,7 @@ impl Delta {
                 deleted_lines.iter().flat_map(|row_ids| self.cells_in_rows(*row_ids)).collect()
             }
             Axis::Columns => {
-                let deleted_columns = Places::of(deleted_lines.iter().copied());
+                let deleted_columns = IndexLookup::of(deleted_lines.iter().copied());
                 let is_deleted = |(_, column_id): &CellId| deleted_columns.contains(*column_id);
                 self.cells.keys().copied().filter(is_deleted).collect()
             }

@@ -113,12 +113,12 @@ struct PlacedCell<'a> {
 
 /// Returns the changed cells whose row and column still exist, sorted by column, then by row.
 fn cells_by_column_and_row(delta: &Delta) -> Vec<PlacedCell<'_>> {
-    let row_places = delta.rows.places();
-    let column_places = delta.columns.places();
+    let row_lookup = delta.rows.index_lookup();
+    let column_lookup = delta.columns.index_lookup();
     let mut placed_cells = Vec::with_capacity(delta.cells.len());
     for ((row_id, column_id), cell) in &delta.cells {
         if let (Some(row), Some(column)) =
-            (row_places.index(*row_id), column_places.index(*column_id))
+            (row_lookup.index(*row_id), column_lookup.index(*column_id))
         {
             placed_cells.push(PlacedCell { row, column, cell });
         }

@@ -105,7 +105,7 @@ impl Fold {
 
     fn set_range_format(&mut self, set: &SetFormat) {
         self.edit_sheet(set.sheet, |sheet, delta| {
-            let is_format_set = sheet.formats.set(set);
+            let is_format_set = sheet.formats.set_if_room(set);
             if is_format_set {
                 delta.clear_formats(&set.rows, &set.columns);
             }

@@ -105,10 +105,10 @@ impl Merge {
             let sheet_index = merge.sheet_index;
             let Some(input) = merge.inputs.get(sheet_index) else { break };
             let mut sheet = SheetMerge::new(input);
-            while let Some(tile) =
-                finished_tiles.next_if(|tile| to_usize(tile.sheet) == sheet_index)
+            while let Some(merged_tile) =
+                finished_tiles.next_if(|merged_tile| to_usize(merged_tile.sheet) == sheet_index)
             {
-                sheet.push_tile(to_usize(tile.stripe), tile.tile);
+                sheet.push_tile(to_usize(merged_tile.stripe), merged_tile.tile);
             }
             if sheet_index == cursor_sheet_index {
                 sheet.stripe_index = to_usize(cursor.stripe);

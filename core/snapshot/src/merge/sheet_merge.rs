@@ -102,11 +102,11 @@ fn add_stripe_weights(
     mapping: &LevelMapping,
     written_columns: u32,
 ) {
-    let written_columns = Spans::one(0, written_columns);
+    let written_span = Spans::one(0, written_columns);
     for stripe in stripes {
         let stripe_columns = Spans::one(stripe.columns.first, stripe.columns.count);
         let output_columns = mapping.column_map.covering_spans(&stripe_columns);
-        if let Some(span) = output_columns.intersection(&written_columns).iter().next() {
+        if let Some(span) = output_columns.intersection(&written_span).iter().next() {
             weights.add(span, stored_bytes(stripe));
         }
     }

@@ -99,12 +99,12 @@ impl SheetWriter {
     /// # Errors
     /// [`RowTooLarge`] if a row does not fit into a chunk.
     pub fn finish(
-        mut self,
+        self,
         encode_tile: TileEncoder<'_>,
     ) -> Result<(WrittenSheet, Vec<PackedObject>), RowTooLarge> {
         let mut chunks = Vec::new();
         let mut written_stripes = Vec::new();
-        for mut stripe in std::mem::take(&mut self.stripes).into_values() {
+        for mut stripe in self.stripes.into_values() {
             while !stripe.pending.is_empty() {
                 chunks.extend(stripe.cut_tile(encode_tile)?);
             }

@@ -388,9 +388,9 @@ fn used_ids_in_a_chunk_must_contain_the_roots_sheets() {
         let (mut root, object) = (Root { used: kept, ..sample() }, object.unwrap());
         root.sheets.iter_mut().for_each(|sheet| sheet.formats = PackedFormats::Chunks(vec![]));
         let mut objects = Objects::default();
-        let Ok(Fetch::Need(wanted)) = view::metadata(&root, &objects) else { panic!() };
+        let Ok(Fetch::Need(wanted)) = view::read_metadata(&root, &objects) else { panic!() };
         objects.insert(&wanted[0], &object.stored).unwrap();
-        assert_eq!(view::metadata(&root, &objects).is_ok(), fit);
+        assert_eq!(view::read_metadata(&root, &objects).is_ok(), fit);
     }
 }
 

@@ -149,7 +149,7 @@ fn far_view(imported: &mut Imported, rows: u32) -> Result<FarView, Failure> {
         let root = Root::unpack(stored.chunk.hash, &stored.stored)?;
         let tail = FoldedLevel::default();
         bucket.ready(|objects| {
-            Ok(view::window(Some(&root), &tail, SheetId::FIRST, &window, objects)?)
+            Ok(view::read_window(Some(&root), &tail, SheetId::FIRST, &window, objects)?)
         })
     };
     let (tile, fetched) = view()?;

@@ -150,7 +150,7 @@ impl Store {
             let expected: Vec<_> = sheet.cells_in(rectangle).collect();
             let root = self.root.as_ref();
             let (tile, rounds) =
-                self.ready(|objects| view::window(root, &tail, id, window, objects).unwrap());
+                self.ready(|objects| view::read_window(root, &tail, id, window, objects).unwrap());
             assert!(rounds <= 4, "{rounds}");
             let found = visible_cells(&tile, &own.formats);
             let found: Vec<_> =
