@@ -16,7 +16,7 @@ use cellar_engine::ports::Clock as _;
 use tokio::task::JoinHandle;
 
 use super::stream_source::{Handler, RETRIES, ReadTo, StreamFunction, TIMEOUT_MS, is_read};
-use super::{IDLE_MAX_MS, Shared, begin};
+use super::{IDLE_MAX_MS, Shared, begin_stream_source};
 use crate::process::{Mortality, Process};
 use crate::rare::RareEvent;
 use crate::stream::{Record, Stream};
@@ -177,8 +177,8 @@ impl FeedPipeline {
     /// Starts the event sources.
     pub(crate) fn begin(world: &Arc<World>) -> Self {
         let shared = Shared::new(world, 0, 0);
-        let (mut sources, indexed) = begin(&shared, Arc::new(IndexerFunction));
-        let (more, delivered) = begin(&shared, Arc::new(WebhookFunction));
+        let (mut sources, indexed) = begin_stream_source(&shared, Arc::new(IndexerFunction));
+        let (more, delivered) = begin_stream_source(&shared, Arc::new(WebhookFunction));
         sources.extend(more);
         Self { shared, indexed, delivered, sources: Mutex::new(sources) }
     }
