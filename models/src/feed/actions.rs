@@ -83,7 +83,14 @@ impl FeedModel {
                 let indexer = state.workers.get_mut(worker)?;
                 let spans = self.batch(worker, indexer.batches_done)?;
                 let cache = std::mem::take(&mut indexer.cache);
-                let begun = Indexing::begin_by(cache, spans, 0, self.policy, self.rules, INPUTS);
+                let begun = Indexing::begin_with_policy_and_rules(
+                    cache,
+                    spans,
+                    0,
+                    self.policy,
+                    self.rules,
+                    INPUTS,
+                );
                 indexer.running = Some(begun);
                 indexer.has_put_item = false;
             }

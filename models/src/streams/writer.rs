@@ -94,7 +94,7 @@ impl StreamModel {
             return Some(Decided::AlreadyDone);
         }
         let proposal = self.propose(&decider, append, on, state, &events)?;
-        let machine = Append::begin_by(&proposal, self.policy, self.rules).ok()?;
+        let machine = Append::begin_with_rules(&proposal, self.policy, self.rules).ok()?;
         Some(Decided::Append(Process::new(append, machine)))
     }
 
@@ -119,7 +119,7 @@ impl StreamModel {
             meta: Payload::default(),
         });
         let name = StreamName::new("Sayings", "1").ok()?;
-        Some(Proposal { name, on, writer, events, unfolds: unfold.into_iter().collect() })
+        Some(Proposal { name, base_tip: on, writer, events, unfolds: unfold.into_iter().collect() })
     }
 
     /// Returns the writer id of a call, which all decisions of the call share.
