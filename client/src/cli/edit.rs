@@ -41,17 +41,18 @@ impl CommandEditor {
     }
 
     /// Commits an edit and prints its description and position.
-    pub(super) async fn apply(
+    pub(super) async fn apply_and_print(
         &self,
         output: &Output,
         operation: Operation,
         description: &str,
     ) -> Result<(), CliError> {
-        self.apply_with_fields(output, operation, description, serde_json::Value::Null).await
+        self.apply_and_print_with_fields(output, operation, description, serde_json::Value::Null)
+            .await
     }
 
-    /// Like [`CommandEditor::apply`], but includes `fields` in the JSON result.
-    pub(super) async fn apply_with_fields(
+    /// Like [`CommandEditor::apply_and_print`], but includes `fields` in the JSON result.
+    pub(super) async fn apply_and_print_with_fields(
         &self,
         output: &Output,
         operation: Operation,

@@ -86,7 +86,7 @@ enum PackStop {
 }
 
 impl From<SinkClosed> for PackStop {
-    fn from(SinkClosed: SinkClosed) -> Self {
+    fn from(_: SinkClosed) -> Self {
         Self::SinkClosed
     }
 }
