@@ -2,7 +2,7 @@
 
 use cellar_base::limits::{LEASE_S, WORK_VISIBILITY_S};
 use cellar_snapshot::pending_snapshot::{
-    self as pending, Inputs, PendingSnapshot, SnapshotEvent, SnapshotOutcome, Worker,
+    self as pending, ClockReading, PendingSnapshot, SnapshotEvent, SnapshotOutcome, Worker,
 };
 
 use super::store::{Root, job, stale_segment};
@@ -282,8 +282,8 @@ impl State {
                 self.hide_for(process.message_id, WORK_VISIBILITY_S);
             }
         }
-        let inputs = Inputs { now_ms: self.now_s * MS_PER_SECOND };
-        (process.worker, process.action) = process.worker.step(event, inputs);
+        let clock = ClockReading { now_ms: self.now_s * MS_PER_SECOND };
+        (process.worker, process.action) = process.worker.step(event, clock);
         self.add_process(process);
     }
 
