@@ -33,7 +33,7 @@ pub struct FormatLayer {
 }
 
 impl RangeFormat {
-    /// Returns whether the range contains the cell format_at `row` and `column`.
+    /// Returns whether the range contains the cell at `row` and `column`.
     #[must_use]
     pub fn contains(&self, (row, column): (u32, u32)) -> bool {
         self.rows.contains(row) && self.columns.contains(column)

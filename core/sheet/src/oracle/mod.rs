@@ -11,7 +11,7 @@
     clippy::indexing_slicing,
     clippy::unwrap_used,
     clippy::new_without_default,
-    reason = "used_numbers only in tests, with small numbers"
+    reason = "used only in tests, with small numbers"
 )]
 
 mod compare;

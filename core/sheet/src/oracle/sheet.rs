@@ -240,7 +240,7 @@ impl PlainSheet {
         Spans::of(indices)
     }
 
-    /// Returns the cell with its displayed_cell format.
+    /// Returns the cell with its displayed format.
     pub fn displayed_cell(&self, row: LineId, column: LineId) -> Cell {
         let cell = self.cells.get(&(row, column)).cloned().unwrap_or_default();
         let contains =

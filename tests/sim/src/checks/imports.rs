@@ -47,14 +47,14 @@ async fn check_all_sheets(
     world: &Arc<World>,
     log: LogId,
 ) -> Result<(), cellar_engine::logs::LogError> {
-    let cold = logs_with_cold_cache(world);
-    let view = cold.view(log, None, None).await?;
-    for sheet in view.metadata.tabs.order() {
-        for ((row, column), cell) in cells(&cold, log, view.position, *sheet).await? {
+    let logs = logs_with_cold_cache(world);
+    let view = logs.view(log, None, None).await?;
+    for sheet_id in view.metadata.tabs.order() {
+        for ((row, column), cell) in cells(&logs, log, view.position, *sheet_id).await? {
             if cell.value == Value::Error(ErrorCode::Lost) {
-                let sheet = sheet.0;
+                let sheet_number = sheet_id.0;
                 world.report_violation(format_args!(
-                    "a text is lost in sheet {sheet} at row {row}, column {column}"
+                    "a text is lost in sheet {sheet_number} at row {row}, column {column}"
                 ));
             }
         }
