@@ -284,7 +284,7 @@ async fn an_operator_adds_an_older_spreadsheet_to_the_catalog() {
     let share = CatalogAction::Share { with, role: Role::Viewer };
     let changed = world.here.change(log(), by(), share.clone(), None).await.unwrap();
     assert_eq!(changed.events.len(), 2);
-    assert_eq!(changed.listing.unwrap().owners(), 1);
+    assert_eq!(changed.listing.unwrap().owner_count(), 1);
     assert_eq!(world.may_read(&world.there, "bob").await, Access::Allowed);
     assert_eq!(world.here.change(log(), by(), share, None).await.unwrap().events, []);
     let member = somebody("bob").by(log()).unwrap();

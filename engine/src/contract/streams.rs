@@ -65,7 +65,7 @@ fn append_to(name: &StreamName, base_tip: Option<&Arc<Tip>>, writer: u8, text: &
     let writer = WriterId([writer; 16]);
     let proposal = Proposal {
         name: name.clone(),
-        on: base_tip.cloned(),
+        base_tip: base_tip.cloned(),
         writer,
         events: vec![event(writer, text)],
         unfolds: vec![unfold],

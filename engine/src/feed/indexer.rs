@@ -99,7 +99,7 @@ impl Indexer {
         let end_spans = self.sources.spans_of_previous_ends(&spans).await?;
         spans.extend(end_spans);
         let cached_end = std::mem::take(&mut *self.lock_cached_end());
-        let (indexing, action) = Indexing::begin_by(
+        let (indexing, action) = Indexing::begin_with_policy_and_rules(
             cached_end,
             spans,
             self.tables_incarnation,

@@ -122,7 +122,7 @@ impl StreamStore {
         if let Some(encoded_state) = decider.unfold(state) {
             unfolds.push(encode_unfold(encoded_state, time_ms, next_index)?);
         }
-        Ok(Proposal { name: stream.clone(), on: base_tip, writer, events: stored_events, unfolds })
+        Ok(Proposal { name: stream.clone(), base_tip, writer, events: stored_events, unfolds })
     }
 }
 

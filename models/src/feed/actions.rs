@@ -97,7 +97,14 @@ impl FeedModel {
                 let indexer = new_state.indexers.get_mut(indexer_index)?;
                 let spans = self.batch_spans(indexer_index, indexer.batches_done)?;
                 let cache = std::mem::take(&mut indexer.cache);
-                let begun = Indexing::begin_by(cache, spans, 0, self.policy, self.rules, INPUTS);
+                let begun = Indexing::begin_with_policy_and_rules(
+                    cache,
+                    spans,
+                    0,
+                    self.policy,
+                    self.rules,
+                    INPUTS,
+                );
                 indexer.running = Some(begun);
                 indexer.has_put_item = false;
             }

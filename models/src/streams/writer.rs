@@ -96,7 +96,7 @@ impl StreamModel {
             return Some(Decision::AlreadyDone);
         }
         let proposal = self.propose(&decider, append_id, tip, stream_events, &new_events)?;
-        let (append, action) = Append::begin_by(&proposal, self.policy, self.rules).ok()?;
+        let (append, action) = Append::begin_with_rules(&proposal, self.policy, self.rules).ok()?;
         Some(Decision::Append(Process::new(append_id, append, action)))
     }
 
@@ -125,7 +125,13 @@ impl StreamModel {
             meta: Payload::default(),
         });
         let name = StreamName::new("Sayings", "1").ok()?;
-        Some(Proposal { name, on: tip, writer, events, unfolds: unfold.into_iter().collect() })
+        Some(Proposal {
+            name,
+            base_tip: tip,
+            writer,
+            events,
+            unfolds: unfold.into_iter().collect(),
+        })
     }
 
     /// Returns the writer id of a call, which all decisions of the call share.

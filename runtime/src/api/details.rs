@@ -216,7 +216,7 @@ pub(super) async fn apply_changes(
 fn check_token_role(actor: &By, actions: &[CatalogAction], now_s: u64) -> Result<(), Failure> {
     let actual_role = actor.role(None, now_s).ok_or_else(Failure::not_found)?;
     for action in actions {
-        let required_role = action.needs(actor);
+        let required_role = action.required_role(actor);
         if actual_role < required_role {
             return Err(Rejection::Role { has: actual_role, needs: required_role }.into());
         }

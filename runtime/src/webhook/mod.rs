@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::Client;
 use cellar_base::record::RecordError;
 use cellar_base::table_attributes::{FEED_PARTITION_KEY, FEED_SORT_KEY};
 use cellar_catalog::feed::Checkpoint;
-use cellar_catalog::records::feed::place_of;
+use cellar_catalog::records::feed::decode_feed_position;
 use cellar_catalog::webhook::Receivers;
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::feed::{FeedReader, Webhook, WebhookError, WebhookPorts};
@@ -146,5 +146,5 @@ impl WebhookHandler {
 
 /// Reads the checkpoint of a record's feed item.
 fn read_checkpoint(record: &mut EventRecord) -> Result<Checkpoint, RecordError> {
-    place_of(&take_new_image(record, &[FEED_PARTITION_KEY, FEED_SORT_KEY]))
+    decode_feed_position(&take_new_image(record, &[FEED_PARTITION_KEY, FEED_SORT_KEY]))
 }

@@ -103,7 +103,7 @@ pub(super) async fn archive_spreadsheet(
 pub(super) async fn delete_spreadsheet(context: &Context, output: &Output) -> Result<(), CliError> {
     let details = set_status(context, output, SpreadsheetStatus::Deleted).await?;
     let purged_at_s =
-        details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
+        details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.undelete_deadline_s());
     let deadline = match purged_at_s {
         Some(purged_at_s) => format!(" until {}", utc(purged_at_s)),
         None => String::new(),

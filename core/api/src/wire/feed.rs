@@ -116,7 +116,7 @@ impl ListQuery {
         let line = entry.line.as_ref()?;
         let role = line.role.min(max_role);
         // Deleted spreadsheets are visible to owners only, until they are purged.
-        if let Some(until_s) = line.status.kept_until_s()
+        if let Some(until_s) = line.status.undelete_deadline_s()
             && (role < Role::Owner || until_s <= now_s)
         {
             return None;
