@@ -146,7 +146,8 @@ impl GarbageCollector {
         root_key: &str,
         found_objects: &mut FoundObjects,
     ) -> Result<(), GarbageError> {
-        let damaged = |why: String| ObjectFault::Damaged { key: root_key.to_owned(), why };
+        let damaged =
+            |reason: String| ObjectFault::Damaged { key: root_key.to_owned(), why: reason };
         let parsed_key = parse_root_key(root_key).map_err(|error| damaged(error.to_string()))?;
         let is_new_root = found_objects.referenced.add_root(parsed_key.hash);
         if !is_new_root {

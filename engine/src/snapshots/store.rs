@@ -157,12 +157,12 @@ impl ObjectStore {
             loads.spawn(carried(load));
         }
         while let Some(join_result) = loads.join_next().await {
-            let (request, stored) = join_result.map_err(|error| {
+            let (request, chunk_result) = join_result.map_err(|error| {
                 ObjectFault::Store(PortError::temporary(format!(
                     "loading an object was aborted: {error}"
                 )))
             })?;
-            let stored = stored?;
+            let stored = chunk_result?;
             objects
                 .insert(&request, &stored)
                 .map_err(|error| damaged_object(log, &request, &error))?;
