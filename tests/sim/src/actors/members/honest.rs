@@ -108,16 +108,18 @@ async fn check_import(
         member.report_violation("was rejected", &rejection.detail);
         return Ok(());
     }
-    let Some(at) = result.position else { return Ok(()) };
-    let Some(sheet) = find_sheet_number(member, client, request.lowest_base(), at).await? else {
-        member.report_violation("cannot find its import", &at);
+    let Some(import_position) = result.position else { return Ok(()) };
+    let Some(sheet_id) =
+        find_sheet_number(member, client, request.lowest_base(), import_position).await?
+    else {
+        member.report_violation("cannot find its import", &import_position);
         return Ok(());
     };
     member.simulation.world.count(RareEvent::Imported);
     let cells: Vec<((u32, u32), Value)> = content.cells.clone().into_iter().collect();
-    let seen = ImportSeen { log: member.log, at, sheet, cells };
-    check_cells(member, &seen, at).await?;
-    member.simulation.witness.record_import(seen);
+    let import = ImportSeen { log: member.log, at: import_position, sheet: sheet_id, cells };
+    check_cells(member, &import, import_position).await?;
+    member.simulation.witness.record_import(import);
     Ok(())
 }
 
