@@ -106,7 +106,7 @@ fn decide_permitted(command: &Command, listing: &Listing) -> Result<Vec<CatalogE
     }
 }
 
-/// Handles a decide_purge. Requires an operator token and an expired undelete deadline.
+/// Handles a purge. Requires an operator token and an expired undelete deadline.
 fn decide_purge(
     command: &Command,
     listing: Option<&Listing>,
@@ -196,7 +196,7 @@ fn decide_unsharing(
     }
 }
 
-/// Handles the addition of a decide_sharing link. Removes expired links if the spreadsheet has too many.
+/// Handles the addition of a share link. Removes expired links if the spreadsheet has too many.
 fn decide_link_addition(
     by: &Person,
     link: &Link,

@@ -63,7 +63,7 @@ pub enum RebuildFault {
         index: u64,
     },
     /// The total size of the required events is too large.
-    #[error("the events of the stream have more than {MAX_REBUILD_BYTES} total_bytes")]
+    #[error("the events of the stream have more than {MAX_REBUILD_BYTES} bytes")]
     TooLarge,
 }
 
@@ -77,7 +77,7 @@ pub struct Rebuild<'a, D: Decider> {
     oldest_index: u64,
     /// Events added so far, latest first.
     events_newest_first: Vec<D::Event>,
-    /// Total size of the added events, in total_bytes.
+    /// Total size of the added events, in bytes.
     total_bytes: usize,
     found_origin: bool,
 }
@@ -208,7 +208,7 @@ pub fn newest_first<D: Decider>(
     Ok(dated_events)
 }
 
-/// Decodes an event. Returns the event and its data size in total_bytes.
+/// Decodes an event. Returns the event and its data size in bytes.
 fn decode<D: Decider>(
     decider: &D,
     index: u64,

@@ -100,7 +100,7 @@ pub struct Delivering {
     /// Feed position of the last announced item.
     last_announced: Checkpoint,
     progress: Option<WebhookProgress>,
-    /// Whether the delivery restarts_feed at the beginning of another feed generation.
+    /// Whether the delivery restarts at the beginning of another feed generation.
     restarts_feed: bool,
     /// Whether the start position of the first delivery is being persisted.
     is_storing_start: bool,

@@ -448,7 +448,7 @@ impl Indexing {
     }
 
     /// Retries the action of a phase. Gives up on a permanent error or after too many failed
-    /// failed_attempts.
+    /// failures.
     fn retry_failed_action(
         &mut self,
         phase: Phase,

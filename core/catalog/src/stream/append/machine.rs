@@ -29,7 +29,7 @@ pub struct Append {
 enum Phase {
     Writing,
     ReadingTip,
-    /// Searches event batches end_index an index for the append's events. `tip` is the current tip.
+    /// Searches event batches before an index for the append's events. `tip` is the current tip.
     ReadingBatches {
         tip: Arc<Tip>,
         end_index: u64,
