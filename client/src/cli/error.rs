@@ -236,8 +236,7 @@ impl CliError {
             if rejection.reason == RejectionReason::NothingToUndo)
     }
 
-    /// Returns whether the reader of the output closed the pipe, as `head` does in `cellar export -
-    /// | head`.
+    /// Returns whether the reader of the output closed the pipe, as `head` does.
     pub(super) fn is_broken_pipe(&self) -> bool {
         match self {
             Self::Output { source }

@@ -193,7 +193,7 @@ impl Outbox {
 
     /// Builds the error for a response that does not contain one result per sent edit.
     pub(crate) fn incomplete_reply_error(&self) -> ClientError {
-        let why = "the reply does not contain a result for each edit".to_owned();
+        let why = "the response does not contain a result for each edit".to_owned();
         ClientError::NotUnderstood { url: self.spreadsheet.client().url().to_owned(), why }
     }
 }
