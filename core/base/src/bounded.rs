@@ -29,21 +29,21 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
         // The declared length may cause an error, but must never cause an allocation.
-        if let Some(declared) = items.size_hint()
-            && declared > MAX
+        if let Some(declared_length) = items.size_hint()
+            && declared_length > MAX
         {
             return Err(A::Error::custom(format_args!(
-                "a list has {declared} elements; at most {MAX} are allowed"
+                "a list has {declared_length} elements; at most {MAX} are allowed"
             )));
         }
-        let mut list = Vec::new();
+        let mut decoded_items = Vec::new();
         while let Some(item) = items.next_element()? {
-            if list.len() >= MAX {
+            if decoded_items.len() >= MAX {
                 return Err(A::Error::custom(format_args!("a list has more than {MAX} elements")));
             }
-            list.push(item);
+            decoded_items.push(item);
         }
-        Ok(list)
+        Ok(decoded_items)
     }
 }
 

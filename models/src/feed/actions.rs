@@ -1,4 +1,4 @@
-//! Enabled actions of a state, and their effects.
+//! The actions that are enabled in a state, and the effects of actions.
 
 use cellar_catalog::feed::{Indexing, IndexingAction as Request, IndexingAnswer, Known};
 
@@ -45,7 +45,7 @@ pub enum RequestOutcome {
     Lost,
 }
 
-/// Adds the outcomes of an indexer's pending request, and its crash.
+/// Adds the possible outcomes of an indexer's pending request, and the crash of the indexer.
 fn add_running_actions(
     state: &State,
     indexer_index: usize,

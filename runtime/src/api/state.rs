@@ -274,7 +274,7 @@ impl ApiState {
         }
     }
 
-    /// Checks whether the tables respond. Results are cached for `HEALTH_AGE`.
+    /// Checks whether the tables respond. Results are cached for `MAX_HEALTH_AGE`.
     pub(super) async fn check_tables(&self) -> [TableHealth; 3] {
         let mut cached_check = self.shared.cached_table_check.lock().await;
         if let Some(check) = &*cached_check

@@ -193,8 +193,8 @@ impl Committer {
         }
         let mutation_bytes = mutation.committed.as_deref().map_or(0, operations_bytes);
         let total_bytes = self.committed_bytes.saturating_add(mutation_bytes);
-        let is_first_mutation = self.committed_bytes == 0;
-        if total_bytes > MAX_REPLY_BYTES && !is_first_mutation {
+        let has_committed_operations = self.committed_bytes > 0;
+        if total_bytes > MAX_REPLY_BYTES && has_committed_operations {
             let detail = "the committed operations of this request exceed the size of a reply; send \
                           the mutation in a request of its own";
             return Err(Rejection::new(RejectionReason::TooLarge, detail));

@@ -131,10 +131,10 @@ impl World {
         request: Request,
         cached_entries: &[Arc<Entry>],
     ) -> Result<Appended, Refusal> {
+        const MAX_STEPS: u32 = 1_000;
         // Use a different time for each request, as in a real retry.
         let now_s = u64::try_from(self.puts.len()).unwrap();
         let inputs = Inputs { now_s, random: 3 };
-        const MAX_STEPS: u32 = 1_000;
         let (mut append, mut action) = Append::begin(request, cached_entries, inputs);
         for _ in 0..MAX_STEPS {
             let event = match action {
