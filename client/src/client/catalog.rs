@@ -17,7 +17,7 @@ use crate::ClientError;
 
 impl Spreadsheet {
     /// Returns the name, status, members and share links, as far as they are visible to the
-    /// caller's role (`GET /v1/spreadsheets/{id}/details`).
+    /// caller's role (`GET /v1/spreadsheets/{id}/details`).
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl Spreadsheet {
     }
 
     /// Returns one page of changes to the details, newest first
-    /// (`GET /v1/spreadsheets/{id}/details/changes`). `cursor` is the `next` of the previous page.
+    /// (`GET /v1/spreadsheets/{id}/details/changes`). `cursor` is the `next` of the previous page.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Spreadsheet {
     }
 
     /// Renames, archives, unarchives, deletes or undeletes a spreadsheet
-    /// (`PATCH /v1/spreadsheets/{id}/details`).
+    /// (`PATCH /v1/spreadsheets/{id}/details`).
     ///
     /// # Errors
     /// Returns a [`ClientError`] if the request fails.
@@ -66,7 +66,7 @@ impl Spreadsheet {
     }
 
     /// Shares a spreadsheet with a user, or changes the user's role
-    /// (`POST /v1/spreadsheets/{id}/members`).
+    /// (`POST /v1/spreadsheets/{id}/members`).
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Spreadsheet {
         self.client.transport.send(call.if_match(if_match)).await
     }
 
-    /// Revokes a user's access (`DELETE /v1/spreadsheets/{id}/members`).
+    /// Revokes a user's access (`DELETE /v1/spreadsheets/{id}/members`).
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Spreadsheet {
         self.client.transport.send(call.if_match(if_match)).await
     }
 
-    /// Creates a share link (`POST /v1/spreadsheets/{id}/links`).
+    /// Creates a share link (`POST /v1/spreadsheets/{id}/links`).
     ///
     /// # Errors
     /// Returns a [`ClientError`] if the request fails.
@@ -114,7 +114,7 @@ impl Spreadsheet {
         self.client.transport.send(call.if_match(if_match)).await
     }
 
-    /// Revokes a share link (`DELETE /v1/spreadsheets/{id}/links/{link}`).
+    /// Revokes a share link (`DELETE /v1/spreadsheets/{id}/links/{link}`).
     ///
     /// # Errors
     /// Returns a [`ClientError`] if the request fails.

@@ -13,7 +13,7 @@ use crate::ClientError;
 
 impl Spreadsheet {
     /// Returns the download URLs of at most `MAX_CHUNK_URLS` snapshot chunks, in the order of
-    /// `hashes` (`POST /v1/spreadsheets/{id}/chunks`). [`crate::reader`] downloads, verifies and
+    /// `hashes` (`POST /v1/spreadsheets/{id}/chunks`). [`crate::reader`] downloads, verifies and
     /// caches chunks from such URLs.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use super::pages::read_pages;
 use crate::ClientError;
 
 impl Spreadsheet {
-    /// Compares the spreadsheet at two positions (`GET /v1/spreadsheets/{id}/diff`). Fetches all
+    /// Compares the spreadsheet at two positions (`GET /v1/spreadsheets/{id}/diff`). Fetches all
     /// pages and merges them.
     ///
     /// # Errors

@@ -64,7 +64,7 @@ impl Client {
         pages.into_items(|page: FeedReply| page.items)
     }
 
-    /// Returns one page of feed items after a checkpoint (`GET /v1/feed`). To follow the feed, use
+    /// Returns one page of feed items after a checkpoint (`GET /v1/feed`). To follow the feed, use
     /// [`crate::feed`].
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// Returns one page of the spreadsheets that the caller can access (`GET /v1/spreadsheets`). A
+    /// Returns one page of the spreadsheets that the caller can access (`GET /v1/spreadsheets`). A
     /// page may be empty even if further pages follow: continue until the response contains no
     /// `next`.
     ///

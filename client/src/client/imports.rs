@@ -16,7 +16,7 @@ const PRECONDITION_FAILED: u16 = 412;
 
 impl Spreadsheet {
     /// Returns one upload URL per chunk, in the order of the chunks
-    /// (`POST /v1/spreadsheets/{id}/imports/uploads`). Does not change the spreadsheet.
+    /// (`POST /v1/spreadsheets/{id}/imports/uploads`). Does not change the spreadsheet.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl Spreadsheet {
     }
 
     /// Verifies uploaded chunks and protects them from expiry
-    /// (`POST /v1/spreadsheets/{id}/imports/checks`). Idempotent.
+    /// (`POST /v1/spreadsheets/{id}/imports/checks`). Idempotent.
     ///
     /// # Errors
     ///

@@ -177,7 +177,7 @@ impl Client {
         Ok(self.spreadsheet(self.create(&request).await?.id))
     }
 
-    /// Creates a spreadsheet (`POST /v1/spreadsheets`). The nonce is an idempotency key: a request
+    /// Creates a spreadsheet (`POST /v1/spreadsheets`). The nonce is an idempotency key: a request
     /// with a nonce that was already used returns the existing spreadsheet.
     ///
     /// # Errors
@@ -188,7 +188,7 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// Returns the server version and the status of the server's dependencies (`GET /v1/health`).
+    /// Returns the server version and the status of the server's dependencies (`GET /v1/health`).
     /// The request is sent without a token.
     ///
     /// # Errors

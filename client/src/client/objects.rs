@@ -36,7 +36,7 @@ pub(super) struct UploadGrant<'a> {
 
 impl Spreadsheet {
     /// Returns an upload URL for the body of a large log entry
-    /// (`POST /v1/spreadsheets/{id}/uploads`). Does not change the spreadsheet.
+    /// (`POST /v1/spreadsheets/{id}/uploads`). Does not change the spreadsheet.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl Spreadsheet {
     }
 
     /// Appends an uploaded object as a log entry
-    /// (`POST /v1/spreadsheets/{id}/uploads/{upload}/complete`). The request is idempotent.
+    /// (`POST /v1/spreadsheets/{id}/uploads/{upload}/complete`). The request is idempotent.
     ///
     /// # Errors
     ///

@@ -141,7 +141,7 @@ impl Spreadsheet {
         pages.into_items(|page: ForksReply| page.forks)
     }
 
-    /// Forks a spreadsheet (`POST /v1/spreadsheets/{id}/forks`). The nonce is an idempotency key: a
+    /// Forks a spreadsheet (`POST /v1/spreadsheets/{id}/forks`). The nonce is an idempotency key: a
     /// request with a nonce that was already used returns the existing fork.
     ///
     /// # Errors
@@ -152,7 +152,7 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// Returns one page of a spreadsheet's forks, oldest first (`GET /v1/spreadsheets/{id}/forks`).
+    /// Returns one page of a spreadsheet's forks, oldest first (`GET /v1/spreadsheets/{id}/forks`).
     /// `cursor` is the `next` of the previous page.
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl Spreadsheet {
     }
 
     /// Returns the newest snapshot root and the log entries after it, up to a position that is at
-    /// or after `min_position` (`GET /v1/spreadsheets/{id}`).
+    /// or after `min_position` (`GET /v1/spreadsheets/{id}`).
     ///
     /// # Errors
     ///
@@ -177,7 +177,7 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// Returns the log entries after a position (`GET /v1/spreadsheets/{id}/entries`).
+    /// Returns the log entries after a position (`GET /v1/spreadsheets/{id}/entries`).
     ///
     /// # Errors
     /// Returns a [`ClientError`] if the request fails, in particular a problem of kind
@@ -188,7 +188,7 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// Appends mutations (`POST /v1/spreadsheets/{id}/entries`). For edits that survive a client
+    /// Appends mutations (`POST /v1/spreadsheets/{id}/entries`). For edits that survive a client
     /// crash, use [`crate::editor`].
     ///
     /// # Errors
@@ -200,14 +200,14 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// Returns one page of cells at a position (`GET /v1/spreadsheets/{id}/cells`). To request the
+    /// Returns one page of cells at a position (`GET /v1/spreadsheets/{id}/cells`). To request the
     /// next page, set `at` to the `position` of the response and `cursor` to its `next`, or use
     /// [`Spreadsheet::cells`].
     ///
     /// # Errors
     ///
-    /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::NotUnderstood`] if
-    /// the response is at another position than `at`.
+    /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::NotUnderstood`]
+    /// if the position of the response is not `at`.
     pub async fn cells_page(&self, query: &CellsQuery) -> Result<CellsReply, ClientError> {
         let call = self
             .call(Method::GET)
@@ -228,7 +228,7 @@ impl Spreadsheet {
     }
 
     /// Returns the newest position, which is at or after `min_position`
-    /// (`GET /v1/spreadsheets/{id}/head`).
+    /// (`GET /v1/spreadsheets/{id}/head`).
     ///
     /// # Errors
     ///
@@ -260,7 +260,7 @@ impl Spreadsheet {
     }
 
     /// Returns one page of log entries up to and including `until`, newest first
-    /// (`GET /v1/spreadsheets/{id}/history`). If `until` is `None`, starts at the newest position.
+    /// (`GET /v1/spreadsheets/{id}/history`). If `until` is `None`, starts at the newest position.
     /// To request the next page, set `until` to the `next` of the previous page.
     ///
     /// # Errors
@@ -279,7 +279,7 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// Returns the sheets in tab order at position `at` (`GET /v1/spreadsheets/{id}/sheets`). If
+    /// Returns the sheets in tab order at position `at` (`GET /v1/spreadsheets/{id}/sheets`). If
     /// `at` is `None`, the newest position is used, which is at or after `min_position`.
     ///
     /// # Errors
@@ -299,7 +299,7 @@ impl Spreadsheet {
     }
 
     /// Returns the storage statistics and the cost of opening the spreadsheet, at a position at or
-    /// after `min_position` (`GET /v1/spreadsheets/{id}/stats`).
+    /// after `min_position` (`GET /v1/spreadsheets/{id}/stats`).
     ///
     /// # Errors
     ///

@@ -72,9 +72,9 @@ pub struct LiveSheet {
 }
 
 impl LiveSheet {
-    /// Opens a spreadsheet whose files are in `dir/.cellar/`. Sends no request if the spreadsheet
-    /// was opened in this directory before; otherwise loads it from the server. Edits are stored per
-    /// subject of the client's token, and never sent as another subject.
+    /// Opens a spreadsheet whose files are in `dir/.cellar/`. If the spreadsheet was opened in this
+    /// directory before, sends no request. Otherwise, loads the spreadsheet from the server. Edits
+    /// are stored per subject (user) of the client's token, and are never sent as another subject.
     ///
     /// # Errors
     ///

@@ -19,8 +19,8 @@ pub(super) async fn load_mutations(
     }
 }
 
-/// Reads those of a fork's mutations that took effect, oldest first. `from` is the source position
-/// at which the fork was created.
+/// Reads the mutations of a fork that took effect, oldest first. `from` is the source position at
+/// which the fork was created.
 pub(super) async fn read_own_mutations(
     fork: &Spreadsheet,
     from: Position,

@@ -54,8 +54,8 @@ pub struct StreamSource {
 }
 
 impl StreamSource {
-    /// Creates a mapping with batches of 100 records. A failed batch is retried up to 10 times, and
-    /// only while its records are less than 12 hours old, half of a change stream's retention period.
+    /// Creates a mapping with batches of 100 records. A failed batch is retried up to 10 times,
+    /// while its records are less than 12 hours old (half of a change stream's retention period).
     pub fn new(
         table: &Handle<Table>,
         function: &Handle<Function>,
