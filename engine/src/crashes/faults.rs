@@ -75,8 +75,13 @@ impl FaultPlan {
 
     fn fault_of_request(&self, request_number: usize) -> Option<Fault> {
         for (fault_number, fault) in &self.planned_faults {
-            let duration = if *fault == Fault::Outage { OUTAGE_REQUESTS } else { 1 };
-            if (*fault_number..*fault_number + duration).contains(&request_number) {
+            let is_affected = match fault {
+                Fault::Outage => {
+                    (*fault_number..*fault_number + OUTAGE_REQUESTS).contains(&request_number)
+                }
+                _ => *fault_number == request_number,
+            };
+            if is_affected {
                 return Some(*fault);
             }
         }
