@@ -33,7 +33,7 @@ pub struct Auditor {
 /// A defect of a feed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finding {
-    /// Events of a stream are missing from the feed. Indexing the missing events fixes this.
+    /// Some of a stream's events are missing from the feed. Indexing them fixes the defect.
     Missing {
         stream: StreamName,
         /// Index of the first missing event.

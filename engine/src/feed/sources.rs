@@ -91,8 +91,8 @@ impl Sources {
     }
 }
 
-/// Returns a span with those of the requested entries of a segment that are on the first page.
-/// Trimmed entries are returned with the kind `Offloaded`.
+/// Returns a span with one page of the requested entries of a segment. Trimmed entries have the
+/// kind `Offloaded`.
 async fn span_of_entries(
     entries: &dyn Entries,
     log_id: LogId,

@@ -5,14 +5,19 @@
 //! simulator run the same state machine.
 //!
 //! For each of the following safety rules, a test fails if the rule is disabled:
-//! - *Known-exists*: entry n+1 is put only if entry n was read, written or returned by a failed put, and is not an End Segment (the last entry of a closed segment).
+//! - *Known-exists*: entry n+1 is put only if entry n was read, written or returned by a failed
+//!   put, and is not an End Segment (the last entry of a closed segment).
 //! - *Same-key retry*: after an unknown outcome, only the same entry is put under the same key.
-//! - *No skipped entry*: every entry between the base and the put is scanned for the client's mutations, so a retry finds mutations that were already committed.
+//! - *No skipped entry*: every entry between the base and the put is scanned for the client's
+//!   mutations, so a retry finds mutations that were already committed.
 //! - *End Segment check*: no entry is put after an End Segment.
 //! - *Consistent refusal*: no request is refused because of a stale read.
-//! - *Fresh undo*: the operations of an undo or revert are put only directly after the state from which they were computed.
-//! - *Effect*: a mutation without an effect on the latest state is never put as if it had one ([`effect`]).
-//! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no entry, because the entries that it has read may have been trimmed while its process was suspended.
+//! - *Fresh undo*: the operations of an undo or revert are put only directly after the state from
+//!   which they were computed.
+//! - *Effect*: a mutation without an effect on the latest state is never put as if it had one
+//!   ([`effect`]).
+//! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no entry, because the entries that
+//!   it has read may have been trimmed while its process was suspended.
 
 mod batch;
 mod cached_tail;

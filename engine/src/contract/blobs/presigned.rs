@@ -188,7 +188,7 @@ where
     for request in requests {
         let reply = send(request.clone()).await;
         let is_refused = matches!(reply.status, 400 | 403 | 405);
-        assert!(is_refused, "{tampering:?} was answered {reply:?}: {request:?}");
+        assert!(is_refused, "{tampering:?} got the response {reply:?}: {request:?}");
         for key in [&target_key, &other_key] {
             assert_eq!(blobs.head(key).await, Ok(None), "{tampering:?} stored something");
         }

@@ -66,7 +66,7 @@ impl UnverifiedObject {
         let tile = chunk::decode(&bytes).map_err(|error| self.fault(&error.to_string()))?;
         for location in locations {
             if !self.has_length_of(&location.chunk) {
-                return Err(self.fault("the object's length is not the length in the tile index"));
+                return Err(self.fault("the object's length does not match the tile index"));
             }
             location.check(&tile).map_err(|error| self.unreadable(&error))?;
         }
