@@ -1,15 +1,15 @@
 //! Client library of Cellar and the `cellar` command-line tool.
 //!
 //! - [`Client`] sends requests to the HTTP API, with retries and response size limits.
-//! - [`profile`] reads and writes `.cellar/profile.json`, with the API URL and the token.
-//! - [`editor`] makes edits that survive crashes and take effect exactly once.
-//! - [`live`] shows and edits a spreadsheet online or offline, and syncs it with the server.
+//! - [`profile`] reads and writes `.cellar/profile.json`, which contains the API URL and the token.
+//! - [`editor`] commits edits exactly once, even after crashes.
+//! - [`live`] displays and edits a spreadsheet online or offline, and syncs it with the server.
 //! - [`feed`] follows the change feed of all spreadsheets in a stack.
-//! - [`reader`] reads cells directly from snapshots, with a disk cache.
+//! - [`reader`] reads cells directly from snapshots, using a disk cache.
 //! - [`replay`] replays a fork's edits onto a later position of its source.
-//! - [`import`] and [`export`] convert files of other programs to sheets and back.
+//! - [`import`] and [`export`] convert between sheets and the files of other programs.
 //! - [`text`] escapes control characters in texts.
-//! - `cli` is the `cellar` command, with the feature `cli`.
+//! - `cli` implements the `cellar` command. Requires the feature `cli`.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), cellar::ClientError> {

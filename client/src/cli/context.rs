@@ -210,8 +210,8 @@ impl Context {
         }
     }
 
-    /// Saves a spreadsheet in the profile as the current one. Does not change a profile that
-    /// belongs to another URL.
+    /// Saves a spreadsheet in the profile as the current spreadsheet. Does not change a profile
+    /// that belongs to another URL.
     pub(super) fn select(&mut self, spreadsheet: LogId, output: &Output) -> Result<(), CliError> {
         let url = self.url()?.to_owned();
         let mut profile = match (self.matching_profile(), &self.profile) {

@@ -48,7 +48,7 @@ pub enum EditorError {
     },
     /// The server rejected an edit from an earlier run. The new edit was not committed.
     #[error(
-        "an earlier edit without an answer was rejected ({edit}): {}. The new edit was not made",
+        "an edit from an earlier run was rejected ({edit}): {}. The new edit was not committed",
         rejection.detail
     )]
     EarlierRejected {
@@ -69,7 +69,7 @@ pub enum EditorError {
     /// An edit from an earlier run must be sent before the new edit, but sending it failed. The new
     /// edit was not committed.
     #[error(
-        "an earlier edit ({edits}) must be sent first and failed: {source}. The new edit was not made"
+        "an edit from an earlier run could not be sent ({edits}): {source}. The new edit was not committed"
     )]
     EarlierKept {
         /// Description of the earlier edits.

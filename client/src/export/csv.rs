@@ -63,7 +63,7 @@ pub async fn fetch_csv(
         last_page = Some(page);
     }
     let Some(last_page) = last_page else {
-        return Err(ExportError::Pages { why: "the reply has no pages" });
+        return Err(ExportError::Pages { why: "the response has no pages" });
     };
     Ok(CsvExport { spool, style, warning_counts, last_page })
 }

@@ -186,8 +186,8 @@ impl Session {
         self.contents.status = self.status();
     }
 
-    /// Returns the current sheet's name. Switches to the first sheet if another user has deleted
-    /// the current one.
+    /// Returns the current sheet's name. If another user has deleted the current sheet, switches to
+    /// the first sheet.
     fn sheet_name(&mut self) -> Option<String> {
         let sheets = self.live.sheets();
         let is_current = |sheet: &&SheetView| sheet.sheet == self.grid.sheet;

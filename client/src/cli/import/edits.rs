@@ -125,7 +125,7 @@ fn new_progress_bar(cell_count: usize) -> indicatif::ProgressBar {
         .with_style(style.with_key("rate", format_rate))
 }
 
-/// Shows progress as a bar on a terminal and as lines otherwise. No-op with `--json`.
+/// Shows progress as a bar on a terminal, or as lines elsewhere. No-op with `--json`.
 struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,

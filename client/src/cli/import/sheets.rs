@@ -284,7 +284,7 @@ fn next_command(imported: &Imported, into: Option<LogId>) -> String {
     }
 }
 
-/// Shows progress as a bar on a terminal and as periodic lines otherwise. No-op with `--json`.
+/// Shows progress as a bar on a terminal, or as periodic lines elsewhere. No-op with `--json`.
 struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,

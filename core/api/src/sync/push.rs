@@ -6,7 +6,8 @@
 //! after it. Two safety rules apply, and tests fail if either is disabled:
 //!
 //! - *Gap looked up*: a gap or an unknown client is reported only after a lookup.
-//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup shows that the mutation is not in the log yet. A scan from its base cannot show this.
+//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup shows
+//!   that the mutation is not in the log yet. A scan from its base cannot show this.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
