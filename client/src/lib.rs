@@ -27,6 +27,7 @@
 #[cfg(feature = "cli")]
 pub mod cli;
 mod client;
+mod connect;
 mod describe;
 pub mod editor;
 mod error;
@@ -50,5 +51,6 @@ pub use client::{
     AttemptOutcome, BodyFault, CellsQuery, Client, FeedQuery, ItemStream, MAX_REPLY_BODY_BYTES,
     Pokes, RequestCosts, Spreadsheet, SpreadsheetsQuery, read_body,
 };
+pub use connect::ConnectError;
 pub use error::ClientError;
 pub use follow::FollowEvent;

@@ -15,7 +15,7 @@ use crate::cli::warnings;
 use crate::import::sheets::{
     self, FileSummary, Imported, ImportedSheet, JournalKey, ProgressMonitor, Target, UploadProgress,
 };
-use crate::import::{ImportError, ReadOptions};
+use crate::import::{ImportError, ReadOptions, name_of_file};
 use crate::text::escape;
 
 /// Interval of progress updates, in milliseconds.
@@ -57,10 +57,7 @@ fn formula_warnings(progress: &ProgressMonitor) -> Vec<String> {
 
 /// Returns the name option for a new spreadsheet, which defaults to the file name.
 fn spreadsheet_name(args: &args::Import) -> Option<Name> {
-    if let Some(name) = &args.name {
-        return Some(name.clone());
-    }
-    Name::new(args.file.file_stem()?.to_str()?).ok()
+    args.name.clone().or_else(|| name_of_file(&args.file))
 }
 
 pub(super) async fn import_as_new_sheets(

@@ -46,6 +46,7 @@ pub struct Target {
 
 /// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EditsProgress {
     /// Number of cells that are known to be committed.
     pub committed_cells: usize,
@@ -55,6 +56,7 @@ pub struct EditsProgress {
 
 /// Result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Imported {
     /// The spreadsheet.
     pub spreadsheet: LogId,

@@ -22,8 +22,8 @@ impl LoadClient {
         let row = self.random.u32(..ROWS);
         let first = CellName { row, column: 0 };
         let last = CellName { row: row + VIEW_ROWS - 1, column: COLUMNS - 1 };
-        let range = Some(Rectangle { first, last }.to_string());
-        let query = CellsQuery { range, min_position: Some(self.seen), ..CellsQuery::default() };
+        let range = Rectangle { first, last }.to_string();
+        let query = CellsQuery::of_range(range).at_or_after(self.seen);
         let (api, begun) = (self.api(RequestKind::Cells), Instant::now());
         let reply = loop {
             match api.spreadsheet(self.spreadsheet.id).cells_page(&query).await {
@@ -68,16 +68,9 @@ impl LoadClient {
     /// Reads all cells of the first sheet at a position, page by page. The reads are checks and not
     /// measured.
     pub(crate) async fn all_cells(&self, at: Position) -> Result<Cells, ClientStuck> {
-        let (mut cells, mut query) =
-            (Cells::new(), CellsQuery { at: Some(at), ..CellsQuery::default() });
-        loop {
-            let page = self.api.spreadsheet(self.spreadsheet.id).cells_page(&query).await;
-            let page = page.map_err(|error| ClientStuck::during("cells", error))?;
-            cells.extend(page.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
-            match page.next {
-                Some(next) => query.cursor = Some(next),
-                None => return Ok(cells),
-            }
-        }
+        let query = CellsQuery::default().at_position(at);
+        let cells = self.api.spreadsheet(self.spreadsheet.id).cells(query).collect().await;
+        let cells = cells.map_err(|error| ClientStuck::during("cells", error))?;
+        Ok(cells.into_iter().map(|found| ((found.row, found.column), found.cell)).collect())
     }
 }
