@@ -93,8 +93,8 @@ impl Offloader {
         retry_temporary_errors(self.clock.as_ref(), send_request).await
     }
 
-    /// Plans the retention of every segment of every log, one log at a time. Calls `report` for each
-    /// planned segment.
+    /// Plans the retention of every segment of every log, one log at a time. Calls `report` for
+    /// each planned segment.
     ///
     /// # Errors
     ///

@@ -6,10 +6,10 @@ use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, Span, Spans}
 
 use super::args::{ColumnsCommand, Inserted, RowsCommand};
 use super::context::Context;
-use super::edit::{Edit, rectangle_spans};
+use super::edit::{CommandEditor, rectangle_spans};
 use super::error::CliError;
 use super::output::Output;
-use super::warnings;
+use super::warnings::FORMULAS_NOT_SHIFTED;
 use crate::describe::{describe_operation, inserted_count, row_number, span_name};
 
 /// Parsed arguments of an insertion or deletion of rows or columns.
@@ -51,27 +51,27 @@ pub(super) async fn edit_axis(
     axis_edit: AxisEdit,
 ) -> Result<(), CliError> {
     let AxisEdit { axis, change } = axis_edit;
-    let (edit, operation) = match change {
+    let (editor, operation) = match change {
         AxisChange::Insert { before, inserted: Inserted { count, sheet } } => {
             let before = parse_single_index(axis, &before)?;
-            let edit = Edit::new(context)?;
-            let sheet = edit.sheet(sheet.as_deref()).await?;
+            let editor = CommandEditor::open(context)?;
+            let sheet = editor.sheet_number(sheet.as_deref()).await?;
             let insertion = InsertBefore { sheet, before, count };
             note_if_truncated(output, axis, insertion);
-            (edit, insert_operation(axis, insertion))
+            (editor, insert_operation(axis, insertion))
         }
         AxisChange::Delete { spans, sheet } => {
             let spans = parse_spans(axis, &spans)?;
-            let edit = Edit::new(context)?;
-            let sheet = edit.sheet(sheet.as_deref()).await?;
-            (edit, delete_operation(axis, DeleteSpans { sheet, spans }))
+            let editor = CommandEditor::open(context)?;
+            let sheet = editor.sheet_number(sheet.as_deref()).await?;
+            (editor, delete_operation(axis, DeleteSpans { sheet, spans }))
         }
     };
     let description = describe_operation(&operation);
-    let warnings = [warnings::FORMULAS_NOT_SHIFTED.to_owned()];
+    let warnings = [FORMULAS_NOT_SHIFTED.to_owned()];
     let fields = serde_json::json!({ "warnings": warnings });
-    edit.apply_with_fields(output, operation, &description, fields).await?;
-    output.warn(&warnings);
+    editor.apply_with_fields(output, operation, &description, fields).await?;
+    output.print_warnings(&warnings);
     Ok(())
 }
 
@@ -92,7 +92,7 @@ fn delete_operation(axis: Axis, delete: DeleteSpans) -> Operation {
 fn note_if_truncated(output: &Output, axis: Axis, insertion: InsertBefore) {
     if inserted_count(axis, insertion) < insertion.count {
         let names = axis_name(axis);
-        output.note(format!("Not all {names} fit: the sheet has its maximum size."));
+        output.print_note(format!("Not all {names} fit: the sheet has its maximum size."));
     }
 }
 

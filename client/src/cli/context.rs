@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use cellar_api::wire::Head;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::LinkToken;
@@ -65,18 +66,18 @@ impl Context {
         // Treats an empty environment variable as unset.
         let url = global.url.filter(|url| !url.is_empty());
         let token = global.token.filter(|token| !token.is_empty());
-        let found = Profile::for_command(working_directory, url.as_deref(), token.as_deref())?;
-        let (directory, profile) = match found {
+        let nearest_profile =
+            Profile::for_command(working_directory, url.as_deref(), token.as_deref())?;
+        let (directory, profile) = match nearest_profile {
             Some((directory, profile)) => (directory, Some(profile)),
             None => (working_directory.to_owned(), None),
         };
-        let spreadsheet_variable = match spreadsheet_variable {
-            Some(id) if !id.is_empty() => Some(parse_variable(id)?),
-            _ => None,
-        };
         let overrides = Overrides {
             spreadsheet: global.spreadsheet,
-            spreadsheet_variable,
+            spreadsheet_variable: match spreadsheet_variable {
+                Some(id) if !id.is_empty() => Some(parse_variable(id)?),
+                _ => None,
+            },
             url,
             token: token.map(Token),
         };
@@ -139,27 +140,28 @@ impl Context {
     pub(super) fn spreadsheet_id(&self) -> Result<LogId, CliError> {
         // If the URL is missing too, report the URL first.
         self.url()?;
-        let link = self.share_link()?;
-        let overridden = self.overrides.spreadsheet.or(self.overrides.spreadsheet_variable);
-        if let Some(spreadsheet) = overridden.or(link.map(|link| link.log)) {
-            return Ok(spreadsheet);
-        }
-        let current = self.matching_profile().and_then(|profile| profile.spreadsheet);
-        current.ok_or(CliError::NoSpreadsheet)
+        let shared_spreadsheet = self.share_link()?.map(|link| link.log);
+        let profile_spreadsheet = self.matching_profile().and_then(|profile| profile.spreadsheet);
+        self.overrides
+            .spreadsheet
+            .or(self.overrides.spreadsheet_variable)
+            .or(shared_spreadsheet)
+            .or(profile_spreadsheet)
+            .ok_or(CliError::NoSpreadsheet)
     }
 
     /// Returns the token if it is a share link, which grants access to a single spreadsheet, or
     /// `None` otherwise.
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
-        match self.token() {
-            Some(token) if LinkToken::has_prefix(token) => match token.parse::<LinkToken>() {
-                Ok(link) => Ok(Some(link)),
-                Err(_) => Err(CliError::usage(
-                    "the share link is incomplete",
-                    "copy it in full: cellar-link.ID.SECRET",
-                )),
-            },
-            _ => Ok(None),
+        let Some(token) = self.token().filter(|token| LinkToken::has_prefix(token)) else {
+            return Ok(None);
+        };
+        match token.parse::<LinkToken>() {
+            Ok(link) => Ok(Some(link)),
+            Err(_) => Err(CliError::usage(
+                "the share link is incomplete",
+                "copy it in full: cellar-link.ID.SECRET",
+            )),
         }
     }
 
@@ -183,10 +185,11 @@ impl Context {
     pub(super) fn record_seen(
         &self,
         spreadsheet: &Spreadsheet,
-        (position, incarnation): (Position, u32),
+        read_at: Head,
         first_sheet: Option<SheetId>,
     ) {
         if self.has_state_folder() {
+            let Head { head: position, incarnation } = read_at;
             let _ = self.editor(spreadsheet).record_seen(position, incarnation, first_sheet);
         }
     }
@@ -194,16 +197,17 @@ impl Context {
     /// Prints a note if the output omits unsent edits, which come from single commands or from
     /// `cellar edit`. Ignores errors reading the local state.
     pub(super) fn note_unsent(&self, spreadsheet: &Spreadsheet, output: &Output) {
-        let single = self.editor(spreadsheet).count_unsent_edits().unwrap_or(0);
-        if single > 0 {
-            let edits = count(single, "edit is", "edits are");
-            output.note(format!("{edits} not sent yet; the next edit sends them first."));
+        let command_edit_count = self.editor(spreadsheet).count_unsent_edits().unwrap_or(0);
+        if command_edit_count > 0 {
+            let edits = count(command_edit_count, "edit is", "edits are");
+            output.print_note(format!("{edits} not sent yet; the next edit sends them first."));
         }
-        let live = LiveSheet::count_unsent_edits(spreadsheet.clone(), &self.directory);
-        let live = live.unwrap_or(0);
-        if live > 0 {
-            let edits = count(live, "edit of `cellar edit` is", "edits of `cellar edit` are");
-            output.note(format!("{edits} not sent yet; the next `cellar edit` sends them."));
+        let live_edit_count =
+            LiveSheet::count_unsent_edits(spreadsheet.clone(), &self.directory).unwrap_or(0);
+        if live_edit_count > 0 {
+            let edits =
+                count(live_edit_count, "edit of `cellar edit` is", "edits of `cellar edit` are");
+            output.print_note(format!("{edits} not sent yet; the next `cellar edit` sends them."));
         }
     }
 
@@ -211,18 +215,18 @@ impl Context {
     /// changed.
     pub(super) fn select(&mut self, spreadsheet: LogId, output: &Output) -> Result<(), CliError> {
         let url = self.url()?.to_owned();
-        let profile = match (self.matching_profile(), &self.profile) {
-            (Some(profile), _) => profile.clone(),
+        let mut profile = match (self.matching_profile(), &self.profile) {
+            (Some(matching_profile), _) => matching_profile.clone(),
             (None, None) => Profile::new(url),
             (None, Some(_)) => {
-                output.note(format!(
+                output.print_note(format!(
                     "{} is for another URL and was not changed; select the spreadsheet with -s {spreadsheet}",
                     Profile::path(&self.directory).display()
                 ));
                 return Ok(());
             }
         };
-        let profile = Profile { spreadsheet: Some(spreadsheet), ..profile };
+        profile.spreadsheet = Some(spreadsheet);
         profile.save(&self.directory)?;
         self.profile = Some(profile);
         Ok(())

@@ -17,8 +17,8 @@ pub(super) async fn create_spreadsheet(
     let request = CreateRequest { nonce: args.nonce.unwrap_or_else(new_client_id), name };
     let created = context.client()?.create(&request).await?;
     context.select(created.id, output)?;
-    output.result(&created)?;
-    output.say(created.id.to_string())?;
-    output.note("The spreadsheet is selected. Next: cellar set A1 hello");
+    output.print_json(&created)?;
+    output.print_line(created.id.to_string())?;
+    output.print_note("The spreadsheet is selected. Next: cellar set A1 hello");
     Ok(())
 }

@@ -24,18 +24,18 @@ pub(super) async fn show_differences(
     args: args::Diff,
 ) -> Result<u8, CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let to = match args.to {
-        Some(to) => to,
+    let later_position = match args.to {
+        Some(position) => position,
         None => spreadsheet.head(context.seen_position(&spreadsheet)).await?.head,
     };
-    let diff = spreadsheet.diff(args.from, to).await?;
-    output.result(&diff)?;
+    let diff = spreadsheet.diff(args.from, later_position).await?;
+    output.print_json(&diff)?;
     for line in diff_lines(&diff) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     context.note_unsent(&spreadsheet, output);
     if diff.sheets.is_empty() {
-        output.note(format!("No differences between {} and {}.", diff.from, diff.to));
+        output.print_note(format!("No differences between {} and {}.", diff.from, diff.to));
         return Ok(EXIT_FINE);
     }
     Ok(EXIT_DIFFERENCES)

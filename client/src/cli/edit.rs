@@ -1,6 +1,6 @@
 //! Helpers shared by all editing commands.
 
-use cellar_api::wire::SheetView;
+use cellar_api::wire::{SheetView, SheetsReply};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{Range, Rectangle};
 use cellar_sheet::operation::{Operation, SheetId, Spans};
@@ -19,21 +19,25 @@ const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be ch
                               exists: list the sheets with `cellar sheets`.";
 
 /// Applies edits to the selected spreadsheet.
-pub(super) struct Edit {
+pub(super) struct CommandEditor {
     pub(super) spreadsheet: Spreadsheet,
-    pub(super) editor: Editor,
+    editor: Editor,
 }
 
-impl Edit {
-    pub(super) fn new(context: &Context) -> Result<Self, CliError> {
+impl CommandEditor {
+    pub(super) fn open(context: &Context) -> Result<Self, CliError> {
         let spreadsheet = context.spreadsheet()?;
         let editor = context.editor(&spreadsheet);
         Ok(Self { spreadsheet, editor })
     }
 
     /// Returns the number of the sheet named `name`, or of the first sheet if `name` is `None`.
-    pub(super) async fn sheet(&self, name: Option<&str>) -> Result<SheetId, CliError> {
+    pub(super) async fn sheet_number(&self, name: Option<&str>) -> Result<SheetId, CliError> {
         Ok(self.editor.sheet(name).await?)
+    }
+
+    pub(super) async fn list_sheets(&self) -> Result<SheetsReply, CliError> {
+        Ok(self.editor.sheets().await?)
     }
 
     /// Commits an edit and prints its description and position.
@@ -46,7 +50,7 @@ impl Edit {
         self.apply_with_fields(output, operation, description, serde_json::Value::Null).await
     }
 
-    /// Like [`Edit::apply`], but includes `fields` in the JSON result.
+    /// Like [`CommandEditor::apply`], but includes `fields` in the JSON result.
     pub(super) async fn apply_with_fields(
         &self,
         output: &Output,
@@ -55,20 +59,31 @@ impl Edit {
         fields: serde_json::Value,
     ) -> Result<(), CliError> {
         let applied = self.send(output, operation).await?;
-        self.print_json(output, &applied, fields)?;
-        output.say(format!("{description}   at {}", applied.position))?;
+        self.print_applied_edit(output, &applied, fields)?;
+        output.print_line(format!("{description}   at {}", applied.position))?;
         if let Some(committed) = &applied.committed {
             let description = self.describe_committed(output, &applied, committed).await;
-            output.note(transformed_note(&description, committed));
+            output.print_note(transformed_note(&description, committed));
         }
         if applied.sheet_in_doubt {
-            output.note(SHEET_IN_DOUBT);
+            output.print_note(SHEET_IN_DOUBT);
         }
         Ok(())
     }
 
+    /// Describes the committed operations of an undo or revert after a colon. Returns an empty text
+    /// if they are unknown.
+    pub(super) async fn describe_changes(&self, output: &Output, applied: &AppliedEdit) -> String {
+        match &applied.committed {
+            Some(committed) => {
+                format!(": {}", self.describe_committed(output, applied, committed).await)
+            }
+            None => String::new(),
+        }
+    }
+
     /// Describes an edit's committed operations, using the sheet names before the edit.
-    pub(super) async fn describe_committed(
+    async fn describe_committed(
         &self,
         output: &Output,
         applied: &AppliedEdit,
@@ -93,13 +108,13 @@ impl Edit {
         let applied = self.editor.apply(operation).await?;
         if applied.earlier_edits > 0 {
             let edits = count(applied.earlier_edits, "edit", "edits");
-            output.note(format!("{edits} of an interrupted run sent first."));
+            output.print_note(format!("{edits} of an interrupted run sent first."));
         }
         Ok(applied)
     }
 
     /// Prints an edit's result as JSON, including `fields`.
-    pub(super) fn print_json(
+    pub(super) fn print_applied_edit(
         &self,
         output: &Output,
         applied: &AppliedEdit,
@@ -115,7 +130,7 @@ impl Edit {
         if let serde_json::Value::Object(fields) = fields {
             result.extend(fields);
         }
-        Ok(output.result(&result)?)
+        Ok(output.print_json(&result)?)
     }
 }
 
@@ -138,14 +153,14 @@ fn transformed_note(description: &str, committed: &[Operation]) -> String {
     format!("Others have changed the sheet since you read it; the edit became: {description}")
 }
 
-/// Returns the sheet selected by the option --sheet or by a range. Fails if the two select
+/// Returns the name of the sheet selected by the option --sheet or by a range. Fails if the two select
 /// different sheets.
 pub(super) fn sheet_of_range(
-    option: Option<String>,
+    sheet_option: Option<String>,
     range: Option<&Range>,
 ) -> Result<Option<String>, CliError> {
     let range_sheet = range.and_then(|range| range.sheet.clone());
-    if let (Some(option), Some(range_sheet)) = (&option, &range_sheet)
+    if let (Some(option), Some(range_sheet)) = (&sheet_option, &range_sheet)
         && option.to_lowercase() != range_sheet.to_lowercase()
     {
         return Err(CliError::usage(
@@ -153,7 +168,7 @@ pub(super) fn sheet_of_range(
             "select one sheet, with --sheet or in the range",
         ));
     }
-    Ok(option.or(range_sheet))
+    Ok(sheet_option.or(range_sheet))
 }
 
 /// Returns the number of the sheet named `name`, or of the first sheet if `name` is `None`.

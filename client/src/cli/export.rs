@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Seek as _};
 use std::path::Path;
 
+use cellar_api::wire::Head;
 use cellar_base::position::Position;
 
 use super::args::{self, ExportFormat};
@@ -10,7 +11,9 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
 use super::warnings;
-use crate::export::{CsvStyle, ExportError, Exported, ExportedSheet, fetch_csv, fetch_xlsx};
+use crate::export::{
+    CsvStyle, ExportError, Exported, ExportedSheet, XlsxExport, fetch_csv, fetch_xlsx,
+};
 use crate::text::escape;
 use crate::user_file::replaces_data;
 use crate::{CellsQuery, Spreadsheet};
@@ -24,141 +27,197 @@ pub(super) async fn export_file(
     args: args::Export,
 ) -> Result<(), CliError> {
     let format = choose_format(&args)?;
-    let to_stdout = args.file == Path::new("-");
-    if to_stdout && output.json {
+    check_options_fit_format(&args, format)?;
+    check_target(&args, format, output)?;
+    let spreadsheet = context.spreadsheet()?;
+    let exported = write_export(context, output, &spreadsheet, &args, format).await?;
+    let omitted_sheets = count_omitted_sheets(&spreadsheet, &args, format, exported.position).await;
+    note_omitted_sheets(output, omitted_sheets);
+    let warnings = formula_warnings(&exported);
+    output.print_warnings(&warnings);
+    if writes_to_stdout(&args) {
+        return Ok(());
+    }
+    if args.at.is_none() {
+        let read_at = Head { head: exported.position, incarnation: exported.incarnation };
+        let first_sheet = match &args.sheet {
+            None => exported.sheets.first().map(|sheet| sheet.sheet),
+            Some(_) => None,
+        };
+        context.record_seen(&spreadsheet, read_at, first_sheet);
+    }
+    output.print_json(&serde_json::json!({
+        "spreadsheet": spreadsheet.id(),
+        "file": args.file.display().to_string(),
+        "position": exported.position,
+        "cells": count_cells(&exported),
+        "sheets": exported.sheets.iter().map(sheet_as_json).collect::<Vec<_>>(),
+        "sheets_left_out": omitted_sheets,
+        "warnings": warnings,
+    }))?;
+    output.print_line(summary(&args.file, &exported))?;
+    Ok(())
+}
+
+fn writes_to_stdout(args: &args::Export) -> bool {
+    args.file == Path::new("-")
+}
+
+/// Fails if the export cannot be written to the target.
+fn check_target(
+    args: &args::Export,
+    format: ExportFormat,
+    output: &Output,
+) -> Result<(), CliError> {
+    if !writes_to_stdout(args) {
+        // Check before reading the cells. Writing the file repeats the check.
+        if !args.force && replaces_data(&args.file) {
+            return Err(ExportError::Exists { path: args.file.clone() }.into());
+        }
+        return Ok(());
+    }
+    if output.json {
         return Err(CliError::usage(
             "--json and - both write to standard output",
             "export to a file, or omit --json",
         ));
     }
-    if to_stdout && format == ExportFormat::Xlsx && io::stdout().is_terminal() {
+    if format == ExportFormat::Xlsx && io::stdout().is_terminal() {
         return Err(CliError::usage(
             "xlsx is a binary format and cannot be written to a terminal",
             "export to a file: cellar export FILE.xlsx",
         ));
     }
-    // Check before reading the cells. Writing the file repeats the check.
-    if !to_stdout && !args.force && replaces_data(&args.file) {
-        return Err(ExportError::Exists { path: args.file }.into());
-    }
-    let spreadsheet = context.spreadsheet()?;
-    let exported = export(context, output, &spreadsheet, &args, format).await?;
-    let is_single_sheet = format != ExportFormat::Xlsx && args.sheet.is_none();
-    let omitted_sheets =
-        if is_single_sheet { count_other_sheets(&spreadsheet, exported.position).await } else { 0 };
-    if omitted_sheets > 0 {
-        let sheets = count(omitted_sheets, "other sheet was", "other sheets were");
-        output.note(format!(
-            "{sheets} not exported; select a sheet with --sheet, or export all sheets to FILE.xlsx"
-        ));
-    }
-    let total = |value: fn(&ExportedSheet) -> u64| exported.sheets.iter().map(value).sum();
-    let formulas = warnings::exported_formulas(total(|sheet| sheet.formulas));
-    let texts = warnings::formula_like_texts(total(|sheet| sheet.formula_like_texts));
-    let warnings: Vec<String> = formulas.into_iter().chain(texts).collect();
-    output.warn(&warnings);
-    if to_stdout {
-        return Ok(());
-    }
-    if args.at.is_none() {
-        let first = exported.sheets.first().filter(|_| args.sheet.is_none());
-        let at = (exported.position, exported.incarnation);
-        context.record_seen(&spreadsheet, at, first.map(|sheet| sheet.sheet));
-    }
-    let sheets = exported.sheets.iter().map(|sheet| {
-        serde_json::json!({
-            "name": sheet.name,
-            "rows": sheet.rows,
-            "columns": sheet.columns,
-            "cells": sheet.cells,
-        })
-    });
-    output.result(&serde_json::json!({
-        "spreadsheet": spreadsheet.id(),
-        "file": args.file.display().to_string(),
-        "position": exported.position,
-        "cells": count_cells(&exported),
-        "sheets": sheets.collect::<Vec<_>>(),
-        "sheets_left_out": omitted_sheets,
-        "warnings": warnings,
-    }))?;
-    output.say(summary(&args.file, &exported))?;
     Ok(())
 }
 
 /// Reads the cells and writes the file.
-async fn export(
+async fn write_export(
     context: &Context,
     output: &Output,
     spreadsheet: &Spreadsheet,
     args: &args::Export,
     format: ExportFormat,
 ) -> Result<Exported, CliError> {
-    let min_position = context.seen_position(spreadsheet);
-    let (sheet, at) = (args.sheet.clone(), args.at);
-    let query = CellsQuery { sheet, at, min_position, ..CellsQuery::default() };
-    let to_stdout = args.file == Path::new("-");
+    let query = CellsQuery {
+        sheet: args.sheet.clone(),
+        at: args.at,
+        min_position: context.seen_position(spreadsheet),
+        ..CellsQuery::default()
+    };
     let spinner = Spinner::new(output);
-    let report_progress = |cells| spinner.show_cells(cells);
-    if format == ExportFormat::Xlsx {
-        let fetched = fetch_xlsx(spreadsheet, query, report_progress).await?;
-        spinner.end();
-        if !to_stdout {
-            return Ok(fetched.write_file(&args.file, args.force)?);
+    let report_progress = |cell_count| spinner.show_cells(cell_count);
+    let delimiter = match format {
+        ExportFormat::Xlsx => {
+            let xlsx = fetch_xlsx(spreadsheet, query, report_progress).await?;
+            spinner.end();
+            return write_xlsx(xlsx, args);
         }
-        // Writing XLSX requires seeking, which a pipe does not support.
-        let mut buffer = tempfile::tempfile()?;
-        let exported = fetched.write_to(&mut buffer)?;
-        buffer.rewind()?;
-        io::copy(&mut buffer, &mut io::stdout().lock())?;
-        return Ok(exported);
-    }
-    let delimiter = if format == ExportFormat::Tsv { b'\t' } else { b',' };
+        ExportFormat::Tsv => b'\t',
+        ExportFormat::Csv => b',',
+    };
     let style =
         CsvStyle { delimiter, formulas: args.formulas, escape_formulas: args.escape_formulas };
-    let fetched = fetch_csv(spreadsheet, query, style, report_progress).await?;
+    let csv = fetch_csv(spreadsheet, query, style, report_progress).await?;
     spinner.end();
-    if to_stdout {
-        Ok(fetched.write_to(io::stdout().lock())?)
-    } else {
-        Ok(fetched.write_file(&args.file, args.force)?)
+    if writes_to_stdout(args) {
+        return Ok(csv.write_to(io::stdout().lock())?);
+    }
+    Ok(csv.write_file(&args.file, args.force)?)
+}
+
+fn write_xlsx(xlsx: XlsxExport, args: &args::Export) -> Result<Exported, CliError> {
+    if !writes_to_stdout(args) {
+        return Ok(xlsx.write_file(&args.file, args.force)?);
+    }
+    // Writing XLSX requires seeking, which a pipe does not support.
+    let mut buffer = tempfile::tempfile()?;
+    let exported = xlsx.write_to(&mut buffer)?;
+    buffer.rewind()?;
+    io::copy(&mut buffer, &mut io::stdout().lock())?;
+    Ok(exported)
+}
+
+/// Returns the number of sheets that a file with one sheet omits without having been asked to, or
+/// 0 if the sheets cannot be read.
+async fn count_omitted_sheets(
+    spreadsheet: &Spreadsheet,
+    args: &args::Export,
+    format: ExportFormat,
+    position: Position,
+) -> usize {
+    if format == ExportFormat::Xlsx || args.sheet.is_some() {
+        return 0;
+    }
+    match spreadsheet.sheets(Some(position), None).await {
+        Ok(reply) => reply.sheets.len().saturating_sub(1),
+        Err(_) => 0,
     }
 }
 
-/// Returns the number of sheets after the first one, or 0 if the sheets cannot be read.
-async fn count_other_sheets(spreadsheet: &Spreadsheet, at: Position) -> usize {
-    let sheets = spreadsheet.sheets(Some(at), None).await;
-    sheets.map_or(0, |reply| reply.sheets.len().saturating_sub(1))
+fn note_omitted_sheets(output: &Output, omitted_sheets: usize) {
+    if omitted_sheets > 0 {
+        let sheets = count(omitted_sheets, "other sheet was", "other sheets were");
+        output.print_note(format!(
+            "{sheets} not exported; select a sheet with --sheet, or export all sheets to FILE.xlsx"
+        ));
+    }
+}
+
+fn formula_warnings(exported: &Exported) -> Vec<String> {
+    let formula_count = exported.sheets.iter().map(|sheet| sheet.formulas).sum();
+    let text_count = exported.sheets.iter().map(|sheet| sheet.formula_like_texts).sum();
+    let mut warnings = Vec::new();
+    warnings.extend(warnings::exported_formulas(formula_count));
+    warnings.extend(warnings::formula_like_texts(text_count));
+    warnings
+}
+
+fn sheet_as_json(sheet: &ExportedSheet) -> serde_json::Value {
+    serde_json::json!({
+        "name": sheet.name,
+        "rows": sheet.rows,
+        "columns": sheet.columns,
+        "cells": sheet.cells,
+    })
 }
 
 /// Returns the format option, which defaults to the format of the file extension.
 fn choose_format(args: &args::Export) -> Result<ExportFormat, CliError> {
+    if let Some(format) = args.format {
+        return Ok(format);
+    }
     let extension = args.file.extension().unwrap_or_default().to_ascii_lowercase();
-    let format = match (args.format, extension.to_str().unwrap_or_default()) {
-        (Some(format), _) => format,
-        (None, "xlsx") => ExportFormat::Xlsx,
-        (None, "tsv" | "tab") => ExportFormat::Tsv,
-        (None, other @ ("xls" | "xlsm" | "xlsb" | "ods" | "numbers" | "json" | "parquet")) => {
-            return Err(CliError::usage(
+    match extension.to_str().unwrap_or_default() {
+        "xlsx" => Ok(ExportFormat::Xlsx),
+        "tsv" | "tab" => Ok(ExportFormat::Tsv),
+        other @ ("xls" | "xlsm" | "xlsb" | "ods" | "numbers" | "json" | "parquet") => {
+            Err(CliError::usage(
                 format!("cannot export to the format {other}"),
                 "pass a .csv, .tsv or .xlsx file, or --format",
-            ));
+            ))
         }
-        (None, _) => ExportFormat::Csv,
-    };
-    if format == ExportFormat::Xlsx && args.escape_formulas {
+        _ => Ok(ExportFormat::Csv),
+    }
+}
+
+fn check_options_fit_format(args: &args::Export, format: ExportFormat) -> Result<(), CliError> {
+    if format != ExportFormat::Xlsx {
+        return Ok(());
+    }
+    if args.escape_formulas {
         return Err(CliError::usage(
             "--escape-formulas applies to csv only",
             "omit --escape-formulas; xlsx distinguishes texts from formulas",
         ));
     }
-    if format == ExportFormat::Xlsx && args.formulas {
+    if args.formulas {
         return Err(CliError::usage(
             "--formulas applies to csv only",
             "omit --formulas; xlsx contains formulas and their results",
         ));
     }
-    Ok(format)
+    Ok(())
 }
 
 fn count_cells(exported: &Exported) -> u64 {
@@ -167,19 +226,17 @@ fn count_cells(exported: &Exported) -> u64 {
 
 fn summary(file: &Path, exported: &Exported) -> String {
     let cells = count(count_cells(exported), "cell", "cells");
-    let (file, position) = (file.display(), exported.position);
-    match exported.sheets.as_slice() {
-        [sheet] => {
-            let rows = count(sheet.rows, "row", "rows");
-            let columns = count(sheet.columns, "field", "fields");
-            let name = escape(&sheet.name);
-            format!("{file}: {rows} of {columns}, {cells}, sheet {name} at {position}")
-        }
-        sheets => {
-            let sheets = count(sheets.len(), "sheet", "sheets");
-            format!("{file}: {sheets}, {cells}, at {position}")
-        }
+    let (file_name, position) = (file.display(), exported.position);
+    if let [sheet] = exported.sheets.as_slice() {
+        let rows = count(sheet.rows, "row", "rows");
+        let fields = count(sheet.columns, "field", "fields");
+        let sheet_name = escape(&sheet.name);
+        return format!(
+            "{file_name}: {rows} of {fields}, {cells}, sheet {sheet_name} at {position}"
+        );
     }
+    let sheets = count(exported.sheets.len(), "sheet", "sheets");
+    format!("{file_name}: {sheets}, {cells}, at {position}")
 }
 
 /// Shows the number of cells read so far, on a terminal only.
@@ -197,8 +254,8 @@ impl Spinner {
         Self(bar)
     }
 
-    fn show_cells(&self, cells: u64) {
-        self.0.set_message(count(cells, "cell", "cells"));
+    fn show_cells(&self, cell_count: u64) {
+        self.0.set_message(count(cell_count, "cell", "cells"));
     }
 
     fn end(&self) {

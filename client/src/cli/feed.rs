@@ -20,25 +20,25 @@ pub(super) async fn print_feed(
     output: &Output,
     args: args::Feed,
 ) -> Result<(), CliError> {
-    let args::Feed { after, checkpoint, follow, payloads, page_size: limit } = args;
     let client = context.client()?;
-    let subscription = Subscription { payloads, limit, until_end: !follow };
-    let printed = async {
-        match checkpoint {
-            Some(path) => {
-                deliver_feed(&client, subscription, FileCheckpoints::at(path), *output).await
-            }
-            None => {
-                let checkpoint = after.map(|after| after.number());
-                let progress = FeedProgress { generation: None, checkpoint };
-                deliver_feed(&client, subscription, progress, *output).await
-            }
-        }
-    };
     tokio::select! {
-        result = printed => result,
+        result = print_items(&client, output, args) => result,
         // Ctrl-C ends `--follow` successfully.
         interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
+    }
+}
+
+/// Prints the feed items after the checkpoint of the arguments.
+async fn print_items(client: &Client, output: &Output, args: args::Feed) -> Result<(), CliError> {
+    let args::Feed { after, checkpoint, follow, payloads, page_size } = args;
+    let subscription = Subscription { payloads, limit: page_size, until_end: !follow };
+    match checkpoint {
+        Some(path) => deliver_feed(client, subscription, FileCheckpoints::at(path), *output).await,
+        None => {
+            let checkpoint = after.map(|after| after.number());
+            let progress = FeedProgress { generation: None, checkpoint };
+            deliver_feed(client, subscription, progress, *output).await
+        }
     }
 }
 
@@ -52,9 +52,9 @@ impl Subscriber for Printer {
 
     async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), std::io::Error> {
         let Self(output) = self;
-        output.result(delivery.item)?;
+        output.print_json(delivery.item)?;
         for line in item_lines(delivery.item) {
-            output.say(line)?;
+            output.print_line(line)?;
         }
         Ok(())
     }
@@ -76,9 +76,11 @@ async fn deliver_feed(
     })?;
     match progress.checkpoint {
         Some(checkpoint) => {
-            output.note(format!("End of the feed. To continue: cellar feed --after {checkpoint}"));
+            output.print_note(format!(
+                "End of the feed. To continue: cellar feed --after {checkpoint}"
+            ));
         }
-        None => output.note("The feed is empty."),
+        None => output.print_note("The feed is empty."),
     }
     Ok(())
 }

@@ -22,10 +22,10 @@ pub(super) async fn fork_spreadsheet(
     if !args.no_use {
         context.select(fork.id, output)?;
     }
-    output.result(&fork)?;
-    output.say(fork.id.to_string())?;
+    output.print_json(&fork)?;
+    output.print_line(fork.id.to_string())?;
     let shared = format!("The fork shares {} up to {}.", fork.source, fork.position);
-    output.note(if args.no_use {
+    output.print_note(if args.no_use {
         format!("{shared} Read it with: cellar get -s {}", fork.id)
     } else {
         format!("{shared} The fork is selected. Select the source with: cellar use {}", fork.source)
@@ -35,12 +35,12 @@ pub(super) async fn fork_spreadsheet(
 
 pub(super) async fn list_forks(context: &Context, output: &Output) -> Result<(), CliError> {
     let forks = context.spreadsheet()?.forks().collect().await?;
-    output.result(&serde_json::json!({ "forks": forks }))?;
+    output.print_json(&serde_json::json!({ "forks": forks }))?;
     for line in format_forks(&forks) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     if forks.is_empty() {
-        output.note("The spreadsheet has no forks. Create one with: cellar fork");
+        output.print_note("The spreadsheet has no forks. Create one with: cellar fork");
     }
     Ok(())
 }

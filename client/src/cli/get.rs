@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cellar_api::{wire::CellsReply, wire::ProblemKind};
+use cellar_api::wire::{CellsReply, Head, ProblemKind};
 use cellar_sheet::a1::{CellName, Range, Rectangle, column_name};
 use cellar_sheet::metadata::Extent;
 use serde::Serialize;
@@ -12,10 +12,10 @@ use super::context::Context;
 use super::edit::sheet_of_range;
 use super::error::CliError;
 use super::output::{Output, count, grouped};
-use crate::CellsQuery;
 use crate::cli::table::{Window, render_table};
 use crate::describe::row_number;
 use crate::reader::{ChunkCache, Reader, ReaderError};
+use crate::{CellsQuery, Spreadsheet};
 
 /// Default number of rows if --range is not given.
 const SCREEN_ROWS: u32 = 40;
@@ -31,33 +31,45 @@ pub(super) async fn print_cells(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let rectangle = args.range.as_ref().map_or_else(first_screen, |range| range.rectangle);
-    let range = match &args.range {
-        Some(range) => range_text(range),
-        None => rectangle.to_string(),
-    };
-    let sheet = sheet_of_range(args.sheet, args.range.as_ref())?;
-    let is_first_sheet = sheet.is_none();
-    let min_position = context.seen_position(&spreadsheet);
-    let reply = if args.remote || args.at.is_some() || !context.has_state_folder() {
-        let query =
-            CellsQuery { sheet, range: Some(range), at: args.at, min_position, cursor: None };
+    let sheet_name = sheet_of_range(args.sheet.clone(), args.range.as_ref())?;
+    let reads_on_server = args.remote || args.at.is_some() || !context.has_state_folder();
+    let reply = if reads_on_server {
+        let query = CellsQuery {
+            sheet: sheet_name.clone(),
+            range: Some(args.range.as_ref().map_or_else(|| rectangle.to_string(), range_text)),
+            at: args.at,
+            min_position: context.seen_position(&spreadsheet),
+            cursor: None,
+        };
         spreadsheet.read_cells(query).await?
     } else {
         check_area(args.range.as_ref())?;
-        let cache = Some(Arc::new(ChunkCache::new(&context.directory)));
-        let mut reader = Reader::open(spreadsheet.clone(), min_position, cache).await?;
-        reader.cells(sheet.as_deref(), rectangle).await?
+        read_snapshot(context, &spreadsheet, sheet_name.as_deref(), rectangle).await?
     };
     if args.at.is_none() {
-        let first_sheet = is_first_sheet.then_some(reply.sheet);
-        context.record_seen(&spreadsheet, (reply.position, reply.incarnation), first_sheet);
+        let read_at = Head { head: reply.position, incarnation: reply.incarnation };
+        let first_sheet = if sheet_name.is_none() { Some(reply.sheet) } else { None };
+        context.record_seen(&spreadsheet, read_at, first_sheet);
     }
     context.note_unsent(&spreadsheet, output);
     if output.json {
-        output.result(&ReplyWithTexts::new(&reply))?;
+        output.print_json(&ReplyWithTexts::new(&reply))?;
         return Ok(());
     }
     print_table(&reply, rectangle, args.range.is_some(), output)
+}
+
+/// Reads cells from the newest snapshot and the local cache.
+async fn read_snapshot(
+    context: &Context,
+    spreadsheet: &Spreadsheet,
+    sheet_name: Option<&str>,
+    rectangle: Rectangle,
+) -> Result<CellsReply, CliError> {
+    let min_position = context.seen_position(spreadsheet);
+    let cache = Some(Arc::new(ChunkCache::new(&context.directory)));
+    let mut reader = Reader::open(spreadsheet.clone(), min_position, cache).await?;
+    Ok(reader.cells(sheet_name, rectangle).await?)
 }
 
 fn first_screen() -> Rectangle {
@@ -99,27 +111,36 @@ fn print_table(
 ) -> Result<(), CliError> {
     let window = clip_to_extent(rectangle, reply.extent);
     if window.rows == 0 || window.columns == 0 {
-        output.say(if is_explicit { "The cells are empty." } else { "The sheet is empty." })?;
+        output.print_line(if is_explicit {
+            "The cells are empty."
+        } else {
+            "The sheet is empty."
+        })?;
         return Ok(());
     }
-    let cells = u64::from(window.rows).saturating_mul(u64::from(window.columns));
-    if cells > MAX_TABLE_CELLS {
-        return Err(CliError::usage(
-            format!(
-                "the range has {}; at most {} can be printed as a table",
-                count(cells, "cell", "cells"),
-                grouped(MAX_TABLE_CELLS)
-            ),
-            "pass a smaller --range, use --json, or export the cells with `cellar export FILE`",
-        ));
-    }
-    let rendered = render_table(&reply.cells, window, output.terminal_width());
-    output.say(&rendered.text)?;
-    let shown = Window { columns: rendered.columns, ..window };
-    if let Some(note) = truncation_note(shown, window, reply.extent, is_explicit) {
-        output.note(note);
+    check_table_size(window)?;
+    let table = render_table(&reply.cells, window, output.terminal_width());
+    output.print_line(&table.text)?;
+    let shown_window = Window { columns: table.columns, ..window };
+    if let Some(note) = truncation_note(shown_window, window, reply.extent, is_explicit) {
+        output.print_note(note);
     }
     Ok(())
+}
+
+fn check_table_size(window: Window) -> Result<(), CliError> {
+    let cell_count = u64::from(window.rows).saturating_mul(u64::from(window.columns));
+    if cell_count <= MAX_TABLE_CELLS {
+        return Ok(());
+    }
+    Err(CliError::usage(
+        format!(
+            "the range has {}; at most {} can be printed as a table",
+            count(cell_count, "cell", "cells"),
+            grouped(MAX_TABLE_CELLS)
+        ),
+        "pass a smaller --range, use --json, or export the cells with `cellar export FILE`",
+    ))
 }
 
 /// Clips a rectangle to the used range of the sheet.

@@ -7,7 +7,7 @@ use super::output::Output;
 pub(super) async fn print_head(context: &Context, output: &Output) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let head = spreadsheet.head(context.seen_position(&spreadsheet)).await?;
-    output.result(&head)?;
-    output.say(head.head.to_string())?;
+    output.print_json(&head)?;
+    output.print_line(head.head.to_string())?;
     Ok(())
 }

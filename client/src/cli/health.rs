@@ -8,9 +8,9 @@ use crate::text::escape;
 pub(super) async fn check_health(context: &Context, output: &Output) -> Result<(), CliError> {
     let client = context.client()?;
     let health = client.health().await?;
-    output.result(&health)?;
+    output.print_json(&health)?;
     let status = if health.ok { "healthy" } else { "unhealthy" };
-    output.say(format!(
+    output.print_line(format!(
         "{}: {status}, stack {}, build {}",
         client.url(),
         escape(&health.stack),
@@ -20,9 +20,9 @@ pub(super) async fn check_health(context: &Context, output: &Output) -> Result<(
     for dependency in &health.dependencies {
         let name = escape(&dependency.name);
         if dependency.ok {
-            output.say(format!("  ✔ {name} reachable"))?;
+            output.print_line(format!("  ✔ {name} reachable"))?;
         } else {
-            output.say(format!("  ✘ {name} not reachable"))?;
+            output.print_line(format!("  ✘ {name} not reachable"))?;
             unavailable.push(name);
         }
     }

@@ -24,7 +24,7 @@ pub(super) async fn show_history(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let history = fetch_newest(&spreadsheet, args.until, args.limit).await?;
-    output.result(&serde_json::json!({
+    output.print_json(&serde_json::json!({
         "entries": history.entries,
         "complete": history.next.is_none(),
         "next": history.next,
@@ -32,19 +32,19 @@ pub(super) async fn show_history(
     if !output.json {
         let names = names_before(&spreadsheet, &history.entries).await;
         for line in format_entries(&history.entries, names) {
-            output.say(line)?;
+            output.print_line(line)?;
         }
     }
     context.note_unsent(&spreadsheet, output);
     if let Some(next) = history.next {
-        output.note(format!("Older entries: cellar history --until {next}"));
+        output.print_note(format!("Older entries: cellar history --until {next}"));
     }
     Ok(())
 }
 
 /// The newest displayed log entries, newest first.
 struct NewestEntries {
-    limit: usize,
+    max_entries: usize,
     entries: Vec<EntryView>,
     /// Position of the next older displayed entry, if any.
     next: Option<Position>,
@@ -57,12 +57,13 @@ async fn fetch_newest(
     limit: u32,
 ) -> Result<NewestEntries, CliError> {
     let max_entries = usize::try_from(limit).unwrap_or(usize::MAX);
-    let mut newest = NewestEntries { limit: max_entries, entries: Vec::new(), next: None };
+    let mut newest = NewestEntries { max_entries, entries: Vec::new(), next: None };
     // Request one more entry to find out whether there are older ones.
     let page_size = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
     let mut pages = spreadsheet.history_pages(until, Some(page_size));
     while let Some(page) = pages.try_next().await? {
-        if newest.add_page(page.entries) {
+        let has_older_entries = newest.add_page(page.entries);
+        if has_older_entries {
             break;
         }
     }
@@ -70,10 +71,10 @@ async fn fetch_newest(
 }
 
 impl NewestEntries {
-    /// Adds a page of older log entries. Returns whether there are more than `limit` entries.
+    /// Adds a page of older log entries. Returns whether there are more than `max_entries`.
     fn add_page(&mut self, entries: Vec<EntryView>) -> bool {
         for entry in entries.into_iter().filter(is_displayed) {
-            if self.entries.len() >= self.limit {
+            if self.entries.len() >= self.max_entries {
                 self.next = Some(entry.position);
                 return true;
             }
@@ -127,7 +128,8 @@ fn format_entries(entries_newest_first: &[EntryView], mut names: SheetNames) -> 
     lines_oldest_first
 }
 
-fn author_name(entry: &EntryView) -> String {
+/// Returns the author of a log entry for a list.
+pub(super) fn author_name(entry: &EntryView) -> String {
     escape(entry.author.as_deref().unwrap_or("-"))
 }
 
@@ -226,7 +228,7 @@ mod tests {
 
     #[test]
     fn keeps_the_newest_displayed_entries() {
-        let mut newest = NewestEntries { limit: 2, entries: Vec::new(), next: None };
+        let mut newest = NewestEntries { max_entries: 2, entries: Vec::new(), next: None };
         let of = |num, kind| entry(num, kind, "a");
         assert!(!newest.add_page(vec![of(5, EntryKind::Edits), of(4, EntryKind::Snapshot)]));
         assert!(!newest.add_page(vec![of(3, EntryKind::EndSegment), of(2, EntryKind::Edits)]));

@@ -18,11 +18,11 @@ pub(super) async fn list_spreadsheets(
 ) -> Result<(), CliError> {
     let mut spreadsheets = context.client()?.spreadsheets(to_query(args)).collect().await?;
     spreadsheets.sort_by_cached_key(|view| (view.name.to_lowercase(), view.name.clone(), view.id));
-    output.result(&json!({ "spreadsheets": spreadsheets }))?;
+    output.print_json(&json!({ "spreadsheets": spreadsheets }))?;
     for line in format_spreadsheets(&spreadsheets) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
-    output.note(if spreadsheets.is_empty() {
+    output.print_note(if spreadsheets.is_empty() {
         "No spreadsheets found. Create one with: cellar create --name NAME".to_owned()
     } else {
         let count = count(spreadsheets.len(), "spreadsheet", "spreadsheets");

@@ -24,7 +24,7 @@ impl Output {
     }
 
     /// Prints a line to stdout. No-op with `--json`.
-    pub(super) fn say(self, text: impl AsRef<str>) -> io::Result<()> {
+    pub(super) fn print_line(self, text: impl AsRef<str>) -> io::Result<()> {
         if self.json {
             return Ok(());
         }
@@ -34,7 +34,7 @@ impl Output {
     }
 
     /// Prints a note to stderr. No-op with `--json`.
-    pub(super) fn note(self, text: impl AsRef<str>) {
+    pub(super) fn print_note(self, text: impl AsRef<str>) {
         if self.json {
             return;
         }
@@ -45,7 +45,7 @@ impl Output {
     }
 
     /// Prints the result to stdout as JSON. No-op without `--json`.
-    pub(super) fn result(self, result: &impl Serialize) -> io::Result<()> {
+    pub(super) fn print_json(self, result: &impl Serialize) -> io::Result<()> {
         if !self.json {
             return Ok(());
         }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 use cellar_sheet::a1::{Range, Rectangle};
 use cellar_sheet::cell::{GENERAL, Value, display, general};
-use cellar_sheet::operation::{CellEdit, ClearRange, Operation, SetCells, SetFormat};
+use cellar_sheet::operation::{CellEdit, ClearRange, Operation, SetCells, SetFormat, SheetId};
 
 use super::args;
 use super::context::Context;
-use super::edit::{Edit, rectangle_spans, sheet_of_range};
+use super::edit::{CommandEditor, rectangle_spans, sheet_of_range};
 use super::error::CliError;
 use super::get::range_text;
 use super::output::Output;
@@ -20,25 +20,43 @@ pub(super) async fn clear_ranges(
     output: &Output,
     args: args::Clear,
 ) -> Result<(), CliError> {
-    let mut sheet = args.sheet;
+    let mut sheet_name = args.sheet;
     for range in &args.ranges {
-        sheet = sheet_of_range(sheet, Some(range))?;
+        sheet_name = sheet_of_range(sheet_name, Some(range))?;
     }
-    let several_cells = match args.ranges.as_slice() {
-        [_] => None,
-        ranges => Some(clear_each_cell(ranges)?),
-    };
-    let edit = Edit::new(context)?;
-    let sheet = edit.sheet(sheet.as_deref()).await?;
-    let operation = match (args.ranges.as_slice(), several_cells) {
-        ([range], None) => {
-            let (rows, columns) = rectangle_spans(range.rectangle);
-            Operation::ClearRange(ClearRange { sheet, rows, columns })
+    let clearing = Clearing::of_ranges(&args.ranges)?;
+    let editor = CommandEditor::open(context)?;
+    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
+    let range_names: Vec<String> = args.ranges.iter().map(range_name).collect();
+    let description = format!("{} cleared", range_names.join(", "));
+    editor.apply(output, clearing.into_operation(sheet), &description).await
+}
+
+/// How ranges are cleared in one edit.
+enum Clearing {
+    /// A single range of any size.
+    Range(Rectangle),
+    /// The cells of several ranges.
+    Cells(Vec<CellEdit>),
+}
+
+impl Clearing {
+    fn of_ranges(ranges: &[Range]) -> Result<Self, CliError> {
+        match ranges {
+            [range] => Ok(Self::Range(range.rectangle)),
+            ranges => Ok(Self::Cells(clear_each_cell(ranges)?)),
         }
-        (_, cells) => Operation::SetCells(SetCells { sheet, cells: cells.unwrap_or_default() }),
-    };
-    let ranges: Vec<String> = args.ranges.iter().map(range_name).collect();
-    edit.apply(output, operation, &format!("{} cleared", ranges.join(", "))).await
+    }
+
+    fn into_operation(self, sheet: SheetId) -> Operation {
+        match self {
+            Self::Range(rectangle) => {
+                let (rows, columns) = rectangle_spans(rectangle);
+                Operation::ClearRange(ClearRange { sheet, rows, columns })
+            }
+            Self::Cells(cells) => Operation::SetCells(SetCells { sheet, cells }),
+        }
+    }
 }
 
 /// Returns the edits that clear the ranges, one per cell, in row-major order.
@@ -79,22 +97,22 @@ pub(super) async fn format_range(
     output: &Output,
     args: args::Format,
 ) -> Result<(), CliError> {
-    let sheet = sheet_of_range(args.sheet, Some(&args.range))?;
-    let edit = Edit::new(context)?;
-    let sheet = edit.sheet(sheet.as_deref()).await?;
-    let (rows, columns) = rectangle_spans(args.range.rectangle);
+    let sheet_name = sheet_of_range(args.sheet, Some(&args.range))?;
+    let editor = CommandEditor::open(context)?;
+    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
     let (range, format) = (range_name(&args.range), escape(&args.format));
-    let is_format_supported = is_format_supported(&args.format);
-    let description = if is_format_supported {
+    let is_supported = is_format_supported(&args.format);
+    let description = if is_supported {
         format!("{range} formatted as {format}")
     } else {
         format!("{range}: format {format} stored, but displayed as General")
     };
+    let (rows, columns) = rectangle_spans(args.range.rectangle);
     let operation = Operation::SetFormat(SetFormat { sheet, rows, columns, format: args.format });
-    let fields = serde_json::json!({ "understood": is_format_supported });
-    edit.apply_with_fields(output, operation, &description, fields).await?;
-    if !is_format_supported {
-        output.note("`cellar format --help` lists the supported formats.");
+    let fields = serde_json::json!({ "understood": is_supported });
+    editor.apply_with_fields(output, operation, &description, fields).await?;
+    if !is_supported {
+        output.print_note("`cellar format --help` lists the supported formats.");
     }
     Ok(())
 }

@@ -1,19 +1,17 @@
 //! `cellar replay`
 
 use cellar_base::count::count;
+use cellar_base::identity::LogId;
 use serde_json::json;
 
 use super::args;
 use super::context::Context;
 use super::error::CliError;
-use super::output::Output;
+use super::output::{COLUMN_GAP, Output};
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
 use crate::describe::{SheetNames, describe_operations};
 use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
 use crate::text::escape;
-
-/// Column separator.
-const GAP: &str = "   ";
 
 pub(super) async fn replay_fork(
     context: &mut Context,
@@ -21,75 +19,99 @@ pub(super) async fn replay_fork(
     args: args::Replay,
 ) -> Result<u8, CliError> {
     let fork = match args.fork {
-        Some(fork) => context.client()?.spreadsheet(fork),
+        Some(fork_id) => context.client()?.spreadsheet(fork_id),
         None => context.spreadsheet()?,
     };
     let replay = ForkReplay::plan(&fork, args.onto.0).await?;
-    let edits = count(replay.count(), "edit", "edits");
-    let (from, onto, source) = (replay.from, replay.onto, replay.source);
-    output.note(format!("{edits} of the fork, from position {from} onto {onto} of {source}"));
-    let (id, mutations) = if args.dry_run {
+    note_plan(output, &replay);
+    let (new_fork, edits) = if args.dry_run {
         (None, replay.preview().await?)
     } else {
         let replayed = replay.create_replayed_fork().await?;
         (Some(replayed.id), replayed.mutations)
     };
-    if let Some(id) = id
+    if let Some(new_fork) = new_fork
         && !args.no_use
     {
-        context.select(id, output)?;
+        context.select(new_fork, output)?;
     }
-    output.result(&json!({
-        "id": id,
-        "source": source,
-        "from": from,
-        "onto": onto,
-        "mutations": mutations,
+    print_replay(output, &replay, new_fork, &edits)?;
+    let has_lost_edits = edits
+        .iter()
+        .any(|edit| matches!(edit.outcome, ReplayOutcome::Dropped | ReplayOutcome::Rejected));
+    Ok(if has_lost_edits { EXIT_DIFFERENCES } else { EXIT_FINE })
+}
+
+fn note_plan(output: &Output, replay: &ForkReplay) {
+    let edits = count(replay.count(), "edit", "edits");
+    let ForkReplay { from, onto, source, .. } = replay;
+    output.print_note(format!("{edits} of the fork, from position {from} onto {onto} of {source}"));
+}
+
+/// Prints the outcome of each edit and the new fork. `new_fork` is `None` for a dry run.
+fn print_replay(
+    output: &Output,
+    replay: &ForkReplay,
+    new_fork: Option<LogId>,
+    edits: &[ReplayedEdit],
+) -> Result<(), CliError> {
+    output.print_json(&json!({
+        "id": new_fork,
+        "source": replay.source,
+        "from": replay.from,
+        "onto": replay.onto,
+        "mutations": edits,
     }))?;
-    for line in format_edits(&mutations) {
-        output.say(line)?;
+    for line in format_edits(edits) {
+        output.print_line(line)?;
     }
-    match id {
-        None => output.note("Dry run: nothing was changed."),
-        Some(id) => {
-            output.say(id.to_string())?;
-            output.note(format!(
-                "The existing fork is unchanged. Select it with: cellar use {}",
-                replay.fork
-            ));
-        }
-    }
-    let is_lost = |edit: &ReplayedEdit| {
-        matches!(edit.outcome, ReplayOutcome::Dropped | ReplayOutcome::Rejected)
+    let Some(new_fork) = new_fork else {
+        output.print_note("Dry run: nothing was changed.");
+        return Ok(());
     };
-    Ok(if mutations.iter().any(is_lost) { EXIT_DIFFERENCES } else { EXIT_FINE })
+    output.print_line(new_fork.to_string())?;
+    output.print_note(format!(
+        "The existing fork is unchanged. Select it with: cellar use {}",
+        replay.fork
+    ));
+    Ok(())
 }
 
 /// Formats replayed edits and their outcomes, one line per edit.
 fn format_edits(edits: &[ReplayedEdit]) -> Vec<String> {
-    let width = edits.iter().map(|edit| edit.position.to_string().len()).max().unwrap_or(0);
-    let names = SheetNames::default();
+    let position_widths = edits.iter().map(|edit| edit.position.to_string().len());
+    let position_width = position_widths.max().unwrap_or(0);
     let format_edit = |edit: &ReplayedEdit| {
-        let position = format!("{:>width$}", edit.position.to_string());
+        let position = format!("{:>position_width$}", edit.position.to_string());
+        let outcome = format!("{:<11}", outcome_name(edit.outcome));
         let author = escape(edit.author.as_deref().unwrap_or("-"));
-        let outcome = match edit.outcome {
-            ReplayOutcome::Unchanged => "unchanged  ",
-            ReplayOutcome::Transformed => "transformed",
-            ReplayOutcome::Dropped => "dropped    ",
-            ReplayOutcome::Rejected => "rejected   ",
-        };
-        let mut description = describe_operations(edit.operations.iter(), &names);
-        if edit.outcome == ReplayOutcome::Transformed {
-            let committed = edit.committed.iter().flatten();
-            let committed = describe_operations(committed, &names);
-            description = format!("{description} (as: {committed})");
-        }
-        if let Some(rejection) = &edit.rejection {
-            description = format!("{description}: {}", escape(&rejection.detail));
-        }
-        [position, outcome.to_owned(), author, description].join(GAP)
+        [position, outcome, author, describe_edit(edit)].join(COLUMN_GAP)
     };
     edits.iter().map(format_edit).collect()
+}
+
+fn outcome_name(outcome: ReplayOutcome) -> &'static str {
+    match outcome {
+        ReplayOutcome::Unchanged => "unchanged",
+        ReplayOutcome::Transformed => "transformed",
+        ReplayOutcome::Dropped => "dropped",
+        ReplayOutcome::Rejected => "rejected",
+    }
+}
+
+/// Describes an edit of the existing fork and, if it differs, what it became in the new one.
+fn describe_edit(edit: &ReplayedEdit) -> String {
+    let sheet_names = SheetNames::default();
+    let mut description = describe_operations(edit.operations.iter(), &sheet_names);
+    if edit.outcome == ReplayOutcome::Transformed {
+        let committed = edit.committed.iter().flatten();
+        let committed_description = describe_operations(committed, &sheet_names);
+        description = format!("{description} (as: {committed_description})");
+    }
+    if let Some(rejection) = &edit.rejection {
+        description = format!("{description}: {}", escape(&rejection.detail));
+    }
+    description
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@ use cellar_sheet::operation::{Operation, RejectionReason, Revert};
 use super::advice::Advised;
 use super::args;
 use super::context::Context;
-use super::edit::Edit;
+use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
-use super::undo::{SHEET_RECOVERED, entry_at, recovers_a_sheet};
+use super::undo::{EntryLookup, SHEET_RECOVERED, read_entry_at, recovers_a_sheet};
 use crate::editor::EditorError;
 
 pub(super) async fn revert_to_position(
@@ -18,38 +18,37 @@ pub(super) async fn revert_to_position(
     args: args::Revert,
 ) -> Result<(), CliError> {
     let position = args.to;
-    let edit = Edit::new(context)?;
+    let editor = CommandEditor::open(context)?;
     // Check first: if the position does not exist, no entry must be appended.
-    if let Err(why) = entry_at(&edit.spreadsheet, position).await? {
+    if let EntryLookup::Missing { why } = read_entry_at(&editor.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
-    let applied = match edit.send(output, Operation::Revert(Revert { position })).await {
+    let applied = match editor.send(output, Operation::Revert(Revert { position })).await {
         Ok(applied) => applied,
-        Err(error) => return report_rejection(output, position, error),
+        Err(error) => return succeed_if_nothing_to_revert(output, position, error),
     };
-    edit.print_json(output, &applied, serde_json::json!({ "reverted_to": position }))?;
-    let changes = match &applied.committed {
-        Some(committed) => {
-            format!(": {}", edit.describe_committed(output, &applied, committed).await)
-        }
-        None => String::new(),
-    };
-    output.say(format!("reverted to {position}{changes}   at {}", applied.position))?;
+    editor.print_applied_edit(output, &applied, serde_json::json!({ "reverted_to": position }))?;
+    let changes = editor.describe_changes(output, &applied).await;
+    output.print_line(format!("reverted to {position}{changes}   at {}", applied.position))?;
     if recovers_a_sheet(&applied) {
-        output.note(SHEET_RECOVERED);
+        output.print_note(SHEET_RECOVERED);
     }
     Ok(())
 }
 
 /// Returns success if the error means that there was nothing to revert, or the error otherwise.
-fn report_rejection(output: &Output, position: Position, error: CliError) -> Result<(), CliError> {
+fn succeed_if_nothing_to_revert(
+    output: &Output,
+    position: Position,
+    error: CliError,
+) -> Result<(), CliError> {
     let CliError::Editor(Advised(EditorError::Rejected { rejection, .. })) = &error else {
         return Err(error);
     };
     match rejection.reason {
         RejectionReason::NothingToRevert => {
-            output.result(&serde_json::json!({ "reverted_to": null }))?;
-            Ok(output.say(format!("nothing to revert: no difference from {position}"))?)
+            output.print_json(&serde_json::json!({ "reverted_to": null }))?;
+            Ok(output.print_line(format!("nothing to revert: no difference from {position}"))?)
         }
         RejectionReason::TooLarge => Err(CliError::TooMuchToRevert { position }),
         _ => Err(error),

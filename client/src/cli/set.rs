@@ -8,7 +8,7 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells};
 
 use super::args;
 use super::context::Context;
-use super::edit::Edit;
+use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
 use crate::describe::describe_operation;
@@ -29,11 +29,11 @@ pub(super) async fn set_cells(
     let (cells, sheets) = parse_pairs(&args.pairs, args.text)?;
     check_no_duplicates(&cells)?;
     let sheet = common_sheet(args.sheet.as_deref(), &sheets)?;
-    let edit = Edit::new(context)?;
-    let sheet = edit.sheet(sheet.as_deref()).await?;
+    let editor = CommandEditor::open(context)?;
+    let sheet = editor.sheet_number(sheet.as_deref()).await?;
     let operation = Operation::SetCells(SetCells { sheet, cells });
     let description = describe_operation(&operation);
-    edit.apply(output, operation, &description).await
+    editor.apply(output, operation, &description).await
 }
 
 /// Parses pairs of a cell and a value. If `as_text` is set, all values are parsed as text.

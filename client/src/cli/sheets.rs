@@ -1,13 +1,15 @@
 //! `cellar sheets`
 
-use cellar_api::wire::SheetsReply;
+use cellar_api::wire::{SheetView, SheetsReply};
+use cellar_base::position::Position;
 use cellar_sheet::operation::{AddSheet, DeleteSheet, Operation, RenameSheet};
+use console::{Alignment, measure_text_width, pad_str};
 
 use super::args::{self, SheetsCommand};
 use super::context::Context;
-use super::edit::Edit;
+use super::edit::CommandEditor;
 use super::error::CliError;
-use super::output::{Output, count};
+use super::output::{COLUMN_GAP, Output, count};
 use crate::sheet_deletion::find_sheet;
 use crate::text::escape;
 
@@ -27,70 +29,77 @@ pub(super) async fn list_or_edit_sheets(
 async fn list_sheets(
     context: &Context,
     output: &Output,
-    at: Option<cellar_base::position::Position>,
+    position: Option<Position>,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let min_position = match at {
+    let min_position = match position {
         Some(_) => None,
         None => context.seen_position(&spreadsheet),
     };
-    let sheets = spreadsheet.sheets(at, min_position).await?;
-    output.result(&sheets)?;
-    let names: Vec<String> = sheets.sheets.iter().map(|sheet| escape(&sheet.name)).collect();
-    let width = names.iter().map(|name| console::measure_text_width(name)).max().unwrap_or(0);
-    for (name, sheet) in names.iter().zip(&sheets.sheets) {
-        let name = console::pad_str(name, width, console::Alignment::Left, None);
-        let extent = sheet.extent;
-        output.say(format!(
-            "{name}   {}, {}",
-            count(extent.rows, "row", "rows"),
-            count(extent.columns, "column", "columns"),
-        ))?;
+    let reply = spreadsheet.sheets(position, min_position).await?;
+    output.print_json(&reply)?;
+    for line in format_sheets(&reply.sheets) {
+        output.print_line(line)?;
     }
     context.note_unsent(&spreadsheet, output);
     Ok(())
 }
 
+/// Formats sheets with their sizes, one line per sheet.
+fn format_sheets(sheets: &[SheetView]) -> Vec<String> {
+    let name_widths = sheets.iter().map(|sheet| measure_text_width(&escape(&sheet.name)));
+    let name_width = name_widths.max().unwrap_or(0);
+    let format_sheet = |sheet: &SheetView| {
+        let escaped_name = escape(&sheet.name);
+        let name = pad_str(&escaped_name, name_width, Alignment::Left, None);
+        let rows = count(sheet.extent.rows, "row", "rows");
+        let columns = count(sheet.extent.columns, "column", "columns");
+        format!("{name}{COLUMN_GAP}{rows}, {columns}")
+    };
+    sheets.iter().map(format_sheet).collect()
+}
+
 async fn add_sheet(context: &Context, output: &Output, name: String) -> Result<(), CliError> {
-    let edit = Edit::new(context)?;
-    let sheets = edit.editor.sheets().await?;
+    let editor = CommandEditor::open(context)?;
+    let sheets = editor.list_sheets().await?;
     check_name_is_free(&sheets, &name)?;
     let description = format!("added sheet {}", escape(&name));
     let operation = Operation::AddSheet(AddSheet { sheet: sheets.next_sheet, name });
-    edit.apply(output, operation, &description).await
+    editor.apply(output, operation, &description).await
 }
 
 async fn rename_sheet(
     context: &Context,
     output: &Output,
-    old: &str,
-    new: String,
+    old_name: &str,
+    new_name: String,
 ) -> Result<(), CliError> {
-    let edit = Edit::new(context)?;
-    let sheet = edit.sheet(Some(old)).await?;
+    let editor = CommandEditor::open(context)?;
+    let sheet = editor.sheet_number(Some(old_name)).await?;
     // If the names differ only in case, the sheet found is the renamed sheet itself.
-    if old.to_lowercase() != new.to_lowercase() {
-        check_name_is_free(&edit.editor.sheets().await?, &new)?;
+    if old_name.to_lowercase() != new_name.to_lowercase() {
+        check_name_is_free(&editor.list_sheets().await?, &new_name)?;
     }
-    let description = format!("renamed sheet {} to {}", escape(old), escape(&new));
-    edit.apply(output, Operation::RenameSheet(RenameSheet { sheet, name: new }), &description).await
+    let description = format!("renamed sheet {} to {}", escape(old_name), escape(&new_name));
+    let operation = Operation::RenameSheet(RenameSheet { sheet, name: new_name });
+    editor.apply(output, operation, &description).await
 }
 
 async fn delete_sheet(context: &Context, output: &Output, name: &str) -> Result<(), CliError> {
-    let edit = Edit::new(context)?;
-    let sheet = edit.sheet(Some(name)).await?;
-    if edit.editor.sheets().await?.sheets.len() == 1 {
+    let editor = CommandEditor::open(context)?;
+    let sheet = editor.sheet_number(Some(name)).await?;
+    if editor.list_sheets().await?.sheets.len() == 1 {
         return Err(CliError::LastSheet { name: escape(name) });
     }
     let description = format!("deleted sheet {}", escape(name));
-    edit.apply(output, Operation::DeleteSheet(DeleteSheet { sheet }), &description).await
+    editor.apply(output, Operation::DeleteSheet(DeleteSheet { sheet }), &description).await
 }
 
 /// Fails if a sheet with this name exists. Otherwise the server would append a number to the name,
 /// which may surprise the user.
 fn check_name_is_free(sheets: &SheetsReply, name: &str) -> Result<(), CliError> {
     match find_sheet(&sheets.sheets, name) {
-        Some(existing) => Err(CliError::SheetExists { name: escape(&existing.name) }),
+        Some(sheet) => Err(CliError::SheetExists { name: escape(&sheet.name) }),
         None => Ok(()),
     }
 }

@@ -17,9 +17,9 @@ pub(super) async fn show_statistics(
         None => context.spreadsheet()?,
     };
     let stats = spreadsheet.stats(context.seen_position(&spreadsheet)).await?;
-    output.result(&stats)?;
+    output.print_json(&stats)?;
     for line in format_stats(&stats) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     Ok(())
 }

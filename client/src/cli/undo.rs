@@ -8,7 +8,7 @@ use cellar_sheet::operation::{Operation, RejectionReason, Undo};
 
 use super::args;
 use super::context::Context;
-use super::edit::Edit;
+use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
 use crate::editor::AppliedEdit;
@@ -27,38 +27,22 @@ pub(super) async fn undo_edit(
     output: &Output,
     args: args::Undo,
 ) -> Result<(), CliError> {
-    let edit = Edit::new(context)?;
-    let UndoneEdit { position, applied, skipped } = match args.position {
-        Some(position) => {
-            check_undoable(&edit.spreadsheet, position).await?;
-            let applied = edit.send(output, Operation::Undo(Undo { position })).await?;
-            UndoneEdit { position, applied, skipped: Vec::new() }
-        }
-        None => {
-            let Some(author) = edit.spreadsheet.client().author() else {
-                return Err(CliError::usage(
-                    "the token does not contain the author whose newest edit to undo",
-                    "pass the position of the edit; `cellar history` lists the positions",
-                ));
-            };
-            undo_newest(&edit, output, author.to_owned()).await?
-        }
+    let editor = CommandEditor::open(context)?;
+    let undone = match args.position {
+        Some(position) => undo_at(&editor, output, position).await?,
+        None => undo_newest(&editor, output).await?,
     };
+    let UndoneEdit { position, applied, skipped } = undone;
     let fields = serde_json::json!({ "undone": position, "skipped": skipped });
-    edit.print_json(output, &applied, fields)?;
-    let description = match &applied.committed {
-        Some(committed) => {
-            format!(": {}", edit.describe_committed(output, &applied, committed).await)
-        }
-        None => String::new(),
-    };
-    output.say(format!("undid {position}{description}   at {}", applied.position))?;
+    editor.print_applied_edit(output, &applied, fields)?;
+    let changes = editor.describe_changes(output, &applied).await;
+    output.print_line(format!("undid {position}{changes}   at {}", applied.position))?;
     if recovers_a_sheet(&applied) {
-        output.note(SHEET_RECOVERED);
+        output.print_note(SHEET_RECOVERED);
     }
     if !skipped.is_empty() {
-        let skipped = list_positions(&skipped);
-        output.note(format!("Skipped edits that have no effect left: {skipped}"));
+        let skipped_positions = list_positions(&skipped);
+        output.print_note(format!("Skipped edits that have no effect left: {skipped_positions}"));
     }
     Ok(())
 }
@@ -80,33 +64,41 @@ struct UndoneEdit {
 /// Fails if the log entry at a position cannot be undone. Checked before an undo, because even a
 /// rejected undo would append an entry.
 async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result<(), CliError> {
-    let why = match entry_at(spreadsheet, position).await? {
-        Ok(entry) => reason_not_undoable(&entry).map(str::to_owned),
-        Err(why) => Some(why),
+    let entry = match read_entry_at(spreadsheet, position).await? {
+        EntryLookup::Found(entry) => entry,
+        EntryLookup::Missing { why } => return Err(CliError::NoEdit { position, why }),
     };
-    match why {
-        Some(why) => Err(CliError::NoEdit { position, why }),
+    match reason_not_undoable(&entry) {
+        Some(why) => Err(CliError::NoEdit { position, why: why.to_owned() }),
         None => Ok(()),
     }
 }
 
-/// Reads the log entry at a position. The inner error is the reason why the position does not
-/// exist.
-pub(super) async fn entry_at(
+/// Result of looking for the log entry at a position.
+pub(super) enum EntryLookup {
+    Found(EntryView),
+    /// The position does not exist.
+    Missing {
+        why: String,
+    },
+}
+
+/// Reads the log entry at a position.
+pub(super) async fn read_entry_at(
     spreadsheet: &Spreadsheet,
     position: Position,
-) -> Result<Result<EntryView, String>, CliError> {
+) -> Result<EntryLookup, CliError> {
     let page = match spreadsheet.history_page(Some(position), Some(1)).await {
         Err(ClientError::Problem { problem, .. })
             if problem.kind == ProblemKind::UnknownPosition =>
         {
-            return Ok(Err(escape(&problem.detail)));
+            return Ok(EntryLookup::Missing { why: escape(&problem.detail) });
         }
-        page => page?,
+        result => result?,
     };
     match page.entries.into_iter().next() {
-        Some(entry) if entry.position == position => Ok(Ok(entry)),
-        _ => Ok(Err("the position does not exist".to_owned())),
+        Some(entry) if entry.position == position => Ok(EntryLookup::Found(entry)),
+        _ => Ok(EntryLookup::Missing { why: "the position does not exist".to_owned() }),
     }
 }
 
@@ -133,14 +125,31 @@ fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
     }
 }
 
-/// Undoes an author's newest edit that is still in effect.
-async fn undo_newest(edit: &Edit, output: &Output, author: String) -> Result<UndoneEdit, CliError> {
-    let mut search = UndoSearch { author, ..UndoSearch::default() };
+/// Undoes the edit at a position, by any author.
+async fn undo_at(
+    editor: &CommandEditor,
+    output: &Output,
+    position: Position,
+) -> Result<UndoneEdit, CliError> {
+    check_undoable(&editor.spreadsheet, position).await?;
+    let applied = editor.send(output, Operation::Undo(Undo { position })).await?;
+    Ok(UndoneEdit { position, applied, skipped: Vec::new() })
+}
+
+/// Undoes the newest edit of the token's author that is still in effect.
+async fn undo_newest(editor: &CommandEditor, output: &Output) -> Result<UndoneEdit, CliError> {
+    let Some(author) = editor.spreadsheet.client().author() else {
+        return Err(CliError::usage(
+            "the token does not contain the author whose newest edit to undo",
+            "pass the position of the edit; `cellar history` lists the positions",
+        ));
+    };
+    let mut search = UndoSearch { author: author.to_owned(), ..UndoSearch::default() };
     let mut skipped = Vec::new();
-    let mut entries = edit.spreadsheet.history(None);
-    while let Some(entry) = entries.try_next().await? {
+    let mut entries_newest_first = editor.spreadsheet.history(None);
+    while let Some(entry) = entries_newest_first.try_next().await? {
         let Some(position) = search.visit(&entry) else { continue };
-        match edit.send(output, Operation::Undo(Undo { position })).await {
+        match editor.send(output, Operation::Undo(Undo { position })).await {
             Ok(applied) => return Ok(UndoneEdit { position, applied, skipped }),
             Err(error) if error.is_nothing_to_undo() => skipped.push(position),
             Err(error) => return Err(error),
@@ -227,13 +236,15 @@ fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
 
 /// Returns the revert target of a log entry, or `None` if the revert was rejected.
 fn find_revert_target(entry: &EntryView) -> Option<Position> {
-    entry.mutations.iter().find_map(|mutation| {
-        match (&mutation.op, mutation.committed_operations()) {
-            (_, [Operation::Rejected(_)]) => None,
-            (Operation::Revert(revert), _) => Some(revert.position),
-            _ => None,
+    for mutation in &entry.mutations {
+        let is_rejected = matches!(mutation.committed_operations(), [Operation::Rejected(_)]);
+        if let Operation::Revert(revert) = &mutation.op
+            && !is_rejected
+        {
+            return Some(revert.position);
         }
-    })
+    }
+    None
 }
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ pub(super) async fn select_spreadsheet(
     // Check the id now, so that a wrong id is reported by this command rather than the next one.
     let head = context.client()?.spreadsheet(args.id).head(None).await?;
     context.select(args.id, output)?;
-    output.result(
+    output.print_json(
         &serde_json::json!({ "id": args.id, "head": head.head, "incarnation": head.incarnation }),
     )?;
-    output.say(format!("selected {} at {}", args.id, head.head))?;
+    output.print_line(format!("selected {} at {}", args.id, head.head))?;
     Ok(())
 }

@@ -43,9 +43,9 @@ pub(super) fn formula_like_texts(text_count: u64) -> Option<String> {
 
 impl Output {
     /// Prints warnings. No-op with `--json`, because the JSON result contains the warnings.
-    pub(super) fn warn(self, warnings: &[String]) {
+    pub(super) fn print_warnings(self, warnings: &[String]) {
         for warning in warnings {
-            self.note(warning);
+            self.print_note(warning);
         }
     }
 }

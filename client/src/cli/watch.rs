@@ -2,6 +2,8 @@
 
 mod affects;
 
+use std::time::Duration;
+
 use cellar_api::wire::{EntryView, Head};
 use cellar_base::position::Position;
 use cellar_sheet::a1::Rectangle;
@@ -12,11 +14,11 @@ use super::args;
 use super::context::Context;
 use super::edit::{find_sheet_number, sheet_names, sheet_of_range};
 use super::error::CliError;
-use super::history::{describe_entry, is_displayed};
+use super::history::{author_name, describe_entry, is_displayed};
 use super::output::{COLUMN_GAP, Output};
 use super::time::utc;
 use crate::describe::SheetNames;
-use crate::text::escape;
+
 use crate::{FollowEvent, Spreadsheet};
 use affects::affects_range;
 
@@ -48,29 +50,40 @@ pub(super) async fn watch_changes(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     context.note_unsent(&spreadsheet, output);
-    let watching = async {
-        let mut watcher = Watcher::new(spreadsheet, *output, &args).await?;
-        watcher.follow().await
-    };
-    let timeout = async {
-        match args.for_time {
-            Some(time) => tokio::time::sleep(time).await,
-            None => std::future::pending().await,
-        }
-    };
     tokio::select! {
-        result = watching => result,
-        () = timeout => Ok(()),
+        result = print_changes(spreadsheet, output, &args) => result,
+        () = sleep_or_wait_forever(args.for_time) => Ok(()),
         interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
     }
+}
+
+async fn print_changes(
+    spreadsheet: Spreadsheet,
+    output: &Output,
+    args: &args::Watch,
+) -> Result<(), CliError> {
+    let mut watcher = Watcher::start(spreadsheet, *output, args).await?;
+    watcher.follow().await
+}
+
+async fn sleep_or_wait_forever(duration: Option<Duration>) {
+    match duration {
+        Some(duration) => tokio::time::sleep(duration).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The cells to which the output is limited.
+struct WatchFilter {
+    sheet: SheetId,
+    rectangle: Rectangle,
 }
 
 /// Prints a spreadsheet's new log entries.
 struct Watcher {
     spreadsheet: Spreadsheet,
     output: Output,
-    /// The sheet and range to which the output is limited.
-    filter: Option<(SheetId, Rectangle)>,
+    filter: Option<WatchFilter>,
     until: Option<Position>,
     /// The head up to which log entries were printed.
     printed_head: Head,
@@ -78,7 +91,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    async fn new(
+    async fn start(
         spreadsheet: Spreadsheet,
         output: Output,
         args: &args::Watch,
@@ -87,8 +100,10 @@ impl Watcher {
         let sheet_name = sheet_of_range(args.sheet.clone(), args.range.as_ref())?;
         let sheet = find_sheet_number(&sheets.sheets, sheet_name.as_deref())?;
         let filter = match &args.range {
-            Some(range) => Some((sheet, range.rectangle)),
-            None if sheet_name.is_some() => Some((sheet, Rectangle::EVERYTHING)),
+            Some(range) => Some(WatchFilter { sheet, rectangle: range.rectangle }),
+            None if sheet_name.is_some() => {
+                Some(WatchFilter { sheet, rectangle: Rectangle::EVERYTHING })
+            }
             None => None,
         };
         Ok(Self {
@@ -127,8 +142,8 @@ impl Watcher {
             FollowEvent::Skipped { to, restored } => self.skip_to(to, restored).await,
             FollowEvent::Offline(error) => {
                 let why = error.to_string();
-                let text = format!("Offline: {why}. Retrying …");
-                self.print_event(text, &WatchEvent::Offline { why })
+                let note = format!("Offline: {why}. Retrying …");
+                self.print_event(note, &WatchEvent::Offline { why })
             }
             FollowEvent::Online => self.print_event("Online again.", &WatchEvent::Online),
         }
@@ -139,33 +154,34 @@ impl Watcher {
     async fn skip_to(&mut self, to: Position, restored: bool) -> Result<(), CliError> {
         self.names = sheet_names(&self.spreadsheet, to).await;
         self.printed_head.head = to;
-        let text = if restored {
+        let note = if restored {
             format!("The spreadsheet was restored to an earlier time; continuing at {to}.")
         } else {
             format!("Too many entries to print; continuing at {to}.")
         };
-        self.print_event(text, &WatchEvent::Skipped { to, restored })
+        self.print_event(note, &WatchEvent::Skipped { to, restored })
     }
 
     /// Prints a log entry unless it is filtered out.
     fn print_entry(&mut self, entry: &EntryView) -> Result<(), CliError> {
         // Describe every entry, even a filtered one, because this also updates the sheet names.
         let description = describe_entry(entry, &mut self.names);
-        let passes_filter =
-            self.filter.is_none_or(|(sheet, range)| affects_range(entry, sheet, range));
+        let passes_filter = match &self.filter {
+            None => true,
+            Some(filter) => affects_range(entry, filter.sheet, filter.rectangle),
+        };
         if !is_displayed(entry) || !passes_filter {
             return Ok(());
         }
         let position = entry.position.to_string();
-        let author = escape(entry.author.as_deref().unwrap_or("-"));
-        self.output
-            .say([position, utc(entry.created_s), author, description.clone()].join(COLUMN_GAP))?;
-        Ok(self.output.result(&WatchEvent::Entry { entry, description })?)
+        let columns = [position, utc(entry.created_s), author_name(entry), description.clone()];
+        self.output.print_line(columns.join(COLUMN_GAP))?;
+        Ok(self.output.print_json(&WatchEvent::Entry { entry, description })?)
     }
 
     /// Prints an event other than a log entry, as a note or as JSON.
-    fn print_event(&self, text: impl AsRef<str>, event: &WatchEvent<'_>) -> Result<(), CliError> {
-        self.output.note(text);
-        Ok(self.output.result(event)?)
+    fn print_event(&self, note: impl AsRef<str>, event: &WatchEvent<'_>) -> Result<(), CliError> {
+        self.output.print_note(note);
+        Ok(self.output.print_json(event)?)
     }
 }

@@ -7,6 +7,7 @@ use cellar_api::wire::{
     ForkRequest, ForkView, ForksReply, Head, HistoryReply, LoadReply, SheetsReply, StatsReply,
 };
 use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
 use reqwest::Method;
 
@@ -123,6 +124,12 @@ impl Spreadsheet {
     /// newest position.
     pub fn history(&self, until: Option<Position>) -> ItemStream<EntryView> {
         self.history_pages(until, None).into_items(|page| page.entries)
+    }
+
+    /// Like [`Spreadsheet::history`], but with as few requests as possible. For callers that read
+    /// many entries.
+    pub(crate) fn long_history(&self, until: Option<Position>) -> ItemStream<EntryView> {
+        self.history_pages(until, Some(MAX_PAGE_ENTRIES)).into_items(|page| page.entries)
     }
 
     /// Like [`Spreadsheet::history`], but returns whole pages with up to `page_size` entries.

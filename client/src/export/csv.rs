@@ -9,7 +9,7 @@ use cellar_sheet::cell::{Cell, Value};
 
 use super::spool::{RowSpool, SpoolError};
 use super::{
-    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, cells_out_of_order_error, read_pages,
+    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, cells_out_of_order_error,
     temporary_file_error, write_error, write_output_file,
 };
 use crate::{CellsQuery, Spreadsheet};
@@ -55,12 +55,17 @@ pub async fn fetch_csv(
 ) -> Result<CsvExport, ExportError> {
     let mut spool = RowSpool::new().map_err(temporary_file_error)?;
     let mut warning_counts = WarningCounts::default();
-    let last_page = read_pages(spreadsheet, query, |page| {
-        add_page(&mut spool, &mut warning_counts, page, style)?;
+    let mut pages = spreadsheet.cell_pages(query);
+    let mut last_page = None;
+    while let Some(mut page) = pages.try_next().await? {
+        add_page(&mut spool, &mut warning_counts, &page, style)?;
         report_progress(spool.cells());
-        Ok(())
-    })
-    .await?;
+        page.cells.clear();
+        last_page = Some(page);
+    }
+    let Some(last_page) = last_page else {
+        return Err(ExportError::Pages { why: "the reply has no pages" });
+    };
     Ok(CsvExport { spool, style, warning_counts, last_page })
 }
 

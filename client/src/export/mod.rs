@@ -12,7 +12,6 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cellar_api::wire::CellsReply;
 use cellar_base::position::Position;
 use cellar_exchange::WriteError;
 use cellar_sheet::operation::SheetId;
@@ -20,9 +19,9 @@ use cellar_sheet::operation::SheetId;
 pub use csv::{CsvExport, CsvStyle, fetch_csv};
 pub use xlsx::{XlsxExport, fetch_xlsx};
 
+use crate::ClientError;
 use crate::text::escape;
 use crate::user_file::{UserFileError, write_user_file};
-use crate::{CellsQuery, ClientError, Spreadsheet};
 
 /// Maximum number of fields of an exported CSV file, including blank fields. Without this limit, a
 /// single far-off cell could fill the disk with delimiters.
@@ -104,22 +103,6 @@ pub struct ExportedSheet {
     pub formulas: u64,
     /// Number of texts in a CSV file that other programs may interpret as formulas.
     pub formula_like_texts: u64,
-}
-
-/// Reads all pages of a sheet at one position. Returns the last page without its cells.
-async fn read_pages(
-    spreadsheet: &Spreadsheet,
-    query: CellsQuery,
-    mut handle_page: impl FnMut(&CellsReply) -> Result<(), ExportError>,
-) -> Result<CellsReply, ExportError> {
-    let mut pages = spreadsheet.cell_pages(query);
-    let mut last_page = None;
-    while let Some(mut page) = pages.try_next().await? {
-        handle_page(&page)?;
-        page.cells.clear();
-        last_page = Some(page);
-    }
-    last_page.ok_or(ExportError::Pages { why: "the reply has no pages" })
 }
 
 /// Writes an output file. `force` allows to replace an existing one.

@@ -9,7 +9,7 @@ use cellar_exchange::{CellToWrite, WriteError, XlsxWriter};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
 
-use super::{ExportError, Exported, ExportedSheet, read_pages, write_error, write_output_file};
+use super::{ExportError, Exported, ExportedSheet, write_error, write_output_file};
 use crate::sheet_deletion::find_sheet;
 use crate::{CellsQuery, Spreadsheet};
 
@@ -36,12 +36,11 @@ pub async fn fetch_xlsx(
         export.start_sheet(sheet, &name)?;
         let sheet_query =
             CellsQuery { sheet: Some(name), at: Some(position), ..CellsQuery::default() };
-        read_pages(spreadsheet, sheet_query, |page| {
-            export.add_page(page)?;
+        let mut pages = spreadsheet.cell_pages(sheet_query);
+        while let Some(page) = pages.try_next().await? {
+            export.add_page(&page)?;
             report_progress(export.cell_count());
-            Ok(())
-        })
-        .await?;
+        }
     }
     Ok(export)
 }

@@ -63,8 +63,9 @@ impl CanonicalState {
         if incarnation != saved_state.incarnation {
             return None;
         }
-        let cached = LoadedSpreadsheet::from_cache(source, root, incarnation, entries).await;
-        let mut canonical = Self::from_loaded(source, cached.ok()??).ok()?;
+        let load_result = LoadedSpreadsheet::from_cache(source, root, incarnation, entries).await;
+        let Ok(Some(loaded)) = load_result else { return None };
+        let mut canonical = Self::from_loaded(source, loaded).ok()?;
         if canonical.position < saved_state.seen {
             return None;
         }

@@ -57,13 +57,13 @@ pub struct LiveSheet {
     outbox: Outbox,
     source: SnapshotSource,
     subject: Option<SubjectKey>,
-    state: OutboxState,
-    /// The pending edits of `state` together with their operations.
+    outbox_state: OutboxState,
+    /// The pending edits of `outbox_state` together with their operations.
     pending: Vec<PendingMutation>,
     /// The log entries of this client.
     own_entries: OwnEntries,
     canonical: CanonicalState,
-    view: RebasedView,
+    rebased_view: RebasedView,
     answers: Answers,
     /// Changes to be reported by the next successful sync.
     unreported: SyncReport,
@@ -88,23 +88,23 @@ impl LiveSheet {
         let source = SnapshotSource::new(spreadsheet, Some(cache));
         let saved_state = outbox.read()?;
         let canonical = CanonicalState::open(&source, &outbox, saved_state.as_ref()).await?;
-        let state = match saved_state {
-            Some(state) => state,
+        let outbox_state = match saved_state {
+            Some(outbox_state) => outbox_state,
             None => create_state(&outbox, &canonical)?,
         };
-        let own_entries = OwnEntries::new(client_key(subject, &state.client_id));
-        let pending = load_pending(&outbox, &state)?;
-        let view = RebasedView::new(&canonical, &own_entries, &pending);
+        let own_entries = OwnEntries::new(client_key(subject, &outbox_state.client_id));
+        let pending = load_pending(&outbox, &outbox_state)?;
+        let rebased_view = RebasedView::new(&canonical, &own_entries, &pending);
         let unreported = SyncReport::empty(canonical.position());
         let mut live_sheet = Self {
             outbox,
             source,
             subject,
-            state,
+            outbox_state,
             pending,
             own_entries,
             canonical,
-            view,
+            rebased_view,
             answers: Answers::default(),
             unreported,
             _lock: lock,
@@ -116,7 +116,7 @@ impl LiveSheet {
     /// Settles pending edits that are already part of the canonical state. Starts over if the table
     /// incarnation has changed.
     async fn reconcile_with_canonical(&mut self) -> Result<(), LiveError> {
-        if self.canonical.incarnation() != self.state.incarnation {
+        if self.canonical.incarnation() != self.outbox_state.incarnation {
             return self.start_over(NO_EDIT_ID).await;
         }
         self.acknowledge_known_entries();
@@ -144,7 +144,7 @@ impl LiveSheet {
     /// commit now. The expected result is `None` while [`LiveSheet::view`] fails with
     /// [`LiveError::CannotRebase`].
     pub fn pending(&self) -> impl Iterator<Item = (&PendingMutation, Option<&Outlook>)> {
-        let outlooks = self.view.outlooks().map(Some).chain(std::iter::repeat(None));
+        let outlooks = self.rebased_view.outlooks().map(Some).chain(std::iter::repeat(None));
         self.pending.iter().zip(outlooks)
     }
 
@@ -161,14 +161,15 @@ impl LiveSheet {
         let operation = operation.validated().map_err(|fault| LiveError::Invalid { fault })?;
         // Reject the edit until the earlier edits can be rebased; its coordinates would be
         // ambiguous.
-        self.view.check_rebased()?;
+        self.rebased_view.check_rebased()?;
         let (payload, object) = EditPayload::encode(operation.clone())
             .map_err(|fault| LiveError::TooLarge { fault })?;
         self.check_pending_limits(&payload, &operation)?;
         let object_bytes = payload.object_bytes();
-        let EditNumber { id, base } = self.outbox.add_edit(&mut self.state, payload, object)?;
+        let EditNumber { id, base } =
+            self.outbox.add_edit(&mut self.outbox_state, payload, object)?;
         let pending_edit = PendingMutation { id, base, operation, object_bytes };
-        self.view.add_edit(&pending_edit);
+        self.rebased_view.add_edit(&pending_edit);
         self.pending.push(pending_edit);
         Ok(id)
     }
@@ -179,8 +180,8 @@ impl LiveSheet {
         payload: &EditPayload,
         operation: &Operation,
     ) -> Result<(), LiveError> {
-        let edits = self.state.pending.len();
-        let bytes = json_bytes(&self.state.pending).saturating_add(json_bytes(payload));
+        let edits = self.outbox_state.pending.len();
+        let bytes = json_bytes(&self.outbox_state.pending).saturating_add(json_bytes(payload));
         let mut object_bytes = 0_usize;
         for edit in self.pending.iter().filter(|edit| edit.object_bytes.is_some()) {
             object_bytes = object_bytes.saturating_add(edit.operation.weight_bytes());
@@ -206,8 +207,8 @@ impl LiveSheet {
         sheet: Option<&str>,
         rectangle: Rectangle,
     ) -> Result<CellsReply, LiveError> {
-        self.view.check_rebased()?;
-        self.view.install(&mut self.canonical);
+        self.rebased_view.check_rebased()?;
+        self.rebased_view.install(&mut self.canonical);
         let read_result = self.canonical.readable.read_cells(&self.source, sheet, rectangle).await;
         if let Err(error) = &read_result
             && error.object().is_some()
@@ -222,7 +223,7 @@ impl LiveSheet {
     /// Returns the sheets in tab order, including pending edits.
     #[must_use]
     pub fn sheets(&self) -> Vec<SheetView> {
-        let metadata = self.view.metadata();
+        let metadata = self.rebased_view.metadata();
         let to_view = |sheet: &SheetId| {
             let name = metadata.tabs.name(*sheet)?.to_owned();
             let extent = metadata.sheets.get(sheet)?.extent;
@@ -235,18 +236,18 @@ impl LiveSheet {
     /// spreadsheet.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
-        self.view.metadata().tabs.next_sheet()
+        self.rebased_view.metadata().tabs.next_sheet()
     }
 
     /// Persists the canonical state and the outbox, then rebases the pending edits onto the
     /// canonical state.
     async fn save_and_rebase(&mut self) -> Result<(), FileError> {
-        self.state.seen = self.canonical.position();
+        self.outbox_state.seen = self.canonical.position();
         self.canonical.update_disk_cache(&self.outbox);
-        self.outbox.write(&self.state)?;
-        self.outbox.delete_unreferenced_bodies(&self.state);
+        self.outbox.write(&self.outbox_state)?;
+        self.outbox.delete_unreferenced_bodies(&self.outbox_state);
         self.rebase();
-        if let Err(entries_needed) = self.view.check_rebased()
+        if let Err(entries_needed) = self.rebased_view.check_rebased()
             && self.canonical.fetch_earlier_entries(&self.source, entries_needed.after).await
         {
             self.rebase();
@@ -255,7 +256,7 @@ impl LiveSheet {
     }
 
     fn rebase(&mut self) {
-        self.view = RebasedView::new(&self.canonical, &self.own_entries, &self.pending);
+        self.rebased_view = RebasedView::new(&self.canonical, &self.own_entries, &self.pending);
     }
 }
 

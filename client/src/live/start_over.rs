@@ -21,12 +21,12 @@ impl LiveSheet {
         self.canonical = CanonicalState::load(&self.source, None).await?;
         // Edits in the loaded entries are certainly committed.
         self.acknowledge_known_entries();
-        let last_uncertain_id = self.state.attempted_id.max(last_uncertain_id);
+        let last_uncertain_id = self.outbox_state.attempted_id.max(last_uncertain_id);
         self.set_aside_up_to(last_uncertain_id)?;
         let new_state = self.remake_edits_after(last_uncertain_id)?;
         self.pending = load_pending(&self.outbox, &new_state)?;
         self.own_entries = OwnEntries::new(client_key(self.subject, &new_state.client_id));
-        self.state = new_state;
+        self.outbox_state = new_state;
         self.answers = Answers::default();
         self.unreported.reapplied += self.pending.len();
         Ok(self.save_and_rebase().await?)
@@ -34,7 +34,7 @@ impl LiveSheet {
 
     /// Copies the pending edits up to `last_id` to a separate file, which is added to the report.
     fn set_aside_up_to(&mut self, last_id: u64) -> Result<(), LiveError> {
-        let uncertain_edits = self.state.pending_up_to(last_id);
+        let uncertain_edits = self.outbox_state.pending_up_to(last_id);
         if uncertain_edits.is_empty() {
             return Ok(());
         }

@@ -131,19 +131,19 @@ impl LiveSheet {
 
     /// Sends the pending edits in as few requests as possible.
     async fn send_pending(&mut self) -> Result<(), LiveError> {
-        while let Some(request) = self.state.next_request() {
+        while let Some(request) = self.outbox_state.next_request() {
             let Some((first_id, last_id)) = self.edit_ids(&request) else { break };
-            let previously_attempted_id = self.state.attempted_id;
+            let previously_attempted_id = self.outbox_state.attempted_id;
             self.save_attempt(last_id)?;
             // An abandoned upload may still have committed a large edit.
             let may_have_been_sent =
-                previously_attempted_id >= first_id || self.state.is_uncertain();
-            match self.outbox.send_request(&mut self.state, request).await {
+                previously_attempted_id >= first_id || self.outbox_state.is_uncertain();
+            match self.outbox.send_request(&mut self.outbox_state, request).await {
                 Ok(sent_request) => self.record_reply(sent_request)?,
                 Err(SendError::File(error)) => return Err(error.into()),
                 Err(SendError::Client(error)) => {
                     if error.certainly_not_done() {
-                        self.state.attempted_id = previously_attempted_id;
+                        self.outbox_state.attempted_id = previously_attempted_id;
                     }
                     return self.handle_send_failure(error, may_have_been_sent, last_id).await;
                 }
@@ -154,9 +154,9 @@ impl LiveSheet {
 
     /// Persists that the edits up to `last_id` are about to be sent.
     fn save_attempt(&mut self, last_id: u64) -> Result<(), LiveError> {
-        if last_id > self.state.attempted_id {
-            self.state.attempted_id = last_id;
-            self.outbox.write(&self.state)?;
+        if last_id > self.outbox_state.attempted_id {
+            self.outbox_state.attempted_id = last_id;
+            self.outbox.write(&self.outbox_state)?;
         }
         Ok(())
     }
@@ -164,7 +164,7 @@ impl LiveSheet {
     /// Records the results of a request.
     fn record_reply(&mut self, sent_request: SentRequest) -> Result<(), LiveError> {
         let SentRequest { edit_count, reply } = sent_request;
-        if self.state.record_reply(edit_count, &reply).is_none() {
+        if self.outbox_state.record_reply(edit_count, &reply).is_none() {
             return Err(self.outbox.incomplete_reply_error().into());
         }
         for answer in reply.results {
@@ -199,7 +199,7 @@ impl LiveSheet {
                 Some((append.mutations.first()?.id, append.mutations.last()?.id))
             }
             NextRequest::Upload(_) => {
-                let id = self.state.unanswered().first()?.id;
+                let id = self.outbox_state.unanswered().first()?.id;
                 Some((id, id))
             }
         }
@@ -299,7 +299,7 @@ impl LiveSheet {
             }
             return;
         }
-        let committed_edits: Vec<_> = acknowledged(entry, self.state.acked_id).collect();
+        let committed_edits: Vec<_> = acknowledged(entry, self.outbox_state.acked_id).collect();
         for edit in committed_edits {
             // A large edit's entry does not record a rejection; only the response does.
             let answered_rejection =
@@ -329,7 +329,7 @@ impl LiveSheet {
     /// Drops the pending edits up to `last_id` and reports them as settled. `position` and
     /// `outcome` are those of the last one; earlier ones are known from their answers, if at all.
     fn settle_up_to(&mut self, last_id: u64, position: Option<Position>, outcome: &EditOutcome) {
-        for edit in self.state.drop_up_to(last_id) {
+        for edit in self.outbox_state.drop_up_to(last_id) {
             let answer = self.answers.remove(&edit.id);
             let settlement = if edit.id == last_id {
                 Settlement { id: last_id, position, outcome: outcome.clone() }

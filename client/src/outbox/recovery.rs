@@ -21,21 +21,20 @@ pub(crate) enum Recovery {
 /// Chooses the recovery for an edit whose author is waiting for the result. `may_have_been_sent` is set if
 /// an earlier request may have delivered the edits; they may then have been committed.
 pub(crate) fn choose_recovery(error: &ClientError, may_have_been_sent: bool) -> Recovery {
-    let certainly_not_committed = error.certainly_not_done() && !may_have_been_sent;
-    match error.problem_kind() {
-        // The server checks these conditions before it appends any entry.
-        Some(ProblemKind::UnknownBase | ProblemKind::MutationGap | ProblemKind::ReloadRequired) => {
-            if certainly_not_committed {
-                Recovery::StartOver
-            } else {
-                Recovery::SetAside
-            }
-        }
-        Some(kind) if !certainly_not_committed && is_permanent(kind) => Recovery::SetAside,
-        _ if certainly_not_committed => Recovery::Withdraw,
-        // A later retry can succeed, for example with another token.
-        _ => Recovery::Keep,
+    let is_certainly_not_committed = error.certainly_not_done() && !may_have_been_sent;
+    let problem_kind = error.problem_kind();
+    let is_base_lost = matches!(
+        problem_kind,
+        Some(ProblemKind::UnknownBase | ProblemKind::MutationGap | ProblemKind::ReloadRequired)
+    );
+    if is_certainly_not_committed {
+        return if is_base_lost { Recovery::StartOver } else { Recovery::Withdraw };
     }
+    if is_base_lost || problem_kind.is_some_and(is_permanent) {
+        return Recovery::SetAside;
+    }
+    // A later retry can succeed, for example with another token.
+    Recovery::Keep
 }
 
 /// Like [`choose_recovery`], but for queued edits whose author does not wait for the result. Queued

@@ -121,8 +121,8 @@ impl Outbox {
         let object = bodies::read_body(&self.path, &body)?;
         let is_uploaded = body.uploaded;
         let grant = self.upload_grant(state, body).await?;
-        let upload_result =
-            if is_uploaded { Ok(()) } else { self.upload_object(state, &grant, object).await? };
+        let store_refusal =
+            if is_uploaded { None } else { self.upload_object(state, &grant, object).await? };
         let completed = self.spreadsheet.complete_upload(grant.upload_id, completion).await;
         match completed {
             Ok(reply) => Ok(UploadAttempt::Committed(reply)),
@@ -130,29 +130,29 @@ impl Outbox {
                 let may_be_committed = !error.certainly_not_done();
                 state.abandon_upload(may_be_committed);
                 self.write(state)?;
-                Ok(UploadAttempt::ObjectMissing(upload_result.err().unwrap_or(error)))
+                Ok(UploadAttempt::ObjectMissing(store_refusal.unwrap_or(error)))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Uploads an object and persists that it is uploaded. The inner error means that the object
-    /// store refused the object: after a lost response, it refuses the retried upload although the
-    /// object exists. Only the completion request shows whether it exists.
+    /// Uploads an object and persists that it is uploaded. Returns the object store's refusal, if
+    /// any: after a lost response, it refuses the retried upload although the object exists. Only
+    /// the completion request shows whether it exists.
     async fn upload_object(
         &self,
         state: &mut OutboxState,
         grant: &UploadReply,
         object: Vec<u8>,
-    ) -> Result<Result<(), ClientError>, SendError> {
+    ) -> Result<Option<ClientError>, SendError> {
         match self.spreadsheet.client().upload(grant, object).await {
             Ok(()) => {
                 state.mark_uploaded();
                 self.write(state)?;
-                Ok(Ok(()))
+                Ok(None)
             }
             Err(error @ ClientError::Unreachable { uncertain: false, .. }) => Err(error.into()),
-            Err(refusal) => Ok(Err(refusal)),
+            Err(refusal) => Ok(Some(refusal)),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Appends an existing fork's operations to a new fork and reads their outcomes.
 
+use std::collections::BTreeMap;
+
 use cellar_api::{wire::AppendRequest, wire::MutationView, wire::SentMutation};
 use cellar_base::limits::{
     MAX_MUTATION_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REPLAYED_BYTES, MAX_REQUEST_BYTES,
@@ -7,10 +9,12 @@ use cellar_base::limits::{
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SetCells};
 
-use super::read::{load_mutations, visit_backwards};
+use super::read::load_mutations;
 use super::{OwnMutation, ReplayError};
 use crate::Spreadsheet;
 
+/// Id of the first mutation that a replay appends. The ids of the next ones follow.
+const FIRST_MUTATION_ID: u64 = 1;
 /// Upper bound on the length of a request without its mutations, in bytes.
 const REQUEST_FRAME_BYTES: usize = 4 * 1024;
 /// Upper bound on the length of a mutation without its operation, in bytes.
@@ -107,7 +111,7 @@ pub(super) async fn append_pieces(
     pieces: &[OperationPiece],
 ) -> Result<(), ReplayError> {
     let mut unsent_pieces = pieces;
-    let mut last_id = 0_u64;
+    let mut last_id = FIRST_MUTATION_ID - 1;
     while !unsent_pieces.is_empty() {
         let (batch, later_pieces) = unsent_pieces.split_at(batch_length(unsent_pieces));
         let acked_id = last_id;
@@ -146,25 +150,25 @@ pub(super) async fn read_outcomes(
     head: Position,
     pieces: &[OperationPiece],
 ) -> Result<Vec<SettledPiece>, ReplayError> {
-    let mut committed_mutations: Vec<Option<MutationView>> = vec![None; pieces.len()];
-    visit_backwards(new_fork, head, async |entry| {
-        if entry.position.segment() < first_position.segment() {
-            return Ok(false);
+    let last_id = u64::try_from(pieces.len()).unwrap_or(u64::MAX);
+    let mut mutations_by_id = BTreeMap::new();
+    let mut entries_newest_first = new_fork.long_history(Some(head));
+    while let Some(entry) = entries_newest_first.try_next().await? {
+        let is_entry_of_source = entry.position.segment() < first_position.segment();
+        if is_entry_of_source {
+            break;
         }
         for mutation in load_mutations(new_fork.client(), entry).await? {
-            // Mutation ids start at 1. Later entries by other clients may use the same ids. Entries
-            // are visited newest first, so the earliest entry's outcome is retained.
-            let index = mutation.id.checked_sub(1).and_then(|index| usize::try_from(index).ok());
-            if let Some(slot) = index.and_then(|index| committed_mutations.get_mut(index)) {
-                *slot = Some(mutation);
+            // Later entries by other clients may use the same ids. Entries are read newest first,
+            // so the earliest entry's outcome is retained.
+            if mutation.id <= last_id {
+                mutations_by_id.insert(mutation.id, mutation);
             }
         }
-        Ok(true)
-    })
-    .await?;
+    }
     let mut settled_pieces = Vec::with_capacity(pieces.len());
-    for (piece, mutation) in pieces.iter().zip(committed_mutations) {
-        let Some(mutation) = mutation else {
+    for (id, piece) in (FIRST_MUTATION_ID..).zip(pieces) {
+        let Some(mutation) = mutations_by_id.remove(&id) else {
             return Err(ReplayError::NotUnderstood { why: "an accepted edit is not in the log" });
         };
         settled_pieces.push(SettledPiece::new(piece, mutation));

@@ -10,7 +10,7 @@ use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
 
 use super::append::{OperationPiece, SettledPiece};
-use super::read::visit_backwards;
+
 use super::{ForkReplay, ReplayError};
 
 /// Client key of all log entries of the source.
@@ -66,11 +66,13 @@ fn too_far_behind() -> Rejection {
 /// Reads the source's log entries between the fork and the target position, oldest first. Returns
 /// only mutations that move cells. Skips the bodies of large entries, which only set cells.
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
-    let mut entries_newest_first = Vec::new();
+    let source = replay.client.spreadsheet(replay.source);
+    let mut moving_entries = Vec::new();
     let mut total_bytes = 0_usize;
-    visit_backwards(&replay.client.spreadsheet(replay.source), replay.onto, async |entry| {
+    let mut entries_newest_first = source.long_history(Some(replay.onto));
+    while let Some(entry) = entries_newest_first.try_next().await? {
         if entry.position <= replay.from {
-            return Ok(false);
+            break;
         }
         let EntryView { position, mutations, .. } = entry;
         let moving_mutations: Vec<Mutation> =
@@ -82,13 +84,12 @@ async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayEr
             return Err(ReplayError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
         }
         if !moving_mutations.is_empty() {
-            entries_newest_first.push(source_entry(replay, position, moving_mutations));
+            moving_entries.push(source_entry(replay, position, moving_mutations));
         }
-        Ok(true)
-    })
-    .await?;
-    entries_newest_first.reverse();
-    Ok(entries_newest_first)
+    }
+    // Oldest first.
+    moving_entries.reverse();
+    Ok(moving_entries)
 }
 
 /// Converts a mutation. Returns `None` if the mutation moves no cells.

@@ -8,21 +8,6 @@ use cellar_sheet::operation::Operation;
 use super::{OwnMutation, ReplayError};
 use crate::{Client, Spreadsheet};
 
-/// Visits entries in reverse order, starting at `newest`, until `visit` returns `false`.
-pub(super) async fn visit_backwards(
-    spreadsheet: &Spreadsheet,
-    newest: Position,
-    mut visit: impl AsyncFnMut(EntryView) -> Result<bool, ReplayError>,
-) -> Result<(), ReplayError> {
-    let mut entries = spreadsheet.history(Some(newest));
-    while let Some(entry) = entries.try_next().await? {
-        if !visit(entry).await? {
-            break;
-        }
-    }
-    Ok(())
-}
-
 /// Returns an entry's mutations. Downloads a large entry's body.
 pub(super) async fn load_mutations(
     client: &Client,
@@ -43,10 +28,11 @@ pub(super) async fn read_own_mutations(
 ) -> Result<Vec<OwnMutation>, ReplayError> {
     let mut mutations_newest_first = Vec::new();
     let mut total_bytes = 0_usize;
-    visit_backwards(fork, head, async |entry| {
+    let mut entries_newest_first = fork.long_history(Some(head));
+    while let Some(entry) = entries_newest_first.try_next().await? {
         let is_entry_of_source = entry.position.segment() <= from.segment();
         if is_entry_of_source {
-            return Ok(false);
+            break;
         }
         let EntryView { position, author, created_s: created, .. } = entry.clone();
         for mutation in load_mutations(fork.client(), entry).await?.into_iter().rev() {
@@ -62,9 +48,7 @@ pub(super) async fn read_own_mutations(
                 mutations_newest_first.push(OwnMutation { position, author, created, operations });
             }
         }
-        Ok(true)
-    })
-    .await?;
+    }
     mutations_newest_first.reverse();
     Ok(mutations_newest_first)
 }

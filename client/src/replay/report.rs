@@ -71,29 +71,34 @@ fn replayed_edit(
     deleted_sheets: &[SheetId],
 ) -> ReplayedEdit {
     let OwnMutation { position, author, created, operations } = own_mutation.clone();
-    let committed: Vec<&Operation> =
-        pieces.iter().flat_map(SettledPiece::committed_operations).collect();
-    let rejection = committed.iter().find_map(|operation| match operation {
+    let committed_operations = pieces.iter().flat_map(SettledPiece::committed_operations);
+    let rejection = committed_operations.clone().find_map(|operation| match operation {
         Operation::Rejected(rejection) => Some(rejection.clone()),
         _ => None,
     });
-    let has_sheet = |operation: &&&Operation| {
-        needed_sheet(operation).is_none_or(|sheet| !deleted_sheets.contains(&sheet))
-    };
-    let effective: Vec<Operation> =
-        committed.iter().filter(has_sheet).map(|operation| (*operation).clone()).collect();
+    let mut effective_operations = Vec::new();
+    let mut has_lost_operations = false;
+    for operation in committed_operations {
+        let is_sheet_deleted =
+            needed_sheet(operation).is_some_and(|sheet| deleted_sheets.contains(&sheet));
+        if is_sheet_deleted {
+            has_lost_operations = true;
+        } else {
+            effective_operations.push(operation.clone());
+        }
+    }
     let is_transformed = pieces.iter().any(|piece| piece.committed.is_some());
     let outcome = if rejection.is_some() {
         ReplayOutcome::Rejected
-    } else if !is_transformed && effective.len() == committed.len() {
+    } else if !is_transformed && !has_lost_operations {
         ReplayOutcome::Unchanged
-    } else if effective.is_empty() {
+    } else if effective_operations.is_empty() {
         ReplayOutcome::Dropped
     } else {
         ReplayOutcome::Transformed
     };
     let committed = match outcome {
-        ReplayOutcome::Transformed | ReplayOutcome::Dropped => Some(effective),
+        ReplayOutcome::Transformed | ReplayOutcome::Dropped => Some(effective_operations),
         ReplayOutcome::Unchanged | ReplayOutcome::Rejected => None,
     };
     ReplayedEdit { position, author, created, outcome, operations, committed, rejection }

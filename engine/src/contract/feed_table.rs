@@ -38,12 +38,12 @@ fn feed_item(id: &str, first: u64, events: usize) -> Item {
     }
 }
 
-fn ok<T>(result: Result<T, crate::ports::PortError>) -> T {
+fn expect_ok<T>(result: Result<T, crate::ports::PortError>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
 async fn partitions_are_begun_once_and_the_newest_is_found<T: FeedTable>(table: &T) {
-    assert_eq!(ok(table.newest_partition(STRONGLY_CONSISTENT).await), None);
+    assert_eq!(expect_ok(table.newest_partition(STRONGLY_CONSISTENT).await), None);
     for (partition, partition_feed) in
         [(9, feed_with_id(1, 9)), (10, feed_with_id(1, 9)), (11, feed_with_id(2, 11))]
     {
@@ -53,7 +53,7 @@ async fn partitions_are_begun_once_and_the_newest_is_found<T: FeedTable>(table: 
             FeedWriteOutcome::Exists
         );
         assert_eq!(
-            ok(table.newest_partition(STRONGLY_CONSISTENT).await),
+            expect_ok(table.newest_partition(STRONGLY_CONSISTENT).await),
             Some((partition, partition_feed))
         );
     }
@@ -61,8 +61,8 @@ async fn partitions_are_begun_once_and_the_newest_is_found<T: FeedTable>(table: 
 
 async fn items_are_put_once_and_read_in_order<T: FeedTable>(table: &T) {
     let last_offset = FEED_PARTITION_ITEMS - 1;
-    assert_eq!(ok(table.last_item(9).await), None);
-    assert_eq!(ok(table.items(checkpoint(9, 0), 10, STRONGLY_CONSISTENT).await), vec![]);
+    assert_eq!(expect_ok(table.last_item(9).await), None);
+    assert_eq!(expect_ok(table.items(checkpoint(9, 0), 10, STRONGLY_CONSISTENT).await), vec![]);
     let end_item =
         Item { time_ms: 1, partition_bytes: 9, content: Content::End(feed_with_id(1, 9)) };
     let items = [
@@ -73,7 +73,7 @@ async fn items_are_put_once_and_read_in_order<T: FeedTable>(table: &T) {
     ];
     for (offset, item) in &items {
         assert_eq!(table.put_item(checkpoint(9, *offset), item).await, FeedWriteOutcome::Done);
-        assert_eq!(ok(table.last_item(9).await), Some((*offset, item.clone())));
+        assert_eq!(expect_ok(table.last_item(9).await), Some((*offset, item.clone())));
     }
     assert_eq!(
         table.put_item(checkpoint(9, 1), &feed_item("c", 0, 1)).await,
@@ -85,22 +85,22 @@ async fn items_are_put_once_and_read_in_order<T: FeedTable>(table: &T) {
         FeedWriteOutcome::Done
     );
     for consistent in [STRONGLY_CONSISTENT, EVENTUALLY_CONSISTENT] {
-        assert_eq!(ok(table.items(checkpoint(9, 0), 10, consistent).await), items);
-        assert_eq!(ok(table.items(checkpoint(9, 1), 2, consistent).await), items[1..3]);
-        assert_eq!(ok(table.items(checkpoint(9, 3), 10, consistent).await), items[3..]);
+        assert_eq!(expect_ok(table.items(checkpoint(9, 0), 10, consistent).await), items);
+        assert_eq!(expect_ok(table.items(checkpoint(9, 1), 2, consistent).await), items[1..3]);
+        assert_eq!(expect_ok(table.items(checkpoint(9, 3), 10, consistent).await), items[3..]);
     }
 }
 
 async fn an_item_has_as_much_as_it_may<T: FeedTable>(table: &T) {
     let largest_item = feed_item("most", 0, MAX_FEED_ITEM_EVENTS);
     assert_eq!(table.put_item(checkpoint(20, 0), &largest_item).await, FeedWriteOutcome::Done);
-    assert_eq!(ok(table.last_item(20).await), Some((0, largest_item)));
+    assert_eq!(expect_ok(table.last_item(20).await), Some((0, largest_item)));
 }
 
 async fn marks_only_rise<T: FeedTable>(table: &T) {
     let mark = |first_partition, next| Mark { first_partition, next };
     let stream = stream_name("marked");
-    assert_eq!(ok(table.mark(&stream).await), None);
+    assert_eq!(expect_ok(table.mark(&stream).await), None);
     for (new_mark, stored_mark) in [
         (mark(0, 3), mark(0, 3)),
         (mark(0, 2), mark(0, 3)),
@@ -110,7 +110,7 @@ async fn marks_only_rise<T: FeedTable>(table: &T) {
         (mark(7, 1), mark(7, 1)),
         (mark(0, 99), mark(7, 1)),
     ] {
-        ok(table.raise_mark(&stream, new_mark).await);
-        assert_eq!(ok(table.mark(&stream).await), Some(stored_mark), "{new_mark:?}");
+        expect_ok(table.raise_mark(&stream, new_mark).await);
+        assert_eq!(expect_ok(table.mark(&stream).await), Some(stored_mark), "{new_mark:?}");
     }
 }

@@ -29,7 +29,7 @@ fn entry(id: u128, version: u64, role: Option<Role>) -> ListEntry {
     ListEntry { log: log_id, version, line: role.map(line) }
 }
 
-fn ok<T>(result: Result<T, PortError>) -> T {
+fn expect_ok<T>(result: Result<T, PortError>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -42,24 +42,24 @@ async fn the_entry_of_most_events_stays<T: Lists>(lists: &T) {
         (entry(1, 2, owner), entry(1, 3, None)),
         (entry(1, 4, owner), entry(1, 4, owner)),
     ] {
-        ok(lists.put_listed(&alice, &new_entry).await);
-        assert_eq!(ok(lists.listed(&alice, None, 10).await).entries, [stored_entry]);
+        expect_ok(lists.put_listed(&alice, &new_entry).await);
+        assert_eq!(expect_ok(lists.listed(&alice, None, 10).await).entries, [stored_entry]);
     }
 }
 
 async fn pages_follow_each_other<T: Lists>(lists: &T) {
     let bob = person("bob");
     let empty_page = ListPage { entries: vec![], more: false };
-    assert_eq!(ok(lists.listed(&bob, None, 10).await), empty_page);
+    assert_eq!(expect_ok(lists.listed(&bob, None, 10).await), empty_page);
     for id in [3, 1, 2, 5, 4] {
-        ok(lists.put_listed(&bob, &entry(id, 1, Some(Role::Viewer))).await);
+        expect_ok(lists.put_listed(&bob, &entry(id, 1, Some(Role::Viewer))).await);
     }
     let sorted_entries: Vec<_> = (1..6).map(|id| entry(id, 1, Some(Role::Viewer))).collect();
     for limit in 1..7 {
         let mut listed_entries = Vec::new();
         let mut last_log = None;
         loop {
-            let page = ok(lists.listed(&bob, last_log, limit).await);
+            let page = expect_ok(lists.listed(&bob, last_log, limit).await);
             assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
             last_log = page.entries.last().map(|entry| entry.log);
             listed_entries.extend(page.entries);

@@ -154,24 +154,39 @@ async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(st
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&current_tip)) };
     assert_eq!(write(streams, &losing_append).await, refused);
     assert_stored(streams, &name, Some(&current_tip)).await;
-    // Only the tip condition fails. The event batch is not written.
-    let other_batch = EventBatch { index: 77, ..batch.clone() };
-    let Write::SplitOff { update: losing_update, .. } = &losing_append else {
+    assert_stale_tip_is_refused(streams, batch, &losing_append, &refused).await;
+    assert_existing_batch_is_refused(streams, batch, &current_tip).await;
+    assert_stored(streams, &name, Some(&current_tip)).await;
+    let stored_batches = streams.batches_before(&name, TIP_INDEX, STRONGLY_CONSISTENT).await;
+    assert_eq!(stored_batches, Ok(vec![batch.clone()]));
+}
+
+/// Only the tip condition fails. The event batch is not written.
+async fn assert_stale_tip_is_refused<T: Streams>(
+    streams: &T,
+    stored_batch: &EventBatch,
+    losing_append: &Write,
+    refused: &StreamOutcome,
+) {
+    let new_batch = EventBatch { index: 77, ..stored_batch.clone() };
+    let Write::SplitOff { update: stale_update, .. } = losing_append else {
         panic!("{losing_append:?}")
     };
-    assert_eq!(streams.split_off(&other_batch, losing_update).await, refused);
-    // Only the event batch condition fails: the batch already exists. The tip is not written.
-    let Write::Update(next_update) = append_to(&name, Some(&current_tip), 7, "next") else {
-        panic!()
-    };
+    assert_eq!(streams.split_off(&new_batch, stale_update).await, *refused);
+}
+
+/// Only the event batch condition fails: the batch already exists. The tip is not written.
+async fn assert_existing_batch_is_refused<T: Streams>(
+    streams: &T,
+    stored_batch: &EventBatch,
+    current_tip: &Arc<Tip>,
+) {
+    let next_append = append_to(&current_tip.name, Some(current_tip), 7, "next");
+    let Write::Update(next_update) = next_append else { panic!("{next_append:?}") };
     let split_tip = Tip { events: next_update.appended.clone(), ..next_update.tip.clone() };
     let split_update = Update { tip: split_tip, ..next_update };
-    assert_eq!(streams.split_off(batch, &split_update).await, StreamOutcome::BatchExists);
-    assert_stored(streams, &name, Some(&current_tip)).await;
-    assert_eq!(
-        streams.batches_before(&name, TIP_INDEX, STRONGLY_CONSISTENT).await,
-        Ok(vec![batch.clone()])
-    );
+    let outcome = streams.split_off(stored_batch, &split_update).await;
+    assert_eq!(outcome, StreamOutcome::BatchExists);
 }
 
 async fn event_batches_are_read_backwards_and_completely<T: Streams>(streams: &T) {

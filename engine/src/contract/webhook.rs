@@ -11,23 +11,23 @@ fn progress(feed: u8, next: u64) -> WebhookProgress {
     WebhookProgress { feed: FeedId([feed; 8]), next }
 }
 
-fn ok<T>(result: Result<T, PortError>) -> T {
+fn expect_ok<T>(result: Result<T, PortError>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Checks a webhook progress store. The store must be empty.
 pub async fn webhook<T: WebhookProgresses>(progresses: &T) {
     let [first, second, other] = [progress(1, 1), progress(1, 2), progress(2, 1_000_000)];
-    assert_eq!(ok(progresses.progress().await), None);
-    assert!(!ok(progresses.advance(Some(first), second).await), "no progress is stored");
-    assert!(ok(progresses.advance(None, first).await));
-    assert!(!ok(progresses.advance(None, second).await), "a progress is stored");
-    assert_eq!(ok(progresses.progress().await), Some(first));
-    assert!(ok(progresses.advance(Some(first), second).await));
-    assert!(!ok(progresses.advance(Some(first), other).await), "the progress has changed");
+    assert_eq!(expect_ok(progresses.progress().await), None);
+    assert!(!expect_ok(progresses.advance(Some(first), second).await), "no progress is stored");
+    assert!(expect_ok(progresses.advance(None, first).await));
+    assert!(!expect_ok(progresses.advance(None, second).await), "a progress is stored");
+    assert_eq!(expect_ok(progresses.progress().await), Some(first));
+    assert!(expect_ok(progresses.advance(Some(first), second).await));
+    assert!(!expect_ok(progresses.advance(Some(first), other).await), "the progress has changed");
     // Progress at the same checkpoint of a different feed does not match.
-    assert!(!ok(progresses.advance(Some(progress(2, 2)), other).await));
-    assert_eq!(ok(progresses.progress().await), Some(second));
-    assert!(ok(progresses.advance(Some(second), other).await));
-    assert_eq!(ok(progresses.progress().await), Some(other));
+    assert!(!expect_ok(progresses.advance(Some(progress(2, 2)), other).await));
+    assert_eq!(expect_ok(progresses.progress().await), Some(second));
+    assert!(expect_ok(progresses.advance(Some(second), other).await));
+    assert_eq!(expect_ok(progresses.progress().await), Some(other));
 }

@@ -12,7 +12,7 @@ use cellar_sheet::operation::{InsertBefore, Operation, Revert, SheetId, Undo};
 use super::run::Crashes;
 use super::scenario::{MutationPlace, Promise, Retry, Scenario, mutation_places, retry};
 use super::stored::Stored;
-use super::{FaultyPorts, at, edit_request, empty_ports, log, ports_with_edits, set};
+use super::{FaultyPorts, at, edit_request, empty_ports, log, ports_with_edits, set_text};
 use crate::logs::Logs;
 use crate::ports::Segments as _;
 
@@ -102,7 +102,9 @@ impl Scenario for Contended {
         logs.create(log(), Some("bob".to_owned())).await.unwrap();
         for id in 1..=2 {
             let text = format!("another's {id}");
-            logs.append(edit_request(log(), 7, id, at(0, 0), vec![set(7, &text)])).await.unwrap();
+            logs.append(edit_request(log(), 7, id, at(0, 0), vec![set_text(7, &text)]))
+                .await
+                .unwrap();
         }
     }
 
@@ -131,23 +133,23 @@ fn three_requests() -> Client {
     let base = Position::FIRST;
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 2 };
     let requests = vec![
-        edit_request(log(), 1, 1, base, vec![set(0, "one"), set(1, "two")]),
+        edit_request(log(), 1, 1, base, vec![set_text(0, "one"), set_text(1, "two")]),
         edit_request(log(), 1, 3, base, vec![Operation::InsertRows(insert)]),
-        edit_request(log(), 1, 4, base, vec![set(0, "four")]),
+        edit_request(log(), 1, 4, base, vec![set_text(0, "four")]),
     ];
     Client { requests }
 }
 
-async fn created_and_edited() -> Crashes<Client> {
+async fn prepare_created_and_edited() -> Crashes<Client> {
     Crashes::new(three_requests(), empty_ports()).await
 }
 
-async fn behind_others() -> Crashes<Client> {
+async fn prepare_behind_others() -> Crashes<Client> {
     Crashes::new(three_requests(), ports_with_edits(4).await).await
 }
 
 /// An undo of another client's edit, an undo of that undo, and a revert of all edits.
-async fn taking_back() -> Crashes<Client> {
+async fn prepare_taking_back() -> Crashes<Client> {
     let undo = |position| Operation::Undo(Undo { position });
     let revert = Operation::Revert(Revert { position: at(0, 2) });
     let requests = vec![
@@ -159,72 +161,72 @@ async fn taking_back() -> Crashes<Client> {
 }
 
 /// The policy appends a Snapshot entry after every second edit.
-async fn with_snapshot_entries() -> Crashes<WithUpkeep> {
+async fn prepare_with_snapshot_entries() -> Crashes<WithUpkeep> {
     let never = LogPolicy::default();
     let policy = LogPolicy { snapshot_entries: 2, ..never };
     Crashes::new(WithUpkeep { client: three_requests(), policy }, empty_ports()).await
 }
 
 /// The segment is rolled after the second of three requests.
-async fn with_a_roll() -> Crashes<WithUpkeep> {
+async fn prepare_with_a_roll() -> Crashes<WithUpkeep> {
     let before = ports_with_edits(14).await;
     before.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
-    let text = |id: u64| vec![set(0, &format!("rolled {id}"))];
+    let text = |id: u64| vec![set_text(0, &format!("rolled {id}"))];
     let requests = (1..=3).map(|id| edit_request(log(), 1, id, at(0, 14), text(id))).collect();
     let policy = LogPolicy { segment_entries: 16, ..LogPolicy::default() };
     Crashes::new(WithUpkeep { client: Client { requests }, policy }, before).await
 }
 
-async fn contended() -> Crashes<Contended> {
+async fn prepare_contended() -> Crashes<Contended> {
     Crashes::new(Contended { client: three_requests() }, empty_ports()).await
 }
 
 #[tokio::test]
 async fn a_log_that_is_created_and_edited_survives() {
-    let crashes = created_and_edited().await;
+    let crashes = prepare_created_and_edited().await;
     assert_eq!(crashes.requests(), 4, "a transaction and three puts: nothing is read");
     crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn edits_behind_those_of_others_survive() {
-    let crashes = behind_others().await;
+    let crashes = prepare_behind_others().await;
     assert!(crashes.answers()[1] == [(1, Some(at(0, 5)), None), (2, Some(at(0, 5)), None)]);
     crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn undo_and_revert_survive() {
-    let crashes = taking_back().await;
+    let crashes = prepare_taking_back().await;
     assert!(crashes.answers().iter().flatten().all(|(_, _, rejection)| rejection.is_none()));
     crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn edits_with_upkeep_behind_them_survive() {
-    let crashes = with_snapshot_entries().await;
+    let crashes = prepare_with_snapshot_entries().await;
     assert!(
         crashes.stored().entries[&(log(), at(0, 3))].mutation_ids().is_none(),
         "a Snapshot entry"
     );
     crashes.fail_each_request().await;
-    let crashes = with_a_roll().await;
+    let crashes = prepare_with_a_roll().await;
     assert_eq!(crashes.stored().segments_of(log()).len(), 2);
     crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn edits_survive_while_others_write() {
-    contended().await.fail_each_request().await;
+    prepare_contended().await.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_appends_survive_whatever_two_requests_fail() {
-    created_and_edited().await.fail_each_two_requests().await;
-    behind_others().await.fail_each_two_requests().await;
-    taking_back().await.fail_each_two_requests().await;
-    with_snapshot_entries().await.fail_each_two_requests().await;
-    with_a_roll().await.fail_each_two_requests().await;
-    contended().await.fail_each_two_requests().await;
+    prepare_created_and_edited().await.fail_each_two_requests().await;
+    prepare_behind_others().await.fail_each_two_requests().await;
+    prepare_taking_back().await.fail_each_two_requests().await;
+    prepare_with_snapshot_entries().await.fail_each_two_requests().await;
+    prepare_with_a_roll().await.fail_each_two_requests().await;
+    prepare_contended().await.fail_each_two_requests().await;
 }

@@ -192,7 +192,7 @@ fn received(stored: &Stored, context: &str) -> BTreeMap<String, u64> {
 }
 
 /// Batches as delivered by two shards: one batch is lost, one is redelivered, and some overlap.
-async fn indexing() -> Crashes<Indexing> {
+async fn prepare_indexing() -> Crashes<Indexing> {
     let (ports, spans) = ports_with_changes().await;
     let batch_of =
         |span_numbers: &[usize]| span_numbers.iter().map(|number| spans[*number].clone()).collect();
@@ -200,7 +200,7 @@ async fn indexing() -> Crashes<Indexing> {
     Crashes::new(Indexing { batches }, ports).await
 }
 
-async fn delivering() -> Crashes<Delivering> {
+async fn prepare_deliveries() -> Crashes<Delivering> {
     let (ports, spans) = ports_with_changes().await;
     for span in spans {
         indexer(&ports).index(vec![span]).await.unwrap();
@@ -224,14 +224,14 @@ async fn delivering() -> Crashes<Delivering> {
 
 #[tokio::test]
 async fn indexing_survives() {
-    let crashes = indexing().await;
+    let crashes = prepare_indexing().await;
     assert!(crashes.stored().feed.iter().any(Vec::is_empty), "a partition has ended");
     crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn deliveries_survive() {
-    let crashes = delivering().await;
+    let crashes = prepare_deliveries().await;
     assert!(crashes.stored().received.len() > 1, "more than one delivery");
     crashes.fail_each_request().await;
 }
@@ -239,11 +239,11 @@ async fn deliveries_survive() {
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_indexing_survives_whatever_two_requests_fail() {
-    indexing().await.fail_each_two_requests().await;
+    prepare_indexing().await.fail_each_two_requests().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_deliveries_survive_whatever_two_requests_fail() {
-    delivering().await.fail_each_two_requests().await;
+    prepare_deliveries().await.fail_each_two_requests().await;
 }

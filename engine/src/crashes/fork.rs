@@ -10,8 +10,8 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::run::Crashes;
 use super::scenario::{Retry, Scenario, cache_tail, mutation_places, retry};
-use super::workers::work;
-use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set, subject};
+use super::workers::handle_queued_jobs;
+use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set_text, subject};
 use crate::logs::{Logs, NewFork};
 use crate::ports::Jobs as _;
 use crate::snapshots::Snapshots;
@@ -63,7 +63,7 @@ impl Process {
     }
 
     async fn append(&self) -> Result<Vec<Position>, Retry> {
-        let request = edit_request(fork().log, 1, 1, at(0, 2), vec![set(0, "of the fork")]);
+        let request = edit_request(fork().log, 1, 1, at(0, 2), vec![set_text(0, "of the fork")]);
         let appended = mutation_places(self.logs.append(request).await.map_err(retry)?);
         Ok(appended.into_iter().filter_map(|(_, position, _)| position).collect())
     }
@@ -80,7 +80,7 @@ impl Process {
             let job = SnapshotJob { log: fork().log, position };
             self.ports.queue.send(&job.encode()).await.unwrap();
         }
-        work(&self.workers, &self.ports).await;
+        handle_queued_jobs(&self.workers, &self.ports).await;
         Ok(vec![])
     }
 }
@@ -110,7 +110,7 @@ impl Scenario for Forking {
 
     /// Handles jobs whose messages were delivered twice.
     async fn finish_other_work(&self, ports: Arc<FaultyPorts>) {
-        work(&ports.workers(), &ports).await;
+        handle_queued_jobs(&ports.workers(), &ports).await;
     }
 }
 
@@ -122,22 +122,23 @@ async fn ports_with_source() -> Arc<FaultyPorts> {
     logs.upkeep(log(), &SNAPSHOT_AFTER_EACH_ENTRY).await.unwrap();
     let job = SnapshotJob { log: log(), position: at(0, 3) };
     ports.queue.send(&job.encode()).await.unwrap();
-    work(&ports.workers(), &ports).await;
+    handle_queued_jobs(&ports.workers(), &ports).await;
     for id in SOURCE_EDITS / 2 + 1..=SOURCE_EDITS {
-        let request = edit_request(log(), 9, id, at(0, 3), vec![set(9, &format!("edit {id}"))]);
+        let request =
+            edit_request(log(), 9, id, at(0, 3), vec![set_text(9, &format!("edit {id}"))]);
         logs.append(request).await.unwrap();
     }
     ports.faults.take_requests();
     ports
 }
 
-async fn forking() -> Crashes<Forking> {
+async fn prepare_forks() -> Crashes<Forking> {
     let steps = &[Step::Fork, Step::Append, Step::KeepUp, Step::ForkTheFork];
     Crashes::new(Forking { steps }, ports_with_source().await).await
 }
 
 /// Builds the fork's first snapshots: one at its first own entry and one after an edit.
-async fn first_snapshots() -> Crashes<Forking> {
+async fn prepare_first_snapshots() -> Crashes<Forking> {
     let ports = ports_with_source().await;
     let scenario = Forking { steps: &[Step::MakeSnapshots] };
     let process = scenario.start_process(&ports);
@@ -150,14 +151,14 @@ async fn first_snapshots() -> Crashes<Forking> {
 
 #[tokio::test]
 async fn forks_survive() {
-    let crashes = forking().await;
+    let crashes = prepare_forks().await;
     assert_eq!(crashes.stored().forks.len(), 2);
     crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn the_first_snapshots_of_a_fork_survive() {
-    let crashes = first_snapshots().await;
+    let crashes = prepare_first_snapshots().await;
     let made = crashes.stored().segments_of(fork().log).last().unwrap().last_snapshot;
     assert_eq!(made, Some(2), "the fork has a snapshot of its own");
     crashes.fail_each_request().await;
@@ -166,6 +167,6 @@ async fn the_first_snapshots_of_a_fork_survive() {
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_forks_survive_whatever_two_requests_fail() {
-    forking().await.fail_each_two_requests().await;
-    first_snapshots().await.fail_each_two_requests().await;
+    prepare_forks().await.fail_each_two_requests().await;
+    prepare_first_snapshots().await.fail_each_two_requests().await;
 }

@@ -35,7 +35,7 @@ mod workers;
 
 pub(crate) use faults::Fault;
 pub(crate) use ports::FaultyPorts;
-pub(crate) use workers::{handle, work};
+pub(crate) use workers::{handle_message, handle_queued_jobs};
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ pub(crate) fn at(segment: u32, num: u32) -> Position {
     Position::new(segment, num).unwrap()
 }
 
-pub(crate) fn set(row: u32, text: &str) -> Operation {
+pub(crate) fn set_text(row: u32, text: &str) -> Operation {
     let value = Some(Value::Text(text.to_owned()));
     let edit = CellEdit { row, column: 0, value, formula: None, format: None };
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
@@ -100,7 +100,7 @@ pub(crate) async fn ports_with_edits(count: u64) -> Arc<FaultyPorts> {
     for id in 1..=count {
         let row = u32::try_from(id).unwrap();
         let base = at(0, row - 1);
-        let request = edit_request(log(), 9, id, base, vec![set(row, &format!("edit {id}"))]);
+        let request = edit_request(log(), 9, id, base, vec![set_text(row, &format!("edit {id}"))]);
         logs.append(request).await.unwrap();
     }
     ports.faults.take_requests();

@@ -10,7 +10,7 @@ use super::relayed::{entry_changes, relay};
 use super::run::Crashes;
 use super::scenario::{Retry, Scenario, cache_tail};
 use super::uploads::append_large;
-use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set};
+use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set_text};
 use crate::ports::{Blobs as _, NewBlob};
 use crate::relay::{EntryChange, Relay};
 
@@ -53,14 +53,14 @@ impl Scenario for ChangeStream {
 }
 
 /// Creates edits, Snapshot entries and an upload that have not been relayed yet.
-async fn change_stream() -> Crashes<ChangeStream> {
+async fn prepare_change_stream() -> Crashes<ChangeStream> {
     let ports = ports_with_edits(2).await;
     let logs = ports.logs();
     let policy = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     for id in 3..6 {
         cache_tail(&logs, log()).await.unwrap();
         logs.upkeep(log(), &policy).await.unwrap();
-        let request = edit_request(log(), 9, id, at(0, 1), vec![set(3, "more")]);
+        let request = edit_request(log(), 9, id, at(0, 1), vec![set_text(3, "more")]);
         logs.append(request).await.unwrap();
     }
     append_large(&ports).await;
@@ -72,7 +72,7 @@ async fn change_stream() -> Crashes<ChangeStream> {
 
 #[tokio::test]
 async fn a_batch_survives() {
-    let crashes = change_stream().await;
+    let crashes = prepare_change_stream().await;
     assert_eq!(crashes.requests(), 4, "three jobs and a tag");
     assert_eq!(crashes.stored().messages.len(), 3);
     assert!(crashes.stored().objects.values().all(|(_, pending)| !pending));
@@ -82,5 +82,5 @@ async fn a_batch_survives() {
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_batches_survive_whatever_two_requests_fail() {
-    change_stream().await.fail_each_two_requests().await;
+    prepare_change_stream().await.fail_each_two_requests().await;
 }

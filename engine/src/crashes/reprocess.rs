@@ -14,8 +14,8 @@ use super::run::Crashes;
 use super::scenario::{Retry, Scenario, cache_tail};
 use super::stored::Stored;
 use super::uploads::append_large;
-use super::workers::work;
-use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set};
+use super::workers::handle_queued_jobs;
+use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set_text};
 use crate::ports::{
     BlobKey, Blobs as _, Entries as _, Jobs as _, PendingSnapshots as _, Segments as _,
     WriteOutcome,
@@ -42,7 +42,7 @@ struct Process {
 }
 
 impl Process {
-    async fn mend(&self) -> Result<(), Retry> {
+    async fn repair_all(&self) -> Result<(), Retry> {
         let mut findings = Vec::new();
         let survey = self.reprocess.survey(Scope::default(), |finding| findings.push(finding));
         survey.await.map_err(|error| Retry(error.to_string()))?;
@@ -98,14 +98,14 @@ impl Scenario for Operator {
                 // Enough time has passed for pending snapshots of earlier commands to count as
                 // abandoned.
                 process.ports.clock.advance_ms(ABANDONED_S * 1_000);
-                process.mend().await
+                process.repair_all().await
             }
         }
     }
 
     /// Workers handle the jobs.
     async fn finish_other_work(&self, ports: Arc<FaultyPorts>) {
-        work(&ports.workers(), &ports).await;
+        handle_queued_jobs(&ports.workers(), &ports).await;
     }
 
     fn assert_final(&self, stored: &Stored, _: &[()], context: &str) {
@@ -126,7 +126,7 @@ async fn ports_with_lost_jobs() -> Arc<FaultyPorts> {
         cache_tail(&logs, log()).await.unwrap();
         logs.upkeep(log(), &policy).await.unwrap();
         let base = at(0, 1);
-        logs.append(edit_request(log(), 9, id, base, vec![set(2, &format!("edit {id}"))]))
+        logs.append(edit_request(log(), 9, id, base, vec![set_text(2, &format!("edit {id}"))]))
             .await
             .unwrap();
     }
@@ -139,7 +139,7 @@ fn job_at(num: u32) -> SnapshotJob {
 
 /// Simulates lost jobs, an abandoned pending snapshot left by one of them, and an upload that still
 /// has its `pending` tag.
-async fn mending() -> Crashes<Operator> {
+async fn prepare_repairs() -> Crashes<Operator> {
     let ports = ports_with_lost_jobs().await;
     append_large(&ports).await;
     tag_uploads(&ports).await;
@@ -158,12 +158,12 @@ async fn mending() -> Crashes<Operator> {
 }
 
 /// The first of the three snapshots was skipped; only a rebuild creates it.
-async fn rebuilding() -> Crashes<Operator> {
+async fn prepare_rebuild() -> Crashes<Operator> {
     let ports = ports_with_lost_jobs().await;
     let ports_with_snapshots = ports.copied(vec![]);
     for num in [2, 4, 6] {
         ports_with_snapshots.queue.send(&job_at(num).encode()).await.unwrap();
-        work(&ports_with_snapshots.workers(), &ports_with_snapshots).await;
+        handle_queued_jobs(&ports_with_snapshots.workers(), &ports_with_snapshots).await;
     }
     for (key, (bytes, _)) in ports_with_snapshots.blobs.contents() {
         ports.blobs.put(new_object(BlobKey::new(key).unwrap(), bytes)).await.unwrap();
@@ -184,14 +184,14 @@ async fn rebuilding() -> Crashes<Operator> {
 
 #[tokio::test]
 async fn a_reprocessing_survives() {
-    let crashes = mending().await;
+    let crashes = prepare_repairs().await;
     assert!(crashes.requests() > 8);
     crashes.fail_each_request().await;
 }
 
 #[tokio::test]
 async fn a_rebuild_survives() {
-    let crashes = rebuilding().await;
+    let crashes = prepare_rebuild().await;
     assert!(crashes.requests() > 20);
     crashes.fail_each_request().await;
 }
@@ -199,6 +199,6 @@ async fn a_rebuild_survives() {
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_reprocessing_survives_whatever_two_requests_fail() {
-    mending().await.fail_each_two_requests().await;
-    rebuilding().await.fail_each_two_requests().await;
+    prepare_repairs().await.fail_each_two_requests().await;
+    prepare_rebuild().await.fail_each_two_requests().await;
 }

@@ -18,8 +18,8 @@ use super::scenario::{
     MutationPlace, Promise, Retry, Scenario, cache_tail, mutation_places, retry,
 };
 use super::stored::Stored;
-use super::workers::work;
-use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set};
+use super::workers::handle_queued_jobs;
+use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set_text};
 use crate::logs::Logs;
 use crate::ports::{Jobs as _, Segments as _};
 use crate::retention::Offloader;
@@ -149,11 +149,11 @@ async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
     logs.roll(tail).await.unwrap();
     let job = SnapshotJob { log: log(), position: at(segment + 1, 0) };
     ports.queue.send(&job.encode()).await.unwrap();
-    work(&ports.workers(), ports).await;
+    handle_queued_jobs(&ports.workers(), ports).await;
 }
 
 /// Creates four segments with two edits each. The last segment was opened more than a day ago.
-async fn offloading() -> Crashes<Offloading> {
+async fn prepare_offloading() -> Crashes<Offloading> {
     let ports = ports_with_edits(2).await;
     for segment in 0..3 {
         roll(&ports, segment).await;
@@ -162,7 +162,7 @@ async fn offloading() -> Crashes<Offloading> {
             let text = format!("edit {id}");
             ports
                 .logs()
-                .append(edit_request(log(), 9, id, base, vec![set(1, &text)]))
+                .append(edit_request(log(), 9, id, base, vec![set_text(1, &text)]))
                 .await
                 .unwrap();
         }
@@ -172,9 +172,9 @@ async fn offloading() -> Crashes<Offloading> {
     Crashes::new(Offloading, ports).await
 }
 
-async fn frozen() -> Crashes<FrozenWriter> {
+async fn prepare_frozen_writer() -> Crashes<FrozenWriter> {
     let requests = (1..=3).map(|id| {
-        edit_request(log(), 1, id, Position::FIRST, vec![set(0, &format!("written {id}"))])
+        edit_request(log(), 1, id, Position::FIRST, vec![set_text(0, &format!("written {id}"))])
     });
     let ports = ports_with_edits(2).await;
     Crashes::new(FrozenWriter { requests: requests.collect() }, ports).await
@@ -182,7 +182,7 @@ async fn frozen() -> Crashes<FrozenWriter> {
 
 #[tokio::test]
 async fn offloading_and_trimming_survive() {
-    let crashes = offloading().await;
+    let crashes = prepare_offloading().await;
     let trimmed_plan = Plan::Keep(Keep::TrimmedAlready);
     assert_eq!(crashes.answers()[1][..2], [(0, trimmed_plan), (1, trimmed_plan)]);
     // Each of the two trimmed segments retains only its first entry and its End Segment (last
@@ -194,7 +194,7 @@ async fn offloading_and_trimming_survive() {
 
 #[tokio::test]
 async fn writers_survive_the_trim_of_their_segment() {
-    let crashes = frozen().await;
+    let crashes = prepare_frozen_writer().await;
     assert_eq!(crashes.requests(), 4, "one read and three puts");
     crashes.fail_each_request().await;
 }
@@ -202,6 +202,6 @@ async fn writers_survive_the_trim_of_their_segment() {
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_retention_survives_whatever_two_requests_fail() {
-    offloading().await.fail_each_two_requests().await;
-    frozen().await.fail_each_two_requests().await;
+    prepare_offloading().await.fail_each_two_requests().await;
+    prepare_frozen_writer().await.fail_each_two_requests().await;
 }

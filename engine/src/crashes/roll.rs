@@ -35,18 +35,18 @@ impl Scenario for Keeping {
     }
 }
 
-async fn rolled() -> Crashes<Keeping> {
+async fn prepare_rolled() -> Crashes<Keeping> {
     let before = ports_with_edits(3).await;
     before.tables.raise_last_snapshot(log(), at(0, 0)).await.unwrap();
     Crashes::new(Keeping { policy: None }, before).await
 }
 
-async fn marked() -> Crashes<Keeping> {
+async fn prepare_marked() -> Crashes<Keeping> {
     let policy = LogPolicy { snapshot_entries: 3, ..LogPolicy::default() };
     Crashes::new(Keeping { policy: Some(policy) }, ports_with_edits(3).await).await
 }
 
-async fn rolled_by_upkeep() -> Crashes<Keeping> {
+async fn prepare_rolled_by_upkeep() -> Crashes<Keeping> {
     let before = ports_with_edits(16).await;
     before.tables.raise_last_snapshot(log(), at(0, 0)).await.unwrap();
     let policy = LogPolicy { segment_entries: 16, ..LogPolicy::default() };
@@ -55,7 +55,7 @@ async fn rolled_by_upkeep() -> Crashes<Keeping> {
 
 #[tokio::test]
 async fn a_roll_survives() {
-    for crashes in [rolled().await, rolled_by_upkeep().await] {
+    for crashes in [prepare_rolled().await, prepare_rolled_by_upkeep().await] {
         assert_eq!(crashes.stored().segments_of(log()).len(), 2);
         crashes.fail_each_request().await;
     }
@@ -63,7 +63,7 @@ async fn a_roll_survives() {
 
 #[tokio::test]
 async fn a_snapshot_entry_survives() {
-    let crashes = marked().await;
+    let crashes = prepare_marked().await;
     assert!(crashes.stored().entries.contains_key(&(log(), at(0, 4))));
     crashes.fail_each_request().await;
 }
@@ -71,7 +71,9 @@ async fn a_snapshot_entry_survives() {
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_upkeep_survives_whatever_two_requests_fail() {
-    for crashes in [rolled().await, rolled_by_upkeep().await, marked().await] {
+    for crashes in
+        [prepare_rolled().await, prepare_rolled_by_upkeep().await, prepare_marked().await]
+    {
         crashes.fail_each_two_requests().await;
     }
 }

@@ -40,18 +40,18 @@ struct RunResult<A> {
 }
 
 /// A scenario, its initial data and the result of a fault-free run.
-pub(crate) struct Crashes<D: Scenario> {
-    scenario: Arc<D>,
+pub(crate) struct Crashes<S: Scenario> {
+    scenario: Arc<S>,
     initial_ports: Arc<FaultyPorts>,
-    fault_free_result: RunResult<D::Answer>,
+    fault_free_result: RunResult<S::Answer>,
     request_count: usize,
     /// For each request, whether it is a read.
     is_read: Vec<bool>,
 }
 
-impl<D: Scenario> Crashes<D> {
+impl<S: Scenario> Crashes<S> {
     /// Runs a scenario without faults and records the result.
-    pub(crate) async fn new(scenario: D, initial_ports: Arc<FaultyPorts>) -> Self {
+    pub(crate) async fn new(scenario: S, initial_ports: Arc<FaultyPorts>) -> Self {
         let scenario = Arc::new(scenario);
         let run = Run::new(Arc::clone(&scenario), &initial_ports, vec![]).take_all_steps().await;
         let faults = &run.ports.faults;
@@ -67,7 +67,7 @@ impl<D: Scenario> Crashes<D> {
     }
 
     /// Returns the step results of the fault-free run.
-    pub(crate) fn answers(&self) -> &[D::Answer] {
+    pub(crate) fn answers(&self) -> &[S::Answer] {
         &self.fault_free_result.answers
     }
 
@@ -85,7 +85,7 @@ impl<D: Scenario> Crashes<D> {
                 run_count += 1;
             }
         }
-        let scenario = std::any::type_name::<D>();
+        let scenario = std::any::type_name::<S>();
         println!("{scenario}: {} requests, {run_count} runs", self.request_count);
     }
 
@@ -115,7 +115,7 @@ impl<D: Scenario> Crashes<D> {
                 }
             }
         }
-        let scenario = std::any::type_name::<D>();
+        let scenario = std::any::type_name::<S>();
         println!("{scenario}: {} requests, {run_count} pairs", self.request_count);
     }
 
@@ -141,15 +141,15 @@ impl<D: Scenario> Crashes<D> {
         has_erred
     }
 
-    fn check_result(&self, result: &RunResult<D::Answer>, context: &str) {
+    fn check_result(&self, result: &RunResult<S::Answer>, context: &str) {
         let expected = &self.fault_free_result;
         self.scenario.assert_final(&result.stored, &result.answers, context);
-        if D::PROMISE == Promise::Sound {
+        if S::PROMISE == Promise::Sound {
             return;
         }
         assert_eq!(result.answers, expected.answers, "{context}: the answers");
         result.readings.assert_newest_are(&expected.readings, context);
-        if D::PROMISE == Promise::Same {
+        if S::PROMISE == Promise::Same {
             let expected_data = expected.stored.without_times();
             result.stored.without_times().assert_equals(&expected_data, context);
             result.readings.assert_prefix_of(&expected.readings, context);
@@ -175,17 +175,17 @@ enum StepOutcome<A> {
 }
 
 /// Task of a step in progress.
-type StepTask<D> = JoinHandle<Result<<D as Scenario>::Answer, Retry>>;
+type StepTask<S> = JoinHandle<Result<<S as Scenario>::Answer, Retry>>;
 
 /// The state of one run.
-struct Run<'a, D: Scenario> {
+struct Run<'a, S: Scenario> {
     context: String,
-    scenario: Arc<D>,
+    scenario: Arc<S>,
     ports: Arc<FaultyPorts>,
-    caller: Arc<D::Caller>,
-    answers: Vec<D::Answer>,
+    caller: Arc<S::Caller>,
+    answers: Vec<S::Answer>,
     /// Frozen processes, each with the index of its interrupted step.
-    frozen_tasks: Vec<(usize, StepTask<D>)>,
+    frozen_tasks: Vec<(usize, StepTask<S>)>,
     /// Stored data after the last failure.
     last_stored: Stored,
     other_writers_ran: bool,
@@ -193,12 +193,12 @@ struct Run<'a, D: Scenario> {
     /// Latest error of a step.
     last_error: Option<String>,
     /// Result of the fault-free run, or `None` if this is the fault-free run.
-    fault_free_result: Option<&'a RunResult<D::Answer>>,
+    fault_free_result: Option<&'a RunResult<S::Answer>>,
 }
 
-impl<D: Scenario> Run<'_, D> {
+impl<S: Scenario> Run<'_, S> {
     fn new(
-        scenario: Arc<D>,
+        scenario: Arc<S>,
         initial_ports: &FaultyPorts,
         planned_faults: Vec<(usize, Fault)>,
     ) -> Self {
@@ -249,12 +249,12 @@ impl<D: Scenario> Run<'_, D> {
         self
     }
 
-    fn start_process(&self) -> Arc<D::Process> {
+    fn start_process(&self) -> Arc<S::Process> {
         Arc::new(self.scenario.start_process(&self.ports))
     }
 
     /// Runs the next step.
-    async fn take_step(&mut self, process: &Arc<D::Process>) -> StepOutcome<D::Answer> {
+    async fn take_step(&mut self, process: &Arc<S::Process>) -> StepOutcome<S::Answer> {
         let step = self.answers.len();
         let scenario = Arc::clone(&self.scenario);
         let process = Arc::clone(process);
@@ -298,7 +298,7 @@ impl<D: Scenario> Run<'_, D> {
         self.last_stored = stored;
         let readings = Readings::of(&self.ports, &context).await;
         let expected_readings = &fault_free_result.readings;
-        match D::PROMISE {
+        match S::PROMISE {
             Promise::Same => readings.assert_prefix_of(expected_readings, &context),
             Promise::ReadsSame => readings.assert_newest_among(expected_readings, &context),
             Promise::Sound => {}
@@ -307,7 +307,7 @@ impl<D: Scenario> Run<'_, D> {
 
     /// Runs the remaining work of other processes, then resumes frozen processes and asserts that
     /// they do not change the stored data.
-    async fn finish(mut self) -> RunResult<D::Answer> {
+    async fn finish(mut self) -> RunResult<S::Answer> {
         self.ports.faults.pause();
         self.scenario.finish_other_work(Arc::clone(&self.ports)).await;
         let stored = Stored::read(&self.ports);
@@ -328,7 +328,7 @@ impl<D: Scenario> Run<'_, D> {
         for (step, task) in self.frozen_tasks.drain(..) {
             let answer = task.await.unwrap();
             if let Ok(answer) = answer
-                && D::PROMISE != Promise::Sound
+                && S::PROMISE != Promise::Sound
             {
                 assert_eq!(answer, self.answers[step], "{}: resumed", self.context);
             }

@@ -33,7 +33,7 @@ fn writer() -> WriterId {
     WriterId(u128::from(call).to_le_bytes())
 }
 
-fn store(ports: &Arc<FaultyPorts>) -> StreamStore {
+fn stream_store(ports: &Arc<FaultyPorts>) -> StreamStore {
     let (streams, random) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
     let policy = SplitPolicy { bytes: usize::MAX, events: TIP_EVENTS };
     StreamStore::new(streams, Arc::clone(&ports.clock) as _, random).with_split_policy(policy)
@@ -62,7 +62,7 @@ impl Scenario for Adding {
     }
 
     fn start_process(&self, ports: &Arc<FaultyPorts>) -> StreamStore {
-        store(ports)
+        stream_store(ports)
     }
 
     async fn step(&self, store: &StreamStore, (): &(), step: usize) -> Result<Vec<String>, Retry> {
@@ -100,10 +100,10 @@ fn assert_once(stored: &Stored, context: &str) {
 }
 
 /// Runs the scenario on a stream that already contains `before` words.
-async fn adding(before: usize, words: usize) -> Crashes<Adding> {
+async fn prepare_additions(before: usize, words: usize) -> Crashes<Adding> {
     let ports = empty_ports();
     for number in 0..before {
-        add(&store(&ports), &format!("before{number}")).await.unwrap();
+        add(&stream_store(&ports), &format!("before{number}")).await.unwrap();
     }
     ports.faults.take_requests();
     let words = (0..words).map(|number| format!("word{number}")).collect();
@@ -114,18 +114,18 @@ async fn adding(before: usize, words: usize) -> Crashes<Adding> {
 async fn an_append_to_a_stream_survives() {
     // Creating, updating or splitting a tip costs one read and one write.
     for before in 0..=TIP_EVENTS {
-        let crashes = adding(before, 1).await;
+        let crashes = prepare_additions(before, 1).await;
         assert_eq!(crashes.requests(), 2);
         assert_eq!(crashes.stored().streams.len(), 1 + before / TIP_EVENTS);
         crashes.fail_each_request().await;
     }
-    adding(0, 5).await.fail_each_request().await;
+    prepare_additions(0, 5).await.fail_each_request().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_appends_to_a_stream_survive_whatever_two_requests_fail() {
     for before in 0..=TIP_EVENTS {
-        adding(before, 3).await.fail_each_two_requests().await;
+        prepare_additions(before, 3).await.fail_each_two_requests().await;
     }
 }

@@ -11,7 +11,7 @@ use cellar_sheet::operation::{Operation, Rejection, RejectionReason, Undo};
 
 use super::run::Crashes;
 use super::scenario::{Retry, Scenario, retry};
-use super::{FaultyPorts, at, log, ports_with_edits, set, subject};
+use super::{FaultyPorts, at, log, ports_with_edits, set_text, subject};
 use crate::logs::{Logs, PullDelta, PullOutcome, PushClient, Pushing};
 
 const GROUP: &str = "group";
@@ -98,19 +98,19 @@ fn pushed(client: usize, id: u64, base: Position, operation: Operation) -> Pushe
 }
 
 /// Edits of two clients, including a malformed edit, an edit with a nonexistent base, and an undo.
-async fn group() -> Crashes<Group> {
+async fn prepare_group() -> Crashes<Group> {
     let malformed = Rejection::new(RejectionReason::Invalid, "it is no mutation");
     let undo = Operation::Undo(Undo { position: at(0, 2) });
     let first_push = vec![
-        pushed(0, 1, at(0, 1), set(0, "one")),
-        pushed(0, 2, at(0, 1), set(1, "two")),
-        pushed(1, 1, at(0, 0), set(2, "another's")),
+        pushed(0, 1, at(0, 1), set_text(0, "one")),
+        pushed(0, 2, at(0, 1), set_text(1, "two")),
+        pushed(1, 1, at(0, 0), set_text(2, "another's")),
         Pushed { client: 0, id: 3, arguments: ParsedArguments::Invalid(malformed) },
     ];
     let second_push = vec![
         pushed(0, 4, at(0, 3), undo),
-        pushed(1, 2, at(0, 99), set(3, "on nothing")),
-        pushed(1, 3, at(0, 3), set(4, "three")),
+        pushed(1, 2, at(0, 99), set_text(3, "on nothing")),
+        pushed(1, 3, at(0, 3), set_text(4, "three")),
     ];
     let pushes = vec![first_push, second_push];
     Crashes::new(Group { pushes }, ports_with_edits(3).await).await
@@ -118,7 +118,7 @@ async fn group() -> Crashes<Group> {
 
 #[tokio::test]
 async fn pushes_and_pulls_survive() {
-    let crashes = group().await;
+    let crashes = prepare_group().await;
     let Learned::Pulled(_, _, last_ids) = &crashes.answers()[3] else { panic!("a pull") };
     assert_eq!(last_ids.values().collect::<Vec<_>>(), [&4, &3]);
     crashes.fail_each_request().await;
@@ -127,5 +127,5 @@ async fn pushes_and_pulls_survive() {
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_pushes_and_pulls_survive_whatever_two_requests_fail() {
-    group().await.fail_each_two_requests().await;
+    prepare_group().await.fail_each_two_requests().await;
 }

@@ -15,7 +15,7 @@ use super::relayed::{entry_changes, relay};
 use super::run::Crashes;
 use super::scenario::{MutationPlace, Retry, Scenario, mutation_places, retry};
 use super::stored::Stored;
-use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set};
+use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set_text};
 use crate::logs::tests::imports::{DEEP, Sheet};
 use crate::logs::{ChunkToUpload, Completion, Logs};
 use crate::ports::PresignedRequest;
@@ -43,10 +43,10 @@ const EDITS: usize = 2;
 const CLIENT: ClientKey = ClientKey([1; 8]);
 const UPLOAD: Uuid = Uuid::from_bytes([5; 16]);
 
-/// Appends a large entry. The log was created by [`ports_with_edits`](super::ports_with_edits) and contains at least
-/// one edit.
+/// Appends a large entry. The log was created by [`ports_with_edits`](super::ports_with_edits) and
+/// contains at least one edit.
 pub(super) async fn append_large(ports: &Arc<FaultyPorts>) {
-    let body = encode_external_body(&[set(0, "large"), set(1, "larger")]).unwrap();
+    let body = encode_external_body(&[set_text(0, "large"), set_text(1, "larger")]).unwrap();
     let process = Process { ports: Arc::clone(ports), logs: ports.logs() };
     process.grant_body(&body).await.unwrap();
     process.complete(&body).await.unwrap();
@@ -105,7 +105,8 @@ impl Process {
     }
 
     async fn import(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
-        let request = edit_request(log(), 1, 1, at(0, 1), vec![set(8, "and"), sheet.operation()]);
+        let request =
+            edit_request(log(), 1, 1, at(0, 1), vec![set_text(8, "and"), sheet.operation()]);
         Ok(mutation_places(self.logs.append(request).await.map_err(retry)?))
     }
 }
@@ -195,7 +196,7 @@ impl Scenario for Uploading {
 }
 
 async fn body() -> Crashes<Uploading> {
-    let body = encode_external_body(&[set(0, "large"), set(1, "larger")]).unwrap();
+    let body = encode_external_body(&[set_text(0, "large"), set_text(1, "larger")]).unwrap();
     Crashes::new(Uploading { upload: UploadKind::Body(body) }, ports_with_edits(3).await).await
 }
 

@@ -17,7 +17,7 @@ const QUEUE_VISIBILITY_S: u32 = 6 * 300;
 const PATIENCE_MS: u64 = 4 * 60 * 60 * 1_000;
 
 /// Handles a message like the worker's Lambda function.
-pub(crate) async fn handle(
+pub(crate) async fn handle_message(
     worker: Snapshots,
     ports: Arc<FaultyPorts>,
     message: Received,
@@ -33,13 +33,13 @@ pub(crate) async fn handle(
 }
 
 /// Handles all queued messages, one at a time.
-pub(crate) async fn work(worker: &Snapshots, ports: &Arc<FaultyPorts>) {
+pub(crate) async fn handle_queued_jobs(worker: &Snapshots, ports: &Arc<FaultyPorts>) {
     let deadline_ms = ports.clock.now_ms() + PATIENCE_MS;
     while !ports.queue.is_empty() {
         assert!(ports.clock.now_ms() < deadline_ms, "the queue is not empty in time");
         match ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap().pop() {
             Some(message) => {
-                handle(worker.clone(), Arc::clone(ports), message, FUNCTION_MS).await;
+                handle_message(worker.clone(), Arc::clone(ports), message, FUNCTION_MS).await;
             }
             None => ports.clock.advance_ms(5_000),
         }

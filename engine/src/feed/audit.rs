@@ -158,6 +158,21 @@ impl Auditor {
     /// Returns [`AuditError`] if a table fails.
     pub async fn verify(&self) -> Result<Audit, AuditError> {
         let stored_counts = self.count_stored_events().await?;
+        let FeedScan { indexed_counts, mut audit } =
+            self.scan_until_complete(&stored_counts).await?;
+        audit.streams = u64::try_from(stored_counts.len()).unwrap_or(u64::MAX);
+        audit.findings.extend(find_missing_events(&stored_counts, &indexed_counts));
+        let excess_events = self.find_excess_events(&stored_counts, &indexed_counts).await?;
+        audit.findings.extend(excess_events);
+        audit.findings.sort();
+        Ok(audit)
+    }
+
+    /// Scans the feed, and repeats the scan for some seconds while events are missing.
+    async fn scan_until_complete(
+        &self,
+        stored_counts: &EventCounts,
+    ) -> Result<FeedScan, AuditError> {
         let mut scan = FeedScan::default();
         for attempt in 0..=FEED_SETTLES {
             if attempt > 0 {
@@ -166,17 +181,11 @@ impl Auditor {
             if self.scan_to_end(&mut scan).await? == ScanEnd::MissingItem {
                 break;
             }
-            if find_missing_events(&stored_counts, &scan.indexed_counts).is_empty() {
+            if find_missing_events(stored_counts, &scan.indexed_counts).is_empty() {
                 break;
             }
         }
-        let FeedScan { indexed_counts, mut audit } = scan;
-        audit.streams = u64::try_from(stored_counts.len()).unwrap_or(u64::MAX);
-        audit.findings.extend(find_missing_events(&stored_counts, &indexed_counts));
-        let excess_events = self.find_excess_events(&stored_counts, &indexed_counts).await?;
-        audit.findings.extend(excess_events);
-        audit.findings.sort();
-        Ok(audit)
+        Ok(scan)
     }
 
     /// Indexes exactly the events that an audit reported as missing.
@@ -269,8 +278,8 @@ impl Auditor {
         Ok(stored_counts)
     }
 
-    /// Adds the number of entries per log segment to `stored_counts`. Skips inherited segments of forks,
-    /// which belong to their source.
+    /// Adds the number of entries per log segment to `stored_counts`. Skips inherited segments of
+    /// forks, which belong to their source.
     async fn count_log_entries(
         &self,
         segments: &dyn Retention,

@@ -75,9 +75,9 @@ impl FeedReader {
         Self { index, tables_incarnation }
     }
 
-    /// Returns a page of the feed, starting at `requested_start`, which defaults to the start of the feed. The
-    /// page is limited to `limit` and `MAX_FEED_PAGE_ITEMS` items. If `requested_feed` is set, it must match
-    /// the current feed.
+    /// Returns a page of the feed, starting at `requested_start`, which defaults to the start of
+    /// the feed. The page is limited to `limit` and `MAX_FEED_PAGE_ITEMS` items. If
+    /// `requested_feed` is set, it must match the current feed.
     ///
     /// Each call costs one read of the latest partition and usually one read of the items. Each
     /// read costs half a read unit if the items are small.

@@ -92,8 +92,8 @@ impl Sources {
     }
 }
 
-/// Returns one page of a segment's entries among the requested ones. Trimmed entries are returned with
-/// the kind `Offloaded`.
+/// Returns one page of a segment's entries among the requested ones. Trimmed entries are returned
+/// with the kind `Offloaded`.
 async fn span_of_entries(
     entries: &dyn Entries,
     log_id: LogId,

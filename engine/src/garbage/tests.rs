@@ -7,7 +7,9 @@ use cellar_log::retention::Policy;
 use cellar_snapshot::keys::{chunk_key, staged_chunk_key};
 
 use super::*;
-use crate::crashes::{Fault, FaultyPorts, at, edit_request, log, ports_with_edits, set, work};
+use crate::crashes::{
+    Fault, FaultyPorts, at, edit_request, handle_queued_jobs, log, ports_with_edits, set_text,
+};
 use crate::logs::tests::imports::{DEEP, FLAT, Sheet};
 use crate::logs::{ImportFault, NewFork};
 use crate::ports::{Entries as _, Jobs as _, NewBlob, Segments as _, VersionPage};
@@ -53,7 +55,7 @@ async fn roll(ports: &Arc<FaultyPorts>, log: LogId) {
 async fn snapshot(ports: &Arc<FaultyPorts>, log: LogId, segment: u32) {
     let job = SnapshotJob { log, position: at(segment, 0) };
     ports.queue.send(&job.encode()).await.unwrap();
-    work(&ports.workers(), ports).await;
+    handle_queued_jobs(&ports.workers(), ports).await;
 }
 
 /// Creates a log with long texts and imports, one of which is newer than the last snapshot.
@@ -63,7 +65,7 @@ async fn world(is_forked: bool) -> Arc<FaultyPorts> {
     let ports = ports_with_edits(4).await;
     let logs = ports.logs();
     import(&ports, log(), &Sheet::new(3, 4, DEEP), 1, at(0, 4)).await;
-    let long = |text: &str| set(1, &text.repeat(2_000));
+    let long = |text: &str| set_text(1, &text.repeat(2_000));
     logs.append(edit_request(log(), 6, 1, at(0, 5), vec![long("of the log")])).await.unwrap();
     roll(&ports, log()).await;
     import(&ports, log(), &Sheet::new(2, 3, FLAT), 2, at(1, 0)).await;
@@ -240,7 +242,7 @@ async fn write_again(ports: &Arc<FaultyPorts>) {
     }
     let import = edit_request(log(), 5, 3, at(1, 1), vec![sheet.operation()]);
     let tail = logs.append(import).await.unwrap().tail;
-    let long = set(1, &"of the fork".repeat(2_000));
+    let long = set_text(1, &"of the fork".repeat(2_000));
     logs.append(edit_request(log(), 6, 2, tail, vec![long])).await.unwrap();
     roll(ports, log()).await;
 }

@@ -55,10 +55,10 @@ impl Logs {
         }
     }
 
-    /// Returns the cached entries from `start_position` on if a new entry may be appended after them without
-    /// a read. Returns no entries if the latest cached entry is old: its segment may have been
-    /// closed and trimmed in the meantime, and a put at the next position would then succeed in a
-    /// closed segment.
+    /// Returns the cached entries from `start_position` on if a new entry may be appended after
+    /// them without a read. Returns no entries if the latest cached entry is old: its segment may
+    /// have been closed and trimmed in the meantime, and a put at the next position would then
+    /// succeed in a closed segment.
     fn fresh_tail_from(&self, log_id: LogId, start_position: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         let cached_entries = self.tails.entries_from(now_ms, log_id, start_position);

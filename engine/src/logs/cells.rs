@@ -86,7 +86,7 @@ impl Logs {
     pub async fn cells(&self, log_id: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
         let mut view = self.view(log_id, query.at, query.min_position).await?;
         let QueriedSheet { id, name, extent, formats } = find_sheet(&view.metadata, query)?;
-        let page = read_page(&mut view, id, extent, query, formats.bytes).await;
+        let page = read_cell_page(&mut view, id, extent, query, formats.bytes).await;
         let CellPage { cells, next } = self.roots.invalidate_on_error(log_id, page)?;
         Ok(CellsRead {
             position: view.position,
@@ -143,15 +143,15 @@ struct CellPage {
 
 /// Reads one page of cells. `reply_bytes` is the size of the response so far. Cells are read in
 /// bands of rows, to avoid loading many tiles that do not fit on the page.
-async fn read_page(
+async fn read_cell_page(
     view: &mut View,
     sheet: SheetId,
     extent: Extent,
     query: &CellsQuery,
     mut reply_bytes: usize,
 ) -> Result<CellPage, LogError> {
-    let page_start = query.from.map_or((0, 0), |cell| (cell.row, cell.column));
     let Rectangle { first, last } = query.rectangle;
+    let page_start = query.from.unwrap_or(first);
     let columns = first.column..last.column.saturating_add(1).min(extent.columns);
     let end_row = last.row.saturating_add(1).min(extent.rows);
     let column_count = u32::try_from(columns.len()).unwrap_or(u32::MAX);
@@ -159,13 +159,13 @@ async fn read_page(
     if column_count == 0 {
         return Ok(CellPage { cells, next: None });
     }
-    let mut bands = RowBands::new(first.row.max(page_start.0)..end_row, column_count);
+    let mut bands = RowBands::new(first.row.max(page_start.row)..end_row, column_count);
     while let Some(rows) = bands.next_rows() {
         let window = Window { rows, columns: columns.clone() };
         let band_cells = view.cells(sheet, &window).await?;
         bands.adapt_height(band_cells.len());
         for TileCell { row, column, cell, .. } in band_cells {
-            if (row, column) < page_start {
+            if (row, column) < (page_start.row, page_start.column) {
                 continue;
             }
             reply_bytes = reply_bytes.saturating_add(weight_bytes(&cell));

@@ -53,7 +53,8 @@ impl Changes {
 }
 
 impl Logs {
-    /// Reads the entries after `base_position` up to and including `last_position`, and the state at `base_position`.
+    /// Reads the entries after `base_position` up to and including `last_position`, and the state
+    /// at `base_position`.
     ///
     /// # Errors
     ///
@@ -71,13 +72,14 @@ impl Logs {
         fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: last_position })?;
         let (metadata_after, level) = fold.finish();
         let touched_cells = touched_cells(&view_before.metadata, &metadata_after, &level);
-        let before = view_before.touched_state(&touched_cells).await?;
+        let before = view_before.read_touched_cells(&touched_cells).await?;
         let import_view = view_before.with_only_level(imports_of(level));
         let imported = read_imported_cells(import_view, &operations, &metadata_after).await?;
         Ok(Changes { before, operations, imported })
     }
 
-    /// Returns the operations committed by the entries after `base_position` up to and including `last_position`.
+    /// Returns the operations committed by the entries after `base_position` up to and including
+    /// `last_position`.
     async fn committed_operations(
         &self,
         log_id: LogId,
@@ -137,7 +139,7 @@ async fn read_imported_cells(
         }
         let mut sheet_cells = PlacedCells::new();
         for part in TouchedCells::whole_sheet(import.extent).windows() {
-            let window_cells = import_view.stored_cells(sheet, &part.window).await?;
+            let window_cells = import_view.read_stored_cells(sheet, &part.window).await?;
             all_imports.fill(sheet, window_cells.iter().cloned())?;
             sheet_cells.extend(window_cells);
         }

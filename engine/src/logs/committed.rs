@@ -48,7 +48,7 @@ impl Logs {
     ) -> Result<(), LogError> {
         // Always require the first entry: an empty result may be stale and does not prove that the
         // log is empty.
-        let min_position = last_position.max(min_position).max(Some(Position::FIRST));
+        let required_position = last_position.max(min_position).max(Some(Position::FIRST));
         let mut visit_until_last = |entry: &Entry, mutations: &[&[Operation]]| {
             let flow = visit(entry, mutations)?;
             let is_last = last_position == Some(entry.position);
@@ -60,7 +60,7 @@ impl Logs {
                     log_id,
                     cursor,
                     last_position,
-                    min_position,
+                    required_position,
                     &mut visit_until_last,
                 )
                 .await?;
@@ -83,12 +83,12 @@ impl Logs {
         log_id: LogId,
         cursor: &mut EntryCursor,
         last_position: Option<Position>,
-        min_position: Option<Position>,
+        required_position: Option<Position>,
         visit: &mut (impl FnMut(&Entry, &[&[Operation]]) -> Result<ControlFlow<()>, LogError> + Send),
     ) -> Result<Option<Arc<Entry>>, LogError> {
         let Some(start) = cursor.next else { return Ok(None) };
         let mut external_entry = None;
-        self.walk(log_id, start, min_position, |entry| {
+        self.walk(log_id, start, required_position, |entry| {
             let is_in_range = last_position.is_none_or(|last| entry.position <= last);
             if !is_in_range {
                 return Ok(ControlFlow::Break(()));

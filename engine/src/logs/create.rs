@@ -44,7 +44,7 @@ impl Logs {
                 CreateOutcome::Exists => return self.find_existing_log(&first_entry).await,
                 CreateOutcome::Unknown(error) if attempt < MAX_PUT_ATTEMPTS => {
                     tracing::warn!(log = %log_id, attempt, %error, "the outcome of a create is unknown");
-                    self.pause(attempt).await;
+                    self.pause_before_retry(attempt).await;
                     attempt += 1;
                 }
                 CreateOutcome::Unknown(error) | CreateOutcome::Failed(error) => {

@@ -138,7 +138,7 @@ impl Logs {
                 return Err(LogError::Store(error));
             }
             tracing::warn!(log = %request.log, attempt = failed_attempts, %error, "a fork failed; retrying");
-            self.pause(failed_attempts).await;
+            self.pause_before_retry(failed_attempts).await;
         }
     }
 

@@ -59,7 +59,7 @@ impl Logs {
                 // eventually consistent read may see the record before the entry.
                 None if waits < MAX_READ_ATTEMPTS => {
                     waits += 1;
-                    self.pause(waits).await;
+                    self.pause_before_retry(waits).await;
                 }
                 None => {
                     let at = Position::new(segment, 0).unwrap_or(Position::FIRST);

@@ -28,8 +28,8 @@ pub struct History {
 }
 
 impl Logs {
-    /// Returns at most `limit` entries from newest to oldest. Starts at `start_position` (inclusive), which
-    /// defaults to the latest entry.
+    /// Returns at most `limit` entries from newest to oldest. Starts at `start_position`
+    /// (inclusive), which defaults to the latest entry.
     ///
     /// # Errors
     ///
@@ -69,8 +69,8 @@ impl Logs {
         Ok(History { entries, next: None })
     }
 
-    /// Returns one or more entries at or before `start_position`, from newest to oldest. Entries of a trimmed
-    /// segment are read from its offloaded copy.
+    /// Returns one or more entries at or before `start_position`, from newest to oldest. Entries of
+    /// a trimmed segment are read from its offloaded copy.
     ///
     /// # Errors
     ///
@@ -100,8 +100,8 @@ impl Logs {
         self.read_offloaded_back(log_id, start_position, max_entries.max(1)).await
     }
 
-    /// Returns between one and `max_entries` entries at or before `start_position`, from newest to oldest, from the
-    /// segment's offloaded copy.
+    /// Returns between one and `max_entries` entries at or before `start_position`, from newest to
+    /// oldest, from the segment's offloaded copy.
     async fn read_offloaded_back(
         &self,
         log_id: LogId,

@@ -71,8 +71,8 @@ impl Logs {
         Ok(Loaded { root: Some(root_key), ..loaded })
     }
 
-    /// Returns the root key of the finished snapshot at `position`. The root is added to an existing
-    /// entry, so cached entries and eventually consistent reads may lack it.
+    /// Returns the root key of the finished snapshot at `position`. The root is added to an
+    /// existing entry, so cached entries and eventually consistent reads may lack it.
     pub(super) async fn finished_root_key(
         &self,
         log_id: LogId,
@@ -169,13 +169,17 @@ impl Logs {
         let Some(last_read) = newest else {
             return Err(LogError::NoSuchPosition { at: start, newest: start });
         };
-        let (LogHead { head, incarnation }, next) = match walk_end {
-            WalkEnd::EndOfLog => (last_read, None),
-            WalkEnd::Stopped => {
-                (self.head(log_id, Some(last_read.head)).await?, Some(last_read.head))
+        match walk_end {
+            WalkEnd::EndOfLog => {
+                let LogHead { head, incarnation } = last_read;
+                Ok(Loaded { root: None, entries, head, incarnation, next: None })
             }
-        };
-        Ok(Loaded { root: None, entries, head, incarnation, next })
+            WalkEnd::Stopped => {
+                let next = Some(last_read.head);
+                let LogHead { head, incarnation } = self.head(log_id, next).await?;
+                Ok(Loaded { root: None, entries, head, incarnation, next })
+            }
+        }
     }
 }
 

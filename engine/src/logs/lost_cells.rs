@@ -155,7 +155,7 @@ impl LostCellSearch {
             && let Some(rows) = bands.next_rows()
         {
             let window = Window { rows, columns: 0..extent.columns };
-            let tile = view.tile(sheet, &window).await?;
+            let tile = view.merged_tile(sheet, &window).await?;
             bands.adapt_height(tile.cells());
             for tile_cell in stored_cells(&tile) {
                 let Some(hash) = tile_cell.long_text else { continue };

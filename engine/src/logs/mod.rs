@@ -145,7 +145,7 @@ impl Logs {
 
     /// Waits before a retry, with exponential backoff and full jitter. `attempt` is 1 for the first
     /// retry.
-    async fn pause(&self, attempt: u32) {
+    async fn pause_before_retry(&self, attempt: u32) {
         self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
     }
 

@@ -24,9 +24,9 @@ pub(super) struct OffloadedCache {
 pub(super) type SegmentEntries = Arc<Vec<Arc<Entry>>>;
 
 impl Logs {
-    /// Returns one page of a segment in ascending order, starting at `start_position` (inclusive). If the
-    /// page in the table has a gap and the segment has an offloaded copy, the page is read from the
-    /// copy. Inherited entries are read from the fork's source.
+    /// Returns one page of a segment in ascending order, starting at `start_position` (inclusive).
+    /// If the page in the table has a gap and the segment has an offloaded copy, the page is read
+    /// from the copy. Inherited entries are read from the fork's source.
     pub(super) async fn read_page(
         &self,
         log_id: LogId,
@@ -152,8 +152,8 @@ pub(crate) async fn read_offloaded(
     }
 }
 
-/// Whether `entries` is a complete closed segment of `log_id`: all entries from the first one to the
-/// End Segment (last entry), without gaps.
+/// Whether `entries` is a complete closed segment of `log_id`: all entries from the first one to
+/// the End Segment (last entry), without gaps.
 pub(crate) fn is_complete_segment(entries: &[Arc<Entry>], log_id: LogId, segment: u32) -> bool {
     let start = Position::new(segment, 0).ok();
     let is_closed = entries.last().is_some_and(|last| matches!(last.content, Content::EndSegment));

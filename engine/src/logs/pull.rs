@@ -69,10 +69,10 @@ impl Logs {
         };
         let newest = loaded.as_ref().map(|loaded| newest_after(&cookie, loaded));
         let has_new_entries = newest.is_some_and(|(position, _)| position > cookie.position);
-        let (snapshot, needs_reload) = if has_new_entries {
-            self.snapshot_and_distance(log_id, cookie.position).await?
+        let ReloadAdvice { snapshot, needs_reload } = if has_new_entries {
+            self.advise_reload(log_id, cookie.position).await?
         } else {
-            (None, false)
+            ReloadAdvice { snapshot: None, needs_reload: false }
         };
         match (plan_pull(&cookie, newest, snapshot), loaded) {
             (PullPlan::Unchanged, _) => Ok(PullOutcome::Nothing(cookie)),
@@ -87,20 +87,20 @@ impl Logs {
         }
     }
 
-    /// Returns the latest finished snapshot, and whether a client at `after` must reload from it
-    /// because too many entries follow `after`.
-    async fn snapshot_and_distance(
+    /// Returns the latest finished snapshot, and whether a client at `client_position` must reload
+    /// from it.
+    async fn advise_reload(
         &self,
         log_id: LogId,
-        after: Position,
-    ) -> Result<(Option<Position>, bool), LogError> {
-        let newest_segments = self.newest_segments(log_id, Some(after)).await?;
+        client_position: Position,
+    ) -> Result<ReloadAdvice, LogError> {
+        let newest_segments = self.newest_segments(log_id, Some(client_position)).await?;
         let snapshot = match plan_load(&newest_segments) {
             LoadPlan::From(start) if start != Position::FIRST => Some(start),
             _ => None,
         };
-        let needs_reload = plan_update(&newest_segments, after) == UpdatePlan::Reload;
-        Ok((snapshot, needs_reload))
+        let needs_reload = plan_update(&newest_segments, client_position) == UpdatePlan::Reload;
+        Ok(ReloadAdvice { snapshot, needs_reload })
     }
 
     async fn pull_from_snapshot(
@@ -124,6 +124,14 @@ impl Logs {
         let news = pull_delta(cookie, client_ids, entries, next.is_some());
         Ok(PullOutcome::Reset { root: root_key, news })
     }
+}
+
+/// Whether and from where a client should reload the spreadsheet.
+struct ReloadAdvice {
+    /// Position of the latest finished snapshot.
+    snapshot: Option<Position>,
+    /// Whether too many entries follow the client's position.
+    needs_reload: bool,
 }
 
 /// Builds the response with the entries after `cookie` and the next cookie.

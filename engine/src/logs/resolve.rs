@@ -29,21 +29,23 @@ impl Logs {
         // If this request is a retry, the log already contains its mutation, even if the current
         // state no longer allows the mutation.
         if self.has_mutation(log_id, resolution_request).await? {
-            return self.append_unchecked(request).await;
+            return self.append_unresolved(request).await;
         }
         let mut resolver = match self.begin_resolution(log_id, resolution_request).await {
             Ok(resolver) => resolver,
-            Err(error) if is_unreadable(&error) => return self.append_unchecked(request).await,
+            Err(error) if is_unreadable(&error) => return self.append_unresolved(request).await,
             Err(error) => return Err(error),
         };
         let mut min_position = resolution_request.base;
         for _ in 0..MAX_RESOLVE_ATTEMPTS {
-            let resolved = match self.resolve(log_id, &mut resolver, min_position).await {
-                Ok(resolved) => resolved,
-                Err(error) if is_unreadable(&error) => return self.append_unchecked(request).await,
+            let resolution = match self.resolve(log_id, &mut resolver, min_position).await {
+                Ok(resolution) => resolution,
+                Err(error) if is_unreadable(&error) => {
+                    return self.append_unresolved(request).await;
+                }
                 Err(error) => return Err(error),
             };
-            match self.append_unchecked(request.clone().with_resolution(resolved)).await {
+            match self.append_unchecked(request.clone().with_resolution(resolution)).await {
                 Err(LogError::Refused(Refusal::StaleResolution { newest })) => {
                     min_position = newest;
                 }
@@ -51,6 +53,12 @@ impl Logs {
             }
         }
         Err(LogError::Refused(Refusal::Contention))
+    }
+
+    /// Appends a request without its resolution. Its mutation is rejected, unless the log already
+    /// contains it.
+    async fn append_unresolved(&self, request: Request) -> Result<Appended, LogError> {
+        self.append_unchecked(request).await
     }
 
     async fn begin_resolution(

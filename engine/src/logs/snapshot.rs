@@ -24,6 +24,16 @@ pub(crate) struct FinishedSnapshot {
     pub(crate) root_key: String,
 }
 
+/// State of a Snapshot entry.
+enum SnapshotEntry {
+    Finished {
+        root_key: String,
+    },
+    Unfinished,
+    /// The segment was trimmed and has no offloaded copy.
+    Unreadable,
+}
+
 /// Cache of each log's latest root and the position of its Snapshot entry. A cached root stays
 /// valid: an entry's root changes only if a rebuild replaces it with an equivalent root.
 #[derive(Default)]
@@ -70,9 +80,9 @@ fn last_position_of(segment: u32) -> Position {
 
 impl Logs {
     /// Returns the root on which a read at `requested_position` is based. It defaults to the latest
-    /// position, which is at or after `min_position`. Returns `None` if no snapshot is usable; the read then
-    /// starts at the log's first entry.
-    pub(super) async fn root_for(
+    /// position, which is at or after `min_position`. Returns `None` if no snapshot is usable; the
+    /// read then starts at the log's first entry.
+    pub(super) async fn find_base_root(
         &self,
         log_id: LogId,
         requested_position: Option<Position>,
@@ -162,26 +172,40 @@ impl Logs {
             self.snapshot_entry_before(log_id, position).await?
         };
         for _ in 0..MAX_UNFINISHED_SNAPSHOTS {
-            let Some(candidate_position) = candidate else { return Ok(None) };
-            let entry = self.retry_read(|| self.get_anywhere(log_id, candidate_position)).await?;
-            match entry.as_deref().map(|entry| &entry.content) {
-                Some(Content::Snapshot { root: Some(root_key), .. }) => {
-                    let (position, root_key) = (candidate_position, root_key.clone());
+            let Some(position) = candidate else { return Ok(None) };
+            match self.read_snapshot_entry(log_id, position).await? {
+                SnapshotEntry::Finished { root_key } => {
                     return Ok(Some(FinishedSnapshot { position, root_key }));
                 }
-                Some(Content::Snapshot { root: None, .. }) => {}
-                // The segment was trimmed and has no offloaded copy, so its entries are unreadable.
-                None => return Ok(None),
-                Some(_) => return Err(LogError::Corrupt { at: candidate_position }),
+                SnapshotEntry::Unfinished => {}
+                SnapshotEntry::Unreadable => return Ok(None),
             }
-            let Some(previous_num) = candidate_position.entry_number().checked_sub(1) else {
-                return Ok(None);
+            candidate = match position.entry_number().checked_sub(1) {
+                Some(previous_num) => {
+                    let previous_position =
+                        Position::new(segment_num, previous_num).unwrap_or(Position::FIRST);
+                    self.snapshot_entry_before(log_id, previous_position).await?
+                }
+                None => None,
             };
-            let previous_position =
-                Position::new(segment_num, previous_num).unwrap_or(Position::FIRST);
-            candidate = self.snapshot_entry_before(log_id, previous_position).await?;
         }
         Ok(None)
+    }
+
+    async fn read_snapshot_entry(
+        &self,
+        log_id: LogId,
+        position: Position,
+    ) -> Result<SnapshotEntry, LogError> {
+        let entry = self.retry_read(|| self.get_anywhere(log_id, position)).await?;
+        match entry.as_deref().map(|entry| &entry.content) {
+            Some(Content::Snapshot { root: Some(root_key), .. }) => {
+                Ok(SnapshotEntry::Finished { root_key: root_key.clone() })
+            }
+            Some(Content::Snapshot { root: None, .. }) => Ok(SnapshotEntry::Unfinished),
+            None => Ok(SnapshotEntry::Unreadable),
+            Some(_) => Err(LogError::Corrupt { at: position }),
+        }
     }
 
     /// Returns the segment's last Snapshot entry at or before `position`, which the header of the

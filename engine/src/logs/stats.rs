@@ -31,7 +31,7 @@ impl Logs {
         log_id: LogId,
         min_position: Option<Position>,
     ) -> Result<StatsReply, LogError> {
-        let root = self.root_for(log_id, None, min_position).await?;
+        let root = self.find_base_root(log_id, None, min_position).await?;
         let root_position = root.as_ref().map(|root| root.position);
         let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
         let min_position = min_position.max(root_position);

@@ -39,8 +39,8 @@ impl Logs {
         presigned.map_err(LogError::Store)
     }
 
-    /// Returns presigned URLs for reading a log's snapshot chunks, in the order of `hashes`. Sends no
-    /// request, so the existence of the chunks is not checked.
+    /// Returns presigned URLs for reading a log's snapshot chunks, in the order of `hashes`. Sends
+    /// no request, so the existence of the chunks is not checked.
     ///
     /// # Errors
     ///

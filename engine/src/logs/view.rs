@@ -70,7 +70,7 @@ impl Logs {
         requested_position: Option<Position>,
         min_position: Option<Position>,
     ) -> Result<View, LogError> {
-        let root = self.root_for(log_id, requested_position, min_position).await?;
+        let root = self.find_base_root(log_id, requested_position, min_position).await?;
         let family = self.family(log_id).await?;
         let mut objects = Objects::default();
         let root_metadata = match &root {
@@ -147,31 +147,31 @@ impl View {
         sheet: SheetId,
         window: &Window,
     ) -> Result<Vec<TileCell>, LogError> {
-        let tile = self.tile(sheet, window).await?;
+        let tile = self.merged_tile(sheet, window).await?;
         let Some(sheet) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
-        self.with_long_texts(visible_cells(&tile, &sheet.formats)).await
+        self.fill_in_long_texts(visible_cells(&tile, &sheet.formats)).await
     }
 
     /// Returns a window's cells as stored, without applying range formats.
-    pub(super) async fn stored_cells(
+    pub(super) async fn read_stored_cells(
         &mut self,
         sheet: SheetId,
         window: &Window,
     ) -> Result<Vec<((u32, u32), Cell)>, LogError> {
-        let tile = self.tile(sheet, window).await?;
-        let cells = self.with_long_texts(stored_cells(&tile).collect()).await?;
+        let tile = self.merged_tile(sheet, window).await?;
+        let cells = self.fill_in_long_texts(stored_cells(&tile).collect()).await?;
         Ok(cells.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect())
     }
 
     /// Returns the workbook state, limited to the touched cells.
-    pub(super) async fn touched_state(
+    pub(super) async fn read_touched_cells(
         &mut self,
         touched_cells: &BTreeMap<SheetId, TouchedCells>,
     ) -> Result<Workbook, LogError> {
         let mut workbook = Workbook::from_metadata(&self.metadata);
         for (sheet, touched) in touched_cells {
             for part in touched.windows() {
-                let mut cells = self.stored_cells(*sheet, &part.window).await?;
+                let mut cells = self.read_stored_cells(*sheet, &part.window).await?;
                 if part.partly {
                     cells.retain(|((row, column), _)| touched.has_single_cell(*row, *column));
                 }
@@ -201,7 +201,11 @@ impl View {
     }
 
     /// Returns a window's tile, merged from all levels.
-    pub(super) async fn tile(&mut self, sheet: SheetId, window: &Window) -> Result<Tile, LogError> {
+    pub(super) async fn merged_tile(
+        &mut self,
+        sheet: SheetId,
+        window: &Window,
+    ) -> Result<Tile, LogError> {
         if self.objects.tile_count() > MAX_VIEW_TILES {
             self.objects.drop_tiles();
         }
@@ -210,7 +214,10 @@ impl View {
         Ok(self.store.ready(self.family, &mut self.objects, read_window).await?)
     }
 
-    async fn with_long_texts(&self, mut cells: Vec<TileCell>) -> Result<Vec<TileCell>, LogError> {
+    async fn fill_in_long_texts(
+        &self,
+        mut cells: Vec<TileCell>,
+    ) -> Result<Vec<TileCell>, LogError> {
         for tile_cell in &mut cells {
             let Some(hash) = tile_cell.long_text else { continue };
             tile_cell.cell.value = match self.long_text(hash).await? {

@@ -22,9 +22,9 @@ pub(super) enum WalkEnd {
 }
 
 impl Logs {
-    /// Visits every entry, starting at `start_position` (inclusive), until the visitor breaks or the log
-    /// ends. If the log appears to end before `min_position`, retries the last read with strong
-    /// consistency.
+    /// Visits every entry, starting at `start_position` (inclusive), until the visitor breaks or
+    /// the log ends. If the log appears to end before `min_position`, retries the last read with
+    /// strong consistency.
     pub(super) async fn walk(
         &self,
         log_id: LogId,
@@ -32,13 +32,8 @@ impl Logs {
         min_position: Option<Position>,
         visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<WalkEnd, LogError> {
-        self.drive_walk(
-            log_id,
-            start_position,
-            ForwardRead::begin(start_position, min_position),
-            visit,
-        )
-        .await
+        let forward_read = ForwardRead::begin(start_position, min_position);
+        self.drive_walk(log_id, start_position, forward_read, visit).await
     }
 
     /// Like [`Logs::walk`], but strongly consistent, so that every acknowledged entry is visited.
@@ -69,7 +64,7 @@ impl Logs {
             let (page_start, consistent) = match read_step {
                 ReadStep::Read { from, consistent } => (from, consistent),
                 ReadStep::ReadLater { from, attempt } => {
-                    self.pause(attempt).await;
+                    self.pause_before_retry(attempt).await;
                     (from, STRONGLY_CONSISTENT)
                 }
                 ReadStep::End => return Ok(WalkEnd::EndOfLog),

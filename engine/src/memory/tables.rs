@@ -61,7 +61,7 @@ impl MemoryTables {
 
 impl MemoryTables {
     /// Writes all records if none of them exists; otherwise writes nothing.
-    fn transact(
+    fn insert_all_or_none(
         &self,
         segments: &[&Segment],
         entries: &[&Entry],
@@ -330,17 +330,17 @@ impl Segments for MemoryTables {
     }
 
     async fn create(&self, segment: &Segment, first_entry: &Entry) -> CreateOutcome {
-        self.transact(&[segment], &[first_entry], None)
+        self.insert_all_or_none(&[segment], &[first_entry], None)
     }
 
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
         let Transaction { end, segment, first } = transaction;
-        self.transact(&[segment], &[end, first], None)
+        self.insert_all_or_none(&[segment], &[end, first], None)
     }
 
     async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
         let ForkRecords { origin, segment, first, listed } = records;
-        self.transact(&[origin, segment], &[first], Some(listed))
+        self.insert_all_or_none(&[origin, segment], &[first], Some(listed))
     }
 
     async fn forks(

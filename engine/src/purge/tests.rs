@@ -11,7 +11,9 @@ use cellar_log::retention::Policy;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
 
 use super::*;
-use crate::crashes::{Fault, FaultyPorts, at, edit_request, log, ports_with_edits, set, work};
+use crate::crashes::{
+    Fault, FaultyPorts, at, edit_request, handle_queued_jobs, log, ports_with_edits, set_text,
+};
 use crate::logs::NewFork;
 use crate::ports::{BlobKey, Jobs as _, NewBlob};
 use crate::retention::Offloader;
@@ -80,7 +82,7 @@ async fn upload(ports: &Arc<FaultyPorts>, log: LogId) {
 
 async fn snapshot(ports: &Arc<FaultyPorts>, job: SnapshotJob) {
     ports.queue.send(&job.encode()).await.unwrap();
-    work(&ports.workers(), ports).await;
+    handle_queued_jobs(&ports.workers(), ports).await;
 }
 
 /// Creates a log, a fork of it and an unrelated log, and adds them to the catalog. Each has three
@@ -107,7 +109,7 @@ async fn world() -> Arc<FaultyPorts> {
     logs.create(other(), None).await.unwrap();
     let new = NewFork { log: fork(), source: log(), at: Some(at(1, 0)), author: None };
     logs.fork(new).await.unwrap();
-    let request = edit_request(fork(), 1, 1, at(1, 0), vec![set(0, "of the fork")]);
+    let request = edit_request(fork(), 1, 1, at(1, 0), vec![set_text(0, "of the fork")]);
     logs.append(request).await.unwrap();
     for (log, position) in [(log(), at(2, 0)), (fork(), at(2, 0)), (other(), Position::FIRST)] {
         upload(&ports, log).await;
@@ -134,7 +136,7 @@ async fn world() -> Arc<FaultyPorts> {
 async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
     let (before, logs) = (ports.blobs.contents(), ports.logs());
     snapshot(ports, SnapshotJob { log: fork(), position: at(2, 0) }).await;
-    let long = set(0, &"of the fork ".repeat(1_000));
+    let long = set_text(0, &"of the fork ".repeat(1_000));
     logs.append(edit_request(fork(), 1, 2, at(2, 1), vec![long])).await.unwrap();
     let loaded = logs.load(fork(), None).await.unwrap();
     logs.roll(Arc::clone(loaded.entries.last().unwrap())).await.unwrap();

@@ -16,9 +16,9 @@ pub struct Events<E> {
 }
 
 impl StreamStore {
-    /// Returns the events with indexes less than `before_index` from one stream item, newest first. The
-    /// item is the tip (latest item) or the event batch that contains event `below - 1`. Costs one
-    /// read for the tip, plus one for an event batch.
+    /// Returns the events with indexes less than `before_index` from one stream item, newest first.
+    /// The item is the tip (latest item) or the event batch that contains event `below - 1`. Costs
+    /// one read for the tip, plus one for an event batch.
     ///
     /// # Errors
     ///

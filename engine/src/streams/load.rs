@@ -102,7 +102,7 @@ impl StreamStore {
             match send_read().await {
                 Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
                     tracing::warn!(attempt, %error, "a read of an event stream failed; retrying");
-                    self.pause(attempt).await;
+                    self.pause_before_retry(attempt).await;
                     attempt += 1;
                 }
                 result => return result,

@@ -96,7 +96,7 @@ impl StreamStore {
             if lost_attempts >= MAX_DECIDE_ATTEMPTS {
                 return Err(StreamError::Contention.into());
             }
-            self.pause(lost_attempts).await;
+            self.pause_before_retry(lost_attempts).await;
         }
     }
 

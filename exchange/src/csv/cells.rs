@@ -5,7 +5,7 @@ use std::io::Read;
 use cellar_snapshot::tile::TileValue;
 
 use super::records::Records;
-use super::survey::{FilledField, Survey, Tally};
+use super::survey::{ExaminedCsvField, Survey, Tally};
 use crate::block::{BlockBuilder, RowTooLong};
 use crate::typing::RecognisedValue;
 use crate::{Block, BlockSize, ColumnTyping, ReadError};
@@ -54,7 +54,8 @@ impl<R: Read> CellReader<R> {
             let row = self.tally.add_row(&record)?;
             self.builder.start_row(row);
             let mut has_evidence_changed = false;
-            for field in self.tally.examine_fields(row, &record) {
+            for nonempty_field in record.nonempty_fields() {
+                let Some(field) = self.tally.examine_field(row, nonempty_field) else { continue };
                 has_evidence_changed |= field.examined.changed_evidence;
                 let column_index = usize::try_from(field.column).ok();
                 let typing = column_index.and_then(|index| self.typings.get(index));
@@ -82,7 +83,7 @@ impl<R: Read> CellReader<R> {
 
 fn push_field(
     builder: &mut BlockBuilder,
-    field: &FilledField<'_>,
+    field: &ExaminedCsvField<'_>,
     typing: &ColumnTyping,
 ) -> Result<(), RowTooLong> {
     let column = field.column;

@@ -3,12 +3,13 @@
 //! A file is read in two passes: the first detects the column types (`survey`), the second creates
 //! the cells (`cells`). Each pass keeps at most one row and one block in memory. If types may be
 //! detected from a sample, one pass is enough for most files. `records` splits the bytes into
-//! records and fields.
+//! records and fields, with `scanner` for quoted fields.
 
 mod cells;
 mod options;
 mod read;
 mod records;
+mod scanner;
 mod survey;
 #[cfg(test)]
 mod tests;

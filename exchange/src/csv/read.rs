@@ -154,12 +154,11 @@ impl<S: Source> Import for CsvImport<S> {
         }
     }
 
-    /// Returns the import's progress. SurveySample bytes are not counted, because they are read again to
+    /// Returns the import's progress. Sample bytes are not counted, because they are read again to
     /// create the cells.
     fn progress(&self) -> ImportProgress {
-        const TWO_PASSES: u64 = 2;
         let one_pass = self.file_bytes;
-        let two_passes = self.file_bytes.saturating_mul(TWO_PASSES);
+        let two_passes = self.file_bytes.saturating_mul(2);
         let is_sampled =
             self.options.sample_bytes.is_some_and(|sample_bytes| sample_bytes < one_pass);
         match &self.pass {

@@ -5,20 +5,17 @@
 
 use std::io::Read;
 
-use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_TEXT_BYTES};
-use memchr::{memchr, memchr3, memchr3_iter};
+use cellar_base::limits::{MAX_IMPORT_ROW_BYTES, MAX_TEXT_BYTES};
+use memchr::{memchr, memchr3_iter};
 
+use super::scanner::{
+    FieldSpan, RecordBounds, RecordEnd, Scanner, add_count, column_number, count_line_feeds,
+    has_too_many_fields,
+};
 use crate::ReadError;
 
 /// Maximum number of bytes per read.
 pub(super) const WINDOW_BYTES: usize = 256 * 1024;
-
-/// Start and end of a field, as offsets into the record's text.
-#[derive(Debug, Clone, Copy)]
-struct FieldSpan {
-    start: usize,
-    end: usize,
-}
 
 /// A record and its fields, without enclosing quotes.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +34,12 @@ impl<'a> Record<'a> {
         self.fields.len()
     }
 
+    /// Iterates over the fields that are not empty.
+    pub(super) fn nonempty_fields(&self) -> impl Iterator<Item = NonemptyField<'a>> + use<'a> {
+        let indexed_texts = self.iter().enumerate().filter(|(_, text)| !text.is_empty());
+        indexed_texts.map(|(column_index, text)| NonemptyField { column_index, text })
+    }
+
     /// Iterates over the field texts.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let text = self.text;
@@ -45,20 +48,11 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Outcome of searching the window (read buffer) for the end of a record.
-enum RecordEnd {
-    Found(RecordBounds),
-    /// The record continues beyond the window.
-    NotInWindow,
-}
-
-struct RecordBounds {
-    /// Number of bytes of the record, including its line ending.
-    length: usize,
-    /// Whether the record is a single line without quoted fields.
-    is_plain: bool,
-    /// Whether a quoted field contains doubled quotes.
-    has_doubled_quotes: bool,
+/// A field of a record.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NonemptyField<'a> {
+    pub(super) column_index: usize,
+    pub(super) text: &'a str,
 }
 
 /// Reads the records of a csv file.
@@ -152,10 +146,7 @@ impl<R: Read> Records<R> {
         } else {
             record_text
         };
-        let is_too_long = |field: &FieldSpan| field.end - field.start > MAX_TEXT_BYTES;
-        if let Some(index) = self.fields.iter().position(is_too_long) {
-            return Err(ReadError::TextTooLong { line, column: column_number(index) });
-        }
+        check_field_lengths(&self.fields, line)?;
         Ok(Some(Record { text, fields: &self.fields, line, blank_lines }))
     }
 
@@ -290,7 +281,7 @@ impl<R: Read> Records<R> {
         let unread = self.window.get(self.unread_start..self.unread_end).unwrap_or_default();
         let line_length = memchr(b'\n', unread)?;
         let line = unread.get(..line_length).unwrap_or_default();
-        if !split_plain_line(line, self.delimiter, &mut self.fields) {
+        if split_plain_line(line, self.delimiter, &mut self.fields) == LineForm::NeedsScanner {
             return None;
         }
         let length = line_length + 1;
@@ -298,9 +289,8 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// Splits a line into fields. Returns `false` if the line contains a quoted field or an inner
-/// carriage return.
-fn split_plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<FieldSpan>) -> bool {
+/// Splits a line into fields, unless it needs the [`Scanner`].
+fn split_plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<FieldSpan>) -> LineForm {
     let line_text = line.strip_suffix(b"\r").unwrap_or(line);
     let mut field_start = 0;
     for offset in memchr3_iter(delimiter, b'"', b'\r', line_text) {
@@ -311,162 +301,32 @@ fn split_plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<FieldSpan>) -> 
             }
             // A quote in the middle of a field is an ordinary character.
             Some(b'"') if offset != field_start => {}
-            _ => return false,
+            _ => return LineForm::NeedsScanner,
         }
+        // The caller rejects a record with too many fields, so the rest of it is skipped.
         if has_too_many_fields(fields) {
-            return true;
+            return LineForm::Plain;
         }
     }
     fields.push(FieldSpan { start: field_start, end: line_text.len() });
-    true
+    LineForm::Plain
 }
 
-fn has_too_many_fields(fields: &[FieldSpan]) -> bool {
-    fields.len() > usize::try_from(MAX_IMPORT_COLUMNS).unwrap_or(usize::MAX)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineForm {
+    /// The line is a record without quoted fields.
+    Plain,
+    /// The line contains a quoted field or an inner carriage return.
+    NeedsScanner,
 }
 
-/// Scans a record that may contain quoted fields.
-struct Scanner<'a> {
-    unread: &'a [u8],
-    delimiter: u8,
-    is_input_at_end: bool,
-    line: u64,
-}
-
-/// Outcome of scanning a field.
-enum ScannedField {
-    Complete(CompleteField),
-    /// The field continues beyond the window.
-    NotInWindow,
-}
-
-struct CompleteField {
-    span: FieldSpan,
-    /// Offset of the first byte after the field and its delimiter or line ending.
-    next_start: usize,
-    /// Whether the field is the last field of its record.
-    is_last: bool,
-    has_doubled_quotes: bool,
-}
-
-impl Scanner<'_> {
-    fn scan_record(&self, fields: &mut Vec<FieldSpan>) -> Result<RecordEnd, ReadError> {
-        let mut field_start = 0;
-        let mut has_doubled_quotes = false;
-        loop {
-            let column = column_number(fields.len());
-            let scanned_field = match self.unread.get(field_start) {
-                Some(b'"') => self.scan_quoted_field(field_start, column)?,
-                _ => self.scan_plain_field(field_start, column)?,
-            };
-            let ScannedField::Complete(field) = scanned_field else {
-                return Ok(RecordEnd::NotInWindow);
-            };
-            fields.push(field.span);
-            has_doubled_quotes |= field.has_doubled_quotes;
-            // The caller rejects a record with too many fields, so the rest of it is skipped.
-            if field.is_last || has_too_many_fields(fields) {
-                let length = field.next_start;
-                return Ok(RecordEnd::Found(RecordBounds {
-                    length,
-                    is_plain: false,
-                    has_doubled_quotes,
-                }));
-            }
-            field_start = field.next_start;
+fn check_field_lengths(fields: &[FieldSpan], line: u64) -> Result<(), ReadError> {
+    for (index, field) in fields.iter().enumerate() {
+        if field.end - field.start > MAX_TEXT_BYTES {
+            return Err(ReadError::TextTooLong { line, column: column_number(index) });
         }
     }
-
-    fn scan_plain_field(&self, start: usize, column: u64) -> Result<ScannedField, ReadError> {
-        let unread_field = self.unread.get(start..).unwrap_or_default();
-        match memchr3(self.delimiter, b'\n', b'\r', unread_field) {
-            Some(length) => {
-                let end = start + length;
-                Ok(self.end_field(FieldSpan { start, end }, end, false))
-            }
-            None if self.is_input_at_end => {
-                let end = self.unread.len();
-                Ok(self.end_field(FieldSpan { start, end }, end, false))
-            }
-            None => self.continue_after_window(start, column),
-        }
-    }
-
-    /// Handles a field that continues beyond the window. Errors if the field is already too long.
-    fn continue_after_window(&self, start: usize, column: u64) -> Result<ScannedField, ReadError> {
-        // A quoted field may be twice as long as its text, because every character may be a doubled
-        // quote.
-        const MAX_QUOTED_TEXT_BYTES: usize = 2 * MAX_TEXT_BYTES;
-        if self.unread.len() - start > MAX_QUOTED_TEXT_BYTES + WINDOW_BYTES {
-            return Err(ReadError::TextTooLong { line: self.line, column });
-        }
-        Ok(ScannedField::NotInWindow)
-    }
-
-    /// Returns the scanned field. `separator_start` is the offset of the delimiter or line ending
-    /// after the field, or of the end of the file.
-    fn end_field(
-        &self,
-        span: FieldSpan,
-        separator_start: usize,
-        has_doubled_quotes: bool,
-    ) -> ScannedField {
-        let (separator_bytes, is_last) =
-            match self.unread.get(separator_start..).unwrap_or_default() {
-                [] => (0, true),
-                [b'\r', b'\n', ..] => (2, true),
-                // A line feed may follow beyond the window.
-                [b'\r'] if !self.is_input_at_end => return ScannedField::NotInWindow,
-                [b'\r' | b'\n', ..] => (1, true),
-                [_delimiter, ..] => (1, false),
-            };
-        let next_start = separator_start + separator_bytes;
-        ScannedField::Complete(CompleteField { span, next_start, is_last, has_doubled_quotes })
-    }
-
-    fn scan_quoted_field(
-        &self,
-        opening_quote: usize,
-        column: u64,
-    ) -> Result<ScannedField, ReadError> {
-        let text_start = opening_quote + 1;
-        let mut search_start = text_start;
-        let mut has_doubled_quotes = false;
-        loop {
-            let unsearched = self.unread.get(search_start..).unwrap_or_default();
-            let Some(quote_offset) = memchr(b'"', unsearched) else {
-                if self.is_input_at_end {
-                    let line = self.line_at(opening_quote);
-                    return Err(ReadError::UnclosedQuote { line, column });
-                }
-                return self.continue_after_window(text_start, column);
-            };
-            let quote = search_start + quote_offset;
-            let after_quote = quote + 1;
-            let span = FieldSpan { start: text_start, end: quote };
-            match self.unread.get(after_quote) {
-                Some(b'"') => {
-                    search_start = after_quote + 1;
-                    has_doubled_quotes = true;
-                }
-                Some(byte) if *byte == self.delimiter || matches!(byte, b'\n' | b'\r') => {
-                    return Ok(self.end_field(span, after_quote, has_doubled_quotes));
-                }
-                Some(_) => {
-                    let line = self.line_at(after_quote);
-                    return Err(ReadError::TextAfterQuote { line, column });
-                }
-                None if self.is_input_at_end => {
-                    return Ok(self.end_field(span, after_quote, has_doubled_quotes));
-                }
-                None => return self.continue_after_window(text_start, column),
-            }
-        }
-    }
-
-    fn line_at(&self, offset: usize) -> u64 {
-        add_count(self.line, count_line_feeds(self.unread.get(..offset).unwrap_or_default()))
-    }
+    Ok(())
 }
 
 /// Writes a record's fields into `unquoted_text`, with doubled quotes replaced by single ones, and
@@ -489,17 +349,4 @@ fn replace_doubled_quotes<'a>(
         *field = FieldSpan { start, end: unquoted_text.len() };
     }
     unquoted_text
-}
-
-fn count_line_feeds(bytes: &[u8]) -> usize {
-    memchr::memchr_iter(b'\n', bytes).count()
-}
-
-fn add_count(number: u64, count: usize) -> u64 {
-    number.saturating_add(u64::try_from(count).unwrap_or(u64::MAX))
-}
-
-/// Converts a zero-based column index to a one-based column number.
-fn column_number(index: usize) -> u64 {
-    add_count(1, index)
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use cellar_base::limits::MAX_ROWS;
 
 use super::options::CsvOptions;
-use super::records::{Record, Records};
+use super::records::{NonemptyField, Record, Records};
 use crate::typing::{Evidence, ExaminedField};
 use crate::{ColumnTypes, ColumnTyping, ReadError};
 
@@ -34,9 +34,9 @@ pub(super) struct Tally {
     first_row: Option<u32>,
 }
 
-/// A nonempty field that was examined.
+/// A nonempty field with the result of its examination.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct FilledField<'a> {
+pub(super) struct ExaminedCsvField<'a> {
     pub(super) column: u32,
     pub(super) text: &'a str,
     pub(super) examined: ExaminedField,
@@ -82,22 +82,19 @@ impl Tally {
         Ok(row)
     }
 
-    /// Returns an iterator that examines a record's nonempty fields. The iterator must be consumed.
-    pub(super) fn examine_fields<'a>(
+    /// Counts and examines a nonempty field. The field's row must have been added.
+    pub(super) fn examine_field<'a>(
         &mut self,
         row: u32,
-        record: &Record<'a>,
-    ) -> impl Iterator<Item = FilledField<'a>> {
-        let Self { columns, cells, first_row, .. } = self;
-        let columns_and_texts = (0_u32..).zip(record.iter());
-        let fields_with_evidence = columns_and_texts.zip(columns);
-        let filled_fields = fields_with_evidence.filter(|((_, text), _)| !text.is_empty());
-        filled_fields.map(move |((column, text), evidence)| {
-            *cells = cells.saturating_add(1);
-            let in_first_row = *first_row.get_or_insert(row) == row;
-            let examined = evidence.examine_field(text, in_first_row);
-            FilledField { column, text, examined, in_first_row }
-        })
+        field: NonemptyField<'a>,
+    ) -> Option<ExaminedCsvField<'a>> {
+        let NonemptyField { column_index, text } = field;
+        let column = u32::try_from(column_index).ok()?;
+        let evidence = self.columns.get_mut(column_index)?;
+        self.cells = self.cells.saturating_add(1);
+        let in_first_row = *self.first_row.get_or_insert(row) == row;
+        let examined = evidence.examine_field(text, in_first_row);
+        Some(ExaminedCsvField { column, text, examined, in_first_row })
     }
 
     /// Returns all column types, based on the fields examined so far.
@@ -139,7 +136,9 @@ impl<R: Read> Surveyor<R> {
                 return Ok(SurveyState::EndOfFile);
             };
             let row = self.tally.add_row(&record)?;
-            for _field in self.tally.examine_fields(row, &record) {}
+            for field in record.nonempty_fields() {
+                self.tally.examine_field(row, field);
+            }
         }
         Ok(SurveyState::Unfinished)
     }

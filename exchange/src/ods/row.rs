@@ -4,8 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use cellar_base::limits::{
-    MAX_FORMULA_BYTES, MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_ROWS, MAX_TEXT_BYTES,
-    MAX_XLSX_CELLS,
+    MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_ROWS, MAX_TEXT_BYTES, MAX_XLSX_CELLS,
 };
 use quick_xml::events::{BytesStart, Event};
 
@@ -92,7 +91,7 @@ impl Row {
     /// Reads the next cell. Returns `false` at the end of the row.
     pub(super) fn next_cell(
         &mut self,
-        sheet: &str,
+        sheet_name: &str,
         cell: &mut WorkbookCell,
     ) -> Result<bool, WorkbookError> {
         let is_row_complete = self.next_cell >= self.cells.len();
@@ -109,7 +108,7 @@ impl Row {
         cell.clone_from(&repeated_cell.cell);
         cell.row = self.first_row.saturating_add(self.rows_returned);
         cell.column = repeated_cell.cell.column.saturating_add(self.column_offset);
-        check_position(sheet, cell)?;
+        check_position(sheet_name, cell)?;
         self.column_offset += 1;
         if self.column_offset >= repeated_cell.columns {
             self.next_cell += 1;
@@ -131,7 +130,7 @@ impl Row {
     pub(super) fn read_cells<R: Read>(
         &mut self,
         xml: &mut Xml<R>,
-        sheet: &str,
+        sheet_name: &str,
         first_row: u32,
         repetitions: u32,
     ) -> Result<(), WorkbookError> {
@@ -145,7 +144,7 @@ impl Row {
                     repeated_cell.cell.row = first_row;
                     repeated_cell.cell.column = column;
                     column = column.saturating_add(repeated_cell.columns);
-                    repeated_cell.read_text(xml, sheet)?;
+                    repeated_cell.read_text(xml, sheet_name)?;
                     repeated_cell.set_value();
                     if repeated_cell.is_empty() {
                         continue;
@@ -153,13 +152,16 @@ impl Row {
                     memory_bytes += repeated_cell.memory_bytes();
                     if memory_bytes > MAX_ROW_MEMORY_BYTES {
                         let row = u64::from(first_row) + 1;
-                        return Err(WorkbookError::RowTooLong { sheet: sheet.to_owned(), row });
+                        return Err(WorkbookError::RowTooLong {
+                            sheet: sheet_name.to_owned(),
+                            row,
+                        });
                     }
                     self.cells.push(repeated_cell);
                     xml.record_content();
                 }
                 Event::End(tag) if tag.name().as_ref() == "table:table-row" => {
-                    return self.check_repetitions(sheet);
+                    return self.check_repetitions(sheet_name);
                 }
                 Event::Eof => return Err(xml.truncated()),
                 _ => {}
@@ -168,11 +170,11 @@ impl Row {
     }
 
     /// Checks the number of cells, including repetitions, before any cell is returned.
-    fn check_repetitions(&self, sheet: &str) -> Result<(), WorkbookError> {
+    fn check_repetitions(&self, sheet_name: &str) -> Result<(), WorkbookError> {
         let column_counts = self.cells.iter().map(|cell| u64::from(cell.columns));
         let cells_per_row = column_counts.fold(0, u64::saturating_add);
         if cells_per_row.saturating_mul(u64::from(self.repetitions)) > MAX_XLSX_CELLS {
-            return Err(WorkbookError::TooManyCells { sheet: sheet.to_owned() });
+            return Err(WorkbookError::TooManyCells { sheet: sheet_name.to_owned() });
         }
         Ok(())
     }
@@ -192,14 +194,14 @@ impl Row {
 /// Maximum memory for a row's cells, in bytes.
 const MAX_ROW_MEMORY_BYTES: usize = 2 * MAX_IMPORT_ROW_BYTES;
 
-fn check_position(sheet: &str, cell: &WorkbookCell) -> Result<(), WorkbookError> {
+fn check_position(sheet_name: &str, cell: &WorkbookCell) -> Result<(), WorkbookError> {
     if cell.row < MAX_ROWS && cell.column < MAX_IMPORT_COLUMNS {
         return Ok(());
     }
     let row_number = u64::from(cell.row) + 1;
     let column_number = u64::from(cell.column) + 1;
     Err(WorkbookError::NoSuchCell {
-        sheet: sheet.to_owned(),
+        sheet: sheet_name.to_owned(),
         cell: format!("in row {row_number}, column {column_number}"),
     })
 }
@@ -247,7 +249,11 @@ impl RepeatedCell {
     /// Reads the cell element's contents up to its end tag. If no attribute contains the value, the
     /// paragraph text becomes the cell's text. Other elements, such as notes and pictures, are
     /// ignored.
-    fn read_text<R: Read>(&mut self, xml: &mut Xml<R>, sheet: &str) -> Result<(), WorkbookError> {
+    fn read_text<R: Read>(
+        &mut self,
+        xml: &mut Xml<R>,
+        sheet_name: &str,
+    ) -> Result<(), WorkbookError> {
         let needs_text = !self.has_value || self.is_error;
         if self.is_error {
             self.cell.text.clear();
@@ -271,7 +277,7 @@ impl RepeatedCell {
                 }
                 Event::End(tag) => {
                     if depth == 0 && is_cell(tag.name().as_ref()) {
-                        return self.check_lengths(sheet);
+                        return self.cell.check_lengths(sheet_name);
                     }
                     if depth == 1 {
                         in_paragraph = false;
@@ -282,7 +288,7 @@ impl RepeatedCell {
                 event if in_paragraph => push_text(&event, &mut self.cell.text),
                 _ => {}
             }
-            self.check_lengths(sheet)?;
+            self.cell.check_lengths(sheet_name)?;
         }
     }
 
@@ -298,22 +304,6 @@ impl RepeatedCell {
             "text:line-break" => self.cell.text.push('\n'),
             _ => {}
         }
-    }
-
-    fn check_lengths(&self, sheet: &str) -> Result<(), WorkbookError> {
-        if self.cell.text.len() > MAX_TEXT_BYTES {
-            return Err(WorkbookError::TextTooLong {
-                sheet: sheet.to_owned(),
-                cell: self.cell.name(),
-            });
-        }
-        if self.cell.formula.len() > MAX_FORMULA_BYTES {
-            return Err(WorkbookError::FormulaTooLong {
-                sheet: sheet.to_owned(),
-                cell: self.cell.name(),
-            });
-        }
-        Ok(())
     }
 
     /// Parses the cell's text as its value. A text that does not match the declared type stays

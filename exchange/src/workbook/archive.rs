@@ -227,7 +227,8 @@ impl<R: Read> Read for PartReader<R> {
             PartDecoder::Deflated(part) => part.read(buffer)?,
         };
         if bytes_read == 0 && !buffer.is_empty() {
-            return self.check_checksum().map(|()| 0);
+            self.check_checksum()?;
+            return Ok(0);
         }
         self.hasher.update(buffer.get(..bytes_read).unwrap_or_default());
         let added_bytes = u64::try_from(bytes_read).unwrap_or(u64::MAX);

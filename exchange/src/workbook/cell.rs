@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use cellar_base::limits::{MAX_FORMULA_BYTES, MAX_TEXT_BYTES};
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::ErrorCode;
+
+use crate::WorkbookError;
 
 /// A cell's value. For a text value, [`WorkbookCell::text`] contains the text.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -41,6 +44,18 @@ impl WorkbookCell {
     /// Returns the cell name, such as `B2`.
     pub(crate) fn name(&self) -> String {
         CellName { row: self.row, column: self.column }.to_string()
+    }
+
+    /// Checks the lengths of the text and the formula.
+    pub(crate) fn check_lengths(&self, sheet_name: &str) -> Result<(), WorkbookError> {
+        let sheet = || sheet_name.to_owned();
+        if self.text.len() > MAX_TEXT_BYTES {
+            return Err(WorkbookError::TextTooLong { sheet: sheet(), cell: self.name() });
+        }
+        if self.formula.len() > MAX_FORMULA_BYTES {
+            return Err(WorkbookError::FormulaTooLong { sheet: sheet(), cell: self.name() });
+        }
+        Ok(())
     }
 
     /// Returns whether the cell has a value, a formula or a number format.

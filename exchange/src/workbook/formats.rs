@@ -27,9 +27,9 @@ impl Format {
     /// A date format that Cellar does not display as a date is replaced by a supported format with
     /// the same parts. All other formats, including time formats, stay unchanged.
     pub(crate) fn from_code(code: &str) -> Self {
-        let code_with_plain_t = code.replace("\"T\"", "T").replace("\\T", "T");
+        let code_with_unquoted_t = code.replace("\"T\"", "T").replace("\\T", "T");
         let workbook_code =
-            if displays_dates(&code_with_plain_t) { &code_with_plain_t } else { code };
+            if displays_dates(&code_with_unquoted_t) { &code_with_unquoted_t } else { code };
         let parts = find_date_parts(workbook_code);
         let converted_code = if displays_dates(workbook_code) || !parts.has_date {
             workbook_code

@@ -8,15 +8,15 @@ mod records;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Read, Seek};
 
-use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_TEXT_BYTES, MAX_WORKBOOK_STYLES};
+use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_WORKBOOK_STYLES};
 use cellar_sheet::cell::ErrorCode;
 
 use crate::workbook::archive::Archive;
 use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::formats::{DAYS_TO_1904, Format, NumberFormats};
 use crate::xlsx::{
-    SharedTexts, SheetList, SheetPart, Target, WorkbookContext, folder, read_relationships,
-    relationships_part,
+    RelationshipTarget, SharedTexts, SheetList, SheetPart, WorkbookContext, parent_folder,
+    read_relationships, relationships_part,
 };
 use crate::{ReadError, SheetStart, Source, WorkbookError};
 use records::{Fields, Record, Records};
@@ -63,7 +63,7 @@ impl<R: Read + Seek> Xlsb<R> {
         main_part: &str,
     ) -> Result<Self, ReadError> {
         let targets =
-            read_relationships(archive, &relationships_part(main_part), folder(main_part))?;
+            read_relationships(archive, &relationships_part(main_part), parent_folder(main_part))?;
         let SheetList { sheets, from_1904 } =
             read_sheet_list(&mut open_records(archive, main_part)?, &targets)?;
         let mut context = WorkbookContext { from_1904, ..WorkbookContext::default() };
@@ -96,37 +96,37 @@ impl<R: Read + Seek> Xlsb<R> {
             let Some(mut record) = records.next_record(is_sheet_data_record)? else {
                 return Err(records.damaged("the part is truncated"));
             };
-            match record.record_type {
-                SHEET_DATA_END => break,
-                ROW_HEADER => {
-                    let row = record.fields.read_u32().filter(|row| *row < MAX_ROWS);
-                    let Some(row) = row else {
-                        return Err(records.damaged("a row is outside of the sheet"));
-                    };
-                    self.row = row;
-                    continue;
-                }
-                _ => {}
+            if record.record_type == SHEET_DATA_END {
+                skip_remaining_records(records)?;
+                self.sheet_records = None;
+                return Ok(false);
+            }
+            if record.record_type == ROW_HEADER {
+                let row = record.fields.read_u32().filter(|row| *row < MAX_ROWS);
+                let Some(row) = row else {
+                    return Err(records.damaged("a row is outside of the sheet"));
+                };
+                self.row = row;
+                continue;
             }
             cell.clear();
             cell.row = self.row;
             if read_cell(&self.context, cell, record).is_none() {
                 return Err(records.damaged("a cell is truncated or outside of the sheet"));
             }
-            if cell.text.len() > MAX_TEXT_BYTES {
-                let sheet = self.sheet_name.clone();
-                return Err(WorkbookError::TextTooLong { sheet, cell: cell.name() });
-            }
+            cell.check_lengths(&self.sheet_name)?;
             if cell.has_content() {
                 return Ok(true);
             }
         }
-        // The checksum is verified at the end of the part.
-        let no_record = |_| false;
-        while records.next_record(no_record)?.is_some() {}
-        self.sheet_records = None;
-        Ok(false)
     }
+}
+
+/// Reads to the end of the part, where the checksum is verified.
+fn skip_remaining_records<R: Read>(records: &mut Records<R>) -> Result<(), WorkbookError> {
+    let is_wanted = |_| false;
+    while records.next_record(is_wanted)?.is_some() {}
+    Ok(())
 }
 
 fn is_sheet_data_record(record_type: u16) -> bool {
@@ -228,7 +228,7 @@ fn decode_error(code: u8) -> Option<ErrorCode> {
 /// Reads the main part.
 fn read_sheet_list<R: Read>(
     records: &mut Records<R>,
-    targets: &BTreeMap<String, Target>,
+    targets: &BTreeMap<String, RelationshipTarget>,
 ) -> Result<SheetList, WorkbookError> {
     const USES_1904_FLAG: u32 = 1;
     let is_wanted = |record_type| matches!(record_type, WORKBOOK_PROPERTIES | SHEET);

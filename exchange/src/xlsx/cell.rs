@@ -37,7 +37,7 @@ impl CellAttributes {
     /// Reads a cell's attributes. Sets the cell's position if the attributes include its name.
     pub(super) fn read(
         tag: &BytesStart<'_>,
-        sheet: &str,
+        sheet_name: &str,
         cell: &mut WorkbookCell,
     ) -> Result<Self, WorkbookError> {
         let mut attributes = Self::default();
@@ -46,8 +46,8 @@ impl CellAttributes {
             let value = attribute.value.as_ref();
             match attribute.key.as_ref() {
                 "r" => {
-                    let position =
-                        parse_cell_name(value).ok_or_else(|| no_such_cell_error(sheet, value))?;
+                    let position = parse_cell_name(value)
+                        .ok_or_else(|| no_such_cell_error(sheet_name, value))?;
                     cell.row = position.row;
                     cell.column = position.column;
                 }
@@ -57,7 +57,7 @@ impl CellAttributes {
             }
         }
         if cell.row >= MAX_ROWS || cell.column >= MAX_IMPORT_COLUMNS {
-            return Err(no_such_cell_error(sheet, "after the last row or column"));
+            return Err(no_such_cell_error(sheet_name, "after the last row or column"));
         }
         Ok(attributes)
     }
@@ -149,10 +149,10 @@ fn parse_date_value(cell: &mut WorkbookCell) -> CellValue {
     CellValue::Number(serial)
 }
 
-pub(super) fn no_such_cell_error(sheet: &str, cell: &str) -> WorkbookError {
+pub(super) fn no_such_cell_error(sheet_name: &str, cell: &str) -> WorkbookError {
     const MAX_SHOWN_CHARACTERS: usize = 30;
     let shown_cell = cell.chars().take(MAX_SHOWN_CHARACTERS).collect();
-    WorkbookError::NoSuchCell { sheet: sheet.to_owned(), cell: shown_cell }
+    WorkbookError::NoSuchCell { sheet: sheet_name.to_owned(), cell: shown_cell }
 }
 
 /// Zero-based row and column of a cell.

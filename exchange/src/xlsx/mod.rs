@@ -51,7 +51,7 @@ impl<R: Read + Seek> Xlsx<R> {
         main_part: &str,
     ) -> Result<Self, ReadError> {
         let targets =
-            read_relationships(archive, &relationships_part(main_part), folder(main_part))?;
+            read_relationships(archive, &relationships_part(main_part), parent_folder(main_part))?;
         let SheetList { sheets, from_1904 } =
             read_sheet_list(&mut open_xml(archive, main_part)?, &targets)?;
         let mut context = WorkbookContext { from_1904, ..WorkbookContext::default() };
@@ -105,7 +105,7 @@ impl SheetList {
     pub(crate) fn add_sheet(
         &mut self,
         start: SheetStart,
-        target: &Target,
+        target: &RelationshipTarget,
     ) -> Result<(), WorkbookError> {
         if target.kind == "worksheet" {
             self.sheets.push_back(SheetPart { start, part: target.part.clone() });
@@ -119,7 +119,7 @@ impl SheetList {
 
 /// Type and target of a relationship.
 #[derive(Debug)]
-pub(crate) struct Target {
+pub(crate) struct RelationshipTarget {
     /// Last path segment of the relationship type, such as `worksheet`.
     pub(crate) kind: String,
     pub(crate) part: String,
@@ -147,7 +147,7 @@ pub(crate) fn relationships_part(part: &str) -> String {
     format!("{folder}/_rels/{name}.rels")
 }
 
-pub(crate) fn folder(part: &str) -> &str {
+pub(crate) fn parent_folder(part: &str) -> &str {
     part.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn read_relationships<S: Source>(
     archive: &Archive<S>,
     part: &str,
     folder: &str,
-) -> Result<BTreeMap<String, Target>, ReadError>
+) -> Result<BTreeMap<String, RelationshipTarget>, ReadError>
 where
     S::Stream: Seek,
 {
@@ -171,7 +171,10 @@ where
                     && let Some(target) = attribute(&tag, "Target")
                 {
                     let kind = type_url.rsplit('/').next().unwrap_or_default().to_owned();
-                    targets.insert(id, Target { kind, part: resolve_path(folder, &target) });
+                    targets.insert(
+                        id,
+                        RelationshipTarget { kind, part: resolve_path(folder, &target) },
+                    );
                 }
             }
             Event::Eof => return Ok(targets),
@@ -201,7 +204,7 @@ fn resolve_path(folder: &str, target: &str) -> String {
 /// Reads the main part.
 fn read_sheet_list<R: Read>(
     xml: &mut Xml<R>,
-    targets: &BTreeMap<String, Target>,
+    targets: &BTreeMap<String, RelationshipTarget>,
 ) -> Result<SheetList, WorkbookError> {
     let mut sheet_list = SheetList::default();
     loop {

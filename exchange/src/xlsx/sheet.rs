@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use cellar_base::limits::{
-    MAX_FORMULA_BYTES, MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_TEXT_BYTES, MAX_WORKBOOK_STYLES,
-};
+use cellar_base::limits::{MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_WORKBOOK_STYLES};
 use quick_xml::events::{BytesStart, Event};
 
 use super::cell::{CellAttributes, no_such_cell_error};
@@ -113,7 +111,7 @@ impl<R: Read> SheetReader<R> {
                     TextElement::Formula => push_text(&event, &mut cell.formula),
                 },
             }
-            check_lengths(&self.name, cell)?;
+            cell.check_lengths(&self.name)?;
         }
     }
 
@@ -134,7 +132,7 @@ impl<R: Read> SheetReader<R> {
         if !cell.formula.is_empty() {
             cell.formula.insert(0, '=');
         }
-        check_lengths(&self.name, cell)?;
+        cell.check_lengths(&self.name)?;
         if attributes.set_value(context, cell).is_none() {
             return Err(WorkbookError::BadValue {
                 sheet: self.name.clone(),
@@ -143,7 +141,7 @@ impl<R: Read> SheetReader<R> {
                 expected: "the index of a shared text",
             });
         }
-        check_lengths(&self.name, cell)
+        cell.check_lengths(&self.name)
     }
 
     /// Sets the cell's formula to a shared formula with shifted references.
@@ -184,14 +182,4 @@ fn shared_formula_id(tag: &BytesStart<'_>) -> Option<u32> {
         return None;
     }
     attribute(tag, "si")?.parse().ok()
-}
-
-fn check_lengths(sheet: &str, cell: &WorkbookCell) -> Result<(), WorkbookError> {
-    if cell.text.len() > MAX_TEXT_BYTES {
-        return Err(WorkbookError::TextTooLong { sheet: sheet.to_owned(), cell: cell.name() });
-    }
-    if cell.formula.len() > MAX_FORMULA_BYTES {
-        return Err(WorkbookError::FormulaTooLong { sheet: sheet.to_owned(), cell: cell.name() });
-    }
-    Ok(())
 }

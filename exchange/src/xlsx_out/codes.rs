@@ -51,7 +51,7 @@ mod tests {
             assert_eq!(to_excel_code(code).as_deref(), Some(code));
         }
         assert_eq!(to_excel_code("yyyy-mm-ddThh:mm:ss").as_deref(), Some("yyyy-mm-dd\\Thh:mm:ss"));
-        for code in ["", "steps", "0\"open", "[Red", "0\\", "0;0;0;0;0", "0\u{1}", "]"] {
+        for code in ["", "pieces", "0\"open", "[Red", "0\\", "0;0;0;0;0", "0\u{1}", "]"] {
             assert_eq!(to_excel_code(code), None, "{code}");
         }
     }

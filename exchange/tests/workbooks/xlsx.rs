@@ -306,7 +306,8 @@ fn what_is_written_is_read_back() {
 
 #[test]
 fn what_excel_does_not_have_is_near_or_refused() {
-    let newer = BTreeMap::from([((0, 0), error(ErrorCode::Spill)), ((0, 1), number(1.0, "steps"))]);
+    let newer =
+        BTreeMap::from([((0, 0), error(ErrorCode::Spill)), ((0, 1), number(1.0, "pieces"))]);
     let sheets = read(&written(&[("s", newer)]).unwrap()).unwrap();
     assert_eq!(sheets[0].1, BTreeMap::from([((0, 0), text("#SPILL!")), ((0, 1), number(1.0, ""))]));
     let one = |row, column, cell| written(&[("s", BTreeMap::from([((row, column), cell)]))]);

@@ -2,7 +2,7 @@
 //! with a webhook has an eleventh. `templates/runbook/` describes each alarm and the response to
 //! it.
 
-use super::events::RelayAndQueues;
+use super::events::Queues;
 use super::storage::Storage;
 use super::suppressions;
 use crate::config::Config;
@@ -32,7 +32,8 @@ pub(super) struct StackResources<'a> {
     /// Webhook function, which delivers the feed; `None` if no webhook is configured.
     pub(super) webhook: Option<&'a Handle<Function>>,
     pub(super) storage: &'a Storage,
-    pub(super) relay_and_queues: &'a RelayAndQueues,
+    pub(super) relay: &'a Handle<Function>,
+    pub(super) queues: &'a Queues,
 }
 
 /// Adds all alarms and the SNS topic that they notify.
@@ -142,10 +143,9 @@ fn api_alarms(config: &Config, resources: &StackResources<'_>) -> Vec<AlarmSpec>
 /// A failing or throttled function shows up as an increasing record age, so failures need no
 /// separate alarms. Records that exhaust their retries are sent to a shared dead-letter queue.
 fn change_stream_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
-    let relay = MonitoredResource::function(&resources.relay_and_queues.relay);
+    let relay = MonitoredResource::function(resources.relay);
     let indexer = MonitoredResource::function(resources.indexer);
-    let dead_letters =
-        MonitoredResource::queue(&resources.relay_and_queues.change_stream_dead_letters);
+    let dead_letters = MonitoredResource::queue(&resources.queues.change_stream_dead_letters);
     let mut alarm_specs = vec![
         AlarmSpec::new("RelayIteratorAge", Metric::IteratorAge, relay)
             .description("The relay is over 10 minutes behind: snapshots are delayed.")
@@ -172,8 +172,8 @@ fn change_stream_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
 /// separate alarm.
 fn snapshot_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
     let snapshot = MonitoredResource::function(resources.snapshot);
-    let jobs = MonitoredResource::queue(&resources.relay_and_queues.snapshot_jobs);
-    let dead_letters = MonitoredResource::queue(&resources.relay_and_queues.snapshot_dead_letters);
+    let jobs = MonitoredResource::queue(&resources.queues.snapshot_jobs);
+    let dead_letters = MonitoredResource::queue(&resources.queues.snapshot_dead_letters);
     vec![
         AlarmSpec::new("SnapshotErrors", Metric::Errors, snapshot)
             .description("The snapshot function returns errors."),

@@ -33,10 +33,10 @@ pub(super) fn add_api(
     bundle: &BundleLocation,
 ) -> Result<Api, SynthesisError> {
     let log_group = functions::add_log_group(stack, "ApiLogGroup", config)?;
-    let role = stack.add("ApiRole", api_role(config, storage, &log_group))?;
-    let function = api_function(config, architecture, storage, bundle, &role, &log_group);
+    let role = stack.add("ApiRole", define_role(config, storage, &log_group))?;
+    let function = define_function(config, architecture, storage, bundle, &role, &log_group);
     let function = stack.add("ApiFunction", function)?;
-    let url = stack.add("ApiUrl", api_url(config, &function))?;
+    let url = stack.add("ApiUrl", define_url(config, &function))?;
     stack.add("ApiUrlPermission", Permission::public_url(&function))?;
     stack.add("ApiInvokePermission", Permission::invocation_through_url(&function))?;
     suppressions::suppress_api_function_rules(stack, &function);
@@ -44,7 +44,7 @@ pub(super) fn add_api(
     Ok(Api { function, url })
 }
 
-fn api_function(
+fn define_function(
     config: &Config,
     architecture: Architecture,
     storage: &Storage,
@@ -102,7 +102,7 @@ fn request_timeout_ms(config: &Config) -> u32 {
 /// The API cannot update or delete entries and segments, and cannot delete event streams. In the
 /// bucket, it can write only large entries and import chunks; it can read but not write offloaded
 /// segments and snapshots.
-fn api_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>) -> Role {
+fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>) -> Role {
     // A presigned upload runs with the permissions of the role that signed its URL, so the role
     // must be allowed to tag the object.
     let uploads = Statement::allow(
@@ -139,7 +139,7 @@ fn api_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>) ->
     let base_role = Role::assumed_by(Service::Lambda)
         .policy("tables", table_statements(storage))
         .policy("bucket", [uploads, offloaded_segments, chunks, sheets, missing_objects])
-        .policy("log_group", [permissions::allow_log_writes(log_group)]);
+        .policy("logs", [permissions::allow_log_writes(log_group)]);
     let traced_role = permissions::with_trace_policy(base_role, config);
     key::with_key_policy(traced_role, config, &[KeyUse::Tables, KeyUse::Bucket])
 }
@@ -165,7 +165,7 @@ fn table_statements(storage: &Storage) -> [Statement; 4] {
 pub const REQUEST_HEADERS: [&str; 5] =
     ["authorization", "content-type", "if-match", "if-none-match", "x-replicache-requestid"];
 
-fn api_url(config: &Config, function: &Handle<Function>) -> FunctionUrl {
+fn define_url(config: &Config, function: &Handle<Function>) -> FunctionUrl {
     let url = FunctionUrl::new(function);
     if config.cors_origins.is_empty() {
         return url;

@@ -36,7 +36,7 @@ fn request_widgets(resources: &StackResources<'_>) -> [Widget; 3] {
             .line(
                 "relay throttled",
                 Metric::Throttles,
-                MonitoredResource::function(&resources.relay_and_queues.relay),
+                MonitoredResource::function(resources.relay),
             )
             .line(
                 "indexer throttled",
@@ -53,14 +53,13 @@ fn request_widgets(resources: &StackResources<'_>) -> [Widget; 3] {
 }
 
 fn background_widgets(resources: &StackResources<'_>) -> [Widget; 3] {
-    let relay_function = || MonitoredResource::function(&resources.relay_and_queues.relay);
+    let relay_function = || MonitoredResource::function(resources.relay);
     let indexer_function = || MonitoredResource::function(resources.indexer);
     let snapshot_function = || MonitoredResource::function(resources.snapshot);
-    let job_queue = || MonitoredResource::queue(&resources.relay_and_queues.snapshot_jobs);
+    let job_queue = || MonitoredResource::queue(&resources.queues.snapshot_jobs);
     let change_stream_dead_letters =
-        MonitoredResource::queue(&resources.relay_and_queues.change_stream_dead_letters);
-    let snapshot_dead_letters =
-        MonitoredResource::queue(&resources.relay_and_queues.snapshot_dead_letters);
+        MonitoredResource::queue(&resources.queues.change_stream_dead_letters);
+    let snapshot_dead_letters = MonitoredResource::queue(&resources.queues.snapshot_dead_letters);
     let mut lag_chart = Widget::new("Change stream lag (ms)")
         .line("relay", Metric::IteratorAge, relay_function())
         .line("relay errors", Metric::Errors, relay_function())

@@ -29,8 +29,7 @@ const SNAPSHOT_TIMEOUT_S_MAX: u32 = 15 * 60;
 /// recommends.
 const SNAPSHOT_VISIBILITY_S: u32 = 6 * SNAPSHOT_TIMEOUT_S_MAX;
 
-pub(super) struct RelayAndQueues {
-    pub(super) relay: Handle<Function>,
+pub(super) struct Queues {
     /// Dead-letter queue for change stream records that the relay, the indexer or the webhook could
     /// not process. Each message contains the ARN of its change stream.
     pub(super) change_stream_dead_letters: Handle<Queue>,
@@ -40,14 +39,8 @@ pub(super) struct RelayAndQueues {
     pub(super) snapshot_dead_letters: Handle<Queue>,
 }
 
-/// Adds the queues with their policies, and the relay with its log group, role and event source.
-pub(super) fn add_relay_and_queues(
-    stack: &mut Stack,
-    config: &Config,
-    architecture: Architecture,
-    storage: &Storage,
-    bundle: &BundleLocation,
-) -> Result<RelayAndQueues, SynthesisError> {
+/// Adds the queues with their policies.
+pub(super) fn add_queues(stack: &mut Stack, config: &Config) -> Result<Queues, SynthesisError> {
     let snapshot_dead_letters = add_queue(stack, "SnapshotDeadLetters", config, Queue::new())?;
     let job_queue = Queue::new()
         .visibility_s(SNAPSHOT_VISIBILITY_S)
@@ -55,8 +48,20 @@ pub(super) fn add_relay_and_queues(
     let snapshot_jobs = add_queue(stack, "SnapshotQueue", config, job_queue)?;
     let change_stream_dead_letters =
         add_queue(stack, "ChangeStreamDeadLetters", config, Queue::new())?;
+    Ok(Queues { change_stream_dead_letters, snapshot_jobs, snapshot_dead_letters })
+}
+
+/// Adds the relay with its log group, role and event source.
+pub(super) fn add_relay(
+    stack: &mut Stack,
+    config: &Config,
+    architecture: Architecture,
+    storage: &Storage,
+    queues: &Queues,
+    bundle: &BundleLocation,
+) -> Result<Handle<Function>, SynthesisError> {
     let log_group = functions::add_log_group(stack, "RelayLogGroup", config)?;
-    let base_role = relay_role(storage, &snapshot_jobs, &change_stream_dead_letters, &log_group);
+    let base_role = relay_role(storage, queues, &log_group);
     let traced_role = permissions::with_trace_policy(base_role, config);
     let role = key::with_key_policy(traced_role, config, &[KeyUse::Stream, KeyUse::Queues]);
     let role = stack.add("RelayRole", role)?;
@@ -66,13 +71,13 @@ pub(super) fn add_relay_and_queues(
         .timeout_s(RELAY_TIMEOUT_S)
         .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_RELAY)
-        .environment(environment::SNAPSHOT_QUEUE, snapshot_jobs.url())
+        .environment(environment::SNAPSHOT_QUEUE, queues.snapshot_jobs.url())
         .environment(environment::BUCKET, storage.bucket.name());
     let relay = stack.add("RelayFunction", function)?;
-    let event_source = relay_event_source(storage, &relay, &change_stream_dead_letters);
+    let event_source = relay_event_source(storage, &relay, &queues.change_stream_dead_letters);
     stack.add("RelaySource", event_source)?;
     suppressions::suppress_stream_function_rules(stack, &relay);
-    Ok(RelayAndQueues { relay, change_stream_dead_letters, snapshot_jobs, snapshot_dead_letters })
+    Ok(relay)
 }
 
 /// Adds a queue with its policy.
@@ -115,15 +120,10 @@ fn inserted_items(item_pattern: &Value) -> StreamFilter {
     StreamFilter::new(json!({ "eventName": [INSERT], "dynamodb": { "NewImage": item_pattern } }))
 }
 
-fn relay_role(
-    storage: &Storage,
-    snapshot_jobs: &Handle<Queue>,
-    dead_letters: &Handle<Queue>,
-    log_group: &Handle<LogGroup>,
-) -> Role {
+fn relay_role(storage: &Storage, queues: &Queues, log_group: &Handle<LogGroup>) -> Role {
     let read_stream = permissions::allow_stream_reads("EntryStream", &storage.entries);
-    let send_messages =
-        Statement::allow("Queues", ["sqs:SendMessage"], [snapshot_jobs.arn(), dead_letters.arn()]);
+    let message_queues = [queues.snapshot_jobs.arn(), queues.change_stream_dead_letters.arn()];
+    let send_messages = Statement::allow("Queues", ["sqs:SendMessage"], message_queues);
     let untag_uploads = Statement::allow(
         "UploadTags",
         ["s3:DeleteObjectTagging"],
@@ -139,5 +139,5 @@ fn relay_role(
                 permissions::allow_missing_object_detection(&storage.bucket, &[UPLOADS_PREFIX]),
             ],
         )
-        .policy("log_group", [permissions::allow_log_writes(log_group)])
+        .policy("logs", [permissions::allow_log_writes(log_group)])
 }

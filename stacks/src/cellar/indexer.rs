@@ -113,5 +113,5 @@ fn indexer_role(
         .policy("stream", stream_statements)
         .policy("tables", table_statements)
         .policy("queues", [send_messages])
-        .policy("log_group", [permissions::allow_log_writes(log_group)])
+        .policy("logs", [permissions::allow_log_writes(log_group)])
 }

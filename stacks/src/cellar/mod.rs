@@ -24,7 +24,7 @@ use crate::constructs::BundleLocation;
 use crate::stack::{Stack, SynthesisError, SynthesisErrors};
 use crate::template::{Output, Parameter, Template};
 use api::Api;
-use events::RelayAndQueues;
+use events::Queues;
 use storage::Storage;
 
 /// Name of the parameter for the S3 bucket with the Lambda bundle.
@@ -98,14 +98,14 @@ pub fn cellar_stack(
     let storage = storage::add_storage(&mut stack, config)?;
     let bundle = add_bundle_parameters(&mut stack)?;
     let api = api::add_api(&mut stack, config, architecture, &storage, &bundle)?;
-    let relay_and_queues =
-        events::add_relay_and_queues(&mut stack, config, architecture, &storage, &bundle)?;
+    let queues = events::add_queues(&mut stack, config)?;
+    let relay = events::add_relay(&mut stack, config, architecture, &storage, &queues, &bundle)?;
     let snapshot_function = snapshots::add_snapshot_function(
         &mut stack,
         config,
         architecture,
         &storage,
-        &relay_and_queues.snapshot_jobs,
+        &queues.snapshot_jobs,
         &bundle,
     )?;
     let indexer_function = indexer::add_indexer(
@@ -113,7 +113,7 @@ pub fn cellar_stack(
         config,
         architecture,
         &storage,
-        &relay_and_queues.change_stream_dead_letters,
+        &queues.change_stream_dead_letters,
         &bundle,
     )?;
     let webhook_function = webhook::add_webhook(
@@ -121,7 +121,7 @@ pub fn cellar_stack(
         config,
         architecture,
         &storage,
-        &relay_and_queues.change_stream_dead_letters,
+        &queues.change_stream_dead_letters,
         &bundle,
     )?;
     let resources = alarms::StackResources {
@@ -130,13 +130,14 @@ pub fn cellar_stack(
         indexer: &indexer_function,
         webhook: webhook_function.as_ref(),
         storage: &storage,
-        relay_and_queues: &relay_and_queues,
+        relay: &relay,
+        queues: &queues,
     };
     alarms::add_alarms(&mut stack, config, &resources)?;
     if config.dashboard {
         dashboard::add_dashboard(&mut stack, &resources)?;
     }
-    add_outputs(&mut stack, &api, &storage, &relay_and_queues)?;
+    add_outputs(&mut stack, &api, &storage, &queues)?;
     Ok(stack.synthesize()?)
 }
 
@@ -144,7 +145,7 @@ fn add_outputs(
     stack: &mut Stack,
     api: &Api,
     storage: &Storage,
-    relay_and_queues: &RelayAndQueues,
+    queues: &Queues,
 ) -> Result<(), SynthesisError> {
     for (output_name, description, value) in [
         (OUTPUT_API_URL, "URL of the HTTP API.", api.url.url()),
@@ -163,11 +164,7 @@ fn add_outputs(
             "Name of the function that serves the HTTP API.",
             api.function.name(),
         ),
-        (
-            OUTPUT_SNAPSHOT_QUEUE,
-            "URL of the snapshot job queue.",
-            relay_and_queues.snapshot_jobs.url(),
-        ),
+        (OUTPUT_SNAPSHOT_QUEUE, "URL of the snapshot job queue.", queues.snapshot_jobs.url()),
     ] {
         stack.add_output(output_name, Output::new(description, value))?;
     }

@@ -46,11 +46,7 @@ pub(super) fn allow_stream_listing() -> Statement {
 /// Allows a function to write to its own log group.
 pub(super) fn allow_log_writes(log_group: &Handle<LogGroup>) -> Statement {
     // A log group ARN ends with `:*`, which also matches the log streams of the group.
-    Statement::allow(
-        "OwnLogs",
-        ["log_group:CreateLogStream", "log_group:PutLogEvents"],
-        [log_group.arn()],
-    )
+    Statement::allow("OwnLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], [log_group.arn()])
 }
 
 /// Allows a function to write X-Ray traces. No-op unless tracing is enabled.

@@ -105,5 +105,5 @@ fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<Log
         .policy("tables", [read_entries, set_root, segments, pending_snapshots])
         .policy("bucket", [sheets, uploads, offloaded_segments, missing_objects])
         .policy("queue", [receive_jobs])
-        .policy("log_group", [permissions::allow_log_writes(log_group)])
+        .policy("logs", [permissions::allow_log_writes(log_group)])
 }

@@ -63,20 +63,21 @@ fn logical_id_of(table_name: &str, incarnation: u32) -> String {
 pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
     let logical_id = |table_name| logical_id_of(table_name, config.incarnation);
     // Change stream for the relay, and for the indexer if the feed includes log appends.
-    let entry_table = log_table(config).stream(StreamView::NewImage);
+    let entry_table = define_log_table(config).stream(StreamView::NewImage);
     let entries = stack.add(&logical_id("EntryTable"), entry_table)?;
-    let segments = stack.add(&logical_id("SegmentTable"), log_table(config))?;
-    let pending_snapshots = stack.add(&logical_id("PendingSnapshotsTable"), log_table(config))?;
+    let segments = stack.add(&logical_id("SegmentTable"), define_log_table(config))?;
+    let pending_snapshots =
+        stack.add(&logical_id("PendingSnapshotsTable"), define_log_table(config))?;
     // Change stream for the indexer.
-    let event_stream_table = event_stream_table(config).stream(StreamView::NewImage);
+    let event_stream_table = define_event_stream_table(config).stream(StreamView::NewImage);
     let event_streams = stack.add(&logical_id("EventStreamTable"), event_stream_table)?;
-    let mut feed_table = feed_table(config);
+    let mut feed_table = define_feed_table(config);
     if config.webhook.is_some() {
         // Change stream for the webhook.
         feed_table = feed_table.stream(StreamView::NewImage);
     }
     let feed = stack.add(&logical_id("FeedTable"), feed_table)?;
-    let bucket = stack.add("Bucket", data_bucket(config))?;
+    let bucket = stack.add("Bucket", define_bucket(config))?;
     stack.add("BucketPolicy", BucketPolicy::tls_only(&bucket))?;
     if config.encryption.key().is_none() {
         for table in [&entries, &segments, &pending_snapshots, &event_streams, &feed] {
@@ -88,27 +89,27 @@ pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage,
 }
 
 /// Returns a table of log data: the Entry, Segment or PendingSnapshots table.
-fn log_table(config: &Config) -> Table {
+fn define_log_table(config: &Config) -> Table {
     let partition_key = (table_attributes::PARTITION_KEY, AttributeType::Binary);
     let sort_key = (table_attributes::SORT_KEY, AttributeType::Number);
-    table_with_keys(config, partition_key, sort_key)
+    define_table(config, partition_key, sort_key)
 }
 
 /// Returns the EventStream table, which is keyed by event stream name and index in the stream.
-fn event_stream_table(config: &Config) -> Table {
+fn define_event_stream_table(config: &Config) -> Table {
     let partition_key = (table_attributes::STREAM, AttributeType::String);
     let sort_key = (table_attributes::STREAM_INDEX, AttributeType::Number);
-    table_with_keys(config, partition_key, sort_key)
+    define_table(config, partition_key, sort_key)
 }
 
 /// Returns the Feed table, whose keys are strings that preserve the order of the encoded values.
-fn feed_table(config: &Config) -> Table {
+fn define_feed_table(config: &Config) -> Table {
     let partition_key = (table_attributes::FEED_PARTITION_KEY, AttributeType::String);
     let sort_key = (table_attributes::FEED_SORT_KEY, AttributeType::String);
-    table_with_keys(config, partition_key, sort_key)
+    define_table(config, partition_key, sort_key)
 }
 
-fn table_with_keys(
+fn define_table(
     config: &Config,
     (partition_key, partition_key_type): (&str, AttributeType),
     (sort_key, sort_key_type): (&str, AttributeType),
@@ -121,7 +122,7 @@ fn table_with_keys(
         .encrypted_with(config.encryption.key())
 }
 
-fn data_bucket(config: &Config) -> Bucket {
+fn define_bucket(config: &Config) -> Bucket {
     let bucket = Bucket::new()
         .encrypted_with(config.encryption.key())
         .lifecycle_rule(LifecycleRule::ExpireTagged {

@@ -104,5 +104,5 @@ fn webhook_role(
         .policy("tables", table_statements)
         .policy("bucket", [access_secrets, missing_objects])
         .policy("queues", [send_messages])
-        .policy("log_group", [permissions::allow_log_writes(log_group)])
+        .policy("logs", [permissions::allow_log_writes(log_group)])
 }

@@ -57,9 +57,9 @@ cors_origins: []
 
 # The function that serves the HTTP API.
 api:
-  # Memory in MB, {memory_from} to {memory_to}. CPU power is proportional to it.
+  # Memory in MB, {min_memory} to {max_memory}. CPU power is proportional to it.
   memory_mb: {memory_mb}
-  # Timeout of a request in seconds, {timeout_from} to {timeout_to}.
+  # Timeout of a request in seconds, {min_timeout} to {max_timeout}.
   timeout_s: {timeout_s}
 
 {snapshots}
@@ -71,21 +71,21 @@ deletion_protection: {deletion_protection}
 {local}"#,
             issuer = tokens.issuer,
             audience = tokens.audience,
-            snapshots = documented_snapshots(&snapshots),
-            memory_from = API_MEMORY_MB.start(),
-            memory_to = API_MEMORY_MB.end(),
+            snapshots = snapshots_section_yaml(&snapshots),
+            min_memory = API_MEMORY_MB.start(),
+            max_memory = API_MEMORY_MB.end(),
             memory_mb = api.memory_mb,
-            timeout_from = API_TIMEOUT_S.start(),
-            timeout_to = API_TIMEOUT_S.end(),
+            min_timeout = API_TIMEOUT_S.start(),
+            max_timeout = API_TIMEOUT_S.end(),
             timeout_s = api.timeout_s,
-            retention = documented_retention(&Self::default()),
-            operation = documented_operation(&Self::default()),
-            local = documented_local(&Self::default()),
+            retention = retention_fields_yaml(&Self::default()),
+            operation = operation_fields_yaml(&Self::default()),
+            local = local_section_yaml(&Self::default()),
         )
     }
 }
 
-fn documented_local(config: &Config) -> String {
+fn local_section_yaml(config: &Config) -> String {
     let (stack, audience) = (&config.stack, &config.tokens.audience);
     format!(
         r"# The local stack (`synth deploy --local`).
@@ -104,25 +104,25 @@ local:
     )
 }
 
-fn documented_retention(config: &Config) -> String {
+fn retention_fields_yaml(config: &Config) -> String {
     let Config { log_retention_days, keep_segments, incarnation, .. } = config;
     let feed = match config.feed {
         FeedScope::Catalog => "catalog",
         FeedScope::Everything => "everything",
     };
     let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
-    let (short_days, long_days) = days.split_at(days.len() / 2);
+    let (first_allowed_days, last_allowed_days) = days.split_at(days.len() / 2);
     format!(
         r"# Days that CloudWatch keeps log lines. Allowed values:
-# {short_days},
-# {long_days}.
+# {first_allowed_days},
+# {last_allowed_days}.
 log_retention_days: {log_retention_days}
 
-# Age in days, since it was closed, at which `synth offload` moves a log segment to S3, {offload_from}
-# to {offload_to}. Unset: segments stay in DynamoDB.
+# Age in days, since it was closed, at which `synth offload` moves a log segment to S3, {min_offload}
+# to {max_offload}. Unset: segments stay in DynamoDB.
 # offload_after_days: 365
 
-# Newest log segments of each spreadsheet to keep in DynamoDB, at least {keep_from}.
+# Newest log segments of each spreadsheet to keep in DynamoDB, at least {min_keep}.
 keep_segments: {keep_segments}
 
 # Contents of the feed: `catalog` (creating, naming, sharing, ...) or `everything` (also that an entry was
@@ -140,15 +140,15 @@ feed: {feed}
 # tables.
 incarnation: {incarnation}
 ",
-        short_days = short_days.join(", "),
-        long_days = long_days.join(", "),
-        offload_from = OFFLOAD_AFTER_DAYS.start(),
-        offload_to = OFFLOAD_AFTER_DAYS.end(),
-        keep_from = KEEP_SEGMENTS.start(),
+        first_allowed_days = first_allowed_days.join(", "),
+        last_allowed_days = last_allowed_days.join(", "),
+        min_offload = OFFLOAD_AFTER_DAYS.start(),
+        max_offload = OFFLOAD_AFTER_DAYS.end(),
+        min_keep = KEEP_SEGMENTS.start(),
     )
 }
 
-fn documented_operation(config: &Config) -> String {
+fn operation_fields_yaml(config: &Config) -> String {
     let Alarms { requests_per_5_minutes, write_units_per_5_minutes, .. } = config.alarms;
     format!(
         r"# Encryption at rest; AWS-owned keys unless a key is set.
@@ -186,40 +186,40 @@ tags: {{}}
     )
 }
 
-fn documented_snapshots(snapshots: &Snapshots) -> String {
+fn snapshots_section_yaml(snapshots: &Snapshots) -> String {
     let Snapshots { enabled, entries, bytes, segment_entries, segment_bytes, .. } = snapshots;
     format!(
         r"# Snapshots, from which spreadsheets open fast, and log segments.
 snapshots:
   # Create snapshots and start new log segments automatically.
   enabled: {enabled}
-  # Entries between two snapshots, {entries_from} to {entries_to}.
+  # Entries between two snapshots, {min_entries} to {max_entries}.
   entries: {entries}
-  # Bytes of entries between two snapshots, {bytes_from} to {bytes_to}.
+  # Bytes of entries between two snapshots, {min_bytes} to {max_bytes}.
   bytes: {bytes}
-  # Maximum entries of a log segment, {segment_entries_from} to {segment_entries_to}.
+  # Maximum entries of a log segment, {min_segment_entries} to {max_segment_entries}.
   segment_entries: {segment_entries}
-  # Maximum bytes of a log segment, {segment_bytes_from} to {segment_bytes_to}.
+  # Maximum bytes of a log segment, {min_segment_bytes} to {max_segment_bytes}.
   segment_bytes: {segment_bytes}
-  # Memory of the snapshot function in MB, {memory_from} to {memory_to}.
+  # Memory of the snapshot function in MB, {min_memory} to {max_memory}.
   memory_mb: {memory_mb}
-  # Timeout of the snapshot function in seconds, {timeout_from} to {timeout_to}; the next invocation
+  # Timeout of the snapshot function in seconds, {min_timeout} to {max_timeout}; the next invocation
   # resumes unfinished work.
   timeout_s: {timeout_s}
 ",
-        entries_from = SNAPSHOT_ENTRIES.start(),
-        entries_to = SNAPSHOT_ENTRIES.end(),
-        bytes_from = SNAPSHOT_BYTES.start(),
-        bytes_to = SNAPSHOT_BYTES.end(),
-        segment_entries_from = SEGMENT_ENTRIES.start(),
-        segment_entries_to = SEGMENT_ENTRIES.end(),
-        segment_bytes_from = SEGMENT_BYTES.start(),
-        segment_bytes_to = SEGMENT_BYTES.end(),
-        memory_from = SNAPSHOT_MEMORY_MB.start(),
-        memory_to = SNAPSHOT_MEMORY_MB.end(),
+        min_entries = SNAPSHOT_ENTRIES.start(),
+        max_entries = SNAPSHOT_ENTRIES.end(),
+        min_bytes = SNAPSHOT_BYTES.start(),
+        max_bytes = SNAPSHOT_BYTES.end(),
+        min_segment_entries = SEGMENT_ENTRIES.start(),
+        max_segment_entries = SEGMENT_ENTRIES.end(),
+        min_segment_bytes = SEGMENT_BYTES.start(),
+        max_segment_bytes = SEGMENT_BYTES.end(),
+        min_memory = SNAPSHOT_MEMORY_MB.start(),
+        max_memory = SNAPSHOT_MEMORY_MB.end(),
         memory_mb = snapshots.memory_mb,
-        timeout_from = SNAPSHOT_TIMEOUT_S.start(),
-        timeout_to = SNAPSHOT_TIMEOUT_S.end(),
+        min_timeout = SNAPSHOT_TIMEOUT_S.start(),
+        max_timeout = SNAPSHOT_TIMEOUT_S.end(),
         timeout_s = snapshots.timeout_s,
     )
 }

@@ -34,7 +34,7 @@ impl Reference {
 
 /// Changes to a resource that is in both templates.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RetainedChange {
+pub(super) struct CommonResourceChange {
     /// Most severe effect on the resource, or `None` if it is unchanged.
     pub(super) update: Option<Update>,
     /// Changed properties in the resource definition.
@@ -54,7 +54,10 @@ struct ReferringProperty {
 ///
 /// Each pass adds a followed resource or increases the severity of an effect. Both are bounded, so
 /// the loop terminates.
-pub(super) fn propagate_changes(new: &Document, changes: &mut BTreeMap<String, RetainedChange>) {
+pub(super) fn propagate_changes(
+    new: &Document,
+    changes: &mut BTreeMap<String, CommonResourceChange>,
+) {
     let referring_properties = find_referring_properties(new, changes);
     let mut has_changed = true;
     while has_changed {
@@ -65,7 +68,7 @@ pub(super) fn propagate_changes(new: &Document, changes: &mut BTreeMap<String, R
 /// Returns the properties that reference another resource in both templates.
 fn find_referring_properties(
     new: &Document,
-    changes: &BTreeMap<String, RetainedChange>,
+    changes: &BTreeMap<String, CommonResourceChange>,
 ) -> Vec<ReferringProperty> {
     let mut referring_properties = Vec::new();
     for logical_id in changes.keys() {
@@ -90,7 +93,7 @@ fn find_referring_properties(
 fn propagate_once(
     new: &Document,
     referring_properties: &[ReferringProperty],
-    changes: &mut BTreeMap<String, RetainedChange>,
+    changes: &mut BTreeMap<String, CommonResourceChange>,
 ) -> bool {
     let mut has_changed = false;
     for referring_property in referring_properties {
@@ -131,7 +134,7 @@ impl ReferringProperty {
 fn referenced_value_update(
     new: &Document,
     reference: &Reference,
-    cause: &RetainedChange,
+    cause: &CommonResourceChange,
 ) -> Option<Update> {
     if let Some(update) = cause.update
         && update != Update::InPlace

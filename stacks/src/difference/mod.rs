@@ -38,7 +38,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::constructs::Update;
-use follow::{RetainedChange, propagate_changes};
+use follow::{CommonResourceChange, propagate_changes};
 use permissions::TooManyPermissions;
 
 pub use change::{ChangeAction, Difference, PropertyChange, ResourceChange, Severity};
@@ -87,16 +87,16 @@ fn compare_resources(
     new: &Document,
     permissions: &PermissionChanges,
 ) -> Vec<ResourceChange> {
-    let mut retained_changes = compare_retained_resources(old, new);
-    propagate_changes(new, &mut retained_changes);
+    let mut common_changes = compare_common_resources(old, new);
+    propagate_changes(new, &mut common_changes);
     let logical_ids: BTreeSet<&String> = old.resources.keys().chain(new.resources.keys()).collect();
     let mut resource_changes = Vec::new();
     for logical_id in logical_ids {
         let old_resource = old.resources.get(logical_id);
         let new_resource = new.resources.get(logical_id);
-        let retained_change = retained_changes.remove(logical_id).unwrap_or_default();
+        let common_change = common_changes.remove(logical_id).unwrap_or_default();
         let change =
-            resource_change(logical_id, old_resource, new_resource, retained_change, permissions);
+            resource_change(logical_id, old_resource, new_resource, common_change, permissions);
         resource_changes.extend(change);
     }
     resource_changes.sort_by_key(|change| Reverse(change.severity));
@@ -104,7 +104,10 @@ fn compare_resources(
 }
 
 /// Returns changes to resources that exist in both templates, by logical id.
-fn compare_retained_resources(old: &Document, new: &Document) -> BTreeMap<String, RetainedChange> {
+fn compare_common_resources(
+    old: &Document,
+    new: &Document,
+) -> BTreeMap<String, CommonResourceChange> {
     let mut changes = BTreeMap::new();
     for (logical_id, new_resource) in &new.resources {
         let Some(old_resource) = old.resources.get(logical_id) else { continue };
@@ -112,7 +115,7 @@ fn compare_retained_resources(old: &Document, new: &Document) -> BTreeMap<String
         let resource_type = if has_same_type { document::known_type(new_resource) } else { None };
         let properties = compare::resource_changes(resource_type, old_resource, new_resource);
         let update = properties.iter().map(|change| change.update).max();
-        let change = RetainedChange { update, properties, follows: BTreeSet::new() };
+        let change = CommonResourceChange { update, properties, follows: BTreeSet::new() };
         changes.insert(logical_id.clone(), change);
     }
     changes
@@ -123,20 +126,20 @@ fn resource_change(
     logical_id: &str,
     old: Option<&Value>,
     new: Option<&Value>,
-    retained_change: RetainedChange,
+    common_change: CommonResourceChange,
     permissions: &PermissionChanges,
 ) -> Option<ResourceChange> {
     let action = match (old, new) {
         (None, _) => ChangeAction::Add,
         (Some(old_resource), None) => removal_action(old_resource),
-        (Some(_), Some(_)) => ChangeAction::from(retained_change.update?),
+        (Some(_), Some(_)) => ChangeAction::from(common_change.update?),
     };
     let risks = data_risks::find_risks(action, old, new);
     let severity = if !risks.is_empty() {
         Severity::Destructive
     } else if permissions.are_broadened_by(logical_id) {
         Severity::Broadening
-    } else if matches!(retained_change.update, Some(Update::MayReplace | Update::Replace)) {
+    } else if matches!(common_change.update, Some(Update::MayReplace | Update::Replace)) {
         Severity::Replacement
     } else {
         Severity::Update
@@ -149,8 +152,8 @@ fn resource_change(
         holds_data: old.is_some_and(data_risks::holds_data)
             || new.is_some_and(data_risks::holds_data),
         risks,
-        follows: retained_change.follows,
-        properties: retained_change.properties,
+        follows: common_change.follows,
+        properties: common_change.properties,
     })
 }
 

@@ -104,7 +104,7 @@ fn describe_change(change: &ChangeView) -> String {
         ("Deleted", _) => "deleted the spreadsheet".to_owned(),
         ("Undeleted", _) => "undeleted the spreadsheet".to_owned(),
         // A newer server may report kinds of changes that are unknown to this version.
-        (other, _) => escape(other),
+        (unknown_kind, _) => escape(unknown_kind),
     }
 }
 

@@ -32,18 +32,18 @@ pub(super) async fn show_details(
         return list_changes(&spreadsheet, output).await;
     }
     let details = spreadsheet.details().await?;
-    output.result(&details)?;
+    output.print_json(&details)?;
     for line in describe::format_details(&details, now_s()) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     Ok(())
 }
 
 async fn list_changes(spreadsheet: &Spreadsheet, output: &Output) -> Result<(), CliError> {
     let changes = spreadsheet.changes().collect().await?;
-    output.result(&json!({ "changes": changes }))?;
+    output.print_json(&json!({ "changes": changes }))?;
     for line in describe::format_changes(&changes) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     Ok(())
 }
@@ -56,9 +56,9 @@ pub(super) async fn rename_spreadsheet(
     let request = UpdateDetailsRequest { name: Some(args.name.to_string()), status: None };
     let details = change_details(context, output, async |spreadsheet, version| {
         spreadsheet.update_details(&request, version).await
-    });
-    let details = details.await?;
-    Ok(output.say(format!("renamed to {}", escape(&details.name)))?)
+    })
+    .await?;
+    Ok(output.print_line(format!("renamed to {}", escape(&details.name)))?)
 }
 
 pub(super) async fn share_spreadsheet(
@@ -72,8 +72,8 @@ pub(super) async fn share_spreadsheet(
         spreadsheet.share(&request, version).await
     })
     .await?;
-    output.say(format!("{} has the role {role}", escape(&request.subject)))?;
-    output.note("List the members with: cellar details");
+    output.print_line(format!("{} has the role {role}", escape(&request.subject)))?;
+    output.print_note("List the members with: cellar details");
     Ok(())
 }
 
@@ -87,7 +87,7 @@ pub(super) async fn unshare_spreadsheet(
         spreadsheet.unshare(&person, version).await
     })
     .await?;
-    Ok(output.say(format!("revoked the access of {}", escape(&person.subject)))?)
+    Ok(output.print_line(format!("revoked the access of {}", escape(&person.subject)))?)
 }
 
 pub(super) async fn archive_spreadsheet(
@@ -95,17 +95,21 @@ pub(super) async fn archive_spreadsheet(
     output: &Output,
 ) -> Result<(), CliError> {
     set_status(context, output, SpreadsheetStatus::Archived).await?;
-    output.say("archived: the spreadsheet is read-only")?;
-    output.note("Make it editable again with: cellar unarchive");
+    output.print_line("archived: the spreadsheet is read-only")?;
+    output.print_note("Make it editable again with: cellar unarchive");
     Ok(())
 }
 
 pub(super) async fn delete_spreadsheet(context: &Context, output: &Output) -> Result<(), CliError> {
     let details = set_status(context, output, SpreadsheetStatus::Deleted).await?;
-    let until_s = details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
-    let until = until_s.map(|until_s| format!(" until {}", utc(until_s))).unwrap_or_default();
-    output.say(format!("deleted; owners can undelete it{until}"))?;
-    output.note(format!("Recover it with: cellar undelete -s {}", details.id));
+    let purged_at_s =
+        details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
+    let deadline = match purged_at_s {
+        Some(purged_at_s) => format!(" until {}", utc(purged_at_s)),
+        None => String::new(),
+    };
+    output.print_line(format!("deleted; owners can undelete it{deadline}"))?;
+    output.print_note(format!("Recover it with: cellar undelete -s {}", details.id));
     Ok(())
 }
 
@@ -114,7 +118,7 @@ pub(super) async fn unarchive_spreadsheet(
     output: &Output,
 ) -> Result<(), CliError> {
     activate(context, output, SpreadsheetStatus::Archived).await?;
-    Ok(output.say("unarchived: the spreadsheet is editable")?)
+    Ok(output.print_line("unarchived: the spreadsheet is editable")?)
 }
 
 pub(super) async fn undelete_spreadsheet(
@@ -122,21 +126,22 @@ pub(super) async fn undelete_spreadsheet(
     output: &Output,
 ) -> Result<(), CliError> {
     activate(context, output, SpreadsheetStatus::Deleted).await?;
-    Ok(output.say("undeleted: the spreadsheet is editable")?)
+    Ok(output.print_line("undeleted: the spreadsheet is editable")?)
 }
 
 /// Unarchives or undeletes the spreadsheet. No-op if the spreadsheet is active. Fails if the status
-/// is neither `expected` nor active.
+/// is neither `expected_status` nor active.
 async fn activate(
     context: &Context,
     output: &Output,
-    expected: SpreadsheetStatus,
+    expected_status: SpreadsheetStatus,
 ) -> Result<(), CliError> {
     let details = context.spreadsheet()?.details().await?;
-    if details.status != expected && details.status != SpreadsheetStatus::Active {
+    if details.status != expected_status && details.status != SpreadsheetStatus::Active {
         return Err(CliError::WrongStatus { status: details.status });
     }
-    set_status(context, output, SpreadsheetStatus::Active).await.map(|_| ())
+    set_status(context, output, SpreadsheetStatus::Active).await?;
+    Ok(())
 }
 
 pub(super) async fn list_or_edit_links(
@@ -161,12 +166,12 @@ async fn list_links(context: &Context, output: &Output) -> Result<(), CliError> 
         (None, Some(Role::Owner)) => &[],
         (None, _) => return Err(CliError::OnlyOwners),
     };
-    output.result(&json!({ "links": links }))?;
+    output.print_json(&json!({ "links": links }))?;
     for line in describe::format_links(links, now_s()) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     if links.is_empty() {
-        output.note("No share links. Create one with: cellar links create");
+        output.print_note("No share links. Create one with: cellar links create");
     }
     Ok(())
 }
@@ -186,9 +191,9 @@ async fn create_link(
     let request = LinkRequest { secret, role, label, expires_s };
     let version = spreadsheet.details().await?.version;
     let link = spreadsheet.create_link(&request, Some(version)).await?;
-    output.result(&link)?;
-    output.say(&link.token)?;
-    output.note(format!(
+    output.print_json(&link)?;
+    output.print_line(&link.token)?;
+    output.print_note(format!(
         "Everyone with this link can {} the spreadsheet: cellar --url {} --token LINK get. The link is shown \
          only once. Revoke it with: cellar links revoke {}",
         match role {
@@ -206,7 +211,7 @@ async fn revoke_link(context: &Context, output: &Output, id: LinkId) -> Result<(
         spreadsheet.revoke_link(id, version).await
     })
     .await?;
-    Ok(output.say(format!("revoked the link {id}"))?)
+    Ok(output.print_line(format!("revoked the link {id}"))?)
 }
 
 async fn set_status(
@@ -234,7 +239,7 @@ where
     let spreadsheet = context.spreadsheet()?;
     let version = spreadsheet.details().await?.version;
     let details = send_change(spreadsheet, Some(version)).await?;
-    output.result(&details)?;
+    output.print_json(&details)?;
     Ok(details)
 }
 

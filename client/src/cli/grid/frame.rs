@@ -144,10 +144,10 @@ impl Layout {
     }
 
     fn row_line(&self, grid: &Grid, contents: &Contents, row: u32, gutter: usize) -> FrameLine {
-        let row_number = (u64::from(row) + 1).to_string();
-        let row_number = pad_str(&row_number, gutter - 1, Alignment::Right, None).into_owned();
-        let mut line =
-            vec![(row_number, label_style(row == grid.cursor.row)), (" ".to_owned(), Style::Plain)];
+        let row_number = u64::from(row) + 1;
+        let number_width = gutter - 1;
+        let label = (format!("{row_number:>number_width$}"), label_style(row == grid.cursor.row));
+        let mut line = vec![label, (" ".to_owned(), Style::Plain)];
         for column in visible_columns(grid, self.visible_size(grid.top_left.row)) {
             let cell_name = CellName { row, column };
             let padded_text = match contents.cells.get(&cell_name) {
@@ -185,12 +185,12 @@ impl Layout {
         let before_cursor = escape(input.before_cursor());
         let skipped_bytes = bytes_to_skip(&before_cursor, input_width);
         let full_text = escape(&input.text());
-        let visible_text = full_text.get(skipped_bytes..).unwrap_or_default();
-        let visible_text = truncate_str(visible_text, input_width, ELLIPSIS).into_owned();
+        let text_from_start = full_text.get(skipped_bytes..).unwrap_or_default();
+        let visible_text = truncate_str(text_from_start, input_width, ELLIPSIS).into_owned();
         let visible_before_cursor = before_cursor.get(skipped_bytes..).unwrap_or_default();
         let cursor_column = label_width + measure_text_width(visible_before_cursor);
-        let cursor_column = u16::try_from(cursor_column).unwrap_or(u16::MAX);
-        let text_cursor = (cursor_column, self.size.lines.saturating_sub(1));
+        let last_line = self.size.lines.saturating_sub(1);
+        let text_cursor = (u16::try_from(cursor_column).unwrap_or(u16::MAX), last_line);
         (vec![(label, Style::Dim), (visible_text, Style::Plain)], Some(text_cursor))
     }
 }

@@ -13,6 +13,7 @@ mod text_input;
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::args;
@@ -35,10 +36,7 @@ pub(super) async fn edit_in_grid(
     output: &Output,
     args: args::Edit,
 ) -> Result<(), CliError> {
-    if output.json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        let advice = "in scripts, use `cellar set`, `cellar get`, and `cellar watch`";
-        return Err(CliError::usage("`cellar edit` needs a terminal", advice));
-    }
+    check_terminal(output)?;
     let spreadsheet = context.spreadsheet()?;
     let pokes = spreadsheet.pokes();
     let live = LiveSheet::open(spreadsheet, &context.directory).await?;
@@ -49,16 +47,48 @@ pub(super) async fn edit_in_grid(
     result?;
     // Ignore the failure, because unsent edits are persisted.
     let _ = timeout(FINAL_SYNC_TIMEOUT, session.sync()).await;
-    session.take_messages().into_iter().for_each(|message| output.note(message));
-    match session.count_unsent() {
-        0 => {}
-        1 => output.note("1 edit is not sent yet. The next `cellar edit` sends it."),
-        many => {
-            let edits = count(many, "edit", "edits");
-            output.note(format!("{edits} are not sent yet. The next `cellar edit` sends them."));
-        }
+    for message in session.take_messages() {
+        output.print_note(message);
+    }
+    note_unsent_edits(output, session.count_unsent());
+    Ok(())
+}
+
+fn check_terminal(output: &Output) -> Result<(), CliError> {
+    if output.json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        let advice = "in scripts, use `cellar set`, `cellar get`, and `cellar watch`";
+        return Err(CliError::usage("`cellar edit` needs a terminal", advice));
     }
     Ok(())
+}
+
+fn note_unsent_edits(output: &Output, edit_count: usize) {
+    match edit_count {
+        0 => {}
+        1 => output.print_note("1 edit is not sent yet. The next `cellar edit` sends it."),
+        _ => {
+            let edits = count(edit_count, "edit", "edits");
+            output.print_note(format!(
+                "{edits} are not sent yet. The next `cellar edit` sends them."
+            ));
+        }
+    }
+}
+
+/// The grid on the screen.
+struct GridScreen<'a> {
+    session: &'a mut Session,
+    terminal: &'a Terminal,
+    column_width: u16,
+    layout: Layout,
+    next_sync: Instant,
+}
+
+/// Whether the user has quit.
+#[derive(PartialEq, Eq)]
+enum GridStatus {
+    Open,
+    Quit,
 }
 
 /// Shows the grid and handles keys until the user quits.
@@ -68,39 +98,60 @@ async fn run_grid(
     column_width: u16,
 ) -> Result<(), CliError> {
     let mut inputs = spawn_input_reader();
-    let mut next_sync = Instant::now();
-    let mut layout = Layout::new(Terminal::size()?, column_width);
+    let layout = Layout::new(Terminal::size()?, column_width);
+    let mut screen =
+        GridScreen { session, terminal, column_width, layout, next_sync: Instant::now() };
     loop {
-        if timeout(REFRESH_TIMEOUT, session.refresh(&layout)).await.is_err() {
-            session.grid.notice = Some("still loading cells…".to_owned());
-            next_sync = next_sync.min(Instant::now() + REFRESH_TIMEOUT);
-        }
-        terminal.show(&layout.frame(&session.grid, &session.contents))?;
+        screen.redraw().await?;
         tokio::select! {
             biased;
             input = inputs.recv() => {
-                // The terminal was closed.
-                let Some(input) = input else { return Ok(()) };
-                let mut next = Some(input);
-                // Handle all pasted text before redrawing the grid.
-                while let Some(input) = next {
-                    match input {
-                        Input::Resized => layout = Layout::new(Terminal::size()?, column_width),
-                        Input::Key(key) => match session.press(key, &layout) {
-                            GridAction::Quit => return Ok(()),
-                            GridAction::None => {}
-                            _ => next_sync = Instant::now(),
-                        },
-                    }
-                    next = inputs.try_recv().ok();
+                let Some(first_input) = input else { return Ok(()) };
+                if screen.handle_inputs(first_input, &mut inputs)? == GridStatus::Quit {
+                    return Ok(());
                 }
             }
             // A key press cancels a running sync without losing anything; the next sync repeats the
             // work.
-            delay_ms = sync_when_due(next_sync, session) => {
-                next_sync = Instant::now() + Duration::from_millis(delay_ms);
+            delay_ms = sync_when_due(screen.next_sync, screen.session) => {
+                screen.next_sync = Instant::now() + Duration::from_millis(delay_ms);
             }
         }
+    }
+}
+
+impl GridScreen<'_> {
+    /// Loads the visible cells, unless that takes too long, and draws the grid.
+    async fn redraw(&mut self) -> Result<(), CliError> {
+        if timeout(REFRESH_TIMEOUT, self.session.refresh(&self.layout)).await.is_err() {
+            self.session.grid.notice = Some("still loading cells…".to_owned());
+            self.next_sync = self.next_sync.min(Instant::now() + REFRESH_TIMEOUT);
+        }
+        let frame = self.layout.frame(&self.session.grid, &self.session.contents);
+        Ok(self.terminal.show(&frame)?)
+    }
+
+    /// Handles an input and all that are waiting, such as pasted text.
+    fn handle_inputs(
+        &mut self,
+        first_input: Input,
+        waiting_inputs: &mut UnboundedReceiver<Input>,
+    ) -> Result<GridStatus, CliError> {
+        let mut next_input = Some(first_input);
+        while let Some(input) = next_input {
+            match input {
+                Input::Resized => self.layout = Layout::new(Terminal::size()?, self.column_width),
+                Input::Key(key) => match self.session.press(key, &self.layout) {
+                    GridAction::Quit => return Ok(GridStatus::Quit),
+                    GridAction::None => {}
+                    GridAction::Edit(_) | GridAction::Undo | GridAction::SwitchSheet { .. } => {
+                        self.next_sync = Instant::now();
+                    }
+                },
+            }
+            next_input = waiting_inputs.try_recv().ok();
+        }
+        Ok(GridStatus::Open)
     }
 }
 

@@ -205,7 +205,10 @@ impl Grid {
             Key::PageDown => row = row.saturating_add(size.rows),
             Key::Home => column = 0,
             Key::End => column = last_visible_index(self.top_left.column, size.columns),
-            Key::FirstCell => CellName { row, column } = FIRST_CELL,
+            Key::FirstCell => {
+                row = 0;
+                column = 0;
+            }
             _ => {}
         }
         self.cursor = CellName { row: row.min(MAX_ROWS - 1), column: column.min(MAX_COLUMNS - 1) };

@@ -6,21 +6,24 @@ use cellar_base::identity::LogId;
 use cellar_sheet::a1::CellName;
 
 use super::{args, columns, delimiter_hint, read_options};
+use crate::Client;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
 use crate::cli::warnings;
-use crate::import::edits::{EditsProgress, JournalKey, Plan, Target, import_edits};
+use crate::import::edits::{EditsProgress, Imported, JournalKey, Plan, Target, import_edits};
 
 /// Step between progress lines without a terminal, as a percentage of the cells.
 const PRINT_EVERY_PERCENT: usize = 10;
+/// A percentage that an import never reaches.
+const NO_MORE_LINES: usize = usize::MAX;
 
 pub(super) async fn import_into_sheet(
     context: &Context,
     output: &Output,
     args: &args::Import,
     into: LogId,
-    sheet: &str,
+    sheet_name: &str,
 ) -> Result<(), CliError> {
     let options = read_options(args)?;
     let target_cell = args.cell.unwrap_or(CellName { row: 0, column: 0 });
@@ -30,35 +33,27 @@ pub(super) async fn import_into_sheet(
     let hint = delimiter_hint(&args.file, survey, options.delimiter);
     // Print the hint before sending anything, so that the user can still interrupt the import.
     if let Some(hint) = &hint {
-        output.note(hint);
+        output.print_note(hint);
     }
-    let file = std::path::absolute(&args.file)?;
-    let fingerprint = plan.fingerprint();
+    let file_path = std::path::absolute(&args.file)?;
     let key = JournalKey {
         cloud: client.identity(),
         subject: client.subject(),
-        file: &file,
-        plan: &fingerprint,
+        file: &file_path,
+        plan: &plan.fingerprint(),
         into,
-        sheet,
+        sheet: sheet_name,
     };
-    let journal = key.path(&context.directory);
-    let (sheet, restart) = (sheet.to_owned(), args.restart);
-    let target = Target { source: file.clone(), into, sheet, journal, restart };
-    let mut reporter = ProgressReporter::new(*output, plan.cells);
-    let imported = tokio::select! {
-        imported = import_edits(&client, &plan, &target, |progress| reporter.report(progress)) => imported,
-        // The journal is written before each request, so an interrupted import can be resumed.
-        _ = tokio::signal::ctrl_c() => {
-            reporter.end();
-            let committed_cells = reporter.committed_cells;
-            return Err(CliError::Interrupted { committed_cells, cells: plan.cells });
-        }
+    let target = Target {
+        source: file_path.clone(),
+        into,
+        sheet: sheet_name.to_owned(),
+        journal: key.path(&context.directory),
+        restart: args.restart,
     };
-    reporter.end();
-    let imported = imported?;
+    let imported = import_unless_interrupted(&client, output, &plan, &target).await?;
     let warnings: Vec<_> = warnings::imported_formulas(plan.formulas).into_iter().collect();
-    output.result(&serde_json::json!({
+    output.print_json(&serde_json::json!({
         "spreadsheet": imported.spreadsheet,
         "position": imported.position,
         "rows": plan.rows,
@@ -69,14 +64,38 @@ pub(super) async fn import_into_sheet(
         "hint": hint,
         "warnings": warnings,
     }))?;
-    output.say(summary(&args.file, &plan, &target))?;
+    output.print_line(summary(&args.file, &plan, &target))?;
     if let Some(types) = columns::describe_types(survey) {
-        output.note(types);
+        output.print_note(types);
     }
-    output.warn(&warnings);
-    let sheet = columns::shell_quoted(&target.sheet);
-    output.note(format!("Next: cellar get -s {into} --sheet {sheet}"));
+    output.print_warnings(&warnings);
+    let quoted_name = columns::shell_quoted(sheet_name);
+    output.print_note(format!("Next: cellar get -s {into} --sheet {quoted_name}"));
     Ok(())
+}
+
+/// Imports the cells and shows the progress. Stops on Ctrl-C.
+async fn import_unless_interrupted(
+    client: &Client,
+    output: &Output,
+    plan: &Plan,
+    target: &Target,
+) -> Result<Imported, CliError> {
+    let mut reporter = ProgressReporter::new(*output, plan.cells);
+    let import = import_edits(client, plan, target, |progress| reporter.report(progress));
+    let finished_import = tokio::select! {
+        result = import => Some(result),
+        // The journal is written before each request, so an interrupted import can be resumed.
+        _ = tokio::signal::ctrl_c() => None,
+    };
+    reporter.end();
+    match finished_import {
+        Some(result) => Ok(result?),
+        None => {
+            let committed_cells = reporter.committed_cells;
+            Err(CliError::Interrupted { committed_cells, cells: plan.cells })
+        }
+    }
 }
 
 fn summary(file: &Path, plan: &Plan, target: &Target) -> String {
@@ -98,6 +117,14 @@ fn format_rate(state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write)
     let _ = text.write_str(&grouped(cells_per_second));
 }
 
+fn new_progress_bar(cell_count: usize) -> indicatif::ProgressBar {
+    let template = "{bar:30} {human_pos} of {human_len} cells, {rate} a second, {eta} left";
+    let style = indicatif::ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
+    indicatif::ProgressBar::new(u64::try_from(cell_count).unwrap_or(u64::MAX))
+        .with_style(style.with_key("rate", format_rate))
+}
+
 /// Shows progress as a bar on a terminal and as lines otherwise. No-op with `--json`.
 struct ProgressReporter {
     output: Output,
@@ -108,15 +135,9 @@ struct ProgressReporter {
 }
 
 impl ProgressReporter {
-    fn new(output: Output, cells: usize) -> Self {
+    fn new(output: Output, cell_count: usize) -> Self {
         let is_terminal = console::user_attended_stderr() && !output.json;
-        let bar = is_terminal.then(|| {
-            let bar = indicatif::ProgressBar::new(u64::try_from(cells).unwrap_or(u64::MAX));
-            let template = "{bar:30} {human_pos} of {human_len} cells, {rate} a second, {eta} left";
-            let style = indicatif::ProgressStyle::with_template(template);
-            let style = style.unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
-            bar.with_style(style.with_key("rate", format_rate))
-        });
+        let bar = if is_terminal { Some(new_progress_bar(cell_count)) } else { None };
         Self { output, bar, committed_cells: 0, next_line_percent: 0 }
     }
 
@@ -127,7 +148,7 @@ impl ProgressReporter {
             bar.set_position(position);
         } else if self.is_line_due(progress) {
             let cells = count(progress.cells, "cell", "cells");
-            self.output.note(format!("{} of {cells}", grouped(position)));
+            self.output.print_note(format!("{} of {cells}", grouped(position)));
         }
     }
 
@@ -138,11 +159,9 @@ impl ProgressReporter {
         if committed_cells == 0 || percent < self.next_line_percent {
             return false;
         }
-        self.next_line_percent = if percent >= 100 {
-            usize::MAX
-        } else {
-            percent.saturating_add(PRINT_EVERY_PERCENT).min(100)
-        };
+        let is_final_line = percent >= 100;
+        self.next_line_percent =
+            if is_final_line { NO_MORE_LINES } else { (percent + PRINT_EVERY_PERCENT).min(100) };
         true
     }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use cellar_api::wire::Head;
 use cellar_base::identity::LogId;
 use cellar_catalog::spreadsheet::Name;
 use serde_json::json;
@@ -30,11 +31,11 @@ pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Resul
     let options = read_options(args)?;
     let started = Instant::now();
     let progress = ProgressMonitor::default();
-    let examined = sheets::examine_file(&args.file, &options, &progress);
-    let file = show_progress(*output, &progress, examined).await?;
+    let examination = sheets::examine_file(&args.file, &options, &progress);
+    let file = show_progress(*output, &progress, examination).await?;
     let hint = file_hint(args, &options, &file);
-    let warnings = formula_warnings(&progress);
-    output.result(&json!({
+    let warnings = formula_warnings(progress.current());
+    output.print_json(&json!({
         "dryRun": true,
         "sheets": sheets_as_json(&file.sheets),
         "cells": count_cells(&file.sheets),
@@ -44,15 +45,16 @@ pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Resul
         "hint": hint,
         "warnings": warnings,
     }))?;
-    output.say(format!("{}; nothing was sent", describe_contents(&args.file, &file.sheets)))?;
+    output
+        .print_line(format!("{}; nothing was sent", describe_contents(&args.file, &file.sheets)))?;
     list_sheets(output, &file.sheets)?;
     print_notes(output, &file, hint.as_deref());
-    output.warn(&warnings);
+    output.print_warnings(&warnings);
     Ok(())
 }
 
-fn formula_warnings(progress: &ProgressMonitor) -> Vec<String> {
-    warnings::imported_formulas(progress.current().formulas).into_iter().collect()
+fn formula_warnings(progress: UploadProgress) -> Vec<String> {
+    warnings::imported_formulas(progress.formulas).into_iter().collect()
 }
 
 /// Returns the name option for a new spreadsheet, which defaults to the file name.
@@ -68,11 +70,11 @@ pub(super) async fn import_as_new_sheets(
 ) -> Result<(), CliError> {
     let options = read_options(args)?;
     let client = context.client()?;
-    let file = std::path::absolute(&args.file)?;
+    let file_path = std::path::absolute(&args.file)?;
     let key = JournalKey {
         cloud: client.identity(),
         subject: client.subject(),
-        file: &file,
+        file: &file_path,
         options: &options,
         into,
         replace: args.replace.as_deref(),
@@ -86,44 +88,84 @@ pub(super) async fn import_as_new_sheets(
     };
     let started = Instant::now();
     let progress = ProgressMonitor::default();
-    let import = sheets::import_sheets(&client, &file, &options, &target, &progress);
+    let import = sheets::import_sheets(&client, &file_path, &options, &target, &progress);
     let imported = show_progress(*output, &progress, import).await?;
     if into.is_none() {
         context.select(imported.spreadsheet, output)?;
     }
     if let Some(incarnation) = imported.incarnation {
-        let at = (imported.position, incarnation);
-        context.record_seen(&client.spreadsheet(imported.spreadsheet), at, imported.first_sheet);
+        let read_at = Head { head: imported.position, incarnation };
+        let spreadsheet = client.spreadsheet(imported.spreadsheet);
+        context.record_seen(&spreadsheet, read_at, imported.first_sheet);
     }
-    let file = imported.file.as_ref();
-    let hint = file.and_then(|file| file_hint(args, &options, file));
-    let warnings = formula_warnings(&progress);
-    let (progress, seconds) = (progress.current(), started.elapsed().as_secs_f64());
-    output.result(&json!({
-        "spreadsheet": imported.spreadsheet,
-        "position": imported.position,
-        "sheets": sheets_as_json(&imported.sheets),
-        "cells": count_cells(&imported.sheets),
-        "hidden": file.map(|file| file.hidden),
-        "types": columns::types_as_json(file.and_then(|file| file.survey.as_ref())),
-        "objects": progress.objects,
-        "objectBytes": progress.object_bytes,
-        "seconds": seconds,
-        "resumed": file.is_none(),
-        "hint": hint,
-        "warnings": warnings,
-    }))?;
-    output.say(summary(&args.file, &imported, progress, seconds))?;
-    list_sheets(output, &imported.sheets)?;
-    match file {
-        Some(file) => print_notes(output, file, hint.as_deref()),
-        None => {
-            output.note("An interrupted run had uploaded the file; this run finished the import.");
-        }
-    }
-    output.warn(&warnings);
-    output.note(next_command(&imported, into));
+    let hint = imported.file.as_ref().and_then(|file| file_hint(args, &options, file));
+    let seconds = started.elapsed().as_secs_f64();
+    let report = ImportReport { imported, progress: progress.current(), seconds, hint };
+    report.print(output, args)?;
+    output.print_note(next_command(&report.imported, into));
     Ok(())
+}
+
+/// A finished import.
+struct ImportReport {
+    imported: Imported,
+    progress: UploadProgress,
+    seconds: f64,
+    hint: Option<String>,
+}
+
+impl ImportReport {
+    fn print(&self, output: &Output, args: &args::Import) -> Result<(), CliError> {
+        let warnings = formula_warnings(self.progress);
+        output.print_json(&self.to_json(&warnings))?;
+        output.print_line(self.summary(&args.file))?;
+        list_sheets(output, &self.imported.sheets)?;
+        match &self.imported.file {
+            Some(file) => print_notes(output, file, self.hint.as_deref()),
+            None => output.print_note(
+                "An interrupted run had uploaded the file; this run finished the import.",
+            ),
+        }
+        output.print_warnings(&warnings);
+        Ok(())
+    }
+
+    fn to_json(&self, warnings: &[String]) -> serde_json::Value {
+        let file = self.imported.file.as_ref();
+        json!({
+            "spreadsheet": self.imported.spreadsheet,
+            "position": self.imported.position,
+            "sheets": sheets_as_json(&self.imported.sheets),
+            "cells": count_cells(&self.imported.sheets),
+            "hidden": file.map(|file| file.hidden),
+            "types": columns::types_as_json(file.and_then(|file| file.survey.as_ref())),
+            "objects": self.progress.objects,
+            "objectBytes": self.progress.object_bytes,
+            "seconds": self.seconds,
+            "resumed": file.is_none(),
+            "hint": self.hint,
+            "warnings": warnings,
+        })
+    }
+
+    /// Describes what was imported where, in one line.
+    fn summary(&self, file_path: &Path) -> String {
+        let Self { imported, progress, seconds, .. } = self;
+        let contents = describe_contents(file_path, &imported.sheets);
+        let sheet = match imported.sheets.as_slice() {
+            [sheet] => format!("sheet {} of ", escape(&sheet.name)),
+            _ => String::new(),
+        };
+        let upload = match progress.objects {
+            0 => String::new(),
+            object_count => format!(
+                ", uploaded as {} bytes in {}",
+                grouped(progress.object_bytes),
+                count(object_count, "object", "objects")
+            ),
+        };
+        format!("{contents} in {sheet}{}{upload}, {seconds:.1} s", imported.spreadsheet)
+    }
 }
 
 /// Waits for an import and shows its progress. Stops on Ctrl-C.
@@ -146,13 +188,17 @@ async fn show_progress<T>(
             // The journal is written before each request, so an interrupted import can be resumed.
             _ = &mut interrupt => {
                 reporter.end();
-                return Err(if progress.current().is_appending {
-                    CliError::InterruptedDuringAppend
-                } else {
-                    CliError::InterruptedBeforeAppend
-                });
+                return Err(interruption_error(progress.current()));
             }
         }
+    }
+}
+
+fn interruption_error(progress: UploadProgress) -> CliError {
+    if progress.is_appending {
+        CliError::InterruptedDuringAppend
+    } else {
+        CliError::InterruptedBeforeAppend
     }
 }
 
@@ -165,51 +211,28 @@ fn count_cells(sheets: &[ImportedSheet]) -> u64 {
 }
 
 fn sheets_as_json(sheets: &[ImportedSheet]) -> serde_json::Value {
-    let to_json = |sheet: &ImportedSheet| {
-        let extent = sheet.extent;
+    let sheet_as_json = |sheet: &ImportedSheet| {
         json!({
             "name": sheet.name,
-            "rows": extent.rows,
-            "columns": extent.columns,
+            "rows": sheet.extent.rows,
+            "columns": sheet.extent.columns,
             "cells": sheet.cells,
         })
     };
-    sheets.iter().map(to_json).collect()
+    sheets.iter().map(sheet_as_json).collect()
 }
 
 /// Describes a file, such as `airports.csv: 3,377 rows, 7 columns, 23,639 cells` or `budget.xlsx: 3
 /// sheets, 40 cells`.
 fn describe_contents(file: &Path, sheets: &[ImportedSheet]) -> String {
     let cells = count(count_cells(sheets), "cell", "cells");
-    let file = file.display();
-    match sheets {
-        [sheet] => {
-            let rows = count(sheet.extent.rows, "row", "rows");
-            let columns = count(sheet.extent.columns, "column", "columns");
-            format!("{file}: {rows}, {columns}, {cells}")
-        }
-        sheets => {
-            let sheets = count(sheets.len(), "sheet", "sheets");
-            format!("{file}: {sheets}, {cells}")
-        }
+    let file_name = file.display();
+    if let [sheet] = sheets {
+        let rows = count(sheet.extent.rows, "row", "rows");
+        let columns = count(sheet.extent.columns, "column", "columns");
+        return format!("{file_name}: {rows}, {columns}, {cells}");
     }
-}
-
-fn summary(file: &Path, imported: &Imported, progress: UploadProgress, seconds: f64) -> String {
-    let sheet = match imported.sheets.as_slice() {
-        [sheet] => format!("sheet {} of ", escape(&sheet.name)),
-        _ => String::new(),
-    };
-    let uploaded = match progress.objects {
-        0 => String::new(),
-        objects => format!(
-            ", uploaded as {} bytes in {}",
-            grouped(progress.object_bytes),
-            count(objects, "object", "objects")
-        ),
-    };
-    let contents = describe_contents(file, &imported.sheets);
-    format!("{contents} in {sheet}{}{uploaded}, {seconds:.1} s", imported.spreadsheet)
+    format!("{file_name}: {}, {cells}", count(sheets.len(), "sheet", "sheets"))
 }
 
 /// Lists the sheets if there is more than one.
@@ -219,7 +242,7 @@ fn list_sheets(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError
     }
     for sheet in sheets.iter().take(MAX_LISTED_SHEETS) {
         let extent = sheet.extent;
-        output.say(format!(
+        output.print_line(format!(
             "  {}: {}, {}, {}",
             escape(&sheet.name),
             count(extent.rows, "row", "rows"),
@@ -227,23 +250,24 @@ fn list_sheets(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError
             count(sheet.cells, "cell", "cells"),
         ))?;
     }
-    let omitted = sheets.len().saturating_sub(MAX_LISTED_SHEETS);
-    if omitted > 0 {
-        output.say(format!("  and {} more (list them with `cellar sheets`)", grouped(omitted)))?;
+    if sheets.len() > MAX_LISTED_SHEETS {
+        let omitted_count = grouped(sheets.len() - MAX_LISTED_SHEETS);
+        output
+            .print_line(format!("  and {omitted_count} more (list them with `cellar sheets`)"))?;
     }
     Ok(())
 }
 
 fn print_notes(output: &Output, file: &FileSummary, hint: Option<&str>) {
     if let Some(types) = columns::describe_types(file.survey.as_ref()) {
-        output.note(types);
+        output.print_note(types);
     }
     if file.hidden > 0 {
         let sheets = count(file.hidden, "sheet is", "sheets are");
-        output.note(format!("{sheets} hidden in the file, but visible in Cellar."));
+        output.print_note(format!("{sheets} hidden in the file, but visible in Cellar."));
     }
     if let Some(hint) = hint {
-        output.note(hint);
+        output.print_note(hint);
     }
 }
 
@@ -267,12 +291,7 @@ struct ProgressReporter {
 impl ProgressReporter {
     fn new(output: Output) -> Self {
         let is_terminal = console::user_attended_stderr() && !output.json;
-        let bar = is_terminal.then(|| {
-            let template = "{bar:30} {percent} %, {msg}, {eta} left";
-            let style = indicatif::ProgressStyle::with_template(template);
-            let style = style.unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
-            indicatif::ProgressBar::new(1).with_style(style)
-        });
+        let bar = if is_terminal { Some(new_progress_bar()) } else { None };
         Self { output, bar, last_line: Instant::now() }
     }
 
@@ -284,7 +303,7 @@ impl ProgressReporter {
         } else if self.last_line.elapsed() >= Duration::from_secs(LINE_INTERVAL_S) {
             self.last_line = Instant::now();
             let percent = percent_read(progress);
-            self.output.note(format!("{percent} % read, {}", describe_progress(progress)));
+            self.output.print_note(format!("{percent} % read, {}", describe_progress(progress)));
         }
     }
 
@@ -293,6 +312,13 @@ impl ProgressReporter {
             bar.finish_and_clear();
         }
     }
+}
+
+fn new_progress_bar() -> indicatif::ProgressBar {
+    let template = "{bar:30} {percent} %, {msg}, {eta} left";
+    let style = indicatif::ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
+    indicatif::ProgressBar::new(1).with_style(style)
 }
 
 fn percent_read(progress: UploadProgress) -> u64 {

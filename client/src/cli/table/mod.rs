@@ -57,16 +57,7 @@ pub struct RenderedTable {
 #[must_use]
 pub fn render_table(cells: &[CellAt], window: Window, max_width: Option<usize>) -> RenderedTable {
     let grid = Grid::from_cells(cells, window);
-    let last_row_number = u64::from(window.first.row) + u64::from(window.rows);
-    let row_header_width = last_row_number.to_string().len() + COLUMN_SEPARATOR_WIDTH + 1;
-    let natural_widths = grid.natural_widths();
-    let widths = match max_width {
-        Some(max_width) => {
-            let available_width = max_width.saturating_sub(row_header_width);
-            fit::fit_columns(&natural_widths, available_width)
-        }
-        None => natural_widths.into_iter().map(|width| width.min(MAX_CELL_CHARACTERS)).collect(),
-    };
+    let widths = grid.column_widths(max_width);
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Disabled);
@@ -105,6 +96,26 @@ impl Grid {
 
     fn column_letters(&self, column_offset: u32) -> String {
         column_name(self.window.first.column.saturating_add(column_offset))
+    }
+
+    /// Returns the widths of the columns that are shown.
+    fn column_widths(&self, max_table_width: Option<usize>) -> Vec<usize> {
+        let natural_widths = self.natural_widths();
+        match max_table_width {
+            Some(max_table_width) => {
+                let available_width = max_table_width.saturating_sub(self.row_header_width());
+                fit::fit_columns(&natural_widths, available_width)
+            }
+            None => {
+                natural_widths.into_iter().map(|width| width.min(MAX_CELL_CHARACTERS)).collect()
+            }
+        }
+    }
+
+    /// Returns the width of the column of row numbers, including the left border of the table.
+    fn row_header_width(&self) -> usize {
+        let last_row_number = u64::from(self.window.first.row) + u64::from(self.window.rows);
+        last_row_number.to_string().len() + COLUMN_SEPARATOR_WIDTH + 1
     }
 
     /// Returns the width of each column without truncation.

@@ -34,7 +34,7 @@ pub use progress::{ProgressMonitor, UploadProgress};
 use read::PackedItem;
 use requests::{FileSheet, FileSheets, IndexObject};
 use target_spreadsheet::TargetSpreadsheet;
-use upload::{UploadQueue, Uploader};
+use upload::UploadQueue;
 
 /// Capacity of the channel between reader and uploader, in objects of about 128 KB each.
 const OBJECT_QUEUE_LENGTH: usize = 16;
@@ -134,11 +134,11 @@ pub async fn import_sheets(
     let lock_path = target.journal.with_extension("lock");
     let lock = FileLock::try_acquire(&lock_path)?;
     let stamp = FileStamp::of_file(path)?;
-    let spreadsheet = TargetSpreadsheet::open(client, path, target, stamp)?;
-    let mut import = SheetImport { client, path, options, progress, spreadsheet };
+    let target_spreadsheet = TargetSpreadsheet::open(client, path, target, stamp)?;
+    let mut import = SheetImport { path, options, progress, target: target_spreadsheet };
     let result = import.run_unless_done(stamp).await;
-    if import.spreadsheet.can_resume(result.as_ref().err()) {
-        import.spreadsheet.save_existing_journal()?;
+    if import.target.can_resume(result.as_ref().err()) {
+        import.target.save_existing_journal()?;
     } else {
         delete_journal(&target.journal)?;
         lock.release_and_delete(&lock_path);
@@ -148,27 +148,26 @@ pub async fn import_sheets(
 
 /// A running import.
 struct SheetImport<'a> {
-    client: &'a Client,
     path: &'a Path,
     options: &'a ReadOptions,
     progress: &'a ProgressMonitor,
-    spreadsheet: TargetSpreadsheet<'a>,
+    target: TargetSpreadsheet<'a>,
 }
 
 impl SheetImport<'_> {
     async fn run_unless_done(&mut self, stamp: FileStamp) -> Result<Imported, ImportError> {
         // If the file has not changed since an earlier run built the requests, there is no need to
         // read it again.
-        let is_file_unchanged = self.spreadsheet.journal().stamp == Some(stamp);
+        let is_file_unchanged = self.target.journal().stamp == Some(stamp);
         if is_file_unchanged && let Some(imported) = self.append_earlier_requests().await? {
             return Ok(imported);
         }
-        self.spreadsheet.check_existing().await?;
-        let (sheets, survey) = self.upload_objects().await?;
+        self.target.check_existing().await?;
+        let (sheets, survey) = self.read_and_upload_sheets().await?;
         let file_summary = summarize_file(self.path, &sheets, survey);
         let name_of = |sheet: &FileSheet| sheet_name(self.path, sheet);
-        let requests = self.spreadsheet.append_requests(&sheets, name_of).await?;
-        self.spreadsheet.save_requests(requests, stamp)?;
+        let requests = self.target.build_requests(&sheets, name_of).await?;
+        self.target.save_requests(requests, stamp)?;
         let replies = self.append_requests().await?;
         self.describe_import(replies, Some(file_summary)).await
     }
@@ -186,34 +185,35 @@ impl SheetImport<'_> {
     }
 
     /// Reads the file and uploads the objects of all its sheets.
-    async fn upload_objects(&mut self) -> Result<(FileSheets, Option<Survey>), ImportError> {
+    async fn read_and_upload_sheets(
+        &mut self,
+    ) -> Result<(FileSheets, Option<Survey>), ImportError> {
         let (mut packed_items, reader_thread) =
             start_reading(self.path, self.options, self.progress);
         let mut sheets = FileSheets::default();
-        let client_id = self.spreadsheet.journal().client_id.clone();
-        let uploader = Uploader { client: self.client.clone(), client_id };
-        let mut uploads = UploadQueue::new(uploader, self.progress.clone());
+        let client_id = self.target.journal().client_id.clone();
+        let mut uploads = UploadQueue::new(client_id, self.progress.clone());
         while let Some(item) = packed_items.recv().await {
             match item {
                 PackedItem::Object(object) => uploads.add(object),
                 PackedItem::Sheet(sheet) => {
-                    for index in add_sheet(&mut sheets, sheet)? {
-                        uploads.add_index(index);
+                    for index_object in add_sheet(&mut sheets, sheet)? {
+                        uploads.add_index(index_object);
                     }
-                    self.spreadsheet.check_sheet_count(sheets.iter().len())?;
+                    self.target.check_sheet_count(sheets.iter().len())?;
                 }
             }
             // Create the spreadsheet only when a batch is full, so that a failed import of a small
             // malformed file does not leave an empty spreadsheet.
             if uploads.is_batch_full() {
-                let spreadsheet = self.spreadsheet.find_or_create().await?;
-                uploads.start_batch(spreadsheet).await.map_err(nothing_imported)?;
+                let spreadsheet = self.target.find_or_create().await?;
+                uploads.start_batch(&spreadsheet).await.map_err(nothing_imported)?;
             }
         }
         let survey = reader_thread.join().await?;
         if !uploads.is_empty() {
-            let spreadsheet = self.spreadsheet.find_or_create().await?;
-            uploads.finish(spreadsheet).await.map_err(nothing_imported)?;
+            let spreadsheet = self.target.find_or_create().await?;
+            uploads.finish(&spreadsheet).await.map_err(nothing_imported)?;
         }
         Ok((sheets, survey))
     }
@@ -222,16 +222,16 @@ impl SheetImport<'_> {
     async fn append_requests(&mut self) -> Result<Vec<AppendReply>, ImportError> {
         self.progress.set_appending();
         let mut replies = Vec::new();
-        while let Some(request) = self.spreadsheet.journal().unacknowledged().first().cloned() {
-            let spreadsheet = self.spreadsheet.find_or_create().await?;
-            let reply = match self.client.spreadsheet(spreadsheet).append(&request).await {
+        while let Some(request) = self.target.journal().unacknowledged().first().cloned() {
+            let spreadsheet = self.target.find_or_create().await?;
+            let reply = match spreadsheet.append(&request).await {
                 Ok(reply) => reply,
-                Err(error) => return Err(self.spreadsheet.append_error(error)),
+                Err(error) => return Err(self.target.append_error(error)),
             };
             for (result, mutation) in reply.results.iter().zip(&request.mutations) {
                 check_sheet_was_added(result, &mutation.op)?;
             }
-            self.spreadsheet.acknowledge_request()?;
+            self.target.acknowledge_request()?;
             replies.push(reply);
         }
         Ok(replies)
@@ -244,14 +244,13 @@ impl SheetImport<'_> {
         replies: Vec<AppendReply>,
         file: Option<FileSummary>,
     ) -> Result<Imported, ImportError> {
-        let journal = self.spreadsheet.journal();
-        let Some(spreadsheet) = journal.spreadsheet else {
-            let path = self.spreadsheet.journal_path().to_owned();
+        let journal = self.target.journal();
+        let Some(spreadsheet) = self.target.spreadsheet() else {
+            let path = self.target.journal_path().to_owned();
             return Err(ImportError::JournalDiffers { path });
         };
         let newest_head = replies.iter().map(|reply| reply.head).max();
-        let current_sheets =
-            self.client.spreadsheet(spreadsheet).sheets(None, newest_head).await.ok();
+        let current_sheets = spreadsheet.sheets(None, newest_head).await.ok();
         let results: Vec<&AppendedMutation> =
             replies.iter().flat_map(|reply| &reply.results).collect();
         let mut sheets = Vec::new();
@@ -267,13 +266,12 @@ impl SheetImport<'_> {
             }
         }
         let read_position = current_sheets.as_ref().map(|reply| reply.position);
+        let first_sheet = current_sheets.as_ref().and_then(|reply| reply.sheets.first());
         Ok(Imported {
-            spreadsheet,
+            spreadsheet: spreadsheet.id(),
             position: newest_head.or(read_position).unwrap_or(Position::FIRST),
             incarnation: current_sheets.as_ref().map(|reply| reply.incarnation),
-            first_sheet: current_sheets
-                .as_ref()
-                .and_then(|reply| Some(reply.sheets.first()?.sheet)),
+            first_sheet: first_sheet.map(|view| view.sheet),
             sheets,
             file,
         })

@@ -131,6 +131,8 @@ pub(super) struct ImportTarget {
     pub(super) next_sheet: SheetId,
     /// The sheet that the first new sheet replaces.
     pub(super) replaces: Option<SheetId>,
+    /// The name of the new sheets, if they do not get the names in the file.
+    pub(super) kept_name: Option<String>,
 }
 
 impl FileSheets {
@@ -190,7 +192,8 @@ impl FileSheets {
             let acked_id = last_id;
             let mut mutations = Vec::with_capacity(sheets.len());
             for sheet in sheets {
-                let import = sheet.to_import(SheetId(next_sheet), name_of(sheet), replaced_sheet);
+                let name = target.kept_name.clone().unwrap_or_else(|| name_of(sheet));
+                let import = sheet.to_import(SheetId(next_sheet), name, replaced_sheet);
                 last_id += 1;
                 mutations.push(SentMutation {
                     id: last_id,
@@ -269,6 +272,7 @@ mod tests {
             base: Position::FIRST,
             next_sheet: SheetId(4),
             replaces: Some(SheetId(2)),
+            kept_name: None,
         };
         sheets.append_requests("client", &target, |sheet| sheet.name.clone().unwrap())
     }

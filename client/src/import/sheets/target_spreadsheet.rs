@@ -5,7 +5,6 @@ use std::path::Path;
 use cellar_api::{
     wire::AppendRequest, wire::CreateReply, wire::CreateRequest, wire::SheetView, wire::SheetsReply,
 };
-use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_SHEETS;
 use cellar_base::position::Position;
 use cellar_sheet::operation::SheetId;
@@ -16,7 +15,7 @@ use super::{Target, are_objects_missing, nothing_imported};
 use crate::import::{ImportError, OneSheetPurpose, delete_journal};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
-use crate::{Client, ClientError};
+use crate::{Client, ClientError, Spreadsheet};
 
 /// An import's target spreadsheet and journal.
 #[derive(Debug)]
@@ -70,8 +69,8 @@ impl<'a> TargetSpreadsheet<'a> {
     }
 
     /// Returns the target spreadsheet. Creates a spreadsheet if the import has no target.
-    pub(super) async fn find_or_create(&mut self) -> Result<LogId, ImportError> {
-        if let Some(spreadsheet) = self.journal.spreadsheet {
+    pub(super) async fn find_or_create(&mut self) -> Result<Spreadsheet, ImportError> {
+        if let Some(spreadsheet) = self.spreadsheet() {
             return Ok(spreadsheet);
         }
         // Persist the nonce (idempotency key) before using it, so that a later run gets the same
@@ -82,8 +81,15 @@ impl<'a> TargetSpreadsheet<'a> {
         let reply = self.client.create(&request).await.map_err(nothing_imported)?;
         self.journal.spreadsheet = Some(reply.id);
         self.journal.save(&self.target.journal)?;
+        let spreadsheet = self.client.spreadsheet(reply.id);
         self.created = Some(reply);
-        Ok(reply.id)
+        Ok(spreadsheet)
+    }
+
+    /// Returns the target spreadsheet if it is known.
+    pub(super) fn spreadsheet(&self) -> Option<Spreadsheet> {
+        let id = self.journal.spreadsheet?;
+        Some(self.client.spreadsheet(id))
     }
 
     /// Checks that an existing target spreadsheet and the sheet to replace exist, before the file
@@ -129,42 +135,45 @@ impl<'a> TargetSpreadsheet<'a> {
     }
 
     /// Builds the requests that append the file's sheets to the newest state of the spreadsheet.
-    pub(super) async fn append_requests(
+    pub(super) async fn build_requests(
         &mut self,
         sheets: &FileSheets,
         name_of: impl Fn(&FileSheet) -> String,
     ) -> Result<Vec<AppendRequest>, ImportError> {
         let spreadsheet = self.find_or_create().await?;
-        let client_id = self.journal.client_id.clone();
-        if let Some(import_target) = self.created.as_ref().and_then(new_spreadsheet_target) {
-            return Ok(sheets.append_requests(&client_id, &import_target, name_of));
-        }
-        let reply = self
-            .client
-            .spreadsheet(spreadsheet)
-            .sheets(None, None)
-            .await
-            .map_err(nothing_imported)?;
-        let replaced = if self.target.into.is_some() {
+        let import_target = match self.created.as_ref().and_then(new_spreadsheet_target) {
+            Some(import_target) => import_target,
+            None => self.read_import_target(&spreadsheet, sheets.iter().len()).await?,
+        };
+        Ok(sheets.append_requests(&self.journal.client_id, &import_target, name_of))
+    }
+
+    /// Reads the newest state of the spreadsheet. Fails if it has no room for `file_sheets` sheets.
+    async fn read_import_target(
+        &mut self,
+        spreadsheet: &Spreadsheet,
+        file_sheets: usize,
+    ) -> Result<ImportTarget, ImportError> {
+        let reply = spreadsheet.sheets(None, None).await.map_err(nothing_imported)?;
+        let replaced_sheet = if self.target.into.is_some() {
             self.find_replaced(&reply)?
         } else {
             reply.sheets.iter().find(|view| view.sheet == SheetId::FIRST)
         };
-        self.other_sheets = count_other_sheets(&reply, replaced);
-        self.check_sheet_count(sheets.iter().len())?;
-        let import_target = ImportTarget {
+        self.other_sheets = count_other_sheets(&reply, replaced_sheet);
+        self.check_sheet_count(file_sheets)?;
+        // A replaced sheet keeps its name, so that repeating the command finds it again.
+        let kept_name = match &self.target.replace {
+            Some(_) => replaced_sheet.map(|view| view.name.clone()),
+            None => None,
+        };
+        Ok(ImportTarget {
             incarnation: reply.incarnation,
             base: reply.position,
             next_sheet: reply.next_sheet,
-            replaces: replaced.map(|view| view.sheet),
-        };
-        match replaced {
-            // A replaced sheet keeps its name, so that repeating the command finds it again.
-            Some(replaced) if self.target.replace.is_some() => {
-                Ok(sheets.append_requests(&client_id, &import_target, |_| replaced.name.clone()))
-            }
-            _ => Ok(sheets.append_requests(&client_id, &import_target, name_of)),
-        }
+            replaces: replaced_sheet.map(|view| view.sheet),
+            kept_name,
+        })
     }
 
     /// Persists requests in the journal before the first one is sent. If the journal already
@@ -245,6 +254,7 @@ fn new_spreadsheet_target(created: &CreateReply) -> Option<ImportTarget> {
         base: created.head,
         next_sheet: SheetId(SheetId::FIRST.0 + 1),
         replaces: Some(SheetId::FIRST),
+        kept_name: None,
     })
 }
 

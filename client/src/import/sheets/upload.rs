@@ -5,7 +5,7 @@ use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckRequest, wire::ImportUploadsRequest, wire::NewChunk,
     wire::UploadedChunk,
 };
-use cellar_base::identity::LogId;
+
 use cellar_base::limits::MAX_IMPORT_OBJECTS;
 use cellar_snapshot::level::ChunkRef;
 use cellar_snapshot::packed::PackedObject;
@@ -15,7 +15,7 @@ use super::progress::ProgressMonitor;
 use super::read::PackedChunk;
 use super::requests::IndexObject;
 use crate::client::sha256;
-use crate::{Client, ClientError};
+use crate::{ClientError, Spreadsheet};
 
 /// Size of the batch that is collected in memory before requesting upload URLs, in bytes.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
@@ -29,11 +29,12 @@ const MAX_UPLOAD_URLS: u32 = 3;
 /// Uploads of one import.
 #[derive(Debug)]
 pub(super) struct UploadQueue {
-    uploader: Uploader,
+    /// Client id of the import's append requests.
+    client_id: String,
     progress: ProgressMonitor,
     batch: Vec<PackedChunk>,
     batch_bytes: usize,
-    running: JoinSet<Result<UploadedObject, ClientError>>,
+    running_uploads: JoinSet<Result<UploadedObject, ClientError>>,
     /// Uploaded tiles that refer to long texts.
     tiles_with_texts: Vec<TileWithTexts>,
     /// Tile index chunks that refer only to cell chunks. Checked after all uploads.
@@ -45,10 +46,9 @@ pub(super) struct UploadQueue {
 
 /// Sends an import's requests.
 #[derive(Debug, Clone)]
-pub(super) struct Uploader {
-    pub(super) client: Client,
-    /// Client id of the import's append requests.
-    pub(super) client_id: String,
+struct Uploader {
+    spreadsheet: Spreadsheet,
+    client_id: String,
 }
 
 /// An uploaded tile that refers to long texts.
@@ -84,13 +84,13 @@ struct UploadedObject {
 }
 
 impl UploadQueue {
-    pub(super) fn new(uploader: Uploader, progress: ProgressMonitor) -> Self {
+    pub(super) fn new(client_id: String, progress: ProgressMonitor) -> Self {
         Self {
-            uploader,
+            client_id,
             progress,
             batch: Vec::new(),
             batch_bytes: 0,
-            running: JoinSet::new(),
+            running_uploads: JoinSet::new(),
             tiles_with_texts: Vec::new(),
             leaf_indexes: Vec::new(),
             inner_indexes: Vec::new(),
@@ -124,71 +124,59 @@ impl UploadQueue {
     /// Returns whether there is nothing left to upload or to check.
     pub(super) fn is_empty(&self) -> bool {
         self.batch.is_empty()
-            && self.running.is_empty()
+            && self.running_uploads.is_empty()
             && self.tiles_with_texts.is_empty()
             && self.leaf_indexes.is_empty()
             && self.inner_indexes.is_empty()
     }
 
     /// Starts uploading the current batch without waiting for all uploads to complete.
-    pub(super) async fn start_batch(&mut self, id: LogId) -> Result<(), ClientError> {
+    pub(super) async fn start_batch(
+        &mut self,
+        spreadsheet: &Spreadsheet,
+    ) -> Result<(), ClientError> {
+        let uploader = self.uploader(spreadsheet);
         self.batch_bytes = 0;
         let mut remaining_objects = std::mem::take(&mut self.batch);
         while !remaining_objects.is_empty() {
             let request_length = remaining_objects.len().min(MAX_IMPORT_OBJECTS);
             let objects: Vec<PackedChunk> = remaining_objects.drain(..request_length).collect();
             let new_chunks = objects.iter().map(|object| to_new_chunk(&object.packed)).collect();
-            let grants = self.uploader.request_uploads(id, new_chunks).await?;
-            for (object, grant) in objects.into_iter().zip(grants) {
-                while self.running.len() >= MAX_CONCURRENT_UPLOADS {
+            let upload_urls = uploader.request_upload_urls(new_chunks).await?;
+            for (object, upload_url) in objects.into_iter().zip(upload_urls) {
+                while self.running_uploads.len() >= MAX_CONCURRENT_UPLOADS {
                     self.wait_for_upload().await?;
                 }
-                self.running.spawn(self.uploader.clone().upload(id, grant, object));
+                self.running_uploads.spawn(uploader.clone().upload(upload_url, object));
             }
         }
         Ok(())
+    }
+
+    fn uploader(&self, spreadsheet: &Spreadsheet) -> Uploader {
+        Uploader { spreadsheet: spreadsheet.clone(), client_id: self.client_id.clone() }
     }
 
     /// Uploads the remaining objects, waits for all uploads and has all objects verified by the
     /// server. Each tile index chunk is checked after the chunks to which it refers.
-    pub(super) async fn finish(&mut self, id: LogId) -> Result<(), ClientError> {
-        self.start_batch(id).await?;
-        while !self.running.is_empty() {
+    pub(super) async fn finish(&mut self, spreadsheet: &Spreadsheet) -> Result<(), ClientError> {
+        self.start_batch(spreadsheet).await?;
+        while !self.running_uploads.is_empty() {
             self.wait_for_upload().await?;
         }
+        let uploader = self.uploader(spreadsheet);
         let tile_groups = split_into_checks(std::mem::take(&mut self.tiles_with_texts));
-        self.check_concurrently(id, tile_groups.into_iter().map(ChunkCheck::of_tiles)).await?;
+        uploader.check_concurrently(tile_groups.into_iter().map(ChunkCheck::of_tiles)).await?;
         let leaf_indexes = std::mem::take(&mut self.leaf_indexes);
-        self.check_concurrently(id, leaf_indexes.into_iter().map(ChunkCheck::of_index)).await?;
+        uploader.check_concurrently(leaf_indexes.into_iter().map(ChunkCheck::of_index)).await?;
         for inner_index in std::mem::take(&mut self.inner_indexes) {
-            self.uploader.clone().check(id, ChunkCheck::of_index(inner_index)).await?;
-        }
-        Ok(())
-    }
-
-    /// Has tiles and tile index chunks verified by the server, in concurrent requests.
-    async fn check_concurrently(
-        &self,
-        id: LogId,
-        checks: impl Iterator<Item = ChunkCheck>,
-    ) -> Result<(), ClientError> {
-        let mut running_checks = JoinSet::new();
-        for check in checks {
-            if running_checks.len() >= MAX_CONCURRENT_CHECKS
-                && let Some(joined) = running_checks.join_next().await
-            {
-                joined.map_err(|error| panicked(&error))??;
-            }
-            running_checks.spawn(self.uploader.clone().check(id, check));
-        }
-        while let Some(joined) = running_checks.join_next().await {
-            joined.map_err(|error| panicked(&error))??;
+            uploader.clone().check(ChunkCheck::of_index(inner_index)).await?;
         }
         Ok(())
     }
 
     async fn wait_for_upload(&mut self) -> Result<(), ClientError> {
-        let Some(joined) = self.running.join_next().await else { return Ok(()) };
+        let Some(joined) = self.running_uploads.join_next().await else { return Ok(()) };
         let UploadedObject { chunk, long_texts } = joined.map_err(|error| panicked(&error))??;
         self.progress.add_uploaded(chunk.bytes);
         if long_texts > 0 {
@@ -227,36 +215,55 @@ fn panicked(error: &JoinError) -> ClientError {
 }
 
 impl Uploader {
-    async fn request_uploads(
+    async fn request_upload_urls(
         &self,
-        id: LogId,
         chunks: Vec<NewChunk>,
     ) -> Result<Vec<ChunkUpload>, ClientError> {
         let request = ImportUploadsRequest { client_id: self.client_id.clone(), chunks };
-        self.client.spreadsheet(id).request_import_uploads(request).await
+        self.spreadsheet.request_import_uploads(request).await
     }
 
-    async fn check(self, id: LogId, check: ChunkCheck) -> Result<(), ClientError> {
+    /// Has tiles and tile index chunks verified by the server, in concurrent requests.
+    async fn check_concurrently(
+        &self,
+        checks: impl Iterator<Item = ChunkCheck>,
+    ) -> Result<(), ClientError> {
+        let mut running_checks = JoinSet::new();
+        for check in checks {
+            if running_checks.len() >= MAX_CONCURRENT_CHECKS
+                && let Some(joined) = running_checks.join_next().await
+            {
+                joined.map_err(|error| panicked(&error))??;
+            }
+            running_checks.spawn(self.clone().check(check));
+        }
+        while let Some(joined) = running_checks.join_next().await {
+            joined.map_err(|error| panicked(&error))??;
+        }
+        Ok(())
+    }
+
+    async fn check(self, check: ChunkCheck) -> Result<(), ClientError> {
         let request = ImportCheckRequest {
             client_id: self.client_id,
             tiles: check.tiles,
             tile_index_chunk: check.index,
         };
-        self.client.spreadsheet(id).check_import(&request).await?;
+        self.spreadsheet.check_import(&request).await?;
         Ok(())
     }
 
     /// Uploads one object. Requests a new URL if the first one has expired.
     async fn upload(
         self,
-        id: LogId,
-        mut grant: ChunkUpload,
+        mut upload_url: ChunkUpload,
         object: PackedChunk,
     ) -> Result<UploadedObject, ClientError> {
         let PackedChunk { packed, long_texts } = object;
+        let client = self.spreadsheet.client();
         let mut urls_left = MAX_UPLOAD_URLS - 1;
         loop {
-            let upload_result = self.client.upload_chunk(&grant, packed.stored.clone()).await;
+            let upload_result = client.upload_chunk(&upload_url, packed.stored.clone()).await;
             let Err(error) = upload_result else {
                 return Ok(UploadedObject { chunk: packed.chunk, long_texts });
             };
@@ -265,9 +272,9 @@ impl Uploader {
             }
             urls_left -= 1;
             // The response contains exactly one URL, as requested.
-            let mut grants = self.request_uploads(id, vec![to_new_chunk(&packed)]).await?;
-            if let Some(new_grant) = grants.pop() {
-                grant = new_grant;
+            let mut new_urls = self.request_upload_urls(vec![to_new_chunk(&packed)]).await?;
+            if let Some(new_url) = new_urls.pop() {
+                upload_url = new_url;
             }
         }
     }

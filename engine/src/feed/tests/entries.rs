@@ -7,7 +7,7 @@ use cellar_log::records::entry::encode;
 use cellar_log::retention::Policy;
 
 use super::*;
-use crate::crashes::{at as position, edit_request, set};
+use crate::crashes::{at as position, edit_request, set_text};
 use crate::logs::{Logs, NewFork};
 use crate::memory::{MemoryBlobs, MemoryTables};
 use crate::ports::{Entries as _, Retention, Segments as _};
@@ -55,7 +55,7 @@ impl Logged {
     async fn edit(&self, segment: u32) {
         for num in 0..2 {
             let (id, base) = (u64::from(segment * 2 + num + 1), position(segment, num));
-            let request = edit_request(log(), 1, id, base, vec![set(0, "x")]);
+            let request = edit_request(log(), 1, id, base, vec![set_text(0, "x")]);
             self.logs().append(request).await.unwrap();
         }
     }

@@ -73,8 +73,8 @@ impl ImportChecker {
     }
 
     /// Verifies and publishes the single tiles and all indexed chunks, with several objects in
-    /// flight. Indexed chunks that are tile index chunks themselves must already be published. Reads
-    /// at most `max_texts` long texts. Returns the number of chunks read, excluding texts.
+    /// flight. Indexed chunks that are tile index chunks themselves must already be published.
+    /// Reads at most `max_texts` long texts. Returns the number of chunks read, excluding texts.
     pub(super) async fn check_all(
         &self,
         single_tiles: &[ChunkRef],

@@ -113,7 +113,7 @@ impl Logs {
         }
         self.check_exists(log_id).await?;
         // Check the limits of the tiles before the index is read.
-        remaining_text_count(tiles, &[])?;
+        check_limits(tiles, &[])?;
         let checker = self.checker(log_id, client).await?;
         let Some(index) = index else {
             let max_texts = match tiles {
@@ -169,8 +169,9 @@ impl Logs {
         Ok(())
     }
 
-    /// Returns the entries from `start_position` on that contain a client's mutations. The read is eventually consistent and may miss
-    /// mutations; the append detects every repeated mutation anyway.
+    /// Returns the entries from `start_position` on that contain a client's mutations. The read is
+    /// eventually consistent and may miss mutations; the append detects every repeated mutation
+    /// anyway.
     async fn entries_of_client(
         &self,
         log_id: LogId,
@@ -217,6 +218,11 @@ fn import_children(tile_index: &TileIndex) -> Result<Children, ImportFault> {
     let children = stripes.children().map_err(to_fault)?;
     children.check_stripes().map_err(to_fault)?;
     Ok(children)
+}
+
+fn check_limits(tiles: &[ChunkRef], imports: &[&Children]) -> Result<(), LogError> {
+    remaining_text_count(tiles, imports)?;
+    Ok(())
 }
 
 /// Checks the limits of one request, summed over all its imports. Returns the number of long texts

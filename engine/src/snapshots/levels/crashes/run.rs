@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use super::super::progress::BuildProgress;
 use super::super::tests::log;
 use super::history::{History, Stored};
-use crate::crashes::{Fault, FaultyPorts, handle};
+use crate::crashes::{Fault, FaultyPorts, handle_message};
 use crate::logs::Logs;
 use crate::ports::{Clock, Jobs, PendingSnapshots};
 use crate::snapshots::Snapshots;
@@ -105,7 +105,7 @@ impl Run {
         let received = self.ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap().pop();
         let Some(message) = received else { return false };
         let (worker, ports) = (self.process.clone(), Arc::clone(&self.ports));
-        let mut called = tokio::spawn(handle(worker, ports, message, self.function_ms));
+        let mut called = tokio::spawn(handle_message(worker, ports, message, self.function_ms));
         tokio::select! {
             biased;
             ended = &mut called => ended.unwrap(),
