@@ -135,11 +135,11 @@ impl Profile {
         user_url: Option<&str>,
         user_token: Option<&str>,
     ) -> Result<Option<(PathBuf, Self)>, ProfileError> {
-        let nearest = match Self::find(start_dir) {
+        let nearest_profile = match Self::find(start_dir) {
             Err(FileError::Foreign { .. }) if user_url.is_some() => None,
             result => result?,
         };
-        if let Some((directory, profile)) = &nearest
+        if let Some((directory, profile)) = &nearest_profile
             && user_url.is_none()
             && user_token.is_some_and(|user_token| profile.token.as_deref() != Some(user_token))
         {
@@ -147,7 +147,7 @@ impl Profile {
             let url = crate::text::escape(&profile.url);
             return Err(ProfileError::TokenWithoutUrl { path, url });
         }
-        Ok(nearest)
+        Ok(nearest_profile)
     }
 
     /// Writes the profile to `dir/.cellar/profile.json` atomically. On Unix the file mode is 0600.

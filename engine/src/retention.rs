@@ -130,13 +130,13 @@ impl Offloader {
         policy: Policy,
         report: &mut impl FnMut(PlannedSegment),
     ) -> Result<(), RetentionError> {
-        let Some(newest_num) = log_segments.iter().map(|segment| segment.num).max() else {
+        let Some(newest_number) = log_segments.iter().map(|segment| segment.num).max() else {
             return Ok(());
         };
         for (index, segment) in log_segments.iter().enumerate() {
             // A segment is closed when the next one is opened.
             let ended_s = log_segments.get(index + 1).map(|next_segment| next_segment.created_s);
-            let plan = self.plan_segment(segment, newest_num, ended_s, policy).await?;
+            let plan = self.plan_segment(segment, newest_number, ended_s, policy).await?;
             let Segment { log: log_id, num, .. } = *segment;
             let last_entry =
                 self.retry(|| self.entries.last(log_id, num, EVENTUALLY_CONSISTENT)).await?;
@@ -155,14 +155,15 @@ impl Offloader {
     async fn plan_segment(
         &self,
         segment: &Segment,
-        newest_num: u32,
+        newest_number: u32,
         ended_s: Option<u64>,
         policy: Policy,
     ) -> Result<Plan, RetentionError> {
         let now_s = self.clock.now_ms() / 1_000;
         let closed_s = ended_s.unwrap_or(now_s);
-        let plan_if =
-            |is_trimmed| plan_retention(segment, newest_num, closed_s, is_trimmed, now_s, policy);
+        let plan_if = |is_trimmed| {
+            plan_retention(segment, newest_number, closed_s, is_trimmed, now_s, policy)
+        };
         match plan_if(false) {
             Plan::Keep(reason) => Ok(Plan::Keep(reason)),
             // Check for an earlier trim only if the segment would be trimmed, since the check costs

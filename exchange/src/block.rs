@@ -15,7 +15,7 @@ const DEFAULT_BLOCK_CELLS: usize = MAX_TILE_CELLS / 8;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Block {
     /// Cells by sheet row and column. Texts longer than `MAX_TILE_TEXT_BYTES` are stored as
-    /// `TileValue::Long`, with their contents in `long_texts`.
+    /// `TileValue::LongText`, with their contents in `long_texts`.
     pub tile: Tile,
     /// Long texts in row order.
     pub long_texts: Vec<LongBlockText>,
@@ -89,8 +89,8 @@ impl Block {
             Some(TileValue::Bool(boolean)) => Value::Bool(*boolean),
             Some(TileValue::Error(code)) => Value::Error(*code),
             Some(TileValue::Text(span)) => Value::Text(span.of(value_layer.texts()).to_owned()),
-            Some(TileValue::Long(long_text_index)) => {
-                let hash = value_layer.long_text(*long_text_index).map(|(_, hash, _)| hash);
+            Some(TileValue::LongText(long_text_index)) => {
+                let hash = value_layer.long_text(*long_text_index).map(|long_text| long_text.hash);
                 let long_text = self.long_texts.iter().find(|text| Some(text.hash) == hash);
                 Value::Text(long_text.map(|long_text| long_text.text.clone()).unwrap_or_default())
             }
@@ -188,7 +188,7 @@ impl BlockBuilder {
         if text.len() > MAX_TILE_TEXT_BYTES {
             let hash = *blake3::hash(text.as_bytes()).as_bytes();
             let byte_length = u32::try_from(text.len()).unwrap_or(u32::MAX);
-            tile_column.values.push_long(row, preview(text), hash, byte_length);
+            tile_column.values.push_long_text(row, preview(text), hash, byte_length);
             self.long_texts.push(LongBlockText { hash, text: text.to_owned() });
         } else {
             tile_column.values.push_text(row, text);
@@ -242,6 +242,7 @@ impl BlockBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cellar_snapshot::tile::LongText;
 
     #[test]
     fn a_block_is_full_with_its_cells_rows_or_texts() {
@@ -284,9 +285,9 @@ mod tests {
         let block = builder.take_block().unwrap();
         let column = |index: usize| &block.tile.columns[index].values;
         assert!(matches!(column(0).values(), [TileValue::Text(_)]));
-        let (preview, hash, bytes) = column(1).long_text(0).unwrap();
-        assert_eq!(preview, longer.trim_end_matches('ä'));
-        assert_eq!(bytes, u32::try_from(longer.len()).unwrap());
+        let LongText { preview, hash, byte_length } = *column(1).long_text(0).unwrap();
+        assert_eq!(preview.of(column(1).texts()), longer.trim_end_matches('ä'));
+        assert_eq!(byte_length, u32::try_from(longer.len()).unwrap());
         assert_eq!(block.long_texts, [LongBlockText { hash, text: longer.clone() }]);
         assert_eq!(hash, *blake3::hash(longer.as_bytes()).as_bytes());
     }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::identity::ClientKey;
 use cellar_base::position::Position;
 use cellar_log::append::{Append, AppendAction, AppendEvent, Inputs, NewMutation, Request, Rules};
 use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
@@ -16,6 +16,7 @@ use cellar_sheet::operation::{DeleteSheet, Operation, SheetId};
 use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;
+use crate::log::tables::log_id;
 
 /// Property: the append makes no more puts and reads than its limits allow.
 pub const WITHIN_LIMITS: &str = "I6 attempts are within their limits";
@@ -42,8 +43,8 @@ pub struct AttemptsModel {
 pub struct State {
     machine: Hashed<(Append, AppendAction)>,
     attempts: Attempts,
-    invented: u32,
-    steps: u32,
+    invented_count: u32,
+    step_count: u32,
 }
 
 /// The store's response to the append's pending request.
@@ -51,9 +52,8 @@ pub struct State {
 pub struct Answer(AppendEvent);
 
 fn entry(position: Position, content: Content) -> Arc<Entry> {
-    let log = LogId::from_uuid(uuid::Uuid::nil());
     let header = Header::first(FIRST_INCARNATION);
-    Arc::new(Entry { log, position, created_s: 0, author: None, header, content })
+    Arc::new(Entry { log: log_id(), position, created_s: 0, author: None, header, content })
 }
 
 /// Returns the entries that the store may return for `position`.
@@ -67,38 +67,47 @@ fn possible_entries(position: Position) -> Vec<Arc<Entry>> {
 }
 
 fn possible_read_answers(from: Position, can_invent: bool) -> Vec<AppendEvent> {
-    let page = |entries, has_more| AppendEvent::Page { entries, has_more };
-    let mut answers = vec![page(Vec::new(), false), AppendEvent::ReadFailed { temporary: true }];
+    let empty_page = AppendEvent::Page { entries: Vec::new(), has_more: false };
+    let mut answers = vec![empty_page, AppendEvent::ReadFailed { temporary: true }];
     if !can_invent {
         return answers;
     }
     let entries_after_hole = from.next_in_segment().map(possible_entries).unwrap_or_default();
     if let Some(entry) = entries_after_hole.into_iter().next() {
-        answers.push(page(vec![entry], false));
+        answers.push(AppendEvent::Page { entries: vec![entry], has_more: false });
     }
     for entry in possible_entries(from) {
-        answers.push(page(vec![Arc::clone(&entry)], false));
-        answers.push(page(vec![entry], true));
+        for has_more in [false, true] {
+            answers.push(AppendEvent::Page { entries: vec![Arc::clone(&entry)], has_more });
+        }
     }
     answers
 }
 
 impl State {
     fn possible_answers(&self) -> Vec<AppendEvent> {
-        let can_invent = self.invented < MAX_INVENTED;
-        match &self.machine.1 {
+        let can_invent = self.invented_count < MAX_INVENTED;
+        let (_, action) = &*self.machine;
+        match action {
             AppendAction::Read { from, .. } => possible_read_answers(*from, can_invent),
             AppendAction::Put { entry } => {
-                let winners = possible_entries(entry.position).into_iter();
-                let refusals = winners.map(|winner| AppendEvent::PutRefused { winner });
-                let others =
-                    [AppendEvent::PutAccepted, AppendEvent::PutUnknown, AppendEvent::PutFailed];
-                refusals.chain(others).collect()
+                let mut answers = Vec::new();
+                for winner in possible_entries(entry.position) {
+                    answers.push(AppendEvent::PutRefused { winner });
+                }
+                answers.extend([
+                    AppendEvent::PutAccepted,
+                    AppendEvent::PutUnknown,
+                    AppendEvent::PutFailed,
+                ]);
+                answers
             }
-            AppendAction::FindNewestSegment => {
-                let found = [None, Some(0), Some(1)].map(AppendEvent::NewestSegment);
-                found.into_iter().chain([AppendEvent::ReadFailed { temporary: true }]).collect()
-            }
+            AppendAction::FindNewestSegment => vec![
+                AppendEvent::NewestSegment(None),
+                AppendEvent::NewestSegment(Some(0)),
+                AppendEvent::NewestSegment(Some(1)),
+                AppendEvent::ReadFailed { temporary: true },
+            ],
             AppendAction::ReadState { .. } => {
                 vec![AppendEvent::State(None), AppendEvent::ReadFailed { temporary: true }]
             }
@@ -108,7 +117,8 @@ impl State {
     }
 
     fn is_finished(&self) -> bool {
-        matches!(self.machine.1, AppendAction::Finish(_))
+        let (_, action) = &*self.machine;
+        matches!(action, AppendAction::Finish(_))
     }
 }
 
@@ -119,22 +129,21 @@ impl Model for AttemptsModel {
     fn init_states(&self) -> Vec<State> {
         let operation = Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST });
         let mutation = NewMutation { id: 1, base: Position::FIRST, operation };
-        let log = LogId::from_uuid(uuid::Uuid::nil());
         let client = ClientKey([1; 8]);
-        let request = Request::new(log, client, None, FIRST_INCARNATION, 0, vec![mutation]);
-        let rules = Rules::with_attempts(self.max_puts, self.max_reads);
+        let request = Request::new(log_id(), client, None, FIRST_INCARNATION, 0, vec![mutation]);
         let Ok(request) = request else { return Vec::new() };
+        let rules = Rules::with_attempts(self.max_puts, self.max_reads);
         let machine = Append::begin_with_rules(rules, request, &[], INPUTS);
         vec![State {
             machine: Hashed::new(Arc::new(machine)),
             attempts: Attempts::default(),
-            invented: 0,
-            steps: 0,
+            invented_count: 0,
+            step_count: 0,
         }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Answer>) {
-        if state.steps <= self.max_steps {
+        if state.step_count <= self.max_steps {
             actions.extend(state.possible_answers().into_iter().map(Answer));
         }
     }
@@ -142,14 +151,19 @@ impl Model for AttemptsModel {
     fn next_state(&self, state: &State, Answer(event): Answer) -> Option<State> {
         let mut attempts = state.attempts;
         attempts.record(&event);
-        let is_invention =
-            matches!(&event, AppendEvent::Page { entries, .. } if !entries.is_empty());
-        let machine = state.machine.0.clone().step(event, INPUTS);
+        let mut invented_count = state.invented_count;
+        if let AppendEvent::Page { entries, .. } = &event
+            && !entries.is_empty()
+        {
+            invented_count += 1;
+        }
+        let (append, _) = &*state.machine;
+        let machine = append.clone().step(event, INPUTS);
         Some(State {
             machine: Hashed::new(Arc::new(machine)),
             attempts,
-            invented: state.invented + u32::from(is_invention),
-            steps: state.steps + 1,
+            invented_count,
+            step_count: state.step_count + 1,
         })
     }
 
@@ -159,7 +173,7 @@ impl Model for AttemptsModel {
                 state.attempts.check_within(model.max_puts, model.max_reads).is_ok()
             }),
             Property::always(ENDS, |model: &Self, state: &State| {
-                state.steps < model.max_steps || state.is_finished()
+                state.step_count < model.max_steps || state.is_finished()
             }),
             Property::sometimes("an append ends", |_, state: &State| state.is_finished()),
         ]

@@ -27,7 +27,7 @@ pub const SOUND: &str = "no read reports corruption";
 pub const REACHES: &str = "a read reaches the newest position that the client knows";
 
 /// Growth step at which the log rolls.
-const ROLL_AT: u32 = 3;
+const ROLL_STEP: u32 = 3;
 
 /// Bounds of the reader model.
 #[derive(Debug, Clone, Copy)]
@@ -44,11 +44,19 @@ pub struct ReaderModel {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
     tables: Arc<Tables>,
-    grown: u32,
-    torn: u32,
-    read: Hashed<(ForwardRead, ReadStep)>,
-    must_reach: Option<Position>,
-    seen: Vec<Stored>,
+    growth_steps: u32,
+    torn_reads: u32,
+    read: Hashed<RunningRead>,
+    /// Newest position when the current read began; `None` during the first read.
+    known_tail: Option<Position>,
+    entries_read: Vec<Stored>,
+}
+
+/// A forward read and its next step.
+#[derive(Debug, Clone, Copy)]
+struct RunningRead {
+    read: ForwardRead,
+    next_step: ReadStep,
 }
 
 /// A transition of the reader model.
@@ -62,32 +70,33 @@ pub enum ReaderAction {
     ReadAgain,
 }
 
-fn hashed(read: ForwardRead, step: ReadStep) -> Hashed<(ForwardRead, ReadStep)> {
-    Hashed::new(Arc::new((read, step)))
+impl RunningRead {
+    fn begin(from: Position, known_tail: Option<Position>) -> Hashed<Self> {
+        let read = ForwardRead::begin(from, known_tail);
+        Hashed::new(Arc::new(Self { read, next_step: read.read_next_page() }))
+    }
 }
 
 impl State {
     fn grow(&mut self) {
-        self.grown += 1;
+        self.growth_steps += 1;
         let Some(tail) = self.tables.tail().map(|tail| Arc::clone(tail.shared())) else { return };
         let tables = Arc::make_mut(&mut self.tables);
-        if self.grown == ROLL_AT {
-            let inputs = Inputs { now_s: 0, random: 0 };
-            let newest = roll::RollEvent::NewestSegment(tables.newest_segment().cloned());
-            let (_, action) = Roll::begin(tail).0.step(newest, inputs);
-            if let roll::RollAction::Transact(transaction) = action {
-                tables.transact(&transaction);
-            }
+        if self.growth_steps == ROLL_STEP {
+            roll(tables, tail);
         } else if let Some(position) = tail.next_position() {
             // The content is irrelevant to the model: a copy of the tail at the next position
             // suffices.
-            drop(tables.put(&Arc::new(Entry { position, ..Entry::clone(&tail) })));
+            let new_entry = Arc::new(Entry { position, ..Entry::clone(&tail) });
+            let _ = tables.put(&new_entry);
         }
     }
 
     fn read_page(&mut self, view: View, page_entries: usize) {
-        let (mut read, step) = *self.read;
-        let (ReadStep::Read { from, .. } | ReadStep::ReadLater { from, .. }) = step else { return };
+        let RunningRead { mut read, next_step } = *self.read;
+        let (ReadStep::Read { from, .. } | ReadStep::ReadLater { from, .. }) = next_step else {
+            return;
+        };
         let mut entries = self.tables.read(from, view);
         let has_more = entries.len() > page_entries;
         entries.truncate(page_entries);
@@ -97,16 +106,44 @@ impl State {
             if !is_contiguous {
                 break;
             }
-            self.seen.push(Hashed::new(Arc::clone(entry)));
+            self.entries_read.push(Hashed::new(Arc::clone(entry)));
         }
         let page = AddedPage { is_contiguous, is_empty: entries.is_empty(), has_more };
-        let step = read.step_after_page(page);
-        self.read = hashed(read, step);
+        let next_step = read.step_after_page(page);
+        self.read = Hashed::new(Arc::new(RunningRead { read, next_step }));
+    }
+
+    /// Reads from the last entry read to the tail.
+    fn read_again(&mut self) -> Option<()> {
+        let from = match self.entries_read.last() {
+            Some(last_entry) => last_entry.next_position()?,
+            None => Position::FIRST,
+        };
+        self.known_tail = self.tables.tail().map(|tail| tail.position);
+        self.read = RunningRead::begin(from, self.known_tail);
+        Some(())
     }
 
     fn has_read_prefix(&self) -> bool {
-        let seen: Vec<_> = self.seen.iter().map(|entry| Arc::clone(entry.shared())).collect();
-        check_prefix(&seen, &self.tables.readable()).is_ok()
+        let entries_read: Vec<_> =
+            self.entries_read.iter().map(|entry| Arc::clone(entry.shared())).collect();
+        check_prefix(&entries_read, &self.tables.readable()).is_ok()
+    }
+
+    /// Returns whether a finished read has reached the position that the client knew.
+    fn has_reached_known_tail(&self) -> bool {
+        let last_position = self.entries_read.last().map(|entry| entry.position);
+        self.read.next_step != ReadStep::End || last_position >= self.known_tail
+    }
+}
+
+fn roll(tables: &mut Tables, tail: Arc<Entry>) {
+    let inputs = Inputs { now_s: 0, random: 0 };
+    let newest_segment = roll::RollEvent::NewestSegment(tables.newest_segment().cloned());
+    let (roll, _) = Roll::begin(tail);
+    let (_, action) = roll.step(newest_segment, inputs);
+    if let roll::RollAction::Transact(transaction) = action {
+        tables.transact(&transaction);
     }
 }
 
@@ -115,29 +152,29 @@ impl Model for ReaderModel {
     type Action = ReaderAction;
 
     fn init_states(&self) -> Vec<State> {
-        let read = ForwardRead::begin(Position::FIRST, None);
         vec![State {
             tables: Arc::new(Tables::created()),
-            grown: 0,
-            torn: self.torn,
-            read: hashed(read, read.read_next_page()),
-            must_reach: None,
-            seen: Vec::new(),
+            growth_steps: 0,
+            torn_reads: self.torn,
+            read: RunningRead::begin(Position::FIRST, None),
+            known_tail: None,
+            entries_read: Vec::new(),
         }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<ReaderAction>) {
-        if state.grown < self.growth {
+        if state.growth_steps < self.growth {
             actions.push(ReaderAction::Grow);
         }
-        match state.read.1 {
+        match state.read.next_step {
             ReadStep::Read { from, consistent: false } => {
-                let views = state.tables.stale_views(from).into_iter().chain([View::Now]);
-                actions.extend(views.map(ReaderAction::ReadPage));
-            }
-            ReadStep::Read { from, .. } | ReadStep::ReadLater { from, .. } => {
+                let stale_views = state.tables.stale_views(from);
+                actions.extend(stale_views.into_iter().map(ReaderAction::ReadPage));
                 actions.push(ReaderAction::ReadPage(View::Now));
-                if state.torn > 0 {
+            }
+            ReadStep::Read { from, consistent: true } | ReadStep::ReadLater { from, .. } => {
+                actions.push(ReaderAction::ReadPage(View::Now));
+                if state.torn_reads > 0 {
                     let torn_view = state.tables.torn_view(from);
                     actions.extend(torn_view.map(ReaderAction::ReadPage));
                 }
@@ -148,39 +185,32 @@ impl Model for ReaderModel {
     }
 
     fn next_state(&self, state: &State, action: ReaderAction) -> Option<State> {
-        let mut next = state.clone();
+        let mut new_state = state.clone();
         match action {
-            ReaderAction::Grow => next.grow(),
+            ReaderAction::Grow => new_state.grow(),
             ReaderAction::ReadPage(view) => {
-                let consistent = !matches!(state.read.1, ReadStep::Read { consistent: false, .. });
-                next.torn -= u32::from(consistent && view != View::Now);
-                next.read_page(view, self.page_entries);
+                let is_consistent =
+                    !matches!(state.read.next_step, ReadStep::Read { consistent: false, .. });
+                if is_consistent && view != View::Now {
+                    new_state.torn_reads -= 1;
+                }
+                new_state.read_page(view, self.page_entries);
             }
-            ReaderAction::ReadAgain => {
-                let from = match next.seen.last() {
-                    Some(last) => last.next_position()?,
-                    None => Position::FIRST,
-                };
-                next.must_reach = next.tables.tail().map(|tail| tail.position);
-                let read = ForwardRead::begin(from, next.must_reach);
-                next.read = hashed(read, read.read_next_page());
-            }
+            ReaderAction::ReadAgain => new_state.read_again()?,
         }
-        Some(next)
+        Some(new_state)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
             Property::always(PREFIX, |_, state: &State| state.has_read_prefix()),
             Property::always(SOUND, |_, state: &State| {
-                !matches!(state.read.1, ReadStep::Corrupt { .. })
+                !matches!(state.read.next_step, ReadStep::Corrupt { .. })
             }),
-            Property::always(REACHES, |_, state: &State| {
-                let last = state.seen.last().map(|last| last.position);
-                state.read.1 != ReadStep::End || last >= state.must_reach
-            }),
+            Property::always(REACHES, |_, state: &State| state.has_reached_known_tail()),
             Property::sometimes("all entries were read", |model: &Self, state: &State| {
-                state.grown == model.growth && state.seen.len() == state.tables.entries().len()
+                state.growth_steps == model.growth
+                    && state.entries_read.len() == state.tables.entries().len()
             }),
         ]
     }

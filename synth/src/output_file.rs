@@ -7,10 +7,25 @@ use cellar::user_file::{UserFileError, write_user_file};
 
 use crate::error::SynthError;
 
-/// Writes an output file atomically. Replaces an existing file only if `overwrite` is set.
-pub(crate) fn write_output(path: &Path, overwrite: bool, bytes: &[u8]) -> Result<(), SynthError> {
-    let written = write_user_file(path, overwrite, |file| file.write_all(bytes));
-    written.map_err(|error| match error {
+/// What to do if an output file already exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IfExists {
+    Replace,
+    Fail,
+}
+
+/// Writes an output file atomically.
+///
+/// # Errors
+/// Returns [`SynthError::Exists`] if the file exists and must not be replaced.
+pub(crate) fn write_output(
+    path: &Path,
+    if_exists: IfExists,
+    bytes: &[u8],
+) -> Result<(), SynthError> {
+    let overwrite = if_exists == IfExists::Replace;
+    let result = write_user_file(path, overwrite, |file| file.write_all(bytes));
+    result.map_err(|error| match error {
         UserFileError::Exists => SynthError::Exists { path: path.to_owned() },
         UserFileError::Io(cause) | UserFileError::Content(cause) => {
             SynthError::Io { operation: "write", path: path.to_owned(), cause }

@@ -12,7 +12,7 @@ use cellar_stacks::Config;
 use cellar_stacks::config::TokenKey;
 
 use crate::error::SynthError;
-use crate::output_file::write_output;
+use crate::output_file::{IfExists, write_output};
 
 /// Default configuration file name.
 pub(crate) const CONFIG_FILE: &str = "cellar.yaml";
@@ -147,7 +147,7 @@ impl Project {
         let Some(edited) = edit(&text) else {
             return Err(SynthError::Edit { path: path.clone(), snippet });
         };
-        write_output(path, true, edited.as_bytes())
+        write_output(path, IfExists::Replace, edited.as_bytes())
     }
 
     /// Returns the local stack's state directory.

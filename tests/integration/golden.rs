@@ -25,7 +25,7 @@ use cellar_sheet::operation::{
     Undo,
 };
 use cellar_snapshot::index::pack_import;
-use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
+use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, StripeTile};
 
 fn edit(row: u32, column: u32, value: Value) -> CellEdit {
     CellEdit { row, column, value: Some(value), formula: None, format: None }
@@ -164,7 +164,7 @@ fn edits_version_2_with_every_operation() {
 #[test]
 fn imported_sheets() {
     let hash = ChunkHash([7; 32]);
-    let place = |first, count| TilePlace {
+    let place = |first, count| StripeTile {
         rows: Span { first, count },
         cells: 1_000,
         stored: StoredTile::Chunk(ChunkRef { hash, bytes: 100_000 }),

@@ -2,7 +2,7 @@
 
 use cellar_sheet::a1::{Range, column_name};
 use cellar_sheet::axis_map::Axis;
-use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, Span, Spans};
+use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, SheetId, Span, Spans};
 
 use super::args::{ColumnsCommand, Inserted, RowsCommand};
 use super::context::Context;
@@ -15,33 +15,75 @@ use crate::describe::{describe_operation, inserted_count, row_number, span_name}
 /// Parsed arguments of an insertion or deletion of rows or columns.
 pub(super) struct AxisEdit {
     axis: Axis,
+    sheet_name: Option<String>,
     change: AxisChange,
 }
 
+/// An insertion or deletion as it was typed.
 enum AxisChange {
-    Insert { before: String, inserted: Inserted },
-    Delete { spans: Vec<String>, sheet: Option<String> },
+    Insert { before: String, count: u32 },
+    Delete { spans: Vec<String> },
+}
+
+impl AxisEdit {
+    fn insert(axis: Axis, before: String, inserted: Inserted) -> Self {
+        let Inserted { count, sheet } = inserted;
+        Self { axis, sheet_name: sheet, change: AxisChange::Insert { before, count } }
+    }
+
+    fn delete(axis: Axis, spans: Vec<String>, sheet_name: Option<String>) -> Self {
+        Self { axis, sheet_name, change: AxisChange::Delete { spans } }
+    }
 }
 
 impl From<RowsCommand> for AxisEdit {
     fn from(command: RowsCommand) -> Self {
-        let change = match command {
-            RowsCommand::Insert { before, inserted } => AxisChange::Insert { before, inserted },
-            RowsCommand::Delete { rows, sheet } => AxisChange::Delete { spans: rows, sheet },
-        };
-        Self { axis: Axis::Rows, change }
+        match command {
+            RowsCommand::Insert { before, inserted } => Self::insert(Axis::Rows, before, inserted),
+            RowsCommand::Delete { rows, sheet } => Self::delete(Axis::Rows, rows, sheet),
+        }
     }
 }
 
 impl From<ColumnsCommand> for AxisEdit {
     fn from(command: ColumnsCommand) -> Self {
-        let change = match command {
-            ColumnsCommand::Insert { before, inserted } => AxisChange::Insert { before, inserted },
-            ColumnsCommand::Delete { columns, sheet } => {
-                AxisChange::Delete { spans: columns, sheet }
+        match command {
+            ColumnsCommand::Insert { before, inserted } => {
+                Self::insert(Axis::Columns, before, inserted)
             }
-        };
-        Self { axis: Axis::Columns, change }
+            ColumnsCommand::Delete { columns, sheet } => {
+                Self::delete(Axis::Columns, columns, sheet)
+            }
+        }
+    }
+}
+
+/// An insertion or deletion whose rows or columns were parsed.
+enum ParsedChange {
+    Insert { before: u32, count: u32 },
+    Delete { spans: Spans },
+}
+
+impl AxisChange {
+    fn parse(&self, axis: Axis) -> Result<ParsedChange, CliError> {
+        match self {
+            Self::Insert { before, count } => {
+                let before = parse_single_index(axis, before)?;
+                Ok(ParsedChange::Insert { before, count: *count })
+            }
+            Self::Delete { spans } => Ok(ParsedChange::Delete { spans: parse_spans(axis, spans)? }),
+        }
+    }
+}
+
+impl ParsedChange {
+    fn into_operation(self, axis: Axis, sheet: SheetId) -> Operation {
+        match self {
+            Self::Insert { before, count } => {
+                insert_operation(axis, InsertBefore { sheet, before, count })
+            }
+            Self::Delete { spans } => delete_operation(axis, DeleteSpans { sheet, spans }),
+        }
     }
 }
 
@@ -50,27 +92,16 @@ pub(super) async fn edit_axis(
     output: &Output,
     axis_edit: AxisEdit,
 ) -> Result<(), CliError> {
-    let AxisEdit { axis, change } = axis_edit;
-    let (editor, operation) = match change {
-        AxisChange::Insert { before, inserted: Inserted { count, sheet } } => {
-            let before = parse_single_index(axis, &before)?;
-            let editor = CommandEditor::open(context)?;
-            let sheet = editor.sheet_number(sheet.as_deref()).await?;
-            let insertion = InsertBefore { sheet, before, count };
-            note_if_truncated(output, axis, insertion);
-            (editor, insert_operation(axis, insertion))
-        }
-        AxisChange::Delete { spans, sheet } => {
-            let spans = parse_spans(axis, &spans)?;
-            let editor = CommandEditor::open(context)?;
-            let sheet = editor.sheet_number(sheet.as_deref()).await?;
-            (editor, delete_operation(axis, DeleteSpans { sheet, spans }))
-        }
-    };
+    let AxisEdit { axis, sheet_name, change } = axis_edit;
+    let parsed_change = change.parse(axis)?;
+    let editor = CommandEditor::open(context)?;
+    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
+    let operation = parsed_change.into_operation(axis, sheet);
+    note_if_truncated(output, axis, &operation);
     let description = describe_operation(&operation);
     let warnings = [FORMULAS_NOT_SHIFTED.to_owned()];
     let fields = serde_json::json!({ "warnings": warnings });
-    editor.apply_with_fields(output, operation, &description, fields).await?;
+    editor.apply_and_print_with_fields(output, operation, &description, fields).await?;
     output.print_warnings(&warnings);
     Ok(())
 }
@@ -89,8 +120,10 @@ fn delete_operation(axis: Axis, delete: DeleteSpans) -> Operation {
     }
 }
 
-fn note_if_truncated(output: &Output, axis: Axis, insertion: InsertBefore) {
-    if inserted_count(axis, insertion) < insertion.count {
+fn note_if_truncated(output: &Output, axis: Axis, operation: &Operation) {
+    if let Operation::InsertRows(insertion) | Operation::InsertColumns(insertion) = operation
+        && inserted_count(axis, *insertion) < insertion.count
+    {
         let names = axis_name(axis);
         output.print_note(format!("Not all {names} fit: the sheet has its maximum size."));
     }

@@ -41,17 +41,18 @@ impl CommandEditor {
     }
 
     /// Commits an edit and prints its description and position.
-    pub(super) async fn apply(
+    pub(super) async fn apply_and_print(
         &self,
         output: &Output,
         operation: Operation,
         description: &str,
     ) -> Result<(), CliError> {
-        self.apply_with_fields(output, operation, description, serde_json::Value::Null).await
+        self.apply_and_print_with_fields(output, operation, description, serde_json::Value::Null)
+            .await
     }
 
-    /// Like [`CommandEditor::apply`], but includes `fields` in the JSON result.
-    pub(super) async fn apply_with_fields(
+    /// Like [`CommandEditor::apply_and_print`], but includes `fields` in the JSON result.
+    pub(super) async fn apply_and_print_with_fields(
         &self,
         output: &Output,
         operation: Operation,
@@ -62,8 +63,8 @@ impl CommandEditor {
         self.print_applied_edit(output, &applied, fields)?;
         output.print_line(format!("{description}   at {}", applied.position))?;
         if let Some(committed) = &applied.committed {
-            let description = self.describe_committed(output, &applied, committed).await;
-            output.print_note(transformed_note(&description, committed));
+            let committed_description = self.describe_committed(output, &applied, committed).await;
+            output.print_note(transformed_note(&committed_description, committed));
         }
         if applied.sheet_in_doubt {
             output.print_note(SHEET_IN_DOUBT);
@@ -89,14 +90,14 @@ impl CommandEditor {
         applied: &AppliedEdit,
         committed: &[Operation],
     ) -> String {
-        let mut names = SheetNames::default();
+        let mut names_before = SheetNames::default();
         if !output.json
             && committed.iter().any(needs_sheet_names)
-            && let Some(position) = previous_position(applied.position)
+            && let Some(position_before) = previous_position(applied.position)
         {
-            names = sheet_names(&self.spreadsheet, position).await;
+            names_before = read_sheet_names(&self.spreadsheet, position_before).await;
         }
-        describe_operations(committed.iter(), &names)
+        describe_operations(committed.iter(), &names_before)
     }
 
     /// Commits an edit. Prints a note if edits from an interrupted run were sent first.
@@ -113,29 +114,29 @@ impl CommandEditor {
         Ok(applied)
     }
 
-    /// Prints an edit's result as JSON, including `fields`.
+    /// Prints an edit's result as JSON, including `more_fields`.
     pub(super) fn print_applied_edit(
         &self,
         output: &Output,
         applied: &AppliedEdit,
-        fields: serde_json::Value,
+        more_fields: serde_json::Value,
     ) -> Result<(), CliError> {
-        let mut result = serde_json::Map::new();
-        result.insert("spreadsheet".to_owned(), serde_json::json!(self.spreadsheet.id()));
-        result.insert("position".to_owned(), serde_json::json!(applied.position));
-        result.insert("earlier".to_owned(), serde_json::json!(applied.earlier_edits));
+        let mut fields = serde_json::Map::new();
+        fields.insert("spreadsheet".to_owned(), serde_json::json!(self.spreadsheet.id()));
+        fields.insert("position".to_owned(), serde_json::json!(applied.position));
+        fields.insert("earlier".to_owned(), serde_json::json!(applied.earlier_edits));
         if let Some(committed) = &applied.committed {
-            result.insert("committed".to_owned(), serde_json::json!(committed));
+            fields.insert("committed".to_owned(), serde_json::json!(committed));
         }
-        if let serde_json::Value::Object(fields) = fields {
-            result.extend(fields);
+        if let serde_json::Value::Object(more_fields) = more_fields {
+            fields.extend(more_fields);
         }
-        Ok(output.print_json(&result)?)
+        Ok(output.print_json(&fields)?)
     }
 }
 
 /// Returns the sheet names at a position. Empty if they cannot be read.
-pub(super) async fn sheet_names(spreadsheet: &Spreadsheet, at: Position) -> SheetNames {
+pub(super) async fn read_sheet_names(spreadsheet: &Spreadsheet, at: Position) -> SheetNames {
     let sheets = spreadsheet.sheets(Some(at), None).await;
     sheets.as_ref().map(SheetNames::from).unwrap_or_default()
 }
@@ -183,10 +184,10 @@ pub(super) fn find_sheet_number(
     if let Some(view) = selected_sheet {
         return Ok(view.sheet);
     }
-    let name = escape(name.unwrap_or_default());
-    let sheet_names = list_sheet_names(sheets);
+    let missing_name = escape(name.unwrap_or_default());
+    let existing_names = list_sheet_names(sheets);
     Err(CliError::usage(
-        format!("sheet `{name}` does not exist; the sheets are: {sheet_names}"),
+        format!("sheet `{missing_name}` does not exist; the sheets are: {existing_names}"),
         "`cellar sheets` lists the sheets",
     ))
 }

@@ -1,5 +1,7 @@
 //! `cellar feed`
 
+use std::io;
+
 use cellar_api::{wire::ChangeView, wire::FeedItemView};
 
 use super::args;
@@ -48,9 +50,9 @@ const MILLISECONDS_PER_SECOND: u64 = 1_000;
 struct Printer(Output);
 
 impl Subscriber for Printer {
-    type Error = std::io::Error;
+    type Error = io::Error;
 
-    async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), std::io::Error> {
+    async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), io::Error> {
         let Self(output) = self;
         output.print_json(delivery.item)?;
         for line in item_lines(delivery.item) {
@@ -67,13 +69,9 @@ async fn deliver_feed(
     mut checkpoints: impl Checkpoints,
     output: Output,
 ) -> Result<(), CliError> {
-    let result = subscribe(client, subscription, &mut checkpoints, &mut Printer(output)).await;
-    let progress = result.map_err(|error| match error {
-        SubscribeError::GenerationChanged => CliError::FeedGenerationChanged,
-        SubscribeError::Client(error) => error.into(),
-        SubscribeError::Checkpoint(error) => error.into(),
-        SubscribeError::Handler(error) => error.into(),
-    })?;
+    let progress = subscribe(client, subscription, &mut checkpoints, &mut Printer(output))
+        .await
+        .map_err(to_cli_error)?;
     match progress.checkpoint {
         Some(checkpoint) => {
             output.print_note(format!(
@@ -83,6 +81,15 @@ async fn deliver_feed(
         None => output.print_note("The feed is empty."),
     }
     Ok(())
+}
+
+fn to_cli_error(error: SubscribeError<io::Error>) -> CliError {
+    match error {
+        SubscribeError::GenerationChanged => CliError::FeedGenerationChanged,
+        SubscribeError::Client(error) => error.into(),
+        SubscribeError::Checkpoint(error) => error.into(),
+        SubscribeError::Handler(error) => error.into(),
+    }
 }
 
 /// Formats a feed item: one line per event stream, each followed by one line per payload.

@@ -83,7 +83,7 @@ fn first_screen() -> Rectangle {
 /// such ranges are exempt from the server's cell limit.
 pub(super) fn range_text(range: &Range) -> String {
     let Rectangle { first, last } = range.rectangle;
-    if !range.open {
+    if !range.is_open {
         return range.rectangle.to_string();
     }
     let is_whole_columns = first.row == 0 && last.row == Rectangle::EVERYTHING.last.row;

@@ -15,8 +15,8 @@ pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
         // Writing to a String cannot fail.
         let _ = writeln!(command_list, "{heading}:");
         for name in *names {
-            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
-            let about = about.map(ToString::to_string).unwrap_or_default();
+            let subcommand = command.find_subcommand(name);
+            let about = subcommand.and_then(clap::Command::get_about).cloned().unwrap_or_default();
             let _ = writeln!(command_list, "  {name:<name_width$}  {about}");
         }
         command_list.push('\n');

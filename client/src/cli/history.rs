@@ -9,7 +9,7 @@ use console::{Alignment, measure_text_width, pad_str};
 
 use super::args;
 use super::context::Context;
-use super::edit::{previous_position, sheet_names};
+use super::edit::{previous_position, read_sheet_names};
 use super::error::CliError;
 use super::output::{COLUMN_GAP, Output};
 use super::time::utc;
@@ -104,7 +104,7 @@ async fn names_before(spreadsheet: &Spreadsheet, entries: &[EntryView]) -> Sheet
         return SheetNames::of_new_spreadsheet();
     }
     let position = previous_position(oldest_entry.position).unwrap_or(oldest_entry.position);
-    sheet_names(spreadsheet, position).await
+    read_sheet_names(spreadsheet, position).await
 }
 
 /// Formats log entries, one line per entry, newest first. `names` contains the sheet names before

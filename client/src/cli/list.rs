@@ -25,8 +25,8 @@ pub(super) async fn list_spreadsheets(
     output.print_note(if spreadsheets.is_empty() {
         "No spreadsheets found. Create one with: cellar create --name NAME".to_owned()
     } else {
-        let count = count(spreadsheets.len(), "spreadsheet", "spreadsheets");
-        format!("{count}. Select one with: cellar use ID")
+        let spreadsheet_count = count(spreadsheets.len(), "spreadsheet", "spreadsheets");
+        format!("{spreadsheet_count}. Select one with: cellar use ID")
     });
     Ok(())
 }
@@ -38,7 +38,8 @@ fn to_query(args: args::List) -> SpreadsheetsQuery {
         ListStatus::Archived => SpreadsheetStatus::Archived,
         ListStatus::Deleted => SpreadsheetStatus::Deleted,
     };
-    let mine = (mine || shared).then_some(mine);
+    let is_filtered_by_owner = mine || shared;
+    let mine = if is_filtered_by_owner { Some(mine) } else { None };
     SpreadsheetsQuery { name, mine, status: Some(status), ..SpreadsheetsQuery::default() }
 }
 

@@ -138,7 +138,7 @@ fn execute_command(
         .build()
         .map_err(|source| CliError::Output { source })?;
     runtime.block_on(async {
-        match command {
+        let result = match command {
             Command::Create(args) => create::create_spreadsheet(context, &output, args).await,
             Command::List(args) => list::list_spreadsheets(context, &output, args).await,
             Command::Import(args) => import::import_file(context, &output, args).await,
@@ -161,19 +161,20 @@ fn execute_command(
             Command::Unarchive => catalog::unarchive_spreadsheet(context, &output).await,
             Command::Delete => catalog::delete_spreadsheet(context, &output).await,
             Command::Undelete => catalog::undelete_spreadsheet(context, &output).await,
+            // The exit code of these two tells more than success.
             Command::Diff(args) => return diff::show_differences(context, &output, args).await,
+            Command::Replay(args) => return replay::replay_fork(context, &output, args).await,
             Command::History(args) => history::show_history(context, &output, args).await,
             Command::Watch(args) => watch::watch_changes(context, &output, args).await,
             Command::Export(args) => export::export_file(context, &output, args).await,
             Command::Head => head::print_head(context, &output).await,
             Command::Fork(args) => fork::fork_spreadsheet(context, &output, args).await,
-            Command::Replay(args) => return replay::replay_fork(context, &output, args).await,
             Command::Forks => fork::list_forks(context, &output).await,
             Command::Stats(args) => stats::show_statistics(context, &output, args).await,
             Command::Use(args) => use_spreadsheet::select_spreadsheet(context, &output, args).await,
             Command::Feed(args) => feed::print_feed(context, &output, args).await,
             Command::Health => health::check_health(context, &output).await,
-        }
-        .map(|()| EXIT_FINE)
+        };
+        result.map(|()| EXIT_FINE)
     })
 }

@@ -29,7 +29,7 @@ pub(super) async fn clear_ranges(
     let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
     let range_names: Vec<String> = args.ranges.iter().map(range_name).collect();
     let description = format!("{} cleared", range_names.join(", "));
-    editor.apply(output, clearing.into_operation(sheet), &description).await
+    editor.apply_and_print(output, clearing.into_operation(sheet), &description).await
 }
 
 /// How ranges are cleared in one edit.
@@ -110,7 +110,7 @@ pub(super) async fn format_range(
     let (rows, columns) = rectangle_spans(args.range.rectangle);
     let operation = Operation::SetFormat(SetFormat { sheet, rows, columns, format: args.format });
     let fields = serde_json::json!({ "understood": is_supported });
-    editor.apply_with_fields(output, operation, &description, fields).await?;
+    editor.apply_and_print_with_fields(output, operation, &description, fields).await?;
     if !is_supported {
         output.print_note("`cellar format --help` lists the supported formats.");
     }

@@ -33,7 +33,7 @@ pub(super) async fn set_cells(
     let sheet = editor.sheet_number(sheet.as_deref()).await?;
     let operation = Operation::SetCells(SetCells { sheet, cells });
     let description = describe_operation(&operation);
-    editor.apply(output, operation, &description).await
+    editor.apply_and_print(output, operation, &description).await
 }
 
 /// Parses pairs of a cell and a value. If `as_text` is set, all values are parsed as text.

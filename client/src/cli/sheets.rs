@@ -65,7 +65,7 @@ async fn add_sheet(context: &Context, output: &Output, name: String) -> Result<(
     check_name_is_free(&sheets, &name)?;
     let description = format!("added sheet {}", escape(&name));
     let operation = Operation::AddSheet(AddSheet { sheet: sheets.next_sheet, name });
-    editor.apply(output, operation, &description).await
+    editor.apply_and_print(output, operation, &description).await
 }
 
 async fn rename_sheet(
@@ -82,7 +82,7 @@ async fn rename_sheet(
     }
     let description = format!("renamed sheet {} to {}", escape(old_name), escape(&new_name));
     let operation = Operation::RenameSheet(RenameSheet { sheet, name: new_name });
-    editor.apply(output, operation, &description).await
+    editor.apply_and_print(output, operation, &description).await
 }
 
 async fn delete_sheet(context: &Context, output: &Output, name: &str) -> Result<(), CliError> {
@@ -92,7 +92,9 @@ async fn delete_sheet(context: &Context, output: &Output, name: &str) -> Result<
         return Err(CliError::LastSheet { name: escape(name) });
     }
     let description = format!("deleted sheet {}", escape(name));
-    editor.apply(output, Operation::DeleteSheet(DeleteSheet { sheet }), &description).await
+    editor
+        .apply_and_print(output, Operation::DeleteSheet(DeleteSheet { sheet }), &description)
+        .await
 }
 
 /// Fails if a sheet with this name exists. Otherwise the server would append a number to the name,

@@ -148,7 +148,7 @@ async fn undo_newest(editor: &CommandEditor, output: &Output) -> Result<UndoneEd
     let mut skipped = Vec::new();
     let mut entries_newest_first = editor.spreadsheet.history(None);
     while let Some(entry) = entries_newest_first.try_next().await? {
-        let Some(position) = search.visit(&entry) else { continue };
+        let Some(position) = search.visit_older_entry(&entry) else { continue };
         match editor.send(output, Operation::Undo(Undo { position })).await {
             Ok(applied) => return Ok(UndoneEdit { position, applied, skipped }),
             Err(error) if error.is_nothing_to_undo() => skipped.push(position),
@@ -186,7 +186,7 @@ struct UndoSearch {
 impl UndoSearch {
     /// Visits the next older log entry. Returns its position if it is an edit by the author and in
     /// effect.
-    fn visit(&mut self, entry: &EntryView) -> Option<Position> {
+    fn visit_older_entry(&mut self, entry: &EntryView) -> Option<Position> {
         let position = entry.position;
         let is_reverted = self.reverted_to.is_some_and(|target| position > target);
         let is_in_effect = !is_reverted && !self.undone.contains(&position);
@@ -302,7 +302,11 @@ mod tests {
     /// Returns the number of the entry that is found. `entries` are oldest first.
     fn found(entries: &[EntryView]) -> Option<u32> {
         let mut search = UndoSearch { author: "alice".into(), ..UndoSearch::default() };
-        entries.iter().rev().find_map(|entry| search.visit(entry)).map(Position::entry_number)
+        entries
+            .iter()
+            .rev()
+            .find_map(|entry| search.visit_older_entry(entry))
+            .map(Position::entry_number)
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::args;
 use super::context::Context;
-use super::edit::{find_sheet_number, sheet_names, sheet_of_range};
+use super::edit::{find_sheet_number, read_sheet_names, sheet_of_range};
 use super::error::CliError;
 use super::history::{author_name, describe_entry, is_displayed};
 use super::output::{COLUMN_GAP, Output};
@@ -152,7 +152,7 @@ impl Watcher {
     /// Skips to a position without printing the entries before it. `restored` is set if the tables
     /// were restored.
     async fn skip_to(&mut self, to: Position, restored: bool) -> Result<(), CliError> {
-        self.names = sheet_names(&self.spreadsheet, to).await;
+        self.names = read_sheet_names(&self.spreadsheet, to).await;
         self.printed_head.head = to;
         let note = if restored {
             format!("The spreadsheet was restored to an earlier time; continuing at {to}.")

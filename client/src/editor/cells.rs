@@ -20,9 +20,9 @@ impl CellReference {
     /// Parses a reference such as `B3`, `Sheet2!B3` or `'My sheet'!$B$3`. The error is the reason
     /// why the text is not a reference.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let range: Range = text
-            .parse()
-            .map_err(|error: cellar_sheet::a1::NotARange| format!("not a cell: {}", error.why))?;
+        let range: Range = text.parse().map_err(|error: cellar_sheet::a1::NotARange| {
+            format!("not a cell: {}", error.reason)
+        })?;
         if range.rectangle.first != range.rectangle.last {
             return Err("a range, not one cell".to_owned());
         }

@@ -128,23 +128,23 @@ impl SheetReader {
         })
     }
 
-    /// Returns the next piece of the selected sheets, or `None` at the end of the file. Returns
-    /// [`ImportStep::Working`] for each piece of a sheet that is not selected.
-    pub(super) fn next_piece(&mut self) -> Result<Option<ImportStep>, ImportError> {
+    /// Returns the next step of the selected sheets, or `None` at the end of the file. Returns
+    /// [`ImportStep::Working`] for each step of a sheet that is not selected.
+    pub(super) fn next_step(&mut self) -> Result<Option<ImportStep>, ImportError> {
         let read_result = match &mut self.format {
             FormatReader::Csv(csv) => csv.next_step(),
             FormatReader::Workbook(workbook) => workbook.next_step(),
         };
-        let Some(piece) = read_result.map_err(|error| read_error(&self.path, error))? else {
+        let Some(step) = read_result.map_err(|error| read_error(&self.path, error))? else {
             self.check_selected_were_found()?;
             return Ok(None);
         };
-        if let ImportStep::Sheet(start) = &piece {
+        if let ImportStep::Sheet(start) = &step {
             let sheet_name = start.name.clone().unwrap_or_default();
             self.is_skipping = !self.is_selected(&sheet_name);
             self.found_names.push(sheet_name);
         }
-        Ok(Some(if self.is_skipping { ImportStep::Working } else { piece }))
+        Ok(Some(if self.is_skipping { ImportStep::Working } else { step }))
     }
 
     fn is_selected(&self, name: &str) -> bool {
@@ -235,8 +235,8 @@ pub(super) mod tests {
         let sheets = sheets.iter().map(|name| (*name).to_owned()).collect();
         let options = ReadOptions { sheets, ..ReadOptions::default() };
         let (mut file, mut numbers) = (SheetReader::open(path, &options, None)?, Vec::new());
-        while let Some(piece) = file.next_piece()? {
-            if let ImportStep::Block(block) = piece {
+        while let Some(step) = file.next_step()? {
+            if let ImportStep::Block(block) = step {
                 let values = block.cells().map(|cell| cell.value);
                 numbers.extend(values.filter_map(|value| match value {
                     Value::Number(number) => Some(number),
@@ -297,7 +297,7 @@ pub(super) mod tests {
             std::fs::write(&path, text).unwrap();
             let options = ReadOptions { delimiter, pad: true, ..ReadOptions::default() };
             let mut file = SheetReader::open(&path, &options, None).unwrap();
-            while file.next_piece().unwrap().is_some() {}
+            while file.next_step().unwrap().is_some() {}
             likely_delimiter(&path, file.survey().unwrap(), delimiter)
         };
         assert_eq!(likely("a;b\n1;2\n\n", b','), Some(b';'));

@@ -207,7 +207,7 @@ impl LiveSheet {
 
     /// Fetches and applies any log entries after the canonical position.
     async fn fetch_new_entries(&mut self) -> Result<(), LiveError> {
-        if !self.has_known_news() {
+        if !self.is_fetch_needed() {
             let known_head = self.canonical.head();
             match self.outbox.spreadsheet.head_if_changed(known_head).await? {
                 None => return self.settle_answered_edits().await,
@@ -228,7 +228,7 @@ impl LiveSheet {
 
     /// Returns whether there is something to fetch, so that the server need not be asked: entries
     /// of answered edits or a newer root.
-    fn has_known_news(&self) -> bool {
+    fn is_fetch_needed(&self) -> bool {
         let position = Some(self.position());
         let own_entries_missing = self.answers.values().any(|answer| answer.position > position);
         own_entries_missing || self.canonical.needs_newer_root()

@@ -188,7 +188,9 @@ impl ChunkCache {
         if total_bytes <= self.max_bytes {
             return total_bytes;
         }
-        files.sort_unstable_by(|a, b| (a.last_used, &a.path).cmp(&(b.last_used, &b.path)));
+        files.sort_unstable_by(|left, right| {
+            left.last_used.cmp(&right.last_used).then_with(|| left.path.cmp(&right.path))
+        });
         let target_bytes = self.max_bytes - self.max_bytes / EVICTION_DIVISOR;
         for file in files {
             if total_bytes <= target_bytes {

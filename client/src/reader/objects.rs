@@ -14,7 +14,7 @@ use cellar_base::position::Position;
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::keys::{ObjectKey, chunk_key, root_key};
 use cellar_snapshot::level::ChunkHash;
-use cellar_snapshot::objects::{Fetch, Objects, Wanted};
+use cellar_snapshot::objects::{Fetch, ObjectRequest, Objects};
 use cellar_snapshot::root::Root;
 use tokio::task::{JoinError, JoinSet};
 
@@ -270,17 +270,21 @@ pub(super) trait ChunkReceiver {
 }
 
 impl ChunkReceiver for Objects {
-    type Request = Wanted;
+    type Request = ObjectRequest;
 
-    fn hash_of(request: &Wanted) -> ChunkHash {
+    fn hash_of(request: &ObjectRequest) -> ChunkHash {
         request.hash
     }
 
-    fn accept(&mut self, request: &Wanted, stored: &[u8]) -> Result<(), String> {
+    fn accept(&mut self, request: &ObjectRequest, stored: &[u8]) -> Result<(), String> {
         self.insert(request, stored).map_err(|error| error.to_string())
     }
 
-    fn handle_unavailable(&mut self, _: &Wanted, error: ReaderError) -> Result<(), ReaderError> {
+    fn handle_unavailable(
+        &mut self,
+        _: &ObjectRequest,
+        error: ReaderError,
+    ) -> Result<(), ReaderError> {
         Err(error)
     }
 }

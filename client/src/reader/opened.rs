@@ -167,7 +167,7 @@ impl LoadedSpreadsheet {
         let metadata = match &root {
             None => WorkbookMetadata::default(),
             Some(root) => {
-                let read_metadata = |objects: &Objects| view::metadata(root, objects);
+                let read_metadata = |objects: &Objects| view::read_metadata(root, objects);
                 source.load_until_ready(&mut objects, read_metadata).await?
             }
         };

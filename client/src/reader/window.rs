@@ -12,7 +12,7 @@ use cellar_sheet::operation::SheetId;
 use cellar_snapshot::cells::{TileCell, visible_cells};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::merge::Window;
-use cellar_snapshot::objects::{Fetch, ObjectKind, Wanted};
+use cellar_snapshot::objects::{Fetch, ObjectKind, ObjectRequest};
 use cellar_snapshot::packed::{Bounds, unpack};
 use cellar_snapshot::tile::Tile;
 use cellar_snapshot::view;
@@ -156,13 +156,14 @@ impl ReadableState {
         window: &Window,
     ) -> Result<Option<Tile>, ReaderError> {
         loop {
-            let fetch = view::window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
-                .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
+            let fetch =
+                view::read_window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
+                    .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
             let missing_objects = match fetch {
                 Fetch::Ready(tile) => return Ok(Some(tile)),
                 Fetch::Need(missing_objects) => missing_objects,
             };
-            let is_tile = |object: &&Wanted| object.kind == ObjectKind::Tile;
+            let is_tile = |object: &&ObjectRequest| object.kind == ObjectKind::Tile;
             let missing_tiles = missing_objects.iter().filter(is_tile).count();
             let loaded_tiles = self.objects.tile_count();
             match MissingTilesAction::choose_action(loaded_tiles, missing_tiles, window.rows.len())

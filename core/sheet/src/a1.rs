@@ -32,17 +32,17 @@ pub struct Range {
     /// Cells of the range. Whole columns or rows extend to the end of the largest sheet.
     pub rectangle: Rectangle,
     /// Set if the range consists of whole columns (`A:C`) or rows (`3:5`).
-    pub open: bool,
+    pub is_open: bool,
 }
 
 /// Error for a malformed range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a range: {why}")]
+#[error("`{text}` is not a range: {reason}")]
 pub struct NotARange {
     /// The rejected text.
     pub text: String,
     /// Description of the error, with the expected syntax.
-    pub why: &'static str,
+    pub reason: &'static str,
 }
 
 /// Error for a range with more cells than one read may return.
@@ -88,7 +88,7 @@ impl Range {
     /// Returns [`RangeTooLarge`] for a rectangle of more than `MAX_RANGE_CELLS` cells.
     pub fn check_area(&self) -> Result<(), RangeTooLarge> {
         let (rectangle, area) = (self.rectangle, self.rectangle.area());
-        if self.open || area <= MAX_RANGE_CELLS {
+        if self.is_open || area <= MAX_RANGE_CELLS {
             return Ok(());
         }
         Err(RangeTooLarge { rectangle, area })
@@ -141,52 +141,60 @@ impl fmt::Display for Rectangle {
     }
 }
 
-/// One end of a range: a cell, a column or a row.
-struct End {
+/// A reference to a cell, a whole column or a whole row, at either end of a range.
+struct Reference {
     column: Option<u32>,
     row: Option<u32>,
 }
 
-fn parse_end(text: &str) -> Result<End, &'static str> {
+fn parse_reference(text: &str) -> Result<Reference, &'static str> {
     // Dollar signs mark absolute references. They are ignored, because they have no meaning in a
     // range.
     let text = text.replace('$', "");
-    let digits = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let digits = text.trim_start_matches(|character: char| character.is_ascii_alphabetic());
     let letters = text.strip_suffix(digits).ok_or(SYNTAX)?;
-    if text.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+    let has_only_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+    if text.is_empty() || !has_only_digits {
         return Err(SYNTAX);
     }
-    let mut end = End { column: None, row: None };
-    if !letters.is_empty() {
-        end.column = Some(parse_column(letters).ok_or(OUTSIDE)?);
-    }
-    if !digits.is_empty() {
-        end.row = Some(parse_row(digits).ok_or(OUTSIDE)?);
-    }
-    Ok(end)
+    let column =
+        if letters.is_empty() { None } else { Some(parse_column(letters).ok_or(OUTSIDE)?) };
+    let row = if digits.is_empty() { None } else { Some(parse_row(digits).ok_or(OUTSIDE)?) };
+    Ok(Reference { column, row })
 }
 
-/// Parses a cell, a rectangle, whole columns or whole rows. Returns the rectangle and whether the
-/// text specifies whole columns or rows.
-fn parse_rectangle(text: &str) -> Result<(Rectangle, bool), &'static str> {
-    let is_pair = text.contains(':');
+/// Rectangle of a range without its sheet name.
+struct ParsedRectangle {
+    rectangle: Rectangle,
+    /// Whether the range consists of whole columns or rows.
+    is_open: bool,
+}
+
+/// Parses a cell, a rectangle, whole columns or whole rows.
+fn parse_rectangle(text: &str) -> Result<ParsedRectangle, &'static str> {
+    let has_colon = text.contains(':');
     let (start_text, end_text) = text.split_once(':').unwrap_or((text, text));
-    let (start, end) = (parse_end(start_text)?, parse_end(end_text)?);
+    let start = parse_reference(start_text)?;
+    let end = parse_reference(end_text)?;
     let is_open = start.row.is_none() || start.column.is_none();
-    if is_open && !is_pair {
+    if is_open && !has_colon {
         return Err(SYNTAX);
     }
-    let (first_row, last_row) = ordered(start.row, end.row, MAX_ROWS)?;
-    let (first_column, last_column) = ordered(start.column, end.column, MAX_COLUMNS)?;
+    let (first_row, last_row) = ascending_bounds(start.row, end.row, MAX_ROWS)?;
+    let (first_column, last_column) = ascending_bounds(start.column, end.column, MAX_COLUMNS)?;
     let rectangle = Rectangle {
         first: CellName { row: first_row, column: first_column },
         last: CellName { row: last_row, column: last_column },
     };
-    Ok((rectangle, is_open))
+    Ok(ParsedRectangle { rectangle, is_open })
 }
 
 /// Returns the bounds of an axis in ascending order, or the whole axis if neither bound is given.
-fn ordered(start: Option<u32>, end: Option<u32>, limit: u32) -> Result<(u32, u32), &'static str> {
+fn ascending_bounds(
+    start: Option<u32>,
+    end: Option<u32>,
+    limit: u32,
+) -> Result<(u32, u32), &'static str> {
     match (start, end) {
         (Some(start), Some(end)) => Ok((start.min(end), start.max(end))),
         (None, None) => Ok((0, limit - 1)),
@@ -214,13 +222,14 @@ impl FromStr for Range {
     type Err = NotARange;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let not_a_range = |why| NotARange { text: text.to_owned(), why };
-        let (sheet, range) = split_sheet(text.trim()).map_err(not_a_range)?;
+        let not_a_range = |reason| NotARange { text: text.to_owned(), reason };
+        let (sheet, range_text) = split_sheet(text.trim()).map_err(not_a_range)?;
         if sheet.as_deref() == Some("") {
             return Err(not_a_range("the sheet name before ! is empty"));
         }
-        let (rectangle, open) = parse_rectangle(range).map_err(not_a_range)?;
-        Ok(Self { sheet, rectangle, open })
+        let ParsedRectangle { rectangle, is_open } =
+            parse_rectangle(range_text).map_err(not_a_range)?;
+        Ok(Self { sheet, rectangle, is_open })
     }
 }
 
@@ -230,8 +239,8 @@ impl FromStr for CellName {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let Range { sheet, rectangle, .. } = text.parse()?;
         if sheet.is_some() || rectangle.first != rectangle.last {
-            let why = "name one cell, such as B2";
-            return Err(NotARange { text: text.to_owned(), why });
+            let reason = "name one cell, such as B2";
+            return Err(NotARange { text: text.to_owned(), reason });
         }
         Ok(rectangle.first)
     }
@@ -275,7 +284,7 @@ mod tests {
         assert_eq!(rectangle("$B$2:AA3"), (1, 1, 2, 26));
         assert_eq!(rectangle("A:C"), (0, 0, MAX_ROWS - 1, 2));
         assert_eq!(rectangle("3:5"), (2, 0, 4, MAX_COLUMNS - 1));
-        assert!("A:C".parse::<Range>().unwrap().open);
+        assert!("A:C".parse::<Range>().unwrap().is_open);
         let quoted: Range = "'It''s mine!'!A1".parse().unwrap();
         assert_eq!(quoted.sheet.as_deref(), Some("It's mine!"));
         assert_eq!("Sheet1!A1".parse::<Range>().unwrap().sheet.as_deref(), Some("Sheet1"));
@@ -313,7 +322,7 @@ mod tests {
         let below = format!("A{}", u64::from(MAX_ROWS) + 1);
         let right = format!("{}1", column_name(MAX_COLUMNS));
         for text in [below, right] {
-            assert_eq!(text.parse::<CellName>().unwrap_err().why, OUTSIDE);
+            assert_eq!(text.parse::<CellName>().unwrap_err().reason, OUTSIDE);
         }
     }
 

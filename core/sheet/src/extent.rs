@@ -25,28 +25,28 @@ impl Extent {
 
     /// Adjusts the range to an insertion of `count` rows or columns before `before`.
     pub fn insert(&mut self, axis: Axis, before: u32, count: u32) {
-        let used = self.along_mut(axis);
-        if before < *used {
-            *used = used.saturating_add(count).min(axis.limit());
+        let length = self.length_mut(axis);
+        if before < *length {
+            *length = length.saturating_add(count).min(axis.limit());
         }
     }
 
     /// Adjusts the range to a deletion of rows or columns.
     pub fn delete(&mut self, axis: Axis, spans: &Spans) {
-        let used = self.along_mut(axis);
-        let deleted = spans.intersection(&Spans::one(0, *used)).count();
-        *used = used.saturating_sub(u32::try_from(deleted).unwrap_or(u32::MAX));
+        let length = self.length_mut(axis);
+        let deleted_count = spans.intersection(&Spans::one(0, *length)).count();
+        *length = length.saturating_sub(u32::try_from(deleted_count).unwrap_or(u32::MAX));
     }
 
     /// Returns the number of rows or columns, depending on `axis`.
-    pub(crate) fn along(self, axis: Axis) -> u32 {
+    pub(crate) fn length(self, axis: Axis) -> u32 {
         match axis {
             Axis::Rows => self.rows,
             Axis::Columns => self.columns,
         }
     }
 
-    fn along_mut(&mut self, axis: Axis) -> &mut u32 {
+    fn length_mut(&mut self, axis: Axis) -> &mut u32 {
         match axis {
             Axis::Rows => &mut self.rows,
             Axis::Columns => &mut self.columns,

@@ -64,8 +64,9 @@ impl Spans {
         let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
         for span in spans.into_iter().filter(|span| span.count > 0) {
             match joined.last_mut() {
-                Some(last) if span.first <= last.end() => {
-                    last.count = last.end().max(span.end()).saturating_sub(last.first);
+                Some(last_span) if span.first <= last_span.end() => {
+                    let joined_end = last_span.end().max(span.end());
+                    last_span.count = joined_end.saturating_sub(last_span.first);
                 }
                 _ => joined.push(span),
             }
@@ -80,30 +81,38 @@ impl Spans {
     }
 
     /// Adds the row or column `index`. Returns `false` and changes nothing if the index is already
-    /// contained, or if there would be more than `max` spans.
-    pub(crate) fn insert(&mut self, index: u32, max: usize) -> bool {
+    /// contained, or if there would be more than `max_spans` spans.
+    pub(crate) fn insert(&mut self, index: u32, max_spans: usize) -> bool {
+        if self.contains(index) {
+            return false;
+        }
         let next_index = index.saturating_add(1);
         let span_count = self.0.len();
-        // Index of the first span that ends at or after the row or column.
-        let at = self.0.partition_point(|span| span.end() < index);
-        let adjacent_after = self.0.get(at + 1).copied().filter(|span| span.first == next_index);
-        match self.0.get_mut(at) {
-            Some(span) if span.contains(index) => return false,
-            Some(span) if span.end() == index => {
-                span.count += 1;
-                // The added row or column may close the gap between this span and the next.
-                if let Some(adjacent) = adjacent_after {
-                    span.count += adjacent.count;
-                    self.0.remove(at + 1);
-                }
+        let nearest_span_index = self.0.partition_point(|span| span.end() < index);
+        match self.0.get_mut(nearest_span_index) {
+            Some(span_before) if span_before.end() == index => {
+                span_before.count += 1;
+                self.join_with_next(nearest_span_index);
             }
-            Some(span) if span.first == next_index => {
-                *span = Span { first: index, count: span.count + 1 };
+            Some(span_after) if span_after.first == next_index => {
+                *span_after = Span { first: index, count: span_after.count + 1 };
             }
-            _ if span_count >= max => return false,
-            _ => self.0.insert(at, Span { first: index, count: 1 }),
+            _ if span_count >= max_spans => return false,
+            _ => self.0.insert(nearest_span_index, Span { first: index, count: 1 }),
         }
         true
+    }
+
+    /// Joins a span with the next one if they are adjacent.
+    fn join_with_next(&mut self, span_index: usize) {
+        let next_span_index = span_index + 1;
+        let Some(next_span) = self.0.get(next_span_index).copied() else { return };
+        if let Some(span) = self.0.get_mut(span_index)
+            && span.end() == next_span.first
+        {
+            span.count += next_span.count;
+            self.0.remove(next_span_index);
+        }
     }
 
     /// Returns the spans in ascending order.
@@ -132,54 +141,61 @@ impl Spans {
     /// Returns whether any span contains the row or column `index`.
     #[must_use]
     pub fn contains(&self, index: u32) -> bool {
-        let at = self.0.partition_point(|span| span.end() <= index);
-        self.0.get(at).is_some_and(|span| span.first <= index)
+        let span_index = self.0.partition_point(|span| span.end() <= index);
+        self.0.get(span_index).is_some_and(|span| span.first <= index)
     }
 
     /// Returns whether these spans contain every row or column of `other`.
     #[must_use]
     pub fn cover(&self, other: &Self) -> bool {
         // Spans are never adjacent, so each span of `other` must lie inside one span of `self`.
-        other.iter().all(|span| {
-            let at = self.0.partition_point(|own| own.end() <= span.first);
-            self.0.get(at).is_some_and(|own| own.first <= span.first && span.end() <= own.end())
+        other.iter().all(|other_span| {
+            let span_index = self.0.partition_point(|span| span.end() <= other_span.first);
+            self.0.get(span_index).is_some_and(|span| {
+                span.first <= other_span.first && other_span.end() <= span.end()
+            })
         })
     }
 
     /// Returns the rows or columns that are in both lists.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
-        let mut common = Vec::new();
-        let (mut own_spans, mut other_spans) = (self.0.iter(), other.0.iter());
-        let (mut own_span, mut other_span) = (own_spans.next(), other_spans.next());
-        while let (Some(left), Some(right)) = (own_span, other_span) {
-            common.extend(left.intersection(*right));
+        let mut intersections = Vec::new();
+        let mut own_spans = self.0.iter().peekable();
+        let mut other_spans = other.0.iter().peekable();
+        while let (Some(own_span), Some(other_span)) = (own_spans.peek(), other_spans.peek()) {
+            intersections.extend(own_span.intersection(**other_span));
             // The span that ends first cannot intersect any later span.
-            if left.end() <= right.end() {
-                own_span = own_spans.next();
+            if own_span.end() <= other_span.end() {
+                own_spans.next();
             } else {
-                other_span = other_spans.next();
+                other_spans.next();
             }
         }
-        Self(common)
+        Self(intersections)
     }
 
     /// Returns the rows or columns of these spans that are not in `other`.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
-        let mut remaining = Vec::new();
+        let mut remaining_spans = Vec::new();
         for span in self.iter() {
-            let mut first = span.first;
-            let start = other.0.partition_point(|removed| removed.end() <= span.first);
-            let overlapping =
-                other.0.iter().skip(start).take_while(|removed| removed.first < span.end());
-            for removed in overlapping {
-                remaining.push(Span { first, count: removed.first.saturating_sub(first) });
-                first = removed.end();
+            let first_overlapping = other.0.partition_point(|removed| removed.end() <= span.first);
+            let overlapping_spans = other
+                .0
+                .iter()
+                .skip(first_overlapping)
+                .take_while(|removed| removed.first < span.end());
+            let mut first_remaining = span.first;
+            for removed_span in overlapping_spans {
+                let count = removed_span.first.saturating_sub(first_remaining);
+                remaining_spans.push(Span { first: first_remaining, count });
+                first_remaining = removed_span.end();
             }
-            remaining.push(Span { first, count: span.end().saturating_sub(first) });
+            let count = span.end().saturating_sub(first_remaining);
+            remaining_spans.push(Span { first: first_remaining, count });
         }
-        Self::from_sorted(remaining)
+        Self::from_sorted(remaining_spans)
     }
 
     /// Returns whether the spans cover the whole axis.

@@ -9,6 +9,7 @@ use minicbor::encode::{Error as EncodeError, Write};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use crate::error::SnapshotError;
+use crate::saturate::to_u64;
 use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, AxisMap, StoredAxisMap};
 use cellar_sheet::operation::{SheetId, Span, Spans};
@@ -58,34 +59,37 @@ pub(super) fn encode<T: Encode<()>>(kind: Kind, body: &T) -> Vec<u8> {
 }
 
 /// Returns the encoded length of an object part in bytes.
-pub(super) fn encoded_bytes<T: Encode<()>>(part: &T) -> usize {
+pub(super) fn encoded_byte_length<T: Encode<()>>(part: &T) -> usize {
     minicbor::to_vec(part).map_or(0, |bytes| bytes.len())
 }
 
 /// Returns the stored kind number of an object.
 pub(super) fn kind_number(bytes: &[u8]) -> Result<u32, SnapshotError> {
-    let mut decoder = Decoder::new(bytes);
-    if decoder.array()? != Some(3) {
+    read_kind_number(&mut Decoder::new(bytes))
+}
+
+fn read_kind_number(decoder: &mut Decoder<'_>) -> Result<u32, SnapshotError> {
+    /// Kind, version and body.
+    const OBJECT_ITEMS: u64 = 3;
+    if decoder.array()? != Some(OBJECT_ITEMS) {
         return Err(SnapshotError::Shape("an object is not an array of kind, version and body"));
     }
     Ok(decoder.u32()?)
 }
 
 /// Decodes an object of the expected kind. Accepts arbitrary input.
-pub(super) fn decode<T>(kind: Kind, bytes: &[u8]) -> Result<T, SnapshotError>
+pub(super) fn decode<T>(expected_kind: Kind, bytes: &[u8]) -> Result<T, SnapshotError>
 where
     T: for<'b> Decode<'b, ()>,
 {
     if !has_only_declared_lengths(bytes) {
         return Err(SnapshotError::Shape("an object is not CBOR with declared lengths"));
     }
-    let found = kind_number(bytes)?;
-    if found != kind.number() {
-        return Err(SnapshotError::WrongKind { expected: kind.number(), found });
-    }
     let mut decoder = Decoder::new(bytes);
-    decoder.array()?;
-    decoder.u32()?;
+    let kind = read_kind_number(&mut decoder)?;
+    if kind != expected_kind.number() {
+        return Err(SnapshotError::WrongKind { expected: expected_kind.number(), found: kind });
+    }
     let version = decoder.u32()?;
     if version != VERSION {
         return Err(SnapshotError::UnknownVersion { version });
@@ -105,10 +109,11 @@ impl From<DecodeError> for SnapshotError {
 
 /// Returns whether the bytes use only this module's CBOR subset. Skipping indefinite-length items
 /// would need a stack that grows with the input.
-fn has_only_declared_lengths(mut bytes: &[u8]) -> bool {
-    while !bytes.is_empty() {
-        match skip_item_head(bytes) {
-            Some(rest) => bytes = rest,
+fn has_only_declared_lengths(bytes: &[u8]) -> bool {
+    let mut unread_bytes = bytes;
+    while !unread_bytes.is_empty() {
+        match skip_item_head(unread_bytes) {
+            Some(following_bytes) => unread_bytes = following_bytes,
             None => return false,
         }
     }
@@ -121,25 +126,35 @@ fn skip_item_head(bytes: &[u8]) -> Option<&[u8]> {
     const BYTE_STRING: u8 = 2;
     const TEXT: u8 = 3;
     const TAG: u8 = 6;
-    let (head, rest) = bytes.split_first()?;
-    let (major_type, info) = (head >> 5, head & 0x1f);
-    let argument_bytes = match info {
-        0..=23 => 0,
-        24..=27 => 1_usize << (info - 24),
+    const MAX_SHORT_ARGUMENT: u8 = 23;
+    const ONE_BYTE_ARGUMENT: u8 = 24;
+    const EIGHT_BYTE_ARGUMENT: u8 = 27;
+    let (initial_byte, after_initial_byte) = bytes.split_first()?;
+    let major_type = initial_byte >> 5;
+    let short_argument = initial_byte & 0x1f;
+    let argument_byte_length = match short_argument {
+        0..=MAX_SHORT_ARGUMENT => 0,
+        ONE_BYTE_ARGUMENT..=EIGHT_BYTE_ARGUMENT => 1 << (short_argument - ONE_BYTE_ARGUMENT),
         _ => return None,
     };
-    let (argument, rest) = rest.split_at_checked(argument_bytes)?;
+    let (argument_bytes, after_head) = after_initial_byte.split_at_checked(argument_byte_length)?;
     match major_type {
         TAG => None,
         BYTE_STRING | TEXT => {
-            let length = match argument_bytes {
-                0 => u64::from(info),
-                _ => argument.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)),
+            let content_length = if argument_bytes.is_empty() {
+                u64::from(short_argument)
+            } else {
+                from_big_endian(argument_bytes)
             };
-            rest.get(usize::try_from(length).ok()?..)
+            after_head.get(usize::try_from(content_length).ok()?..)
         }
-        _ => Some(rest),
+        _ => Some(after_head),
     }
+}
+
+/// Decodes at most 8 bytes.
+fn from_big_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// Decodes a list of at most `MAX` items, for `#[cbor(decode_with)]`.
@@ -162,33 +177,36 @@ pub(super) fn encode_spans<W: Write>(
     spans: &Spans,
     encoder: &mut Encoder<W>,
 ) -> Result<(), EncodeError<W::Error>> {
-    let number_count = spans.len().saturating_mul(2);
-    encoder.array(u64::try_from(number_count).unwrap_or(u64::MAX))?;
-    let mut end = 0;
+    const NUMBERS_PER_SPAN: u64 = 2;
+    encoder.array(to_u64(spans.len()) * NUMBERS_PER_SPAN)?;
+    let mut previous_end = 0;
     for span in spans.iter() {
-        encoder.u32(span.first.saturating_sub(end))?.u32(span.count)?;
-        end = span.end();
+        encoder.u32(span.first.saturating_sub(previous_end))?.u32(span.count)?;
+        previous_end = span.end();
     }
     Ok(())
 }
 
-/// Decodes spans that end at or before `limit`.
-pub(super) fn decode_spans(decoder: &mut Decoder<'_>, limit: u32) -> Result<Spans, DecodeError> {
-    let fault = || DecodeError::message("spans are not in order or exceed the axis");
+/// Decodes spans that end at or before `axis_end`.
+pub(super) fn decode_spans(decoder: &mut Decoder<'_>, axis_end: u32) -> Result<Spans, DecodeError> {
+    let malformed = || DecodeError::message("spans are not in order or exceed the axis");
     let mut numbers = decoder.array_iter::<u32>()?;
-    let (mut spans, mut end) = (Vec::new(), 0_u32);
+    let mut spans = Vec::new();
+    let mut previous_end = 0_u32;
     while let Some(gap) = numbers.next() {
-        let (gap, count) = (gap?, numbers.next().ok_or_else(fault)??);
-        let touches_previous = gap == 0 && !spans.is_empty();
-        if touches_previous || count == 0 {
-            return Err(fault());
+        let gap = gap?;
+        let count = numbers.next().ok_or_else(malformed)??;
+        let touches_previous_span = gap == 0 && !spans.is_empty();
+        if touches_previous_span || count == 0 {
+            return Err(malformed());
         }
-        let first = end.checked_add(gap).ok_or_else(fault)?;
-        end = first.checked_add(count).ok_or_else(fault)?;
-        if end > limit {
-            return Err(fault());
+        let first = previous_end.checked_add(gap).ok_or_else(malformed)?;
+        let end = first.checked_add(count).ok_or_else(malformed)?;
+        if end > axis_end {
+            return Err(malformed());
         }
         spans.push(Span { first, count });
+        previous_end = end;
     }
     Ok(Spans::from_sorted(spans))
 }

@@ -1,6 +1,6 @@
 //! Converts a merged window (rectangle of a sheet) into cells and applies range formats.
 
-use crate::tile::{Tile, TileColumn, TileValue};
+use crate::tile::{Tile, TileColumn, TileValue, ValueLayer};
 use cellar_sheet::cell::{Cell, GENERAL, Value};
 use cellar_sheet::metadata::FormatLayer;
 
@@ -34,13 +34,17 @@ pub fn stored_cells(tile: &Tile) -> impl Iterator<Item = TileCell> + '_ {
 }
 
 fn visible_column_cells(column: &TileColumn, range_formats: &FormatLayer) -> Vec<TileCell> {
-    let cells = stored_column_cells(column).map(|mut cell| {
-        let range_format = || range_formats.at(cell.row, cell.column).map(str::to_owned);
-        let format = cell.cell.format.take().or_else(range_format);
-        cell.cell.format = format.filter(|format| *format != GENERAL);
-        cell
-    });
-    cells.filter(|cell| !cell.cell.is_blank()).collect()
+    let mut visible_cells = Vec::new();
+    for mut tile_cell in stored_column_cells(column) {
+        let range_format = range_formats.format_at(tile_cell.row, tile_cell.column);
+        let own_format = tile_cell.cell.format;
+        let format = own_format.or_else(|| range_format.map(str::to_owned));
+        tile_cell.cell.format = format.filter(|format| *format != GENERAL);
+        if !tile_cell.cell.is_blank() {
+            visible_cells.push(tile_cell);
+        }
+    }
+    visible_cells
 }
 
 fn stored_column_cells(column: &TileColumn) -> impl Iterator<Item = TileCell> + '_ {
@@ -48,29 +52,36 @@ fn stored_column_cells(column: &TileColumn) -> impl Iterator<Item = TileCell> + 
         column.values.rows().iter().chain(column.formats.rows()).copied().collect();
     rows.sort_unstable();
     rows.dedup();
-    rows.into_iter().map(|row| {
-        let (value, long_text) = value_at(column, row);
-        let formula = column.formulas.at(row).map(str::to_owned);
-        let format = column.formats.at(row).map(str::to_owned);
-        let cell = Cell { value, formula, format };
-        TileCell { row, column: column.column, cell, long_text }
-    })
+    rows.into_iter().map(|row| stored_cell(column, row))
 }
 
-/// Returns the value at `row`. For a long text, returns the preview and the hash of the full text.
-fn value_at(column: &TileColumn, row: u32) -> (Value, Option<[u8; 32]>) {
-    let layer = &column.values;
-    let index = layer.rows().binary_search(&row).ok();
-    let value = match index.and_then(|index| layer.values().get(index)) {
-        None | Some(TileValue::Empty) => Value::Empty,
-        Some(TileValue::Number(number)) => Value::Number(*number),
-        Some(TileValue::Bool(value)) => Value::Bool(*value),
-        Some(TileValue::Error(code)) => Value::Error(*code),
-        Some(TileValue::Text(span)) => Value::Text(span.of(layer.texts()).to_owned()),
-        Some(TileValue::Long(number)) => match layer.long_text(*number) {
-            Some((preview, hash, _)) => return (Value::Text(preview.to_owned()), Some(hash)),
+fn stored_cell(column: &TileColumn, row: u32) -> TileCell {
+    let value_index = column.values.rows().binary_search(&row).ok();
+    let tile_value = value_index.and_then(|index| column.values.values().get(index));
+    let cell = Cell {
+        value: tile_value.map_or(Value::Empty, |value| to_cell_value(&column.values, value)),
+        formula: column.formulas.at(row).map(str::to_owned),
+        format: column.formats.at(row).map(str::to_owned),
+    };
+    let long_text = match tile_value {
+        Some(TileValue::LongText(index)) => column.values.long_text(*index),
+        _ => None,
+    };
+    let long_text_hash = long_text.map(|long_text| long_text.hash);
+    TileCell { row, column: column.column, cell, long_text: long_text_hash }
+}
+
+/// Converts a value of a layer. A long text becomes its preview.
+fn to_cell_value(layer: &ValueLayer, value: &TileValue) -> Value {
+    match value {
+        TileValue::Empty => Value::Empty,
+        TileValue::Number(number) => Value::Number(*number),
+        TileValue::Bool(boolean) => Value::Bool(*boolean),
+        TileValue::Error(code) => Value::Error(*code),
+        TileValue::Text(span) => Value::Text(span.of(layer.texts()).to_owned()),
+        TileValue::LongText(index) => match layer.long_text(*index) {
+            Some(long_text) => Value::Text(long_text.preview.of(layer.texts()).to_owned()),
             None => Value::Empty,
         },
-    };
-    (value, None)
+    }
 }

@@ -36,11 +36,17 @@ impl ReferencedObjects {
     /// Returns whether an object is retained regardless of age: either it is referenced, or it is
     /// not a snapshot object of this log family.
     fn must_keep(&self, family: LogId, key: &str) -> bool {
-        match (parse_chunk_key(key), parse_root_key(key)) {
-            (Ok(chunk), _) if chunk.log == family => self.chunks.contains(&chunk.hash),
-            (_, Ok(root)) if root.log == family => self.roots.contains(&root.hash),
-            _ => true,
+        if let Ok(chunk) = parse_chunk_key(key)
+            && chunk.log == family
+        {
+            return self.chunks.contains(&chunk.hash);
         }
+        if let Ok(root) = parse_root_key(key)
+            && root.log == family
+        {
+            return self.roots.contains(&root.hash);
+        }
+        true
     }
 }
 
@@ -51,29 +57,37 @@ pub struct GarbageSweep {
     family: LogId,
     referenced: ReferencedObjects,
     /// Objects written at or after this time, in seconds since the Unix epoch, are retained.
-    since_s: u64,
-    /// The previous version's key, and whether all versions of that key are garbage.
-    last: Option<(String, bool)>,
+    keep_since_s: u64,
+    /// The key of the previous version.
+    previous_key: Option<JudgedKey>,
+}
+
+#[derive(Debug)]
+struct JudgedKey {
+    key: String,
+    /// Whether all versions of the key are garbage.
+    is_garbage: bool,
 }
 
 impl GarbageSweep {
     /// Starts a sweep at `now_s`, in seconds since the Unix epoch.
     #[must_use]
     pub fn new(family: LogId, referenced: ReferencedObjects, now_s: u64) -> Self {
-        let since_s = now_s.saturating_sub(GARBAGE_AGE_S);
-        Self { family, referenced, since_s, last: None }
+        let keep_since_s = now_s.saturating_sub(GARBAGE_AGE_S);
+        Self { family, referenced, keep_since_s, previous_key: None }
     }
 
     /// Returns whether a version is garbage. The newest version of a key determines the result for
     /// all its versions, because the bucket expires noncurrent versions.
     pub fn is_garbage(&mut self, key: &str, modified_s: u64) -> bool {
-        if let Some((last, is_garbage)) = &self.last
-            && last == key
+        if let Some(previous) = &self.previous_key
+            && previous.key == key
         {
-            return *is_garbage;
+            return previous.is_garbage;
         }
-        let is_garbage = modified_s < self.since_s && !self.referenced.must_keep(self.family, key);
-        self.last = Some((key.to_owned(), is_garbage));
+        let is_old = modified_s < self.keep_since_s;
+        let is_garbage = is_old && !self.referenced.must_keep(self.family, key);
+        self.previous_key = Some(JudgedKey { key: key.to_owned(), is_garbage });
         is_garbage
     }
 }

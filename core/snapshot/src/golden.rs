@@ -8,10 +8,10 @@ use super::cbor::{self, Kind};
 use super::error::SnapshotError;
 use super::index::tests::{sheet_of, span};
 use super::index::{
-    IndexChunk, Indexed, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, Stripes, pack_import,
-    pack_level,
+    IndexChunk, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, SpanMap, StripeIndex,
+    pack_import, pack_level,
 };
-use super::level::{ChunkHash, ChunkRef, Level, Region, StoredTile, Stripe, TilePlace};
+use super::level::{ChunkHash, ChunkRef, Level, Region, StoredTile, Stripe, StripeTile};
 use super::packed::{Bounds, PackedObject, unpack};
 use super::root::tests::{sample, some_formats};
 use super::root::{ClientMap, FormatRecords, Root, pack_formats, pack_sheet_numbers};
@@ -57,16 +57,16 @@ fn chunk(number: u8) -> ChunkRef {
     ChunkRef { hash: ChunkHash([number; 32]), bytes: 100_000 + u32::from(number) }
 }
 
-fn tile(rows: (u32, u32), number: u8) -> TilePlace {
+fn tile(rows: (u32, u32), number: u8) -> StripeTile {
     let cells = 1_000 * u32::from(number);
-    TilePlace { rows: span(rows.0, rows.1), cells, stored: StoredTile::Chunk(chunk(number)) }
+    StripeTile { rows: span(rows.0, rows.1), cells, stored: StoredTile::Chunk(chunk(number)) }
 }
 
 /// Returns a sample level with moves, cleared regions and an inline tile.
 fn level() -> Level {
     let first = vec![tile((0, 112), 1), tile((112, 384), 2), tile((384, 512), 3)];
     let inline = StoredTile::Inline(vec![0xce, 0x11]);
-    let second = TilePlace { rows: span(176, 512), cells: 2, stored: inline };
+    let second = StripeTile { rows: span(176, 512), cells: 2, stored: inline };
     let stripes = vec![
         Stripe { columns: span(0, 128), tiles: first },
         Stripe { columns: span(128, 256), tiles: vec![tile((0, 176), 4), second] },
@@ -82,8 +82,8 @@ fn level() -> Level {
 }
 
 /// Built without the packer, because stored lengths depend on the compression library.
-fn parts(list: &[(u32, u32, u8)]) -> Indexed<ChunkRef> {
-    let mut parts = Indexed::default();
+fn parts(list: &[(u32, u32, u8)]) -> SpanMap<ChunkRef> {
+    let mut parts = SpanMap::default();
     for (first, end, number) in list {
         assert!(parts.push(span(*first, *end), chunk(*number)));
     }
@@ -93,9 +93,9 @@ fn parts(list: &[(u32, u32, u8)]) -> Indexed<ChunkRef> {
 /// Returns the same level without inline parts and with its second stripe split into two parts.
 fn chunks(inline: &PackedLevel) -> Vec<(&'static str, Vec<u8>, IndexChunk)> {
     let InlineOrChunk::Inline(moves) = inline.sheets[0].moves.clone() else { panic!() };
-    let Stripes::Inline(stripes) = inline.sheets[0].stripes.clone() else { panic!() };
+    let StripeIndex::Inline(stripes) = inline.sheets[0].stripes.clone() else { panic!() };
     let RowIndex::Tiles(tiles) = stripes.items()[0].clone() else { panic!() };
-    let mut second = Indexed::default();
+    let mut second = SpanMap::default();
     assert!(second.push(span(128, 256), RowIndex::Parts(parts(&[(0, 176, 7), (176, 512, 8)]))));
     let list = parts(&[(0, 128, 9), (128, 256, 10)]);
     vec![
@@ -112,14 +112,14 @@ fn index_version_1() {
         inline_bytes: 9_999,
         inline_total_bytes: 9_999,
         chunk_bytes: 9_999,
-        named_bytes: u64::MAX,
+        referenced_bytes: u64::MAX,
     };
     let (inline, objects) = pack_level(&level(), all).unwrap();
     assert!(objects.is_empty());
     let (moves, list) = (InlineOrChunk::Chunk(chunk(5)), parts(&[(0, 128, 9), (128, 256, 10)]));
     let sheet =
         |number, stripes| PackedSheet { sheet: SheetId(number), moves: moves.clone(), stripes };
-    let sheets = vec![sheet(3, Stripes::Parts(list)), sheet(4, Stripes::Chunk(chunk(11)))];
+    let sheets = vec![sheet(3, StripeIndex::Parts(list)), sheet(4, StripeIndex::Chunk(chunk(11)))];
     let packed = PackedLevel { sheets };
     let [inline_bytes, packed_bytes] =
         [&inline, &packed].map(|level| minicbor::to_vec(level).unwrap());
@@ -143,9 +143,9 @@ fn import_version_1() {
         level.sheets[sheet].stripes.clone()
     };
     let few = pack_import(&stripes(0)).unwrap().0;
-    let list = Stripes::Parts(parts(&[(0, 128, 9), (128, 256, 10)]));
+    let list = StripeIndex::Parts(parts(&[(0, 128, 9), (128, 256, 10)]));
     let indexes = [few, list.to_import().unwrap()];
-    let chunk = Stripes::Chunk(chunk(11)).to_import().unwrap();
+    let chunk = StripeIndex::Chunk(chunk(11)).to_import().unwrap();
     let indexes: Vec<TileIndex> = indexes.into_iter().chain([chunk]).collect();
     let lines: Vec<_> = indexes.iter().map(|index| ("import", index.bytes().to_vec())).collect();
     for ((_, bytes), index) in released("import-v1.hex", &lines).iter().zip(&indexes) {
@@ -159,7 +159,7 @@ fn root_version_1() -> Result<(), SnapshotError> {
         inline_bytes: 0,
         inline_total_bytes: 0,
         chunk_bytes: 0,
-        named_bytes: u64::MAX,
+        referenced_bytes: u64::MAX,
     };
     let (_, formats) = pack_formats([&some_formats()], nothing)?;
     let numbers = SheetNumbers::of([0, 1, 3].map(SheetId));

@@ -83,10 +83,11 @@ pub fn parse_root_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     }
 }
 
+/// Parses a key whose objects are in this folder. Also accepts other spellings of the ids.
 fn parse_key(text: &str, folder: &str) -> Option<ObjectKey> {
-    let rest = text.strip_prefix(SHEETS)?.strip_prefix('/')?;
-    let (log, rest) = rest.split_once('/')?;
-    let hash = rest.strip_prefix(folder)?.strip_prefix('/')?;
+    let path_in_sheets = text.strip_prefix(SHEETS)?.strip_prefix('/')?;
+    let (log, path_in_log) = path_in_sheets.split_once('/')?;
+    let hash = path_in_log.strip_prefix(folder)?.strip_prefix('/')?;
     Some(ObjectKey { log: log.parse().ok()?, hash: hash.parse().ok()? })
 }
 
@@ -100,22 +101,24 @@ impl FromStr for ChunkHash {
     type Err = NotAHash;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-        if !rest.is_empty() {
+        let (digit_pairs, unpaired_digit) = text.as_bytes().as_chunks::<2>();
+        let mut hash = [0; 32];
+        if !unpaired_digit.is_empty() || digit_pairs.len() != hash.len() {
             return Err(NotAHash);
         }
-        let byte = |[high, low]: &[u8; 2]| Some(hex_digit(*high)? << 4 | hex_digit(*low)?);
-        let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
-        bytes.ok_or(NotAHash)?.try_into().map(Self).map_err(|_| NotAHash)
+        for (byte, [high_digit, low_digit]) in hash.iter_mut().zip(digit_pairs) {
+            *byte = hex_digit_value(*high_digit)? << 4 | hex_digit_value(*low_digit)?;
+        }
+        Ok(Self(hash))
     }
 }
 
 /// Returns the value of a lowercase hexadecimal digit.
-fn hex_digit(digit: u8) -> Option<u8> {
+fn hex_digit_value(digit: u8) -> Result<u8, NotAHash> {
     match digit {
-        b'0'..=b'9' => Some(digit.wrapping_sub(b'0')),
-        b'a'..=b'f' => Some(digit.wrapping_sub(b'a').wrapping_add(10)),
-        _ => None,
+        b'0'..=b'9' => Ok(digit - b'0'),
+        b'a'..=b'f' => Ok(digit - b'a' + 10),
+        _ => Err(NotAHash),
     }
 }
 

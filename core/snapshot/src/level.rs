@@ -82,8 +82,8 @@ impl SheetMoves {
     /// Returns the total number of spans in cleared regions; in a valid level, at most
     /// `MAX_LEVEL_CLEAR_SPANS`.
     #[must_use]
-    pub fn clear_spans(&self) -> usize {
-        self.clears().map(Region::spans).fold(0, usize::saturating_add)
+    pub fn clear_span_count(&self) -> usize {
+        self.clears().map(Region::span_count).sum()
     }
 }
 
@@ -102,8 +102,13 @@ pub struct Region {
 impl Region {
     /// Returns the number of row spans plus the number of column spans.
     #[must_use]
-    pub fn spans(&self) -> usize {
-        self.rows.len().saturating_add(self.columns.len())
+    pub fn span_count(&self) -> usize {
+        self.rows.len() + self.columns.len()
+    }
+
+    /// Returns whether the region contains all cells of another region.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.rows.cover(&other.rows) && self.columns.cover(&other.columns)
     }
 
     /// Returns whether the region contains no cell.
@@ -129,12 +134,12 @@ pub struct Stripe {
     /// Columns of the stripe.
     pub columns: Span,
     /// Disjoint tiles of the stripe, from top to bottom.
-    pub tiles: Vec<TilePlace>,
+    pub tiles: Vec<StripeTile>,
 }
 
-/// A tile's rows and the location of its bytes.
+/// A tile of a stripe: its rows and the location of its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TilePlace {
+pub struct StripeTile {
     /// Rows of the tile.
     pub rows: Span,
     /// Number of cells with a value or a format.

@@ -28,6 +28,7 @@ pub mod references;
 pub mod relay;
 pub mod root;
 mod root_parts;
+mod saturate;
 pub mod snapshot_job;
 pub mod tile;
 pub mod touched;

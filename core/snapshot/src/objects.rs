@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::chunk::{self, UnreadableChunk};
-use super::index::{Fetched, IndexChunk, PackedLevel};
+use super::index::{IndexChunk, Lookup, PackedLevel};
 use super::level::{ChunkHash, ChunkRef, Level};
 use super::packed::{Bounds, unpack};
 use super::root::{ClientMap, FormatRecords};
@@ -15,7 +15,7 @@ use cellar_sheet::metadata::SheetNumbers;
 
 /// An object to load and the kind of its contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Wanted {
+pub struct ObjectRequest {
     /// Expected contents.
     pub kind: ObjectKind,
     /// Name of the object.
@@ -43,7 +43,7 @@ pub enum ObjectKind {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fetch<T> {
     /// Load these objects, then repeat the operation.
-    Need(Vec<Wanted>),
+    Need(Vec<ObjectRequest>),
     /// The result.
     Ready(T),
 }
@@ -79,7 +79,7 @@ pub struct Objects {
     pub(super) tiles: BTreeMap<ChunkHash, Arc<Tile>>,
 }
 
-impl Wanted {
+impl ObjectRequest {
     /// Returns a request for `chunk` with contents of this `kind`.
     #[must_use]
     pub fn new(kind: ObjectKind, chunk: ChunkRef) -> Self {
@@ -92,22 +92,23 @@ impl Objects {
     ///
     /// # Errors
     /// [`BadObject`] if the bytes are damaged, of a different kind, or do not match the name.
-    pub fn insert(&mut self, wanted: &Wanted, stored: &[u8]) -> Result<(), BadObject> {
-        let hash = wanted.hash;
-        let bad = |why| BadObject::Snapshot { hash, why };
-        let bytes = unpack(hash, stored, Bounds::CHUNK).map_err(bad)?;
-        match wanted.kind {
+    pub fn insert(&mut self, request: &ObjectRequest, stored: &[u8]) -> Result<(), BadObject> {
+        let hash = request.hash;
+        let bad_object = |why| BadObject::Snapshot { hash, why };
+        let bytes = unpack(hash, stored, Bounds::CHUNK).map_err(bad_object)?;
+        match request.kind {
             ObjectKind::Index => {
-                self.index.insert(hash, IndexChunk::decode(&bytes).map_err(bad)?);
+                self.index.insert(hash, IndexChunk::decode(&bytes).map_err(bad_object)?);
             }
             ObjectKind::Formats => {
-                self.formats.insert(hash, FormatRecords::decode(&bytes).map_err(bad)?);
+                self.formats.insert(hash, FormatRecords::decode(&bytes).map_err(bad_object)?);
             }
             ObjectKind::Numbers => {
-                self.numbers.insert(hash, StoredSheetNumbers::decode(&bytes).map_err(bad)?.0);
+                let stored_numbers = StoredSheetNumbers::decode(&bytes).map_err(bad_object)?;
+                self.numbers.insert(hash, stored_numbers.0);
             }
             ObjectKind::Clients => {
-                self.clients.insert(hash, ClientMap::decode(&bytes).map_err(bad)?);
+                self.clients.insert(hash, ClientMap::decode(&bytes).map_err(bad_object)?);
             }
             ObjectKind::Tile => {
                 let tile = chunk::decode(&bytes).map_err(|why| BadObject::Tile { hash, why })?;
@@ -145,50 +146,51 @@ impl PackedLevel {
     }
 }
 
-/// Converts the result of an index lookup. Missing chunks become requests for objects of this
+/// Converts the result of an index lookup. MissingObjects chunks become requests for objects of this
 /// `kind`.
-pub(super) fn to_fetch<T>(fetched: Fetched<T>, kind: ObjectKind) -> Fetch<T> {
-    match fetched {
-        Fetched::Need(chunks) => {
-            Fetch::Need(chunks.into_iter().map(|chunk| Wanted::new(kind, chunk)).collect())
+pub(super) fn to_fetch<T>(lookup: Lookup<T>, kind: ObjectKind) -> Fetch<T> {
+    match lookup {
+        Lookup::Need(chunks) => {
+            Fetch::Need(chunks.into_iter().map(|chunk| ObjectRequest::new(kind, chunk)).collect())
         }
-        Fetched::Ready(ready) => Fetch::Ready(ready),
+        Lookup::Ready(result) => Fetch::Ready(result),
     }
 }
 
 /// Collects the missing objects of several lookups.
 #[derive(Default)]
-pub(super) struct Missing(Vec<Wanted>);
+pub(super) struct MissingObjects(Vec<ObjectRequest>);
 
-impl Missing {
+impl MissingObjects {
     /// Returns the result if it is ready, and otherwise records the missing objects and returns
     /// `None`.
     pub(super) fn take_ready<T>(&mut self, fetch: Fetch<T>) -> Option<T> {
         match fetch {
-            Fetch::Ready(ready) => Some(ready),
-            Fetch::Need(wanted) => {
-                self.0.extend(wanted);
+            Fetch::Ready(result) => Some(result),
+            Fetch::Need(requests) => {
+                self.0.extend(requests);
                 None
             }
         }
     }
 
     pub(super) fn add(&mut self, kind: ObjectKind, chunk: ChunkRef) {
-        self.0.push(Wanted::new(kind, chunk));
+        self.0.push(ObjectRequest::new(kind, chunk));
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the sorted and deduplicated missing objects, or the result of `ready` if none are
+    /// Returns the sorted and deduplicated missing objects, or the value of `result` if none are
     /// missing.
-    pub(super) fn ready_or_need<T>(mut self, ready: impl FnOnce() -> T) -> Fetch<T> {
+    pub(super) fn into_fetch<T>(self, result: impl FnOnce() -> T) -> Fetch<T> {
         if self.0.is_empty() {
-            return Fetch::Ready(ready());
+            return Fetch::Ready(result());
         }
-        self.0.sort_unstable();
-        self.0.dedup();
-        Fetch::Need(self.0)
+        let mut requests = self.0;
+        requests.sort_unstable();
+        requests.dedup();
+        Fetch::Need(requests)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::chunk_ref::{ChunkHash, ChunkRef};
 use crate::error::SnapshotError;
+use crate::saturate::saturate_u32;
 use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_ROOT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES,
     MAX_STORED_TEXT_BYTES, MAX_TEXT_BYTES,
@@ -65,8 +66,8 @@ pub(super) fn pack_blocks(
     check_length(bytes.len(), bounds.plain_bytes)?;
     let stored = zstd_frames::compress(blocks).map_err(|_| SnapshotError::Compression)?;
     check_length(stored.len(), bounds.stored_bytes)?;
-    let bytes_stored = u32::try_from(stored.len()).unwrap_or(u32::MAX);
-    Ok(PackedObject { chunk: ChunkRef { hash: ChunkHash::of(bytes), bytes: bytes_stored }, stored })
+    let chunk = ChunkRef { hash: ChunkHash::of(bytes), bytes: saturate_u32(stored.len()) };
+    Ok(PackedObject { chunk, stored })
 }
 
 /// Decompresses an object and verifies its name. Accepts arbitrary input. Memory use is limited by
@@ -77,20 +78,20 @@ pub(super) fn pack_blocks(
 /// zstd frame with a declared content size.
 pub fn unpack(hash: ChunkHash, stored: &[u8], bounds: Bounds) -> Result<Vec<u8>, SnapshotError> {
     check_length(stored.len(), bounds.stored_bytes)?;
-    if let Some(declared) = zstd_frames::declared_bytes(stored) {
-        check_length(declared, bounds.plain_bytes)?;
+    if let Some(declared_bytes) = zstd_frames::declared_bytes(stored) {
+        check_length(declared_bytes, bounds.plain_bytes)?;
     }
-    let bytes = zstd_frames::decompress(stored, bounds.plain_bytes);
-    let bytes = bytes.ok_or(SnapshotError::Compression)?;
+    let decompressed = zstd_frames::decompress(stored, bounds.plain_bytes);
+    let bytes = decompressed.ok_or(SnapshotError::Compression)?;
     if ChunkHash::of(&bytes) != hash {
         return Err(SnapshotError::WrongHash { expected: hash });
     }
     Ok(bytes)
 }
 
-fn check_length(bytes: usize, max: usize) -> Result<(), SnapshotError> {
-    if bytes > max {
-        return Err(SnapshotError::TooLong { bytes, max });
+fn check_length(byte_length: usize, max_bytes: usize) -> Result<(), SnapshotError> {
+    if byte_length > max_bytes {
+        return Err(SnapshotError::TooLong { bytes: byte_length, max: max_bytes });
     }
     Ok(())
 }

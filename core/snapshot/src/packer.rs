@@ -25,7 +25,7 @@ pub struct PackLimits {
     pub chunk_bytes: usize,
     /// Maximum total stored length of the chunks that an inline part or a chunk may reference. A
     /// chunk with a single item may exceed this limit.
-    pub named_bytes: u64,
+    pub referenced_bytes: u64,
 }
 
 /// How much a list item counts toward chunk limits.
@@ -34,19 +34,19 @@ pub(super) struct Weight {
     /// Uncompressed item length in bytes.
     pub(super) bytes: usize,
     /// Total stored length of the chunks that the item references, in bytes.
-    pub(super) named_bytes: u64,
+    pub(super) referenced_bytes: u64,
 }
 
 impl Weight {
     fn plus(self, other: Self) -> Self {
         Self {
-            bytes: self.bytes.saturating_add(other.bytes),
-            named_bytes: self.named_bytes.saturating_add(other.named_bytes),
+            bytes: self.bytes + other.bytes,
+            referenced_bytes: self.referenced_bytes.saturating_add(other.referenced_bytes),
         }
     }
 
     fn plus_bytes(self, bytes: usize) -> Self {
-        Self { bytes: self.bytes.saturating_add(bytes), ..self }
+        Self { bytes: self.bytes + bytes, ..self }
     }
 }
 
@@ -56,7 +56,7 @@ impl PackLimits {
         inline_bytes: INLINE_INDEX_BYTES,
         inline_total_bytes: INLINE_LEVEL_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
-        named_bytes: u64::MAX,
+        referenced_bytes: u64::MAX,
     };
     /// Limits of level 0, which is stored entirely in the root, unless its axis maps or cleared
     /// regions are very large.
@@ -64,7 +64,7 @@ impl PackLimits {
         inline_bytes: INLINE_LEVEL_0_BYTES,
         inline_total_bytes: INLINE_LEVEL_0_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
-        named_bytes: u64::MAX,
+        referenced_bytes: u64::MAX,
     };
     /// Limits of an imported sheet's tile index, which is stored in a log entry. Chunks are short,
     /// so that the server can verify a chunk and everything it references within one request.
@@ -72,14 +72,14 @@ impl PackLimits {
         inline_bytes: INLINE_IMPORT_BYTES,
         inline_total_bytes: INLINE_IMPORT_BYTES,
         chunk_bytes: IMPORT_INDEX_CHUNK_BYTES,
-        named_bytes: IMPORT_NAMED_BYTES,
+        referenced_bytes: IMPORT_NAMED_BYTES,
     };
     /// Limits of range formats and sheet ids.
     pub const METADATA: Self = Self {
         inline_bytes: INLINE_FORMATS_BYTES,
         inline_total_bytes: INLINE_LEVEL_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
-        named_bytes: u64::MAX,
+        referenced_bytes: u64::MAX,
     };
 }
 
@@ -89,13 +89,13 @@ pub(super) struct Packer {
     /// Remaining space for inline parts in the root, in bytes.
     available_bytes: usize,
     objects: Vec<PackedObject>,
-    written: HashSet<ChunkHash>,
+    packed_hashes: HashSet<ChunkHash>,
 }
 
 impl Packer {
     pub(super) fn new(limits: PackLimits) -> Self {
         let available_bytes = limits.inline_total_bytes;
-        Self { limits, available_bytes, objects: Vec::new(), written: HashSet::new() }
+        Self { limits, available_bytes, objects: Vec::new(), packed_hashes: HashSet::new() }
     }
 
     /// Returns the chunks to write, each after the chunks that it references.
@@ -105,30 +105,30 @@ impl Packer {
 
     /// Returns whether a part is small enough to be stored inline, and reserves the space if so.
     pub(super) fn reserve_inline<T: Encode<()>>(&mut self, part: &T) -> bool {
-        self.reserve_inline_naming(part, 0)
+        self.reserve_inline_with_chunks(part, 0)
     }
 
     /// Like [`Packer::reserve_inline`], but for a part that references chunks with a total stored
-    /// length of `named_bytes`.
-    pub(super) fn reserve_inline_naming<T: Encode<()>>(
+    /// length of `referenced_bytes`.
+    pub(super) fn reserve_inline_with_chunks<T: Encode<()>>(
         &mut self,
         part: &T,
-        named_bytes: u64,
+        referenced_bytes: u64,
     ) -> bool {
-        let bytes = cbor::encoded_bytes(part);
-        let fits = bytes <= self.limits.inline_bytes
-            && bytes <= self.available_bytes
-            && named_bytes <= self.limits.named_bytes;
-        if fits {
-            self.available_bytes = self.available_bytes.saturating_sub(bytes);
+        let part_bytes = cbor::encoded_byte_length(part);
+        let fits_inline = part_bytes <= self.limits.inline_bytes
+            && part_bytes <= self.available_bytes
+            && referenced_bytes <= self.limits.referenced_bytes;
+        if fits_inline {
+            self.available_bytes -= part_bytes;
         }
-        fits
+        fits_inline
     }
 
-    /// Returns whether a part that references `named_bytes` of chunks fits into a chunk.
-    pub(super) fn fits_chunk<T: Encode<()>>(&self, part: &T, named_bytes: u64) -> bool {
-        cbor::encoded_bytes(part) <= self.limits.chunk_bytes
-            && named_bytes <= self.limits.named_bytes
+    /// Returns whether a part that references `referenced_bytes` of chunks fits into a chunk.
+    pub(super) fn fits_chunk<T: Encode<()>>(&self, part: &T, referenced_bytes: u64) -> bool {
+        let weight = Weight { bytes: cbor::encoded_byte_length(part), referenced_bytes };
+        !self.exceeds_chunk(weight)
     }
 
     /// Packs a chunk and returns a reference to it. Identical chunks are written only once.
@@ -139,29 +139,30 @@ impl Packer {
     ) -> Result<ChunkRef, SnapshotError> {
         let object = pack(&cbor::encode(kind, body), Bounds::CHUNK)?;
         let chunk = object.chunk;
-        if self.written.insert(chunk.hash) {
+        let is_new = self.packed_hashes.insert(chunk.hash);
+        if is_new {
             self.objects.push(object);
         }
         Ok(chunk)
     }
 
-    /// Splits a list into one group per chunk, each as large as the limits allow. `frame_bytes` is
-    /// the CBOR overhead of a list and of each item.
+    /// Splits a list into one group per chunk, each as large as the limits allow. `overhead_bytes`
+    /// is the CBOR overhead of a list and of each item.
     pub(super) fn split_into_chunks<T>(
         &self,
-        list: impl IntoIterator<Item = T>,
-        frame_bytes: usize,
-        weight: impl Fn(&T) -> Weight,
+        items: impl IntoIterator<Item = T>,
+        overhead_bytes: usize,
+        weigh_item: impl Fn(&T) -> Weight,
     ) -> Vec<Vec<T>> {
-        let empty = Weight { bytes: frame_bytes, named_bytes: 0 };
+        let empty_group_weight = Weight { bytes: overhead_bytes, referenced_bytes: 0 };
         let mut groups = Vec::new();
         let mut group = Vec::new();
-        let mut group_weight = empty;
-        for item in list {
-            let item_weight = weight(&item).plus_bytes(frame_bytes);
+        let mut group_weight = empty_group_weight;
+        for item in items {
+            let item_weight = weigh_item(&item).plus_bytes(overhead_bytes);
             if !group.is_empty() && self.exceeds_chunk(group_weight.plus(item_weight)) {
                 groups.push(std::mem::take(&mut group));
-                group_weight = empty;
+                group_weight = empty_group_weight;
             }
             group_weight = group_weight.plus(item_weight);
             group.push(item);
@@ -173,6 +174,7 @@ impl Packer {
     }
 
     fn exceeds_chunk(&self, weight: Weight) -> bool {
-        weight.bytes > self.limits.chunk_bytes || weight.named_bytes > self.limits.named_bytes
+        weight.bytes > self.limits.chunk_bytes
+            || weight.referenced_bytes > self.limits.referenced_bytes
     }
 }

@@ -2,14 +2,14 @@
 
 use super::chunk::{self, UnreadableChunk};
 use super::index::{
-    IndexChunk, Indexed, IndexedTile, InlineOrChunk, PackedLevel, RowIndex, Stripes,
+    IndexChunk, IndexedTile, InlineOrChunk, PackedLevel, RowIndex, SpanMap, StripeIndex,
 };
 use super::level::{ChunkHash, ChunkRef, StoredTile};
 use super::packed::{Bounds, unpack};
 use super::root::{PackedFormats, Root};
 use super::tile::Tile;
 use crate::error::SnapshotError;
-use cellar_sheet::operation::{ImportSheet, Operation};
+use cellar_sheet::operation::Operation;
 
 /// The objects that an object references.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -40,16 +40,20 @@ impl References {
     /// [`UnreadableReferences`] if a tile stored inside the root is invalid.
     pub fn of_root(root: &Root) -> Result<Self, UnreadableReferences> {
         let mut references = Self::default();
-        root.all_levels().try_for_each(|level| references.add_level(&level.level))?;
+        for root_level in root.all_levels() {
+            references.add_level(&root_level.level)?;
+        }
         for sheet in &root.sheets {
             if let PackedFormats::Chunks(chunks) = &sheet.formats {
                 references.leaves.extend(chunks.iter().map(|chunk| chunk.hash));
             }
         }
-        if let InlineOrChunk::Chunk(used) = &root.used {
-            references.leaves.push(used.hash);
+        if let InlineOrChunk::Chunk(used_numbers_chunk) = &root.used {
+            references.leaves.push(used_numbers_chunk.hash);
         }
-        references.leaves.extend(root.clients.iter().map(|clients| clients.hash));
+        if let Some(clients_chunk) = &root.clients {
+            references.leaves.push(clients_chunk.hash);
+        }
         Ok(references)
     }
 
@@ -60,8 +64,8 @@ impl References {
     pub fn of_operations(operations: &[Operation]) -> Result<Self, UnreadableReferences> {
         let mut references = Self::default();
         for operation in operations {
-            if let Operation::ImportSheet(ImportSheet { tile_index: index, .. }) = operation {
-                references.add_stripes(&Stripes::of_import(index)?)?;
+            if let Operation::ImportSheet(import) = operation {
+                references.add_stripe_index(&StripeIndex::of_import(&import.tile_index)?)?;
             }
         }
         Ok(references)
@@ -75,8 +79,8 @@ impl References {
         let mut references = Self::default();
         match IndexChunk::decode(&unpack(hash, stored, Bounds::CHUNK)?)? {
             IndexChunk::Moves(_) => {}
-            IndexChunk::Parts(parts) => references.add_parts(&parts),
-            IndexChunk::Stripes(stripes) => references.add_rows(&stripes)?,
+            IndexChunk::Parts(part_list) => references.add_parts(&part_list),
+            IndexChunk::Stripes(stripes) => references.add_stripes(&stripes)?,
             IndexChunk::Tiles(tiles) => references.add_tiles(&tiles)?,
         }
         Ok(references)
@@ -89,55 +93,58 @@ impl References {
     pub fn of_tile(hash: ChunkHash, stored: &[u8]) -> Result<Self, UnreadableReferences> {
         let tile = chunk::decode(&unpack(hash, stored, Bounds::CHUNK)?)?;
         let mut references = Self::default();
-        references.add_texts(&tile);
+        references.add_long_texts(&tile);
         Ok(references)
     }
 
     fn add_level(&mut self, level: &PackedLevel) -> Result<(), UnreadableReferences> {
-        level.sheets.iter().try_for_each(|sheet| {
-            if let InlineOrChunk::Chunk(moves) = &sheet.moves {
-                self.index.push(moves.hash);
+        for sheet in &level.sheets {
+            if let InlineOrChunk::Chunk(moves_chunk) = &sheet.moves {
+                self.index.push(moves_chunk.hash);
             }
-            self.add_stripes(&sheet.stripes)
-        })
-    }
-
-    fn add_stripes(&mut self, stripes: &Stripes) -> Result<(), UnreadableReferences> {
-        match stripes {
-            Stripes::Inline(stripes) => return self.add_rows(stripes),
-            Stripes::Parts(parts) => self.add_parts(parts),
-            Stripes::Chunk(chunk) => self.index.push(chunk.hash),
+            self.add_stripe_index(&sheet.stripes)?;
         }
         Ok(())
     }
 
-    fn add_parts(&mut self, parts: &Indexed<ChunkRef>) {
-        self.index.extend(parts.items().iter().map(|chunk| chunk.hash));
+    fn add_stripe_index(&mut self, stripe_index: &StripeIndex) -> Result<(), UnreadableReferences> {
+        match stripe_index {
+            StripeIndex::Inline(stripes) => self.add_stripes(stripes)?,
+            StripeIndex::Parts(part_list) => self.add_parts(part_list),
+            StripeIndex::Chunk(chunk) => self.index.push(chunk.hash),
+        }
+        Ok(())
     }
 
-    fn add_rows(&mut self, stripes: &Indexed<RowIndex>) -> Result<(), UnreadableReferences> {
-        stripes.items().iter().try_for_each(|rows| match rows {
-            RowIndex::Tiles(tiles) => self.add_tiles(tiles),
-            RowIndex::Parts(parts) => {
-                self.add_parts(parts);
-                Ok(())
+    fn add_parts(&mut self, part_list: &SpanMap<ChunkRef>) {
+        self.index.extend(part_list.items().iter().map(|chunk| chunk.hash));
+    }
+
+    fn add_stripes(&mut self, stripes: &SpanMap<RowIndex>) -> Result<(), UnreadableReferences> {
+        for row_index in stripes.items() {
+            match row_index {
+                RowIndex::Tiles(tiles) => self.add_tiles(tiles)?,
+                RowIndex::Parts(part_list) => self.add_parts(part_list),
             }
-        })
+        }
+        Ok(())
     }
 
-    fn add_tiles(&mut self, tiles: &Indexed<IndexedTile>) -> Result<(), UnreadableReferences> {
-        tiles.items().iter().try_for_each(|tile| {
+    fn add_tiles(&mut self, tiles: &SpanMap<IndexedTile>) -> Result<(), UnreadableReferences> {
+        for tile in tiles.items() {
             match &tile.stored {
                 StoredTile::Chunk(chunk) => self.tiles.push(chunk.hash),
-                StoredTile::Inline(bytes) => self.add_texts(&chunk::decode(bytes)?),
+                StoredTile::Inline(bytes) => self.add_long_texts(&chunk::decode(bytes)?),
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
-    fn add_texts(&mut self, tile: &Tile) {
-        let texts = tile.columns.iter().flat_map(|column| column.values.long());
-        self.leaves.extend(texts.map(|text| ChunkHash(text.hash)));
+    fn add_long_texts(&mut self, tile: &Tile) {
+        for column in &tile.columns {
+            let long_texts = column.values.long_texts().iter();
+            self.leaves.extend(long_texts.map(|long_text| ChunkHash(long_text.hash)));
+        }
     }
 }
 
@@ -165,7 +172,7 @@ mod tests {
     fn tile(text: ChunkHash) -> Tile {
         let mut column = TileColumn::new(0);
         column.values.push(1, TileValue::Number(7.0));
-        column.values.push_long(2, "It begins so", text.0, 5_000);
+        column.values.push_long_text(2, "It begins so", text.0, 5_000);
         Tile { columns: vec![column] }
     }
 
@@ -222,7 +229,7 @@ mod tests {
                 inline_bytes: bytes,
                 inline_total_bytes: bytes,
                 chunk_bytes: bytes,
-                named_bytes: u64::MAX,
+                referenced_bytes: u64::MAX,
             };
             let (packed, objects) = pack_level(&Level { sheets }, limits).unwrap();
             expected.extend(objects.iter().map(|object| object.chunk.hash));

@@ -48,29 +48,28 @@ pub enum RelayError {
 ///
 /// # Errors
 /// [`RelayError`] if the entry's attributes are invalid.
-pub fn decide_relay_action(change: &str, image: &Item) -> Result<RelayAction, RelayError> {
-    if change != INSERT {
+pub fn decide_relay_action(
+    event_name: &str,
+    entry_image: &Item,
+) -> Result<RelayAction, RelayError> {
+    if event_name != INSERT {
         return Ok(RelayAction::Ignore);
     }
-    let (log, position) = decode_key(image)?;
-    match image.get(TYPE) {
+    let (log, position) = decode_key(entry_image)?;
+    let Some(Attribute::Text(entry_type)) = entry_image.get(TYPE) else {
+        return Err(invalid_attribute(TYPE).into());
+    };
+    match entry_type.as_str() {
         // The first entry of a log is an empty snapshot and needs no root.
-        Some(Attribute::Text(letter)) if letter == SNAPSHOT && position == Position::FIRST => {
-            Ok(RelayAction::Ignore)
-        }
-        Some(Attribute::Text(letter)) if letter == SNAPSHOT => {
-            Ok(RelayAction::SendJob(SnapshotJob { log, position }))
-        }
-        Some(Attribute::Text(letter)) if letter == EDITS || letter == IMPORT => {
-            handle_external_body(image)
-        }
-        Some(Attribute::Text(_)) => Ok(RelayAction::Ignore),
-        _ => Err(invalid_attribute(TYPE).into()),
+        SNAPSHOT if position == Position::FIRST => Ok(RelayAction::Ignore),
+        SNAPSHOT => Ok(RelayAction::SendJob(SnapshotJob { log, position })),
+        EDITS | IMPORT => action_for_external_body(entry_image),
+        _ => Ok(RelayAction::Ignore),
     }
 }
 
-fn handle_external_body(image: &Item) -> Result<RelayAction, RelayError> {
-    match image.get(EXTERNAL) {
+fn action_for_external_body(entry_image: &Item) -> Result<RelayAction, RelayError> {
+    match entry_image.get(EXTERNAL) {
         None => Ok(RelayAction::Ignore),
         Some(Attribute::Text(key)) if key.starts_with(UPLOADS_PREFIX) => {
             Ok(RelayAction::RemovePendingTag { key: key.clone() })

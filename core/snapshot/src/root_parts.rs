@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 
 use crate::error::SnapshotError;
 use crate::index::InlineOrChunk;
-use crate::objects::{Missing, ObjectKind, Objects, to_fetch};
+use crate::objects::{MissingObjects, ObjectKind, Objects, to_fetch};
 use crate::root::{ClientMap, Root};
 use cellar_sheet::metadata::{SheetMetadata, SheetNumbers, Tabs, WorkbookMetadata};
 
 /// Returns the last mutation of each client. If the client chunk is not loaded, adds it to
 /// `missing` and returns an empty map.
-pub(crate) fn load_clients(root: &Root, objects: &Objects, missing: &mut Missing) -> ClientMap {
+pub(crate) fn load_clients(
+    root: &Root,
+    objects: &Objects,
+    missing: &mut MissingObjects,
+) -> ClientMap {
     let Some(chunk) = &root.clients else { return ClientMap::default() };
     if let Some(clients) = objects.clients.get(&chunk.hash) {
         return clients.clone();
@@ -24,34 +28,37 @@ pub(crate) fn load_clients(root: &Root, objects: &Objects, missing: &mut Missing
 pub(crate) fn load_metadata(
     root: &Root,
     objects: &Objects,
-    missing: &mut Missing,
+    missing: &mut MissingObjects,
 ) -> Result<WorkbookMetadata, SnapshotError> {
-    let used_ids = load_used_sheet_ids(root, objects, missing)?;
-    let names = root.sheets.iter().map(|sheet| (sheet.sheet, sheet.name.clone()));
-    let tabs = Tabs::from_parts(names.collect(), used_ids);
+    let used_numbers = load_used_sheet_numbers(root, objects, missing)?;
+    let mut names_in_tab_order = Vec::with_capacity(root.sheets.len());
     let mut sheets = BTreeMap::new();
-    for sheet in &root.sheets {
-        let layer = sheet.formats.layer(&|hash| objects.formats.get(hash))?;
-        let formats = missing.take_ready(to_fetch(layer, ObjectKind::Formats)).unwrap_or_default();
-        sheets.insert(sheet.sheet, SheetMetadata { extent: sheet.extent, formats });
+    for root_sheet in &root.sheets {
+        let sheet_id = root_sheet.sheet;
+        names_in_tab_order.push((sheet_id, root_sheet.name.clone()));
+        let formats_lookup = root_sheet.formats.layer(&|hash| objects.formats.get(hash))?;
+        let loaded_formats = missing.take_ready(to_fetch(formats_lookup, ObjectKind::Formats));
+        let formats = loaded_formats.unwrap_or_default();
+        sheets.insert(sheet_id, SheetMetadata { extent: root_sheet.extent, formats });
     }
-    Ok(WorkbookMetadata { tabs, sheets })
+    Ok(WorkbookMetadata { tabs: Tabs::from_parts(names_in_tab_order, used_numbers), sheets })
 }
 
-/// Returns all sheet ids that the workbook has ever used.
-fn load_used_sheet_ids(
+/// Returns the numbers of all sheets that the workbook has ever had. If their chunk is not loaded,
+/// adds it to `missing` and returns no numbers.
+fn load_used_sheet_numbers(
     root: &Root,
     objects: &Objects,
-    missing: &mut Missing,
+    missing: &mut MissingObjects,
 ) -> Result<SheetNumbers, SnapshotError> {
     let chunk = match &root.used {
-        InlineOrChunk::Inline(ids) => return Ok(ids.0.clone()),
+        InlineOrChunk::Inline(stored_numbers) => return Ok(stored_numbers.0.clone()),
         InlineOrChunk::Chunk(chunk) => chunk,
     };
-    let Some(ids) = objects.numbers.get(&chunk.hash) else {
+    let Some(used_numbers) = objects.numbers.get(&chunk.hash) else {
         missing.add(ObjectKind::Numbers, *chunk);
         return Ok(SheetNumbers::default());
     };
-    root.check_numbers(ids)?;
-    Ok(ids.clone())
+    root.check_numbers(used_numbers)?;
+    Ok(used_numbers.clone())
 }

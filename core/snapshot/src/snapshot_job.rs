@@ -71,9 +71,10 @@ impl SnapshotJob {
     #[must_use]
     pub fn encode(&self) -> String {
         let Self { log, position } = self;
-        let (segment, num) = (position.segment(), position.entry_number());
+        let segment = position.segment();
+        let entry_number = position.entry_number();
         // Numbers and UUIDs need no JSON escaping.
-        format!(r#"{{"version":{VERSION},"log":"{log}","segment":{segment},"num":{num}}}"#)
+        format!(r#"{{"version":{VERSION},"log":"{log}","segment":{segment},"num":{entry_number}}}"#)
     }
 
     /// Parses a message body.
@@ -84,21 +85,25 @@ impl SnapshotJob {
         if body.len() > MAX_SNAPSHOT_JOB_BYTES {
             return Err(SnapshotJobError::TooLong { bytes: body.len() });
         }
-        let malformed =
-            |error: serde_json::Error| SnapshotJobError::Malformed { why: error.to_string() };
-        let Versioned { version } = serde_json::from_str(body).map_err(malformed)?;
+        let Versioned { version } = serde_json::from_str(body).map_err(malformed_json)?;
         match version {
-            VERSION => {
-                let Version1 { log, segment, num, .. } =
-                    serde_json::from_str(body).map_err(malformed)?;
-                let position = Position::new(segment, num)
-                    .map_err(|_| SnapshotJobError::Segment { segment })?;
-                Ok(Self { log, position })
-            }
             0 => Err(SnapshotJobError::Malformed { why: "versions begin at 1".to_owned() }),
-            version => Err(SnapshotJobError::LaterVersion { version }),
+            VERSION => Self::decode_version_1(body),
+            later_version => Err(SnapshotJobError::LaterVersion { version: later_version }),
         }
     }
+
+    fn decode_version_1(body: &str) -> Result<Self, SnapshotJobError> {
+        let Version1 { log, segment, num: entry_number, .. } =
+            serde_json::from_str(body).map_err(malformed_json)?;
+        let position = Position::new(segment, entry_number)
+            .map_err(|_| SnapshotJobError::Segment { segment })?;
+        Ok(Self { log, position })
+    }
+}
+
+fn malformed_json(error: serde_json::Error) -> SnapshotJobError {
+    SnapshotJobError::Malformed { why: error.to_string() }
 }
 
 #[cfg(test)]

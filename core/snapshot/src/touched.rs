@@ -2,13 +2,14 @@
 //! read to report the changes, regardless of sheet size.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::fold::{FoldedLevel, FoldedSheet};
 use super::level::Region;
 use super::merge::Window;
 use cellar_base::limits::MAX_BAND_CELLS;
 use cellar_sheet::axis_map::{Axis, AxisMap};
-use cellar_sheet::metadata::{Extent, RangeFormat};
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
@@ -43,17 +44,18 @@ pub fn touched_cells(
     level: &FoldedLevel,
 ) -> BTreeMap<SheetId, TouchedCells> {
     let mut touched_by_sheet = BTreeMap::new();
-    for (id, sheet) in &before.sheets {
-        let touched = if after.sheets.contains_key(id) {
-            let Some(folded) = level.sheets.iter().find(|folded| folded.sheet == *id) else {
-                continue;
-            };
-            TouchedCells::of_folded(sheet, folded)
+    for (sheet_id, old_sheet) in &before.sheets {
+        let is_deleted = !after.sheets.contains_key(sheet_id);
+        let folded_sheet = level.sheets.iter().find(|folded| folded.sheet == *sheet_id);
+        let touched = if is_deleted {
+            TouchedCells::whole_sheet(old_sheet.extent)
+        } else if let Some(folded_sheet) = folded_sheet {
+            TouchedCells::of_folded(old_sheet, folded_sheet)
         } else {
-            TouchedCells::whole_sheet(sheet.extent)
+            continue;
         };
         if !touched.is_empty() {
-            touched_by_sheet.insert(*id, touched);
+            touched_by_sheet.insert(*sheet_id, touched);
         }
     }
     touched_by_sheet
@@ -69,54 +71,54 @@ impl TouchedCells {
         touched
     }
 
-    fn of_folded(sheet: &SheetMetadata, folded: &FoldedSheet) -> Self {
+    fn of_folded(old_sheet: &SheetMetadata, folded: &FoldedSheet) -> Self {
         let mut touched = Self::default();
         touched.add_edited_cells(folded);
-        touched.add_cleared_regions(sheet, folded);
-        touched.add_deleted_lines(sheet, folded);
+        touched.add_cleared_regions(old_sheet, folded);
+        touched.add_deleted_lines(old_sheet, folded);
         touched
     }
 
     /// Adds the cells set by the entries, at their older positions.
     fn add_edited_cells(&mut self, folded: &FoldedSheet) {
-        let (old_rows, old_columns) =
-            (folded.moves.rows.reversed(), folded.moves.columns.reversed());
+        let old_rows = folded.moves.rows.reversed();
+        let old_columns = folded.moves.columns.reversed();
         for column in &folded.tile.columns {
             let Some(old_column) = old_columns.get(column.column) else { continue };
-            let rows = column.values.rows().iter().chain(column.formats.rows());
-            let old_places = rows.filter_map(|row| Some((old_rows.get(*row)?, old_column)));
-            self.cells.extend(old_places);
+            for row in column.values.rows().iter().chain(column.formats.rows()) {
+                if let Some(old_row) = old_rows.get(*row) {
+                    self.cells.insert((old_row, old_column));
+                }
+            }
         }
     }
 
     /// Adds the regions cleared by the entries, at their older positions.
-    fn add_cleared_regions(&mut self, sheet: &SheetMetadata, folded: &FoldedSheet) {
-        let (old_rows, old_columns) =
-            (folded.moves.rows.reversed(), folded.moves.columns.reversed());
-        for clear in folded.moves.clears() {
-            let rows = old_rows.kept_spans(&clear.rows);
-            let columns = old_columns.kept_spans(&clear.columns);
-            self.add_region(&rows, &columns, sheet.extent);
+    fn add_cleared_regions(&mut self, old_sheet: &SheetMetadata, folded: &FoldedSheet) {
+        let old_rows = folded.moves.rows.reversed();
+        let old_columns = folded.moves.columns.reversed();
+        for region in folded.moves.clears() {
+            let rows = old_rows.kept_spans(&region.rows);
+            let columns = old_columns.kept_spans(&region.columns);
+            self.add_region(&rows, &columns, old_sheet.extent);
         }
     }
 
     /// Adds deleted rows and columns, and range formats cut by the deletion.
-    fn add_deleted_lines(&mut self, sheet: &SheetMetadata, folded: &FoldedSheet) {
-        let rows = deleted_lines(&folded.moves.rows);
-        let columns = deleted_lines(&folded.moves.columns);
-        // A range format that ended inside deleted lines does not grow back when an undo restores
-        // the lines.
-        let is_cut = |record: &RangeFormat| {
-            has_end_inside(&record.rows, &rows, Axis::Rows)
-                || has_end_inside(&record.columns, &columns, Axis::Columns)
-        };
-        for record in sheet.formats.records() {
-            if is_cut(record) {
-                self.add_region(&record.rows, &record.columns, sheet.extent);
+    fn add_deleted_lines(&mut self, old_sheet: &SheetMetadata, folded: &FoldedSheet) {
+        let deleted_rows = deleted_lines(&folded.moves.rows);
+        let deleted_columns = deleted_lines(&folded.moves.columns);
+        for range_format in old_sheet.formats.records() {
+            // A range format that ended inside deleted lines does not grow back when an undo
+            // restores the lines.
+            let is_cut = has_end_inside(&range_format.rows, &deleted_rows, Axis::Rows)
+                || has_end_inside(&range_format.columns, &deleted_columns, Axis::Columns);
+            if is_cut {
+                self.add_region(&range_format.rows, &range_format.columns, old_sheet.extent);
             }
         }
-        self.add_region(&rows, &Spans::all(Axis::Columns), sheet.extent);
-        self.add_region(&Spans::all(Axis::Rows), &columns, sheet.extent);
+        self.add_region(&deleted_rows, &Spans::all(Axis::Columns), old_sheet.extent);
+        self.add_region(&Spans::all(Axis::Rows), &deleted_columns, old_sheet.extent);
     }
 
     fn add_region(&mut self, rows: &Spans, columns: &Spans, extent: Extent) {
@@ -148,23 +150,26 @@ impl TouchedCells {
     }
 
     fn push_cell_windows(&self, windows: &mut Vec<TouchedWindow>) {
-        let rows = Spans::of(dedup_sorted(self.cells.iter().map(|(row, _)| *row)));
-        for span in join_near_spans(&rows) {
-            let cells = self.cells.range((span.first, 0)..(span.end(), 0));
-            let columns = cells.map(|(_, column)| *column);
-            let (first, last) = columns
-                .fold((u32::MAX, 0), |(first, last), column| (first.min(column), last.max(column)));
-            push_bands(span, first..last.saturating_add(1), true, windows);
+        let mut touched_rows: Vec<u32> = self.cells.iter().map(|(row, _)| *row).collect();
+        touched_rows.dedup();
+        for row_span in join_near_spans(&Spans::of(touched_rows)) {
+            let cells_in_span = self.cells.range((row_span.first, 0)..(row_span.end(), 0));
+            let mut first_column = u32::MAX;
+            let mut column_end = 0;
+            for (_, column) in cells_in_span {
+                first_column = first_column.min(*column);
+                column_end = column_end.max(column.saturating_add(1));
+            }
+            push_bands(row_span, first_column..column_end, true, windows);
         }
     }
 
     fn push_region_windows(&self, windows: &mut Vec<TouchedWindow>) {
         for region in &self.regions {
-            let mut columns = region.columns.iter();
-            let first = columns.clone().next().map_or(0, |span| span.first);
-            let end = columns.next_back().map_or(0, Span::end);
-            for span in join_near_spans(&region.rows) {
-                push_bands(span, first..end, false, windows);
+            let first_column = region.columns.iter().next().map_or(0, |span| span.first);
+            let column_end = region.columns.iter().next_back().map_or(0, Span::end);
+            for row_span in join_near_spans(&region.rows) {
+                push_bands(row_span, first_column..column_end, false, windows);
             }
         }
     }
@@ -182,50 +187,46 @@ fn has_end_inside(spans: &Spans, deleted: &Spans, axis: Axis) -> bool {
 
 /// Returns the deleted lines of an axis map, in the older coordinates.
 fn deleted_lines(map: &AxisMap) -> Spans {
-    let mut deleted = Vec::new();
+    let mut deleted_spans = Vec::new();
     let mut kept_end = 0_u32;
-    for run in map.runs() {
-        deleted.push(Span { first: kept_end, count: run.src.saturating_sub(kept_end) });
-        kept_end = run.src.saturating_add(run.len);
+    for kept_run in map.runs() {
+        let deleted_count = kept_run.src.saturating_sub(kept_end);
+        deleted_spans.push(Span { first: kept_end, count: deleted_count });
+        kept_end = kept_run.src.saturating_add(kept_run.len);
     }
-    deleted.push(Span { first: kept_end, count: u32::MAX.saturating_sub(kept_end) });
-    Spans::from_sorted(deleted)
-}
-
-fn dedup_sorted(sorted: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut distinct: Vec<u32> = sorted.collect();
-    distinct.dedup();
-    distinct
+    deleted_spans.push(Span { first: kept_end, count: u32::MAX - kept_end });
+    Spans::from_sorted(deleted_spans)
 }
 
 /// Joins spans that are at most `MAX_GAP_ROWS` apart.
 fn join_near_spans(spans: &Spans) -> Vec<Span> {
-    let mut joined: Vec<Span> = Vec::new();
+    let mut joined_spans: Vec<Span> = Vec::new();
     for span in spans.iter() {
-        match joined.last_mut() {
+        match joined_spans.last_mut() {
             Some(last) if span.first.saturating_sub(last.end()) <= MAX_GAP_ROWS => {
                 last.count = span.end().saturating_sub(last.first);
             }
-            _ => joined.push(span),
+            _ => joined_spans.push(span),
         }
     }
-    joined
+    joined_spans
 }
 
 /// Splits a rectangle into windows limited to `MAX_BAND_CELLS` cells or a single row.
+/// `has_untouched_cells` is whether the rectangle also contains untouched cells.
 fn push_bands(
     rows: Span,
-    columns: std::ops::Range<u32>,
-    partly: bool,
+    columns: Range<u32>,
+    has_untouched_cells: bool,
     windows: &mut Vec<TouchedWindow>,
 ) {
-    let width = columns.end.saturating_sub(columns.start).max(1);
-    let height = (MAX_BAND_CELLS / width).max(1);
-    let mut first = rows.first;
-    while first < rows.end() {
-        let end = first.saturating_add(height).min(rows.end());
-        let window = Window { rows: first..end, columns: columns.clone() };
-        windows.push(TouchedWindow { window, partly });
-        first = end;
+    let column_count = columns.end.saturating_sub(columns.start).max(1);
+    let rows_per_band = (MAX_BAND_CELLS / column_count).max(1);
+    let mut first_row = rows.first;
+    while first_row < rows.end() {
+        let end_row = first_row.saturating_add(rows_per_band).min(rows.end());
+        let window = Window { rows: first_row..end_row, columns: columns.clone() };
+        windows.push(TouchedWindow { window, partly: has_untouched_cells });
+        first_row = end_row;
     }
 }

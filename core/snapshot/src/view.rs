@@ -6,10 +6,12 @@ use std::sync::Arc;
 use super::chunk;
 use super::error::SnapshotError;
 use super::fold::FoldedLevel;
-use super::index::{PackedLevel, Places};
-use super::level::{Region, SheetMoves, StoredTile};
-use super::merge::{Below, Part, PlaceSize, Source, Window, level_sources, merge_window};
-use super::objects::{Fetch, Missing, ObjectKind, Objects, to_fetch};
+use super::index::{LocatedTile, PackedLevel};
+use super::level::{Region, SheetMoves, StoredTile, StripeTile};
+use super::merge::{
+    LevelMapping, OlderLevels, PlacedTile, TileSize, Window, map_levels_to_newest, merge_window,
+};
+use super::objects::{Fetch, MissingObjects, ObjectKind, Objects, to_fetch};
 use super::root::{ClientMap, Root};
 use super::root_parts::{load_clients, load_metadata};
 use super::tile::Tile;
@@ -21,18 +23,21 @@ use cellar_sheet::operation::{SheetId, Span, Spans};
 ///
 /// # Errors
 /// [`SnapshotError`] if parts of the root are inconsistent.
-pub fn metadata(root: &Root, objects: &Objects) -> Result<Fetch<WorkbookMetadata>, SnapshotError> {
-    let mut missing = Missing::default();
+pub fn read_metadata(
+    root: &Root,
+    objects: &Objects,
+) -> Result<Fetch<WorkbookMetadata>, SnapshotError> {
+    let mut missing = MissingObjects::default();
     let metadata = load_metadata(root, objects, &mut missing)?;
-    Ok(missing.ready_or_need(|| metadata))
+    Ok(missing.into_fetch(|| metadata))
 }
 
 /// Returns the last mutation of each client in a root.
 #[must_use]
-pub fn clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
-    let mut missing = Missing::default();
+pub fn read_clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
+    let mut missing = MissingObjects::default();
     let clients = load_clients(root, objects, &mut missing);
-    missing.ready_or_need(|| clients)
+    missing.into_fetch(|| clients)
 }
 
 /// Returns the cells of a window after applying the entries in `tail` to `root`, or to the empty
@@ -40,108 +45,122 @@ pub fn clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
 ///
 /// # Errors
 /// [`SnapshotError`] if an object does not match the reference to it.
-pub fn window(
+pub fn read_window(
     root: Option<&Root>,
     tail: &FoldedLevel,
-    sheet: SheetId,
+    sheet_id: SheetId,
     window: &Window,
     objects: &Objects,
 ) -> Result<Fetch<Tile>, SnapshotError> {
-    let mut missing = Missing::default();
-    let levels = load_sheet_levels(root, tail, sheet, objects, &mut missing)?;
+    let mut missing = MissingObjects::default();
+    let levels = load_sheet_levels(root, tail, sheet_id, objects, &mut missing)?;
     if !missing.is_empty() {
-        return Ok(missing.ready_or_need(Tile::default));
+        return Ok(missing.into_fetch(Tile::default));
     }
-    let tail_sheet = tail.sheets.iter().find(|folded| folded.sheet == sheet);
-    let tail_moves = tail_sheet.map(|folded| &folded.moves);
-    let moves: Vec<&SheetMoves> =
-        levels.iter().map(|(_, moves)| *moves).chain(tail_moves).collect();
-    let sources = level_sources(&moves);
-    let mut tiles: Vec<LoadedTile<'_>> = Vec::new();
-    for ((level, _), source) in levels.iter().zip(&sources) {
-        let region = source_region(source, window);
-        let places = level.tiles(sheet, &region, &|hash: &_| objects.index.get(hash))?;
-        let places = missing.take_ready(to_fetch(places, ObjectKind::Index)).unwrap_or_default();
-        load_tiles(source, places, objects, &mut missing, &mut tiles)?;
+    let tail_sheet = tail.sheets.iter().find(|folded| folded.sheet == sheet_id);
+    let mut moves_by_level: Vec<&SheetMoves> = levels.iter().map(|level| level.moves).collect();
+    moves_by_level.extend(tail_sheet.map(|folded| &folded.moves));
+    let mappings = map_levels_to_newest(&moves_by_level);
+    let mut loaded_tiles: Vec<LoadedTile<'_>> = Vec::new();
+    for (level, mapping) in levels.iter().zip(&mappings) {
+        let region = visible_region(mapping, window);
+        let lookup =
+            level.packed_level.tiles(sheet_id, &region, &|hash| objects.index.get(hash))?;
+        if let Some(located_tiles) = missing.take_ready(to_fetch(lookup, ObjectKind::Index)) {
+            let level_tiles = load_tiles(mapping, located_tiles, objects, &mut missing)?;
+            loaded_tiles.extend(level_tiles);
+        }
     }
-    let mut parts: Vec<Part<'_>> = tiles.iter().map(LoadedTile::to_part).collect();
-    if let (Some(folded), Some(source)) = (tail_sheet, sources.last()) {
-        parts.push(Part::whole_sheet(&folded.tile, source));
+    let mut placed_tiles: Vec<PlacedTile<'_>> =
+        loaded_tiles.iter().map(LoadedTile::to_placed).collect();
+    if let (Some(folded), Some(newest_mapping)) = (tail_sheet, mappings.last()) {
+        placed_tiles.push(PlacedTile::of_whole_sheet(&folded.tile, newest_mapping));
     }
-    Ok(missing.ready_or_need(|| merge_window(&parts, window, Below::Nothing)))
+    Ok(missing.into_fetch(|| merge_window(&placed_tiles, window, OlderLevels::Absent)))
 }
 
-/// Returns all levels that contain the sheet and their moves, oldest first.
+/// A stored level that contains a sheet.
+struct SheetLevel<'a> {
+    packed_level: &'a PackedLevel,
+    /// How the level moves and hides older cells of the sheet.
+    moves: &'a SheetMoves,
+}
+
+/// Returns all levels that contain the sheet, oldest first.
 fn load_sheet_levels<'a>(
     root: Option<&'a Root>,
     tail: &'a FoldedLevel,
-    sheet: SheetId,
+    sheet_id: SheetId,
     objects: &'a Objects,
-    missing: &mut Missing,
-) -> Result<Vec<(&'a PackedLevel, &'a SheetMoves)>, SnapshotError> {
-    let mut levels = Vec::new();
-    let stored_levels = root.into_iter().flat_map(Root::all_levels).map(|level| &level.level);
-    for level in stored_levels.chain([&tail.imported]) {
-        let moves = level.moves(sheet, &|hash: &_| objects.index.get(hash))?;
-        let moves = missing.take_ready(to_fetch(moves, ObjectKind::Index)).flatten();
-        levels.extend(moves.map(|moves| (level, moves)));
+    missing: &mut MissingObjects,
+) -> Result<Vec<SheetLevel<'a>>, SnapshotError> {
+    let mut sheet_levels = Vec::new();
+    let root_levels = root.into_iter().flat_map(Root::all_levels).map(|level| &level.level);
+    for packed_level in root_levels.chain([&tail.imported]) {
+        let lookup = packed_level.moves(sheet_id, &|hash| objects.index.get(hash))?;
+        let moves_if_changed = missing.take_ready(to_fetch(lookup, ObjectKind::Index)).flatten();
+        if let Some(moves) = moves_if_changed {
+            sheet_levels.push(SheetLevel { packed_level, moves });
+        }
     }
-    Ok(levels)
+    Ok(sheet_levels)
 }
 
 /// Returns the part of a level visible in the window, in the coordinates of the level.
-fn source_region(source: &Source, window: &Window) -> Region {
-    let map_back = |map: &AxisMap, range: &Range<u32>| {
-        let count = range.end.saturating_sub(range.start);
-        map.reversed().kept_spans(&Spans::one(range.start, count))
-    };
+fn visible_region(mapping: &LevelMapping, window: &Window) -> Region {
     Region {
-        rows: map_back(&source.rows, &window.rows),
-        columns: map_back(&source.columns, &window.columns),
+        rows: map_back(&mapping.row_map, &window.rows),
+        columns: map_back(&mapping.column_map, &window.columns),
     }
+}
+
+/// Returns the lines that an axis map maps into `range`.
+fn map_back(map: &AxisMap, range: &Range<u32>) -> Spans {
+    let count = range.end.saturating_sub(range.start);
+    map.reversed().kept_spans(&Spans::one(range.start, count))
 }
 
 /// A decoded tile, placed in the coordinates of its level.
 struct LoadedTile<'a> {
-    source: &'a Source,
+    mapping: &'a LevelMapping,
     rows: Span,
     columns: Span,
     tile: Arc<Tile>,
 }
 
 impl LoadedTile<'_> {
-    fn to_part(&self) -> Part<'_> {
-        Part {
+    fn to_placed(&self) -> PlacedTile<'_> {
+        PlacedTile {
             tile: &self.tile,
             first_row: self.rows.first,
             first_column: self.columns.first,
-            place: PlaceSize { rows: self.rows.count, columns: self.columns.count },
-            source: self.source,
+            size: TileSize { rows: self.rows.count, columns: self.columns.count },
+            mapping: self.mapping,
         }
     }
 }
 
-/// Appends the tiles at `places` to `tiles`, or adds them to `missing` if they are not loaded.
+/// Returns the tiles that are loaded, and adds the others to `missing`.
 fn load_tiles<'a>(
-    source: &'a Source,
-    places: Places,
+    mapping: &'a LevelMapping,
+    located_tiles: Vec<LocatedTile>,
     objects: &Objects,
-    missing: &mut Missing,
-    tiles: &mut Vec<LoadedTile<'a>>,
-) -> Result<(), SnapshotError> {
+    missing: &mut MissingObjects,
+) -> Result<Vec<LoadedTile<'a>>, SnapshotError> {
     const BAD_TILE: SnapshotError = SnapshotError::Shape("a tile in the root cannot be read");
-    for (columns, place) in places {
-        let tile = match &place.stored {
-            StoredTile::Inline(bytes) => Arc::new(chunk::decode(bytes).map_err(|_| BAD_TILE)?),
-            StoredTile::Chunk(reference) => {
-                let Some(tile) = objects.tile(&reference.hash) else {
-                    missing.add(ObjectKind::Tile, *reference);
+    let mut loaded_tiles = Vec::with_capacity(located_tiles.len());
+    for LocatedTile { columns, tile: StripeTile { rows, stored, .. } } in located_tiles {
+        let tile = match stored {
+            StoredTile::Inline(bytes) => Arc::new(chunk::decode(&bytes).map_err(|_| BAD_TILE)?),
+            StoredTile::Chunk(chunk) => {
+                let Some(loaded_tile) = objects.tile(&chunk.hash) else {
+                    missing.add(ObjectKind::Tile, chunk);
                     continue;
                 };
-                Arc::clone(tile)
+                Arc::clone(loaded_tile)
             }
         };
-        tiles.push(LoadedTile { source, rows: place.rows, columns, tile });
+        loaded_tiles.push(LoadedTile { mapping, rows, columns, tile });
     }
-    Ok(())
+    Ok(loaded_tiles)
 }

@@ -94,25 +94,30 @@ pub(super) async fn forks_are_listed_by_their_source_in_pages<T: Entries + Segme
     let (source, other_source) = (new_log_id("listed"), new_log_id("listed not"));
     create_forks(tables, other_source, "fork of another", 2).await;
     create_forks(tables, source, "fork of listed", 7).await;
-    for limit in [1, 3, 7, 100] {
-        let mut listed_numbers = Vec::new();
-        let mut last_number = None;
-        loop {
-            let page = tables.forks(source, last_number, limit).await;
-            assert!(page.is_ok(), "{page:?}");
-            let Ok(page) = page else { return };
-            assert!(page.forks.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
-            assert!(page.forks.iter().all(|fork| fork.source == source));
-            listed_numbers.extend(page.forks.iter().map(|fork| fork.number));
-            last_number = page.next;
-            if last_number.is_none() {
-                break;
-            }
-        }
+    for page_limit in [1, 3, 7, 100] {
+        let listed_numbers = list_fork_numbers(tables, source, page_limit).await;
         assert_eq!(listed_numbers, [0, 10, 20, 30, 40, 50, 60]);
     }
-    let after_last = tables.forks(source, Some(60), 9).await;
-    assert!(after_last.is_ok_and(|page| page.forks.is_empty() && page.next.is_none()));
-    let without_forks = tables.forks(new_log_id("never forked"), None, 9).await;
-    assert!(without_forks.is_ok_and(|page| page.forks.is_empty() && page.next.is_none()));
+    let last_number = Some(60);
+    for (source, after) in [(source, last_number), (new_log_id("never forked"), None)] {
+        let page = tables.forks(source, after, 9).await;
+        assert!(page.is_ok_and(|page| page.forks.is_empty() && page.next.is_none()));
+    }
+}
+
+async fn list_fork_numbers<T: Segments>(tables: &T, source: LogId, page_limit: u32) -> Vec<u64> {
+    let mut listed_numbers = Vec::new();
+    let mut last_number = None;
+    loop {
+        let page = tables.forks(source, last_number, page_limit).await;
+        assert!(page.is_ok(), "{page:?}");
+        let Ok(page) = page else { return listed_numbers };
+        assert!(page.forks.len() <= usize::try_from(page_limit).unwrap_or(usize::MAX));
+        assert!(page.forks.iter().all(|fork| fork.source == source));
+        listed_numbers.extend(page.forks.iter().map(|fork| fork.number));
+        last_number = page.next;
+        if last_number.is_none() {
+            return listed_numbers;
+        }
+    }
 }

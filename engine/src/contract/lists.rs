@@ -55,18 +55,22 @@ async fn pages_follow_each_other<T: Lists>(lists: &T) {
         expect_ok(lists.put_listed(&bob, &entry(id, 1, Some(Role::Viewer))).await);
     }
     let sorted_entries: Vec<_> = (1..6).map(|id| entry(id, 1, Some(Role::Viewer))).collect();
-    for limit in 1..7 {
-        let mut listed_entries = Vec::new();
-        let mut last_log = None;
-        loop {
-            let page = expect_ok(lists.listed(&bob, last_log, limit).await);
-            assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
-            last_log = page.entries.last().map(|entry| entry.log);
-            listed_entries.extend(page.entries);
-            if !page.more {
-                break;
-            }
+    for page_limit in 1..7 {
+        let listed_entries = list_all_entries(lists, &bob, page_limit).await;
+        assert_eq!(listed_entries, sorted_entries, "{page_limit}");
+    }
+}
+
+async fn list_all_entries<T: Lists>(lists: &T, person: &Person, page_limit: u32) -> Vec<ListEntry> {
+    let mut listed_entries = Vec::new();
+    let mut last_log = None;
+    loop {
+        let page = expect_ok(lists.listed(person, last_log, page_limit).await);
+        assert!(page.entries.len() <= usize::try_from(page_limit).unwrap_or(usize::MAX));
+        last_log = page.entries.last().map(|entry| entry.log);
+        listed_entries.extend(page.entries);
+        if !page.more {
+            return listed_entries;
         }
-        assert_eq!(listed_entries, sorted_entries, "{limit}");
     }
 }

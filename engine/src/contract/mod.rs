@@ -161,21 +161,31 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
     for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
-        let mut nums_read = vec![];
-        let mut next_num = 3;
-        loop {
-            let page = tables.page(log_id, at(0, next_num), consistent).await;
-            let Ok(page) = page else { unreadable_page() };
-            nums_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
-            if !page.more {
-                break;
-            }
-            assert!(!page.entries.is_empty(), "a page that is not the last is not empty");
-            next_num = nums_read.last().map_or(0, |last_num| last_num + 1);
-        }
-        assert_eq!(nums_read, (3..40).collect::<Vec<_>>());
+        let numbers_read = read_numbers_from(tables, log_id, 3, consistent).await;
+        assert_eq!(numbers_read, (3..40).collect::<Vec<_>>());
         let last_entry = tables.last(log_id, 0, consistent).await;
         assert!(last_entry.is_ok_and(|last| last.is_some_and(|last| last.position == at(0, 39))));
+    }
+}
+
+/// Reads the numbers of all entries of segment 0, starting at `first_number`.
+async fn read_numbers_from<T: Entries>(
+    tables: &T,
+    log_id: LogId,
+    first_number: u32,
+    consistent: bool,
+) -> Vec<u32> {
+    let mut numbers_read = vec![];
+    let mut next_number = first_number;
+    loop {
+        let page = tables.page(log_id, at(0, next_number), consistent).await;
+        let Ok(page) = page else { unreadable_page() };
+        numbers_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
+        if !page.more {
+            return numbers_read;
+        }
+        assert!(!page.entries.is_empty(), "a page that is not the last is not empty");
+        next_number = numbers_read.last().map_or(0, |last_number| last_number + 1);
     }
 }
 
@@ -186,22 +196,24 @@ fn unreadable_page() -> ! {
 
 async fn segments_and_logs_are_apart<T: Entries + Segments>(tables: &T) {
     let (first_log, second_log) = (new_log_id("apart-1"), new_log_id("apart-2"));
-    for (log_id, segment_num) in [(first_log, 0), (first_log, 1), (first_log, 256), (second_log, 0)]
+    for (log_id, segment_number) in
+        [(first_log, 0), (first_log, 1), (first_log, 256), (second_log, 0)]
     {
-        let entry = edit_entry(log_id, at(segment_num, 0), "x");
+        let entry = edit_entry(log_id, at(segment_number, 0), "x");
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
-        let page = tables.page(log_id, at(segment_num, 0), STRONGLY_CONSISTENT).await;
+        let page = tables.page(log_id, at(segment_number, 0), STRONGLY_CONSISTENT).await;
         assert!(page.is_ok_and(|page| page.entries == [entry.into()] && !page.more));
     }
-    for segment_num in [0, 1, 10, 2] {
-        let first_entry = edit_entry(second_log, at(segment_num + 300, 0), "first");
-        let outcome = tables.create(&segment_record(second_log, segment_num), &first_entry).await;
+    for segment_number in [0, 1, 10, 2] {
+        let first_entry = edit_entry(second_log, at(segment_number + 300, 0), "first");
+        let outcome =
+            tables.create(&segment_record(second_log, segment_number), &first_entry).await;
         assert_eq!(outcome, CreateOutcome::Created);
     }
     let newest_segments =
         tables.newest(second_log, 2, STRONGLY_CONSISTENT).await.unwrap_or_default();
-    let newest_nums: Vec<u32> = newest_segments.iter().map(|segment| segment.num).collect();
-    assert_eq!(newest_nums, [10, 2]);
+    let newest_numbers: Vec<u32> = newest_segments.iter().map(|segment| segment.num).collect();
+    assert_eq!(newest_numbers, [10, 2]);
 }
 
 async fn one_of_many_writers_wins<T: Entries>(tables: &T) {

@@ -28,21 +28,7 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
     for (number, log_id) in created_segments.keys().enumerate() {
         forks::create_forks(tables, *log_id, &format!("listed {number}"), 3).await;
     }
-    let mut listed_segments = Vec::<Segment>::new();
-    let mut page_count = 0;
-    let mut next_page = None;
-    loop {
-        let page = tables.all_segments(next_page).await;
-        assert!(page.is_ok(), "{page:?}");
-        let Ok(page) = page else { return };
-        listed_segments.extend(page.segments);
-        page_count += 1;
-        next_page = page.next;
-        if next_page.is_none() {
-            break;
-        }
-    }
-    assert!(page_count > 1, "more than one page");
+    let listed_segments = list_all_segments(tables).await;
     for (log_id, segments) in &created_segments {
         let adjacent_segments = listed_segments
             .iter()
@@ -56,6 +42,26 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
         .count();
     let created_count: usize = created_segments.values().map(Vec::len).sum();
     assert_eq!(listed_count, created_count, "each once");
+}
+
+/// Lists all segments, page by page. Asserts that they span more than one page.
+async fn list_all_segments<T: Retention>(tables: &T) -> Vec<Segment> {
+    let mut listed_segments = Vec::new();
+    let mut page_count = 0;
+    let mut next_page = None;
+    loop {
+        let page = tables.all_segments(next_page).await;
+        assert!(page.is_ok(), "{page:?}");
+        let Ok(page) = page else { return listed_segments };
+        listed_segments.extend(page.segments);
+        page_count += 1;
+        next_page = page.next;
+        if next_page.is_none() {
+            break;
+        }
+    }
+    assert!(page_count > 1, "more than one page");
+    listed_segments
 }
 
 /// Creates logs whose segment records span several pages. Returns each log's segments in ascending
@@ -164,12 +170,11 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
 
 async fn records_of_segments_are_deleted_one_by_one<T: Entries + Segments + Retention>(tables: &T) {
     let (log_id, other_log) = (new_log_id("delete segment"), new_log_id("delete segment not"));
-    for (log_id, num) in [(log_id, 0), (log_id, 1), (other_log, 0)] {
-        let first_entry = edit_entry(log_id, at(num, 0), "x");
-        assert_eq!(
-            tables.create(&segment_record(log_id, num), &first_entry).await,
-            CreateOutcome::Created
-        );
+    for segment in
+        [segment_record(log_id, 0), segment_record(log_id, 1), segment_record(other_log, 0)]
+    {
+        let first_entry = edit_entry(segment.log, at(segment.num, 0), "x");
+        assert_eq!(tables.create(&segment, &first_entry).await, CreateOutcome::Created);
     }
     for _ in 0..2 {
         assert_eq!(tables.delete_segment(log_id, 1).await, Ok(()));

@@ -2,6 +2,7 @@
 //! snapshot.
 
 use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
 use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
@@ -18,21 +19,12 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
         let entry = edit_entry(log_id, at(2, num), &"x".repeat(60_000));
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
-    for (consistent, limit) in [(false, 1_000), (true, 1_000), (true, 4)] {
-        let mut nums_read = Vec::<u32>::new();
-        let mut next_num = Some(26);
-        while let Some(num) = next_num {
-            let page = tables.page_back(log_id, at(2, num), limit, consistent).await;
-            let Ok(page) = page else { unreadable_page() };
-            assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
-            assert!(!page.more || !page.entries.is_empty());
-            nums_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
-            next_num = match nums_read.last() {
-                Some(oldest_num) if page.more => oldest_num.checked_sub(1),
-                _ => None,
-            };
-        }
-        assert_eq!(nums_read, (0..=26).rev().collect::<Vec<_>>());
+    for (consistent, limit) in
+        [(EVENTUALLY_CONSISTENT, 1_000), (STRONGLY_CONSISTENT, 1_000), (STRONGLY_CONSISTENT, 4)]
+    {
+        let numbers_read =
+            read_numbers_backward(tables, log_id, at(2, 26), limit, consistent).await;
+        assert_eq!(numbers_read, (0..=26).rev().collect::<Vec<_>>());
     }
     // If the start is past the last entry, the page starts at the latest entry and contains no
     // entries of other segments.
@@ -42,6 +34,32 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
         let page = tables.page_back(log_id, other_segment, 9, STRONGLY_CONSISTENT).await;
         assert!(page.is_ok_and(|page| page.entries.is_empty() && !page.more));
     }
+}
+
+/// Reads the numbers of all entries from `start_position` back to the start of its segment.
+async fn read_numbers_backward<T: Entries>(
+    tables: &T,
+    log_id: LogId,
+    start_position: Position,
+    limit: u32,
+    consistent: bool,
+) -> Vec<u32> {
+    let mut numbers_read = Vec::new();
+    let mut next_position = Some(start_position);
+    while let Some(page_start) = next_position {
+        let page = tables.page_back(log_id, page_start, limit, consistent).await;
+        let Ok(page) = page else { unreadable_page() };
+        assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
+        assert!(!page.more || !page.entries.is_empty());
+        numbers_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
+        next_position = match numbers_read.last() {
+            Some(oldest_number) if page.more && *oldest_number > 0 => {
+                Some(at(start_position.segment(), oldest_number - 1))
+            }
+            _ => None,
+        };
+    }
+    numbers_read
 }
 
 /// Returns the transaction that rolls a log: it closes segment `num`, which contains entries 0 and
@@ -130,13 +148,14 @@ pub(super) async fn a_roll_and_an_append_exclude_each_other<T: Entries + Segment
 pub(super) async fn the_last_snapshot_only_rises<T: Entries + Segments>(tables: &T) {
     let log_id = create_log(tables, "last snapshot").await;
     assert_eq!(tables.roll(&roll_of_segment(log_id, 0)).await, CreateOutcome::Created);
-    for (new_num, stored_num) in
+    for (new_number, stored_number) in
         [(0, 0), (5, 5), (5, 5), (3, 5), (u32::MAX, u32::MAX), (6, u32::MAX)]
     {
-        assert_eq!(tables.raise_last_snapshot(log_id, at(1, new_num)).await, Ok(()));
+        assert_eq!(tables.raise_last_snapshot(log_id, at(1, new_number)).await, Ok(()));
         for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
             let stored_segment = tables.segment(log_id, 1, consistent).await;
-            let expected = Segment { last_snapshot: Some(stored_num), ..segment_record(log_id, 1) };
+            let expected =
+                Segment { last_snapshot: Some(stored_number), ..segment_record(log_id, 1) };
             assert_eq!(stored_segment, Ok(Some(expected)));
         }
     }

@@ -158,13 +158,11 @@ async fn prepare_offloading() -> Crashes<Offloading> {
     for segment in 0..3 {
         roll(&ports, segment).await;
         for num in 0..2 {
-            let (id, base) = (u64::from(segment * 2 + num + 3), at(segment + 1, num));
-            let text = format!("edit {id}");
-            ports
-                .logs()
-                .append(edit_request(log(), 9, id, base, vec![set_text(1, &text)]))
-                .await
-                .unwrap();
+            let mutation_id = u64::from(segment * 2 + num + 3);
+            let base = at(segment + 1, num);
+            let edit = set_text(1, &format!("edit {mutation_id}"));
+            let request = edit_request(log(), 9, mutation_id, base, vec![edit]);
+            ports.logs().append(request).await.unwrap();
         }
     }
     ports.clock.advance_ms(LATER_MS);

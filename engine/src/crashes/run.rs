@@ -108,8 +108,9 @@ impl<S: Scenario> Crashes<S> {
                 }
                 for second_request in first_request + 1..self.request_count + RETRY_REQUESTS {
                     for second_fault in &second_faults {
-                        let first = (first_request, first_fault);
-                        self.check_runs(vec![first, (second_request, *second_fault)]).await;
+                        let planned_faults =
+                            vec![(first_request, first_fault), (second_request, *second_fault)];
+                        self.check_runs(planned_faults).await;
                         run_count += 1;
                     }
                 }

@@ -215,11 +215,11 @@ impl FeedReader {
         }
         let is_newest_partition = run_start.partition() >= newest_partition;
         if has_preceding_item {
+            if items.is_empty() && is_newest_partition {
+                return Err(FeedError::Beyond);
+            }
             if items.is_empty() {
-                return Err(match is_newest_partition {
-                    true => FeedError::Beyond,
-                    false => FeedError::Damaged { at: read_start },
-                });
+                return Err(FeedError::Damaged { at: read_start });
             }
             items.remove(0);
         }
@@ -234,12 +234,10 @@ impl FeedReader {
 
 /// Returns the offset of the first missing item, or `None` if the items have consecutive offsets.
 fn first_missing_offset(items: &[(u64, Item)], first_offset: u64) -> Option<u64> {
-    let mut expected_offset = first_offset;
-    for (offset, _) in items {
+    for (expected_offset, (offset, _)) in (first_offset..).zip(items) {
         if *offset != expected_offset {
             return Some(expected_offset);
         }
-        expected_offset += 1;
     }
     None
 }

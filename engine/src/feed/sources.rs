@@ -98,24 +98,24 @@ async fn span_of_entries(
     entries: &dyn Entries,
     log_id: LogId,
     segment: u32,
-    requested_nums: Range<u64>,
+    requested_numbers: Range<u64>,
 ) -> Result<Option<Span>, PortError> {
-    if requested_nums.is_empty() {
+    if requested_numbers.is_empty() {
         return Ok(None);
     }
-    let start_num = u32::try_from(requested_nums.start).ok();
-    let start = start_num.and_then(|num| Position::new(segment, num).ok());
+    let start_number = u32::try_from(requested_numbers.start).ok();
+    let start = start_number.and_then(|num| Position::new(segment, num).ok());
     let Some(start) = start else { return Ok(None) };
     let page = entries.page(log_id, start, STRONGLY_CONSISTENT).await?;
     let Some(first_entry) = page.entries.first() else { return Ok(None) };
-    let first_num = u64::from(first_entry.position.entry_number());
-    if first_num > requested_nums.start {
-        let missing_nums = requested_nums.start..first_num.min(requested_nums.end);
-        return span_of_trimmed(entries, log_id, segment, missing_nums).await;
+    let first_number = u64::from(first_entry.position.entry_number());
+    if first_number > requested_numbers.start {
+        let missing_numbers = requested_numbers.start..first_number.min(requested_numbers.end);
+        return span_of_trimmed(entries, log_id, segment, missing_numbers).await;
     }
     let mut kinds = Vec::new();
-    for (entry, expected_num) in page.entries.iter().zip(requested_nums) {
-        if u64::from(entry.position.entry_number()) != expected_num {
+    for (entry, expected_number) in page.entries.iter().zip(requested_numbers) {
+        if u64::from(entry.position.entry_number()) != expected_number {
             break;
         }
         kinds.push(EntryKind::of(&entry.content));
@@ -129,7 +129,7 @@ async fn span_of_trimmed(
     entries: &dyn Entries,
     log_id: LogId,
     segment: u32,
-    missing_nums: Range<u64>,
+    missing_numbers: Range<u64>,
 ) -> Result<Option<Span>, PortError> {
     let segment_start = Position::new(segment, 0).map_err(PortError::from_permanent)?;
     let first_page = entries.page(log_id, segment_start, STRONGLY_CONSISTENT).await?;
@@ -138,7 +138,7 @@ async fn span_of_trimmed(
         return Ok(None);
     }
     let stream = stream_of_segment(log_id, segment).map_err(PortError::from_permanent)?;
-    let first = missing_nums.start;
-    let kinds = missing_nums.map(|_| EntryKind::Offloaded.kind()).collect();
+    let first = missing_numbers.start;
+    let kinds = missing_numbers.map(|_| EntryKind::Offloaded.kind()).collect();
     Ok(Some(Span { stream, first, kinds }))
 }

@@ -106,59 +106,67 @@ impl GarbageCollector {
     ) -> Result<CollectedGarbage, GarbageError> {
         // Take the time before reading references: objects written later must not be deleted.
         let now_s = self.ports.clock.now_ms() / 1_000;
-        for Needed { log, .. } in needed.iter().filter(|needed| !needed.is_due) {
-            self.check_pending(*log, now_s).await?;
+        for needed_log in needed {
+            if !needed_log.is_due {
+                self.check_no_overdue_snapshot(needed_log.log, now_s).await?;
+            }
         }
-        let logs = needed.iter().map(|needed| needed.log);
-        let referenced = self.find_referenced(family, logs).await?;
-        self.sweep(family, GarbageSweep::new(family, referenced, now_s)).await
+        let log_ids = needed.iter().map(|needed_log| needed_log.log);
+        let referenced = self.find_referenced(family, log_ids).await?;
+        self.delete_garbage(family, GarbageSweep::new(family, referenced, now_s)).await
     }
 
     /// Returns an error if the log has an overdue pending snapshot.
-    async fn check_pending(&self, log: LogId, now_s: u64) -> Result<(), GarbageError> {
+    async fn check_no_overdue_snapshot(&self, log: LogId, now_s: u64) -> Result<(), GarbageError> {
         let Some(pending) = &self.ports.pending else { return Ok(()) };
-        let end = SnapshotJob { log, position: Position::LAST };
-        let mut next = self.retried(|| pending.first_up_to(end)).await?;
-        while let Some(record) = next {
+        let job_at_end = SnapshotJob { log, position: Position::LAST };
+        let mut next_record = self.retried(|| pending.first_up_to(job_at_end)).await?;
+        while let Some(record) = next_record {
             if is_overdue(&record, now_s) {
                 return Err(GarbageError::UnderWay { log, at: record.job.position });
             }
-            next = self.retried(|| pending.first_after(record.job)).await?;
+            next_record = self.retried(|| pending.first_after(record.job)).await?;
         }
         Ok(())
     }
 
-    async fn sweep(
+    /// Deletes all versions of the family's objects that the sweep identifies as garbage.
+    async fn delete_garbage(
         &self,
         family: LogId,
         mut sweep: GarbageSweep,
     ) -> Result<CollectedGarbage, GarbageError> {
         let prefix = format!("{SHEETS_PREFIX}{family}/");
-        let (mut collected, mut after) = (CollectedGarbage::default(), None::<VersionMarker>);
-        let mut previous_key = None::<String>;
+        let mut collected = CollectedGarbage::default();
+        let mut previous_key: Option<String> = None;
+        let mut page_start: Option<VersionMarker> = None;
         loop {
-            let list = || self.ports.versions.list_versions(&prefix, after.as_ref());
-            let page = self.retried(list).await?;
-            let is_garbage =
-                |version: &ListedVersion| sweep.is_garbage(&version.key, version.modified_s);
-            let garbage: Vec<ListedVersion> =
-                page.versions.into_iter().filter(is_garbage).collect();
-            for version in &garbage {
-                if previous_key.as_ref() != Some(&version.key) {
+            let list_page = || self.ports.versions.list_versions(&prefix, page_start.as_ref());
+            let page = self.retried(list_page).await?;
+            let mut garbage_versions = page.versions;
+            garbage_versions.retain(|version| sweep.is_garbage(&version.key, version.modified_s));
+            for version in &garbage_versions {
+                collected.bytes += version.length;
+                let is_next_object = previous_key.as_ref() != Some(&version.key);
+                if is_next_object {
                     collected.objects += 1;
                     previous_key = Some(version.key.clone());
                 }
-                collected.bytes += version.length;
             }
-            stream::iter(garbage.into_iter().map(|version| self.delete_version(version)))
-                .buffer_unordered(PURGE_DELETES_AT_ONCE)
-                .try_for_each(async |()| Ok(()))
-                .await?;
-            after = page.next;
-            if after.is_none() {
+            self.delete_versions(garbage_versions).await?;
+            page_start = page.next;
+            if page_start.is_none() {
                 return Ok(collected);
             }
         }
+    }
+
+    async fn delete_versions(&self, versions: Vec<ListedVersion>) -> Result<(), PortError> {
+        let deletions = versions.into_iter().map(|version| self.delete_version(version));
+        stream::iter(deletions)
+            .buffer_unordered(PURGE_DELETES_AT_ONCE)
+            .try_for_each(async |()| Ok(()))
+            .await
     }
 
     async fn delete_version(

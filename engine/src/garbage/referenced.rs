@@ -7,11 +7,12 @@ use std::ops::ControlFlow;
 use cellar_base::identity::LogId;
 use cellar_base::limits::GARBAGE_READS_AT_ONCE;
 use cellar_base::position::Position;
-use cellar_log::entry::Content;
+use cellar_log::entry::{Content, Entry};
+use cellar_sheet::operation::Operation;
 use cellar_snapshot::garbage::ReferencedObjects;
 use cellar_snapshot::keys::parse_root_key;
 use cellar_snapshot::level::ChunkHash;
-use cellar_snapshot::references::References;
+use cellar_snapshot::references::{References, UnreadableReferences};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::{GarbageCollector, GarbageError};
@@ -20,23 +21,43 @@ use crate::ports::PortError;
 use crate::snapshots::ObjectFault;
 
 /// References in a log's own entries, excluding inherited entries.
-struct OwnReferences {
+struct LogReferences {
     /// Position of the last entry.
-    last: Position,
-    roots: Vec<String>,
+    last_position: Position,
+    root_keys: Vec<String>,
+    /// The references of each imported sheet.
     imports: Vec<References>,
 }
 
-impl OwnReferences {
+impl LogReferences {
     fn starting_at(first: Position) -> Self {
-        Self { last: first, roots: Vec::new(), imports: Vec::new() }
+        Self { last_position: first, root_keys: Vec::new(), imports: Vec::new() }
+    }
+
+    /// Adds the references of an entry and of the operations that each of its mutations committed.
+    fn add_entry(
+        &mut self,
+        entry: &Entry,
+        operations_by_mutation: &[&[Operation]],
+    ) -> Result<(), UnreadableReferences> {
+        self.last_position = entry.position;
+        if let Content::Snapshot { root: Some(root_key), .. } = &entry.content {
+            self.root_keys.push(root_key.clone());
+        }
+        for operations in operations_by_mutation {
+            let references = References::of_operations(operations)?;
+            if references != References::default() {
+                self.imports.push(references);
+            }
+        }
+        Ok(())
     }
 }
 
-fn log_error(log: LogId, why: LogError) -> GarbageError {
-    match why {
-        LogError::Store(error) => GarbageError::Store(error),
-        why => GarbageError::Log { log, why },
+fn to_garbage_error(log: LogId, error: LogError) -> GarbageError {
+    match error {
+        LogError::Store(port_error) => GarbageError::Store(port_error),
+        log_error => GarbageError::Log { log, why: log_error },
     }
 }
 
@@ -60,86 +81,80 @@ impl GarbageCollector {
     pub(super) async fn find_referenced(
         &self,
         family: LogId,
-        logs: impl Iterator<Item = LogId>,
+        log_ids: impl Iterator<Item = LogId>,
     ) -> Result<ReferencedObjects, GarbageError> {
-        let mut found = FoundObjects::default();
-        for log in logs {
-            let own = self.own_references(log).await?;
-            for imported in own.imports {
-                self.follow_references(family, imported, &mut found).await?;
+        let mut found_objects = FoundObjects::default();
+        for log in log_ids {
+            let log_references = self.read_log_references(log).await?;
+            for import_references in log_references.imports {
+                self.follow_references(family, import_references, &mut found_objects).await?;
             }
-            for root in &own.roots {
-                self.follow_root(family, root, &mut found).await?;
+            for root_key in &log_references.root_keys {
+                self.follow_root(family, root_key, &mut found_objects).await?;
             }
         }
-        Ok(found.referenced)
+        Ok(found_objects.referenced)
     }
 
     /// Returns the references in a log's own entries. Inherited entries belong to the log's source.
     /// A stale read can miss only entries that were just written; objects that only those entries
     /// reference are just as new.
-    async fn own_references(&self, log: LogId) -> Result<OwnReferences, GarbageError> {
+    async fn read_log_references(&self, log: LogId) -> Result<LogReferences, GarbageError> {
         let logs = &self.ports.logs;
-        let first = logs.first_own(log).await.map_err(|why| log_error(log, why))?;
-        let mut own = self.entry_references(log, first).await?;
+        let first_own = logs.first_own(log).await.map_err(|error| to_garbage_error(log, error))?;
+        let mut references = self.read_entry_references(log, first_own).await?;
         // The table retains the first entry of a trimmed segment. Its root may differ from the root
         // in the segment's offloaded copy.
-        for segment in first.segment()..=own.last.segment() {
-            let Ok(first_entry) = Position::new(segment, 0) else { break };
-            own.roots
-                .extend(logs.root_at(log, first_entry).await.map_err(|why| log_error(log, why))?);
+        for segment in first_own.segment()..=references.last_position.segment() {
+            let Ok(first_position) = Position::new(segment, 0) else { break };
+            let root_key = logs.root_at(log, first_position).await;
+            references.root_keys.extend(root_key.map_err(|error| to_garbage_error(log, error))?);
         }
-        Ok(own)
+        Ok(references)
     }
 
     /// Returns the references in the entries from `first` on. Each entry is read from the table or
     /// from its segment's offloaded copy.
-    async fn entry_references(
+    async fn read_entry_references(
         &self,
         log: LogId,
         first: Position,
-    ) -> Result<OwnReferences, GarbageError> {
-        let (mut own, mut damaged) = (OwnReferences::starting_at(first), None);
+    ) -> Result<LogReferences, GarbageError> {
+        let mut references = LogReferences::starting_at(first);
+        let mut damaged_import = None;
         let mut cursor = EntryCursor::from(first);
         let logs = &self.ports.logs;
-        let read = logs.visit_committed(log, &mut cursor, None, None, |entry, committed| {
-            own.last = entry.position;
-            if let Content::Snapshot { root: Some(root), .. } = &entry.content {
-                own.roots.push(root.clone());
-            }
-            for operations in committed {
-                match References::of_operations(operations) {
-                    Ok(references) if references == References::default() => {}
-                    Ok(references) => own.imports.push(references),
-                    Err(why) => {
-                        damaged = Some(why);
-                        return Ok(ControlFlow::Break(()));
-                    }
+        let visit_entries =
+            logs.visit_committed(log, &mut cursor, None, None, |entry, operations_by_mutation| {
+                if let Err(error) = references.add_entry(entry, operations_by_mutation) {
+                    damaged_import = Some(error);
+                    return Ok(ControlFlow::Break(()));
                 }
-            }
-            Ok(ControlFlow::Continue(()))
-        });
-        read.await.map_err(|why| log_error(log, why))?;
-        match damaged {
+                Ok(ControlFlow::Continue(()))
+            });
+        visit_entries.await.map_err(|error| to_garbage_error(log, error))?;
+        match damaged_import {
             Some(why) => Err(GarbageError::Damaged { log, why }),
-            None => Ok(own),
+            None => Ok(references),
         }
     }
 
+    /// Adds a root and everything reachable from it, unless the root was already added.
     async fn follow_root(
         &self,
         family: LogId,
-        key: &str,
-        found: &mut FoundObjects,
+        root_key: &str,
+        found_objects: &mut FoundObjects,
     ) -> Result<(), GarbageError> {
-        let damaged = |why: String| ObjectFault::Damaged { key: key.to_owned(), why };
-        let parsed = parse_root_key(key).map_err(|why| damaged(why.to_string()))?;
-        if !found.referenced.add_root(parsed.hash) {
+        let damaged = |why: String| ObjectFault::Damaged { key: root_key.to_owned(), why };
+        let parsed_key = parse_root_key(root_key).map_err(|error| damaged(error.to_string()))?;
+        let is_new_root = found_objects.referenced.add_root(parsed_key.hash);
+        if !is_new_root {
             return Ok(());
         }
-        let root = self.read(|| self.store.root(key)).await?;
-        let references = References::of_root(&root).map_err(|why| damaged(why.to_string()))?;
-        self.follow_references(family, references, found).await
+        let root = self.read_with_retries(|| self.store.root(root_key)).await?;
+        let references = References::of_root(&root).map_err(|error| damaged(error.to_string()))?;
+        self.follow_references(family, references, found_objects).await
     }
 
     /// Adds the referenced objects and everything reachable from them.
@@ -147,21 +162,23 @@ impl GarbageCollector {
         &self,
         family: LogId,
         references: References,
-        found: &mut FoundObjects,
+        found_objects: &mut FoundObjects,
     ) -> Result<(), GarbageError> {
-        let mut unvisited = found.add(references);
+        let mut unvisited = found_objects.add(references);
         while !unvisited.is_empty() {
             let reads = unvisited.into_iter().map(|node| self.read_references(family, node));
-            let references: Vec<References> =
+            let references_of_nodes: Vec<References> =
                 stream::iter(reads).buffer_unordered(GARBAGE_READS_AT_ONCE).try_collect().await?;
-            unvisited =
-                references.into_iter().flat_map(|references| found.add(references)).collect();
+            unvisited = Vec::new();
+            for references in references_of_nodes {
+                unvisited.extend(found_objects.add(references));
+            }
         }
         Ok(())
     }
 
     async fn read_references(&self, family: LogId, node: Node) -> Result<References, GarbageError> {
-        let stored = self.read(|| self.store.chunk(family, node.hash())).await?;
+        let stored = self.read_with_retries(|| self.store.chunk(family, node.hash())).await?;
         let references = match node {
             Node::Index(hash) => References::of_index_chunk(hash, &stored),
             Node::Tile(hash) => References::of_tile(hash, &stored),
@@ -170,15 +187,18 @@ impl GarbageCollector {
     }
 
     /// Reads an object, retrying temporary failures.
-    async fn read<T, F>(&self, read: impl Fn() -> F) -> Result<T, GarbageError>
+    async fn read_with_retries<T, F>(&self, read: impl Fn() -> F) -> Result<T, GarbageError>
     where
         F: Future<Output = Result<T, ObjectFault>>,
     {
-        let outcome = self.retried(async || match read().await {
-            Err(ObjectFault::Store(error)) => Err(error),
-            outcome => Ok(outcome),
-        });
-        Ok(outcome.await.map_err(|error: PortError| GarbageError::Store(error))??)
+        // Only failures of the store are retried; any other fault is an inner result.
+        let read_result: Result<Result<T, ObjectFault>, PortError> = self
+            .retried(async || match read().await {
+                Err(ObjectFault::Store(error)) => Err(error),
+                object_or_fault => Ok(object_or_fault),
+            })
+            .await;
+        Ok(read_result??)
     }
 }
 
@@ -198,11 +218,13 @@ impl FoundObjects {
         for leaf in leaves {
             self.referenced.add_chunk(leaf);
         }
-        let nodes = index.into_iter().map(Node::Index).chain(tiles.into_iter().map(Node::Tile));
+        let index_nodes = index.into_iter().map(Node::Index);
+        let tile_nodes = tiles.into_iter().map(Node::Tile);
         let mut unvisited = Vec::new();
-        for node in nodes {
+        for node in index_nodes.chain(tile_nodes) {
             self.referenced.add_chunk(node.hash());
-            if self.visited.insert(node) {
+            let is_new_node = self.visited.insert(node);
+            if is_new_node {
                 unvisited.push(node);
             }
         }

@@ -176,8 +176,8 @@ impl Logs {
         log_id: LogId,
         position: Position,
     ) -> Result<Option<Position>, LogError> {
-        if let Some(previous_num) = position.entry_number().checked_sub(1) {
-            return Ok(Position::new(position.segment(), previous_num).ok());
+        if let Some(previous_number) = position.entry_number().checked_sub(1) {
+            return Ok(Position::new(position.segment(), previous_number).ok());
         }
         let Some(previous_segment) = position.segment().checked_sub(1) else { return Ok(None) };
         let last_entry = self
@@ -209,8 +209,8 @@ impl Logs {
 /// Returns the entries of a backward page, starting at `start_position`, up to the first gap.
 fn contiguous_prefix_back(entries: &[Arc<Entry>], start_position: Position) -> &[Arc<Entry>] {
     let mut prefix_length = 0;
-    for (entry, expected_num) in entries.iter().zip((0..=start_position.entry_number()).rev()) {
-        if entry.position.entry_number() != expected_num {
+    for (entry, expected_number) in entries.iter().zip((0..=start_position.entry_number()).rev()) {
+        if entry.position.entry_number() != expected_number {
             break;
         }
         prefix_length += 1;

@@ -78,8 +78,8 @@ impl Logs {
     ) -> Result<ClientMap, LogError> {
         let family = self.family(log_id).await?;
         let mut objects = Objects::default();
-        let read_clients = |objects: &Objects| Ok(view::clients(root, objects));
-        let clients = self.objects.ready(family, &mut objects, read_clients).await;
+        let read_clients = |objects: &Objects| Ok(view::read_clients(root, objects));
+        let clients = self.objects.load_until_ready(family, &mut objects, read_clients).await;
         self.roots.invalidate_on_error(log_id, clients.map_err(LogError::from))
     }
 }

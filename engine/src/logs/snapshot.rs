@@ -159,12 +159,12 @@ impl Logs {
         log_id: LogId,
         position: Position,
     ) -> Result<Option<FinishedSnapshot>, LogError> {
-        let segment_num = position.segment();
+        let segment_number = position.segment();
         let segment = self
-            .retry_read(|| self.segments.segment(log_id, segment_num, EVENTUALLY_CONSISTENT))
+            .retry_read(|| self.segments.segment(log_id, segment_number, EVENTUALLY_CONSISTENT))
             .await?;
-        let newest_num = segment.and_then(|segment| segment.last_snapshot);
-        let newest_snapshot = newest_num.and_then(|num| Position::new(segment_num, num).ok());
+        let newest_number = segment.and_then(|segment| segment.last_snapshot);
+        let newest_snapshot = newest_number.and_then(|num| Position::new(segment_number, num).ok());
         let Some(newest_snapshot) = newest_snapshot else { return Ok(None) };
         let mut candidate = if newest_snapshot <= position {
             Some(newest_snapshot)
@@ -181,9 +181,9 @@ impl Logs {
                 SnapshotEntry::Unreadable => return Ok(None),
             }
             candidate = match position.entry_number().checked_sub(1) {
-                Some(previous_num) => {
+                Some(previous_number) => {
                     let previous_position =
-                        Position::new(segment_num, previous_num).unwrap_or(Position::FIRST);
+                        Position::new(segment_number, previous_number).unwrap_or(Position::FIRST);
                     self.snapshot_entry_before(log_id, previous_position).await?
                 }
                 None => None,

@@ -96,8 +96,9 @@ async fn count_tiles(
     level: &RootLevel,
 ) -> Result<u64, LogError> {
     let mut objects = Objects::default();
-    let tile_index =
-        store.ready(family, &mut objects, |objects| level.level.load_level(objects)).await?;
+    let tile_index = store
+        .load_until_ready(family, &mut objects, |objects| level.level.load_level(objects))
+        .await?;
     let stripes = tile_index.sheets.iter().flat_map(|sheet| &sheet.stripes);
     let tile_count: usize = stripes.map(|stripe| stripe.tiles.len()).sum();
     Ok(u64::try_from(tile_count).unwrap_or(u64::MAX))
@@ -116,7 +117,8 @@ async fn measure_open(
     let empty_tail = FoldedLevel::default();
     let mut objects = Objects::default();
     loop {
-        let fetch = view::window(Some(root), &empty_tail, first_sheet.sheet, &FIRST_VIEW, &objects);
+        let fetch =
+            view::read_window(Some(root), &empty_tail, first_sheet.sheet, &FIRST_VIEW, &objects);
         let missing_objects = match fetch.map_err(|error| snapshot_error(family, &error))? {
             Fetch::Ready(_) => return Ok(stats),
             Fetch::Need(missing_objects) => missing_objects,

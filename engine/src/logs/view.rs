@@ -117,8 +117,8 @@ impl Logs {
         root: &Root,
         objects: &mut Objects,
     ) -> Result<WorkbookMetadata, LogError> {
-        let read_metadata = |objects: &Objects| view::metadata(root, objects);
-        let metadata = self.objects.ready(family, objects, read_metadata).await;
+        let read_metadata = |objects: &Objects| view::read_metadata(root, objects);
+        let metadata = self.objects.load_until_ready(family, objects, read_metadata).await;
         self.roots.invalidate_on_error(log_id, metadata.map_err(LogError::from))
     }
 }
@@ -210,8 +210,8 @@ impl View {
             self.objects.drop_tiles();
         }
         let (root, tail) = (self.root.as_deref(), &self.tail);
-        let read_window = |objects: &Objects| view::window(root, tail, sheet, window, objects);
-        Ok(self.store.ready(self.family, &mut self.objects, read_window).await?)
+        let read_window = |objects: &Objects| view::read_window(root, tail, sheet, window, objects);
+        Ok(self.store.load_until_ready(self.family, &mut self.objects, read_window).await?)
     }
 
     async fn fill_in_long_texts(

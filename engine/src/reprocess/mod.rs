@@ -158,21 +158,36 @@ impl Reprocess {
     /// Returns all segments that contain a log's own entries, in ascending order. Inherited entries
     /// of a fork are surveyed with its source.
     async fn segments_of(&self, log: LogId) -> Result<Vec<Segment>, PortError> {
-        let ports = &self.ports;
-        let newest = self.retried(|| ports.segments.newest(log, 1, true)).await?;
-        let Some(newest) = newest.into_iter().next() else { return Ok(Vec::new()) };
-        let (mut segments, mut first) = (Vec::new(), 0);
-        if log.may_be_fork() {
-            let origin = self.retried(|| ports.segments.segment(log, 0, true)).await?;
-            let lineage = origin.and_then(|origin| origin.lineage);
-            first = lineage.map_or(0, |lineage| lineage.position.segment().saturating_add(1));
+        let newest_segments = self.retried(|| self.ports.segments.newest(log, 1, true)).await?;
+        let Some(newest_segment) = newest_segments.into_iter().next() else {
+            return Ok(Vec::new());
+        };
+        let mut segments = Vec::new();
+        for segment_number in self.first_own_segment(log).await?..newest_segment.num {
+            let segment = self.read_segment(log, segment_number).await?;
+            segments.push(segment.ok_or_else(|| {
+                PortError::permanent(format!("segment {segment_number} of {log} has no record"))
+            })?);
         }
-        for num in first..newest.num {
-            let segment = self.retried(|| ports.segments.segment(log, num, true)).await?;
-            let missing = || PortError::permanent(format!("segment {num} of {log} has no record"));
-            segments.push(segment.ok_or_else(missing)?);
-        }
-        segments.push(newest);
+        segments.push(newest_segment);
         Ok(segments)
+    }
+
+    /// Returns the number of the first segment that is not inherited from a fork's source.
+    async fn first_own_segment(&self, log: LogId) -> Result<u32, PortError> {
+        if !log.may_be_fork() {
+            return Ok(0);
+        }
+        let first_segment = self.read_segment(log, 0).await?;
+        let lineage = first_segment.and_then(|segment| segment.lineage);
+        Ok(lineage.map_or(0, |lineage| lineage.position.segment() + 1))
+    }
+
+    async fn read_segment(
+        &self,
+        log: LogId,
+        segment_number: u32,
+    ) -> Result<Option<Segment>, PortError> {
+        self.retried(|| self.ports.segments.segment(log, segment_number, true)).await
     }
 }

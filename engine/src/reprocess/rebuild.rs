@@ -10,6 +10,8 @@
 //! The message of the last snapshot is redelivered until all earlier snapshots are finished. If the
 //! message of an earlier snapshot was lost, handling this last message resends it.
 
+use std::collections::BTreeMap;
+
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_READ_ATTEMPTS;
 use cellar_base::position::Position;
@@ -87,6 +89,36 @@ pub enum RebuildStart {
     InProgress,
 }
 
+/// A rebuild whose pending records are being written.
+struct StartedRebuild {
+    log: LogId,
+    /// Rebuild id.
+    run: u64,
+    /// The previous snapshot, on which the next one is based.
+    base: Option<Position>,
+    /// Snapshots whose records were written, oldest first.
+    started: Vec<Position>,
+}
+
+impl StartedRebuild {
+    fn new_record(
+        &self,
+        snapshot: &SnapshotToRebuild,
+        increment: u64,
+        now_s: u64,
+    ) -> PendingSnapshot {
+        PendingSnapshot {
+            job: SnapshotJob { log: self.log, position: snapshot.at },
+            created_s: now_s,
+            modified_s: now_s,
+            active: false,
+            increment,
+            progress: LevelsBuilder::rebuild_progress(self.base),
+            rebuild: Some(Rebuild { run: self.run, replaces: snapshot.root.clone() }),
+        }
+    }
+}
+
 impl Reprocess {
     /// Reads a whole log and plans its rebuild.
     ///
@@ -98,49 +130,59 @@ impl Reprocess {
         if segments.is_empty() {
             return Err(RebuildRefusal::NoLog { log });
         }
-        let counts = SurveyCounts { logs: 1, ..SurveyCounts::default() };
-        let (snapshots, offloaded) = (Vec::new(), Vec::new());
-        let mut plan = RebuildPlan { log, counts, snapshots, offloaded };
+        let mut plan = RebuildPlan::empty(log);
+        plan.counts.logs = 1;
         self.extend_plan(&mut plan, &segments, Position::FIRST).await?;
         Ok(plan)
     }
 
-    /// Adds the Snapshot entries from this position on to the plan.
+    /// Adds the Snapshot entries from `start` on to the plan.
     async fn extend_plan(
         &self,
         plan: &mut RebuildPlan,
         segments: &[Segment],
-        from: Position,
+        start: Position,
     ) -> Result<(), RebuildRefusal> {
-        let (log, pending) = (plan.log, self.pending_states(plan.log).await?);
-        plan.counts.pending = u64::try_from(pending.len()).unwrap_or(u64::MAX);
-        for (index, segment) in segments.iter().enumerate() {
-            let Ok(start) = Position::new(segment.num, 0).map(|start| start.max(from)) else {
-                continue;
-            };
-            if start.segment() != segment.num {
+        let pending_states = self.pending_states(plan.log).await?;
+        plan.counts.pending = u64::try_from(pending_states.len()).unwrap_or(u64::MAX);
+        let newest_number = segments.last().map(|segment| segment.num);
+        for segment in segments {
+            let Ok(segment_start) = Position::new(segment.num, 0) else { continue };
+            let is_before_start = segment.num < start.segment();
+            if is_before_start {
                 continue;
             }
             plan.counts.segments += 1;
-            let is_newest = segments.len() == index.saturating_add(1);
-            let mut reader = SegmentReader::new(self, segment, is_newest, start);
-            loop {
-                let page = match reader.read_page().await? {
-                    PageRead::Page(page) => page,
-                    PageRead::Unreadable { at, why } => {
-                        return Err(RebuildRefusal::Unreadable { log, at, why });
-                    }
-                    PageRead::End => break,
-                };
-                for entry in &page.entries {
-                    self.check_body(entry, &mut plan.counts).await?;
-                    plan.add_entry(entry, page.is_offloaded, pending.get(&entry.position));
-                }
-            }
+            let is_newest = newest_number == Some(segment.num);
+            let reader = SegmentReader::new(self, segment, is_newest, segment_start.max(start));
+            self.add_segment_to_plan(plan, reader, &pending_states).await?;
         }
         Ok(())
     }
 
+    async fn add_segment_to_plan(
+        &self,
+        plan: &mut RebuildPlan,
+        mut reader: SegmentReader<'_>,
+        pending_states: &BTreeMap<Position, PendingState>,
+    ) -> Result<(), RebuildRefusal> {
+        loop {
+            let page = match reader.read_page().await? {
+                PageRead::Page(page) => page,
+                PageRead::Unreadable { at, why } => {
+                    return Err(RebuildRefusal::Unreadable { log: plan.log, at, why });
+                }
+                PageRead::End => return Ok(()),
+            };
+            for entry in &page.entries {
+                self.check_body(entry, &mut plan.counts).await?;
+                let pending_state = pending_states.get(&entry.position);
+                plan.add_entry(entry, page.is_offloaded, pending_state);
+            }
+        }
+    }
+
+    /// Counts the entry's external body, if it has one. Returns an error if the body is lost.
     async fn check_body(
         &self,
         entry: &Entry,
@@ -170,77 +212,90 @@ impl Reprocess {
         plan: &RebuildPlan,
         mut report: impl FnMut(&SnapshotToRebuild, &RebuildStart),
     ) -> Result<(), RebuildRefusal> {
-        let (log, run) = (plan.log, self.ports.clock.now_ms());
-        let (mut base, mut started) = (None, Vec::new());
-        let mut start_all = async |snapshots: &[SnapshotToRebuild]| {
-            for snapshot in snapshots {
-                let start = self.write_record(log, run, snapshot, base).await?;
-                if start == RebuildStart::Started {
-                    started.push(snapshot.at);
-                }
-                base = Some(snapshot.at);
-                report(snapshot, &start);
+        let run = self.ports.clock.now_ms();
+        let mut rebuild = StartedRebuild { log: plan.log, run, base: None, started: Vec::new() };
+        self.write_records(&mut rebuild, &plan.snapshots, &mut report).await?;
+        let later_snapshots = self.find_snapshots_after(plan).await?;
+        self.write_records(&mut rebuild, &later_snapshots, &mut report).await?;
+        self.send_first_and_last_job(&rebuild).await?;
+        Ok(())
+    }
+
+    /// Returns the snapshots that were appended after the planning.
+    async fn find_snapshots_after(
+        &self,
+        plan: &RebuildPlan,
+    ) -> Result<Vec<SnapshotToRebuild>, RebuildRefusal> {
+        let last_position = plan.snapshots.last().map_or(Position::FIRST, |last| last.at);
+        let Some(start) = last_position.next_in_segment() else { return Ok(Vec::new()) };
+        let mut later_plan = RebuildPlan::empty(plan.log);
+        let segments = self.segments_of(plan.log).await?;
+        self.extend_plan(&mut later_plan, &segments, start).await?;
+        Ok(later_plan.snapshots)
+    }
+
+    /// Writes the pending record of each snapshot, oldest first.
+    async fn write_records(
+        &self,
+        rebuild: &mut StartedRebuild,
+        snapshots: &[SnapshotToRebuild],
+        report: &mut impl FnMut(&SnapshotToRebuild, &RebuildStart),
+    ) -> Result<(), PortError> {
+        for snapshot in snapshots {
+            let start = self.write_record(rebuild, snapshot).await?;
+            if start == RebuildStart::Started {
+                rebuild.started.push(snapshot.at);
             }
-            Ok::<(), PortError>(())
-        };
-        start_all(&plan.snapshots).await?;
-        let last = plan.snapshots.last().map_or(Position::FIRST, |last| last.at);
-        if let Some(from) = last.next_in_segment() {
-            let (snapshots, offloaded) = (Vec::new(), Vec::new());
-            let counts = SurveyCounts::default();
-            let mut later = RebuildPlan { log, counts, snapshots, offloaded };
-            self.extend_plan(&mut later, &self.segments_of(log).await?, from).await?;
-            start_all(&later.snapshots).await?;
+            rebuild.base = Some(snapshot.at);
+            report(snapshot, &start);
         }
-        if let Some(first) = started.first() {
+        Ok(())
+    }
+
+    async fn send_first_and_last_job(&self, rebuild: &StartedRebuild) -> Result<(), PortError> {
+        let log = rebuild.log;
+        if let Some(first) = rebuild.started.first() {
             self.send_job(SnapshotJob { log, position: *first }).await?;
         }
-        if let [_, .., last] = started.as_slice() {
+        if let [_, .., last] = rebuild.started.as_slice() {
             self.send_job(SnapshotJob { log, position: *last }).await?;
         }
         Ok(())
     }
 
     /// Writes a snapshot's pending record, unless an earlier rebuild of the snapshot is active.
-    /// `base` is the previous snapshot, on which the rebuild is based.
     async fn write_record(
         &self,
-        log: LogId,
-        run: u64,
+        rebuild: &StartedRebuild,
         snapshot: &SnapshotToRebuild,
-        base: Option<Position>,
     ) -> Result<RebuildStart, PortError> {
-        let (pending, job) = (&self.ports.pending, SnapshotJob { log, position: snapshot.at });
+        let pending = &self.ports.pending;
+        let job = SnapshotJob { log: rebuild.log, position: snapshot.at };
         let mut last_error = PortError::temporary("other writers keep changing the pending record");
         for _ in 0..MAX_READ_ATTEMPTS {
-            let existing = self.read_record(job).await?;
-            let existing_run = existing.as_ref().and_then(|record| record.rebuild.as_ref());
-            if existing_run.is_some_and(|rebuild| rebuild.run == run) {
-                return Ok(RebuildStart::Started);
-            }
+            let existing_record = self.read_record(job).await?;
             let now_s = self.now_s();
-            let is_active = |record: &PendingSnapshot| {
-                let silent_s = now_s.abs_diff(record.modified_s);
-                PendingState { silent_s, is_rebuild: record.rebuild.is_some() }.is_active_rebuild()
-            };
-            if existing.as_ref().is_some_and(is_active) {
-                return Ok(RebuildStart::InProgress);
+            if let Some(existing_record) = &existing_record {
+                if is_of_run(existing_record, rebuild.run) {
+                    return Ok(RebuildStart::Started);
+                }
+                if is_active_rebuild(existing_record, now_s) {
+                    return Ok(RebuildStart::InProgress);
+                }
             }
-            let increment = existing.as_ref().map(|record| record.increment);
-            let record = PendingSnapshot {
-                job,
-                created_s: now_s,
-                modified_s: now_s,
-                active: false,
-                increment: run.max(increment.map_or(0, |increment| increment.saturating_add(1))),
-                progress: LevelsBuilder::rebuild_progress(base),
-                rebuild: Some(Rebuild { run, replaces: snapshot.root.clone() }),
+            let write_outcome = match existing_record {
+                None => {
+                    let record = rebuild.new_record(snapshot, rebuild.run, now_s);
+                    pending.create(&record).await
+                }
+                Some(existing_record) => {
+                    let next_increment = existing_record.increment.saturating_add(1);
+                    let increment = rebuild.run.max(next_increment);
+                    let record = rebuild.new_record(snapshot, increment, now_s);
+                    pending.replace(&record, existing_record.increment).await
+                }
             };
-            let written = match increment {
-                None => pending.create(&record).await,
-                Some(increment) => pending.replace(&record, increment).await,
-            };
-            match written {
+            match write_outcome {
                 WriteOutcome::Written => return Ok(RebuildStart::Started),
                 // The next attempt reads the record again.
                 WriteOutcome::Refused => {}
@@ -254,45 +309,68 @@ impl Reprocess {
     /// Returns the pending record of a job, or `None` if there is none.
     async fn read_record(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
         let pending = &self.ports.pending;
-        let found = match last_position_before(job.position) {
+        let first_record = match last_position_before(job.position) {
             None => self.retried(|| pending.first_up_to(job)).await?,
-            Some(position) => {
-                let previous = SnapshotJob { position, ..job };
-                self.retried(|| pending.first_after(previous)).await?
+            Some(previous_position) => {
+                let previous_job = SnapshotJob { position: previous_position, ..job };
+                self.retried(|| pending.first_after(previous_job)).await?
             }
         };
-        Ok(found.filter(|found| found.job == job))
+        Ok(first_record.filter(|record| record.job == job))
     }
 }
 
 impl RebuildPlan {
+    fn empty(log: LogId) -> Self {
+        let counts = SurveyCounts::default();
+        Self { log, counts, snapshots: Vec::new(), offloaded: Vec::new() }
+    }
+
     /// Counts an entry and adds it to the plan if it is a Snapshot entry.
-    fn add_entry(&mut self, entry: &Entry, is_offloaded: bool, pending: Option<&PendingState>) {
+    fn add_entry(
+        &mut self,
+        entry: &Entry,
+        is_offloaded: bool,
+        pending_state: Option<&PendingState>,
+    ) {
         self.counts.entries += 1;
         let Content::Snapshot { root, .. } = &entry.content else { return };
         self.counts.snapshots += 1;
-        let (at, root) = (entry.position, root.clone());
+        let position = entry.position;
         if is_offloaded {
             if root.is_some() {
-                self.offloaded.push(at);
+                self.offloaded.push(position);
             }
             return;
         }
-        let is_empty_start = at == Position::FIRST && root.is_none();
-        if is_empty_start {
+        let is_empty_first_snapshot = position == Position::FIRST && root.is_none();
+        if is_empty_first_snapshot {
             return;
         }
-        let active = pending.filter(|pending| pending.is_active_rebuild());
-        let active_silent_s = active.map(|pending| pending.silent_s);
-        self.snapshots.push(SnapshotToRebuild { at, root, active_silent_s });
+        let active_rebuild = pending_state.filter(|state| state.is_active_rebuild());
+        self.snapshots.push(SnapshotToRebuild {
+            at: position,
+            root: root.clone(),
+            active_silent_s: active_rebuild.map(|state| state.silent_s),
+        });
     }
+}
+
+fn is_of_run(record: &PendingSnapshot, run: u64) -> bool {
+    record.rebuild.as_ref().is_some_and(|rebuild| rebuild.run == run)
+}
+
+fn is_active_rebuild(record: &PendingSnapshot, now_s: u64) -> bool {
+    let silent_s = now_s.abs_diff(record.modified_s);
+    let is_rebuild = record.rebuild.is_some();
+    PendingState { silent_s, is_rebuild }.is_active_rebuild()
 }
 
 /// Returns the greatest position before `position`, whether or not an entry exists there.
 fn last_position_before(position: Position) -> Option<Position> {
-    let (segment, num) = match position.entry_number().checked_sub(1) {
-        Some(num) => (position.segment(), num),
-        None => (position.segment().checked_sub(1)?, u32::MAX),
-    };
-    Position::new(segment, num).ok()
+    if let Some(previous_number) = position.entry_number().checked_sub(1) {
+        return Position::new(position.segment(), previous_number).ok();
+    }
+    let previous_segment = position.segment().checked_sub(1)?;
+    Position::new(previous_segment, u32::MAX).ok()
 }

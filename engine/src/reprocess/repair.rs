@@ -33,14 +33,7 @@ impl Reprocess {
                 self.send_job(SnapshotJob { log: finding.log, position: finding.at }).await?;
                 Ok(RepairOutcome::Sent)
             }
-            FindingKind::BodyPending { key } => {
-                let key = BlobKey::new(key.as_str())
-                    .map_err(|error| PortError::permanent(error.to_string()))?;
-                Ok(match self.retried(|| self.ports.blobs.keep(&key)).await? {
-                    KeepOutcome::Kept => RepairOutcome::Kept,
-                    KeepOutcome::Absent => RepairOutcome::Lost,
-                })
-            }
+            FindingKind::BodyPending { key } => self.remove_pending_tag(key).await,
             FindingKind::Skipped
             | FindingKind::RootMissing
             | FindingKind::Offloaded
@@ -50,29 +43,46 @@ impl Reprocess {
         }
     }
 
+    async fn remove_pending_tag(&self, body_key: &str) -> Result<RepairOutcome, PortError> {
+        let blob_key =
+            BlobKey::new(body_key).map_err(|error| PortError::permanent(error.to_string()))?;
+        match self.retried(|| self.ports.blobs.keep(&blob_key)).await? {
+            KeepOutcome::Kept => Ok(RepairOutcome::Kept),
+            KeepOutcome::Absent => Ok(RepairOutcome::Lost),
+        }
+    }
+
     pub(super) async fn send_job(&self, job: SnapshotJob) -> Result<(), PortError> {
         let body = job.encode();
         self.retried(|| self.ports.jobs.send(&body)).await
     }
 
-    /// Removes finished jobs from the front of the queue `sent`. Jobs of the same log must be in
-    /// ascending order.
+    /// Removes finished jobs from the front of the queue of sent jobs. Jobs of the same log must be
+    /// in ascending order.
     ///
     /// # Errors
     ///
     /// Returns [`PortError`] if a table fails.
-    pub async fn drop_finished(&self, sent: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
-        while let Some(job) = sent.front().copied() {
-            let pending = self.retried(|| self.ports.pending.first_up_to(job)).await?;
-            let (log, num) = (job.log, job.position.segment());
-            let read = || self.ports.segments.segment(log, num, true);
-            let segment = self.retried(read).await?;
-            let is_done = segment.is_some_and(|segment| is_finished(&segment, job.position));
-            if pending.is_some() || !is_done {
-                return Ok(());
+    pub async fn drop_finished(
+        &self,
+        sent_jobs: &mut VecDeque<SnapshotJob>,
+    ) -> Result<(), PortError> {
+        while let Some(job) = sent_jobs.front().copied() {
+            let is_finished = self.is_job_finished(job).await?;
+            if !is_finished {
+                break;
             }
-            sent.pop_front();
+            sent_jobs.pop_front();
         }
         Ok(())
+    }
+
+    /// Returns whether the snapshot of a job exists and no earlier snapshot is pending.
+    async fn is_job_finished(&self, job: SnapshotJob) -> Result<bool, PortError> {
+        let pending_record = self.retried(|| self.ports.pending.first_up_to(job)).await?;
+        let segment_number = job.position.segment();
+        let segment = self.read_segment(job.log, segment_number).await?;
+        let has_snapshot = segment.is_some_and(|segment| is_finished(&segment, job.position));
+        Ok(pending_record.is_none() && has_snapshot)
     }
 }

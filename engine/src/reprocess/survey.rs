@@ -29,6 +29,15 @@ impl PendingState {
         self.silent_s < ABANDONED_S
     }
 
+    fn to_finding(self) -> FindingKind {
+        let silent_s = self.silent_s;
+        if self.is_alive() {
+            FindingKind::InProgress { silent_s }
+        } else {
+            FindingKind::Abandoned { silent_s }
+        }
+    }
+
     /// Whether a worker is rebuilding the snapshot.
     pub(super) fn is_active_rebuild(self) -> bool {
         self.is_rebuild && self.is_alive()
@@ -49,29 +58,44 @@ impl Reprocess {
         mut report: impl FnMut(Finding),
     ) -> Result<SurveyCounts, PortError> {
         let mut counts = SurveyCounts::default();
-        if let Some(log) = scope.log {
-            let segments = self.segments_of(log).await?;
-            self.survey_log(&segments, scope, &mut counts, &mut report).await?;
-            return Ok(counts);
+        match scope.log {
+            Some(log) => {
+                let segments = self.segments_of(log).await?;
+                self.survey_log(&segments, scope, &mut counts, &mut report).await?;
+            }
+            None => self.survey_all_logs(scope, &mut counts, &mut report).await?,
         }
-        let (mut after, mut log_segments) = (None, Vec::<Segment>::new());
+        Ok(counts)
+    }
+
+    async fn survey_all_logs(
+        &self,
+        scope: Scope,
+        counts: &mut SurveyCounts,
+        report: &mut impl FnMut(Finding),
+    ) -> Result<(), PortError> {
+        let mut log_segments: Vec<Segment> = Vec::new();
+        let mut page_start = None;
         loop {
-            let page = self.retried(|| self.ports.retention.all_segments(after.clone())).await?;
+            let list_page = || self.ports.retention.all_segments(page_start.clone());
+            let page = self.retried(list_page).await?;
             for segment in page.segments {
-                if log_segments.first().is_some_and(|first| first.log != segment.log) {
-                    let segments = std::mem::take(&mut log_segments);
-                    self.survey_log(&segments, scope, &mut counts, &mut report).await?;
+                let is_of_next_log =
+                    log_segments.first().is_some_and(|first| first.log != segment.log);
+                if is_of_next_log {
+                    self.survey_log(&log_segments, scope, counts, report).await?;
+                    log_segments.clear();
                 }
                 log_segments.push(segment);
             }
-            after = page.next;
-            if after.is_none() {
-                self.survey_log(&log_segments, scope, &mut counts, &mut report).await?;
-                return Ok(counts);
+            page_start = page.next;
+            if page_start.is_none() {
+                return self.survey_log(&log_segments, scope, counts, report).await;
             }
         }
     }
 
+    /// Surveys a log. `segments` are all of its segments, in ascending order.
     async fn survey_log(
         &self,
         segments: &[Segment],
@@ -81,28 +105,27 @@ impl Reprocess {
     ) -> Result<(), PortError> {
         let Some(log) = segments.first().map(|segment| segment.log) else { return Ok(()) };
         counts.logs += 1;
-        let pending = self.pending_states(log).await?;
-        for (at, pending) in &pending {
+        let pending_states = self.pending_states(log).await?;
+        for (position, pending_state) in &pending_states {
             counts.pending += 1;
-            let silent_s = pending.silent_s;
-            let kind = if pending.is_alive() {
-                FindingKind::InProgress { silent_s }
-            } else {
-                FindingKind::Abandoned { silent_s }
-            };
-            report(Finding { log, at: *at, kind });
+            report(Finding { log, at: *position, kind: pending_state.to_finding() });
         }
         for (index, segment) in segments.iter().enumerate() {
             // Inherited segments of a fork are surveyed with its source.
             if segment.lineage.is_some() {
                 continue;
             }
-            let next = segments.get(index.saturating_add(1));
+            let next_segment = segments.get(index + 1);
             // A segment is closed when the next segment is created.
-            if next.is_none_or(|next| next.created_s >= scope.since_s) {
+            let may_have_entries_in_scope =
+                next_segment.is_none_or(|next_segment| next_segment.created_s >= scope.since_s);
+            if may_have_entries_in_scope {
                 counts.segments += 1;
-                let survey = SegmentSurvey { segment, since_s: scope.since_s, pending: &pending };
-                self.survey_segment(&survey, next.is_none(), counts, report).await?;
+                let is_newest = next_segment.is_none();
+                let since_s = scope.since_s;
+                let survey =
+                    SegmentSurvey { segment, is_newest, since_s, pending_states: &pending_states };
+                self.survey_segment(&survey, counts, report).await?;
             }
         }
         Ok(())
@@ -111,14 +134,14 @@ impl Reprocess {
     async fn survey_segment(
         &self,
         survey: &SegmentSurvey<'_>,
-        is_newest: bool,
         counts: &mut SurveyCounts,
         report: &mut impl FnMut(Finding),
     ) -> Result<(), PortError> {
-        let (log, num) = (survey.segment.log, survey.segment.num);
-        let start =
-            Position::new(num, 0).map_err(|error| PortError::permanent(error.to_string()))?;
-        let mut reader = SegmentReader::new(self, survey.segment, is_newest, start);
+        let SegmentSurvey { segment, is_newest, since_s, .. } = *survey;
+        let log = segment.log;
+        let segment_start = Position::new(segment.num, 0)
+            .map_err(|error| PortError::permanent(error.to_string()))?;
+        let mut reader = SegmentReader::new(self, segment, is_newest, segment_start);
         loop {
             let page = match reader.read_page().await? {
                 PageRead::Page(page) => page,
@@ -128,38 +151,49 @@ impl Reprocess {
                 }
                 PageRead::End => return Ok(()),
             };
-            for entry in page.entries.iter().filter(|entry| entry.created_s >= survey.since_s) {
-                counts.entries += 1;
-                let kind = match &entry.content {
-                    Content::Snapshot { .. } => {
-                        counts.snapshots += 1;
-                        survey.find_unbuilt(entry, page.is_offloaded)
-                    }
-                    Content::External(external) => {
-                        counts.bodies += 1;
-                        self.check_body_object(&external.object).await?
-                    }
-                    Content::Edits(_) | Content::EndSegment => None,
-                };
-                if let Some(kind) = kind {
+            for entry in page.entries.iter().filter(|entry| entry.created_s >= since_s) {
+                let finding = self.survey_entry(survey, entry, page.is_offloaded, counts).await?;
+                if let Some(kind) = finding {
                     report(Finding { log, at: entry.position, kind });
                 }
             }
         }
     }
 
+    async fn survey_entry(
+        &self,
+        survey: &SegmentSurvey<'_>,
+        entry: &Entry,
+        is_offloaded: bool,
+        counts: &mut SurveyCounts,
+    ) -> Result<Option<FindingKind>, PortError> {
+        counts.entries += 1;
+        match &entry.content {
+            Content::Snapshot { .. } => {
+                counts.snapshots += 1;
+                Ok(survey.find_unbuilt(entry, is_offloaded))
+            }
+            Content::External(external) => {
+                counts.bodies += 1;
+                self.check_body_object(&external.object).await
+            }
+            Content::Edits(_) | Content::EndSegment => Ok(None),
+        }
+    }
+
     /// Returns the finding for an external body, or `None` if the body is intact.
     pub(super) async fn check_body_object(
         &self,
-        object: &str,
+        body_key: &str,
     ) -> Result<Option<FindingKind>, PortError> {
-        let lost = || Some(FindingKind::BodyLost { key: object.to_owned() });
-        let Ok(key) = BlobKey::new(object) else { return Ok(lost()) };
-        Ok(match self.retried(|| self.ports.blobs.pending(&key)).await? {
-            Some(false) => None,
-            Some(true) => Some(FindingKind::BodyPending { key: object.to_owned() }),
-            None => lost(),
-        })
+        let lost_body = FindingKind::BodyLost { key: body_key.to_owned() };
+        let Ok(blob_key) = BlobKey::new(body_key) else { return Ok(Some(lost_body)) };
+        let has_pending_tag = self.retried(|| self.ports.blobs.pending(&blob_key)).await?;
+        match has_pending_tag {
+            None => Ok(Some(lost_body)),
+            Some(true) => Ok(Some(FindingKind::BodyPending { key: body_key.to_owned() })),
+            Some(false) => Ok(None),
+        }
     }
 
     /// Returns the state of each pending record of a log.
@@ -169,13 +203,13 @@ impl Reprocess {
     ) -> Result<BTreeMap<Position, PendingState>, PortError> {
         let now_s = self.now_s();
         let mut states = BTreeMap::new();
-        let end = SnapshotJob { log, position: Position::LAST };
-        let mut next = self.retried(|| self.ports.pending.first_up_to(end)).await?;
-        while let Some(record) = next {
+        let job_at_end = SnapshotJob { log, position: Position::LAST };
+        let mut next_record = self.retried(|| self.ports.pending.first_up_to(job_at_end)).await?;
+        while let Some(record) = next_record {
             let silent_s = now_s.abs_diff(record.modified_s);
             let is_rebuild = record.rebuild.is_some();
             states.insert(record.job.position, PendingState { silent_s, is_rebuild });
-            next = self.retried(|| self.ports.pending.first_after(record.job)).await?;
+            next_record = self.retried(|| self.ports.pending.first_after(record.job)).await?;
         }
         Ok(states)
     }
@@ -184,26 +218,30 @@ impl Reprocess {
 /// Survey of one segment.
 struct SegmentSurvey<'a> {
     segment: &'a Segment,
+    /// Whether the segment is the latest of its log.
+    is_newest: bool,
+    /// Earliest creation time of the surveyed entries.
     since_s: u64,
-    pending: &'a BTreeMap<Position, PendingState>,
+    pending_states: &'a BTreeMap<Position, PendingState>,
 }
 
 impl SegmentSurvey<'_> {
     /// Returns the finding for a Snapshot entry that has neither a root nor a pending record.
     fn find_unbuilt(&self, entry: &Entry, is_offloaded: bool) -> Option<FindingKind> {
-        let at = entry.position;
         let Content::Snapshot { root: None, .. } = entry.content else { return None };
-        if at == Position::FIRST || self.pending.contains_key(&at) {
+        let position = entry.position;
+        if position == Position::FIRST || self.pending_states.contains_key(&position) {
             return None;
         }
-        Some(if self.segment.last_snapshot == Some(at.entry_number()) {
-            FindingKind::RootMissing
-        } else if is_finished(self.segment, at) {
-            FindingKind::Skipped
+        let is_last_snapshot = self.segment.last_snapshot == Some(position.entry_number());
+        if is_last_snapshot {
+            Some(FindingKind::RootMissing)
+        } else if is_finished(self.segment, position) {
+            Some(FindingKind::Skipped)
         } else if is_offloaded {
-            FindingKind::Offloaded
+            Some(FindingKind::Offloaded)
         } else {
-            FindingKind::NotBuilt
-        })
+            Some(FindingKind::NotBuilt)
+        }
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct SegmentReader<'a> {
     /// (last entry of a closed segment).
     is_newest: bool,
     /// Position at which the next page starts, or `None` at the end of the segment.
-    next: Option<Position>,
+    next_position: Option<Position>,
 }
 
 impl<'a> SegmentReader<'a> {
@@ -46,75 +46,89 @@ impl<'a> SegmentReader<'a> {
         reprocess: &'a Reprocess,
         segment: &'a Segment,
         is_newest: bool,
-        from: Position,
+        start: Position,
     ) -> Self {
-        Self { reprocess, segment, is_newest, next: Some(from) }
+        Self { reprocess, segment, is_newest, next_position: Some(start) }
     }
 
     pub(super) async fn read_page(&mut self) -> Result<PageRead, PortError> {
-        let Some(from) = self.next.take() else { return Ok(PageRead::End) };
+        let Some(page_start) = self.next_position.take() else { return Ok(PageRead::End) };
         let (ports, log) = (&self.reprocess.ports, self.segment.log);
-        let page = match self.reprocess.retried(|| ports.entries.page(log, from, true)).await {
+        let page = match self.reprocess.retried(|| ports.entries.page(log, page_start, true)).await
+        {
             Ok(page) => page,
             Err(error) if error.temporary => return Err(error),
             // Report the unreadable record as a finding, so that the survey of other logs
             // continues.
-            Err(error) => return Ok(unreadable(from, error.to_string())),
+            Err(error) => return Ok(unreadable(page_start, error.to_string())),
         };
-        let is_trimmed = page.entries.first().is_some_and(|first| first.is_trimmed());
-        let contiguous = count_contiguous(from, &page.entries);
-        if is_trimmed || contiguous < page.entries.len() {
-            return self.read_offloaded_copy(from, page.entries, contiguous).await;
+        let is_trimmed = page.entries.first().is_some_and(|entry| entry.is_trimmed());
+        let contiguous_count = count_contiguous(page_start, &page.entries);
+        let has_gap = contiguous_count < page.entries.len();
+        if is_trimmed || has_gap {
+            return self.read_offloaded_copy(page_start, page.entries, contiguous_count).await;
         }
-        let ends_segment =
-            page.entries.last().map(|last| matches!(last.content, Content::EndSegment));
-        self.next = if page.more {
-            page.entries.last().and_then(|last| last.position.next_in_segment())
-        } else {
-            None
+        let last_entry = page.entries.last();
+        if page.more {
+            self.next_position = last_entry.and_then(|entry| entry.position.next_in_segment());
+        }
+        let ends_with_end_segment =
+            last_entry.is_some_and(|entry| matches!(entry.content, Content::EndSegment));
+        let is_last_page = self.next_position.is_none();
+        if is_last_page && !ends_with_end_segment && !self.is_newest {
+            return self.read_offloaded_copy(page_start, page.entries, contiguous_count).await;
+        }
+        if page.entries.is_empty() {
+            return Ok(PageRead::End);
+        }
+        Ok(PageRead::Page(EntryPage { entries: page.entries, is_offloaded: false }))
+    }
+
+    /// Reads the rest of a segment from its offloaded copy. Only the first `contiguous_count` of
+    /// the table's entries have no gap. If the segment has no copy, these entries are returned
+    /// first, and the next call returns `Unreadable`.
+    async fn read_offloaded_copy(
+        &mut self,
+        page_start: Position,
+        table_entries: Vec<Arc<Entry>>,
+        contiguous_count: usize,
+    ) -> Result<PageRead, PortError> {
+        self.next_position = None;
+        let (log, segment_number) = (self.segment.log, self.segment.num);
+        let segment = self.reprocess.read_segment(log, segment_number).await?;
+        let Some(copy_name) = segment.and_then(|segment| segment.offloaded) else {
+            return Ok(self.page_before_gap(page_start, table_entries, contiguous_count));
         };
-        match ends_segment {
-            // Only the latest segment may lack its End Segment (last entry of a closed segment).
-            None | Some(false) if self.next.is_none() && !self.is_newest => {
-                self.read_offloaded_copy(from, page.entries, contiguous).await
+        let blobs = self.reprocess.ports.blobs.as_ref();
+        let read_copy = || read_offloaded(blobs, log, segment_number, &copy_name);
+        match self.reprocess.retried(read_copy).await? {
+            OffloadedRead::Whole(mut entries) => {
+                entries.retain(|entry| entry.position >= page_start);
+                Ok(PageRead::Page(EntryPage { entries, is_offloaded: true }))
             }
-            None => Ok(PageRead::End),
-            Some(_) => Ok(PageRead::Page(EntryPage { entries: page.entries, is_offloaded: false })),
+            OffloadedRead::Unusable(reason) => Ok(unreadable(
+                page_start,
+                format!("the segment's offloaded copy {copy_name} cannot be used: {reason}"),
+            )),
         }
     }
 
-    /// Reads the rest of a segment from its offloaded copy. Only the first `contiguous` of the
-    /// table's `entries` have no gap. If the segment has no copy, these entries are returned first,
-    /// and the next call returns `Unreadable`.
-    async fn read_offloaded_copy(
+    /// Returns the entries of the table before the first gap, or `Unreadable` if there are none.
+    fn page_before_gap(
         &mut self,
-        from: Position,
-        mut entries: Vec<Arc<Entry>>,
-        contiguous: usize,
-    ) -> Result<PageRead, PortError> {
-        self.next = None;
-        let (ports, log, num) = (&self.reprocess.ports, self.segment.log, self.segment.num);
-        let record = self.reprocess.retried(|| ports.segments.segment(log, num, true)).await?;
-        let Some(name) = record.and_then(|record| record.offloaded) else {
-            entries.truncate(contiguous);
-            self.next = entries.last().and_then(|last| last.position.next_in_segment());
-            let why = "entries are missing from the table, and the segment has no offloaded copy";
-            return Ok(match self.next {
-                Some(_) => PageRead::Page(EntryPage { entries, is_offloaded: false }),
-                None => unreadable(from, why.to_owned()),
-            });
-        };
-        let read = || read_offloaded(ports.blobs.as_ref(), log, num, &name);
-        Ok(match self.reprocess.retried(read).await? {
-            OffloadedRead::Whole(mut entries) => {
-                entries.retain(|entry| entry.position >= from);
-                PageRead::Page(EntryPage { entries, is_offloaded: true })
-            }
-            OffloadedRead::Unusable(why) => unreadable(
-                from,
-                format!("the segment's offloaded copy {name} cannot be used: {why}"),
-            ),
-        })
+        page_start: Position,
+        table_entries: Vec<Arc<Entry>>,
+        contiguous_count: usize,
+    ) -> PageRead {
+        let mut entries = table_entries;
+        entries.truncate(contiguous_count);
+        self.next_position = entries.last().and_then(|entry| entry.position.next_in_segment());
+        if self.next_position.is_none() {
+            let reason =
+                "entries are missing from the table, and the segment has no offloaded copy";
+            return unreadable(page_start, reason.to_owned());
+        }
+        PageRead::Page(EntryPage { entries, is_offloaded: false })
     }
 }
 
@@ -122,8 +136,10 @@ fn unreadable(at: Position, why: String) -> PageRead {
     PageRead::Unreadable { at, why }
 }
 
-/// Returns the number of leading entries with consecutive positions starting at `from`.
-fn count_contiguous(from: Position, entries: &[Arc<Entry>]) -> usize {
-    let expected = std::iter::successors(Some(from), |at| at.next_in_segment());
-    entries.iter().zip(expected).take_while(|(entry, at)| entry.position == *at).count()
+/// Returns the number of leading entries with consecutive positions starting at `start`.
+fn count_contiguous(start: Position, entries: &[Arc<Entry>]) -> usize {
+    let expected_positions =
+        std::iter::successors(Some(start), |position| position.next_in_segment());
+    let entries_and_positions = entries.iter().zip(expected_positions);
+    entries_and_positions.take_while(|(entry, position)| entry.position == *position).count()
 }

@@ -19,7 +19,7 @@ use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{MAX_READ_ATTEMPTS, WORK_VISIBILITY_S};
 use cellar_base::position::Position;
 use cellar_snapshot::pending_snapshot::{
-    Inputs, PendingSnapshot, SnapshotAction, SnapshotEvent, SnapshotOutcome, Worker,
+    ClockReading, PendingSnapshot, SnapshotAction, SnapshotEvent, SnapshotOutcome, Worker,
 };
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
@@ -73,64 +73,53 @@ impl Snapshots {
         let (mut worker, mut action) = Worker::begin(job, deadline_ms);
         let mut piece_count = 0_u64;
         loop {
+            if let SnapshotAction::Finish(outcome) = action {
+                let (log, at) = (job.log, job.position);
+                tracing::info!(%log, %at, piece_count, ?outcome, "handled a snapshot job");
+                self.hide_for_outcome(receipt, outcome).await;
+                return outcome;
+            }
             if matches!(action, SnapshotAction::Build { .. }) {
                 if piece_count > 0 {
                     self.hide(receipt, WORK_VISIBILITY_S).await;
                 }
-                piece_count = piece_count.saturating_add(1);
+                piece_count += 1;
             }
-            let event = match action {
-                SnapshotAction::Finish(outcome) => {
-                    let (log, at) = (job.log, job.position);
-                    tracing::info!(%log, %at, piece_count, ?outcome, "handled a snapshot job");
-                    self.hide_for_outcome(receipt, outcome).await;
-                    return outcome;
-                }
-                action => self.perform(job, action).await,
-            };
-            (worker, action) = worker.step(event, Inputs { now_ms: self.ports.clock.now_ms() });
+            let event = self.perform(job, action).await;
+            let clock = ClockReading { now_ms: self.ports.clock.now_ms() };
+            (worker, action) = worker.step(event, clock);
         }
     }
 
     async fn perform(&self, job: SnapshotJob, action: SnapshotAction) -> SnapshotEvent {
         let ports = &self.ports;
-        let (log, at) = (job.log, job.position);
+        let (log, position) = (job.log, job.position);
         match action {
             SnapshotAction::FindFirst => {
-                self.call_with_retries(job, || ports.pending.first_up_to(job), SnapshotEvent::Found)
-                    .await
+                let find_first = || ports.pending.first_up_to(job);
+                self.call_with_retries(job, find_first, SnapshotEvent::Found).await
             }
             SnapshotAction::FindNext => {
-                self.call_with_retries(job, || ports.pending.first_after(job), SnapshotEvent::Found)
-                    .await
+                let find_next = || ports.pending.first_after(job);
+                self.call_with_retries(job, find_next, SnapshotEvent::Found).await
             }
             SnapshotAction::ReadSegment { consistent } => {
-                let read = || ports.segments.segment(log, at.segment(), consistent);
+                let read = || ports.segments.segment(log, position.segment(), consistent);
                 self.call_with_retries(job, read, SnapshotEvent::Segment).await
             }
-            SnapshotAction::Create(record) => write_event(job, ports.pending.create(&record).await),
-            SnapshotAction::Replace { record, increment } => self.replace(&record, increment).await,
-            SnapshotAction::Build { progress } => self.build_piece(job, &progress).await,
-            SnapshotAction::SetRoot { root } => {
-                let set = || ports.entries.set_root(log, at, &root);
-                let to_event = |current_root: String| {
-                    if current_root != root {
-                        tracing::error!(
-                            %log, %at, root, current_root, "two workers built different roots"
-                        );
-                    }
-                    SnapshotEvent::Done
-                };
-                self.call_with_retries(job, set, to_event).await
+            SnapshotAction::Create(record) => {
+                to_write_event(job, ports.pending.create(&record).await)
             }
+            SnapshotAction::Replace { record, increment } => {
+                self.replace_record(&record, increment).await
+            }
+            SnapshotAction::Build { progress } => self.build_piece(job, &progress).await,
+            SnapshotAction::SetRoot { root } => self.set_root(job, &root).await,
             SnapshotAction::ReplaceRoot { replaces, root } => {
-                let replaces = replaces.as_deref();
-                let replace = || ports.entries.replace_root(log, at, replaces, &root);
-                let to_event = |current_root| root_replacement_event(job, current_root, &root);
-                self.call_with_retries(job, replace, to_event).await
+                self.replace_root(job, replaces.as_deref(), &root).await
             }
             SnapshotAction::RaiseLast => {
-                let raise = || ports.segments.raise_last_snapshot(log, at);
+                let raise = || ports.segments.raise_last_snapshot(log, position);
                 self.call_with_retries(job, raise, |()| SnapshotEvent::Done).await
             }
             SnapshotAction::Delete { run } => {
@@ -142,15 +131,41 @@ impl Snapshots {
         }
     }
 
+    async fn set_root(&self, job: SnapshotJob, root_key: &str) -> SnapshotEvent {
+        let (log, at) = (job.log, job.position);
+        let set_root = || self.ports.entries.set_root(log, at, root_key);
+        let to_event = |current_root: String| {
+            if current_root != root_key {
+                let root = root_key;
+                tracing::error!(%log, %at, root, current_root, "two workers built different roots");
+            }
+            SnapshotEvent::Done
+        };
+        self.call_with_retries(job, set_root, to_event).await
+    }
+
+    async fn replace_root(
+        &self,
+        job: SnapshotJob,
+        replaced_key: Option<&str>,
+        new_key: &str,
+    ) -> SnapshotEvent {
+        let entries = &self.ports.entries;
+        let replace_root = || entries.replace_root(job.log, job.position, replaced_key, new_key);
+        let to_event = |current_key| to_root_replacement_event(job, current_key, new_key);
+        self.call_with_retries(job, replace_root, to_event).await
+    }
+
     /// Replaces the stored record if its increment (version counter) equals `increment`. Only the
     /// model checker passes `None`.
-    async fn replace(&self, record: &PendingSnapshot, increment: Option<u64>) -> SnapshotEvent {
-        match increment {
-            Some(increment) => {
-                write_event(record.job, self.ports.pending.replace(record, increment).await)
-            }
-            None => SnapshotEvent::Failed { temporary: false },
-        }
+    async fn replace_record(
+        &self,
+        record: &PendingSnapshot,
+        increment: Option<u64>,
+    ) -> SnapshotEvent {
+        let Some(increment) = increment else { return SnapshotEvent::Failed { temporary: false } };
+        let outcome = self.ports.pending.replace(record, increment).await;
+        to_write_event(record.job, outcome)
     }
 
     async fn build_piece(&self, job: SnapshotJob, progress: &[u8]) -> SnapshotEvent {
@@ -185,7 +200,7 @@ impl Snapshots {
         let mut attempt = 1;
         loop {
             let error = match call().await {
-                Ok(value) => return to_event(value),
+                Ok(result) => return to_event(result),
                 Err(error) => error,
             };
             let temporary = error.temporary;
@@ -221,7 +236,7 @@ impl Snapshots {
 }
 
 /// Converts the result of replacing a root to an event.
-fn root_replacement_event(
+fn to_root_replacement_event(
     job: SnapshotJob,
     current_root: Option<String>,
     root: &str,
@@ -240,7 +255,7 @@ fn root_replacement_event(
     }
 }
 
-fn write_event(job: SnapshotJob, outcome: WriteOutcome) -> SnapshotEvent {
+fn to_write_event(job: SnapshotJob, outcome: WriteOutcome) -> SnapshotEvent {
     match outcome {
         WriteOutcome::Written => SnapshotEvent::Written,
         WriteOutcome::Refused => SnapshotEvent::Refused,

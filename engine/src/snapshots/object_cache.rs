@@ -13,33 +13,34 @@ use cellar_snapshot::level::ChunkHash;
 /// are evicted.
 #[derive(Default)]
 pub(crate) struct ObjectCache {
-    entries: Mutex<CacheEntries>,
+    contents: Mutex<CacheContents>,
 }
 
 #[derive(Default)]
-struct CacheEntries {
-    bytes: usize,
+struct CacheContents {
+    total_bytes: usize,
     objects: HashMap<(LogId, ChunkHash), Bytes>,
-    order: VecDeque<(LogId, ChunkHash)>,
+    keys_oldest_first: VecDeque<(LogId, ChunkHash)>,
 }
 
 impl ObjectCache {
     pub(crate) fn get(&self, log: LogId, hash: ChunkHash) -> Option<Bytes> {
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.objects.get(&(log, hash)).cloned()
+        let contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        contents.objects.get(&(log, hash)).cloned()
     }
 
     pub(crate) fn insert(&self, log: LogId, hash: ChunkHash, stored: &Bytes) {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        if entries.objects.insert((log, hash), stored.clone()).is_some() {
+        let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        let replaced_object = contents.objects.insert((log, hash), stored.clone());
+        if replaced_object.is_some() {
             return;
         }
-        entries.order.push_back((log, hash));
-        entries.bytes = entries.bytes.saturating_add(stored.len());
-        while entries.bytes > MAX_CACHED_OBJECT_BYTES {
-            let Some(oldest) = entries.order.pop_front() else { break };
-            let evicted_bytes = entries.objects.remove(&oldest).map_or(0, |stored| stored.len());
-            entries.bytes = entries.bytes.saturating_sub(evicted_bytes);
+        contents.keys_oldest_first.push_back((log, hash));
+        contents.total_bytes += stored.len();
+        while contents.total_bytes > MAX_CACHED_OBJECT_BYTES {
+            let Some(oldest_key) = contents.keys_oldest_first.pop_front() else { break };
+            let evicted_object = contents.objects.remove(&oldest_key);
+            contents.total_bytes -= evicted_object.map_or(0, |evicted| evicted.len());
         }
     }
 }

@@ -8,7 +8,7 @@ use cellar_base::limits::{MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES};
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::keys::{chunk_key, parse_root_key, root_key};
 use cellar_snapshot::level::ChunkHash;
-use cellar_snapshot::objects::{BadObject, Fetch, Objects, Wanted};
+use cellar_snapshot::objects::{BadObject, Fetch, ObjectRequest, Objects};
 use cellar_snapshot::packed::{Bounds, unpack};
 use cellar_snapshot::root::Root;
 use tokio::task::JoinSet;
@@ -112,9 +112,9 @@ impl ObjectStore {
     /// Reads and verifies a root.
     pub(crate) async fn root(&self, key: &str) -> Result<Root, ObjectFault> {
         let damaged = |why: String| ObjectFault::Damaged { key: key.to_owned(), why };
-        let parsed = parse_root_key(key).map_err(|error| damaged(error.to_string()))?;
+        let parsed_key = parse_root_key(key).map_err(|error| damaged(error.to_string()))?;
         let stored = get_object(self.blobs.as_ref(), key, MAX_STORED_ROOT_BYTES).await?;
-        Root::unpack(parsed.hash, &stored).map_err(|error| damaged(error.to_string()))
+        Root::unpack(parsed_key.hash, &stored).map_err(|error| damaged(error.to_string()))
     }
 
     /// Returns the stored bytes of a chunk. Only bytes from the cache are already verified.
@@ -137,39 +137,43 @@ impl ObjectStore {
     pub(crate) async fn text(&self, log: LogId, hash: ChunkHash) -> Result<String, ObjectFault> {
         let damaged = |why: String| ObjectFault::Damaged { key: chunk_key(log, hash), why };
         let stored = self.chunk(log, hash).await?;
-        let bytes = unpack(hash, &stored, Bounds::TEXT).map_err(|why| damaged(why.to_string()))?;
+        let text_bytes =
+            unpack(hash, &stored, Bounds::TEXT).map_err(|error| damaged(error.to_string()))?;
         self.cache_verified(log, hash, &stored);
-        String::from_utf8(bytes).map_err(|why| damaged(why.to_string()))
+        String::from_utf8(text_bytes).map_err(|error| damaged(error.to_string()))
     }
 
     /// Loads and verifies objects concurrently.
     pub(crate) async fn load(
         &self,
         log: LogId,
-        wanted: &[Wanted],
+        requests: &[ObjectRequest],
         objects: &mut Objects,
     ) -> Result<(), ObjectFault> {
         let mut loads = JoinSet::new();
-        for wanted in wanted.iter().copied() {
+        for request in requests.iter().copied() {
             let store = self.clone();
-            loads.spawn(carried(async move { (wanted, store.chunk(log, wanted.hash).await) }));
+            let load = async move { (request, store.chunk(log, request.hash).await) };
+            loads.spawn(carried(load));
         }
-        while let Some(loaded) = loads.join_next().await {
-            let (wanted, stored) = loaded.map_err(|error| {
+        while let Some(join_result) = loads.join_next().await {
+            let (request, stored) = join_result.map_err(|error| {
                 ObjectFault::Store(PortError::temporary(format!(
                     "loading an object was aborted: {error}"
                 )))
             })?;
             let stored = stored?;
-            objects.insert(&wanted, &stored).map_err(|why| damaged_object(log, &wanted, &why))?;
-            self.cache_verified(log, wanted.hash, &stored);
+            objects
+                .insert(&request, &stored)
+                .map_err(|error| damaged_object(log, &request, &error))?;
+            self.cache_verified(log, request.hash, &stored);
         }
         Ok(())
     }
 
     /// Calls `compute` until it returns a result. After each call, loads the objects that it
     /// reported as missing.
-    pub(crate) async fn ready<T>(
+    pub(crate) async fn load_until_ready<T>(
         &self,
         log: LogId,
         objects: &mut Objects,
@@ -177,8 +181,8 @@ impl ObjectStore {
     ) -> Result<T, ObjectFault> {
         loop {
             match compute(objects).map_err(|error| snapshot_fault(log, &error))? {
-                Fetch::Ready(ready) => return Ok(ready),
-                Fetch::Need(wanted) => self.load(log, &wanted, objects).await?,
+                Fetch::Ready(result) => return Ok(result),
+                Fetch::Need(requests) => self.load(log, &requests, objects).await?,
             }
         }
     }
@@ -199,8 +203,8 @@ pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
 /// Returns the command that rebuilds the snapshots containing the object with this key.
 fn rebuild_command(key: &str) -> String {
     // The second segment of the key is the log id.
-    let log = key.split('/').nth(1).filter(|log| log.parse::<LogId>().is_ok());
-    format!("synth reprocess --rebuild --spreadsheet {}", log.unwrap_or("ID"))
+    let log_id = key.split('/').nth(1).filter(|segment| segment.parse::<LogId>().is_ok());
+    format!("synth reprocess --rebuild --spreadsheet {}", log_id.unwrap_or("ID"))
 }
 
 /// Converts an error about a snapshot of `log` that does not concern a single object.
@@ -208,8 +212,8 @@ pub(crate) fn snapshot_fault(log: LogId, error: &SnapshotError) -> ObjectFault {
     ObjectFault::Damaged { key: format!("sheets/{log}"), why: error.to_string() }
 }
 
-fn damaged_object(log: LogId, wanted: &Wanted, why: &BadObject) -> ObjectFault {
-    ObjectFault::Damaged { key: chunk_key(log, wanted.hash), why: why.to_string() }
+fn damaged_object(log: LogId, request: &ObjectRequest, error: &BadObject) -> ObjectFault {
+    ObjectFault::Damaged { key: chunk_key(log, request.hash), why: error.to_string() }
 }
 
 fn blob_key(key: &str) -> Result<BlobKey, ObjectFault> {
@@ -254,7 +258,7 @@ mod tests {
         let store = ObjectStore::with_cache(blobs.clone());
         let (text, tile) = (pack(b"a text", Bounds::TEXT).unwrap(), tile());
         let read = async |chunk: ChunkRef| {
-            let wanted = Wanted::new(ObjectKind::Tile, chunk);
+            let wanted = ObjectRequest::new(ObjectKind::Tile, chunk);
             store.load(log(), &[wanted], &mut Objects::default()).await
         };
         for object in [&text, &tile] {

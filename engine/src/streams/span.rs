@@ -38,21 +38,22 @@ impl StreamStore {
         event_indexes: Range<u64>,
         consistent: bool,
     ) -> Result<Option<Vec<StreamEvent>>, StreamError> {
+        let Range { start, end } = event_indexes;
         let mut first_index = tip.first();
         let mut items_newest_first = vec![tip.events.clone()];
-        while first_index > event_indexes.start {
+        while first_index > start {
             let batches = self.read_batches(&tip.name, first_index, consistent).await?;
             let Some(oldest_batch) = batches.last() else { return Ok(None) };
             first_index = oldest_batch.index;
             items_newest_first.extend(batches.into_iter().map(|batch| batch.events));
         }
-        if tip.next < event_indexes.end {
+        if tip.next < end {
             return Ok(None);
         }
         let events_oldest_first = items_newest_first.into_iter().rev().flatten();
         let mut requested_events = Vec::new();
         for (index, event) in (first_index..).zip(events_oldest_first) {
-            if event_indexes.contains(&index) {
+            if (start..end).contains(&index) {
                 requested_events.push(event);
             }
         }

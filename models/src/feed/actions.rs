@@ -2,7 +2,7 @@
 
 use cellar_catalog::feed::{Indexing, IndexingAction as Request, IndexingAnswer, Known};
 
-use super::{FeedModel, INPUTS, State, Worker};
+use super::{FeedModel, INPUTS, Indexer, State};
 
 /// A transition of the feed model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,29 +10,29 @@ pub enum FeedAction {
     /// An indexer takes its next batch.
     Begin {
         /// Index of the indexer.
-        worker: usize,
+        indexer_index: usize,
     },
     /// An indexer's pending request completes.
     Step {
         /// Index of the indexer.
-        worker: usize,
+        indexer_index: usize,
         /// How the request ends.
         outcome: RequestOutcome,
     },
     /// An indexer crashes; its replacement has no cached state.
-    Die {
+    Crash {
         /// Index of the indexer.
-        worker: usize,
+        indexer_index: usize,
     },
     /// An indexer starts a new generation of the feed.
     Rebuild {
         /// Index of the indexer.
-        worker: usize,
+        indexer_index: usize,
     },
     /// A delayed write reaches the table and is applied or refused.
-    Land {
+    Arrive {
         /// Index of the delayed write.
-        index: usize,
+        write_index: usize,
     },
 }
 
@@ -45,6 +45,22 @@ pub enum RequestOutcome {
     Lost,
 }
 
+/// Adds the outcomes of an indexer's pending request, and its crash.
+fn add_running_actions(
+    state: &State,
+    indexer_index: usize,
+    request: &Request,
+    actions: &mut Vec<FeedAction>,
+) {
+    actions.push(FeedAction::Step { indexer_index, outcome: RequestOutcome::Answered });
+    if state.budget.lost > 0 && is_write(request) {
+        actions.push(FeedAction::Step { indexer_index, outcome: RequestOutcome::Lost });
+    }
+    if state.budget.crashes > 0 {
+        actions.push(FeedAction::Crash { indexer_index });
+    }
+}
+
 fn is_write(request: &Request) -> bool {
     matches!(
         request,
@@ -54,84 +70,76 @@ fn is_write(request: &Request) -> bool {
 
 impl FeedModel {
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<FeedAction>) {
-        let budget = state.budget;
-        for (worker, indexer) in state.workers.iter().enumerate() {
-            let Some((_, request)) = &indexer.running else {
-                if self.batch(worker, indexer.batches_done).is_some() {
-                    actions.push(FeedAction::Begin { worker });
+        for (indexer_index, indexer) in state.indexers.iter().enumerate() {
+            match &indexer.running {
+                Some((_, request)) => {
+                    add_running_actions(state, indexer_index, request, actions);
                 }
-                if budget.rebuilds > 0 {
-                    actions.push(FeedAction::Rebuild { worker });
+                None => {
+                    if self.batch_spans(indexer_index, indexer.batches_done).is_some() {
+                        actions.push(FeedAction::Begin { indexer_index });
+                    }
+                    if state.budget.rebuilds > 0 {
+                        actions.push(FeedAction::Rebuild { indexer_index });
+                    }
                 }
-                continue;
-            };
-            actions.push(FeedAction::Step { worker, outcome: RequestOutcome::Answered });
-            if budget.lost > 0 && is_write(request) {
-                actions.push(FeedAction::Step { worker, outcome: RequestOutcome::Lost });
-            }
-            if budget.deaths > 0 {
-                actions.push(FeedAction::Die { worker });
             }
         }
-        actions.extend((0..state.late_writes.len()).map(|index| FeedAction::Land { index }));
+        for write_index in 0..state.late_writes.len() {
+            actions.push(FeedAction::Arrive { write_index });
+        }
     }
 
     pub(super) fn apply_action(&self, state: &State, action: FeedAction) -> Option<State> {
-        let mut state = state.clone();
+        let mut new_state = state.clone();
         match action {
-            FeedAction::Begin { worker } => {
-                let indexer = state.workers.get_mut(worker)?;
-                let spans = self.batch(worker, indexer.batches_done)?;
+            FeedAction::Begin { indexer_index } => {
+                let indexer = new_state.indexers.get_mut(indexer_index)?;
+                let spans = self.batch_spans(indexer_index, indexer.batches_done)?;
                 let cache = std::mem::take(&mut indexer.cache);
                 let begun = Indexing::begin_by(cache, spans, 0, self.policy, self.rules, INPUTS);
                 indexer.running = Some(begun);
                 indexer.has_put_item = false;
             }
-            FeedAction::Rebuild { worker } => {
-                state.budget.rebuilds = state.budget.rebuilds.checked_sub(1)?;
-                let indexer = state.workers.get_mut(worker)?;
+            FeedAction::Rebuild { indexer_index } => {
+                new_state.budget.rebuilds = new_state.budget.rebuilds.checked_sub(1)?;
+                let indexer = new_state.indexers.get_mut(indexer_index)?;
                 indexer.is_rebuilding = true;
                 indexer.cache = Known::default();
                 indexer.has_put_item = false;
                 indexer.running = Some(Indexing::begin_rebuild(0, INPUTS));
             }
-            FeedAction::Step { worker, outcome } => step_indexer(&mut state, worker, outcome)?,
-            FeedAction::Die { worker } => {
-                state.budget.deaths = state.budget.deaths.checked_sub(1)?;
-                let indexer = state.workers.get_mut(worker)?;
-                *indexer = Worker { batches_done: indexer.batches_done, ..Worker::default() };
+            FeedAction::Step { indexer_index, outcome } => {
+                step_indexer(&mut new_state, indexer_index, outcome)?;
             }
-            FeedAction::Land { index } => {
-                if index >= state.late_writes.len() {
+            FeedAction::Crash { indexer_index } => {
+                new_state.budget.crashes = new_state.budget.crashes.checked_sub(1)?;
+                let indexer = new_state.indexers.get_mut(indexer_index)?;
+                *indexer = Indexer { batches_done: indexer.batches_done, ..Indexer::default() };
+            }
+            FeedAction::Arrive { write_index } => {
+                if write_index >= new_state.late_writes.len() {
                     return None;
                 }
-                let write = state.late_writes.remove(index);
-                state.table.execute(&write);
+                let write = new_state.late_writes.remove(write_index);
+                new_state.table.execute(&write);
             }
         }
-        Some(state)
+        Some(new_state)
     }
 }
 
 /// Completes an indexer's pending request and passes the result to its state machine.
-fn step_indexer(state: &mut State, worker: usize, outcome: RequestOutcome) -> Option<()> {
-    let indexer = state.workers.get_mut(worker)?;
-    let (machine, request) = indexer.running.take()?;
+fn step_indexer(state: &mut State, indexer_index: usize, outcome: RequestOutcome) -> Option<()> {
+    let indexer = state.indexers.get_mut(indexer_index)?;
+    let (indexing, request) = indexer.running.take()?;
     if let Request::Finish(result) = &request {
-        // A failed batch is redelivered, so it does not count as completed.
-        if result.is_ok() {
-            if indexer.is_rebuilding {
-                indexer.is_rebuilding = false;
-            } else {
-                indexer.batches_done += 1;
-            }
-        }
-        indexer.cache = machine.known();
+        indexer.finish_batch(indexing, result.is_ok());
         return Some(());
     }
     let is_put = matches!(request, Request::Put { .. });
     if matches!(request, Request::RaiseMarks { .. }) && !indexer.has_put_item {
-        state.settled_others = true;
+        state.has_raised_marks_of_others = true;
     }
     indexer.has_put_item |= is_put;
     let answer = match outcome {
@@ -143,8 +151,20 @@ fn step_indexer(state: &mut State, worker: usize, outcome: RequestOutcome) -> Op
         }
     };
     if is_put && answer == IndexingAnswer::Exists {
-        state.put_refused = true;
+        state.has_refused_put = true;
     }
-    indexer.running = Some(machine.step(answer, INPUTS));
+    indexer.running = Some(indexing.step(answer, INPUTS));
     Some(())
+}
+
+impl Indexer {
+    /// Ends a batch or a rebuild. A failed batch is redelivered, so it does not count as completed.
+    fn finish_batch(&mut self, indexing: Indexing, is_success: bool) {
+        if is_success && self.is_rebuilding {
+            self.is_rebuilding = false;
+        } else if is_success {
+            self.batches_done += 1;
+        }
+        self.cache = indexing.known();
+    }
 }

@@ -17,6 +17,8 @@ pub use actions::{FeedAction, RequestOutcome};
 pub use properties::{COMPLETE, MARKS, ORDERED, REACTED};
 pub use table::Table;
 
+use std::collections::BTreeMap;
+
 use cellar_catalog::feed::{
     Indexing, IndexingAction as Request, Known, PartitionPolicy, Rules, Span,
 };
@@ -34,7 +36,7 @@ pub struct Budget {
     /// Writes whose response is lost.
     pub lost: u8,
     /// Crashes of indexers.
-    pub deaths: u8,
+    pub crashes: u8,
     /// New generations of the feed.
     pub rebuilds: u8,
 }
@@ -59,7 +61,7 @@ pub struct FeedModel {
 
 /// State of an indexer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Worker {
+pub struct Indexer {
     /// Cached view of the feed.
     pub cache: Known,
     /// The running state machine and its pending request.
@@ -78,37 +80,38 @@ pub struct State {
     /// The Feed table and the event streams.
     pub table: Table,
     /// The indexers.
-    pub workers: Vec<Worker>,
+    pub indexers: Vec<Indexer>,
     /// Delayed writes that may still reach the table.
     pub late_writes: Vec<Request>,
     /// Remaining faults.
     pub budget: Budget,
     /// Set once a put of an item was refused because its key was taken.
-    pub put_refused: bool,
+    pub has_refused_put: bool,
     /// Set once an indexer advanced high-water marks for items that another indexer had put.
-    pub settled_others: bool,
+    pub has_raised_marks_of_others: bool,
 }
 
-/// Returns the name of stream `number`.
+/// Returns the name of a stream.
 ///
 /// # Errors
 /// Never fails: every number yields a valid id.
-pub fn stream_name(stream: u8) -> Result<StreamName, InvalidStreamName> {
-    StreamName::new("S", &stream.to_string())
+pub fn stream_name(stream_number: u8) -> Result<StreamName, InvalidStreamName> {
+    StreamName::new("S", &stream_number.to_string())
 }
 
 /// Returns the events of `part` as a span of the feed.
 #[must_use]
-pub fn part_span((stream, first, events): Part) -> Option<Span> {
-    let kind = |index: u64| -> Result<Kind, InvalidEvent> { Kind::new(&format!("K{index}")) };
-    let kinds = (first..first + events).map(kind).collect::<Result<_, _>>().ok()?;
-    Some(Span { stream: stream_name(stream).ok()?, first, kinds })
+pub fn part_span((stream_number, first_index, event_count): Part) -> Option<Span> {
+    let event_kind = |index: u64| -> Result<Kind, InvalidEvent> { Kind::new(&format!("K{index}")) };
+    let event_indexes = first_index..first_index + event_count;
+    let kinds = event_indexes.map(event_kind).collect::<Result<_, _>>().ok()?;
+    Some(Span { stream: stream_name(stream_number).ok()?, first: first_index, kinds })
 }
 
 impl FeedModel {
     /// Returns the spans of an indexer's batch, or `None` if the batch does not exist.
-    fn batch(&self, worker: usize, batch: usize) -> Option<Vec<Span>> {
-        let parts = self.batches.get(worker)?.get(batch)?;
+    fn batch_spans(&self, indexer_index: usize, batch_index: usize) -> Option<Vec<Span>> {
+        let parts = self.batches.get(indexer_index)?.get(batch_index)?;
         parts.iter().map(|part| part_span(*part)).collect()
     }
 }
@@ -118,16 +121,19 @@ impl Model for FeedModel {
     type Action = FeedAction;
 
     fn init_states(&self) -> Vec<State> {
-        let streams = (0..).zip(&self.streams);
-        let streams =
-            streams.filter_map(|(stream, events)| Some((stream_name(stream).ok()?, *events)));
+        let mut event_counts = BTreeMap::new();
+        for (stream_number, event_count) in (0..).zip(&self.streams) {
+            if let Ok(name) = stream_name(stream_number) {
+                event_counts.insert(name, *event_count);
+            }
+        }
         vec![State {
-            table: Table::with_streams(streams.collect()),
-            workers: vec![Worker::default(); self.batches.len()],
+            table: Table::with_streams(event_counts),
+            indexers: vec![Indexer::default(); self.batches.len()],
             late_writes: Vec::new(),
             budget: self.budget,
-            put_refused: false,
-            settled_others: false,
+            has_refused_put: false,
+            has_raised_marks_of_others: false,
         }]
     }
 

@@ -10,7 +10,7 @@ use super::{FeedModel, State, stream_name};
 
 /// Property: the feed contains no duplicates or gaps, regardless of which indexer wrote the items.
 pub const ORDERED: &str =
-    "the feed indexed_events the events of each stream once, in order and without a gap";
+    "the feed contains the events of each stream once, in order and without a gap";
 /// Property: an event's reactions run before the event is added to the feed.
 pub const REACTED: &str = "every event of the feed was reacted to";
 /// Property: no stream's high-water mark is ahead of the feed; otherwise events would be skipped.
@@ -21,49 +21,54 @@ pub const COMPLETE: &str =
 
 /// Returns each stream's number of indexed events, or `None` if a stream's events are out of order.
 fn count_indexed_events(state: &State) -> Option<BTreeMap<StreamName, u64>> {
-    let mut indexed: BTreeMap<StreamName, u64> = BTreeMap::new();
+    let mut indexed_counts: BTreeMap<StreamName, u64> = BTreeMap::new();
     for span in state.table.newest_feed_spans() {
-        let next = indexed.entry(span.stream.clone()).or_default();
-        if span.first != *next {
+        let indexed_count = indexed_counts.entry(span.stream.clone()).or_default();
+        if span.first != *indexed_count {
             return None;
         }
-        *next = span.next();
+        *indexed_count = span.next();
     }
-    Some(indexed)
+    Some(indexed_counts)
 }
 
 fn has_reacted_to_all(state: &State) -> bool {
     state.table.newest_feed_spans().into_iter().all(|span| {
-        let mut indexes = span.first..span.next();
-        indexes.all(|index| state.table.reacted.contains(&(span.stream.clone(), index)))
+        let mut event_indexes = span.first..span.next();
+        event_indexes.all(|index| state.table.reacted.contains(&(span.stream.clone(), index)))
     })
 }
 
 fn are_marks_valid(state: &State) -> bool {
-    let newest = state.table.partitions.values().map(|feed| feed.first_partition).max();
-    let Some(indexed) = count_indexed_events(state) else { return true };
-    state
-        .table
-        .marks
-        .iter()
-        .filter(|(_, mark)| Some(mark.first_partition) == newest)
-        .all(|(stream, mark)| mark.next <= indexed.get(stream).copied().unwrap_or_default())
+    let newest_generation = state.table.partitions.values().map(|feed| feed.first_partition).max();
+    let Some(indexed_counts) = count_indexed_events(state) else { return true };
+    for (stream, mark) in &state.table.marks {
+        let indexed_count = indexed_counts.get(stream).copied().unwrap_or_default();
+        if Some(mark.first_partition) == newest_generation && mark.next > indexed_count {
+            return false;
+        }
+    }
+    true
 }
 
 fn is_complete(model: &FeedModel, state: &State) -> bool {
-    let all_done =
-        state.workers.iter().zip(&model.batches).all(|(worker, batches)| {
-            worker.running.is_none() && worker.batches_done == batches.len()
-        });
+    let are_batches_done = state.indexers.iter().zip(&model.batches).all(|(indexer, batches)| {
+        indexer.running.is_none() && indexer.batches_done == batches.len()
+    });
     // A new generation is filled by the process that started it. The model omits that process.
-    if !all_done || state.budget.rebuilds < model.budget.rebuilds {
+    let has_new_generation = state.budget.rebuilds < model.budget.rebuilds;
+    if !are_batches_done || has_new_generation {
         return true;
     }
-    let Some(indexed) = count_indexed_events(state) else { return true };
-    model.batches.iter().flatten().flatten().all(|(stream, first, events)| {
-        let indexed_events = stream_name(*stream).ok().and_then(|name| indexed.get(&name).copied());
-        indexed_events.unwrap_or_default() >= first + events
-    })
+    let Some(indexed_counts) = count_indexed_events(state) else { return true };
+    for (stream_number, first_index, event_count) in model.batches.iter().flatten().flatten() {
+        let indexed_count =
+            stream_name(*stream_number).ok().and_then(|name| indexed_counts.get(&name).copied());
+        if indexed_count.unwrap_or_default() < first_index + event_count {
+            return false;
+        }
+    }
+    true
 }
 
 fn has_ended_partition(state: &State) -> bool {
@@ -78,14 +83,16 @@ impl FeedModel {
             Property::always(MARKS, |_, state| are_marks_valid(state)),
             Property::always(COMPLETE, is_complete),
             Property::sometimes("all batches are done", |model: &Self, state: &State| {
-                let batches_done = state.workers.iter().map(|worker| worker.batches_done);
-                batches_done.sum::<usize>() == model.batches.iter().map(Vec::len).sum::<usize>()
+                let done_count: usize =
+                    state.indexers.iter().map(|indexer| indexer.batches_done).sum();
+                let batch_count: usize = model.batches.iter().map(Vec::len).sum();
+                done_count == batch_count
             }),
             Property::sometimes("a partition ends", |_, state| has_ended_partition(state)),
-            Property::sometimes("a put is refused", |_, state: &State| state.put_refused),
+            Property::sometimes("a put is refused", |_, state: &State| state.has_refused_put),
             Property::sometimes(
                 "an indexer raises marks for another's items",
-                |_, state: &State| state.settled_others,
+                |_, state: &State| state.has_raised_marks_of_others,
             ),
         ]
     }

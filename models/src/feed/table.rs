@@ -34,17 +34,16 @@ impl Table {
     /// Applies an indexer's request.
     pub fn execute(&mut self, request: &Request) -> IndexingAnswer {
         match request {
-            Request::ReadPartition => IndexingAnswer::Partition(
-                self.partitions.last_key_value().map(|(partition, feed)| (*partition, *feed)),
-            ),
+            Request::ReadPartition => {
+                let newest_partition = self.partitions.last_key_value();
+                IndexingAnswer::Partition(
+                    newest_partition.map(|(partition, feed)| (*partition, *feed)),
+                )
+            }
             Request::BeginPartition { partition, feed } => {
                 put_if_absent(&mut self.partitions, *partition, *feed)
             }
-            Request::ReadTail { partition } => {
-                let mut items = self.items.iter().filter(|(at, _)| at.partition() == *partition);
-                let last = items.next_back();
-                IndexingAnswer::Last(last.map(|(at, item)| (at.offset(), item.clone())))
-            }
+            Request::ReadTail { partition } => IndexingAnswer::Last(self.last_item(*partition)),
             Request::ReadMarks { streams } => {
                 let mark = |stream: &StreamName| Some((stream.clone(), *self.marks.get(stream)?));
                 IndexingAnswer::Marks(streams.iter().filter_map(mark).collect())
@@ -57,19 +56,13 @@ impl Table {
                 IndexingAnswer::Done
             }
             Request::ReadMissing { stream, from, to } => {
-                let event_count = self.streams.get(stream).copied().unwrap_or_default();
-                let stream_number = stream.id().parse().unwrap_or_default();
-                let missing = if *to <= event_count {
-                    part_span((stream_number, *from, to.saturating_sub(*from)))
-                } else {
-                    None
-                };
-                IndexingAnswer::Missing(missing)
+                IndexingAnswer::Missing(self.stream_span(stream, *from, *to))
             }
             Request::React { spans } => {
                 for span in spans {
-                    let indexes = span.first..span.next();
-                    self.reacted.extend(indexes.map(|index| (span.stream.clone(), index)));
+                    for event_index in span.first..span.next() {
+                        self.reacted.insert((span.stream.clone(), event_index));
+                    }
                 }
                 IndexingAnswer::Done
             }
@@ -78,22 +71,43 @@ impl Table {
         }
     }
 
+    /// Returns the last item of a partition, with its offset.
+    fn last_item(&self, partition: u64) -> Option<(u64, Item)> {
+        let items_of_partition =
+            self.items.iter().filter(|(checkpoint, _)| checkpoint.partition() == partition);
+        let (checkpoint, item) = items_of_partition.last()?;
+        Some((checkpoint.offset(), item.clone()))
+    }
+
+    /// Returns the events from index `from` to before index `to`, or `None` if the stream is
+    /// shorter.
+    fn stream_span(&self, stream: &StreamName, from: u64, to: u64) -> Option<Span> {
+        let event_count = self.streams.get(stream).copied().unwrap_or_default();
+        if to > event_count {
+            return None;
+        }
+        let stream_number = stream.id().parse().unwrap_or_default();
+        part_span((stream_number, from, to.saturating_sub(from)))
+    }
+
     /// Returns the spans in the latest generation, in order.
     #[must_use]
     pub fn newest_feed_spans(&self) -> Vec<&Span> {
         let mut spans = Vec::new();
-        let first =
+        let first_partition =
             self.partitions.values().map(|feed| feed.first_partition).max().unwrap_or_default();
-        let mut next = Checkpoint::at(first, 0).ok();
-        while let Some((at, item)) = next.and_then(|at| Some((at, self.items.get(&at)?))) {
-            next = match &item.content {
-                Content::Spans(these) => {
-                    spans.extend(these);
-                    at.next().ok()
+        let mut next_checkpoint = Checkpoint::at(first_partition, 0).ok();
+        while let Some(checkpoint) = next_checkpoint
+            && let Some(item) = self.items.get(&checkpoint)
+        {
+            next_checkpoint = match &item.content {
+                Content::Spans(item_spans) => {
+                    spans.extend(item_spans);
+                    checkpoint.next().ok()
                 }
                 // A newer generation starts at its own first partition.
-                Content::End(feed) if feed.first_partition > first => None,
-                Content::End(_) => Checkpoint::at(at.partition() + 1, 0).ok(),
+                Content::End(feed) if feed.first_partition > first_partition => None,
+                Content::End(_) => Checkpoint::at(checkpoint.partition() + 1, 0).ok(),
             };
         }
         spans

@@ -9,7 +9,7 @@ use cellar_log::invariants::check_prefix;
 use cellar_log::roll;
 
 use super::tables::{Tables, View};
-use super::{Fault, LateRequest, LogModel, Process, Rolling, State, Trimming};
+use super::{Client, Fault, LateRequest, LogModel, Process, Rolling, State, Trimming};
 use crate::fingerprint::Hashed;
 
 /// A transition of the log model.
@@ -18,35 +18,35 @@ pub enum LogAction {
     /// A client sends one or more mutations in one request.
     Send {
         /// Index of the client.
-        client: usize,
+        client_index: usize,
         /// Id of the first mutation.
-        first: u64,
+        first_id: u64,
         /// Id of the last mutation.
-        through: u64,
+        last_id: u64,
     },
     /// The pending request of a client's process completes.
     Step {
         /// Index of the client.
-        client: usize,
+        client_index: usize,
         /// How the request ends.
         outcome: RequestOutcome,
     },
     /// The pending request of an abandoned process completes.
     StepAbandoned {
         /// Index of the abandoned process.
-        index: usize,
+        process_index: usize,
         /// How the request ends.
         outcome: RequestOutcome,
     },
     /// A client abandons its request; it will retry the mutations with another process.
     Abandon {
         /// Index of the client.
-        client: usize,
+        client_index: usize,
     },
     /// A delayed request reaches the tables.
     Arrive {
         /// Index of the delayed request.
-        index: usize,
+        request_index: usize,
     },
     /// A roll begins.
     BeginRoll,
@@ -79,171 +79,190 @@ pub enum RequestOutcome {
 impl LogModel {
     /// Adds the enabled actions of `state`. For each process, the fault-free outcome comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<LogAction>) {
-        for (client, sender) in state.clients.iter().enumerate() {
-            if let Some(process) = &sender.process {
-                let outcomes = self.possible_outcomes(state, process).into_iter();
-                actions.extend(outcomes.map(|outcome| LogAction::Step { client, outcome }));
-                if state.budget.abandoned > 0 {
-                    actions.push(LogAction::Abandon { client });
+        for (client_index, client) in state.clients.iter().enumerate() {
+            if let Some(process) = &client.process {
+                for outcome in possible_outcomes(state, process) {
+                    actions.push(LogAction::Step { client_index, outcome });
                 }
-                continue;
-            }
-            let next = sender.acknowledged + 1;
-            let last_first = if self.pipelined { sender.mutations } else { next };
-            for first in next..=last_first {
-                let sends = (first..=sender.mutations).rev();
-                actions.extend(sends.map(|through| LogAction::Send { client, first, through }));
+                if state.budget.abandoned > 0 {
+                    actions.push(LogAction::Abandon { client_index });
+                }
+            } else {
+                self.add_send_actions(client_index, client, actions);
             }
         }
-        for (index, process) in state.abandoned.iter().enumerate() {
-            let outcomes = self.possible_outcomes(state, process).into_iter();
-            actions.extend(outcomes.map(|outcome| LogAction::StepAbandoned { index, outcome }));
+        for (process_index, process) in state.abandoned.iter().enumerate() {
+            for outcome in possible_outcomes(state, process) {
+                actions.push(LogAction::StepAbandoned { process_index, outcome });
+            }
         }
-        actions.extend((0..state.late_requests.len()).map(|index| LogAction::Arrive { index }));
-        add_possible_maintenance(state, actions);
+        for request_index in 0..state.late_requests.len() {
+            actions.push(LogAction::Arrive { request_index });
+        }
+        add_maintenance_actions(state, actions);
     }
 
-    fn possible_outcomes(&self, state: &State, process: &Process) -> Vec<RequestOutcome> {
-        match process.action() {
-            append::AppendAction::Read { from, consistent: false } if state.budget.stale > 0 => {
-                let stale = state.tables.stale_views(*from).into_iter().map(RequestOutcome::Stale);
-                std::iter::once(RequestOutcome::Answered).chain(stale).collect()
+    /// Adds the requests that a client without a running process may send.
+    fn add_send_actions(&self, client_index: usize, client: &Client, actions: &mut Vec<LogAction>) {
+        let next_id = client.acknowledged_id + 1;
+        let max_first_id = if self.pipelined { client.mutation_count } else { next_id };
+        for first_id in next_id..=max_first_id {
+            for last_id in (first_id..=client.mutation_count).rev() {
+                actions.push(LogAction::Send { client_index, first_id, last_id });
             }
-            append::AppendAction::Read { from, .. } if state.budget.stale > 0 => {
-                let torn = state.tables.torn_view(*from).map(RequestOutcome::Stale);
-                std::iter::once(RequestOutcome::Answered).chain(torn).collect()
-            }
-            append::AppendAction::Put { .. } => write_outcomes(state, true, process.decided_s),
-            _ => vec![RequestOutcome::Answered],
         }
     }
 
     /// Returns the state after `action`, or `None` if the action is not enabled.
     pub(super) fn apply_action(&self, state: &State, action: &LogAction) -> Option<State> {
-        let mut next = state.clone();
+        let mut new_state = state.clone();
         match *action {
-            LogAction::Send { client, first, through } => {
-                let sender = next.clients.get_mut(client)?;
-                sender.send(self.rules, first, through, next.now_s).ok()?;
-                self.settle_client(&mut next, client);
+            LogAction::Send { client_index, first_id, last_id } => {
+                let client = new_state.clients.get_mut(client_index)?;
+                client.send(self.rules, first_id, last_id, new_state.now_s).ok()?;
+                self.deliver_reply(&mut new_state, client_index);
             }
-            LogAction::Step { client, outcome } => self.step_client(&mut next, client, outcome)?,
-            LogAction::StepAbandoned { index, outcome } => {
-                self.step_abandoned(&mut next, index, outcome)?;
+            LogAction::Step { client_index, outcome } => {
+                self.step_client(&mut new_state, client_index, outcome)?;
             }
-            LogAction::Abandon { client } => {
-                let sender = next.clients.get_mut(client)?;
-                let process = sender.process.take()?;
-                sender.drop_cached_tail();
-                next.budget.abandoned -= 1;
-                next.abandon(process);
+            LogAction::StepAbandoned { process_index, outcome } => {
+                self.step_abandoned(&mut new_state, process_index, outcome)?;
             }
-            LogAction::Arrive { index } => {
-                let request = next.late_requests.remove(index);
-                execute_late(Arc::make_mut(&mut next.tables), &request);
+            LogAction::Abandon { client_index } => new_state.abandon_request(client_index)?,
+            LogAction::Arrive { request_index } => {
+                let request = new_state.late_requests.remove(request_index);
+                execute_late(Arc::make_mut(&mut new_state.tables), &request);
             }
-            LogAction::BeginRoll => next.begin_roll()?,
-            LogAction::Roll(outcome) => next.step_roll(outcome)?,
-            LogAction::BeginTrim => self.begin_trim(&mut next)?,
+            LogAction::BeginRoll => new_state.begin_roll()?,
+            LogAction::Roll(outcome) => new_state.step_roll(outcome)?,
+            LogAction::BeginTrim => self.begin_trim(&mut new_state)?,
             LogAction::Trim => {
-                let tables = Arc::make_mut(&mut next.tables);
-                next.trimming = next.trimming.as_ref()?.step(tables, next.now_s);
+                let tables = Arc::make_mut(&mut new_state.tables);
+                new_state.trimming = new_state.trimming.as_ref()?.step(tables, new_state.now_s);
             }
             LogAction::StopTrim => {
-                next.budget.trim_stops -= 1;
-                next.trimming = None;
+                new_state.budget.trim_stops -= 1;
+                new_state.trimming = None;
             }
-            LogAction::Day => next.pass_day(),
+            LogAction::Day => new_state.pass_day(),
         }
-        if !Arc::ptr_eq(&state.tables, &next.tables) && next.tables != state.tables {
+        let may_have_changed = !Arc::ptr_eq(&state.tables, &new_state.tables);
+        if may_have_changed && new_state.tables != state.tables {
             if self.fences.age {
-                next.drop_ineffective_requests();
+                new_state.drop_ineffective_requests();
             }
-            next.check_prefix(&state.tables);
+            new_state.check_prefix(&state.tables);
         }
-        Some(next)
+        Some(new_state)
     }
 
-    fn begin_trim(&self, next: &mut State) -> Option<()> {
-        next.budget.trims -= 1;
-        let tables = Arc::make_mut(&mut next.tables);
-        next.trimming = Some(Trimming::begin(tables, self.fences, next.now_s)?);
+    fn begin_trim(&self, state: &mut State) -> Option<()> {
+        state.budget.trims -= 1;
+        let tables = Arc::make_mut(&mut state.tables);
+        state.trimming = Some(Trimming::begin(tables, self.fences, state.now_s)?);
         Some(())
     }
 
     fn step_abandoned(
         &self,
-        next: &mut State,
-        index: usize,
+        state: &mut State,
+        process_index: usize,
         outcome: RequestOutcome,
     ) -> Option<()> {
-        let process = next.abandoned.get(index)?.clone();
-        next.abandoned.remove(index);
-        let (stepped, _) = next.step_process(&process, outcome);
-        match stepped.action() {
-            append::AppendAction::Finish(result) => {
-                next.check_refusal(stepped.client, result, self.beyond_end == 0);
-            }
-            _ => next.abandon(stepped),
+        let process = state.abandoned.get(process_index)?.clone();
+        state.abandoned.remove(process_index);
+        let ProcessStep { process, .. } = state.step_process(&process, outcome);
+        if let append::AppendAction::Finish(result) = process.action() {
+            state.check_refusal(process.client_index, result, self.has_real_bases());
+        } else {
+            state.add_abandoned(process);
         }
         Some(())
     }
 
-    fn step_client(&self, next: &mut State, client: usize, outcome: RequestOutcome) -> Option<()> {
-        let process = next.clients.get_mut(client)?.process.take()?;
-        let (stepped, new_entries) = next.step_process(&process, outcome);
-        let sender = next.clients.get_mut(client)?;
+    fn step_client(
+        &self,
+        state: &mut State,
+        client_index: usize,
+        outcome: RequestOutcome,
+    ) -> Option<()> {
+        let process = state.clients.get_mut(client_index)?.process.take()?;
+        let ProcessStep { process, new_entries } = state.step_process(&process, outcome);
+        let client = state.clients.get_mut(client_index)?;
         if !new_entries.is_empty() {
-            sender.add_to_cached_tail(&new_entries);
+            client.add_to_cached_tail(&new_entries);
         }
-        sender.process = Some(stepped);
-        self.settle_client(next, client);
+        client.process = Some(process);
+        self.deliver_reply(state, client_index);
         Some(())
+    }
+
+    /// Returns whether every base existed when its mutation was sent.
+    fn has_real_bases(&self) -> bool {
+        self.beyond_end == 0
     }
 
     /// Delivers the reply to the client if the process has finished.
-    fn settle_client(&self, next: &mut State, client: usize) {
-        let Some(sender) = next.clients.get_mut(client) else { return };
-        let Some(process) = sender.process.take() else { return };
-        let append::AppendAction::Finish(result) = process.action() else {
-            sender.process = Some(process);
-            return;
-        };
+    fn deliver_reply(&self, state: &mut State, client_index: usize) {
+        let Some(client) = state.clients.get_mut(client_index) else { return };
+        let Some(process) = client.process.clone() else { return };
+        let append::AppendAction::Finish(result) = process.action() else { return };
+        client.process = None;
         if let Ok(appended) = result {
-            let rejected = sender.handle_reply(appended);
+            let rejected_mutations = client.record_reply(appended);
             if self.check_rejections {
-                next.check_rejected(&rejected);
+                state.check_rejected(&rejected_mutations);
             }
         }
-        next.check_refusal(client, result, self.beyond_end == 0);
+        state.check_refusal(client_index, result, self.has_real_bases());
     }
 }
 
 /// Adds the enabled actions of rolls, trims and the clock.
-fn add_possible_maintenance(state: &State, actions: &mut Vec<LogAction>) {
+fn add_maintenance_actions(state: &State, actions: &mut Vec<LogAction>) {
     let budget = &state.budget;
-    match &state.rolling {
-        None if budget.rolls > 0 => actions.push(LogAction::BeginRoll),
-        None => {}
-        Some(rolling) => {
-            let transacts = matches!(rolling.action(), roll::RollAction::Transact(_));
-            let outcomes = write_outcomes(state, transacts, rolling.decided_s);
-            actions.extend(outcomes.into_iter().map(LogAction::Roll));
-        }
+    if let Some(rolling) = &state.rolling {
+        let is_write = matches!(rolling.action(), roll::RollAction::Transact(_));
+        let outcomes = if is_write {
+            write_outcomes(state, rolling.request_s)
+        } else {
+            vec![RequestOutcome::Answered]
+        };
+        actions.extend(outcomes.into_iter().map(LogAction::Roll));
+    } else if budget.rolls > 0 {
+        actions.push(LogAction::BeginRoll);
     }
-    match &state.trimming {
-        None if budget.trims > 0 => actions.push(LogAction::BeginTrim),
-        None => {}
-        Some(_) => {
-            actions.push(LogAction::Trim);
-            if budget.trim_stops > 0 {
-                actions.push(LogAction::StopTrim);
-            }
+    if state.trimming.is_some() {
+        actions.push(LogAction::Trim);
+        if budget.trim_stops > 0 {
+            actions.push(LogAction::StopTrim);
         }
+    } else if budget.trims > 0 {
+        actions.push(LogAction::BeginTrim);
     }
     if budget.days > 0 {
         actions.push(LogAction::Day);
     }
+}
+
+/// Returns the possible outcomes of a process's request.
+fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
+    let action = process.action();
+    if matches!(action, append::AppendAction::Put { .. }) {
+        return write_outcomes(state, process.request_s);
+    }
+    let mut outcomes = vec![RequestOutcome::Answered];
+    if let append::AppendAction::Read { from, consistent } = action
+        && state.budget.stale > 0
+    {
+        if *consistent {
+            outcomes.extend(state.tables.torn_view(*from).map(RequestOutcome::Stale));
+        } else {
+            let stale_views = state.tables.stale_views(*from);
+            outcomes.extend(stale_views.into_iter().map(RequestOutcome::Stale));
+        }
+    }
+    outcomes
 }
 
 /// Executes a delayed request. Returns whether it changed the tables.
@@ -254,71 +273,72 @@ fn execute_late(tables: &mut Tables, request: &LateRequest) -> bool {
     }
 }
 
-/// Returns the possible outcomes of a request issued at `decided_s`. `writes` is set for puts and
-/// transactions.
-fn write_outcomes(state: &State, writes: bool, decided_s: u64) -> Vec<RequestOutcome> {
-    if writes && state.now_s >= decided_s + TRIM_FENCE_S {
-        return vec![RequestOutcome::Expired];
+/// Returns the possible outcomes of a put or a transaction issued at `request_s`.
+fn write_outcomes(state: &State, request_s: u64) -> Vec<RequestOutcome> {
+    if state.now_s >= request_s + TRIM_FENCE_S {
+        vec![RequestOutcome::Expired]
+    } else if state.budget.lost > 0 {
+        vec![RequestOutcome::Answered, RequestOutcome::Lost]
+    } else {
+        vec![RequestOutcome::Answered]
     }
-    if writes && state.budget.lost > 0 {
-        return vec![RequestOutcome::Answered, RequestOutcome::Lost];
-    }
-    vec![RequestOutcome::Answered]
+}
+
+/// A process after a step.
+struct ProcessStep {
+    process: Process,
+    /// Entries that the step read or wrote.
+    new_entries: Vec<Arc<Entry>>,
 }
 
 impl State {
-    /// Executes the pending request of `process`. Also returns the entries that the process read or
-    /// wrote.
-    fn step_process(
-        &mut self,
-        process: &Process,
-        outcome: RequestOutcome,
-    ) -> (Process, Vec<Arc<Entry>>) {
-        let (event, new_entries) = match process.action() {
+    /// Executes the pending request of `process`.
+    fn step_process(&mut self, process: &Process, outcome: RequestOutcome) -> ProcessStep {
+        let mut new_entries = Vec::new();
+        let event = match process.action() {
             append::AppendAction::Read { from, .. } => {
-                let view = match outcome {
-                    RequestOutcome::Stale(view) => {
-                        self.budget.stale -= 1;
-                        view
-                    }
-                    _ => View::Now,
-                };
-                let entries = self.tables.read(*from, view);
-                (AppendEvent::Page { entries: entries.clone(), has_more: false }, entries)
+                let mut view = View::Now;
+                if let RequestOutcome::Stale(stale_view) = outcome {
+                    self.budget.stale -= 1;
+                    view = stale_view;
+                }
+                new_entries = self.tables.read(*from, view);
+                AppendEvent::Page { entries: new_entries.clone(), has_more: false }
             }
-            append::AppendAction::Put { entry } => self.put(entry, outcome),
+            append::AppendAction::Put { entry } => {
+                let event = self.put(entry, outcome);
+                match &event {
+                    AppendEvent::PutAccepted => new_entries.push(Arc::clone(entry)),
+                    AppendEvent::PutRefused { winner } => new_entries.push(Arc::clone(winner)),
+                    _ => {}
+                }
+                event
+            }
             append::AppendAction::FindNewestSegment => {
-                let newest = self.tables.newest_segment().map(|segment| segment.num);
-                (AppendEvent::NewestSegment(newest), Vec::new())
+                let newest_segment = self.tables.newest_segment();
+                AppendEvent::NewestSegment(newest_segment.map(|segment| segment.num))
             }
             // Every header has a state summary, so the state is never read.
-            append::AppendAction::ReadState { .. } => (AppendEvent::State(None), Vec::new()),
+            append::AppendAction::ReadState { .. } => AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
-                (AppendEvent::Waited, Vec::new())
+                AppendEvent::Waited
             }
         };
-        (process.step(event, self.now_s), new_entries)
+        ProcessStep { process: process.step(event, self.now_s), new_entries }
     }
 
-    fn put(
-        &mut self,
-        entry: &Arc<Entry>,
-        outcome: RequestOutcome,
-    ) -> (AppendEvent, Vec<Arc<Entry>>) {
+    fn put(&mut self, entry: &Arc<Entry>, outcome: RequestOutcome) -> AppendEvent {
         match outcome {
             RequestOutcome::Lost => {
                 self.budget.lost -= 1;
-                self.send_late(LateRequest::Put(Hashed::new(Arc::clone(entry))));
-                (AppendEvent::PutUnknown, Vec::new())
+                self.add_late_request(LateRequest::Put(Hashed::new(Arc::clone(entry))));
+                AppendEvent::PutUnknown
             }
-            RequestOutcome::Expired => (AppendEvent::PutUnknown, Vec::new()),
+            RequestOutcome::Expired => AppendEvent::PutUnknown,
             RequestOutcome::Answered | RequestOutcome::Stale(_) => {
                 match Arc::make_mut(&mut self.tables).put(entry) {
-                    Ok(()) => (AppendEvent::PutAccepted, vec![Arc::clone(entry)]),
-                    Err(winner) => {
-                        let new_entries = vec![Arc::clone(&winner)];
-                        (AppendEvent::PutRefused { winner }, new_entries)
-                    }
+                    Ok(()) => AppendEvent::PutAccepted,
+                    Err(winner) => AppendEvent::PutRefused { winner },
                 }
             }
         }
@@ -348,7 +368,7 @@ impl State {
             (roll::RollAction::Transact(transaction), RequestOutcome::Lost) => {
                 self.budget.lost -= 1;
                 let transaction = Arc::new(roll::Transaction::clone(transaction));
-                self.send_late(LateRequest::Roll(Hashed::new(transaction)));
+                self.add_late_request(LateRequest::Roll(Hashed::new(transaction)));
                 roll::RollEvent::Unknown
             }
             (_, RequestOutcome::Expired) => roll::RollEvent::Unknown,
@@ -358,12 +378,22 @@ impl State {
         Some(())
     }
 
-    fn send_late(&mut self, late_requests: LateRequest) {
-        self.late_requests.push(late_requests);
+    fn add_late_request(&mut self, request: LateRequest) {
+        self.late_requests.push(request);
         self.late_requests.sort();
     }
 
-    fn abandon(&mut self, process: Process) {
+    /// Lets a client abandon its request. It will retry with a process without cached state.
+    fn abandon_request(&mut self, client_index: usize) -> Option<()> {
+        let client = self.clients.get_mut(client_index)?;
+        let process = client.process.take()?;
+        client.drop_cached_tail();
+        self.budget.abandoned -= 1;
+        self.add_abandoned(process);
+        Some(())
+    }
+
+    fn add_abandoned(&mut self, process: Process) {
         self.abandoned.push(process);
         self.abandoned.sort();
     }
@@ -376,8 +406,8 @@ impl State {
     }
 
     /// Records a violation if this step changed an entry that was readable before.
-    fn check_prefix(&mut self, before: &Tables) {
-        if let Err(violation) = check_prefix(&before.history(), &self.tables.history()) {
+    fn check_prefix(&mut self, old_tables: &Tables) {
+        if let Err(violation) = check_prefix(&old_tables.history(), &self.tables.history()) {
             self.fault = Some(Fault::Prefix(violation));
         }
     }

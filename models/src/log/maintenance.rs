@@ -14,11 +14,14 @@ use cellar_log::{
 use super::tables::{Tables, View};
 use crate::fingerprint::Hashed;
 
+/// Number of entries of a trimmed segment: the first one and the End Segment.
+const TRIMMED_SEGMENT_ENTRIES: usize = 2;
+
 /// A running roll.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rolling {
     /// Unix time in seconds at which the roll issued its pending request.
-    pub decided_s: u64,
+    pub request_s: u64,
     machine: Hashed<(Roll, roll::RollAction)>,
 }
 
@@ -26,32 +29,36 @@ impl Rolling {
     /// Starts a roll after the entry `tail`.
     #[must_use]
     pub fn begin(tail: &Arc<Entry>, now_s: u64) -> Self {
-        Self::new(Roll::begin(Arc::clone(tail)), now_s)
+        let (roll, action) = Roll::begin(Arc::clone(tail));
+        Self::new(roll, action, now_s)
     }
 
-    fn new(mut machine: (Roll, roll::RollAction), now_s: u64) -> Self {
+    fn new(roll: Roll, action: roll::RollAction, now_s: u64) -> Self {
+        let (mut roll, mut action) = (roll, action);
         let inputs = Inputs { now_s, random: 0 };
-        while matches!(machine.1, roll::RollAction::Wait { .. }) {
-            machine = machine.0.step(roll::RollEvent::Waited, inputs);
+        while matches!(action, roll::RollAction::Wait { .. }) {
+            (roll, action) = roll.step(roll::RollEvent::Waited, inputs);
         }
-        Self { decided_s: now_s, machine: Hashed::new(Arc::new(machine)) }
+        Self { request_s: now_s, machine: Hashed::new(Arc::new((roll, action))) }
     }
 
     /// Returns the pending request.
     #[must_use]
     pub fn action(&self) -> &roll::RollAction {
-        &self.machine.1
+        let (_, action) = &*self.machine;
+        action
     }
 
     /// Advances the roll by one step. Returns `None` once it has finished.
     #[must_use]
     pub fn step(&self, event: roll::RollEvent, now_s: u64) -> Option<Self> {
-        let next = self.machine.0.clone().step(event, Inputs { now_s, random: 0 });
-        let next = Self::new(next, now_s);
-        if matches!(next.action(), roll::RollAction::Finish(_)) {
+        let (roll, _) = &*self.machine;
+        let (roll, action) = roll.clone().step(event, Inputs { now_s, random: 0 });
+        let rolling = Self::new(roll, action, now_s);
+        if matches!(rolling.action(), roll::RollAction::Finish(_)) {
             return None;
         }
-        Some(next)
+        Some(rolling)
     }
 
     /// Executes the pending request without a fault. Returns its result.
@@ -81,7 +88,7 @@ impl Rolling {
 pub struct Trimming {
     segment_start: Position,
     /// Number of entries already deleted by the pending delete request.
-    deleted: usize,
+    deleted_count: usize,
     machine: Hashed<(Trim, retention::TrimAction)>,
 }
 
@@ -90,20 +97,29 @@ impl Trimming {
     #[must_use]
     pub fn begin(tables: &mut Tables, fences: Fences, now_s: u64) -> Option<Self> {
         let segment_start = Position::FIRST;
-        let newest = tables.newest_segment()?.num;
+        let newest_number = tables.newest_segment()?.num;
         let segment = tables.segment(segment_start.segment())?.clone();
         let closed_s = tables.segment(segment.num + 1)?.created_s;
-        let is_trimmed = tables.segment_entries(segment.num).count() <= 2;
+        let entry_count = tables.segment_entries(segment.num).count();
+        let is_trimmed = entry_count <= TRIMMED_SEGMENT_ENTRIES;
         let policy = Policy { offload_after_days: 0, keep_segments: 0 };
         // The trim does not wait if the age fence is disabled, so the plan must not wait either.
-        let now_s = if fences.age { now_s } else { now_s + TRIM_FENCE_S };
-        match retention::plan_retention(&segment, newest, closed_s, is_trimmed, now_s, policy) {
+        let plan_s = if fences.age { now_s } else { now_s + TRIM_FENCE_S };
+        let plan = retention::plan_retention(
+            &segment,
+            newest_number,
+            closed_s,
+            is_trimmed,
+            plan_s,
+            policy,
+        );
+        match plan {
             Plan::Keep(_) => return None,
             Plan::OffloadAndTrim => tables.offload(segment.num),
             Plan::Trim => {}
         }
         let machine = Hashed::new(Arc::new(Trim::begin(segment_start, fences)));
-        Some(Self { segment_start, deleted: 0, machine })
+        Some(Self { segment_start, deleted_count: 0, machine })
     }
 
     /// Advances the trim by one step or deletes one entry. Returns `None` once the trim has
@@ -111,10 +127,11 @@ impl Trimming {
     #[must_use]
     pub fn step(&self, tables: &mut Tables, now_s: u64) -> Option<Self> {
         use retention::{TrimAction, TrimEvent};
-        let event = match &self.machine.1 {
+        let (trim, action) = &*self.machine;
+        let event = match action {
             TrimAction::ReadLast => {
-                let last = tables.segment_entries(self.segment_start.segment()).next_back();
-                TrimEvent::Last(last.map(|last| Arc::clone(last.shared())))
+                let last_entry = tables.segment_entries(self.segment_start.segment()).next_back();
+                TrimEvent::Last(last_entry.map(|entry| Arc::clone(entry.shared())))
             }
             TrimAction::CheckOffloaded { last } => {
                 if tables.is_offload_complete(*last) {
@@ -130,21 +147,20 @@ impl Trimming {
             TrimAction::Read { from } => {
                 TrimEvent::Page { entries: tables.read(*from, View::Now), has_more: false }
             }
-            TrimAction::Delete { positions } => match positions.get(self.deleted) {
+            TrimAction::Delete { positions } => match positions.get(self.deleted_count) {
                 Some(position) => {
                     tables.delete(*position);
-                    return Some(Self { deleted: self.deleted + 1, ..self.clone() });
+                    return Some(Self { deleted_count: self.deleted_count + 1, ..self.clone() });
                 }
                 None => TrimEvent::Deleted,
             },
             TrimAction::Finish(_) => return None,
         };
-        let machine = self.machine.0.clone().step(event, now_s);
-        let machine = Hashed::new(Arc::new(machine));
-        let next = Self { segment_start: self.segment_start, deleted: 0, machine };
-        if matches!(next.machine.1, TrimAction::Finish(_)) {
+        let (trim, action) = trim.clone().step(event, now_s);
+        if matches!(action, TrimAction::Finish(_)) {
             return None;
         }
-        Some(next)
+        let machine = Hashed::new(Arc::new((trim, action)));
+        Some(Self { segment_start: self.segment_start, deleted_count: 0, machine })
     }
 }

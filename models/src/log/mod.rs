@@ -130,18 +130,20 @@ impl Model for LogModel {
     type Action = LogAction;
 
     fn init_states(&self) -> Vec<State> {
-        let mut beyond = Position::FIRST;
+        let mut position_beyond_end = Position::FIRST;
         for _ in 0..self.beyond_end {
-            beyond = beyond.next_in_segment().unwrap_or(beyond);
+            position_beyond_end =
+                position_beyond_end.next_in_segment().unwrap_or(position_beyond_end);
         }
-        let seen = |number| if number == 0 { beyond } else { Position::FIRST };
-        let clients = self.mutations.iter().enumerate();
-        let clients =
-            clients.map(|(number, mutations)| Client::new(number, *mutations, seen(number)));
+        let mut clients = Vec::new();
+        for (index, mutation_count) in self.mutations.iter().enumerate() {
+            let seen_position = if index == 0 { position_beyond_end } else { Position::FIRST };
+            clients.push(Client::new(index, *mutation_count, seen_position));
+        }
         vec![State {
             tables: Arc::new(Tables::created()),
             now_s: 0,
-            clients: clients.collect(),
+            clients,
             abandoned: Vec::new(),
             late_requests: Vec::new(),
             rolling: None,

@@ -6,7 +6,7 @@ use cellar_log::invariants::{
 };
 use stateright::{Model, Property};
 
-use super::{LateRequest, LogAction, LogModel, State};
+use super::{Client, LateRequest, LogAction, LogModel, State};
 
 /// Invariant I1.
 pub const NO_GAP: &str = "I1 no gap";
@@ -41,23 +41,23 @@ pub enum Fault {
 impl State {
     /// Records a violation if the log contradicts the reason for a refusal.
     ///
-    /// `real_bases` is false if a client uses an invented base: a position that did not exist at
-    /// the refusal may exist later.
+    /// `has_real_bases` is false if a client uses an invented base: a position that did not exist
+    /// at the refusal may exist later.
     pub(super) fn check_refusal(
         &mut self,
-        client: usize,
+        client_index: usize,
         result: &Result<Appended, Refusal>,
-        real_bases: bool,
+        has_real_bases: bool,
     ) {
         let Err(refusal) = result else { return };
         let history = self.tables.history();
         let is_reason_true = match refusal {
             Refusal::Contention | Refusal::OutcomeUnknown | Refusal::Store => true,
-            Refusal::Gap { expected, .. } => self.clients.get(client).is_some_and(|sender| {
-                check_acknowledged(&history, [sender.mutation(*expected)]).is_err()
+            Refusal::Gap { expected, .. } => self.clients.get(client_index).is_some_and(|client| {
+                check_acknowledged(&history, [client.mutation_id(*expected)]).is_err()
             }),
             Refusal::UnknownBase { base } => {
-                !real_bases || history.iter().all(|entry| entry.position != *base)
+                !has_real_bases || history.iter().all(|entry| entry.position != *base)
             }
             Refusal::IncarnationChanged
             | Refusal::BaseGone { .. }
@@ -71,11 +71,15 @@ impl State {
         }
     }
 
-    pub(super) fn check_rejected(&mut self, rejected: &[MutationId]) {
+    /// Records a violation if a rejected mutation took effect.
+    pub(super) fn check_rejected(&mut self, rejected_mutations: &[MutationId]) {
         let history = self.tables.history();
-        let effective = |mutation: &&MutationId| check_acknowledged(&history, [**mutation]).is_ok();
-        if let Some(mutation) = rejected.iter().find(effective) {
-            self.fault = Some(Fault::Rejected(*mutation));
+        for mutation in rejected_mutations {
+            let is_effective = check_acknowledged(&history, [*mutation]).is_ok();
+            if is_effective {
+                self.fault = Some(Fault::Rejected(*mutation));
+                return;
+            }
         }
     }
 }
@@ -94,8 +98,8 @@ impl LogModel {
                 check_order(&state.tables.history()).is_ok()
             }),
             Property::always(ACKNOWLEDGED, |_, state: &State| {
-                let acknowledged = state.clients.iter().flat_map(super::Client::applied);
-                check_acknowledged(&state.tables.readable(), acknowledged).is_ok()
+                let applied_mutations = state.clients.iter().flat_map(Client::applied_mutations);
+                check_acknowledged(&state.tables.readable(), applied_mutations).is_ok()
             }),
             Property::always(LINKS, |_, state: &State| {
                 check_links(&state.tables.entries(), &state.tables.segments()).is_ok()
@@ -121,14 +125,12 @@ impl LogModel {
     fn occurrences(&self) -> Vec<Property<Self>> {
         let mut occurrences =
             vec![Property::sometimes("all mutations are acknowledged", |_, state: &State| {
-                state.clients.iter().all(|client| client.acknowledged == client.mutations)
+                state.clients.iter().all(Client::is_done)
             })];
         if self.budget.lost > 0 {
             occurrences.push(Property::sometimes("a put is delayed", |_, state: &State| {
-                state
-                    .late_requests
-                    .iter()
-                    .any(|late_requests| matches!(late_requests, LateRequest::Put(_)))
+                let is_put = |request: &LateRequest| matches!(request, LateRequest::Put(_));
+                state.late_requests.iter().any(is_put)
             }));
         }
         if self.budget.rolls > 0 {
@@ -143,8 +145,9 @@ impl LogModel {
             occurrences.push(Property::sometimes(
                 "a segment with edits is trimmed",
                 |_, state: &State| {
-                    let history = state.tables.history().len();
-                    history > state.tables.entries().len() && state.trimming.is_none()
+                    let written_count = state.tables.history().len();
+                    let stored_count = state.tables.entries().len();
+                    written_count > stored_count && state.trimming.is_none()
                 },
             ));
         }
@@ -154,30 +157,35 @@ impl LogModel {
     /// Returns whether each client's mutations are acknowledged if all other processes stop and no
     /// fault is injected.
     fn can_finish(&self, state: &State) -> bool {
-        const MAX_STEPS: usize = 64;
+        const MAX_STEPS_PER_CLIENT: usize = 64;
         let mut state = state.clone();
-        for client in 0..state.clients.len() {
-            for _ in 0..MAX_STEPS {
-                let Some(sender) = state.clients.get(client) else { return false };
-                if sender.acknowledged == sender.mutations || state.fault.is_some() {
+        for client_index in 0..state.clients.len() {
+            for _ in 0..MAX_STEPS_PER_CLIENT {
+                let Some(client) = state.clients.get(client_index) else { return false };
+                if client.is_done() || state.fault.is_some() {
                     break;
                 }
-                let mut actions = Vec::new();
-                self.add_possible_actions(&state, &mut actions);
-                let action = actions.into_iter().find(|action| is_action_of(client, action));
-                let Some(action) = action else { return false };
-                let Some(next) = self.next_state(&state, action) else { return false };
-                state = next;
+                let Some(action) = self.first_action_of(&state, client_index) else { return false };
+                let Some(new_state) = self.next_state(&state, action) else { return false };
+                state = new_state;
             }
         }
-        state.clients.iter().all(|client| client.acknowledged == client.mutations)
+        state.clients.iter().all(Client::is_done)
+    }
+
+    /// Returns the client's first enabled action, which is fault-free.
+    fn first_action_of(&self, state: &State, client_index: usize) -> Option<LogAction> {
+        let mut actions = Vec::new();
+        self.add_possible_actions(state, &mut actions);
+        actions.into_iter().find(|action| is_action_of(client_index, action))
     }
 }
 
-fn is_action_of(client: usize, action: &LogAction) -> bool {
+fn is_action_of(expected_index: usize, action: &LogAction) -> bool {
     match action {
-        LogAction::Send { client: sender, .. } => *sender == client,
-        LogAction::Step { client: stepped, .. } => *stepped == client,
+        LogAction::Send { client_index, .. } | LogAction::Step { client_index, .. } => {
+            *client_index == expected_index
+        }
         _ => false,
     }
 }

@@ -22,7 +22,7 @@ pub struct Tables {
     segments: BTreeMap<u32, Segment>,
     offloaded: BTreeMap<Position, Stored>,
     /// Position up to which every read sees the entries, because they are at least a day old.
-    settled: Option<Position>,
+    settled_position: Option<Position>,
     /// Set if a trim changed the tables since the last clock jump: reads may still return the state
     /// before the trim.
     has_recent_trim: bool,
@@ -48,18 +48,16 @@ impl Tables {
     /// Creates the tables of a log that contains only its first entry.
     #[must_use]
     pub fn created() -> Self {
-        let log = log();
-        let first = Entry::first(log, None, 0);
         let mut tables = Self {
             entries: BTreeMap::new(),
             segments: BTreeMap::new(),
             offloaded: BTreeMap::new(),
-            settled: Some(Position::FIRST),
+            settled_position: Some(Position::FIRST),
             has_recent_trim: false,
         };
-        tables.insert(&Arc::new(first));
+        tables.insert(&Arc::new(Entry::first(log_id(), None, 0)));
         tables.insert_segment(Segment {
-            log,
+            log: log_id(),
             num: 0,
             created_s: 0,
             last_snapshot: None,
@@ -108,10 +106,12 @@ impl Tables {
     }
 
     /// Copies a segment's entries to the offloaded segment.
-    pub fn offload(&mut self, num: u32) {
-        let entries: Vec<Stored> = self.segment_entries(num).cloned().collect();
-        self.offloaded.extend(entries.into_iter().map(|entry| (entry.position, entry)));
-        if let Some(segment) = self.segments.get_mut(&num) {
+    pub fn offload(&mut self, segment_number: u32) {
+        let entries: Vec<Stored> = self.segment_entries(segment_number).cloned().collect();
+        for entry in entries {
+            self.offloaded.insert(entry.position, entry);
+        }
+        if let Some(segment) = self.segments.get_mut(&segment_number) {
             segment.offloaded = Some("offload".to_owned());
         }
     }
@@ -120,24 +120,24 @@ impl Tables {
     /// `last`.
     #[must_use]
     pub fn is_offload_complete(&self, last: Position) -> bool {
-        let mut position = last.segment_start();
-        while position <= last {
-            if !self.offloaded.contains_key(&position) {
+        let mut expected_position = last.segment_start();
+        while expected_position <= last {
+            if !self.offloaded.contains_key(&expected_position) {
                 return false;
             }
-            let Some(next) = position.next_in_segment() else { break };
-            position = next;
+            let Some(next_position) = expected_position.next_in_segment() else { break };
+            expected_position = next_position;
         }
         true
     }
 
     /// Sets the trim mark of a segment's first entry unless it is already set.
     pub fn mark_trimmed(&mut self, segment_start: Position, trimmed_s: u64) {
-        let Some(first) = self.entries.get(&segment_start) else { return };
-        if !first.is_trimmed() {
+        let Some(first_entry) = self.entries.get(&segment_start) else { return };
+        if !first_entry.is_trimmed() {
             let content = Content::Snapshot { root: None, trimmed_s: Some(trimmed_s) };
-            let marked = Arc::new(Entry { content, ..Entry::clone(first) });
-            self.insert(&marked);
+            let marked_entry = Arc::new(Entry { content, ..Entry::clone(first_entry) });
+            self.insert(&marked_entry);
             self.has_recent_trim = true;
         }
     }
@@ -149,33 +149,39 @@ impl Tables {
 
     /// Makes all stored entries visible to every read, as if a day had passed.
     pub fn settle(&mut self) {
-        self.settled = self.entries.keys().next_back().copied();
+        self.settled_position = self.entries.keys().next_back().copied();
         self.has_recent_trim = false;
     }
 
     /// Returns the entries of a segment.
-    pub fn segment_entries(&self, num: u32) -> impl DoubleEndedIterator<Item = &Stored> {
-        let of_segment = move |entry: &&Stored| entry.position.segment() == num;
-        self.entries.values().filter(of_segment)
+    pub fn segment_entries(&self, segment_number: u32) -> impl DoubleEndedIterator<Item = &Stored> {
+        entries_of_segment(&self.entries, segment_number)
     }
 
     /// Returns the entries that a read from `from` returns, limited to one segment.
     #[must_use]
     pub fn read(&self, from: Position, view: View) -> Vec<Arc<Entry>> {
-        let num = from.segment();
-        let offloaded =
-            || self.offloaded.values().filter(move |entry| entry.position.segment() == num);
-        let stored = || self.segment_entries(num);
-        let visible: Vec<&Stored> = match view {
-            View::Now => stored().collect(),
+        let segment_number = from.segment();
+        let mut stored_entries: Vec<&Stored> = self.segment_entries(segment_number).collect();
+        let offloaded_entries = entries_of_segment(&self.offloaded, segment_number);
+        let visible_entries: Vec<&Stored> = match view {
+            View::Now => stored_entries,
             View::Prefix(count) => {
-                stored().filter(|entry| entry.position >= from).take(count).collect()
+                stored_entries.retain(|entry| entry.position >= from);
+                stored_entries.truncate(count);
+                stored_entries
             }
-            View::Without(hidden) => stored().filter(|entry| entry.position != hidden).collect(),
-            View::BeforeTrim => offloaded().collect(),
-            View::Unmarked => offloaded().take(1).chain(stored().skip(1)).collect(),
+            View::Without(hidden) => {
+                stored_entries.retain(|entry| entry.position != hidden);
+                stored_entries
+            }
+            View::BeforeTrim => offloaded_entries.collect(),
+            View::Unmarked => {
+                let other_entries = stored_entries.into_iter().skip(1);
+                offloaded_entries.take(1).chain(other_entries).collect()
+            }
         };
-        let page = visible.into_iter().filter(|entry| entry.position >= from);
+        let page = visible_entries.into_iter().filter(|entry| entry.position >= from);
         page.map(|entry| Arc::clone(entry.shared())).collect()
     }
 
@@ -184,17 +190,23 @@ impl Tables {
     pub fn stale_views(&self, from: Position) -> Vec<View> {
         let page: Vec<Position> =
             self.read(from, View::Now).iter().map(|entry| entry.position).collect();
-        let is_unsettled = |position: &Position| Some(*position) > self.settled;
-        let settled_count = page.iter().take_while(|position| !is_unsettled(position)).count();
+        let settled_count = page.iter().take_while(|position| self.is_settled(**position)).count();
         let mut views: Vec<View> = (settled_count..page.len()).map(View::Prefix).collect();
-        let all_but_last = page.iter().rev().skip(1);
-        let possible_holes = all_but_last.filter(|position| is_unsettled(position));
-        views.extend(possible_holes.map(|position| View::Without(*position)));
-        let first = self.entries.get(&from.segment_start());
-        if self.has_recent_trim && first.is_some_and(|first| first.is_trimmed()) {
+        for position in page.iter().rev().skip(1) {
+            if !self.is_settled(*position) {
+                views.push(View::Without(*position));
+            }
+        }
+        let first_entry = self.entries.get(&from.segment_start());
+        if self.has_recent_trim && first_entry.is_some_and(|entry| entry.is_trimmed()) {
             views.extend([View::BeforeTrim, View::Unmarked]);
         }
         views
+    }
+
+    /// Returns whether every read sees the entry at this position.
+    fn is_settled(&self, position: Position) -> bool {
+        self.settled_position.is_some_and(|settled_position| position <= settled_position)
     }
 
     /// Returns the incomplete view that a strongly consistent read from a segment's start may
@@ -202,7 +214,7 @@ impl Tables {
     /// transaction, but two separate reads may see only one of them.
     #[must_use]
     pub fn torn_view(&self, from: Position) -> Option<View> {
-        let is_new_segment = from.entry_number() == 0 && Some(from) > self.settled;
+        let is_new_segment = from.entry_number() == 0 && !self.is_settled(from);
         if is_new_segment { Some(View::Prefix(0)) } else { None }
     }
 
@@ -214,8 +226,8 @@ impl Tables {
 
     /// Returns the Segment table record of a segment.
     #[must_use]
-    pub fn segment(&self, num: u32) -> Option<&Segment> {
-        self.segments.get(&num)
+    pub fn segment(&self, segment_number: u32) -> Option<&Segment> {
+        self.segments.get(&segment_number)
     }
 
     /// Returns the newest entry.
@@ -253,9 +265,16 @@ impl Tables {
     }
 }
 
+fn entries_of_segment(
+    entries: &BTreeMap<Position, Stored>,
+    segment_number: u32,
+) -> impl DoubleEndedIterator<Item = &Stored> {
+    entries.values().filter(move |entry| entry.position.segment() == segment_number)
+}
+
 /// Returns the id of the only log.
 #[must_use]
-pub(crate) fn log() -> LogId {
+pub(crate) fn log_id() -> LogId {
     LogId::from_uuid(uuid::Uuid::nil())
 }
 

@@ -14,39 +14,43 @@ use cellar_log::invariants::MutationId;
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
-use super::tables::{incarnation, log};
+use super::tables::{incarnation, log_id};
 use crate::fingerprint::Hashed;
 
 /// A running append and its pending request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Process {
     /// Index of the client whose mutations are appended.
-    pub client: usize,
+    pub client_index: usize,
     /// Unix time in seconds at which the append issued its pending request.
-    pub decided_s: u64,
+    pub request_s: u64,
     machine: Hashed<(Append, AppendAction)>,
 }
 
 impl Process {
-    fn new(client: usize, mut machine: (Append, AppendAction), now_s: u64) -> Self {
+    fn new(client_index: usize, append: Append, action: AppendAction, now_s: u64) -> Self {
+        let (mut append, mut action) = (append, action);
         // Backoff has no effect in the model: any step may be delayed anyway.
-        while matches!(machine.1, AppendAction::Wait { .. }) {
-            machine = machine.0.step(AppendEvent::Waited, inputs(now_s));
+        while matches!(action, AppendAction::Wait { .. }) {
+            (append, action) = append.step(AppendEvent::Waited, inputs(now_s));
         }
-        Self { client, decided_s: now_s, machine: Hashed::new(Arc::new(machine)) }
+        let machine = Hashed::new(Arc::new((append, action)));
+        Self { client_index, request_s: now_s, machine }
     }
 
     /// Returns the pending request.
     #[must_use]
     pub fn action(&self) -> &AppendAction {
-        &self.machine.1
+        let (_, action) = &*self.machine;
+        action
     }
 
     /// Takes the next step.
     #[must_use]
     pub fn step(&self, event: AppendEvent, now_s: u64) -> Self {
-        let next = self.machine.0.clone().step(event, inputs(now_s));
-        Self::new(self.client, next, now_s)
+        let (append, _) = &*self.machine;
+        let (append, action) = append.clone().step(event, inputs(now_s));
+        Self::new(self.client_index, append, action, now_s)
     }
 }
 
@@ -57,36 +61,36 @@ fn inputs(now_s: u64) -> Inputs {
 /// A client with a few mutations to append, and its process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Client {
-    number: usize,
+    index: usize,
     key: ClientKey,
     /// Number of mutations of this client.
-    pub mutations: u64,
+    pub mutation_count: u64,
     /// Base of each sent mutation. Immutable once sent.
     bases: Vec<Position>,
     /// The newest position that the client has seen.
-    seen: Position,
+    seen_position: Position,
     /// Id of the last mutation that the client knows to be in the log.
-    pub acknowledged: u64,
+    pub acknowledged_id: u64,
     /// Ids of the mutations that were reported as applied.
-    applied: BTreeSet<u64>,
+    applied_ids: BTreeSet<u64>,
     cached_tail: Option<Hashed<CachedTail>>,
     /// Process that runs the client's pending request.
     pub process: Option<Process>,
 }
 
 impl Client {
-    /// Creates a client that has loaded the log up to `seen`.
+    /// Creates a client that has loaded the log up to `seen_position`.
     #[must_use]
-    pub fn new(number: usize, mutations: u64, seen: Position) -> Self {
-        let byte = u8::try_from(number).unwrap_or(u8::MAX);
+    pub fn new(index: usize, mutation_count: u64, seen_position: Position) -> Self {
+        let key_byte = u8::try_from(index).unwrap_or(u8::MAX);
         Self {
-            number,
-            key: ClientKey([byte; 8]),
-            mutations,
+            index,
+            key: ClientKey([key_byte; 8]),
+            mutation_count,
             bases: Vec::new(),
-            seen,
-            acknowledged: 0,
-            applied: BTreeSet::new(),
+            seen_position,
+            acknowledged_id: 0,
+            applied_ids: BTreeSet::new(),
             cached_tail: None,
             process: None,
         }
@@ -99,54 +103,61 @@ impl Client {
     pub fn send(
         &mut self,
         rules: Rules,
-        first: u64,
-        through: u64,
+        first_id: u64,
+        last_id: u64,
         now_s: u64,
     ) -> Result<(), InvalidRequest> {
-        let sent_count = usize::try_from(through).unwrap_or(usize::MAX);
+        let sent_count = usize::try_from(last_id).unwrap_or(usize::MAX);
         while self.bases.len() < sent_count {
-            self.bases.push(self.seen);
+            self.bases.push(self.seen_position);
         }
-        let mutations = (1..).zip(&self.bases).map(|(id, base)| NewMutation {
-            id,
-            base: *base,
-            operation: operation(id),
-        });
-        let mutations = mutations.filter(|new| (first..=through).contains(&new.id)).collect();
-        let request =
-            Request::new(log(), self.key, None, incarnation(), self.acknowledged, mutations)?;
+        let mut mutations = Vec::new();
+        for (id, base) in (1..).zip(&self.bases) {
+            if (first_id..=last_id).contains(&id) {
+                mutations.push(NewMutation { id, base: *base, operation: identity_operation(id) });
+            }
+        }
+        let (key, acknowledged_id) = (self.key, self.acknowledged_id);
+        let request = Request::new(log_id(), key, None, incarnation(), acknowledged_id, mutations)?;
         let cached_entries = match &self.cached_tail {
             Some(cached_tail) => cached_tail.entries_from(request.lowest_base()),
             None => Vec::new(),
         };
-        let machine = Append::begin_with_rules(rules, request, &cached_entries, inputs(now_s));
-        self.process = Some(Process::new(self.number, machine, now_s));
+        let (append, action) =
+            Append::begin_with_rules(rules, request, &cached_entries, inputs(now_s));
+        self.process = Some(Process::new(self.index, append, action, now_s));
         Ok(())
     }
 
-    /// Processes a reply. Returns the rejected mutations.
-    pub fn handle_reply(&mut self, appended: &Appended) -> Vec<MutationId> {
-        self.seen = self.seen.max(appended.tail);
-        let mut rejected = Vec::new();
+    /// Records a reply. Returns the rejected mutations.
+    pub fn record_reply(&mut self, appended: &Appended) -> Vec<MutationId> {
+        self.seen_position = self.seen_position.max(appended.tail);
+        let mut rejected_mutations = Vec::new();
         for result in &appended.results {
-            self.acknowledged = self.acknowledged.max(result.id);
+            self.acknowledged_id = self.acknowledged_id.max(result.id);
             if result.rejection.is_some() {
-                rejected.push(self.mutation(result.id));
+                rejected_mutations.push(self.mutation_id(result.id));
             } else {
-                self.applied.insert(result.id);
+                self.applied_ids.insert(result.id);
             }
         }
-        rejected
+        rejected_mutations
     }
 
     /// Returns the mutations that were reported as applied.
-    pub fn applied(&self) -> impl Iterator<Item = MutationId> + '_ {
-        self.applied.iter().map(|id| MutationId { client: self.key, id: *id })
+    pub fn applied_mutations(&self) -> impl Iterator<Item = MutationId> + '_ {
+        self.applied_ids.iter().map(|id| MutationId { client: self.key, id: *id })
+    }
+
+    /// Returns whether all mutations are acknowledged.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.acknowledged_id == self.mutation_count
     }
 
     /// Returns the global id of this client's mutation `id`.
     #[must_use]
-    pub fn mutation(&self, id: u64) -> MutationId {
+    pub fn mutation_id(&self, id: u64) -> MutationId {
         MutationId { client: self.key, id }
     }
 
@@ -171,7 +182,7 @@ impl Client {
 }
 
 /// Returns an operation that moves no rows or columns. Its content is irrelevant to the model.
-pub(crate) fn operation(id: u64) -> Operation {
+pub(crate) fn identity_operation(id: u64) -> Operation {
     let value = Some(Value::Bool(true));
     let row = u32::try_from(id).unwrap_or_default();
     let cell = CellEdit { row, column: 0, value, formula: None, format: None };

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use cellar_log::append;
 
+use super::client::Client;
 use super::process::{PendingRequest, Process, StepResult};
+use super::table::client_key;
 use super::{PushModel, State};
 
 /// A transition of the push model.
@@ -13,41 +15,50 @@ pub enum PushAction {
     /// A client pushes its unacknowledged mutations.
     Push {
         /// Index of the client.
-        client: usize,
+        client_index: usize,
         /// Number of mutations that the client has created.
-        count: usize,
-        /// Whether the process has cached the client's last mutation id from an earlier push.
-        warm: bool,
+        mutation_count: usize,
+        /// What the process knows about the client.
+        knowledge: ClientKnowledge,
     },
     /// A client pulls.
     Pull {
         /// Index of the client.
-        client: usize,
+        client_index: usize,
     },
     /// The pending request of a client's process completes.
     Step {
         /// Index of the client.
-        client: usize,
+        client_index: usize,
         /// How the request ends.
         outcome: RequestOutcome,
     },
     /// The pending request of an abandoned process completes.
     StepAbandoned {
         /// Index of the abandoned process.
-        index: usize,
+        process_index: usize,
         /// How the request ends.
         outcome: RequestOutcome,
     },
     /// A client abandons its push.
     Abandon {
         /// Index of the client.
-        client: usize,
+        client_index: usize,
     },
     /// The log is restored to a prefix.
     Restore {
         /// Number of entries that the restore retains.
-        count: usize,
+        entry_count: usize,
     },
+}
+
+/// What a new process knows about the client that pushes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientKnowledge {
+    /// The client's last mutation id, cached from an earlier push.
+    CachedLastId,
+    /// Nothing.
+    Nothing,
 }
 
 /// Result of a process's request.
@@ -64,84 +75,117 @@ pub enum RequestOutcome {
 impl PushModel {
     /// Adds the enabled actions of `state`. For each process, the fault-free outcome comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<PushAction>) {
-        for (client, (pusher, contents)) in state.clients.iter().zip(&self.mutations).enumerate() {
-            if pusher.is_lost {
+        for (client_index, client) in state.clients.iter().enumerate() {
+            if client.is_lost {
                 continue;
             }
-            if let Some(process) = &pusher.process {
-                let outcomes = possible_outcomes(state, process).into_iter();
-                actions.extend(outcomes.map(|outcome| PushAction::Step { client, outcome }));
-                if state.budget.abandoned > 0 {
-                    actions.push(PushAction::Abandon { client });
-                }
-                continue;
-            }
-            if pusher.is_done(contents) {
-                continue;
-            }
-            actions.push(PushAction::Pull { client });
-            let acknowledged = usize::try_from(pusher.acknowledged).unwrap_or(usize::MAX);
-            let min_count = pusher.pushed.len().max(acknowledged + 1);
-            for count in min_count..=contents.len() {
-                if pusher.known_last_id > 0 {
-                    actions.push(PushAction::Push { client, count, warm: true });
-                }
-                actions.push(PushAction::Push { client, count, warm: false });
+            match &client.process {
+                Some(process) => add_process_actions(state, client_index, process, actions),
+                None => self.add_client_actions(client_index, client, actions),
             }
         }
-        for (index, process) in state.abandoned.iter().enumerate() {
-            let outcomes = possible_outcomes(state, process).into_iter();
-            actions.extend(outcomes.map(|outcome| PushAction::StepAbandoned { index, outcome }));
+        for (process_index, process) in state.abandoned.iter().enumerate() {
+            for outcome in possible_outcomes(state, process) {
+                actions.push(PushAction::StepAbandoned { process_index, outcome });
+            }
         }
         if state.budget.restores > 0 {
-            actions.extend((1..=state.table.count()).map(|count| PushAction::Restore { count }));
+            for entry_count in 1..=state.table.entry_count() {
+                actions.push(PushAction::Restore { entry_count });
+            }
+        }
+    }
+
+    /// Adds the pull and the pushes of a client without a running push.
+    fn add_client_actions(
+        &self,
+        client_index: usize,
+        client: &Client,
+        actions: &mut Vec<PushAction>,
+    ) {
+        let Some(contents) = self.mutations.get(client_index) else { return };
+        if client.is_done(contents) {
+            return;
+        }
+        actions.push(PushAction::Pull { client_index });
+        let acknowledged_count = usize::try_from(client.acknowledged_id).unwrap_or(usize::MAX);
+        let min_count = client.pushed.len().max(acknowledged_count + 1);
+        for mutation_count in min_count..=contents.len() {
+            let push_with =
+                |knowledge| PushAction::Push { client_index, mutation_count, knowledge };
+            if client.known_last_id > 0 {
+                actions.push(push_with(ClientKnowledge::CachedLastId));
+            }
+            actions.push(push_with(ClientKnowledge::Nothing));
         }
     }
 
     /// Returns the state after `action`, or `None` if the action changes nothing.
     pub(super) fn apply_action(&self, state: &State, action: &PushAction) -> Option<State> {
-        let mut next = state.clone();
+        let mut new_state = state.clone();
         match *action {
-            PushAction::Push { client, count, warm } => {
-                let pusher = next.clients.get_mut(client)?;
-                let runs = pusher.push(self.mutations.get(client)?, count);
-                let known_last_id = if warm { pusher.known_last_id } else { 0 };
-                let started = Process::begin(client, self.rules, known_last_id, runs);
-                next.settle_awaited(client, started);
+            PushAction::Push { client_index, mutation_count, knowledge } => {
+                self.begin_push(&mut new_state, client_index, mutation_count, knowledge)?;
             }
-            PushAction::Pull { client } => {
-                let table = Arc::clone(&next.table);
-                if !next.clients.get_mut(client)?.pull(&table) {
+            PushAction::Pull { client_index } => {
+                let has_changed = new_state.clients.get_mut(client_index)?.pull(&state.table);
+                if !has_changed {
                     return None;
                 }
             }
-            PushAction::Step { client, outcome } => {
-                let process = next.clients.get_mut(client)?.process.take()?;
-                let result = next.step(&process, outcome);
-                next.settle_awaited(client, result);
+            PushAction::Step { client_index, outcome } => {
+                let process = new_state.clients.get_mut(client_index)?.process.take()?;
+                let result = new_state.step_process(&process, outcome);
+                new_state.update_client(client_index, result);
             }
-            PushAction::StepAbandoned { index, outcome } => {
-                let process = next.abandoned.get(index)?.clone();
-                next.abandoned.remove(index);
-                let result = next.step(&process, outcome);
-                let process = next.settle(process.client, result);
-                next.abandon(process);
+            PushAction::StepAbandoned { process_index, outcome } => {
+                let process = state.abandoned.get(process_index)?;
+                new_state.abandoned.remove(process_index);
+                let result = new_state.step_process(process, outcome);
+                let running_process = new_state.check_step(process.client_index, result);
+                new_state.add_abandoned(running_process);
             }
-            PushAction::Abandon { client } => {
-                next.budget.abandoned -= 1;
-                let process = next.clients.get_mut(client)?.process.take();
-                next.abandon(process);
+            PushAction::Abandon { client_index } => {
+                new_state.budget.abandoned -= 1;
+                let process = new_state.clients.get_mut(client_index)?.process.take();
+                new_state.add_abandoned(process);
             }
-            PushAction::Restore { count } => {
-                next.budget.restores -= 1;
-                Arc::make_mut(&mut next.table).restore(count);
-                next.abandoned.clear();
-                for client in &mut next.clients {
-                    client.lose_processes();
-                }
-            }
+            PushAction::Restore { entry_count } => new_state.restore(entry_count),
         }
-        Some(next)
+        Some(new_state)
+    }
+
+    fn begin_push(
+        &self,
+        state: &mut State,
+        client_index: usize,
+        mutation_count: usize,
+        knowledge: ClientKnowledge,
+    ) -> Option<()> {
+        let client = state.clients.get_mut(client_index)?;
+        let runs = client.push(self.mutations.get(client_index)?, mutation_count);
+        let known_last_id = match knowledge {
+            ClientKnowledge::CachedLastId => client.known_last_id,
+            ClientKnowledge::Nothing => 0,
+        };
+        let result = Process::begin(client_index, self.rules, known_last_id, runs);
+        state.update_client(client_index, result);
+        Some(())
+    }
+}
+
+/// Adds the outcomes of the pending request of a client's process.
+fn add_process_actions(
+    state: &State,
+    client_index: usize,
+    process: &Process,
+    actions: &mut Vec<PushAction>,
+) {
+    for outcome in possible_outcomes(state, process) {
+        actions.push(PushAction::Step { client_index, outcome });
+    }
+    if state.budget.abandoned > 0 {
+        actions.push(PushAction::Abandon { client_index });
     }
 }
 
@@ -149,17 +193,17 @@ impl PushModel {
 fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
     let mut outcomes = vec![RequestOutcome::Answered];
     match process.pending() {
-        PendingRequest::Append(running) => {
-            if let append::AppendAction::Read { from, consistent: false } = &running.1
+        PendingRequest::Append(running_append) => {
+            let (_, action) = &**running_append;
+            if let append::AppendAction::Read { from, consistent: false } = action
                 && state.budget.stale > 0
             {
                 outcomes.extend(state.table.stale_counts(*from).map(RequestOutcome::Stale));
             }
         }
         PendingRequest::LookUp => {
-            let client = state.clients.get(process.client);
-            let has_entries = client.is_some_and(|pusher| state.table.last_id(pusher.key()) > 0);
-            if has_entries && state.budget.forgotten > 0 {
+            let is_in_log = state.table.last_id(client_key(process.client_index)) > 0;
+            if is_in_log && state.budget.forgotten > 0 {
                 outcomes.push(RequestOutcome::Forgotten);
             }
         }
@@ -168,17 +212,20 @@ fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
 }
 
 impl State {
-    fn step(&mut self, process: &Process, outcome: RequestOutcome) -> StepResult {
+    fn step_process(&mut self, process: &Process, outcome: RequestOutcome) -> StepResult {
         match process.pending() {
-            PendingRequest::Append(running) => process.step(self.execute(&running.1, outcome)),
+            PendingRequest::Append(running_append) => {
+                let (_, action) = &**running_append;
+                process.step(self.execute(action, outcome))
+            }
             PendingRequest::LookUp => {
                 let is_forgotten = outcome == RequestOutcome::Forgotten;
                 if is_forgotten {
                     self.budget.forgotten -= 1;
-                    self.forgotten.insert(process.client);
+                    self.forgotten.insert(process.client_index);
                 }
-                let key = super::client::key_of(process.client);
-                process.step_lookup(self.table.look_up(key, is_forgotten))
+                let client = client_key(process.client_index);
+                process.step_lookup(self.table.look_up(client, is_forgotten))
             }
         }
     }
@@ -190,14 +237,12 @@ impl State {
     ) -> append::AppendEvent {
         match action {
             append::AppendAction::Read { from, .. } => {
-                let count = match outcome {
-                    RequestOutcome::Stale(count) => {
-                        self.budget.stale -= 1;
-                        count
-                    }
-                    _ => usize::MAX,
-                };
-                let entries = self.table.read(*from, count);
+                let mut entry_limit = usize::MAX;
+                if let RequestOutcome::Stale(stale_count) = outcome {
+                    self.budget.stale -= 1;
+                    entry_limit = stale_count;
+                }
+                let entries = self.table.read(*from, entry_limit);
                 append::AppendEvent::Page { entries, has_more: false }
             }
             append::AppendAction::Put { entry } => {
@@ -216,11 +261,11 @@ impl State {
     }
 
     /// Checks the results of a step. Returns the process if its push is still running.
-    fn settle(&mut self, client: usize, result: StepResult) -> Option<Process> {
+    fn check_step(&mut self, client_index: usize, result: StepResult) -> Option<Process> {
         for outcome in &result.outcomes {
-            self.check_outcome(client, outcome);
-            if let Some(pusher) = self.clients.get_mut(client) {
-                pusher.known_last_id = pusher.known_last_id.max(outcome.last_id);
+            self.check_outcome(client_index, outcome);
+            if let Some(client) = self.clients.get_mut(client_index) {
+                client.known_last_id = client.known_last_id.max(outcome.last_id);
             }
         }
         if let Some(refusal) = &result.refusal {
@@ -229,18 +274,27 @@ impl State {
         result.process
     }
 
-    /// Like [`State::settle`], but also updates the client that waits for the push.
-    fn settle_awaited(&mut self, client: usize, result: StepResult) {
+    /// Like [`State::check_step`], but also updates the client that waits for the push.
+    fn update_client(&mut self, client_index: usize, result: StepResult) {
         let is_unknown = result.outcomes.iter().any(|outcome| outcome.unknown_client);
-        let process = self.settle(client, result);
-        if let Some(pusher) = self.clients.get_mut(client) {
-            pusher.process = process;
-            pusher.is_lost |= is_unknown;
+        let running_process = self.check_step(client_index, result);
+        if let Some(client) = self.clients.get_mut(client_index) {
+            client.process = running_process;
+            client.is_lost |= is_unknown;
         }
     }
 
-    fn abandon(&mut self, process: Option<Process>) {
+    fn add_abandoned(&mut self, process: Option<Process>) {
         self.abandoned.extend(process);
         self.abandoned.sort();
+    }
+
+    fn restore(&mut self, entry_count: usize) {
+        self.budget.restores -= 1;
+        Arc::make_mut(&mut self.table).restore(entry_count);
+        self.abandoned.clear();
+        for client in &mut self.clients {
+            client.lose_processes();
+        }
     }
 }

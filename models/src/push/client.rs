@@ -8,8 +8,8 @@ use cellar_log::invariants::MutationId;
 use cellar_sheet::operation::{Rejection, RejectionReason};
 
 use super::process::Process;
-use super::table::Table;
-use crate::log::writer::operation;
+use super::table::{Table, client_key};
+use crate::log::writer::identity_operation;
 
 /// Content of a mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,16 +33,22 @@ pub struct PushedMutation {
     pub incarnation: u32,
 }
 
+/// How far a client has pulled the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Pull {
+    position: Position,
+    incarnation: u32,
+}
+
 /// A client that creates and pushes a few mutations.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Client {
-    number: usize,
+    index: usize,
     /// Mutations that were pushed at least once.
     pub pushed: Vec<PushedMutation>,
-    /// Position and incarnation of the client's last pull.
-    last_pull: (Position, u32),
+    last_pull: Pull,
     /// Last mutation id acknowledged by a pull.
-    pub acknowledged: u64,
+    pub acknowledged_id: u64,
     /// Last mutation id that a process knows to be in the log.
     pub known_last_id: u64,
     /// Set once a response reported a restore or an unknown client. The client then stops pushing.
@@ -54,12 +60,12 @@ pub struct Client {
 impl Client {
     /// Creates a client that has pulled the log's first entry.
     #[must_use]
-    pub fn new(number: usize) -> Self {
+    pub fn new(index: usize) -> Self {
         Self {
-            number,
+            index,
             pushed: Vec::new(),
-            last_pull: (Position::FIRST, FIRST_INCARNATION),
-            acknowledged: 0,
+            last_pull: Pull { position: Position::FIRST, incarnation: FIRST_INCARNATION },
+            acknowledged_id: 0,
             known_last_id: 0,
             is_lost: false,
             process: None,
@@ -69,18 +75,18 @@ impl Client {
     /// Returns the client's key.
     #[must_use]
     pub fn key(&self) -> ClientKey {
-        key_of(self.number)
+        client_key(self.index)
     }
 
     /// Returns the incarnation of the client's last pull.
     #[must_use]
     pub fn incarnation(&self) -> u32 {
-        self.last_pull.1
+        self.last_pull.incarnation
     }
 
     /// Returns the global id of this client's mutation `id`.
     #[must_use]
-    pub fn mutation(&self, id: u64) -> MutationId {
+    pub fn mutation_id(&self, id: u64) -> MutationId {
         MutationId { client: self.key(), id }
     }
 
@@ -91,37 +97,34 @@ impl Client {
         self.pushed.get(index)
     }
 
-    /// Creates the mutations up to number `count`. Returns the runs of a push of all unacknowledged
-    /// mutations.
-    pub fn push(&mut self, contents: &[MutationContent], count: usize) -> Vec<Run> {
-        let (base, incarnation) = self.last_pull;
-        let new = contents.iter().take(count).skip(self.pushed.len());
-        self.pushed.extend(new.map(|content| PushedMutation {
-            content: *content,
-            base,
-            incarnation,
-        }));
-        let numbered = (1..).zip(&self.pushed);
-        let unacknowledged = numbered.filter(|(id, _)| *id > self.acknowledged);
-        group_into_runs(
-            unacknowledged
-                .map(|(id, mutation)| Pushed { client: 0, id, arguments: mutation.arguments(id) })
-                .collect(),
-        )
+    /// Creates the first `mutation_count` mutations, except existing ones. Returns the runs of a
+    /// push of all unacknowledged mutations.
+    pub fn push(&mut self, contents: &[MutationContent], mutation_count: usize) -> Vec<Run> {
+        let Pull { position, incarnation } = self.last_pull;
+        for content in contents.iter().take(mutation_count).skip(self.pushed.len()) {
+            self.pushed.push(PushedMutation { content: *content, base: position, incarnation });
+        }
+        let mut unacknowledged_mutations = Vec::new();
+        for (id, mutation) in (1..).zip(&self.pushed) {
+            if id > self.acknowledged_id {
+                let arguments = mutation.arguments(id);
+                unacknowledged_mutations.push(Pushed { client: 0, id, arguments });
+            }
+        }
+        group_into_runs(unacknowledged_mutations)
     }
 
     /// Pulls all entries. Returns whether the client's state changed.
     pub fn pull(&mut self, table: &Table) -> bool {
-        let (pulled_position, pulled_incarnation) = self.last_pull;
-        if pulled_incarnation != table.incarnation() {
+        if self.last_pull.incarnation != table.incarnation() {
             self.is_lost = true;
             return true;
         }
-        if pulled_position == table.tail() {
+        if self.last_pull.position == table.tail() {
             return false;
         }
-        self.last_pull.0 = table.tail();
-        self.acknowledged = self.acknowledged.max(table.last_id(self.key()));
+        self.last_pull.position = table.tail();
+        self.acknowledged_id = self.acknowledged_id.max(table.last_id(self.key()));
         true
     }
 
@@ -134,32 +137,24 @@ impl Client {
     /// Returns whether the client has nothing left to push.
     #[must_use]
     pub fn is_done(&self, contents: &[MutationContent]) -> bool {
-        let all = u64::try_from(contents.len()).unwrap_or(u64::MAX);
-        self.is_lost || self.acknowledged >= all
+        let last_id = u64::try_from(contents.len()).unwrap_or(u64::MAX);
+        self.is_lost || self.acknowledged_id >= last_id
     }
 }
 
 impl PushedMutation {
     fn arguments(&self, id: u64) -> ParsedArguments {
-        let (base, incarnation) = (self.base, self.incarnation);
-        match self.content {
-            MutationContent::Edit => {
-                ParsedArguments::Edit { base, incarnation, operation: operation(id) }
-            }
-            MutationContent::NoBase => ParsedArguments::Edit {
-                base: missing_position(),
-                incarnation,
-                operation: operation(id),
-            },
+        let base = match self.content {
+            MutationContent::Edit => self.base,
+            MutationContent::NoBase => missing_position(),
             MutationContent::Invalid => {
-                ParsedArguments::Invalid(Rejection::new(RejectionReason::Invalid, "nothing"))
+                let rejection = Rejection::new(RejectionReason::Invalid, "nothing");
+                return ParsedArguments::Invalid(rejection);
             }
-        }
+        };
+        let operation = identity_operation(id);
+        ParsedArguments::Edit { base, incarnation: self.incarnation, operation }
     }
-}
-
-pub(super) fn key_of(number: usize) -> ClientKey {
-    ClientKey([u8::try_from(number).unwrap_or(u8::MAX); 8])
 }
 
 /// Returns a position in a segment that the log never reaches.

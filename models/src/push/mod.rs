@@ -22,7 +22,7 @@ mod process;
 pub mod properties;
 mod table;
 
-pub use actions::{PushAction, RequestOutcome};
+pub use actions::{ClientKnowledge, PushAction, RequestOutcome};
 pub use client::{Client, MutationContent, PushedMutation};
 pub use process::{PendingRequest, Process, StepResult};
 pub use properties::Fault;
@@ -61,10 +61,10 @@ pub struct PushModel {
 
 impl Default for PushModel {
     fn default() -> Self {
-        let two = vec![MutationContent::Edit, MutationContent::Edit];
+        let two_edits = vec![MutationContent::Edit, MutationContent::Edit];
         Self {
             rules: PushRules::default(),
-            mutations: vec![two.clone(), two],
+            mutations: vec![two_edits.clone(), two_edits],
             finishing: false,
             budget: Budget::default(),
         }

@@ -7,15 +7,15 @@ use cellar_api::sync::{self, LookedUp, PushOutcome, PushRules, Run, RunPush};
 use cellar_base::identity::ClientName;
 use cellar_log::append::{self, Append, Inputs, Refusal};
 
-use super::client::key_of;
+use super::table::client_key;
 use crate::fingerprint::Hashed;
-use crate::log::tables::log;
+use crate::log::tables::log_id;
 
 /// A running push and its pending request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Process {
     /// Index of the client that pushes.
-    pub client: usize,
+    pub client_index: usize,
     work: Hashed<Work>,
 }
 
@@ -53,14 +53,14 @@ impl Process {
     /// 0.
     #[must_use]
     pub fn begin(
-        client: usize,
+        client_index: usize,
         rules: PushRules,
         known_last_id: u64,
         runs: Vec<Run>,
     ) -> StepResult {
-        let mut result = StepResult::default();
-        begin_next_run(client, rules, known_last_id, runs.into(), &mut result);
-        result
+        let remaining_runs = runs.into();
+        let step = ProcessStep { client_index, rules, remaining_runs, outcomes: Vec::new() };
+        step.start_next_run(known_last_id)
     }
 
     /// Returns the pending request.
@@ -72,96 +72,106 @@ impl Process {
     /// Continues with the store's response to the append's request.
     #[must_use]
     pub fn step(&self, event: append::AppendEvent) -> StepResult {
-        let mut result = StepResult::default();
-        if let PendingRequest::Append(running) = &self.work.pending {
-            let machine = running.0.clone().step(event, inputs());
-            self.advance_append(self.work.push.clone(), machine, &mut result);
-        }
-        result
+        let PendingRequest::Append(running_append) = &self.work.pending else {
+            return StepResult::default();
+        };
+        let (append, _) = &**running_append;
+        let (append, action) = append.clone().step(event, constant_inputs());
+        self.begin_step().continue_append(self.work.push.clone(), append, action)
     }
 
     /// Continues with the result of the client lookup.
     #[must_use]
     pub fn step_lookup(&self, looked_up: LookedUp) -> StepResult {
-        let mut result = StepResult::default();
-        let next = self.work.push.clone().step(sync::PushEvent::LookedUp(looked_up));
-        self.advance_push(next, &mut result);
-        result
+        let (push, action) = self.work.push.clone().step(sync::PushEvent::LookedUp(looked_up));
+        self.begin_step().perform(push, action)
     }
 
-    fn advance_append(
-        &self,
-        push: RunPush,
-        mut machine: (Append, append::AppendAction),
-        result: &mut StepResult,
-    ) {
-        // Backoff has no effect in the model.
-        while matches!(machine.1, append::AppendAction::Wait { .. }) {
-            machine = machine.0.step(append::AppendEvent::Waited, inputs());
+    fn begin_step(&self) -> ProcessStep {
+        ProcessStep {
+            client_index: self.client_index,
+            rules: self.work.rules,
+            remaining_runs: self.work.remaining_runs.clone(),
+            outcomes: Vec::new(),
         }
-        let append::AppendAction::Finish(append_result) = machine.1 else {
-            result.process =
-                Some(self.with_pending(push, PendingRequest::Append(Box::new(machine))));
-            return;
+    }
+}
+
+/// A step of a process: it runs the push until its next request.
+struct ProcessStep {
+    client_index: usize,
+    rules: PushRules,
+    remaining_runs: VecDeque<Run>,
+    /// Outcomes of the runs that this step completed.
+    outcomes: Vec<PushOutcome>,
+}
+
+impl ProcessStep {
+    /// Starts the next run of the push, if any.
+    fn start_next_run(mut self, known_last_id: u64) -> StepResult {
+        let Some(run) = self.remaining_runs.pop_front() else { return self.end(None) };
+        let Ok(name) = ClientName::new("group", &self.client_index.to_string()) else {
+            return self.end(None);
         };
-        match sync::PushEvent::of(append_result) {
-            Ok(event) => self.advance_push(push.step(event), result),
-            Err(refusal) => result.refusal = Some(refusal),
-        }
+        let client = (client_key(self.client_index), name);
+        let (push, action) = RunPush::begin(log_id(), client, None, known_last_id, run, self.rules);
+        self.perform(push, action)
     }
 
-    fn advance_push(&self, (push, action): (RunPush, sync::PushAction), result: &mut StepResult) {
+    fn perform(mut self, push: RunPush, action: sync::PushAction) -> StepResult {
         match action {
             sync::PushAction::Append(request) => {
-                let started = Append::begin(request, &[], inputs());
-                self.advance_append(push, started, result);
+                let (append, action) = Append::begin(request, &[], constant_inputs());
+                self.continue_append(push, append, action)
             }
-            sync::PushAction::LookUp => {
-                result.process = Some(self.with_pending(push, PendingRequest::LookUp));
-            }
-            sync::PushAction::GiveUp => result.refusal = Some(Refusal::Contention),
+            sync::PushAction::LookUp => self.wait_for(push, PendingRequest::LookUp),
+            sync::PushAction::GiveUp => self.end(Some(Refusal::Contention)),
             sync::PushAction::Finish(outcome) => {
                 let is_accepted = outcome.gap.is_none() && !outcome.unknown_client;
                 let known_last_id = outcome.last_id;
-                result.outcomes.push(outcome);
-                if is_accepted {
-                    let remaining_runs = self.work.remaining_runs.clone();
-                    begin_next_run(
-                        self.client,
-                        self.work.rules,
-                        known_last_id,
-                        remaining_runs,
-                        result,
-                    );
-                }
+                self.outcomes.push(outcome);
+                if is_accepted { self.start_next_run(known_last_id) } else { self.end(None) }
             }
         }
     }
 
-    fn with_pending(&self, push: RunPush, pending: PendingRequest) -> Self {
-        let (rules, remaining_runs) = (self.work.rules, self.work.remaining_runs.clone());
+    fn continue_append(
+        self,
+        push: RunPush,
+        mut append: Append,
+        mut action: append::AppendAction,
+    ) -> StepResult {
+        // Backoff has no effect in the model.
+        while matches!(action, append::AppendAction::Wait { .. }) {
+            (append, action) = append.step(append::AppendEvent::Waited, constant_inputs());
+        }
+        let append::AppendAction::Finish(append_result) = action else {
+            return self.wait_for(push, PendingRequest::Append(Box::new((append, action))));
+        };
+        match sync::PushEvent::of(append_result) {
+            Ok(event) => {
+                let (push, action) = push.step(event);
+                self.perform(push, action)
+            }
+            Err(refusal) => self.end(Some(refusal)),
+        }
+    }
+
+    /// Ends the step at the push's next request.
+    fn wait_for(self, push: RunPush, pending: PendingRequest) -> StepResult {
+        let Self { client_index, rules, remaining_runs, outcomes } = self;
         let work = Work { rules, push, pending, remaining_runs };
-        Self { client: self.client, work: Hashed::new(Arc::new(work)) }
+        let process = Process { client_index, work: Hashed::new(Arc::new(work)) };
+        StepResult { process: Some(process), outcomes, refusal: None }
+    }
+
+    /// Ends the step and the push.
+    fn end(self, refusal: Option<Refusal>) -> StepResult {
+        StepResult { process: None, outcomes: self.outcomes, refusal }
     }
 }
 
-/// Starts the next run of the push, if any.
-fn begin_next_run(
-    client: usize,
-    rules: PushRules,
-    known_last_id: u64,
-    mut remaining_runs: VecDeque<Run>,
-    result: &mut StepResult,
-) {
-    let Some(run) = remaining_runs.pop_front() else { return };
-    let Ok(name) = ClientName::new("group", &client.to_string()) else { return };
-    let started = RunPush::begin(log(), (key_of(client), name), None, known_last_id, run, rules);
-    let work =
-        Work { rules, push: started.0.clone(), pending: PendingRequest::LookUp, remaining_runs };
-    let process = Process { client, work: Hashed::new(Arc::new(work)) };
-    process.advance_push(started, result);
-}
-
-fn inputs() -> Inputs {
+/// Returns the inputs of every step: no decision of the model depends on the clock.
+fn constant_inputs() -> Inputs {
     Inputs { now_s: 0, random: 0 }
 }

@@ -2,13 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cellar_api::sync::{LookedUp, PushOutcome};
+use cellar_api::sync::PushOutcome;
 use cellar_base::identity::ClientKey;
 use cellar_log::append::{MutationResult, Refusal};
 use cellar_log::invariants::{MutationId, check_no_gap, check_once, check_order};
 use stateright::{Model, Property};
 
-use super::{Client, LoggedMutation, MutationContent, PushAction, PushModel, State};
+use super::table::client_key;
+use super::{
+    Client, ClientKnowledge, LoggedMutation, MutationContent, PushAction, PushModel,
+    PushedMutation, RequestOutcome, State,
+};
 
 /// Invariant I1.
 pub const NO_GAP: &str = "I1 no gap";
@@ -58,53 +62,62 @@ pub enum FalsePart {
 
 impl State {
     fn is_forgotten(&self, key: ClientKey) -> bool {
-        self.forgotten.iter().any(|client| super::client::key_of(*client) == key)
+        self.forgotten.iter().any(|client_index| client_key(*client_index) == key)
     }
 
     /// Records a violation if the log contradicts a run's outcome.
-    pub(super) fn check_outcome(&mut self, client: usize, outcome: &PushOutcome) {
-        if let Some(false_part) = self.find_false_part(client, outcome) {
-            self.fault = Some(Fault::Answer(client, false_part));
+    pub(super) fn check_outcome(&mut self, client_index: usize, outcome: &PushOutcome) {
+        if let Some(false_part) = self.find_false_part(client_index, outcome) {
+            self.fault = Some(Fault::Answer(client_index, false_part));
         }
     }
 
-    fn find_false_part(&self, client: usize, outcome: &PushOutcome) -> Option<FalsePart> {
-        let key = super::client::key_of(client);
-        let LookedUp { last_id, .. } = self.table.look_up(key, false);
+    fn find_false_part(&self, client_index: usize, outcome: &PushOutcome) -> Option<FalsePart> {
+        let key = client_key(client_index);
+        let last_id = self.table.last_id(key);
         let is_forgotten = self.is_forgotten(key);
-        if outcome.last_id > last_id.unwrap_or(0) {
+        if outcome.last_id > last_id {
             return Some(FalsePart::Known(outcome.last_id));
         }
-        if outcome.unknown_client && last_id.is_some() && !is_forgotten {
+        if outcome.unknown_client && last_id > 0 && !is_forgotten {
             return Some(FalsePart::Unknown);
         }
-        let next = last_id.unwrap_or(0) + 1;
-        if let Some(gap) = outcome.gap
-            && gap != next
+        if let Some(expected_id) = outcome.gap
+            && expected_id != last_id + 1
             && !is_forgotten
         {
-            return Some(FalsePart::Gap(gap));
+            return Some(FalsePart::Gap(expected_id));
         }
-        let false_result = outcome
-            .results
-            .iter()
-            .find(|result| !self.is_result_true(key, result, is_forgotten))?;
-        Some(FalsePart::Result(false_result.id))
+        for result in &outcome.results {
+            if !self.is_result_true(key, result, is_forgotten) {
+                return Some(FalsePart::Result(result.id));
+            }
+        }
+        None
     }
 
     /// Returns whether the log confirms a mutation's result.
     fn is_result_true(&self, key: ClientKey, result: &MutationResult, is_forgotten: bool) -> bool {
-        let mutation = MutationId { client: key, id: result.id };
-        let copies: Vec<LoggedMutation> =
-            self.table.logged_mutations().filter(|logged| logged.mutation == mutation).collect();
+        let mutation_id = MutationId { client: key, id: result.id };
+        let mut effective_count = 0;
+        let mut rejected_count = 0;
+        for logged in self.table.logged_mutations() {
+            if logged.mutation != mutation_id {
+                continue;
+            }
+            if logged.is_rejected {
+                rejected_count += 1;
+            } else {
+                effective_count += 1;
+            }
+        }
         if result.rejection.is_some() {
-            return copies.iter().any(|copy| copy.is_rejected)
-                && (is_forgotten || copies.iter().all(|copy| copy.is_rejected));
+            rejected_count > 0 && (is_forgotten || effective_count == 0)
+        } else if result.duplicate {
+            rejected_count + effective_count > 0
+        } else {
+            effective_count > 0
         }
-        if result.duplicate {
-            return !copies.is_empty();
-        }
-        copies.iter().any(|copy| !copy.is_rejected)
     }
 
     pub(super) fn check_refusal(&mut self, refusal: &Refusal) {
@@ -116,46 +129,65 @@ impl State {
 
     /// Returns whether each client's ids are consecutive. A forgotten client may have the same id
     /// rejected twice.
-    fn are_numbered(&self) -> bool {
+    fn are_ids_consecutive(&self) -> bool {
         let mut last_ids = BTreeMap::<ClientKey, u64>::new();
-        self.table.logged_mutations().all(|LoggedMutation { mutation, is_rejected, .. }| {
-            let last = last_ids.entry(mutation.client).or_default();
-            let is_next = mutation.id == *last + 1;
-            let is_repeated = is_rejected && mutation.id <= *last;
-            *last = mutation.id.max(*last);
-            is_next || (is_repeated && self.is_forgotten(mutation.client))
-        })
+        for LoggedMutation { mutation, is_rejected, .. } in self.table.logged_mutations() {
+            let last_id = last_ids.entry(mutation.client).or_default();
+            let is_next = mutation.id == *last_id + 1;
+            let is_repeated_rejection = is_rejected && mutation.id <= *last_id;
+            if !is_next && !(is_repeated_rejection && self.is_forgotten(mutation.client)) {
+                return false;
+            }
+            *last_id = mutation.id.max(*last_id);
+        }
+        true
     }
 
     fn has_acknowledged_mutations(&self, client: &Client) -> bool {
         let is_in_log = |id| {
-            let mutation = client.mutation(id);
-            self.table.logged_mutations().any(|logged| logged.mutation == mutation)
+            let mutation_id = client.mutation_id(id);
+            self.table.logged_mutations().any(|logged| logged.mutation == mutation_id)
         };
-        client.incarnation() != self.table.incarnation() || (1..=client.acknowledged).all(is_in_log)
+        client.incarnation() != self.table.incarnation()
+            || (1..=client.acknowledged_id).all(is_in_log)
     }
 
     fn has_no_late_rejection(&self) -> bool {
-        let mut effective = BTreeSet::new();
-        self.table.logged_mutations().all(|LoggedMutation { mutation, is_rejected, .. }| {
+        let mut effective_ids = BTreeSet::new();
+        for LoggedMutation { mutation, is_rejected, .. } in self.table.logged_mutations() {
             if !is_rejected {
-                effective.insert(mutation);
+                effective_ids.insert(mutation);
+            } else if effective_ids.contains(&mutation) && !self.is_forgotten(mutation.client) {
+                return false;
             }
-            let late = is_rejected && effective.contains(&mutation);
-            !late || self.is_forgotten(mutation.client)
+        }
+        true
+    }
+
+    /// Returns whether all mutations in the log satisfy a predicate of the logged and the pushed
+    /// mutation.
+    fn do_all_mutations_satisfy(
+        &self,
+        predicate: impl Fn(&LoggedMutation, &PushedMutation) -> bool,
+    ) -> bool {
+        self.table.logged_mutations().all(|logged| {
+            let pushed = self.pushed_mutation(logged.mutation);
+            pushed.is_some_and(|pushed| predicate(&logged, pushed))
         })
     }
 
-    fn check_all_mutations(
-        &self,
-        check: impl Fn(&LoggedMutation, &super::PushedMutation) -> bool,
-    ) -> bool {
-        self.table.logged_mutations().all(|logged| {
-            let is_author = |client: &&Client| client.key() == logged.mutation.client;
-            let client = self.clients.iter().find(is_author);
-            let mutation = client.and_then(|client| client.pushed_mutation(logged.mutation.id));
-            mutation.is_some_and(|mutation| check(&logged, mutation))
+    fn has_rejected_edit(&self) -> bool {
+        self.table.logged_mutations().any(|logged| {
+            let pushed = self.pushed_mutation(logged.mutation);
+            let is_edit = pushed.is_some_and(|pushed| pushed.content == MutationContent::Edit);
+            logged.is_rejected && is_edit
         })
+    }
+
+    /// Returns the mutation as its client pushed it.
+    fn pushed_mutation(&self, mutation_id: MutationId) -> Option<&PushedMutation> {
+        let author = self.clients.iter().find(|client| client.key() == mutation_id.client)?;
+        author.pushed_mutation(mutation_id.id)
     }
 }
 
@@ -167,30 +199,23 @@ impl PushModel {
             }),
             Property::always(ONCE, |_, state: &State| check_once(&state.table.entries()).is_ok()),
             Property::always(ORDER, |_, state: &State| check_order(&state.table.entries()).is_ok()),
-            Property::always(NUMBERED, |_, state: &State| state.are_numbered()),
+            Property::always(NUMBERED, |_, state: &State| state.are_ids_consecutive()),
             Property::always(ACKNOWLEDGED, |_, state: &State| {
                 state.clients.iter().all(|client| state.has_acknowledged_mutations(client))
             }),
             Property::always(NOT_REJECTED, |_, state: &State| state.has_no_late_rejection()),
             Property::always(WITH_REASON, |_, state: &State| {
-                state.check_all_mutations(|logged, mutation| {
-                    !logged.is_rejected
-                        || mutation.content != MutationContent::Edit
-                        || mutation.incarnation < logged.incarnation
-                })
+                state.do_all_mutations_satisfy(has_reason_if_rejected)
             }),
             Property::always(TIMELINE, |_, state: &State| {
-                state.check_all_mutations(|logged, mutation| {
-                    logged.is_rejected
-                        || (mutation.content == MutationContent::Edit
-                            && mutation.incarnation == logged.incarnation)
-                })
+                state.do_all_mutations_satisfy(has_incarnation_of_base_if_effective)
             }),
             Property::always(ANSWERS, |_, state: &State| state.fault.is_none()),
         ];
         if self.finishing {
             properties.push(Property::always(FINISHING, |model: &Self, state: &State| {
-                [true, false].into_iter().all(|warm| model.can_finish(state, warm))
+                model.can_finish(state, ClientKnowledge::CachedLastId)
+                    && model.can_finish(state, ClientKnowledge::Nothing)
             }));
         }
         properties.extend(self.occurrences());
@@ -200,74 +225,92 @@ impl PushModel {
     /// Returns properties that must hold in at least one state; otherwise the bounds are too small
     /// for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
-        let mut occurrences = vec![Property::sometimes(
-            "all mutations are acknowledged",
-            |model: &Self, state: &State| {
-                let mut all = state.clients.iter().zip(&model.mutations);
-                all.all(|(client, contents)| client.is_done(contents) && !client.is_lost)
-            },
-        )];
+        let mut occurrences =
+            vec![Property::sometimes("all mutations are acknowledged", are_all_acknowledged)];
         // A lone client pulls all entries before each push, and its resulting base proves that the
         // log knows the client.
         if self.budget.forgotten > 0 && self.mutations.len() > 1 {
             occurrences.push(Property::sometimes("a client is unknown", |_, state: &State| {
-                let unknown = |client: &Client| {
+                state.clients.iter().any(|client| {
                     client.is_lost && client.incarnation() == state.table.incarnation()
-                };
-                state.clients.iter().any(unknown)
+                })
             }));
         }
         if self.budget.restores > 0 {
             occurrences.push(Property::sometimes(
                 "an acknowledged mutation is lost",
                 |_, state: &State| {
-                    let lost =
-                        |client: &Client| client.acknowledged > state.table.last_id(client.key());
-                    state.clients.iter().any(lost)
+                    state
+                        .clients
+                        .iter()
+                        .any(|client| client.acknowledged_id > state.table.last_id(client.key()))
                 },
             ));
-            occurrences.push(Property::sometimes(
-                "a restored edit is rejected",
-                |_, state: &State| {
-                    let rejected = |logged: &LoggedMutation, mutation: &super::PushedMutation| {
-                        logged.is_rejected && mutation.content == MutationContent::Edit
-                    };
-                    !state.check_all_mutations(|logged, mutation| !rejected(logged, mutation))
-                },
-            ));
+            occurrences
+                .push(Property::sometimes("a restored edit is rejected", |_, state: &State| {
+                    state.has_rejected_edit()
+                }));
         }
         occurrences
     }
 
     /// Returns whether every client finishes if the other processes stop and no fault is injected.
-    fn can_finish(&self, state: &State, warm: bool) -> bool {
-        const MAX_STEPS: usize = 32;
+    fn can_finish(&self, state: &State, knowledge: ClientKnowledge) -> bool {
+        const MAX_STEPS_PER_CLIENT: usize = 32;
         let mut state = state.clone();
-        for (client, contents) in self.mutations.iter().enumerate() {
-            for _ in 0..MAX_STEPS {
-                let Some(pusher) = state.clients.get(client) else { return false };
-                if pusher.is_done(contents) || state.fault.is_some() {
+        for (client_index, contents) in self.mutations.iter().enumerate() {
+            for _ in 0..MAX_STEPS_PER_CLIENT {
+                let Some(client) = state.clients.get(client_index) else { return false };
+                if client.is_done(contents) || state.fault.is_some() {
                     break;
                 }
-                let Some(next) = self.next_state_alone(&state, client, warm) else { return false };
-                state = next;
+                match self.state_if_alone(&state, client_index, knowledge) {
+                    Some(new_state) => state = new_state,
+                    None => return false,
+                }
             }
         }
-        let mut all = state.clients.iter().zip(&self.mutations);
-        state.fault.is_some() || all.all(|(client, contents)| client.is_done(contents))
+        let are_all_done = state
+            .clients
+            .iter()
+            .zip(&self.mutations)
+            .all(|(client, contents)| client.is_done(contents));
+        state.fault.is_some() || are_all_done
     }
 
     /// Returns the next state if only this client acts, without faults: it pulls if the log has new
     /// entries; otherwise it pushes all its mutations.
-    fn next_state_alone(&self, state: &State, client: usize, warm: bool) -> Option<State> {
-        if state.clients.get(client)?.process.is_some() {
-            let outcome = super::RequestOutcome::Answered;
-            return self.next_state(state, PushAction::Step { client, outcome });
+    fn state_if_alone(
+        &self,
+        state: &State,
+        client_index: usize,
+        knowledge: ClientKnowledge,
+    ) -> Option<State> {
+        if state.clients.get(client_index)?.process.is_some() {
+            let outcome = RequestOutcome::Answered;
+            return self.next_state(state, PushAction::Step { client_index, outcome });
         }
-        if let Some(pulled) = self.next_state(state, PushAction::Pull { client }) {
-            return Some(pulled);
+        if let Some(pulled_state) = self.next_state(state, PushAction::Pull { client_index }) {
+            return Some(pulled_state);
         }
-        let count = self.mutations.get(client)?.len();
-        self.next_state(state, PushAction::Push { client, count, warm })
+        let mutation_count = self.mutations.get(client_index)?.len();
+        self.next_state(state, PushAction::Push { client_index, mutation_count, knowledge })
     }
+}
+
+/// Returns whether a rejected mutation is invalid, has no base, or is older than a restore.
+fn has_reason_if_rejected(logged: &LoggedMutation, pushed: &PushedMutation) -> bool {
+    !logged.is_rejected
+        || pushed.content != MutationContent::Edit
+        || pushed.incarnation < logged.incarnation
+}
+
+fn has_incarnation_of_base_if_effective(logged: &LoggedMutation, pushed: &PushedMutation) -> bool {
+    logged.is_rejected
+        || (pushed.content == MutationContent::Edit && pushed.incarnation == logged.incarnation)
+}
+
+fn are_all_acknowledged(model: &PushModel, state: &State) -> bool {
+    let mut clients_and_contents = state.clients.iter().zip(&model.mutations);
+    clients_and_contents.all(|(client, contents)| client.is_done(contents) && !client.is_lost)
 }

@@ -10,7 +10,12 @@ use cellar_log::entry::{Entry, FIRST_INCARNATION};
 use cellar_log::invariants::MutationId;
 
 use crate::fingerprint::Hashed;
-use crate::log::tables::log;
+use crate::log::tables::log_id;
+
+/// Returns the key of a client.
+pub(super) fn client_key(client_index: usize) -> ClientKey {
+    ClientKey([u8::try_from(client_index).unwrap_or(u8::MAX); 8])
+}
 
 /// Contents of the log's table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -19,7 +24,7 @@ pub struct Table {
     entries: BTreeMap<Position, Hashed<Entry>>,
     incarnation: u32,
     /// Position up to which every read sees the entries.
-    settled: Position,
+    settled_position: Position,
 }
 
 /// A mutation in the log.
@@ -37,9 +42,9 @@ impl Table {
     /// Creates the table of a log that contains only its first entry.
     #[must_use]
     pub fn created() -> Self {
-        let first = Hashed::new(Arc::new(Entry::first(log(), None, 0)));
+        let first = Hashed::new(Arc::new(Entry::first(log_id(), None, 0)));
         let entries = BTreeMap::from([(Position::FIRST, first)]);
-        Self { entries, incarnation: FIRST_INCARNATION, settled: Position::FIRST }
+        Self { entries, incarnation: FIRST_INCARNATION, settled_position: Position::FIRST }
     }
 
     /// Returns the table's incarnation, which is the minimum incarnation of every entry that is
@@ -51,7 +56,7 @@ impl Table {
 
     /// Returns the number of entries.
     #[must_use]
-    pub fn count(&self) -> usize {
+    pub fn entry_count(&self) -> usize {
         self.entries.len()
     }
 
@@ -89,9 +94,11 @@ impl Table {
     /// Returns the possible numbers of entries that a stale read from `from` may return.
     #[must_use]
     pub fn stale_counts(&self, from: Position) -> std::ops::Range<usize> {
-        let settled =
-            self.segment_entries_from(from).filter(|entry| entry.position <= self.settled).count();
-        settled..self.segment_entries_from(from).count()
+        let settled_count = self
+            .segment_entries_from(from)
+            .filter(|entry| entry.position <= self.settled_position)
+            .count();
+        settled_count..self.segment_entries_from(from).count()
     }
 
     /// Puts an entry if its key is free.
@@ -121,8 +128,9 @@ impl Table {
     /// Returns a client's last mutation id, or 0 if the log contains none.
     #[must_use]
     pub fn last_id(&self, client: ClientKey) -> u64 {
-        let ids = self.entries.values().filter_map(|entry| entry.mutation_ids());
-        ids.filter(|(author, ..)| *author == client).map(|(.., last)| last).max().unwrap_or(0)
+        let mutation_ids = self.entries.values().filter_map(|entry| entry.mutation_ids());
+        let ids_of_client = mutation_ids.filter(|(author, ..)| *author == client);
+        ids_of_client.map(|(.., last_id)| last_id).max().unwrap_or(0)
     }
 
     /// Returns all mutations in log order.
@@ -139,11 +147,11 @@ impl Table {
         })
     }
 
-    /// Restores the log to its first `count` entries, in the next incarnation.
-    pub fn restore(&mut self, count: usize) {
-        let kept_entries = std::mem::take(&mut self.entries).into_iter().take(count);
-        self.entries = kept_entries.collect();
+    /// Restores the log to its first `entry_count` entries, in the next incarnation.
+    pub fn restore(&mut self, entry_count: usize) {
+        let all_entries = std::mem::take(&mut self.entries);
+        self.entries = all_entries.into_iter().take(entry_count).collect();
         self.incarnation += 1;
-        self.settled = self.tail();
+        self.settled_position = self.tail();
     }
 }

@@ -2,11 +2,13 @@
 
 use cellar_base::limits::{LEASE_S, WORK_VISIBILITY_S};
 use cellar_snapshot::pending_snapshot::{
-    self as pending, Inputs, PendingSnapshot, SnapshotEvent, SnapshotOutcome, Worker,
+    self as pending, ClockReading, PendingSnapshot, SnapshotEvent, SnapshotOutcome, Worker,
 };
 
-use super::store::{Root, job};
-use super::{Fault, Process, SnapshotsModel, State, Write};
+use super::store::{Root, job, stale_segment};
+use super::{Fault, Guarantees, Process, SnapshotAtClaim, SnapshotsModel, State, Write};
+
+const MS_PER_SECOND: u64 = 1_000;
 
 /// A transition of the snapshot model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,42 +16,42 @@ pub enum SnapshotsAction {
     /// A worker receives a queue message and starts.
     Receive {
         /// Id of the message.
-        message: u8,
+        message_id: u8,
     },
     /// A worker's pending request is executed.
     Step {
         /// Index of the worker's process.
-        process: usize,
+        process_index: usize,
     },
     /// The response to a worker's write is lost. The write is executed later or never.
-    Lose {
+    LoseReply {
         /// Index of the worker's process.
-        process: usize,
+        process_index: usize,
     },
     /// A worker's read returns a stale record.
     ReadStale {
         /// Index of the worker's process.
-        process: usize,
+        process_index: usize,
     },
     /// A worker crashes.
     Crash {
         /// Index of the worker's process.
-        process: usize,
+        process_index: usize,
     },
     /// A delayed write reaches the table.
     Arrive {
         /// Index of the delayed write.
-        write: usize,
+        write_index: usize,
     },
     /// A message is duplicated.
     Duplicate {
         /// Id of the message.
-        message: u8,
+        message_id: u8,
     },
     /// A message is lost.
     LoseMessage {
         /// Id of the message.
-        message: u8,
+        message_id: u8,
     },
     /// The clock advances by the duration of a lease.
     PassLease,
@@ -62,18 +64,21 @@ pub enum SnapshotsAction {
 impl SnapshotsModel {
     /// Adds the enabled actions of `state`. Fault-free actions come first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<SnapshotsAction>) {
-        let budget = &state.budget;
         if state.operator.is_some() {
             actions.push(SnapshotsAction::StepOperator);
         }
-        actions.extend((0..state.processes.len()).map(|process| SnapshotsAction::Step { process }));
+        for process_index in 0..state.processes.len() {
+            actions.push(SnapshotsAction::Step { process_index });
+        }
         self.add_message_actions(state, actions);
         add_worker_faults(state, actions);
-        actions.extend((0..state.late_writes.len()).map(|write| SnapshotsAction::Arrive { write }));
-        if budget.leases > 0 {
+        for write_index in 0..state.late_writes.len() {
+            actions.push(SnapshotsAction::Arrive { write_index });
+        }
+        if state.budget.leases > 0 {
             actions.push(SnapshotsAction::PassLease);
         }
-        if budget.rebuilds > 0 && state.operator.is_none() {
+        if state.budget.rebuilds > 0 && state.operator.is_none() {
             actions.push(SnapshotsAction::Rebuild);
         }
     }
@@ -82,156 +87,150 @@ impl SnapshotsModel {
         let budget = &state.budget;
         let has_free_worker = state.processes.len() < self.workers;
         for message in &state.store.messages {
+            let message_id = message.id;
             let is_visible = message.hidden_until_s <= state.now_s;
             if has_free_worker && (is_visible || budget.early > 0) {
-                actions.push(SnapshotsAction::Receive { message: message.id });
+                actions.push(SnapshotsAction::Receive { message_id });
             }
             if budget.duplicates > 0 {
-                actions.push(SnapshotsAction::Duplicate { message: message.id });
+                actions.push(SnapshotsAction::Duplicate { message_id });
             }
-            if budget.lost_messages > 0 && message.num + 1 < self.snapshots {
-                actions.push(SnapshotsAction::LoseMessage { message: message.id });
+            let is_of_last_snapshot = message.entry_number + 1 >= self.snapshots;
+            if budget.lost_messages > 0 && !is_of_last_snapshot {
+                actions.push(SnapshotsAction::LoseMessage { message_id });
             }
         }
     }
 
     /// Returns the state after `action`, or `None` if the action is not enabled.
     pub(super) fn apply_action(&self, state: &State, action: SnapshotsAction) -> Option<State> {
-        let mut next = state.clone();
+        let mut new_state = state.clone();
         match action {
-            SnapshotsAction::Receive { message } => self.receive(&mut next, message)?,
-            SnapshotsAction::Step { process } => {
-                let worker = next.processes.remove(process);
-                self.step(&mut next, &worker);
+            SnapshotsAction::Receive { message_id } => self.receive(&mut new_state, message_id)?,
+            SnapshotsAction::Step { process_index } => {
+                let process = new_state.processes.remove(process_index);
+                self.step(&mut new_state, &process);
             }
-            SnapshotsAction::Lose { process } => {
-                next.budget.lost_replies -= 1;
-                let worker = next.processes.remove(process);
-                next.late_writes.push(write_of(&worker.action)?);
-                next.answer(&worker, SnapshotEvent::Unknown);
+            SnapshotsAction::LoseReply { process_index } => {
+                new_state.budget.lost_replies -= 1;
+                let process = new_state.processes.remove(process_index);
+                new_state.late_writes.push(write_of(&process.action)?);
+                new_state.step_worker(&process, SnapshotEvent::Unknown);
             }
-            SnapshotsAction::ReadStale { process } => {
-                next.budget.stale -= 1;
-                let worker = next.processes.remove(process);
-                let segment = next.store.segment(true);
-                next.answer(&worker, SnapshotEvent::Segment(Some(segment)));
+            SnapshotsAction::ReadStale { process_index } => {
+                new_state.budget.stale -= 1;
+                let process = new_state.processes.remove(process_index);
+                new_state.step_worker(&process, SnapshotEvent::Segment(Some(stale_segment())));
             }
-            SnapshotsAction::Crash { process } => {
-                next.budget.crashes -= 1;
-                next.processes.remove(process);
+            SnapshotsAction::Crash { process_index } => {
+                new_state.budget.crashes -= 1;
+                new_state.processes.remove(process_index);
             }
-            SnapshotsAction::Arrive { write } => {
-                let write = next.late_writes.remove(write);
-                next.write(&write);
+            SnapshotsAction::Arrive { write_index } => {
+                let write = new_state.late_writes.remove(write_index);
+                new_state.write(&write);
             }
-            SnapshotsAction::Duplicate { message } => {
-                next.budget.duplicates -= 1;
-                let num = next.num_of(message)?;
-                next.store.send(num);
+            SnapshotsAction::Duplicate { message_id } => {
+                new_state.budget.duplicates -= 1;
+                let entry_number = new_state.entry_number_of(message_id)?;
+                new_state.store.send(entry_number);
             }
-            SnapshotsAction::LoseMessage { message } => {
-                next.budget.lost_messages -= 1;
-                next.store.delete_message(message);
+            SnapshotsAction::LoseMessage { message_id } => {
+                new_state.budget.lost_messages -= 1;
+                new_state.store.delete_message(message_id);
             }
             SnapshotsAction::PassLease => {
-                next.budget.leases -= 1;
-                next.now_s += LEASE_S;
-                next.reset_visible_messages();
+                new_state.budget.leases -= 1;
+                new_state.now_s += LEASE_S;
+                new_state.reset_visible_messages();
             }
-            SnapshotsAction::Rebuild => self.begin_rebuild(&mut next),
-            SnapshotsAction::StepOperator => self.step_operator(&mut next)?,
+            SnapshotsAction::Rebuild => self.begin_rebuild(&mut new_state),
+            SnapshotsAction::StepOperator => self.step_operator(&mut new_state)?,
         }
-        Some(next)
+        Some(new_state)
     }
 
-    fn receive(&self, next: &mut State, id: u8) -> Option<()> {
-        let message = *next.store.messages.iter().find(|message| message.id == id)?;
-        if message.hidden_until_s > next.now_s {
-            next.budget.early -= 1;
+    fn receive(&self, state: &mut State, message_id: u8) -> Option<()> {
+        let message = *state.store.messages.iter().find(|message| message.id == message_id)?;
+        if message.hidden_until_s > state.now_s {
+            state.budget.early -= 1;
         }
-        next.hide(id, WORK_VISIBILITY_S);
+        state.hide_for(message_id, WORK_VISIBILITY_S);
         let deadline_ms = if self.short_functions { 0 } else { u64::MAX };
-        let (worker, action) = Worker::begin_with(self.rules, job(message.num), deadline_ms);
-        let is_used = |id: &u8| next.processes.iter().any(|process| process.id == *id);
-        let process = Process {
-            id: (0..=u8::MAX).find(|id| !is_used(id))?,
-            message: id,
-            num: message.num,
+        let (worker, action) =
+            Worker::begin_with(self.rules, job(message.entry_number), deadline_ms);
+        state.add_process(Process {
+            id: state.unused_process_id()?,
+            message_id,
+            entry_number: message.entry_number,
             worker,
             action,
-            was_finished: None,
+            snapshot_at_claim: None,
             run: None,
-        };
-        next.add(process);
+        });
         Some(())
     }
 
     /// Executes a worker's pending request and passes the result to the worker.
-    fn step(&self, next: &mut State, process: &Process) {
+    fn step(&self, state: &mut State, process: &Process) {
+        let entry_number = process.entry_number;
         let event = match &process.action {
-            pending::SnapshotAction::FindFirst => {
-                let first = next.store.pending.range(..=process.num).next();
-                SnapshotEvent::Found(first.map(|(_, record)| record.clone()))
-            }
-            pending::SnapshotAction::FindNext => {
-                let later = next.store.pending.range(process.num + 1..).next();
-                SnapshotEvent::Found(later.map(|(_, record)| record.clone()))
-            }
+            pending::SnapshotAction::FindFirst => state.store.find_pending(0..=entry_number),
+            pending::SnapshotAction::FindNext => state.store.find_pending(entry_number + 1..),
             pending::SnapshotAction::ReadSegment { .. } => {
-                SnapshotEvent::Segment(Some(next.store.segment(false)))
+                SnapshotEvent::Segment(Some(state.store.segment()))
             }
             action @ (pending::SnapshotAction::Create(_)
             | pending::SnapshotAction::Replace { .. }) => {
-                if write_of(action).is_some_and(|write| next.write(&write)) {
+                if write_of(action).is_some_and(|write| state.write(&write)) {
                     SnapshotEvent::Written
                 } else {
                     SnapshotEvent::Refused
                 }
             }
-            pending::SnapshotAction::Build { progress } => next.build(process, progress),
+            pending::SnapshotAction::Build { progress } => state.build(process, progress),
             pending::SnapshotAction::SetRoot { root } => {
-                next.set_root(process.num, Root::parse(root), self.guarantees);
+                state.set_root(entry_number, Root::parse(root), self.guarantees);
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::ReplaceRoot { replaces, root } => {
-                let (replaces, root) = (replaces.as_deref(), Root::parse(root));
-                let replaces = replaces.and_then(Root::parse);
-                next.replace_root(process, replaces, root, self.guarantees)
+                let old_root = replaces.as_deref().and_then(Root::parse);
+                state.replace_root(process, old_root, Root::parse(root), self.guarantees)
             }
             pending::SnapshotAction::RaiseLast => {
-                next.raise_last(process.num, self.guarantees);
+                state.raise_last(entry_number, self.guarantees);
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::Delete { run } => {
-                next.delete(process, *run, self.guarantees);
+                state.delete_record(entry_number, *run, self.guarantees);
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::Enqueue(position) => {
-                next.store.send(position.entry_number());
+                state.store.send(position.entry_number());
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::Finish(outcome) => {
-                next.finish_message(process.message, *outcome);
+                state.finish_message(process.message_id, *outcome);
                 return;
             }
         };
-        next.answer(process, event);
+        state.step_worker(process, event);
     }
 }
 
 /// Adds lost responses, stale reads and crashes of the running workers.
 fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
     let budget = &state.budget;
-    for (process, worker) in state.processes.iter().enumerate() {
-        if write_of(&worker.action).is_some() && budget.lost_replies > 0 {
-            actions.push(SnapshotsAction::Lose { process });
+    let stale_read = pending::SnapshotAction::ReadSegment { consistent: false };
+    for (process_index, process) in state.processes.iter().enumerate() {
+        if write_of(&process.action).is_some() && budget.lost_replies > 0 {
+            actions.push(SnapshotsAction::LoseReply { process_index });
         }
-        let stale_read = pending::SnapshotAction::ReadSegment { consistent: false };
-        if worker.action == stale_read && budget.stale > 0 {
-            actions.push(SnapshotsAction::ReadStale { process });
+        if process.action == stale_read && budget.stale > 0 {
+            actions.push(SnapshotsAction::ReadStale { process_index });
         }
         if budget.crashes > 0 {
-            actions.push(SnapshotsAction::Crash { process });
+            actions.push(SnapshotsAction::Crash { process_index });
         }
     }
 }
@@ -258,37 +257,52 @@ fn progress_rank(progress: &[u8]) -> u8 {
 }
 
 impl State {
-    fn num_of(&self, message: u8) -> Option<u32> {
-        let message = self.store.messages.iter().find(|one| one.id == message);
-        message.map(|message| message.num)
+    /// Returns the number of the Snapshot entry of a message.
+    fn entry_number_of(&self, message_id: u8) -> Option<u32> {
+        let message = self.store.messages.iter().find(|message| message.id == message_id)?;
+        Some(message.entry_number)
     }
 
-    fn add(&mut self, process: Process) {
+    /// Returns the smallest unused process id.
+    fn unused_process_id(&self) -> Option<u8> {
+        (0..=u8::MAX).find(|id| !self.processes.iter().any(|process| process.id == *id))
+    }
+
+    fn add_process(&mut self, process: Process) {
         self.processes.push(process);
         self.processes.sort_by_key(|process| process.id);
     }
 
     /// Passes a request's result to its worker.
-    fn answer(&mut self, process: &Process, event: SnapshotEvent) {
+    fn step_worker(&mut self, process: &Process, event: SnapshotEvent) {
         let mut process = process.clone();
         if event == SnapshotEvent::Written {
-            let is_first_write = process.was_finished.is_none();
-            if is_first_write && let Some(write) = write_of(&process.action) {
-                process.was_finished = Some(self.store.is_finished(process.num));
-                process.run = rebuild_run(write.record());
-            }
+            self.record_claim(&mut process);
             if matches!(process.action, pending::SnapshotAction::Replace { .. }) {
-                self.hide(process.message, WORK_VISIBILITY_S);
+                self.hide_for(process.message_id, WORK_VISIBILITY_S);
             }
         }
-        let inputs = Inputs { now_ms: self.now_s * 1_000 };
-        (process.worker, process.action) = process.worker.step(event, inputs);
-        self.add(process);
+        let clock = ClockReading { now_ms: self.now_s * MS_PER_SECOND };
+        (process.worker, process.action) = process.worker.step(event, clock);
+        self.add_process(process);
     }
 
-    fn hide(&mut self, message: u8, hidden_s: u32) {
+    /// Records what a worker's first write claimed.
+    fn record_claim(&self, process: &mut Process) {
+        if process.snapshot_at_claim.is_some() {
+            return;
+        }
+        let Some(write) = write_of(&process.action) else { return };
+        let is_finished = self.store.is_finished(process.entry_number);
+        process.snapshot_at_claim =
+            Some(if is_finished { SnapshotAtClaim::Finished } else { SnapshotAtClaim::Unfinished });
+        process.run = rebuild_run(write.record());
+    }
+
+    /// Hides a message for some seconds, or makes it visible if `hidden_s` is 0.
+    fn hide_for(&mut self, message_id: u8, hidden_s: u32) {
         let until_s = if hidden_s == 0 { 0 } else { self.now_s + u64::from(hidden_s) };
-        self.store.hide(message, until_s);
+        self.store.hide(message_id, until_s);
     }
 
     /// Resets the time of visible messages, so that states that differ only in this time are
@@ -307,41 +321,34 @@ impl State {
             return false;
         }
         let record = write.record();
-        let num = record.job.position.entry_number();
+        let entry_number = record.job.position.entry_number();
         let run = rebuild_run(record);
-        let best_rank = self.store.best_ranks.get(&(num, run)).copied().unwrap_or_default();
+        let snapshot_and_run = (entry_number, run);
+        let best_rank = self.store.best_ranks.get(&snapshot_and_run).copied().unwrap_or_default();
         let rank = progress_rank(&record.progress);
-        if rank < best_rank && (run.is_some() || !self.store.is_finished(num)) {
-            self.fault = Some(Fault::Rank { num });
+        let needs_progress = run.is_some() || !self.store.is_finished(entry_number);
+        if rank < best_rank && needs_progress {
+            self.fault = Some(Fault::Rank { entry_number });
         }
-        self.store.best_ranks.insert((num, run), rank.max(best_rank));
+        self.store.best_ranks.insert(snapshot_and_run, rank.max(best_rank));
         true
     }
 
     /// Stores progress once, then the root. Waits for earlier unfinished snapshots.
     fn build(&mut self, process: &Process, progress: &[u8]) -> SnapshotEvent {
-        let num = process.num;
+        let entry_number = process.entry_number;
         let is_rebuild = process.run.is_some();
-        if process.was_finished == Some(true) && !is_rebuild {
-            self.fault = Some(Fault::BuiltAgain { num });
+        if process.snapshot_at_claim == Some(SnapshotAtClaim::Finished) && !is_rebuild {
+            self.fault = Some(Fault::BuiltAgain { entry_number });
         }
-        if let Some(earlier) = self.store.first_unfinished()
-            && earlier < num
+        if let Some(first_unfinished) = self.store.first_unfinished()
+            && first_unfinished < entry_number
             && !is_rebuild
         {
-            return SnapshotEvent::EarlierSnapshot(job(earlier).position);
+            return SnapshotEvent::EarlierSnapshot(job(first_unfinished).position);
         }
-        // The base is read only once. Objects stored before the loss are lost even if the worker
-        // does not know about it.
-        let lost = self.store.lost;
         match progress {
-            [] if num > 0 && !self.store.is_complete(num - 1) => {
-                if is_rebuild {
-                    self.fault = Some(Fault::LostBase { num });
-                }
-                SnapshotEvent::Failed { temporary: false }
-            }
-            [] => SnapshotEvent::Progress(vec![1, u8::from(lost)]),
+            [] => self.begin_build(entry_number, is_rebuild),
             [_, is_complete] => {
                 let root = Root { builder: process.id, is_complete: *is_complete > 0 };
                 SnapshotEvent::Built { root: root.name() }
@@ -350,62 +357,81 @@ impl State {
         }
     }
 
-    fn set_root(&mut self, num: u32, root: Option<Root>, guarantees: super::Guarantees) {
-        let current_root = self.store.roots.entry(num).or_default();
-        match current_root {
-            Some(_) if guarantees.set_root_once => {}
-            Some(_) if *current_root != root => self.fault = Some(Fault::Root { num }),
-            _ => *current_root = root,
+    /// Reads the base snapshot, which is read only once, and returns the first progress. Objects
+    /// stored before the loss are lost even if the worker does not know about it.
+    fn begin_build(&mut self, entry_number: u32, is_rebuild: bool) -> SnapshotEvent {
+        let has_lost_base = entry_number > 0 && !self.store.is_complete(entry_number - 1);
+        if !has_lost_base {
+            let is_complete = u8::from(self.store.are_objects_lost);
+            return SnapshotEvent::Progress(vec![1, is_complete]);
+        }
+        if is_rebuild {
+            self.fault = Some(Fault::LostBase { entry_number });
+        }
+        SnapshotEvent::Failed { temporary: false }
+    }
+
+    fn set_root(&mut self, entry_number: u32, new_root: Option<Root>, guarantees: Guarantees) {
+        let current_root = self.store.roots.entry(entry_number).or_default();
+        if current_root.is_none() {
+            *current_root = new_root;
+            return;
+        }
+        if !guarantees.set_root_once && *current_root != new_root {
+            self.fault = Some(Fault::Root { entry_number });
         }
     }
 
     fn replace_root(
         &mut self,
         process: &Process,
-        replaces: Option<Root>,
-        root: Option<Root>,
-        guarantees: super::Guarantees,
+        old_root: Option<Root>,
+        new_root: Option<Root>,
+        guarantees: Guarantees,
     ) -> SnapshotEvent {
-        let active_run = self.store.pending.get(&process.num).and_then(rebuild_run);
-        let current_root = self.store.roots.entry(process.num).or_default();
-        if guarantees.replace_old_root_only && *current_root != replaces {
+        let entry_number = process.entry_number;
+        let active_run = self.store.pending.get(&entry_number).and_then(rebuild_run);
+        let current_root = self.store.roots.entry(entry_number).or_default();
+        if guarantees.replace_old_root_only && *current_root != old_root {
             return match *current_root {
-                current if current == root => SnapshotEvent::Done,
-                Some(other) => SnapshotEvent::OtherRoot { current_root: other.name() },
+                root if root == new_root => SnapshotEvent::Done,
+                Some(other_root) => SnapshotEvent::OtherRoot { current_root: other_root.name() },
                 None => SnapshotEvent::EntryGone,
             };
         }
-        // This worker's rebuild has ended, so its root must not replace another root.
-        if active_run != process.run && *current_root != replaces {
-            self.fault = Some(Fault::Root { num: process.num });
+        let has_rebuild_ended = active_run != process.run;
+        if has_rebuild_ended && *current_root != old_root {
+            self.fault = Some(Fault::Root { entry_number });
         }
-        *current_root = root;
+        *current_root = new_root;
         SnapshotEvent::Done
     }
 
-    fn delete(&mut self, process: &Process, run: Option<u64>, guarantees: super::Guarantees) {
-        let Some(record) = self.store.pending.get(&process.num) else { return };
+    fn delete_record(&mut self, entry_number: u32, run: Option<u64>, guarantees: Guarantees) {
+        let Some(record) = self.store.pending.get(&entry_number) else { return };
         if rebuild_run(record) == run || !guarantees.delete_own_only {
-            self.store.pending.remove(&process.num);
+            self.store.pending.remove(&entry_number);
         }
     }
 
-    fn raise_last(&mut self, num: u32, guarantees: super::Guarantees) {
-        let before = self.store.last;
-        self.store.last =
-            if guarantees.raise_last_only { before.max(Some(num)) } else { Some(num) };
-        if self.store.last < before {
+    fn raise_last(&mut self, entry_number: u32, guarantees: Guarantees) {
+        let is_lower = self.store.last.is_some_and(|last| entry_number < last);
+        if is_lower && guarantees.raise_last_only {
+            return;
+        }
+        if is_lower {
             self.fault = Some(Fault::Last);
         }
+        self.store.last = Some(entry_number);
     }
 
-    fn finish_message(&mut self, message: u8, outcome: SnapshotOutcome) {
+    fn finish_message(&mut self, message_id: u8, outcome: SnapshotOutcome) {
         match outcome {
-            SnapshotOutcome::Done | SnapshotOutcome::Drop => self.store.delete_message(message),
+            SnapshotOutcome::Done | SnapshotOutcome::Drop => self.store.delete_message(message_id),
             SnapshotOutcome::Wait { wait_s } | SnapshotOutcome::Failed { wait_s } => {
-                self.hide(message, wait_s);
+                self.hide_for(message_id, wait_s);
             }
-            SnapshotOutcome::HandOver => self.hide(message, 0),
+            SnapshotOutcome::HandOver => self.hide_for(message_id, 0),
         }
     }
 }

@@ -108,22 +108,28 @@ impl Default for SnapshotsModel {
     }
 }
 
+/// State of a snapshot when a worker claimed its record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SnapshotAtClaim {
+    Finished,
+    Unfinished,
+}
+
 /// A running worker with its pending request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Process {
     /// Process id: the smallest number that was unused when the process started.
     pub id: u8,
     /// Id of the message that started the worker.
-    pub message: u8,
+    pub message_id: u8,
     /// Number of the Snapshot entry.
-    pub num: u32,
+    pub entry_number: u32,
     /// Core's state machine.
     pub worker: Worker,
     /// The pending request.
     pub action: pending_snapshot::SnapshotAction,
-    /// Whether the snapshot was already finished when the worker claimed its record, or `None`
-    /// before the claim.
-    pub was_finished: Option<bool>,
+    /// State of the snapshot when the worker claimed its record, or `None` before the claim.
+    pub snapshot_at_claim: Option<SnapshotAtClaim>,
     /// Rebuild that the claimed record belongs to, if any.
     pub run: Option<u64>,
 }

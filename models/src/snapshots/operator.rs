@@ -11,7 +11,7 @@ use super::{SnapshotsModel, State, Write};
 pub struct Operator {
     run: u64,
     /// Number of the Snapshot entry whose record is written next.
-    next: u32,
+    next_entry_number: u32,
     /// Roots as read when the rebuild began.
     roots: Vec<Option<Root>>,
 }
@@ -22,48 +22,55 @@ const RUN_STEP: u64 = 1_000;
 
 impl SnapshotsModel {
     /// Discards all objects and starts a rebuild based on the log's current roots.
-    pub(super) fn begin_rebuild(&self, next: &mut State) {
-        next.budget.rebuilds -= 1;
-        next.store.lost = true;
-        let (run, roots) = (next.store.next_run, next.store.roots.values().copied().collect());
-        next.store.next_run += RUN_STEP;
-        next.operator = Some(Operator { run, next: 0, roots });
+    pub(super) fn begin_rebuild(&self, state: &mut State) {
+        state.budget.rebuilds -= 1;
+        state.store.are_objects_lost = true;
+        let run = state.store.next_run;
+        state.store.next_run += RUN_STEP;
+        let roots = state.store.roots.values().copied().collect();
+        state.operator = Some(Operator { run, next_entry_number: 0, roots });
     }
 
     /// Writes the next record unless an active rebuild owns it. After the last record, sends the
     /// first and the last message.
-    pub(super) fn step_operator(&self, next: &mut State) -> Option<()> {
-        let mut operator = next.operator.take()?;
-        if operator.next == self.snapshots {
-            next.store.send(0);
-            next.store.send(self.snapshots.checked_sub(1)?);
+    pub(super) fn step_operator(&self, state: &mut State) -> Option<()> {
+        let mut operator = state.operator.take()?;
+        if operator.next_entry_number == self.snapshots {
+            state.store.send(0);
+            state.store.send(self.snapshots.checked_sub(1)?);
             return Some(());
         }
-        let num = operator.next;
-        let current = next.store.pending.get(&num);
-        let has_active_rebuild = current.is_some_and(|current| {
-            current.rebuild.is_some() && next.now_s - current.modified_s < ABANDONED_S
+        let entry_number = operator.next_entry_number;
+        let stored_record = state.store.pending.get(&entry_number);
+        let has_active_rebuild = stored_record.is_some_and(|record| {
+            record.rebuild.is_some() && state.now_s - record.modified_s < ABANDONED_S
         });
         if !has_active_rebuild {
-            let replaces = operator.roots.get(usize::try_from(num).ok()?)?;
-            let rebuild = Some(Rebuild { run: operator.run, replaces: replaces.map(Root::name) });
-            let record = PendingSnapshot {
-                job: job(num),
-                created_s: next.now_s,
-                modified_s: next.now_s,
-                active: false,
-                increment: operator.run,
-                progress: Vec::new(),
-                rebuild,
+            let new_record = operator.record(entry_number, state.now_s)?;
+            let write = match stored_record {
+                None => Write::Create(new_record),
+                Some(stored_record) => Write::Replace(new_record, Some(stored_record.increment)),
             };
-            let write = match current {
-                None => Write::Create(record),
-                Some(current) => Write::Replace(record, Some(current.increment)),
-            };
-            next.store.write(&write);
+            state.store.write(&write);
         }
-        operator.next += 1;
-        next.operator = Some(operator);
+        operator.next_entry_number += 1;
+        state.operator = Some(operator);
         Some(())
+    }
+}
+
+impl Operator {
+    /// Returns the record that requests the rebuild of one snapshot.
+    fn record(&self, entry_number: u32, now_s: u64) -> Option<PendingSnapshot> {
+        let old_root = self.roots.get(usize::try_from(entry_number).ok()?)?;
+        Some(PendingSnapshot {
+            job: job(entry_number),
+            created_s: now_s,
+            modified_s: now_s,
+            active: false,
+            increment: self.run,
+            progress: Vec::new(),
+            rebuild: Some(Rebuild { run: self.run, replaces: old_root.map(Root::name) }),
+        })
     }
 }

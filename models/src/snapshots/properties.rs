@@ -27,30 +27,34 @@ pub const NOT_AGAIN: &str = "a finished snapshot is not built again";
 /// Invariant I10.
 pub const COMPLETES: &str = "I10 all snapshots complete when faults stop";
 
+/// Version number of a record after its creation and one stored progress. Only another worker, which
+/// has taken over the record, writes a higher one.
+const MAX_INCREMENT_OF_FIRST_WORKER: u64 = 2;
+
 /// A violation caused by a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
     /// Older progress overwrote newer stored progress.
     Rank {
         /// Number of the Snapshot entry.
-        num: u32,
+        entry_number: u32,
     },
     /// The segment's last snapshot number `L` decreased.
     Last,
     /// A root was replaced.
     Root {
         /// Number of the Snapshot entry.
-        num: u32,
+        entry_number: u32,
     },
     /// A rebuild used a base snapshot whose objects are lost.
     LostBase {
         /// Number of the Snapshot entry.
-        num: u32,
+        entry_number: u32,
     },
     /// A worker started work on a finished snapshot.
     BuiltAgain {
         /// Number of the Snapshot entry.
-        num: u32,
+        entry_number: u32,
     },
 }
 
@@ -61,17 +65,8 @@ impl SnapshotsModel {
                 !matches!(state.fault, Some(Fault::Rank { .. }))
             }),
             Property::always(LAST, |_, state: &State| state.fault != Some(Fault::Last)),
-            Property::always(ROOT_BEFORE_LAST, |_, state: &State| {
-                let root = |last| state.store.roots.get(&last).copied().flatten();
-                state.store.last.is_none_or(|last| root(last).is_some())
-            }),
-            Property::always(IN_ORDER, |_, state: &State| {
-                let roots = &state.store.roots;
-                let first_without = state.store.first_unfinished().unwrap_or(u32::MAX);
-                roots.iter().all(|(num, root)| root.is_none() || *num < first_without)
-                    // A rebuild does not wait for a snapshot that was never built.
-                    || state.store.lost
-            }),
+            Property::always(ROOT_BEFORE_LAST, |_, state: &State| state.has_root_of_last()),
+            Property::always(IN_ORDER, |_, state: &State| state.are_roots_in_order()),
             Property::always(ONE_EFFECT, |_, state: &State| {
                 !matches!(state.fault, Some(Fault::Root { .. }))
             }),
@@ -101,10 +96,7 @@ impl SnapshotsModel {
         }
         if self.budget.leases > 0 {
             properties.push(Property::sometimes("a worker is replaced", |_, state: &State| {
-                let is_taken_over = state.store.pending.values().any(|record| record.increment > 2);
-                state.processes.len() > 1
-                    && is_taken_over
-                    && state.processes.iter().all(|process| process.was_finished.is_some())
+                state.is_worker_replaced()
             }));
         }
         properties
@@ -113,7 +105,7 @@ impl SnapshotsModel {
     fn is_all_complete(&self, state: &State) -> bool {
         state.operator.is_none()
             && state.store.last == self.snapshots.checked_sub(1)
-            && (0..self.snapshots).all(|num| state.store.is_complete(num))
+            && (0..self.snapshots).all(|entry_number| state.store.is_complete(entry_number))
     }
 
     /// Returns whether all snapshots finish if workers run one at a time, time advances and no
@@ -122,22 +114,52 @@ impl SnapshotsModel {
         const MAX_STEPS: usize = 400;
         let mut state =
             State { budget: Budget::default(), late_writes: Vec::new(), ..state.clone() };
-        let mut visited = Vec::new();
+        let mut visited_fingerprints = Vec::new();
         for _ in 0..MAX_STEPS {
-            let fingerprint = fingerprint(&state);
+            let fingerprint = fingerprint_of(&state);
             if self.is_all_complete(&state) || self.known_to_complete.contains(fingerprint) {
-                self.known_to_complete.extend(visited);
+                self.known_to_complete.extend(visited_fingerprints);
                 return true;
             }
-            visited.push(fingerprint);
+            visited_fingerprints.push(fingerprint);
             let mut actions = Vec::new();
             self.add_possible_actions(&state, &mut actions);
-            let action = actions.first().copied().unwrap_or(SnapshotsAction::PassLease);
-            state.budget.leases = u8::from(action == SnapshotsAction::PassLease);
-            let Some(next) = self.next_state(&state, action) else { return false };
-            state = next;
+            let first_action = actions.first().copied().unwrap_or(SnapshotsAction::PassLease);
+            if first_action == SnapshotsAction::PassLease {
+                state.budget.leases = 1;
+            }
+            let Some(new_state) = self.next_state(&state, first_action) else { return false };
+            state = new_state;
         }
         false
+    }
+}
+
+impl State {
+    fn has_root_of_last(&self) -> bool {
+        let Some(last) = self.store.last else { return true };
+        self.store.roots.get(&last).copied().flatten().is_some()
+    }
+
+    /// Returns whether no snapshot was built before an earlier one. A rebuild does not wait for a
+    /// snapshot that was never built.
+    fn are_roots_in_order(&self) -> bool {
+        let Some(first_unfinished) = self.store.first_unfinished() else { return true };
+        let has_later_root =
+            self.store.roots.range(first_unfinished..).any(|(_, root)| root.is_some());
+        !has_later_root || self.store.are_objects_lost
+    }
+
+    /// Returns whether a worker has taken over the record of another running worker.
+    fn is_worker_replaced(&self) -> bool {
+        let is_taken_over = self
+            .store
+            .pending
+            .values()
+            .any(|record| record.increment > MAX_INCREMENT_OF_FIRST_WORKER);
+        let have_all_claimed =
+            self.processes.iter().all(|process| process.snapshot_at_claim.is_some());
+        self.processes.len() > 1 && is_taken_over && have_all_claimed
     }
 }
 
@@ -160,7 +182,7 @@ impl KnownToComplete {
     }
 }
 
-fn fingerprint(state: &State) -> u64 {
+fn fingerprint_of(state: &State) -> u64 {
     let mut hasher = DefaultHasher::new();
     state.hash(&mut hasher);
     hasher.finish()

@@ -1,12 +1,14 @@
 //! In-memory tables and queue.
 
 use std::collections::BTreeMap;
+use std::ops::RangeBounds;
 
-use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::segment::Segment;
-use cellar_snapshot::pending_snapshot::PendingSnapshot;
+use cellar_snapshot::pending_snapshot::{PendingSnapshot, SnapshotEvent};
 use cellar_snapshot::snapshot_job::SnapshotJob;
+
+use crate::log::tables::log_id;
 
 /// Start time of the model, in seconds since the Unix epoch; large enough to subtract from.
 pub(super) const START_S: u64 = 1_000_000;
@@ -14,11 +16,14 @@ pub(super) const START_S: u64 = 1_000_000;
 /// Maximum number of queued messages per snapshot.
 const MAX_MESSAGES_PER_SNAPSHOT: usize = 3;
 
+/// Number of the first rebuild; larger than any version number that a record has by then.
+const FIRST_RUN: u64 = 1_000;
+
 /// A message in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Message {
     /// Number of the Snapshot entry.
-    pub num: u32,
+    pub entry_number: u32,
     /// Id of the message.
     pub id: u8,
     /// Unix time in seconds until which the message is hidden, or 0 if it is visible.
@@ -76,7 +81,7 @@ pub struct Store {
     /// Highest rank of progress ever stored, by snapshot and rebuild.
     pub best_ranks: BTreeMap<(u32, Option<u64>), u8>,
     /// Whether all earlier objects were lost.
-    pub lost: bool,
+    pub are_objects_lost: bool,
     /// Number of the next rebuild.
     pub(super) next_run: u64,
     /// Queued messages, sorted.
@@ -88,28 +93,29 @@ impl Store {
     /// Creates a log with `snapshots` Snapshot entries, each with a queued message.
     pub(super) fn new(snapshots: u32) -> Self {
         let mut store = Self {
-            roots: (0..snapshots).map(|num| (num, None)).collect(),
+            roots: (0..snapshots).map(|entry_number| (entry_number, None)).collect(),
             last: None,
             pending: BTreeMap::new(),
             best_ranks: BTreeMap::new(),
-            lost: false,
-            next_run: 1_000,
+            are_objects_lost: false,
+            next_run: FIRST_RUN,
             messages: Vec::new(),
             next_message: 0,
         };
-        for num in 0..snapshots {
-            store.send(num);
+        for entry_number in 0..snapshots {
+            store.send(entry_number);
         }
         store
     }
 
     /// Enqueues a message.
-    pub(super) fn send(&mut self, num: u32) {
+    pub(super) fn send(&mut self, entry_number: u32) {
         // More than a few messages per snapshot cause no new behavior. The limit keeps the state
         // space finite.
-        let sent = self.messages.iter().filter(|message| message.num == num).count();
-        if sent < MAX_MESSAGES_PER_SNAPSHOT {
-            self.messages.push(Message { num, id: self.next_message, hidden_until_s: 0 });
+        let message_count =
+            self.messages.iter().filter(|message| message.entry_number == entry_number).count();
+        if message_count < MAX_MESSAGES_PER_SNAPSHOT {
+            self.messages.push(Message { entry_number, id: self.next_message, hidden_until_s: 0 });
             self.messages.sort();
             self.next_message += 1;
         }
@@ -131,52 +137,66 @@ impl Store {
 
     /// Returns whether the segment record reports the snapshot as finished.
     #[must_use]
-    pub fn is_finished(&self, num: u32) -> bool {
-        self.last >= Some(num)
+    pub fn is_finished(&self, entry_number: u32) -> bool {
+        self.last >= Some(entry_number)
     }
 
-    /// Returns the record of the only segment. A stale record lacks the last snapshot.
-    pub(super) fn segment(&self, is_stale: bool) -> Segment {
-        let last_snapshot = if is_stale { None } else { self.last };
-        Segment { log: log(), num: 0, created_s: 0, last_snapshot, offloaded: None, lineage: None }
+    /// Returns the record of the only segment.
+    pub(super) fn segment(&self) -> Segment {
+        Segment { last_snapshot: self.last, ..stale_segment() }
     }
 
     /// Returns whether all objects of the snapshot's root exist.
     #[must_use]
-    pub fn is_complete(&self, num: u32) -> bool {
-        let root = self.roots.get(&num).copied().flatten();
-        root.is_some_and(|root| root.is_complete || !self.lost)
+    pub fn is_complete(&self, entry_number: u32) -> bool {
+        let root = self.roots.get(&entry_number).copied().flatten();
+        root.is_some_and(|root| root.is_complete || !self.are_objects_lost)
     }
 
     /// Returns the number of the first Snapshot entry without a root.
     pub(super) fn first_unfinished(&self) -> Option<u32> {
-        self.roots.iter().find(|(_, root)| root.is_none()).map(|(num, _)| *num)
+        self.roots.iter().find(|(_, root)| root.is_none()).map(|(entry_number, _)| *entry_number)
+    }
+
+    /// Returns the first pending snapshot whose entry number is in a range.
+    pub(super) fn find_pending(&self, entry_numbers: impl RangeBounds<u32>) -> SnapshotEvent {
+        let first_record = self.pending.range(entry_numbers).next();
+        SnapshotEvent::Found(first_record.map(|(_, record)| record.clone()))
     }
 
     /// Executes a write. Returns `false` if its condition failed.
     pub(super) fn write(&mut self, write: &Write) -> bool {
-        let record = write.record();
-        let num = record.job.position.entry_number();
-        let current = self.pending.get(&num);
-        let is_condition_met = match write {
-            Write::Create(_) => current.is_none(),
-            Write::Replace(_, increment) => current.is_some_and(|current| {
-                increment.is_none_or(|increment| current.increment == increment)
-            }),
+        let new_record = write.record();
+        let entry_number = new_record.job.position.entry_number();
+        let is_condition_met = match (write, self.pending.get(&entry_number)) {
+            (Write::Create(_), stored_record) => stored_record.is_none(),
+            (Write::Replace(..), None) => false,
+            (Write::Replace(_, None), Some(_)) => true,
+            (Write::Replace(_, Some(expected_increment)), Some(stored_record)) => {
+                stored_record.increment == *expected_increment
+            }
         };
         if is_condition_met {
-            self.pending.insert(num, record.clone());
+            self.pending.insert(entry_number, new_record.clone());
         }
         is_condition_met
     }
 }
 
-/// Returns the job for the snapshot with this entry number.
-pub(super) fn job(num: u32) -> SnapshotJob {
-    let position = Position::new(0, num).unwrap_or(Position::FIRST);
-    SnapshotJob { log: log(), position }
+/// Returns the record of the only segment as a stale read returns it: without the last snapshot.
+pub(super) fn stale_segment() -> Segment {
+    Segment {
+        log: log_id(),
+        num: 0,
+        created_s: 0,
+        last_snapshot: None,
+        offloaded: None,
+        lineage: None,
+    }
 }
 
-fn log() -> LogId {
-    LogId::from_uuid(uuid::Uuid::nil())
+/// Returns the job for the snapshot with this entry number.
+pub(super) fn job(entry_number: u32) -> SnapshotJob {
+    let position = Position::new(0, entry_number).unwrap_or(Position::FIRST);
+    SnapshotJob { log: log_id(), position }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use cellar_catalog::stream::Write;
 use cellar_catalog::stream::append::{self, AppendFault, AppendOutcome, StreamAppendAnswer};
+
+use cellar_catalog::stream::{Tip, Write};
 
 use super::events::AppendId;
 use super::properties::{Evidence, ReportedOutcome};
 use super::table::Table;
-use super::writer::{Decided, Process};
+use super::writer::{Decision, Process};
 use super::{State, StreamModel};
 use crate::fingerprint::Hashed;
 
@@ -18,7 +19,7 @@ pub enum StreamAction {
     /// A client starts a call for its next command.
     Begin {
         /// Index of the client.
-        client: usize,
+        client_index: usize,
         /// The tip that the call starts with: the newest one when this number of tips had been
         /// written.
         tip_count: usize,
@@ -26,31 +27,31 @@ pub enum StreamAction {
     /// The pending request of a client's process completes.
     Step {
         /// Index of the client.
-        client: usize,
+        client_index: usize,
         /// How the request ends.
         outcome: RequestOutcome,
     },
     /// The pending request of an abandoned process completes.
     StepAbandoned {
         /// Index of the abandoned process.
-        index: usize,
+        process_index: usize,
         /// How the request ends.
         outcome: RequestOutcome,
     },
     /// A client abandons its call.
     Abandon {
         /// Index of the client.
-        client: usize,
+        client_index: usize,
     },
     /// A delayed write reaches the table and is applied or refused.
-    Land {
+    Arrive {
         /// Index of the delayed write.
-        index: usize,
+        write_index: usize,
     },
     /// Only the event batch of a delayed write is applied, because the write is not a transaction.
-    LandBatchOnly {
+    ArriveBatchOnly {
         /// Index of the delayed write.
-        index: usize,
+        write_index: usize,
     },
 }
 
@@ -74,6 +75,13 @@ pub enum RequestOutcome {
     DoneBefore,
 }
 
+/// Whether a client waits for the result of a process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Caller {
+    Waits,
+    Gone,
+}
+
 /// State of a call after a step.
 enum CallProgress {
     Running(Process),
@@ -88,29 +96,34 @@ enum CallProgress {
 impl StreamModel {
     /// Adds the enabled actions of `state`. For each process, the fault-free outcome comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<StreamAction>) {
-        for (client, caller) in state.clients.iter().enumerate() {
-            if let Some(process) = &caller.process {
-                let outcomes = self.possible_outcomes(state, process).into_iter();
-                actions.extend(outcomes.map(|outcome| StreamAction::Step { client, outcome }));
-                if state.budget.abandoned > 0 {
-                    actions.push(StreamAction::Abandon { client });
+        for (client_index, client) in state.clients.iter().enumerate() {
+            if let Some(process) = &client.process {
+                for outcome in self.possible_outcomes(state, process) {
+                    actions.push(StreamAction::Step { client_index, outcome });
                 }
-            } else if !self.is_done(client, caller) {
-                let newest = state.table.tip_count();
-                let oldest = if state.budget.stale > 0 { 0 } else { newest };
-                let begin = |tip_count| StreamAction::Begin { client, tip_count };
-                actions.extend((oldest..=newest).rev().map(begin));
+                if state.budget.abandoned > 0 {
+                    actions.push(StreamAction::Abandon { client_index });
+                }
+            } else if !self.is_done(client_index, client) {
+                let newest_count = state.table.tip_count();
+                let oldest_count = if state.budget.stale > 0 { 0 } else { newest_count };
+                for tip_count in (oldest_count..=newest_count).rev() {
+                    actions.push(StreamAction::Begin { client_index, tip_count });
+                }
             }
         }
-        for (index, process) in state.abandoned.iter().enumerate() {
-            let outcomes = self.possible_outcomes(state, process).into_iter();
-            actions.extend(outcomes.map(|outcome| StreamAction::StepAbandoned { index, outcome }));
+        for (process_index, process) in state.abandoned.iter().enumerate() {
+            for outcome in self.possible_outcomes(state, process) {
+                actions.push(StreamAction::StepAbandoned { process_index, outcome });
+            }
         }
-        actions.extend((0..state.late_writes.len()).map(|index| StreamAction::Land { index }));
+        for write_index in 0..state.late_writes.len() {
+            actions.push(StreamAction::Arrive { write_index });
+        }
         if !self.conditions.one_transaction {
-            actions.extend(
-                (0..state.late_writes.len()).map(|index| StreamAction::LandBatchOnly { index }),
-            );
+            for write_index in 0..state.late_writes.len() {
+                actions.push(StreamAction::ArriveBatchOnly { write_index });
+            }
         }
     }
 
@@ -138,11 +151,14 @@ impl StreamModel {
         };
         if budget.refusals_without_tip > 0 && self.refuses(&state.table, write) {
             outcomes.push(RequestOutcome::RefusedWithoutTip);
-            if state.table.batches().any(|stored| Some(stored.index) == batch_index) {
+            let is_batch_stored =
+                state.table.batches().any(|stored| Some(stored.index) == batch_index);
+            if is_batch_stored {
                 outcomes.push(RequestOutcome::BatchExistsReported);
             }
         }
-        if batch_index.is_some() && state.table.etags().any(|etag| etag == write.tip().etag) {
+        let was_executed = state.table.etags().any(|etag| etag == write.tip().etag);
+        if batch_index.is_some() && was_executed {
             outcomes.push(RequestOutcome::DoneBefore);
         }
         outcomes
@@ -156,95 +172,110 @@ impl StreamModel {
 
     /// Returns the state after `action`, or `None` if the action changes nothing.
     pub(super) fn apply_action(&self, state: &State, action: StreamAction) -> Option<State> {
-        let mut next = state.clone();
+        let mut new_state = state.clone();
         match action {
-            StreamAction::Begin { client, tip_count } => {
-                next.begin_call(self, client, tip_count)?;
+            StreamAction::Begin { client_index, tip_count } => {
+                new_state.begin_call(self, client_index, tip_count)?;
             }
-            StreamAction::Step { client, outcome } => {
-                let process = next.clients.get_mut(client)?.process.take()?;
-                let progress = self.step(&mut next, &process, outcome, true)?;
-                self.settle(&mut next, client, progress)?;
+            StreamAction::Step { client_index, outcome } => {
+                let process = new_state.clients.get_mut(client_index)?.process.take()?;
+                let progress = self.step(&mut new_state, &process, outcome, Caller::Waits)?;
+                self.update_client(&mut new_state, client_index, progress)?;
             }
-            StreamAction::StepAbandoned { index, outcome } => {
-                let process = next.abandoned.get(index)?.clone();
-                next.abandoned.remove(index);
-                if let CallProgress::Running(process) =
-                    self.step(&mut next, &process, outcome, false)?
-                {
-                    next.abandon(process);
+            StreamAction::StepAbandoned { process_index, outcome } => {
+                let process = state.abandoned.get(process_index)?;
+                new_state.abandoned.remove(process_index);
+                let progress = self.step(&mut new_state, process, outcome, Caller::Gone)?;
+                if let CallProgress::Running(process) = progress {
+                    new_state.add_abandoned(process);
                 }
             }
-            StreamAction::Abandon { client } => {
-                let process = next.clients.get_mut(client)?.process.take()?;
-                next.budget.abandoned -= 1;
-                next.abandon(process);
-                self.settle(&mut next, client, CallProgress::Unknown)?;
+            StreamAction::Abandon { client_index } => {
+                let process = new_state.clients.get_mut(client_index)?.process.take()?;
+                new_state.budget.abandoned -= 1;
+                new_state.add_abandoned(process);
+                self.update_client(&mut new_state, client_index, CallProgress::Unknown)?;
             }
-            StreamAction::Land { index } => {
-                let write = Arc::clone(state.late_writes.iter().nth(index)?.shared());
-                let table = Arc::make_mut(&mut next.table);
-                if table.write(&write, self.conditions) != StreamAppendAnswer::Done {
+            StreamAction::Arrive { write_index } => {
+                let write = state.late_writes.iter().nth(write_index)?;
+                let table = Arc::make_mut(&mut new_state.table);
+                if table.write(write, self.conditions) != StreamAppendAnswer::Done {
                     return None;
                 }
             }
-            StreamAction::LandBatchOnly { index } => {
-                let write = state.late_writes.iter().nth(index)?;
-                Arc::make_mut(&mut next.table).write_batch_only(write);
+            StreamAction::ArriveBatchOnly { write_index } => {
+                let write = state.late_writes.iter().nth(write_index)?;
+                Arc::make_mut(&mut new_state.table).write_batch_only(write);
             }
         }
-        if !Arc::ptr_eq(&state.table, &next.table) {
-            next.check_unchanged(&state.table);
+        if !Arc::ptr_eq(&state.table, &new_state.table) {
+            new_state.check_unchanged(&state.table);
         }
-        Some(next)
+        Some(new_state)
     }
 
     /// Executes a process's pending request. After a conflict, the call makes a new decision.
     fn step(
         &self,
-        next: &mut State,
+        state: &mut State,
         process: &Process,
         outcome: RequestOutcome,
-        awaited: bool,
+        caller: Caller,
     ) -> Option<CallProgress> {
-        let answer = next.execute(self, process.action(), outcome);
+        let answer = state.execute(self, process.action(), outcome);
         let evidence = evidence_of(process.action(), &answer);
         let process = process.step(answer);
-        let append = process.append;
-        let append::StreamAppendAction::Finish(end) = process.action() else {
+        let append_id = process.append_id;
+        let append::StreamAppendAction::Finish(result) = process.action() else {
             return Some(CallProgress::Running(process));
         };
-        next.check_append_result(end);
-        Some(match end {
+        state.check_append_result(result);
+        match result {
             Ok(AppendOutcome::Appended { index, .. }) => {
-                next.reported
-                    .insert(append, ReportedOutcome::Appended { index: *index, evidence, awaited });
-                CallProgress::Done
+                let awaited = caller == Caller::Waits;
+                let report = ReportedOutcome::Appended { index: *index, evidence, awaited };
+                state.reported.insert(append_id, report);
+                Some(CallProgress::Done)
             }
             Ok(AppendOutcome::Conflict { tip }) => {
-                next.reported.insert(append, ReportedOutcome::NotAppended { evidence });
-                let next_decision = AppendId { decision: append.decision + 1, ..append };
-                match self.decide(&next.table, next_decision, tip.clone())? {
-                    Decided::Append(process) => CallProgress::Running(process),
-                    Decided::AlreadyDone => CallProgress::Done,
-                }
+                state.reported.insert(append_id, ReportedOutcome::NotAppended { evidence });
+                self.decide_again(state, append_id, tip.clone())
             }
-            Err(AppendFault::OutcomeUnknown) => CallProgress::Unknown,
+            Err(AppendFault::OutcomeUnknown) => Some(CallProgress::Unknown),
             Err(_) => {
-                next.reported.insert(append, ReportedOutcome::NotAppended { evidence });
-                CallProgress::Failed
+                state.reported.insert(append_id, ReportedOutcome::NotAppended { evidence });
+                Some(CallProgress::Failed)
             }
+        }
+    }
+
+    /// Makes the next decision of a call, after a conflict that reported `tip`.
+    fn decide_again(
+        &self,
+        state: &State,
+        append_id: AppendId,
+        tip: Option<Arc<Tip>>,
+    ) -> Option<CallProgress> {
+        let next_id = AppendId { decision: append_id.decision + 1, ..append_id };
+        Some(match self.decide(&state.table, next_id, tip)? {
+            Decision::Append(process) => CallProgress::Running(process),
+            Decision::AlreadyDone => CallProgress::Done,
         })
     }
 
     /// Updates a client after a step of its call.
-    fn settle(&self, next: &mut State, client: usize, progress: CallProgress) -> Option<()> {
-        let caller = next.clients.get_mut(client)?;
+    fn update_client(
+        &self,
+        state: &mut State,
+        client_index: usize,
+        progress: CallProgress,
+    ) -> Option<()> {
+        let client = state.clients.get_mut(client_index)?;
         match progress {
-            CallProgress::Running(process) => caller.process = Some(process),
-            CallProgress::Done => caller.commands_done += 1,
+            CallProgress::Running(process) => client.process = Some(process),
+            CallProgress::Done => client.commands_done += 1,
             // A client whose decider cannot detect a completed command does not retry it.
-            CallProgress::Unknown if !self.repeats => caller.commands_done += 1,
+            CallProgress::Unknown if !self.repeats => client.commands_done += 1,
             CallProgress::Unknown | CallProgress::Failed => {}
         }
         Some(())
@@ -267,15 +298,16 @@ impl State {
         action: &append::StreamAppendAction,
         outcome: RequestOutcome,
     ) -> StreamAppendAnswer {
+        let is_read = matches!(
+            action,
+            append::StreamAppendAction::ReadTip | append::StreamAppendAction::ReadBatches { .. }
+        );
+        if is_read && outcome == RequestOutcome::Failed {
+            self.budget.failed -= 1;
+            return StreamAppendAnswer::ReadFailed { temporary: false };
+        }
         match action {
             append::StreamAppendAction::Write(write) => self.write(model, write, outcome),
-            append::StreamAppendAction::ReadTip
-            | append::StreamAppendAction::ReadBatches { .. }
-                if outcome == RequestOutcome::Failed =>
-            {
-                self.budget.failed -= 1;
-                StreamAppendAnswer::ReadFailed { temporary: false }
-            }
             append::StreamAppendAction::ReadTip => StreamAppendAnswer::Tip(self.table.tip()),
             append::StreamAppendAction::ReadBatches { below } => {
                 StreamAppendAnswer::Batches { batches: self.table.batches_before(*below) }
@@ -321,7 +353,7 @@ impl State {
         }
     }
 
-    fn abandon(&mut self, process: Process) {
+    fn add_abandoned(&mut self, process: Process) {
         self.abandoned.push(process);
         self.abandoned.sort();
     }

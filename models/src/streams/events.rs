@@ -50,7 +50,7 @@ pub struct Command {
     /// Identity of the append that the command produces.
     pub append: AppendId,
     /// Number of events that the command produces.
-    pub events: u8,
+    pub event_count: u8,
     /// Whether the command produces no events if it has already been applied.
     pub skip_if_done: bool,
 }
@@ -92,17 +92,21 @@ impl Decider for EventListDecider {
     fn decide(
         &self,
         command: &Command,
-        state: &Vec<ModelEvent>,
+        stream_events: &Vec<ModelEvent>,
     ) -> Result<Vec<ModelEvent>, Infallible> {
-        let Command { append, events, skip_if_done } = *command;
+        let append = command.append;
         let is_same_command = |event: &ModelEvent| {
             event.append.client == append.client && event.append.command == append.command
         };
-        if skip_if_done && state.iter().any(is_same_command) {
+        if command.skip_if_done && stream_events.iter().any(is_same_command) {
             return Ok(Vec::new());
         }
-        let decided_at = u8::try_from(state.len()).unwrap_or(u8::MAX);
-        Ok((0..events).map(|part| ModelEvent { append, part, decided_at }).collect())
+        let decided_at = u8::try_from(stream_events.len()).unwrap_or(u8::MAX);
+        let mut new_events = Vec::new();
+        for part in 0..command.event_count {
+            new_events.push(ModelEvent { append, part, decided_at });
+        }
+        Ok(new_events)
     }
 
     fn encode(&self, event: &ModelEvent) -> Encoded {

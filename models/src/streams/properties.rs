@@ -76,9 +76,10 @@ pub enum Evidence {
 
 impl State {
     /// Records a violation if this step changed an event that was readable before.
-    pub(super) fn check_unchanged(&mut self, before: &Table) {
-        let mut now = self.table.events();
-        let is_unchanged = before.events().all(|event| now.next() == Some(event));
+    pub(super) fn check_unchanged(&mut self, old_table: &Table) {
+        let mut current_events = self.table.events();
+        let is_unchanged =
+            old_table.events().all(|old_event| current_events.next() == Some(old_event));
         if !is_unchanged {
             self.fault = Some(Fault::Changed);
         }
@@ -86,8 +87,8 @@ impl State {
 
     /// Records a violation if the table contradicts the append's result: its tip, conflict or
     /// failure.
-    pub(super) fn check_append_result(&mut self, end: &Result<AppendOutcome, AppendFault>) {
-        let fault = match end {
+    pub(super) fn check_append_result(&mut self, result: &Result<AppendOutcome, AppendFault>) {
+        let fault = match result {
             Ok(
                 AppendOutcome::Appended { tip, .. } | AppendOutcome::Conflict { tip: Some(tip) },
             ) => self.find_unknown_tip(tip),
@@ -117,25 +118,42 @@ impl State {
         self.reported.values().any(matches)
     }
 
-    fn has_appended_with(&self, expected: Evidence) -> bool {
+    fn has_appended_with(&self, expected_evidence: Evidence) -> bool {
         self.any_report(
-            |report| matches!(report, ReportedOutcome::Appended { evidence, .. } if *evidence == expected),
+            |report| matches!(report, ReportedOutcome::Appended { evidence, .. } if *evidence == expected_evidence),
         )
     }
 
     fn is_contiguous(&self) -> bool {
-        let mut next = 0;
+        let mut next_index = 0;
         for batch in self.table.batches() {
-            if batch.index != next || batch.events.is_empty() {
+            if batch.index != next_index || batch.events.is_empty() {
                 return false;
             }
-            next = batch.next();
+            next_index = batch.next();
         }
         let event_count = u64::try_from(self.table.events().count()).unwrap_or(u64::MAX);
-        match self.table.tip() {
-            None => event_count == 0,
-            Some(tip) => tip.first() == next && !tip.events.is_empty() && tip.next == event_count,
-        }
+        let Some(tip) = self.table.tip() else { return event_count == 0 };
+        tip.first() == next_index && !tip.events.is_empty() && tip.next == event_count
+    }
+
+    /// Returns whether the state derived from the tip is the list of all events.
+    fn has_true_tip_state(&self, events: &[ModelEvent], decider: &EventListDecider) -> bool {
+        let tip_state = self.table.state_at(decider, self.table.tip().as_deref());
+        tip_state.is_some_and(|tip_state| tip_state == events)
+    }
+
+    fn has_unique_etags(&self) -> bool {
+        let mut seen_etags = BTreeSet::new();
+        self.table.etags().all(|etag| seen_etags.insert(etag))
+    }
+
+    /// Returns whether none of the events was reported as not appended.
+    fn has_no_event_reported_missing(&self, events: &[ModelEvent]) -> bool {
+        events.iter().all(|event| {
+            let report = self.reported.get(&event.append);
+            !matches!(report, Some(ReportedOutcome::NotAppended { .. }))
+        })
     }
 }
 
@@ -166,15 +184,15 @@ impl StreamModel {
 
     /// Returns whether each append that was reported as successful is complete, at the reported
     /// index.
-    fn are_appended(&self, state: &State, events: &[ModelEvent]) -> bool {
-        state.reported.iter().all(|(append, report)| {
+    fn are_reports_complete(&self, state: &State, events: &[ModelEvent]) -> bool {
+        state.reported.iter().all(|(append_id, report)| {
             let ReportedOutcome::Appended { index, .. } = report else { return true };
             let event_count =
-                self.event_count(usize::from(append.client), append.command).unwrap_or(0);
-            let start = usize::try_from(*index).unwrap_or(usize::MAX);
-            let stored = events.iter().skip(start).take(usize::from(event_count));
-            let expected = (0..event_count).map(|part| (*append, part));
-            stored.map(|event| (event.append, event.part)).eq(expected)
+                self.event_count(usize::from(append_id.client), append_id.command).unwrap_or(0);
+            let start_index = usize::try_from(*index).unwrap_or(usize::MAX);
+            let stored_events = events.iter().skip(start_index).take(usize::from(event_count));
+            let expected_parts = (0..event_count).map(|part| (*append_id, part));
+            stored_events.map(|event| (event.append, event.part)).eq(expected_parts)
         })
     }
 
@@ -184,30 +202,20 @@ impl StreamModel {
                 model.check_events(state, |events, _| are_unique(events))
             }),
             Property::always(APPENDED, |model: &Self, state: &State| {
-                model.check_events(state, |events, _| model.are_appended(state, events))
+                model.check_events(state, |events, _| model.are_reports_complete(state, events))
             }),
             Property::always(NOT_APPENDED, |model: &Self, state: &State| {
-                let is_reported_missing = |event: &ModelEvent| {
-                    matches!(
-                        state.reported.get(&event.append),
-                        Some(ReportedOutcome::NotAppended { .. })
-                    )
-                };
-                model.check_events(state, |events, _| !events.iter().any(is_reported_missing))
+                model.check_events(state, |events, _| state.has_no_event_reported_missing(events))
             }),
             Property::always(DECIDED, |model: &Self, state: &State| {
                 model.check_events(state, |events, _| are_at_decided_index(events))
             }),
             Property::always(CONTIGUOUS, |_, state: &State| state.is_contiguous()),
             Property::always(KEPT, |_, state: &State| state.fault != Some(Fault::Changed)),
-            Property::always(ETAGS, |_, state: &State| {
-                let mut etags = BTreeSet::new();
-                state.table.etags().all(|etag| etags.insert(etag))
-            }),
+            Property::always(ETAGS, |_, state: &State| state.has_unique_etags()),
             Property::always(STATES, |model: &Self, state: &State| {
                 model.check_events(state, |events, decider| {
-                    let tip_state = state.table.state_at(decider, state.table.tip().as_deref());
-                    tip_state.is_some_and(|tip_state| tip_state == events)
+                    state.has_true_tip_state(events, decider)
                 })
             }),
             Property::always(ANSWERS, |_, state: &State| {
@@ -229,8 +237,7 @@ impl StreamModel {
     fn occurrences(&self) -> Vec<Property<Self>> {
         vec![
             Property::sometimes("all commands are done", |model: &Self, state: &State| {
-                let mut clients = state.clients.iter().enumerate();
-                clients.all(|(client, caller)| model.is_done(client, caller))
+                model.are_all_done(state)
             }),
             Property::sometimes("a tip was split", |_, state: &State| {
                 state.table.batches().next().is_some()
@@ -241,28 +248,17 @@ impl StreamModel {
         ]
     }
 
+    fn are_all_done(&self, state: &State) -> bool {
+        let mut clients = state.clients.iter().enumerate();
+        clients.all(|(client_index, client)| self.is_done(client_index, client))
+    }
+
     /// Like [`StreamModel::occurrences`], but for events that require a fault; omitted if the
     /// bounds allow no such fault.
     fn occurrences_of_faults(&self) -> Vec<Property<Self>> {
         let mut occurrences = Vec::new();
         if self.budget.lost > 0 {
-            occurrences.extend([
-                Property::sometimes("a lost reply is found in the tip", |_, state: &State| {
-                    state.has_appended_with(Evidence::Tip)
-                }),
-                Property::sometimes(
-                    "a lost reply is found in an event batch",
-                    |_, state: &State| state.has_appended_with(Evidence::EventBatch),
-                ),
-                Property::sometimes("a lost write is in no event batch", |_, state: &State| {
-                    let expected = ReportedOutcome::NotAppended { evidence: Evidence::EventBatch };
-                    state.any_report(|report| *report == expected)
-                }),
-                Property::sometimes("a late write is refused", |model: &Self, state: &State| {
-                    let is_refused = |write: &_| model.refuses(&state.table, write);
-                    state.late_writes.iter().any(|write| is_refused(write))
-                }),
-            ]);
+            occurrences.extend(occurrences_of_lost_replies());
         }
         if self.budget.abandoned > 0 {
             occurrences.push(Property::sometimes(
@@ -278,12 +274,10 @@ impl StreamModel {
             occurrences.push(Property::sometimes(
                 "an event batch already exists",
                 |model: &Self, state: &State| {
-                    let may_meet_batch = |process: &Process| {
-                        model
-                            .possible_outcomes(state, process)
-                            .contains(&RequestOutcome::BatchExistsReported)
-                    };
-                    state.processes().any(may_meet_batch)
+                    state.processes().any(|process| {
+                        let outcomes = model.possible_outcomes(state, process);
+                        outcomes.contains(&RequestOutcome::BatchExistsReported)
+                    })
                 },
             ));
         }
@@ -292,23 +286,43 @@ impl StreamModel {
 
     /// Returns whether all commands complete if the other processes stop and no fault is injected.
     fn can_finish(&self, state: &State) -> bool {
-        const MAX_STEPS: usize = 32;
+        const MAX_STEPS_PER_CLIENT: usize = 32;
         let mut state = state.clone();
-        for client in 0..state.clients.len() {
-            for _ in 0..MAX_STEPS {
-                let Some(caller) = state.clients.get(client) else { return false };
-                if self.is_done(client, caller) || state.fault.is_some() {
+        for client_index in 0..state.clients.len() {
+            for _ in 0..MAX_STEPS_PER_CLIENT {
+                let Some(client) = state.clients.get(client_index) else { return false };
+                if self.is_done(client_index, client) || state.fault.is_some() {
                     break;
                 }
-                let next = match &caller.process {
-                    Some(_) => StreamAction::Step { client, outcome: RequestOutcome::Answered },
-                    None => StreamAction::Begin { client, tip_count: state.table.tip_count() },
+                let fault_free_action = if client.process.is_some() {
+                    StreamAction::Step { client_index, outcome: RequestOutcome::Answered }
+                } else {
+                    StreamAction::Begin { client_index, tip_count: state.table.tip_count() }
                 };
-                let Some(next) = self.next_state(&state, next) else { return false };
-                state = next;
+                match self.next_state(&state, fault_free_action) {
+                    Some(new_state) => state = new_state,
+                    None => return false,
+                }
             }
         }
-        let mut clients = state.clients.iter().enumerate();
-        state.fault.is_some() || clients.all(|(client, caller)| self.is_done(client, caller))
+        state.fault.is_some() || self.are_all_done(&state)
     }
+}
+
+fn occurrences_of_lost_replies() -> [Property<StreamModel>; 4] {
+    [
+        Property::sometimes("a lost reply is found in the tip", |_, state: &State| {
+            state.has_appended_with(Evidence::Tip)
+        }),
+        Property::sometimes("a lost reply is found in an event batch", |_, state: &State| {
+            state.has_appended_with(Evidence::EventBatch)
+        }),
+        Property::sometimes("a lost write is in no event batch", |_, state: &State| {
+            let expected = ReportedOutcome::NotAppended { evidence: Evidence::EventBatch };
+            state.any_report(|report| *report == expected)
+        }),
+        Property::sometimes("a late write is refused", |model: &StreamModel, state: &State| {
+            state.late_writes.iter().any(|write| model.refuses(&state.table, write))
+        }),
+    ]
 }

@@ -59,10 +59,10 @@ impl Table {
         self.nth_tip(self.tips.len())
     }
 
-    /// Returns the newest tip when `count` tips had been written.
+    /// Returns the newest tip when `tip_count` tips had been written.
     #[must_use]
-    pub fn nth_tip(&self, count: usize) -> Option<Arc<Tip>> {
-        self.tips.get(count.checked_sub(1)?).map(|tip| Arc::clone(tip.shared()))
+    pub fn nth_tip(&self, tip_count: usize) -> Option<Arc<Tip>> {
+        self.tips.get(tip_count.checked_sub(1)?).map(|tip| Arc::clone(tip.shared()))
     }
 
     /// Returns the number of tips ever written.
@@ -90,8 +90,8 @@ impl Table {
     /// Returns the newest event batch below an index. A page contains one batch.
     #[must_use]
     pub fn batches_before(&self, below: u64) -> Vec<EventBatch> {
-        let newest = self.batches.range(..below).next_back();
-        newest.map(|(_, batch)| EventBatch::clone(batch)).into_iter().collect()
+        let newest_batch = self.batches.range(..below).next_back();
+        newest_batch.map(|(_, batch)| EventBatch::clone(batch)).into_iter().collect()
     }
 
     /// Returns all stored events, in order.
@@ -121,7 +121,8 @@ impl Table {
             match need {
                 Need::Nothing(rebuilt) => return Some(rebuilt.state),
                 Need::Batches { below, rebuild } => {
-                    need = rebuild.add_batches(&self.batches_before(below)).ok()?;
+                    let batches = self.batches_before(below);
+                    need = rebuild.add_batches(&batches).ok()?;
                 }
             }
         }
@@ -146,22 +147,25 @@ impl Table {
         }
     }
 
-    fn put_first(&mut self, tip: &Tip, once: bool) -> StreamAppendAnswer {
+    fn put_first(&mut self, tip: &Tip, only_if_none: bool) -> StreamAppendAnswer {
         match self.tip() {
-            Some(current) if once => StreamAppendAnswer::Refused { tip: Some(current) },
+            Some(current_tip) if only_if_none => {
+                StreamAppendAnswer::Refused { tip: Some(current_tip) }
+            }
             _ => self.store_tip(tip.clone()),
         }
     }
 
     /// Adds the events to the stored ones and replaces the other attributes of the tip.
     fn update(&mut self, update: &Update, condition: TipCondition) -> StreamAppendAnswer {
-        match self.tip() {
-            Some(current) if is_met(condition, &current, update) => {
-                let events = current.events.iter().chain(&update.appended).cloned().collect();
-                self.store_tip(Tip { events, ..update.tip.clone() })
-            }
-            tip => StreamAppendAnswer::Refused { tip },
+        let Some(current_tip) = self.tip() else {
+            return StreamAppendAnswer::Refused { tip: None };
+        };
+        if !is_met(condition, &current_tip, update) {
+            return StreamAppendAnswer::Refused { tip: Some(current_tip) };
         }
+        let events = current_tip.events.iter().chain(&update.appended).cloned().collect();
+        self.store_tip(Tip { events, ..update.tip.clone() })
     }
 
     /// Moves events to a batch. If both conditions fail, the response reports the condition on the
@@ -172,16 +176,17 @@ impl Table {
         update: &Update,
         condition: TipCondition,
     ) -> StreamAppendAnswer {
-        match self.tip() {
-            Some(current) if is_met(condition, &current, update) => {
-                if self.batches.contains_key(&batch.index) {
-                    return StreamAppendAnswer::BatchExists;
-                }
-                self.batches.insert(batch.index, Hashed::new(Arc::new(batch.clone())));
-                self.store_tip(Tip { events: update.appended.clone(), ..update.tip.clone() })
-            }
-            tip => StreamAppendAnswer::Refused { tip },
+        let Some(current_tip) = self.tip() else {
+            return StreamAppendAnswer::Refused { tip: None };
+        };
+        if !is_met(condition, &current_tip, update) {
+            return StreamAppendAnswer::Refused { tip: Some(current_tip) };
         }
+        if self.batches.contains_key(&batch.index) {
+            return StreamAppendAnswer::BatchExists;
+        }
+        self.batches.insert(batch.index, Hashed::new(Arc::new(batch.clone())));
+        self.store_tip(Tip { events: update.appended.clone(), ..update.tip.clone() })
     }
 
     fn store_tip(&mut self, tip: Tip) -> StreamAppendAnswer {
@@ -190,10 +195,12 @@ impl Table {
     }
 }
 
-fn is_met(condition: TipCondition, current: &Tip, update: &Update) -> bool {
+fn is_met(condition: TipCondition, current_tip: &Tip, update: &Update) -> bool {
     match condition {
-        TipCondition::Etag => current.etag == update.expected,
-        TipCondition::Next => current.next == update.tip.next.saturating_sub(update.tip.appended),
+        TipCondition::Etag => current_tip.etag == update.expected,
+        TipCondition::Next => {
+            current_tip.next == update.tip.next.saturating_sub(update.tip.appended)
+        }
         TipCondition::Nothing => true,
     }
 }

@@ -1,6 +1,5 @@
 //! Clients and their append processes.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use cellar_catalog::stream::append::{StreamAppendAction, StreamAppendAnswer};
@@ -22,7 +21,7 @@ pub struct Client {
     /// Number of completed commands.
     pub commands_done: u8,
     /// Number of calls made.
-    pub calls: u8,
+    pub call_count: u8,
     /// Process that runs the client's call.
     pub process: Option<Process>,
 }
@@ -31,12 +30,12 @@ pub struct Client {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Process {
     /// Identity of the append.
-    pub append: AppendId,
+    pub append_id: AppendId,
     machine: Hashed<(Append, StreamAppendAction)>,
 }
 
 /// Result of a decision.
-pub(super) enum Decided {
+pub(super) enum Decision {
     /// The command has already been applied.
     AlreadyDone,
     /// The append to run.
@@ -44,90 +43,97 @@ pub(super) enum Decided {
 }
 
 impl Process {
-    fn new(append: AppendId, mut machine: (Append, StreamAppendAction)) -> Self {
+    fn new(append_id: AppendId, append: Append, action: StreamAppendAction) -> Self {
+        let (mut append, mut action) = (append, action);
         // Backoff has no effect in the model: any step may be delayed anyway.
-        while matches!(machine.1, StreamAppendAction::Wait { .. }) {
-            machine = machine.0.step(StreamAppendAnswer::Waited, INPUTS);
+        while matches!(action, StreamAppendAction::Wait { .. }) {
+            (append, action) = append.step(StreamAppendAnswer::Waited, INPUTS);
         }
-        Self { append, machine: Hashed::new(Arc::new(machine)) }
+        Self { append_id, machine: Hashed::new(Arc::new((append, action))) }
     }
 
     /// Returns the pending request.
     #[must_use]
     pub fn action(&self) -> &StreamAppendAction {
-        &self.machine.1
+        let (_, action) = &*self.machine;
+        action
     }
 
     /// Takes the next step.
     #[must_use]
     pub fn step(&self, answer: StreamAppendAnswer) -> Self {
-        Self::new(self.append, self.machine.0.clone().step(answer, INPUTS))
+        let (append, _) = &*self.machine;
+        let (append, action) = append.clone().step(answer, INPUTS);
+        Self::new(self.append_id, append, action)
     }
 }
 
 impl StreamModel {
     /// Returns the number of events that a command produces, or `None` if the client has no such
     /// command.
-    pub(super) fn event_count(&self, client: usize, command: u8) -> Option<u8> {
-        self.commands.get(client)?.get(usize::from(command)).copied()
+    pub(super) fn event_count(&self, client_index: usize, command_index: u8) -> Option<u8> {
+        self.commands.get(client_index)?.get(usize::from(command_index)).copied()
     }
 
     /// Returns whether all commands of a client are complete.
-    pub(super) fn is_done(&self, client: usize, caller: &Client) -> bool {
-        self.event_count(client, caller.commands_done).is_none()
+    pub(super) fn is_done(&self, client_index: usize, client: &Client) -> bool {
+        self.event_count(client_index, client.commands_done).is_none()
     }
 
-    /// Decides an append on the tip `on`. Returns `None` if the stream's state cannot be derived.
+    /// Decides an append on a tip. Returns `None` if the stream's state cannot be derived.
     pub(super) fn decide(
         &self,
         table: &Table,
-        append: AppendId,
-        on: Option<Arc<Tip>>,
-    ) -> Option<Decided> {
+        append_id: AppendId,
+        tip: Option<Arc<Tip>>,
+    ) -> Option<Decision> {
         let decider = EventListDecider::new(self.unfolds).ok()?;
-        let state = table.state_at(&decider, on.as_deref())?;
-        let event_count = self.event_count(usize::from(append.client), append.command)?;
-        let command = Command { append, events: event_count, skip_if_done: self.repeats };
-        let events =
-            decider.decide(&command, &state).unwrap_or_else(|never: Infallible| match never {});
-        if events.is_empty() {
-            return Some(Decided::AlreadyDone);
+        let stream_events = table.state_at(&decider, tip.as_deref())?;
+        let event_count = self.event_count(usize::from(append_id.client), append_id.command)?;
+        let command = Command { append: append_id, event_count, skip_if_done: self.repeats };
+        let Ok(new_events) = decider.decide(&command, &stream_events);
+        if new_events.is_empty() {
+            return Some(Decision::AlreadyDone);
         }
-        let proposal = self.propose(&decider, append, on, state, &events)?;
-        let machine = Append::begin_by(&proposal, self.policy, self.rules).ok()?;
-        Some(Decided::Append(Process::new(append, machine)))
+        let proposal = self.propose(&decider, append_id, tip, stream_events, &new_events)?;
+        let (append, action) = Append::begin_by(&proposal, self.policy, self.rules).ok()?;
+        Some(Decision::Append(Process::new(append_id, append, action)))
     }
 
     fn propose(
         &self,
         decider: &EventListDecider,
-        append: AppendId,
-        on: Option<Arc<Tip>>,
-        state: Vec<ModelEvent>,
+        append_id: AppendId,
+        tip: Option<Arc<Tip>>,
+        stream_events: Vec<ModelEvent>,
         new_events: &[ModelEvent],
     ) -> Option<Proposal> {
-        let writer = self.writer_id(append);
-        let events =
-            new_events.iter().map(|event| to_stream_event(decider, writer, event)).collect();
-        let next = on.as_ref().map_or(0, |tip| tip.next) + u64::try_from(new_events.len()).ok()?;
-        let state = new_events.iter().fold(state, |state, event| decider.evolve(state, event));
-        let unfold = decider.unfold(&state).map(|encoded| Unfold {
-            index: next,
+        let writer = self.writer_id(append_id);
+        let mut events = Vec::new();
+        let mut new_state = stream_events;
+        for event in new_events {
+            events.push(to_stream_event(decider, writer, event));
+            new_state = decider.evolve(new_state, event);
+        }
+        let old_event_count = tip.as_ref().map_or(0, |tip| tip.next);
+        let new_event_count = old_event_count + u64::try_from(new_events.len()).ok()?;
+        let unfold = decider.unfold(&new_state).map(|encoded| Unfold {
+            index: new_event_count,
             time_ms: 0,
             kind: encoded.kind,
             data: uncompressed(encoded.data),
             meta: Payload::default(),
         });
         let name = StreamName::new("Sayings", "1").ok()?;
-        Some(Proposal { name, on, writer, events, unfolds: unfold.into_iter().collect() })
+        Some(Proposal { name, on: tip, writer, events, unfolds: unfold.into_iter().collect() })
     }
 
     /// Returns the writer id of a call, which all decisions of the call share.
-    fn writer_id(&self, append: AppendId) -> WriterId {
+    fn writer_id(&self, append_id: AppendId) -> WriterId {
         let mut id = [0; 16];
         if self.own_writer_ids {
-            id[0] = append.client + 1;
-            id[1] = append.call;
+            id[0] = append_id.client + 1;
+            id[1] = append_id.call;
         }
         WriterId(id)
     }
@@ -139,27 +145,29 @@ impl State {
     pub(super) fn begin_call(
         &mut self,
         model: &StreamModel,
-        client: usize,
+        client_index: usize,
         tip_count: usize,
     ) -> Option<()> {
-        let is_current = tip_count == self.table.tip_count();
-        let caller = self.clients.get_mut(client)?;
-        let (command, call) = (caller.commands_done, caller.calls);
-        let append = AppendId { client: u8::try_from(client).ok()?, command, call, decision: 0 };
-        match model.decide(&self.table, append, self.table.nth_tip(tip_count))? {
-            Decided::Append(process) => {
-                caller.process = Some(process);
-                caller.calls += 1;
+        let is_stale = tip_count != self.table.tip_count();
+        let client = self.clients.get_mut(client_index)?;
+        let append_id = AppendId {
+            client: u8::try_from(client_index).ok()?,
+            command: client.commands_done,
+            call: client.call_count,
+            decision: 0,
+        };
+        match model.decide(&self.table, append_id, self.table.nth_tip(tip_count))? {
+            Decision::Append(process) => {
+                client.process = Some(process);
+                client.call_count += 1;
             }
             // Only the current tip proves that the command has been applied.
-            Decided::AlreadyDone => {
-                if !is_current {
-                    return None;
-                }
-                caller.commands_done += 1;
-            }
+            Decision::AlreadyDone if is_stale => return None,
+            Decision::AlreadyDone => client.commands_done += 1,
         }
-        self.budget.stale -= u8::from(!is_current);
+        if is_stale {
+            self.budget.stale -= 1;
+        }
         Some(())
     }
 }

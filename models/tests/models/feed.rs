@@ -48,15 +48,15 @@ fn lost_replies_and_late_writes_to_the_index() {
 
 #[test]
 fn indexers_that_crash() {
-    check_feed("feed, deaths", bounded(&DOUBLED, Budget { deaths: 1, ..Budget::default() }));
-    let budget = Budget { lost: 1, deaths: 1, ..Budget::default() };
+    check_feed("feed, deaths", bounded(&DOUBLED, Budget { crashes: 1, ..Budget::default() }));
+    let budget = Budget { lost: 1, crashes: 1, ..Budget::default() };
     check_feed("feed, lost and deaths", few(budget));
 }
 
 #[test]
 fn a_new_generation_starts_while_others_index() {
     let batches: [&[&[Part]]; 2] = [&[&[(0, 0, 1)], &[(0, 2, 1)]], &[&[(0, 0, 2)]]];
-    let budget = Budget { lost: 1, deaths: 0, rebuilds: 1 };
+    let budget = Budget { lost: 1, crashes: 0, rebuilds: 1 };
     check_feed("feed, new generation", bounded(&batches, budget));
 }
 
@@ -67,7 +67,7 @@ fn check_without(rule: SafetyRule, budget: Budget, properties: &[&'static str]) 
 
 #[test]
 fn an_indexer_that_does_not_settle_first_indexes_twice() {
-    check_without(SafetyRule::SettleFirst, Budget { deaths: 1, ..Budget::default() }, &[ORDERED]);
+    check_without(SafetyRule::SettleFirst, Budget { crashes: 1, ..Budget::default() }, &[ORDERED]);
 }
 
 #[test]

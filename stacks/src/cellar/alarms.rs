@@ -20,6 +20,8 @@ const MAX_JOB_AGE_S: u32 = 6 * 60 * 60;
 /// Alarm threshold for failed requests per period. Clients retry up to 5 times, so a persistent
 /// fault exceeds the threshold, but a writer that loses a few races does not.
 const MAX_FAILURES: u32 = 4;
+/// Number of consecutive periods with throttled requests that trigger an alarm.
+const THROTTLED_PERIODS: u32 = 3;
 
 /// Suffix of every alarm description.
 pub const SEE_RUNBOOK: &str = " See `synth runbook`.";
@@ -128,7 +130,7 @@ fn api_alarms(config: &Config, resources: &StackResources<'_>) -> Vec<AlarmSpec>
             .threshold(MAX_FAILURES),
         AlarmSpec::new("ApiThrottles", Metric::Throttles, api_function())
             .description("The API is throttled (429).")
-            .periods(3),
+            .periods(THROTTLED_PERIODS),
         AlarmSpec::new("ApiRequests", Metric::UrlRequests, api_function())
             .description("More API requests than alarms.requests_per_5_minutes.")
             .threshold(config.alarms.requests_per_5_minutes),

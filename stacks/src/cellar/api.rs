@@ -105,7 +105,7 @@ fn request_timeout_ms(config: &Config) -> u32 {
 fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>) -> Role {
     // A presigned upload runs with the permissions of the role that signed its URL, so the role
     // must be allowed to tag the object.
-    let uploads = Statement::allow(
+    let write_uploads = Statement::allow(
         "Uploads",
         [
             "s3:DeleteObjectTagging",
@@ -117,28 +117,37 @@ fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>)
         [arn_of_objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
     // The API reads offloaded segments; only operators write them.
-    let offloaded_segments = Statement::allow(
+    let read_offloaded_segments = Statement::allow(
         "Offload",
         ["s3:GetObject"],
         [arn_of_objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
     );
     // The API publishes uploaded chunks once verified. It cannot write roots.
-    let chunks = Statement::allow(
+    let write_chunks = Statement::allow(
         "Chunks",
         ["s3:PutObject"],
         [arn_of_objects_matching(&storage.bucket, CHUNKS_PATTERN)],
     );
-    let sheets = Statement::allow(
+    let read_sheets = Statement::allow(
         "Sheets",
         ["s3:GetObject"],
         [arn_of_objects_with_prefix(&storage.bucket, SHEETS_PREFIX)],
     );
     let readable_prefixes = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
-    let missing_objects =
+    let find_missing_objects =
         permissions::allow_missing_object_detection(&storage.bucket, &readable_prefixes);
     let base_role = Role::assumed_by(Service::Lambda)
         .policy("tables", table_statements(storage))
-        .policy("bucket", [uploads, offloaded_segments, chunks, sheets, missing_objects])
+        .policy(
+            "bucket",
+            [
+                write_uploads,
+                read_offloaded_segments,
+                write_chunks,
+                read_sheets,
+                find_missing_objects,
+            ],
+        )
         .policy("logs", [permissions::allow_log_writes(log_group)]);
     let traced_role = permissions::with_trace_policy(base_role, config);
     key::with_key_policy(traced_role, config, &[KeyUse::Tables, KeyUse::Bucket])
@@ -148,16 +157,17 @@ fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>)
 /// operations.
 fn table_statements(storage: &Storage) -> [Statement; 4] {
     let append_actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
-    let entries = Statement::allow("EntryTable", append_actions, [storage.entries.arn()]);
-    let segments = Statement::allow("SegmentTable", append_actions, [storage.segments.arn()]);
+    let append_entries = Statement::allow("EntryTable", append_actions, [storage.entries.arn()]);
+    let append_segments =
+        Statement::allow("SegmentTable", append_actions, [storage.segments.arn()]);
     // An append updates the tip (newest item) of the event stream.
     let update_actions =
         ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
-    let event_streams =
+    let append_event_streams =
         Statement::allow("EventStreamTable", update_actions, [storage.event_streams.arn()]);
     // Only the indexer writes the feed.
-    let feed = Statement::allow("FeedTable", ["dynamodb:Query"], [storage.feed.arn()]);
-    [entries, segments, event_streams, feed]
+    let read_feed = Statement::allow("FeedTable", ["dynamodb:Query"], [storage.feed.arn()]);
+    [append_entries, append_segments, append_event_streams, read_feed]
 }
 
 /// Request headers allowed from other origins: the API headers, and the header that the Replicache

@@ -66,29 +66,30 @@ fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<Log
             "dynamodb:Attributes": [EXTERNAL, SORT_KEY, PARTITION_KEY, TYPE],
         }}));
     let update_actions = ["dynamodb:GetItem", "dynamodb:UpdateItem"];
-    let segments = Statement::allow("SegmentTable", update_actions, [storage.segments.arn()]);
+    let update_segments =
+        Statement::allow("SegmentTable", update_actions, [storage.segments.arn()]);
     let write_actions = ["dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"];
-    let pending_snapshots =
+    let write_pending_snapshots =
         Statement::allow("PendingSnapshotsTable", write_actions, [storage.pending_snapshots.arn()]);
-    let sheets = Statement::allow(
+    let write_sheets = Statement::allow(
         "Sheets",
         ["s3:GetObject", "s3:PutObject"],
         [arn_of_objects_with_prefix(&storage.bucket, SHEETS_PREFIX)],
     );
-    let uploads = Statement::allow(
+    let read_uploads = Statement::allow(
         "Uploads",
         ["s3:GetObject"],
         [arn_of_objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
     // A job that rebuilds a snapshot from scratch reads the entire log, including offloaded
     // segments.
-    let offloaded_segments = Statement::allow(
+    let read_offloaded_segments = Statement::allow(
         "Offload",
         ["s3:GetObject"],
         [arn_of_objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
     );
     let readable_prefixes = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
-    let missing_objects =
+    let find_missing_objects =
         permissions::allow_missing_object_detection(&storage.bucket, &readable_prefixes);
     let receive_jobs = Statement::allow(
         "Jobs",
@@ -102,8 +103,11 @@ fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<Log
         [jobs.arn()],
     );
     Role::assumed_by(Service::Lambda)
-        .policy("tables", [read_entries, set_root, segments, pending_snapshots])
-        .policy("bucket", [sheets, uploads, offloaded_segments, missing_objects])
+        .policy("tables", [read_entries, set_root, update_segments, write_pending_snapshots])
+        .policy(
+            "bucket",
+            [write_sheets, read_uploads, read_offloaded_segments, find_missing_objects],
+        )
         .policy("queue", [receive_jobs])
         .policy("logs", [permissions::allow_log_writes(log_group)])
 }

@@ -96,13 +96,13 @@ fn webhook_role(
         ["s3:GetObject", "s3:PutObject"],
         [arn_of_objects_matching(&storage.bucket, WEBHOOK_SECRETS_KEY)],
     );
-    let missing_objects =
+    let find_missing_objects =
         permissions::allow_missing_object_detection(&storage.bucket, &[WEBHOOK_PREFIX]);
     let send_messages = Statement::allow("DeadLetters", ["sqs:SendMessage"], [dead_letters.arn()]);
     Role::assumed_by(Service::Lambda)
         .policy("stream", [read_stream, permissions::allow_stream_listing()])
         .policy("tables", table_statements)
-        .policy("bucket", [access_secrets, missing_objects])
+        .policy("bucket", [access_secrets, find_missing_objects])
         .policy("queues", [send_messages])
         .policy("logs", [permissions::allow_log_writes(log_group)])
 }

@@ -17,7 +17,7 @@ impl Config {
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfigError> {
         check_size_and_nesting(text, file_name)?;
         let parsed_config: Option<Self> =
-            serde_yaml::from_str(text).map_err(|error| describe_error(&error, file_name))?;
+            serde_yaml::from_str(text).map_err(|error| to_config_error(&error, file_name))?;
         // A file that contains only comments parses as `null`, which yields the default
         // configuration.
         let config = parsed_config.unwrap_or_default();
@@ -43,7 +43,7 @@ fn check_size_and_nesting(text: &str, file_name: &str) -> Result<(), ConfigError
 }
 
 /// Converts a YAML parser error. For an unknown field, adds a suggestion.
-pub(super) fn describe_error(error: &serde_yaml::Error, file_name: &str) -> ConfigError {
+pub(super) fn to_config_error(error: &serde_yaml::Error, file_name: &str) -> ConfigError {
     let position = error
         .location()
         .map(|location| SourcePosition { line: location.line(), column: location.column() });

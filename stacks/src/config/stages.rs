@@ -8,7 +8,7 @@ use serde_yaml::{Mapping, Value};
 use super::error::{ConfigError, ConfigProblem, UnknownField};
 use super::fields::{Config, Stage};
 use super::limits::{STAGE_NAME_CHARS_MAX, STAGES_MAX};
-use super::parse::describe_error;
+use super::parse::to_config_error;
 
 /// The only field that a stage cannot override.
 const STAGES: &str = "stages";
@@ -33,7 +33,7 @@ impl Config {
         }
         let stage_config = self
             .with_stage_overrides(name, overrides)
-            .map_err(|error| without_position(describe_error(&error, &file_name)))?;
+            .map_err(|error| without_position(to_config_error(&error, &file_name)))?;
         let problems = stage_config.problems();
         if !problems.is_empty() {
             return Err(ConfigError::Invalid { file_name, problems });

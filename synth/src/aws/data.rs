@@ -11,6 +11,8 @@ use super::error::AwsError;
 const TABLE_NOT_FOUND: &str = "ResourceNotFoundException";
 /// Error code for a table that is being deleted.
 const TABLE_IN_USE: &str = "ResourceInUseException";
+/// Error code for turning off the deletion protection of a table that has none.
+const ALREADY_UNPROTECTED: &str = "ValidationException";
 /// Error code for a bucket that does not exist.
 const BUCKET_NOT_FOUND: &str = "NoSuchBucket";
 
@@ -38,7 +40,7 @@ impl Aws {
             match error.code() {
                 Some(TABLE_NOT_FOUND) => return Ok(()),
                 // The table has no deletion protection, or is already being deleted.
-                Some(TABLE_IN_USE | "ValidationException") => {}
+                Some(TABLE_IN_USE | ALREADY_UNPROTECTED) => {}
                 _ => {
                     let operation = "turn off the deletion protection of a table";
                     return Err(AwsError::from_sdk(operation, &error));

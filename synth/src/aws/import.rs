@@ -46,14 +46,16 @@ impl Aws {
         let output =
             result.map_err(|error| AwsError::from_sdk("create the import change set", &error))?;
         let id = output.id.ok_or(AwsError::IncompleteReply { missing: "a change set" })?;
-        let error = match self.wait_for_change_set(&id, &import.stack_name).await {
-            Ok(Some(change_set)) => return Ok(change_set),
-            Ok(None) => AwsError::IncompleteReply { missing: "changes to import" },
-            Err(error) => error,
+        let result = match self.wait_for_change_set(&id, &import.stack_name).await {
+            Ok(Some(change_set)) => Ok(change_set),
+            Ok(None) => Err(AwsError::IncompleteReply { missing: "changes to import" }),
+            Err(error) => Err(error),
         };
-        // Ignore deletion errors: the first error is the root cause.
-        let _ = self.delete_change_set(&id).await;
-        Err(error)
+        if result.is_err() {
+            // Ignore deletion errors: the first error is the root cause.
+            let _ = self.delete_change_set(&id).await;
+        }
+        result
     }
 
     fn import_request(&self, import: &Import) -> CreateChangeSetFluentBuilder {

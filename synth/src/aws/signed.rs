@@ -199,12 +199,19 @@ fn header_value(value: &str) -> Result<HeaderValue, String> {
     HeaderValue::from_str(value).map_err(|error| error.to_string())
 }
 
-/// Returns the code and message of an error response. Both field names depend on the service.
-fn parse_error(body: &[u8], status: u16) -> (String, String) {
-    let default_code = format!("HTTP {status}");
+/// Code and message of an error response.
+struct ServiceError {
+    code: String,
+    message: String,
+}
+
+/// Parses an error response. The names of both fields depend on the service.
+fn parse_error(body: &[u8], http_status: u16) -> ServiceError {
+    let default_code = format!("HTTP {http_status}");
     let Ok(error) = serde_json::from_slice::<Value>(body) else {
-        let text = String::from_utf8_lossy(body);
-        return (default_code, text.chars().take(SHOWN_CHARS_MAX).collect());
+        let body_text = String::from_utf8_lossy(body);
+        let message = body_text.chars().take(SHOWN_CHARS_MAX).collect();
+        return ServiceError { code: default_code, message };
     };
     let first_field = |names: &[&str]| {
         names.iter().find_map(|name| error.get(name)?.as_str()).unwrap_or_default().to_owned()
@@ -214,14 +221,14 @@ fn parse_error(body: &[u8], status: u16) -> (String, String) {
     let qualified_code = first_field(&["__type", "code", "Code"]);
     let code_and_url = qualified_code.rsplit('#').next().unwrap_or_default();
     match code_and_url.split(':').next() {
-        None | Some("") => (default_code, message),
-        Some(code) => (code.to_owned(), message),
+        None | Some("") => ServiceError { code: default_code, message },
+        Some(code) => ServiceError { code: code.to_owned(), message },
     }
 }
 
 /// Classifies an error response.
 fn rejection(operation: &'static str, status: StatusCode, body: &[u8]) -> AttemptFailure {
-    let (code, message) = parse_error(body, status.as_u16());
+    let ServiceError { code, message } = parse_error(body, status.as_u16());
     let is_retryable = status.is_server_error()
         || status == StatusCode::TOO_MANY_REQUESTS
         || RETRYABLE_CODES.contains(&code.as_str());

@@ -138,7 +138,7 @@ impl BundleError {
 
     /// Creates the error for a binary that Lambda cannot run.
     pub(super) fn unfit(name: String, fault: ElfFault, architecture: Architecture) -> Self {
-        let help = fault.help(architecture);
+        let help = fault.remedy(architecture);
         Self::Unfit { name, fault: Box::new(fault), help }
     }
 }

@@ -96,13 +96,10 @@ impl Output {
 
     /// Starts a step. `title` is an imperative phrase such as "Upload the bundle".
     pub(crate) fn start_step(&self, title: &str) -> ProgressStep {
-        let spinner = (self.progress == ProgressMode::Live).then(|| {
-            let spinner = ProgressBar::new_spinner().with_message(title.to_owned());
-            let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}");
-            spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            spinner.enable_steady_tick(SPINNER_TICK);
-            spinner
-        });
+        let spinner = match self.progress {
+            ProgressMode::Live => Some(step_spinner(title)),
+            ProgressMode::Plain | ProgressMode::Json | ProgressMode::Quiet => None,
+        };
         ProgressStep {
             spinner,
             title: title.to_owned(),
@@ -120,6 +117,14 @@ impl Output {
     pub(crate) fn print_note(&self, text: &str) {
         print_note_in_mode(self.progress, text);
     }
+}
+
+fn step_spinner(title: &str) -> ProgressBar {
+    let spinner = ProgressBar::new_spinner().with_message(title.to_owned());
+    let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}");
+    spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    spinner.enable_steady_tick(SPINNER_TICK);
+    spinner
 }
 
 impl ProgressStep {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::bundle::{self, Bundle, GLIBC, Host};
 use crate::cli::{ArchitectureArgument, BundleArguments, Output};
 use crate::error::SynthError;
-use crate::output_file::write_output;
+use crate::output_file::{IfExists, write_output};
 use crate::project::{ConfigSelection, Project};
 
 /// The written bundle.
@@ -42,7 +42,7 @@ pub(crate) fn write_bundle(
     let binary = bundle::check_or_build(arguments.binary.as_deref(), architecture, output)?;
     let bundle = bundle::pack_with_progress(binary, output)?;
     let path = bundle_path(arguments.output.as_deref(), &bundle.name);
-    write_output(&path, true, &bundle.zip)?;
+    write_output(&path, IfExists::Replace, &bundle.zip)?;
     let report = BundleReport::new(&bundle, &path);
     output.print_result(&report, &report.to_text());
     Ok(())

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::cli::{CiCommand, CiInitArguments, Output};
 use crate::difference::marker;
 use crate::error::SynthError;
-use crate::output_file::write_output;
+use crate::output_file::{IfExists, write_output};
 use crate::project::{CONFIG_FILE, ConfigSelection, Project};
 
 /// Name and Handlebars template of each workflow.
@@ -22,6 +22,10 @@ const WORKFLOWS: [(&str, &str); 2] = [
 const WORKFLOW_FOLDER: &str = ".github/workflows";
 /// GitHub environment of the deploy job, which can be configured to require approval.
 const DEPLOY_ENVIRONMENT: &str = "production";
+
+/// Start of an expression that GitHub evaluates, and its harmless replacement.
+const EXPRESSION_START: &str = "${{";
+const BROKEN_EXPRESSION_START: &str = "$ {{";
 
 /// Workflow template variables. Strings that may need quoting are stored as quoted YAML scalars.
 #[derive(Serialize)]
@@ -145,10 +149,10 @@ impl WorkflowView {
     }
 }
 
-/// Quotes text as a YAML scalar, using a JSON string, which is valid YAML. Breaks up `${{`, which
-/// GitHub would evaluate as the start of an expression.
+/// Quotes text as a YAML scalar, using a JSON string, which is valid YAML. Breaks up the start of a
+/// GitHub expression, which would be evaluated.
 fn yaml_scalar(text: &str) -> String {
-    Value::from(text.replace("${{", "$ {{")).to_string()
+    Value::from(text.replace(EXPRESSION_START, BROKEN_EXPRESSION_START)).to_string()
 }
 
 /// Returns the root of the git repository that contains `folder`, or `folder` itself if there is
@@ -166,7 +170,7 @@ fn write_workflow(workflow: &WorkflowFile) -> Result<(), SynthError> {
             cause,
         })?;
     }
-    write_output(&workflow.path, true, workflow.yaml.as_bytes())
+    write_output(&workflow.path, IfExists::Replace, workflow.yaml.as_bytes())
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ enum FindingRow {
 }
 
 impl FindingRow {
-    fn new(finding: &Finding) -> Self {
+    fn from_finding(finding: &Finding) -> Self {
         match finding {
             Finding::Missing { stream, from, to } => {
                 Self::Missing { stream: stream.to_string(), from: *from, to: *to }
@@ -100,7 +100,7 @@ impl FeedReport {
             items: audit.items,
             events: audit.events,
             repair,
-            findings: audit.findings.iter().map(FindingRow::new).collect(),
+            findings: audit.findings.iter().map(FindingRow::from_finding).collect(),
         }
     }
 

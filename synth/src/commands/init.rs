@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::cli::{InitArguments, Output};
 use crate::error::SynthError;
-use crate::output_file::write_output;
+use crate::output_file::{IfExists, write_output};
 use crate::project::{CONFIG_FILE, ConfigSelection};
 
 /// Writes the configuration file. With `--print`, prints it instead.
@@ -24,7 +24,8 @@ pub(crate) fn write_config(
     }
     let current_folder = env::current_dir().map_err(SynthError::Process)?;
     let path = current_folder.join(config_selection.file.unwrap_or(Path::new(CONFIG_FILE)));
-    write_output(&path, arguments.force, documented_yaml.as_bytes())?;
+    let if_exists = if arguments.force { IfExists::Replace } else { IfExists::Fail };
+    write_output(&path, if_exists, documented_yaml.as_bytes())?;
     output.print_result(&json!({ "written": path }), &format!("Wrote {}", path.display()));
     Ok(())
 }

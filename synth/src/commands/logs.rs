@@ -70,7 +70,7 @@ async fn print_aws_logs(
     let endpoint_url = arguments.location.endpoint_url.as_deref();
     let stack = ObservedStack::find(config_selection, endpoint_url).await?;
     let log_groups = selected_log_groups(&stack, &arguments.functions);
-    let start_ms = milliseconds_at(arguments.since);
+    let start_ms = unix_ms_before_now(arguments.since);
     let line_limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
     let reader = LogReader { stack: &stack, log_groups: &log_groups, arguments, output };
     let mut seen_lines = SeenLines::default();
@@ -88,7 +88,7 @@ async fn print_aws_logs(
 }
 
 /// Returns the time `age` ago, in milliseconds since the Unix epoch.
-fn milliseconds_at(age: Duration) -> u64 {
+fn unix_ms_before_now(age: Duration) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.saturating_sub(age).as_millis()).unwrap_or_default()
 }

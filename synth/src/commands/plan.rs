@@ -38,7 +38,8 @@ pub(crate) async fn save_plan(
         let report =
             PlanReport { changes: false, severity: severity.name(), file: None, plan: None };
         output.print_result(&report, "No changes: no plan was written.");
-        return Ok(false);
+        let has_changes = false;
+        return Ok(has_changes);
     };
     deployment.print_preview(&preview, PreviewDetail::All);
     let plan = match write_plan(&deployment, &preview, change_set, arguments, &plan_file).await {
@@ -58,7 +59,8 @@ pub(crate) async fn save_plan(
     let text =
         format!("Saved the plan as {shown_path}. Apply it with: synth deploy --plan {shown_path}");
     output.print_result(&report, &text);
-    Ok(true)
+    let has_changes = true;
+    Ok(has_changes)
 }
 
 /// Checks the changes and writes the plan file.

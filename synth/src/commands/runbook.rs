@@ -11,7 +11,7 @@ use serde_json::json;
 use super::runbook_text::render_runbook;
 use crate::cli::{Output, RunbookArguments};
 use crate::error::SynthError;
-use crate::output_file::write_output;
+use crate::output_file::{IfExists, write_output};
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
@@ -32,7 +32,7 @@ pub(crate) fn write_runbook(
         output.print_result(&json!({ "markdown": markdown }), &markdown);
         return Ok(());
     };
-    write_output(path, true, markdown.as_bytes())?;
+    write_output(path, IfExists::Replace, markdown.as_bytes())?;
     let result = json!({ "written": path, "bytes": markdown.len() });
     output.print_result(&result, &format!("Wrote {}", path.display()));
     Ok(())

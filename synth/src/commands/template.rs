@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::cli::{Format, Output, TemplateArguments};
 use crate::error::SynthError;
-use crate::output_file::write_output;
+use crate::output_file::{IfExists, write_output};
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
@@ -24,7 +24,7 @@ pub(crate) fn print_template(
         output.print_result(&template.to_value(), &formatted_template);
         return Ok(());
     };
-    write_output(path, true, formatted_template.as_bytes())?;
+    write_output(path, IfExists::Replace, formatted_template.as_bytes())?;
     let result = json!({ "written": path, "bytes": formatted_template.len() });
     output.print_result(&result, &format!("Wrote {}", path.display()));
     Ok(())

@@ -118,7 +118,7 @@ impl CommentView {
             marker: marker(report.stack),
             stack: shorten(report.stack),
             against: shorten(&words::describe_old_template(report)),
-            summary: words::summary(report),
+            summary: words::summarize(report),
             severity: difference.severity.name(),
             is_empty: difference.is_empty(),
             rows: difference.resources.iter().map(ResourceRow::new).collect(),

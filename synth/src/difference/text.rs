@@ -47,7 +47,7 @@ impl Page {
     fn add_title(&mut self, report: &Report<'_>) {
         let stack_name = self.styled(report.stack, &Style::new().bold());
         let old_template = words::describe_old_template(report);
-        self.add_line(&format!("{stack_name} {old_template}: {}", words::summary(report)));
+        self.add_line(&format!("{stack_name} {old_template}: {}", words::summarize(report)));
     }
 
     fn add_resources(&mut self, heading: &str, changes: &[&ResourceChange]) {

@@ -6,7 +6,7 @@ use cellar_stacks::difference::{
     ChangeAction, Grant, PropertyChange, ResourceChange, printable, readable,
 };
 
-use super::report::{Counts, Report};
+use super::report::Report;
 
 /// Returns the marker of an action in a list of changes.
 pub(super) fn action_sign(action: ChangeAction) -> char {
@@ -93,20 +93,22 @@ pub(super) fn describe_grant(grant: &Grant, direction: Direction) -> String {
 }
 
 /// Returns a one-line summary.
-pub(super) fn summary(report: &Report<'_>) -> String {
-    let Counts { resources, destructive, broadened, replaced } = report.counts;
+pub(super) fn summarize(report: &Report<'_>) -> String {
     if report.difference.is_empty() {
         return "no difference".to_owned();
     }
-    let mut parts = vec![count(resources, "resource changes", "resources change")];
-    if destructive > 0 {
-        parts.push(format!("the data of {destructive} is at risk"));
+    let counts = report.counts;
+    let mut parts = vec![count(counts.resources, "resource changes", "resources change")];
+    if counts.destructive > 0 {
+        parts.push(format!("the data of {} is at risk", counts.destructive));
     }
-    if broadened > 0 {
-        parts.push(count(broadened, "permission is broadened", "permissions are broadened"));
+    if counts.broadened > 0 {
+        let broadened =
+            count(counts.broadened, "permission is broadened", "permissions are broadened");
+        parts.push(broadened);
     }
-    if replaced > 0 {
-        parts.push(count(replaced, "is or may be replaced", "are or may be replaced"));
+    if counts.replaced > 0 {
+        parts.push(count(counts.replaced, "is or may be replaced", "are or may be replaced"));
     }
     parts.join(", ")
 }

@@ -9,7 +9,7 @@ use cellar_base::position::Position;
 use cellar_snapshot::chunk::chunk_of;
 use cellar_snapshot::level::{ChunkHash, Level};
 use cellar_snapshot::merge::{Merge, MergeStep, SheetInput};
-use cellar_snapshot::objects::{Fetch, ObjectKind, Objects, Wanted};
+use cellar_snapshot::objects::{Fetch, ObjectKind, Objects, ObjectRequest};
 use cellar_snapshot::root::Root;
 use cellar_snapshot::compaction::{CompactionBase, CompactionFold, CompactionPlan, plan_compaction};
 
@@ -134,7 +134,7 @@ fn merged(bucket: &mut Bucket, inputs: Vec<SheetInput>) -> Result<Level, Failure
             MergeStep::Load(chunks) => {
                 let mut objects = Objects::default();
                 for chunk in chunks {
-                    let wanted = Wanted::new(ObjectKind::Tile, chunk);
+                    let wanted = ObjectRequest::new(ObjectKind::Tile, chunk);
                     bucket.gets += 1;
                     objects.insert(&wanted, bucket.get(&chunk.hash)?)?;
                     let tile = objects.tile(&chunk.hash).ok_or("a tile is missing")?;

@@ -65,7 +65,7 @@ fn garbage(name: &PackedObject) -> PackedObject {
 fn sheet_with(text: &str) -> (Written, PackedObject) {
     let mut column = TileColumn::new(0);
     let (hash, bytes) = (ChunkHash::of(text.as_bytes()), u32::try_from(text.len()).unwrap());
-    column.values.push_long(0, preview(text), hash.0, bytes);
+    column.values.push_long_text(0, preview(text), hash.0, bytes);
     let cells = [((0, 0), Value::Text(text.to_owned()))];
     let sheet = Written::of(Tile { columns: vec![column] }, cells.into_iter().collect());
     (sheet, pack(text.as_bytes(), Bounds::TEXT).unwrap())

@@ -105,7 +105,7 @@ fn block(
                 Value::Text(text) if text.len() > MAX_TILE_TEXT_BYTES => {
                     let hash = ChunkHash::of(text.as_bytes());
                     let bytes = u32::try_from(text.len()).unwrap();
-                    column.values.push_long(
+                    column.values.push_long_text(
                         row,
                         text.get(..MAX_TILE_TEXT_BYTES).unwrap(),
                         hash.0,

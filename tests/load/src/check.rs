@@ -9,11 +9,11 @@ use cellar_sheet::cell::Value;
 use cellar_sheet::operation::Operation;
 use serde::Serialize;
 
-use crate::client::{Author, KnownOutcome, by_key};
+use crate::client::{Author, Intent, KnownOutcome, by_key};
 use crate::stored::{Cells, Log};
 
 /// Maximum number of violations reported for each log.
-const MAX_NAMED: usize = 5;
+const MAX_VIOLATIONS_PER_LOG: usize = 5;
 
 /// The results of all checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -35,120 +35,171 @@ pub struct CheckResults {
     pub violations: Vec<String>,
 }
 
+/// An edit as it is in the log.
+struct LoggedEdit {
+    id: u64,
+    position: Position,
+    operation: Operation,
+}
+
 /// The edits of each client in a log.
-type EditsByClient = BTreeMap<ClientKey, Vec<(u64, Position, Operation)>>;
+type EditsByClient = BTreeMap<ClientKey, Vec<LoggedEdit>>;
 
 impl CheckResults {
     /// Checks a log against the edits of its clients and the answers that they got.
     pub(crate) fn check(&mut self, log: &Log, authors: &[Author]) {
-        let mut wrong = Vec::new();
-        let invariants =
-            [check_no_gap(&log.entries), check_once(&log.entries), check_order(&log.entries)];
-        wrong.extend(invariants.into_iter().filter_map(Result::err).map(|it| it.to_string()));
-        check_texts(log, &mut wrong);
-        let mut placed = placed(log);
-        let here: Vec<_> = authors.iter().filter(|author| author.spreadsheet == log.id).collect();
-        for author in here {
-            let found = placed.remove(&author.key).unwrap_or_default();
-            self.check_author(author, &found, &mut wrong);
+        let mut violations = Vec::new();
+        for check_result in
+            [check_no_gap(&log.entries), check_once(&log.entries), check_order(&log.entries)]
+        {
+            if let Err(violation) = check_result {
+                violations.push(violation.to_string());
+            }
         }
-        let strangers = placed.keys().map(|key| format!("edits of an unknown client, {key:?}"));
-        wrong.extend(strangers);
-        self.entries = self.entries.saturating_add(count(log.entries.len()));
-        let named = wrong.into_iter().take(MAX_NAMED);
-        self.violations.extend(named.map(|violation| format!("{}: {violation}", log.id)));
+        violations.extend(repeated_texts(log));
+        let mut unchecked_edits = edits_by_client(log);
+        for author in authors {
+            if author.spreadsheet == log.id {
+                let logged_edits = unchecked_edits.remove(&author.key).unwrap_or_default();
+                violations.extend(self.check_author(author, &logged_edits));
+            }
+        }
+        for unknown_client in unchecked_edits.keys() {
+            violations.push(format!("edits of an unknown client, {unknown_client:?}"));
+        }
+        self.entries = self.entries.saturating_add(to_u64(log.entries.len()));
+        for violation in violations.into_iter().take(MAX_VIOLATIONS_PER_LOG) {
+            self.violations.push(format!("{}: {violation}", log.id));
+        }
     }
 
     /// Checks that each edit is in the log at most once, unchanged, at the acknowledged position,
     /// and that no acknowledged edit is lost.
-    fn check_author(
-        &mut self,
-        author: &Author,
-        found: &[(u64, Position, Operation)],
-        wrong: &mut Vec<String>,
-    ) {
-        let by_id: BTreeMap<u64, &(u64, Position, Operation)> =
-            found.iter().map(|placed| (placed.0, placed)).collect();
+    fn check_author(&mut self, author: &Author, logged_edits: &[LoggedEdit]) -> Vec<String> {
+        let mut violations = Vec::new();
+        let logged_by_id: BTreeMap<u64, &LoggedEdit> =
+            logged_edits.iter().map(|logged_edit| (logged_edit.id, logged_edit)).collect();
         let name = &author.name;
-        if by_id.len() != found.len() {
-            wrong.push(format!("{name}: {} edits under {} numbers", found.len(), by_id.len()));
+        if logged_by_id.len() != logged_edits.len() {
+            let (edit_count, id_count) = (logged_edits.len(), logged_by_id.len());
+            violations.push(format!("{name}: {edit_count} edits under {id_count} numbers"));
         }
         for (id, intent) in (1..).zip(&author.intents) {
-            match (intent.known, by_id.get(&id)) {
-                (KnownOutcome::InTheLog(_), None) => {
-                    wrong.push(format!("{name}: edit {id} was acknowledged and is lost"));
-                }
-                (_, Some((_, at, operation))) if *operation != intent.operation => {
-                    wrong.push(format!(
-                        "{name}: edit {id} at {at} differs from the edit that was sent"
-                    ));
-                }
-                (KnownOutcome::InTheLog(Some(acknowledged_at)), Some((_, at, _)))
-                    if acknowledged_at != *at =>
-                {
-                    wrong.push(format!(
-                        "{name}: edit {id} was acknowledged at {acknowledged_at} but is at {at}"
-                    ));
-                }
-                (KnownOutcome::InTheLog(_), Some(_)) => self.acknowledged += 1,
-                (KnownOutcome::Unanswered, Some(_)) => self.unknown_in_the_log += 1,
-                (KnownOutcome::Unanswered, None) => self.unknown_and_absent += 1,
+            let checked = match logged_by_id.get(&id) {
+                Some(logged_edit) => self.check_logged_edit(intent, logged_edit),
+                None => self.check_absent_edit(intent),
+            };
+            if let Err(violation) = checked {
+                violations.push(format!("{name}: edit {id} {violation}"));
             }
         }
-        let made = count(author.intents.len());
-        let more = by_id.keys().filter(|id| **id > made);
-        wrong.extend(more.map(|id| format!("{name}: edit {id} was never sent")));
+        let sent_count = to_u64(author.intents.len());
+        for id in logged_by_id.keys() {
+            if *id > sent_count {
+                violations.push(format!("{name}: edit {id} was never sent"));
+            }
+        }
+        violations
+    }
+
+    fn check_logged_edit(
+        &mut self,
+        intent: &Intent,
+        logged_edit: &LoggedEdit,
+    ) -> Result<(), String> {
+        let position = logged_edit.position;
+        if logged_edit.operation != intent.operation {
+            return Err(format!("at {position} differs from the edit that was sent"));
+        }
+        match intent.known {
+            KnownOutcome::InTheLog(Some(acknowledged_position))
+                if acknowledged_position != position =>
+            {
+                return Err(format!(
+                    "was acknowledged at {acknowledged_position} but is at {position}"
+                ));
+            }
+            KnownOutcome::InTheLog(_) => self.acknowledged += 1,
+            KnownOutcome::Unanswered => self.unknown_in_the_log += 1,
+        }
+        Ok(())
+    }
+
+    fn check_absent_edit(&mut self, intent: &Intent) -> Result<(), String> {
+        match intent.known {
+            KnownOutcome::InTheLog(_) => Err("was acknowledged and is lost".to_owned()),
+            KnownOutcome::Unanswered => {
+                self.unknown_and_absent += 1;
+                Ok(())
+            }
+        }
     }
 
     /// Compares cells that a client has read with those of a replay.
-    pub(crate) fn compare(&mut self, who: &str, at: Position, read: &Cells, replayed: &Cells) {
+    pub(crate) fn compare(
+        &mut self,
+        client_name: &str,
+        position: Position,
+        read_cells: &Cells,
+        replayed_cells: &Cells,
+    ) {
         self.compared += 1;
-        if read != replayed {
-            let (read_count, count) = (read.len(), replayed.len());
-            let first = read.iter().zip(replayed).find(|(read, replayed)| read != replayed);
-            let why = format!("{read_count} cells read, {count} replayed; first: {first:?}");
-            self.violations
-                .push(format!("{who} read cells at {at} that differ from a replay: {why}"));
+        if read_cells == replayed_cells {
+            return;
         }
+        let first_difference =
+            read_cells.iter().zip(replayed_cells).find(|(read, replayed)| read != replayed);
+        let (read_count, replayed_count) = (read_cells.len(), replayed_cells.len());
+        self.violations.push(format!(
+            "{client_name} read cells at {position} that differ from a replay: {read_count} cells \
+             read, {replayed_count} replayed; first: {first_difference:?}"
+        ));
     }
 }
 
-/// Checks that no edit took effect twice. Each edit writes a unique text, so that a copy is found
-/// even under another id.
-fn check_texts(log: &Log, wrong: &mut Vec<String>) {
-    let mut written = BTreeMap::new();
+/// Describes the edits that took effect twice. Each edit writes a unique text, so that a copy is
+/// found even under another id.
+fn repeated_texts(log: &Log) -> Vec<String> {
+    let mut violations = Vec::new();
+    let mut positions_by_text = BTreeMap::new();
     for entry in &log.entries {
-        let mutations = entry.edits().map(|edits| edits.mutations.as_slice()).unwrap_or_default();
-        for text in mutations.iter().flat_map(|mutation| texts(&mutation.authored)) {
-            if let Some(first) = written.insert(text, entry.position) {
-                let again = entry.position;
-                wrong.push(format!("{text:?} took effect twice: at {first} and at {again}"));
+        let position = entry.position;
+        let Some(edits) = entry.edits() else { continue };
+        for text in edits.mutations.iter().flat_map(|mutation| written_texts(&mutation.authored)) {
+            if let Some(first_position) = positions_by_text.insert(text, position) {
+                violations.push(format!(
+                    "{text:?} took effect twice: at {first_position} and at {position}"
+                ));
             }
         }
     }
+    violations
 }
 
-fn texts(operation: &Operation) -> impl Iterator<Item = &String> {
-    let cells = match operation {
-        Operation::SetCells(set) => set.cells.as_slice(),
-        _ => &[],
-    };
-    cells.iter().filter_map(|cell| match &cell.value {
-        Some(Value::Text(text)) => Some(text),
-        _ => None,
-    })
+fn written_texts(operation: &Operation) -> Vec<&String> {
+    let Operation::SetCells(set_cells) = operation else { return Vec::new() };
+    let mut texts = Vec::new();
+    for cell in &set_cells.cells {
+        if let Some(Value::Text(text)) = &cell.value {
+            texts.push(text);
+        }
+    }
+    texts
 }
 
-fn placed(log: &Log) -> EditsByClient {
-    let mut placed = EditsByClient::new();
+fn edits_by_client(log: &Log) -> EditsByClient {
+    let mut edits_by_client = EditsByClient::new();
     for entry in &log.entries {
         let Some(edits) = entry.edits() else { continue };
         for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
-            let edit = (id, entry.position, mutation.authored.clone());
-            placed.entry(edits.client).or_default().push(edit);
+            edits_by_client.entry(edits.client).or_default().push(LoggedEdit {
+                id,
+                position: entry.position,
+                operation: mutation.authored.clone(),
+            });
         }
     }
-    placed
+    edits_by_client
 }
 
 /// Returns whether all authors have distinct client keys.
@@ -156,7 +207,7 @@ pub(crate) fn are_distinct(authors: &[Author]) -> bool {
     by_key(authors).len() == authors.len()
 }
 
-fn count(length: usize) -> u64 {
+fn to_u64(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 

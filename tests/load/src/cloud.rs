@@ -18,22 +18,22 @@ use crate::LoadError;
 use crate::plan::Plan;
 
 /// Path of the cloud's state in the folder of the run.
-const STATE: &str = ".cellar/local";
+const STATE_PATH: &str = ".cellar/local";
 /// File name of the cloud's log output.
-const LOG: &str = "cloud.log";
+const LOG_FILE: &str = "cloud.log";
 /// File name of the cloud's standard output, which contains its URL.
-const DEPLOYED: &str = "deployed.json";
+const DEPLOY_OUTPUT_FILE: &str = "deployed.json";
 /// Maximum start time, also on a busy machine.
-const START: Duration = Duration::from_secs(120);
+const MAX_START: Duration = Duration::from_secs(120);
 /// Polling interval of the start.
-const POLL: Duration = Duration::from_millis(20);
+const START_POLL_PERIOD: Duration = Duration::from_millis(20);
 /// Ports outside of the range for outgoing connections. From that range, a client that calls while
 /// no server listens could be connected to itself.
 const PORTS: Range<u16> = 20_000..30_000;
 /// Validity of tokens in seconds: longer than a run, even with a fast clock.
 const TOKEN_S: u64 = 30 * 24 * 60 * 60;
 /// Maximum length of the cloud's output in an error, in characters.
-const SAID_CHARACTERS: usize = 500;
+const MAX_ERROR_CHARACTERS: usize = 500;
 
 /// The command `synth` and its environment.
 #[derive(Debug, Clone)]
@@ -63,12 +63,15 @@ pub(crate) struct Cloud {
 impl Cloud {
     /// Starts a cloud without data.
     pub(crate) async fn start(program: &Program, plan: &Plan) -> Result<Self, LoadError> {
-        let system = |cause| LoadError::File { path: std::env::temp_dir(), cause };
-        let folder = tempfile::Builder::new().prefix("cellar-load").tempdir().map_err(system)?;
-        let snapshots = (plan.snapshot_entries, plan.segment_entries);
-        let config =
-            format!("snapshots:\n  entries: {}\n  segment_entries: {}\n", snapshots.0, snapshots.1);
-        write(&folder.path().join("cellar.yaml"), &config)?;
+        let folder = tempfile::Builder::new()
+            .prefix("cellar-load")
+            .tempdir()
+            .map_err(|cause| LoadError::File { path: std::env::temp_dir(), cause })?;
+        let config = format!(
+            "snapshots:\n  entries: {}\n  segment_entries: {}\n",
+            plan.snapshot_entries, plan.segment_entries
+        );
+        write_file(&folder.path().join("cellar.yaml"), &config)?;
         let port = free_port()?;
         let (process, url) = spawn(program, folder.path(), port).await?;
         Ok(Self { program: program.clone(), port, url, process, folder })
@@ -76,12 +79,14 @@ impl Cloud {
 
     /// Kills the process without a shutdown.
     pub(crate) fn kill(&mut self) -> Result<(), LoadError> {
-        let killed = self.process.kill().and_then(|()| self.process.wait());
-        killed.map(drop).map_err(|error| LoadError::Part { why: error.to_string() })
+        match self.process.kill().and_then(|()| self.process.wait()) {
+            Ok(_exit_status) => Ok(()),
+            Err(error) => Err(LoadError::Part { why: error.to_string() }),
+        }
     }
 
     /// Restarts the cloud from its state on the disk, at the same port.
-    pub(crate) async fn start_again(&mut self) -> Result<(), LoadError> {
+    pub(crate) async fn restart(&mut self) -> Result<(), LoadError> {
         (self.process, self.url) = spawn(&self.program, self.folder.path(), self.port).await?;
         Ok(())
     }
@@ -98,23 +103,25 @@ impl Cloud {
 
     /// Returns the state folder.
     pub(crate) fn state(&self) -> StateFolder {
-        StateFolder::new(self.folder.path().join(STATE))
+        StateFolder::new(self.folder.path().join(STATE_PATH))
     }
 
     /// Signs a token for each subject, with write access to all spreadsheets.
-    pub(crate) fn tokens(
+    pub(crate) fn sign_tokens(
         &self,
         subjects: impl Iterator<Item = String>,
     ) -> Result<Vec<String>, LoadError> {
         let path = self.state().path().join("token-key.pem");
         let pem = fs::read_to_string(&path).map_err(|cause| LoadError::File { path, cause })?;
-        let (pair, config) = (KeyPair::from_pem(&pem)?, Config::default());
+        let key_pair = KeyPair::from_pem(&pem)?;
+        let config = Config::default();
         let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let token = |sub| {
+        let mut tokens = Vec::new();
+        for subject in subjects {
             let claims = Claims {
                 iss: config.tokens.issuer.clone(),
                 aud: config.tokens.audience.clone(),
-                sub,
+                sub: subject,
                 exp: now_s.saturating_add(TOKEN_S),
                 nbf: None,
                 iat: now_s,
@@ -122,9 +129,9 @@ impl Cloud {
                 role: Role::Editor,
                 spreadsheets: Spreadsheets::all(),
             };
-            Ok(pair.sign(&claims)?)
-        };
-        subjects.map(token).collect()
+            tokens.push(key_pair.sign(&claims)?);
+        }
+        Ok(tokens)
     }
 }
 
@@ -138,8 +145,9 @@ impl Drop for Cloud {
 
 /// Starts the process, and waits until it has printed its URL.
 async fn spawn(program: &Program, folder: &Path, port: u16) -> Result<(Child, String), LoadError> {
-    let (report_progress, log) = (folder.join(DEPLOYED), folder.join(LOG));
-    let create = |path: &Path| {
+    let output_path = folder.join(DEPLOY_OUTPUT_FILE);
+    let log_path = folder.join(LOG_FILE);
+    let create_file = |path: &Path| {
         File::create(path).map_err(|cause| LoadError::File { path: path.to_owned(), cause })
     };
     let mut command = Command::new(&program.path);
@@ -151,35 +159,38 @@ async fn spawn(program: &Program, folder: &Path, port: u16) -> Result<(Child, St
         .current_dir(folder)
         .args(["--json", "deploy", "--local", "--no-smoke", "--port", &port.to_string()])
         .stdin(Stdio::null())
-        .stdout(create(&report_progress)?)
-        .stderr(create(&log)?)
+        .stdout(create_file(&output_path)?)
+        .stderr(create_file(&log_path)?)
         .spawn()
         .map_err(|error| LoadError::NotStarted { why: error.to_string() })?;
-    let begun = Instant::now();
+    let begun_at = Instant::now();
     loop {
-        let text = fs::read(&report_progress).unwrap_or_default();
-        if let Ok(Deployed { url }) = serde_json::from_slice(&text) {
+        let output = fs::read(&output_path).unwrap_or_default();
+        if let Ok(Deployed { url }) = serde_json::from_slice(&output) {
             return Ok((process, url));
         }
-        let ended = process.try_wait().ok().flatten();
-        if ended.is_some() || begun.elapsed() > START {
+        let has_ended = process.try_wait().is_ok_and(|exit_status| exit_status.is_some());
+        if has_ended || begun_at.elapsed() > MAX_START {
             let _ = process.kill();
-            let report_progress = fs::read_to_string(&log).unwrap_or_default();
-            let why = report_progress.trim().chars().take(SAID_CHARACTERS).collect();
+            let log = fs::read_to_string(&log_path).unwrap_or_default();
+            let why = log.trim().chars().take(MAX_ERROR_CHARACTERS).collect();
             return Err(LoadError::NotStarted { why });
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(START_POLL_PERIOD).await;
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), LoadError> {
+fn write_file(path: &Path, text: &str) -> Result<(), LoadError> {
     fs::write(path, text).map_err(|cause| LoadError::File { path: path.to_owned(), cause })
 }
 
 /// Returns a port at which no server listens.
 fn free_port() -> Result<u16, LoadError> {
-    let candidates = std::iter::repeat_with(|| fastrand::u16(PORTS)).take(PORTS.len());
-    let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
-    let free = { candidates }.find(is_free);
-    free.ok_or_else(|| LoadError::NotStarted { why: "no port is free".to_owned() })
+    for _attempt in 0..PORTS.len() {
+        let port = fastrand::u16(PORTS);
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    Err(LoadError::NotStarted { why: "no port is free".to_owned() })
 }

@@ -14,15 +14,17 @@ use crate::report::Report;
 use crate::run::{RunProgress, run};
 
 /// Exit code if a check failed.
-const VIOLATION: u8 = 1;
+const EXIT_VIOLATION: u8 = 1;
 /// Exit code if the run could not be made.
-const NOT_RUN: u8 = 2;
+const EXIT_NOT_RUN: u8 = 2;
 /// Exit code of a usage error.
-const USAGE: u8 = 64;
+const EXIT_USAGE: u8 = 64;
 /// Maximum number of clients, each of which has two connections.
 const MAX_CLIENTS: i64 = 1_000;
 /// Maximum duration in seconds: a day.
 const MAX_SECONDS: u64 = 24 * 60 * 60;
+/// Control sequence of terminals.
+const CLEAR_TO_END_OF_LINE: &str = "\x1b[K";
 /// Seconds between two lines of progress without a terminal.
 const PROGRESS_STEP_S: u64 = 60;
 
@@ -79,17 +81,23 @@ pub fn main(programs: &Programs) -> ExitCode {
             let _ = error.print();
             let is_help =
                 matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return if is_help { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
+            return if is_help { ExitCode::SUCCESS } else { ExitCode::from(EXIT_USAGE) };
         }
     };
-    match execute_run(&arguments, programs).and_then(|report| print_report(&arguments, &report)) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(VIOLATION),
+    match run_and_report(&arguments, programs) {
+        Ok(report) if report.violations().is_empty() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::from(EXIT_VIOLATION),
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {error}");
-            ExitCode::from(NOT_RUN)
+            ExitCode::from(EXIT_NOT_RUN)
         }
     }
+}
+
+fn run_and_report(arguments: &Arguments, programs: &Programs) -> Result<Report, LoadError> {
+    let report = execute_run(arguments, programs)?;
+    print_report(arguments, &report)?;
+    Ok(report)
 }
 
 fn execute_run(arguments: &Arguments, programs: &Programs) -> Result<Report, LoadError> {
@@ -97,8 +105,10 @@ fn execute_run(arguments: &Arguments, programs: &Programs) -> Result<Report, Loa
     let seconds = arguments.seconds.unwrap_or(scenario.seconds());
     let plan = scenario.plan(clients, Duration::from_secs(seconds), rate);
     let program = if plan.kills > 0 { &programs.fast } else { &programs.real };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| LoadError::Part { why: error.to_string() })?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| LoadError::Part { why: error.to_string() })?;
     let is_terminal = io::stderr().is_terminal();
     let report_progress = move |progress| {
         if !json {
@@ -118,27 +128,29 @@ fn print_progress(scenario: Scenario, progress: RunProgress, is_terminal: bool) 
     if !is_terminal && !seconds.is_multiple_of(PROGRESS_STEP_S) {
         return;
     }
-    let memory = progress.resident_bytes.map(|bytes| format!(", {} MB", bytes / 1_000_000));
-    let (memory, answered) = (memory.unwrap_or_default(), progress.answered);
-    let (before, after) = if is_terminal { ("\r", "\x1b[K") } else { ("", "\n") };
+    let memory = match progress.resident_bytes {
+        Some(resident_bytes) => format!(", {} MB", resident_bytes / 1_000_000),
+        None => String::new(),
+    };
+    let answered = progress.answered;
+    let line = format!("{scenario}: {seconds} s, {answered} requests answered{memory}");
     // An error of the terminal cannot be reported anywhere.
-    let _ = write!(
-        io::stderr(),
-        "{before}{scenario}: {seconds} s, {answered} requests answered{memory}{after}"
-    );
+    let _ = if is_terminal {
+        write!(io::stderr(), "\r{line}{CLEAR_TO_END_OF_LINE}")
+    } else {
+        writeln!(io::stderr(), "{line}")
+    };
     let _ = io::stderr().flush();
 }
 
-/// Prints the report; returns whether all checks passed.
-fn print_report(arguments: &Arguments, report: &Report) -> Result<bool, LoadError> {
-    let fault = |why: String| LoadError::Part { why };
-    let text = if arguments.json {
-        serde_json::to_string(report).map_err(|error| fault(error.to_string()))?
+fn print_report(arguments: &Arguments, report: &Report) -> Result<(), LoadError> {
+    let load_error = |why: String| LoadError::Part { why };
+    let output = if arguments.json {
+        serde_json::to_string(report).map_err(|error| load_error(error.to_string()))?
     } else {
         report.to_string()
     };
-    writeln!(io::stdout(), "{text}").map_err(|error| fault(error.to_string()))?;
-    Ok(report.violations().is_empty())
+    writeln!(io::stdout(), "{output}").map_err(|error| load_error(error.to_string()))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::LoadError;
 
 /// Significant digits of latencies.
-const DIGITS: u8 = 3;
+const LATENCY_DIGITS: u8 = 3;
 
 /// Kinds of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -52,7 +52,7 @@ impl RequestKind {
 
 /// Measurements of the requests of one kind.
 #[derive(Debug, Clone)]
-pub(crate) struct Counted {
+pub(crate) struct RequestStatistics {
     /// Number of attempts, by result.
     pub(crate) attempts: BTreeMap<String, u64>,
     /// Number of requests that were answered in the end.
@@ -63,12 +63,12 @@ pub(crate) struct Counted {
 
 /// Measurements that all clients share.
 #[derive(Clone)]
-pub(crate) struct Measured(Arc<Mutex<Inner>>);
+pub(crate) struct Measured(Arc<Mutex<MeasuredState>>);
 
-struct Inner {
-    kinds: BTreeMap<RequestKind, Counted>,
+struct MeasuredState {
+    kinds: BTreeMap<RequestKind, RequestStatistics>,
     faults: Vec<String>,
-    may_lose: bool,
+    may_break_connections: bool,
 }
 
 /// Maximum number of recorded faults.
@@ -77,83 +77,89 @@ const MAX_FAULTS: usize = 20;
 impl Measured {
     /// Creates empty measurements. `may_lose` allows broken connections, as when the cloud is
     /// killed.
-    pub(crate) fn new(may_lose: bool) -> Result<Self, LoadError> {
+    pub(crate) fn new(may_break_connections: bool) -> Result<Self, LoadError> {
         let mut kinds = BTreeMap::new();
         for kind in RequestKind::ALL {
-            let latency_us = Histogram::new(DIGITS);
-            let latency_us = latency_us.map_err(|e| LoadError::Part { why: e.to_string() })?;
-            kinds.insert(kind, Counted { attempts: BTreeMap::new(), answered: 0, latency_us });
+            let latency_us = Histogram::new(LATENCY_DIGITS)
+                .map_err(|error| LoadError::Part { why: error.to_string() })?;
+            kinds.insert(
+                kind,
+                RequestStatistics { attempts: BTreeMap::new(), answered: 0, latency_us },
+            );
         }
-        Ok(Self(Arc::new(Mutex::new(Inner { kinds, faults: Vec::new(), may_lose }))))
+        let state = MeasuredState { kinds, faults: Vec::new(), may_break_connections };
+        Ok(Self(Arc::new(Mutex::new(state))))
     }
 
     /// Counts an attempt, and records a fault if its result is one.
-    pub(crate) fn attempt(&self, kind: RequestKind, attempted: AttemptOutcome) {
-        let mut inner = self.inner();
-        let name = name(attempted);
-        if is_fault(attempted, inner.may_lose) && inner.faults.len() < MAX_FAULTS {
-            inner.faults.push(format!("{} was answered: {name}", kind.name()));
+    pub(crate) fn count_attempt(&self, kind: RequestKind, outcome: AttemptOutcome) {
+        let mut state = self.lock();
+        let outcome_name = outcome_name(outcome);
+        if is_fault(outcome, state.may_break_connections) {
+            state.record_fault(format!("{} was answered: {outcome_name}", kind.name()));
         }
-        inner.count(kind, name);
+        state.count_attempt(kind, outcome_name);
     }
 
     /// Counts an attempt whose answer was abandoned on purpose.
     pub(crate) fn count_abandoned(&self, kind: RequestKind) {
-        self.inner().count(kind, "given up".to_owned());
+        self.lock().count_attempt(kind, "given up".to_owned());
     }
 
     /// Counts an answered request with its latency since it was due; the latency is missing if the
     /// client delayed the request itself.
     pub(crate) fn count_answer(&self, kind: RequestKind, latency: Option<Duration>) {
-        let mut inner = self.inner();
-        let Some(counted) = inner.kinds.get_mut(&kind) else { return };
-        counted.answered = counted.answered.saturating_add(1);
+        let mut state = self.lock();
+        let Some(statistics) = state.kinds.get_mut(&kind) else { return };
+        statistics.answered += 1;
         if let Some(latency) = latency {
             let latency_us = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
             // The histogram grows to hold all practical latencies.
-            let _ = counted.latency_us.record(latency_us);
+            let _ = statistics.latency_us.record(latency_us);
         }
     }
 
     /// Records a fault.
-    pub(crate) fn fault(&self, fault: String) {
-        let mut inner = self.inner();
-        if inner.faults.len() < MAX_FAULTS {
-            inner.faults.push(fault);
-        }
+    pub(crate) fn record_fault(&self, fault: String) {
+        self.lock().record_fault(fault);
     }
 
     /// Returns the number of answered requests so far.
-    pub(crate) fn total(&self) -> u64 {
-        self.inner().kinds.values().map(|counted| counted.answered).sum()
+    pub(crate) fn answered_count(&self) -> u64 {
+        self.lock().kinds.values().map(|statistics| statistics.answered).sum()
     }
 
     /// Returns the measurements of each kind.
-    pub(crate) fn kinds(&self) -> BTreeMap<RequestKind, Counted> {
-        self.inner().kinds.clone()
+    pub(crate) fn kinds(&self) -> BTreeMap<RequestKind, RequestStatistics> {
+        self.lock().kinds.clone()
     }
 
     /// Returns the recorded faults.
     pub(crate) fn faults(&self) -> Vec<String> {
-        self.inner().faults.clone()
+        self.lock().faults.clone()
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, MeasuredState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inner {
-    fn count(&mut self, kind: RequestKind, name: String) {
-        if let Some(counted) = self.kinds.get_mut(&kind) {
-            let count = counted.attempts.entry(name).or_default();
-            *count = count.saturating_add(1);
+impl MeasuredState {
+    fn count_attempt(&mut self, kind: RequestKind, outcome_name: String) {
+        if let Some(statistics) = self.kinds.get_mut(&kind) {
+            *statistics.attempts.entry(outcome_name).or_default() += 1;
+        }
+    }
+
+    fn record_fault(&mut self, fault: String) {
+        if self.faults.len() < MAX_FAULTS {
+            self.faults.push(fault);
         }
     }
 }
 
-fn name(attempted: AttemptOutcome) -> String {
-    match attempted {
+fn outcome_name(outcome: AttemptOutcome) -> String {
+    match outcome {
         AttemptOutcome::Answered { status, has_retry_after: true } => {
             format!("{status}, Retry-After")
         }
@@ -167,12 +173,12 @@ fn name(attempted: AttemptOutcome) -> String {
 /// Returns whether the result of an attempt is a fault: a status other than 2xx, 409, 429, and 503
 /// with `Retry-After`; or a broken or refused connection, unless the cloud is killed. A timeout is
 /// no fault, but shows in the latency.
-fn is_fault(attempted: AttemptOutcome, may_lose: bool) -> bool {
-    match attempted {
+fn is_fault(outcome: AttemptOutcome, may_break_connections: bool) -> bool {
+    match outcome {
         AttemptOutcome::Answered { status: 200..=299 | 409 | 429, .. } => false,
         AttemptOutcome::Answered { status, has_retry_after } => !(status == 503 && has_retry_after),
         AttemptOutcome::TimedOut => false,
-        AttemptOutcome::NotConnected | AttemptOutcome::Lost => !may_lose,
+        AttemptOutcome::NotConnected | AttemptOutcome::Lost => !may_break_connections,
     }
 }
 
@@ -204,14 +210,14 @@ mod tests {
     fn attempts_and_answers_are_counted_separately() {
         let measured = Measured::new(false).unwrap();
         let answered = |status| AttemptOutcome::Answered { status, has_retry_after: true };
-        measured.attempt(RequestKind::Append, answered(503));
+        measured.count_attempt(RequestKind::Append, answered(503));
         measured.count_abandoned(RequestKind::Append);
-        measured.attempt(RequestKind::Append, answered(200));
+        measured.count_attempt(RequestKind::Append, answered(200));
         measured.count_answer(RequestKind::Append, Some(Duration::from_millis(7)));
-        measured.attempt(RequestKind::Load, answered(500));
+        measured.count_attempt(RequestKind::Load, answered(500));
         let counted = &measured.kinds()[&RequestKind::Append];
         assert_eq!(counted.attempts.values().sum::<u64>(), 3);
-        assert_eq!((counted.answered, measured.total()), (1, 1));
+        assert_eq!((counted.answered, measured.answered_count()), (1, 1));
         assert!((6_990..=7_010).contains(&counted.latency_us.max()));
         assert_eq!(measured.faults(), ["load was answered: 500, Retry-After"]);
     }

@@ -28,16 +28,17 @@ pub fn violations(samples: &[Sample], checks_growth: bool) -> Vec<String> {
     let mut violations = Vec::new();
     let peak = samples.iter().map(|sample| sample.resident_bytes).max().unwrap_or(0);
     if peak > MAX_RESIDENT_BYTES {
-        let text =
-            format!("memory: {peak} bytes resident, at most {MAX_RESIDENT_BYTES} are allowed");
-        violations.push(text);
+        violations.push(format!(
+            "memory: {peak} bytes resident, at most {MAX_RESIDENT_BYTES} are allowed"
+        ));
     }
     if let Some((middle, last)) = growth_medians(samples, checks_growth) {
-        let more = (middle.saturating_mul(MAX_GROWTH_PERCENT) / 100).max(MIN_GROWTH_BYTES);
-        if last > middle.saturating_add(more) {
+        let growth_percent_bytes = middle.saturating_mul(MAX_GROWTH_PERCENT) / 100;
+        let max_growth_bytes = growth_percent_bytes.max(MIN_GROWTH_BYTES);
+        if last > middle.saturating_add(max_growth_bytes) {
             violations.push(format!(
-                "memory grows: {middle} bytes in the middle third, {last} in the last (medians), {more} \
-                 more are allowed"
+                "memory grows: {middle} bytes in the middle third, {last} in the last (medians), \
+                 {max_growth_bytes} more are allowed"
             ));
         }
     }
@@ -48,13 +49,23 @@ pub fn violations(samples: &[Sample], checks_growth: bool) -> Vec<String> {
 #[must_use]
 pub fn growth_medians(samples: &[Sample], checks_growth: bool) -> Option<(u64, u64)> {
     let end_ms = samples.last()?.at_ms;
-    let is_judged = checks_growth && end_ms >= GROWTH_JUDGED_MS;
-    let third = |number: u64| {
-        let (from, to) = (end_ms / 3 * number, end_ms / 3 * (number + 1));
-        let inside = samples.iter().filter(move |sample| (from..=to).contains(&sample.at_ms));
-        median(inside.map(|sample| sample.resident_bytes).collect())
-    };
-    if is_judged { Some((third(1)?, third(2)?)) } else { None }
+    if !checks_growth || end_ms < GROWTH_JUDGED_MS {
+        return None;
+    }
+    let third_ms = end_ms / 3;
+    let middle = median_between(samples, third_ms, third_ms * 2)?;
+    let last = median_between(samples, third_ms * 2, third_ms * 3)?;
+    Some((middle, last))
+}
+
+fn median_between(samples: &[Sample], first_ms: u64, last_ms: u64) -> Option<u64> {
+    let mut resident_bytes = Vec::new();
+    for sample in samples {
+        if (first_ms..=last_ms).contains(&sample.at_ms) {
+            resident_bytes.push(sample.resident_bytes);
+        }
+    }
+    median(resident_bytes)
 }
 
 fn median(mut values: Vec<u64>) -> Option<u64> {

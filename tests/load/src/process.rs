@@ -7,8 +7,8 @@ const TICKS_PER_S: u64 = 100;
 /// Bytes of a kilobyte in `/proc`.
 const KILOBYTE: u64 = 1_024;
 /// Indexes of user and system ticks among the fields of `/proc/PID/stat` after the name.
-const USER_TICKS: usize = 11;
-const SYSTEM_TICKS: usize = 12;
+const USER_TICKS_INDEX: usize = 11;
+const SYSTEM_TICKS_INDEX: usize = 12;
 
 /// Resource usage of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,22 +20,24 @@ pub(crate) struct Usage {
 }
 
 /// Returns the usage of a process; `None` if the process does not exist, or without `/proc`.
-pub(crate) fn usage(pid: u32) -> Option<Usage> {
-    let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).ok();
-    Some(Usage { resident_bytes: resident(&read("status")?)?, cpu_ms: cpu(&read("stat")?)? })
+pub(crate) fn read_usage(pid: u32) -> Option<Usage> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    Some(Usage { resident_bytes: parse_resident_bytes(&status)?, cpu_ms: parse_cpu_ms(&stat)? })
 }
 
-fn resident(status: &str) -> Option<u64> {
+fn parse_resident_bytes(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kilobytes.saturating_mul(KILOBYTE))
 }
 
-fn cpu(stat: &str) -> Option<u64> {
+fn parse_cpu_ms(stat: &str) -> Option<u64> {
     // The name is in brackets and may contain any character.
-    let (_, behind_name) = stat.rsplit_once(')')?;
-    let ticks = |field| behind_name.split_whitespace().nth(field)?.parse::<u64>().ok();
-    let ticks = ticks(USER_TICKS)?.saturating_add(ticks(SYSTEM_TICKS)?);
+    let (_, fields_after_name) = stat.rsplit_once(')')?;
+    let read_ticks =
+        |field_index| fields_after_name.split_whitespace().nth(field_index)?.parse::<u64>().ok();
+    let ticks = read_ticks(USER_TICKS_INDEX)?.saturating_add(read_ticks(SYSTEM_TICKS_INDEX)?);
     Some(ticks.saturating_mul(1_000) / TICKS_PER_S)
 }
 
@@ -46,17 +48,17 @@ mod tests {
     #[test]
     fn proc_files_are_parsed() {
         let status = "Name:\tx\nVmHWM:\t  9 kB\nVmRSS:\t    1234 kB\nThreads:\t3\n";
-        assert_eq!(resident(status), Some(1_234 * 1_024));
-        assert_eq!(resident("Name:\tx\n"), None);
+        assert_eq!(parse_resident_bytes(status), Some(1_234 * 1_024));
+        assert_eq!(parse_resident_bytes("Name:\tx\n"), None);
         let stat = "7 (a ) b) S 1 7 7 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 3 0 1 2 3";
-        assert_eq!(cpu(stat), Some(3_000));
-        assert_eq!(cpu("7 (a) S"), None);
+        assert_eq!(parse_cpu_ms(stat), Some(3_000));
+        assert_eq!(parse_cpu_ms("7 (a) S"), None);
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn only_a_running_process_has_a_usage() {
-        assert!(usage(std::process::id()).is_some_and(|usage| usage.resident_bytes > 0));
-        assert_eq!(usage(u32::MAX), None);
+        assert!(read_usage(std::process::id()).is_some_and(|usage| usage.resident_bytes > 0));
+        assert_eq!(read_usage(u32::MAX), None);
     }
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::check::CheckResults;
-use crate::measured::{Counted, RequestKind};
+use crate::measured::{RequestKind, RequestStatistics};
 use crate::memory::{self, Sample};
 use crate::plan::Plan;
 use crate::watch::Watch;
 
 const MEGABYTE: u64 = 1_000_000;
 /// Number of memory samples in the table.
-const SHOWN_SAMPLES: usize = 12;
+const MAX_SHOWN_SAMPLES: usize = 12;
 
 /// The report of a run.
 #[derive(Debug, Clone, Serialize)]
@@ -27,7 +27,7 @@ pub struct Report {
     snapshot_entries: u32,
     /// Duration of the load, in milliseconds.
     loaded_ms: u64,
-    requests: Vec<Requests>,
+    requests: Vec<RequestResults>,
     backlog: Backlog,
     memory: Option<Memory>,
     /// Processor time of the cloud from its start to the end of the load, in milliseconds.
@@ -38,7 +38,7 @@ pub struct Report {
 
 /// Results for the requests of one kind.
 #[derive(Debug, Clone, Serialize)]
-struct Requests {
+struct RequestResults {
     kind: RequestKind,
     answered: u64,
     /// Number of attempts beyond the first of each request.
@@ -55,7 +55,7 @@ pub(crate) struct Loaded {
     /// Duration of the load.
     pub(crate) time: Duration,
     /// Measurements of each kind of request.
-    pub(crate) kinds: BTreeMap<RequestKind, Counted>,
+    pub(crate) kinds: BTreeMap<RequestKind, RequestStatistics>,
 }
 
 /// Unfinished work at the end of the load.
@@ -88,7 +88,12 @@ impl Report {
         backlog: Backlog,
         found: CheckResults,
     ) -> Self {
-        let made = loaded.kinds.iter().filter(|(_, counted)| !counted.attempts.is_empty());
+        let mut requests = Vec::new();
+        for (kind, statistics) in &loaded.kinds {
+            if !statistics.attempts.is_empty() {
+                requests.push(RequestResults::of(*kind, statistics));
+            }
+        }
         Self {
             scenario: plan.scenario.to_string(),
             clients: plan.clients,
@@ -97,7 +102,7 @@ impl Report {
             kills: plan.kills,
             snapshot_entries: plan.snapshot_entries,
             loaded_ms: u64::try_from(loaded.time.as_millis()).unwrap_or(u64::MAX),
-            requests: made.map(|(kind, counted)| Requests::of(*kind, counted)).collect(),
+            requests,
             backlog,
             memory: Memory::of(watch.samples(), plan.checks_growth),
             cpu_ms: watch.cpu_ms(),
@@ -131,54 +136,59 @@ impl Report {
     }
 }
 
-impl Requests {
-    fn of(kind: RequestKind, counted: &Counted) -> Self {
-        let at = |quantile| counted.latency_us.value_at_quantile(quantile);
-        let attempts: u64 = counted.attempts.values().sum();
+impl RequestResults {
+    fn of(kind: RequestKind, statistics: &RequestStatistics) -> Self {
+        let attempt_count: u64 = statistics.attempts.values().sum();
         Self {
             kind,
-            answered: counted.answered,
-            repeated: attempts.saturating_sub(counted.answered),
-            attempts: counted.attempts.clone(),
-            p50_us: at(0.5),
-            p90_us: at(0.9),
-            p99_us: at(0.99),
-            max_us: counted.latency_us.max(),
+            answered: statistics.answered,
+            repeated: attempt_count.saturating_sub(statistics.answered),
+            attempts: statistics.attempts.clone(),
+            p50_us: statistics.latency_us.value_at_quantile(0.5),
+            p90_us: statistics.latency_us.value_at_quantile(0.9),
+            p99_us: statistics.latency_us.value_at_quantile(0.99),
+            max_us: statistics.latency_us.max(),
         }
     }
 }
 
 impl Memory {
     fn of(samples: Vec<Sample>, checks_growth: bool) -> Option<Self> {
-        let resident = || samples.iter().map(|sample| sample.resident_bytes);
-        let (start, peak, end) = (resident().next()?, resident().max()?, resident().next_back()?);
-        let thirds = memory::growth_medians(&samples, checks_growth);
-        Some(Self { start, peak, end, thirds, samples })
+        Some(Self {
+            start: samples.first()?.resident_bytes,
+            peak: samples.iter().map(|sample| sample.resident_bytes).max()?,
+            end: samples.last()?.resident_bytes,
+            thirds: memory::growth_medians(&samples, checks_growth),
+            samples,
+        })
     }
 
-    fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let megabytes = |bytes: u64| bytes / MEGABYTE;
         let Self { start, peak, end, thirds, samples } = self;
         let (start, peak, end) = (megabytes(*start), megabytes(*peak), megabytes(*end));
-        write!(out, "memory      {start} MB at first, {peak} MB at most, {end} MB in the end")?;
+        write!(
+            formatter,
+            "memory      {start} MB at first, {peak} MB at most, {end} MB in the end"
+        )?;
         if let Some((middle, last)) = thirds {
             let (middle, last) = (megabytes(*middle), megabytes(*last));
-            write!(out, "; median {middle} MB in the middle third, {last} MB in the last")?;
+            write!(formatter, "; median {middle} MB in the middle third, {last} MB in the last")?;
         }
-        write!(out, "\n            over time, MB:")?;
-        let step = samples.len().div_ceil(SHOWN_SAMPLES).max(1);
+        write!(formatter, "\n            over time, MB:")?;
+        let step = samples.len().div_ceil(MAX_SHOWN_SAMPLES).max(1);
         for sample in samples.iter().step_by(step) {
-            write!(out, " {}", megabytes(sample.resident_bytes))?;
+            write!(formatter, " {}", megabytes(sample.resident_bytes))?;
         }
-        writeln!(out)
+        writeln!(formatter)
     }
 }
 
 impl fmt::Display for Report {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.loaded_ms as f64 / 1_000.0;
         writeln!(
-            out,
+            formatter,
             "{}: {} clients, {} spreadsheets, {}, {seconds:.0} s, {} kills, a snapshot each {} entries\n",
             self.scenario,
             self.clients,
@@ -187,69 +197,72 @@ impl fmt::Display for Report {
             self.kills,
             self.snapshot_entries
         )?;
-        write_requests(out, &self.requests, seconds)?;
+        write_requests(formatter, &self.requests, seconds)?;
         let rate = self.answered() as f64 / seconds.max(0.001);
-        writeln!(out, "\nthroughput  {rate:.1} requests/s, {} repeated", self.repeated())?;
+        writeln!(formatter, "\nthroughput  {rate:.1} requests/s, {} repeated", self.repeated())?;
         for requests in &self.requests {
-            let told = requests.attempts.iter().map(|(name, count)| format!("{count} × {name}"));
-            let told = told.collect::<Vec<_>>().join("; ");
-            writeln!(out, "  {:<10}{told}", requests.kind.name())?;
+            let mut attempts = Vec::new();
+            for (outcome, count) in &requests.attempts {
+                attempts.push(format!("{count} × {outcome}"));
+            }
+            writeln!(formatter, "  {:<10}{}", requests.kind.name(), attempts.join("; "))?;
         }
         match &self.memory {
-            Some(memory) => memory.write(out)?,
-            None => writeln!(out, "memory      unknown on this system")?,
+            Some(memory) => memory.write(formatter)?,
+            None => writeln!(formatter, "memory      unknown on this system")?,
         }
         match self.cpu_ms {
             Some(cpu_ms) => {
-                writeln!(out, "processor   {:.1} s of the cloud", cpu_ms as f64 / 1_000.0)?;
+                writeln!(formatter, "processor   {:.1} s of the cloud", cpu_ms as f64 / 1_000.0)?;
             }
-            None => writeln!(out, "processor   unknown on this system")?,
+            None => writeln!(formatter, "processor   unknown on this system")?,
         }
         let Backlog { requests, snapshots, snapshots_ms } = self.backlog;
         writeln!(
-            out,
+            formatter,
             "backlog     {requests} requests due and not sent; {snapshots} snapshots to make, made after \
              {snapshots_ms} ms"
         )?;
-        write_found(out, &self.found)?;
+        write_found(formatter, &self.found)?;
         for violation in &self.violations {
-            writeln!(out, "VIOLATION   {violation}")?;
+            writeln!(formatter, "VIOLATION   {violation}")?;
         }
-        writeln!(out, "{}", if self.violations.is_empty() { "well" } else { "FAILED" })
+        writeln!(formatter, "{}", if self.violations.is_empty() { "well" } else { "FAILED" })
     }
 }
 
 fn write_requests(
-    out: &mut fmt::Formatter<'_>,
-    requests: &[Requests],
+    formatter: &mut fmt::Formatter<'_>,
+    requests: &[RequestResults],
     seconds: f64,
 ) -> fmt::Result {
     writeln!(
-        out,
+        formatter,
         "{:<10}{:>10}{:>8}{:>10}{:>10}{:>10}{:>10}{:>10}",
         "kind", "answered", "per s", "repeated", "p50 ms", "p90 ms", "p99 ms", "max ms"
     )?;
-    for Requests { kind, answered, repeated, p50_us, p90_us, p99_us, max_us, .. } in requests {
-        let ms = |us: &u64| *us as f64 / 1_000.0;
+    for RequestResults { kind, answered, repeated, p50_us, p90_us, p99_us, max_us, .. } in requests
+    {
+        let to_ms = |us: &u64| *us as f64 / 1_000.0;
         writeln!(
-            out,
+            formatter,
             "{:<10}{answered:>10}{:>8.1}{repeated:>10}{:>10.1}{:>10.1}{:>10.1}{:>10.1}",
             kind.name(),
             *answered as f64 / seconds.max(0.001),
-            ms(p50_us),
-            ms(p90_us),
-            ms(p99_us),
-            ms(max_us)
+            to_ms(p50_us),
+            to_ms(p90_us),
+            to_ms(p99_us),
+            to_ms(max_us)
         )?;
     }
     Ok(())
 }
 
-fn write_found(out: &mut fmt::Formatter<'_>, found: &CheckResults) -> fmt::Result {
+fn write_found(formatter: &mut fmt::Formatter<'_>, found: &CheckResults) -> fmt::Result {
     let CheckResults { entries, acknowledged, snapshots, compared, .. } = found;
     let (there, absent) = (found.unknown_in_the_log, found.unknown_and_absent);
     writeln!(
-        out,
+        formatter,
         "checked     {acknowledged} acknowledged edits in {entries} entries, {} without an answer ({there} of \
          them in the log); {snapshots} snapshots; {compared} reads of all cells",
         there + absent

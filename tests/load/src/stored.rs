@@ -22,7 +22,7 @@ use crate::LoadError;
 /// again, and to build the snapshots on a busy machine.
 const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// Polling interval.
-const POLL: Duration = Duration::from_millis(200);
+const SNAPSHOT_POLL_PERIOD: Duration = Duration::from_millis(200);
 
 /// Cells by row and column.
 pub(crate) type Cells = Vec<((u32, u32), Cell)>;
@@ -30,7 +30,7 @@ pub(crate) type Cells = Vec<((u32, u32), Cell)>;
 /// The tables of a cloud.
 pub(crate) struct Tables {
     entries: DynamoTables,
-    pending: DynamoPendingSnapshots,
+    pending_snapshots: DynamoPendingSnapshots,
 }
 
 /// All entries of a log.
@@ -42,25 +42,30 @@ pub(crate) struct Log {
 impl Tables {
     /// Opens the tables of the cloud that runs in this folder.
     pub(crate) fn open(state: &StateFolder) -> Result<Self, LoadError> {
-        let part = |why: &str| LoadError::Part { why: why.to_owned() };
+        let load_error = |why: &str| LoadError::Part { why: why.to_owned() };
         let (endpoints, access_key, secret_key) =
-            state.endpoints()?.ok_or_else(|| part("the cloud does not run"))?;
+            state.endpoints()?.ok_or_else(|| load_error("the cloud does not run"))?;
         let client = client_for_endpoint(&endpoints.database_url, &access_key, &secret_key);
-        let (entry, segment) = (&endpoints.entry_table, &endpoints.segment_table);
         let meter = Arc::new(Meter::default());
-        let entries = DynamoTables::named(entry, segment, client.clone(), Arc::clone(&meter));
-        let snapshots = endpoints.snapshots.ok_or_else(|| part("nothing makes snapshots"))?;
-        let pending =
+        let entries = DynamoTables::named(
+            &endpoints.entry_table,
+            &endpoints.segment_table,
+            client.clone(),
+            Arc::clone(&meter),
+        );
+        let snapshots = endpoints.snapshots.ok_or_else(|| load_error("nothing makes snapshots"))?;
+        let pending_snapshots =
             DynamoPendingSnapshots::named(&snapshots.pending_snapshots_table, client, meter);
-        Ok(Self { entries, pending })
+        Ok(Self { entries, pending_snapshots })
     }
 
     /// Reads all entries of a log.
-    pub(crate) async fn read(&self, id: LogId) -> Result<Log, LoadError> {
-        let (mut entries, mut from) = (Vec::<Arc<Entry>>::new(), Some(Position::FIRST));
-        while let Some(at) = from {
-            let page = self.entries.page(id, at, true).await?;
-            from = page.entries.last().and_then(|last| last.next_position());
+    pub(crate) async fn read_log(&self, id: LogId) -> Result<Log, LoadError> {
+        let mut entries = Vec::<Arc<Entry>>::new();
+        let mut next_position = Some(Position::FIRST);
+        while let Some(position) = next_position {
+            let page = self.entries.page(id, position, true).await?;
+            next_position = page.entries.last().and_then(|entry| entry.next_position());
             entries.extend(page.entries);
         }
         Ok(Log { id, entries })
@@ -68,39 +73,43 @@ impl Tables {
 
     /// Describes the unfinished snapshots of a log, and a remaining record.
     pub(crate) async fn list_unfinished(&self, log: &Log) -> Result<Vec<String>, LoadError> {
-        let mut unmade = Vec::new();
-        for position in log.snapshots() {
-            let entry = self.entries.get(log.id, position).await?;
-            if entry
-                .is_none_or(|entry| matches!(entry.content, Content::Snapshot { root: None, .. }))
-            {
-                unmade.push(format!("{} has no snapshot at {position}", log.id));
+        let mut unfinished = Vec::new();
+        for position in log.snapshot_positions() {
+            let has_snapshot = match self.entries.get(log.id, position).await? {
+                Some(entry) => !matches!(entry.content, Content::Snapshot { root: None, .. }),
+                None => false,
+            };
+            if !has_snapshot {
+                unfinished.push(format!("{} has no snapshot at {position}", log.id));
             }
         }
         let job = SnapshotJob { log: log.id, position: log.head() };
-        let record = self.pending.first_up_to(job).await?;
-        unmade.extend(record.map(|record| format!("{} waits for {record:?}", log.id)));
-        Ok(unmade)
+        if let Some(record) = self.pending_snapshots.first_up_to(job).await? {
+            unfinished.push(format!("{} waits for {record:?}", log.id));
+        }
+        Ok(unfinished)
     }
 
     /// Waits until all snapshots are finished and no record is left; returns what is unfinished at
     /// the timeout.
     pub(crate) async fn wait_for_snapshots(&self, logs: &[Log]) -> Result<Vec<String>, LoadError> {
-        let (mut waiting, begun) = (logs.iter().collect::<Vec<_>>(), Instant::now());
+        let mut unfinished_logs: Vec<&Log> = logs.iter().collect();
+        let begun_at = Instant::now();
         loop {
-            let (mut unmade, mut left) = (Vec::new(), Vec::new());
-            for log in waiting {
-                let of_log = self.list_unfinished(log).await?;
-                if !of_log.is_empty() {
-                    left.push(log);
-                    unmade.extend(of_log);
+            let mut unfinished_snapshots = Vec::new();
+            let mut still_unfinished_logs = Vec::new();
+            for log in unfinished_logs {
+                let snapshots_of_log = self.list_unfinished(log).await?;
+                if !snapshots_of_log.is_empty() {
+                    still_unfinished_logs.push(log);
+                    unfinished_snapshots.extend(snapshots_of_log);
                 }
             }
-            if unmade.is_empty() || begun.elapsed() > SNAPSHOT_PATIENCE {
-                return Ok(unmade);
+            if unfinished_snapshots.is_empty() || begun_at.elapsed() > SNAPSHOT_PATIENCE {
+                return Ok(unfinished_snapshots);
             }
-            waiting = left;
-            tokio::time::sleep(POLL).await;
+            unfinished_logs = still_unfinished_logs;
+            tokio::time::sleep(SNAPSHOT_POLL_PERIOD).await;
         }
     }
 }
@@ -112,22 +121,32 @@ impl Log {
     }
 
     /// Returns the positions of the Snapshot entries except the first one, which gets no snapshot.
-    pub(crate) fn snapshots(&self) -> Vec<Position> {
-        let is_snapshot = |entry: &&Arc<Entry>| matches!(entry.content, Content::Snapshot { .. });
-        let snapshots = self.entries.iter().skip(1).filter(is_snapshot);
-        snapshots.map(|entry| entry.position).collect()
+    pub(crate) fn snapshot_positions(&self) -> Vec<Position> {
+        self.entries
+            .iter()
+            .skip(1)
+            .filter(|entry| matches!(entry.content, Content::Snapshot { .. }))
+            .map(|entry| entry.position)
+            .collect()
     }
 
     /// Returns all cells of the first sheet at each of these positions, by a replay.
-    pub(crate) fn replayed(&self, at: &[Position]) -> Result<Vec<(Position, Cells)>, LoadError> {
-        let (mut workbook, mut states) = (Workbook::default(), Vec::new());
+    pub(crate) fn replay(
+        &self,
+        positions: &[Position],
+    ) -> Result<Vec<(Position, Cells)>, LoadError> {
+        let mut workbook = Workbook::default();
+        let mut states = Vec::new();
         for entry in &self.entries {
-            let applied = entry.apply_to(&mut workbook);
-            applied.map_err(|error| LoadError::Part { why: error.to_string() })?;
-            if at.contains(&entry.position) {
-                let sheet = workbook.sheet(SheetId::FIRST);
-                let cells = sheet.map(|sheet| sheet.cells_in(Rectangle::EVERYTHING).collect());
-                states.push((entry.position, cells.unwrap_or_default()));
+            entry
+                .apply_to(&mut workbook)
+                .map_err(|error| LoadError::Part { why: error.to_string() })?;
+            if positions.contains(&entry.position) {
+                let cells: Cells = match workbook.sheet(SheetId::FIRST) {
+                    Some(sheet) => sheet.cells_in(Rectangle::EVERYTHING).collect(),
+                    None => Cells::new(),
+                };
+                states.push((entry.position, cells));
             }
         }
         Ok(states)

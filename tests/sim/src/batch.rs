@@ -52,27 +52,30 @@ impl Summary {
     /// Returns the rare events that the scenario promises and that never happened.
     #[must_use]
     pub fn missing_events(&self, scenario: Scenario) -> Vec<RareEvent> {
-        let promised = scenario.shape().promised.iter();
-        promised.copied().filter(|rare| !self.rare.contains_key(rare)).collect()
+        let promised_events = scenario.shape().promised.iter().copied();
+        promised_events.filter(|rare_event| !self.rare.contains_key(rare_event)).collect()
     }
 }
 
 /// Runs seeds on several threads and adds their results to `summary`, in the order of the seeds.
 pub fn run_seeds(scenario: Scenario, seeds: &[u64], threads: usize, summary: &mut Summary) {
-    let next = AtomicUsize::new(0);
-    let outcomes = Mutex::new(BTreeMap::new());
+    let next_seed_index = AtomicUsize::new(0);
+    let outcomes_by_seed = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, seeds.len().max(1)) {
+        for _thread in 0..threads.clamp(1, seeds.len().max(1)) {
             scope.spawn(|| {
-                while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::SeqCst)) {
-                    let outcome = run(scenario, *seed, false);
-                    let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
-                    outcomes.insert(*seed, outcome);
+                while let Some(seed) = seeds.get(next_seed_index.fetch_add(1, Ordering::SeqCst)) {
+                    let with_trace = false;
+                    let outcome = run(scenario, *seed, with_trace);
+                    outcomes_by_seed
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert(*seed, outcome);
                 }
             });
         }
     });
-    for (seed, outcome) in outcomes.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    for (seed, outcome) in outcomes_by_seed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         summary.add(scenario, seed, outcome);
     }
 }

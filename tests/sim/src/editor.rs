@@ -133,17 +133,15 @@ impl Editor {
 
     fn next_request(&mut self) -> Option<Request> {
         let operations = match self.draw_reversal() {
-            Some(operation) => vec![operation],
+            Some(reversal) => vec![reversal],
             None => self.draw_operations(),
         };
-        let (base, first) = (self.base, self.next_id);
-        let mutations: Vec<_> = (first..)
-            .zip(operations)
-            .map(|(id, operation)| NewMutation { id, base, operation })
-            .collect();
-        self.next_id = mutations.last().map_or(first, |last| last.id + 1);
-        let (log, key, acknowledged) = (self.log, self.key, self.acknowledged);
-        match Request::new(log, key, None, 0, acknowledged, mutations) {
+        let mut mutations = Vec::new();
+        for operation in operations {
+            mutations.push(NewMutation { id: self.next_id, base: self.base, operation });
+            self.next_id += 1;
+        }
+        match Request::new(self.log, self.key, None, 0, self.acknowledged, mutations) {
             Ok(request) => Some(request),
             Err(error) => {
                 self.process
@@ -162,12 +160,13 @@ impl Editor {
 
     /// Draws an undo or a revert of one of the client's edits; mostly returns `None`.
     fn draw_reversal(&self) -> Option<Operation> {
-        let (undoes, reverts) = (self.random().happens(UNDOES), self.random().happens(REVERTS));
+        let is_undo = self.random().happens(UNDOES);
+        let is_revert = self.random().happens(REVERTS);
         let position = *self.random().pick(&self.edit_positions)?;
-        if undoes {
+        if is_undo {
             return Some(Operation::Undo(Undo { position }));
         }
-        if reverts {
+        if is_revert {
             return Some(Operation::Revert(Revert { position }));
         }
         None
@@ -220,28 +219,11 @@ impl Editor {
     }
 
     fn record_answer(&mut self, appended: &Appended) {
-        let world = self.process.world();
         for result in &appended.results {
-            if result.duplicate {
-                world.count(RareEvent::DuplicateAnswered);
-            }
-            if result.committed.is_some() {
-                world.count(RareEvent::Transformed);
-            }
-            if let (Some(at), None) = (result.position, &result.rejection) {
-                let mutation = MutationId { client: self.key, id: result.id };
-                self.witness.record_acknowledged(self.log, mutation, at);
-                let effect = if result.no_effect {
-                    ReportedEffect::NoEffect
-                } else {
-                    ReportedEffect::Appended
-                };
-                self.witness.record_effect(self.log, mutation, effect);
-                self.edit_positions.retain(|done| *done != at);
-                self.edit_positions.push(at);
-            }
+            self.record_result(result);
         }
-        self.edit_positions.drain(..self.edit_positions.len().saturating_sub(MAX_EDIT_POSITIONS));
+        let surplus_count = self.edit_positions.len().saturating_sub(MAX_EDIT_POSITIONS);
+        self.edit_positions.drain(..surplus_count);
         self.process.event(format_args!("has all entries up to {}", appended.tail));
         self.acknowledged = self.next_id - 1;
         if appended.missing_from.is_none() {
@@ -249,28 +231,45 @@ impl Editor {
         }
     }
 
+    fn record_result(&mut self, result: &MutationResult) {
+        let world = self.process.world();
+        if result.duplicate {
+            world.count(RareEvent::DuplicateAnswered);
+        }
+        if result.committed.is_some() {
+            world.count(RareEvent::Transformed);
+        }
+        let (Some(position), None) = (result.position, &result.rejection) else { return };
+        let mutation = MutationId { client: self.key, id: result.id };
+        self.witness.record_acknowledged(self.log, mutation, position);
+        let effect =
+            if result.no_effect { ReportedEffect::NoEffect } else { ReportedEffect::Appended };
+        self.witness.record_effect(self.log, mutation, effect);
+        self.edit_positions.retain(|edit_position| *edit_position != position);
+        self.edit_positions.push(position);
+    }
+
     /// Checks I14: a repeated request changes nothing and gets the same positions, rejections and
     /// effects. The duplicate flag may differ, because a delayed copy of the request may have
     /// arrived first.
     async fn repeat(&self, request: &Request, first: &Appended) {
-        let Some(again) = self.append_until_answered(request).await else { return };
-        self.check_same_answer(first, &again);
+        if let Some(repeated) = self.append_until_answered(request).await {
+            self.check_same_answer(first, &repeated);
+        }
     }
 
-    fn check_same_answer(&self, first: &Appended, again: &Appended) {
-        let same = again.results.iter().zip(&first.results).all(|(again, first)| {
-            let answer = |result: &MutationResult| {
-                (result.position, result.rejection.clone(), result.no_effect)
-            };
-            let same = again.position.is_none() || answer(again) == answer(first);
-            again.id == first.id && same
-        });
-        if !same || again.results.len() != first.results.len() {
-            let (first, again) = (&first.results, &again.results);
-            let why = format_args!(
-                "I14: a repeated request was answered with {again:?} instead of {first:?}"
-            );
-            self.process.world().report_violation(why);
+    fn check_same_answer(&self, first: &Appended, repeated: &Appended) {
+        let first_results = &first.results;
+        let repeated_results = &repeated.results;
+        let is_same = first_results.len() == repeated_results.len()
+            && first_results.iter().zip(repeated_results).all(|(first_result, repeated_result)| {
+                is_same_result(first_result, repeated_result)
+            });
+        if !is_same {
+            self.process.world().report_violation(format_args!(
+                "I14: a repeated request was answered with {repeated_results:?} instead of \
+                 {first_results:?}"
+            ));
         }
     }
 }
@@ -289,4 +288,13 @@ pub(crate) fn is_temporary(error: &LogError) -> bool {
         ),
         _ => false,
     }
+}
+
+/// A repeated answer may lack the position and what is known only with it.
+fn is_same_result(first: &MutationResult, repeated: &MutationResult) -> bool {
+    let has_same_outcome = repeated.position.is_none()
+        || (repeated.position == first.position
+            && repeated.rejection == first.rejection
+            && repeated.no_effect == first.no_effect);
+    repeated.id == first.id && has_same_outcome
 }

@@ -27,16 +27,17 @@ pub fn read() -> io::Result<Vec<FailedSeed>> {
 ///
 /// # Errors
 /// An I/O error if the file cannot be read or written.
-pub fn add(failed: &[FailedSeed]) -> io::Result<()> {
-    let mut all = read()?;
-    for new in failed {
-        let is_there =
-            |known: &FailedSeed| (&known.scenario, known.seed) == (&new.scenario, new.seed);
-        if !all.iter().any(is_there) {
-            all.push(new.clone());
+pub fn add(new_seeds: &[FailedSeed]) -> io::Result<()> {
+    let mut failed_seeds = read()?;
+    for new_seed in new_seeds {
+        let is_known = failed_seeds.iter().any(|known_seed| {
+            known_seed.scenario == new_seed.scenario && known_seed.seed == new_seed.seed
+        });
+        if !is_known {
+            failed_seeds.push(new_seed.clone());
         }
     }
-    let mut text = serde_json::to_string_pretty(&all)?;
-    text.push('\n');
-    std::fs::write(path(), text)
+    let mut json = serde_json::to_string_pretty(&failed_seeds)?;
+    json.push('\n');
+    std::fs::write(path(), json)
 }

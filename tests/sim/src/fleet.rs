@@ -95,21 +95,25 @@ impl Fleet {
     #[must_use]
     pub fn pick(&self) -> Server {
         let mut state = self.lock();
-        let count = u32::try_from(state.servers.len()).unwrap_or(u32::MAX);
-        let index = usize::try_from(self.random.draw_below(count)).unwrap_or(0);
-        // A frozen process is replaced sooner or later, and may wake up while its successor runs.
-        let answers = |server: &&Server| {
-            let process = &server.process;
-            !process.is_dead() && (!process.is_frozen() || self.random.draw_below(3) > 0)
-        };
-        let alive = state.servers.get(index).filter(answers).cloned();
-        alive.unwrap_or_else(|| {
-            let server = self.start_server(&mut state);
-            if let Some(place) = state.servers.get_mut(index) {
-                *place = server.clone();
-            }
-            server
-        })
+        let server_count = u32::try_from(state.servers.len()).unwrap_or(u32::MAX);
+        let index = usize::try_from(self.random.draw_below(server_count)).unwrap_or(0);
+        if let Some(server) = state.servers.get(index)
+            && self.answers(server)
+        {
+            return server.clone();
+        }
+        let new_server = self.start_server(&mut state);
+        if let Some(replaced_server) = state.servers.get_mut(index) {
+            *replaced_server = new_server.clone();
+        }
+        new_server
+    }
+
+    /// Returns whether a server takes a request. A frozen process is replaced sooner or later, and
+    /// may wake up while its successor runs.
+    fn answers(&self, server: &Server) -> bool {
+        let process = &server.process;
+        !process.is_dead() && (!process.is_frozen() || self.random.draw_below(3) > 0)
     }
 
     /// Returns the processes that currently get requests.
@@ -156,17 +160,28 @@ impl Fleet {
 
 /// Appends like the API: the request, followed by the log's upkeep.
 pub async fn append(server: Server, request: Request) -> Result<Appended, LogError> {
-    let (log, logs) = (request.log(), Arc::clone(&server.logs));
-    // An undo or a revert is put again after edits of other clients, and reads the entries that it
-    // reverses by itself.
-    let (max_puts, max_reads) = match request.resolution_request() {
-        Some(_) => (MAX_RESOLVE_ATTEMPTS * MAX_PUT_ATTEMPTS, u32::MAX),
+    let log = request.log();
+    let logs = Arc::clone(&server.logs);
+    let is_reversal = request.resolution_request().is_some();
+    let has_import = request.imports().next().is_some();
+    let max_attempts = if is_reversal {
+        // An undo or a revert is put again after edits of other clients, and reads the entries that
+        // it reverses by itself.
+        MaxAttempts { puts: MAX_RESOLVE_ATTEMPTS * MAX_PUT_ATTEMPTS, reads: u32::MAX }
+    } else if has_import {
         // The check of an import reads the log by itself.
-        None if request.imports().next().is_some() => (MAX_PUT_ATTEMPTS, u32::MAX),
-        None => (MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS),
+        MaxAttempts { puts: MAX_PUT_ATTEMPTS, reads: u32::MAX }
+    } else {
+        MaxAttempts { puts: MAX_PUT_ATTEMPTS, reads: MAX_READ_ATTEMPTS }
     };
-    let appends = async move { logs.append(request).await };
-    append_with_upkeep(server, log, (max_puts, max_reads), Box::pin(appends)).await
+    let append = async move { logs.append(request).await };
+    append_with_upkeep(server, log, max_attempts, Box::pin(append)).await
+}
+
+/// Maximum number of requests of an append.
+struct MaxAttempts {
+    puts: u32,
+    reads: u32,
 }
 
 /// Completes an upload like the API.
@@ -176,31 +191,31 @@ pub async fn complete(
     completion: Completion,
 ) -> Result<Appended, LogError> {
     let logs = Arc::clone(&server.logs);
-    let max = (MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS);
-    let appends = async move { logs.complete_upload(log, completion).await };
-    append_with_upkeep(server, log, max, Box::pin(appends)).await
+    let max_attempts = MaxAttempts { puts: MAX_PUT_ATTEMPTS, reads: MAX_READ_ATTEMPTS };
+    let complete = async move { logs.complete_upload(log, completion).await };
+    append_with_upkeep(server, log, max_attempts, Box::pin(complete)).await
 }
 
 async fn append_with_upkeep(
     server: Server,
     log: LogId,
-    (max_puts, max_reads): (u32, u32),
-    appends: impl Future<Output = Result<Appended, LogError>>,
+    max_attempts: MaxAttempts,
+    append: impl Future<Output = Result<Appended, LogError>>,
 ) -> Result<Appended, LogError> {
     let world = server.process.world();
-    let began_ms = world.time.elapsed_ms();
-    let (appended, attempts) = counting_attempts(appends).await;
-    let took_ms = world.time.elapsed_ms() - began_ms;
-    if appended.is_err() && took_ms > MAX_APPEND_AGE_S * 1_000 {
+    let begun_ms = world.time.elapsed_ms();
+    let (append_result, attempts) = counting_attempts(append).await;
+    let duration_ms = world.time.elapsed_ms() - begun_ms;
+    if append_result.is_err() && duration_ms > MAX_APPEND_AGE_S * 1_000 {
         world.count(RareEvent::AppendTooOld);
     }
-    if let Err(violation) = attempts.check_within(max_puts, max_reads) {
+    if let Err(violation) = attempts.check_within(max_attempts.puts, max_attempts.reads) {
         world.report_violation(format_args!("I6: {violation}"));
     }
-    if appended.is_ok() {
+    if append_result.is_ok() {
         run_upkeep(&server, log).await;
     }
-    appended
+    append_result
 }
 
 /// Runs the log's upkeep after an append, within its time limit. Losing the upkeep does no harm.

@@ -24,19 +24,25 @@ pub(crate) fn all_cells() -> Rectangle {
 pub(crate) async fn cells(
     logs: &Logs,
     log: LogId,
-    at: Position,
+    position: Position,
     sheet: SheetId,
 ) -> Result<Vec<((u32, u32), Cell)>, LogError> {
-    let (mut cells, mut from) = (Vec::new(), None);
+    let mut cells = Vec::new();
+    let mut first_cell = None;
     loop {
-        let (sheet, rectangle) = (SheetName::Number(sheet), all_cells());
-        let query = CellsQuery { sheet, rectangle, at: Some(at), from, min_position: None };
-        let read = logs.cells(log, &query).await?;
-        cells.extend(
-            read.cells.into_iter().map(|placed| ((placed.row, placed.column), placed.cell)),
-        );
-        from = read.next;
-        if from.is_none() {
+        let query = CellsQuery {
+            sheet: SheetName::Number(sheet),
+            rectangle: all_cells(),
+            at: Some(position),
+            from: first_cell,
+            min_position: None,
+        };
+        let page = logs.cells(log, &query).await?;
+        for cell in page.cells {
+            cells.push(((cell.row, cell.column), cell.cell));
+        }
+        first_cell = page.next;
+        if first_cell.is_none() {
             return Ok(cells);
         }
     }

@@ -41,11 +41,14 @@ impl<K: Ord + Clone, V: Clone> Versions<K, V> {
     /// Returns the visible values of a range of items, in ascending order.
     pub(crate) fn range(&self, keys: impl RangeBounds<K>, now_ms: u64) -> Vec<(K, V)> {
         let items = self.lock();
-        let shown = items.range(keys).filter_map(|(key, versions)| {
-            let shown = versions.iter().rev().find(|(shows_ms, _)| *shows_ms <= now_ms);
-            Some((key.clone(), shown?.1.clone()?))
-        });
-        shown.collect()
+        let mut shown_items = Vec::new();
+        for (key, versions) in items.range(keys) {
+            let shown_version = versions.iter().rev().find(|(shows_ms, _)| *shows_ms <= now_ms);
+            if let Some((_, Some(value))) = shown_version {
+                shown_items.push((key.clone(), value.clone()));
+            }
+        }
+        shown_items
     }
 }
 

@@ -27,27 +27,33 @@ pub struct RunOutcome {
 /// Runs a scenario with a seed. `keep_text` keeps the lines of the trace.
 #[must_use]
 pub fn run(scenario: Scenario, seed: u64, keep_text: bool) -> RunOutcome {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    let failed = |why: String| RunOutcome { violations: vec![why], ..RunOutcome::default() };
-    let runtime = match runtime {
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+    {
         Ok(runtime) => runtime,
-        Err(error) => return failed(format!("the runtime cannot be started: {error}")),
+        Err(error) => return failed_run(format!("the runtime cannot be started: {error}")),
     };
-    let ran = catch_unwind(AssertUnwindSafe(|| {
-        runtime.block_on(async {
-            let simulation = Simulation::new(scenario, seed, keep_text);
-            simulation.run().await;
-            let world = &simulation.world;
-            RunOutcome {
-                violations: world.violations(),
-                trace_hash: world.trace.hash(),
-                events: world.trace.events(),
-                elapsed_ms: world.time.elapsed_ms(),
-                rare: world.rare.all(),
-                lines: world.trace.take_lines(),
-            }
-        })
-    }));
-    ran.unwrap_or_else(|_| failed("the run panicked".to_owned()))
+    let run_simulation = async {
+        let simulation = Simulation::new(scenario, seed, keep_text);
+        simulation.run().await;
+        let world = &simulation.world;
+        RunOutcome {
+            violations: world.violations(),
+            trace_hash: world.trace.hash(),
+            events: world.trace.events(),
+            elapsed_ms: world.time.elapsed_ms(),
+            rare: world.rare.all(),
+            lines: world.trace.take_lines(),
+        }
+    };
+    match catch_unwind(AssertUnwindSafe(|| runtime.block_on(run_simulation))) {
+        Ok(outcome) => outcome,
+        Err(_panic) => failed_run("the run panicked".to_owned()),
+    }
+}
+
+fn failed_run(violation: String) -> RunOutcome {
+    RunOutcome { violations: vec![violation], ..RunOutcome::default() }
 }

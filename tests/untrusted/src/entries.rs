@@ -107,7 +107,7 @@ fn assert_shows(root: Option<&Root>, folded: &FoldedEntries, workbook: &Workbook
     for (id, sheet) in workbook.sheets() {
         let metadata = folded.metadata.sheets.get(&id).expect("the same sheets");
         assert_eq!(metadata.extent, sheet.extent());
-        let shown = view::window(root, &folded.level, id, &window, &Objects::default());
+        let shown = view::read_window(root, &folded.level, id, &window, &Objects::default());
         // Formats and maps may be stored in separate chunks.
         let Fetch::Ready(tile) = shown.expect("a window") else { return };
         let shown = visible_cells(&tile, &metadata.formats).into_iter();

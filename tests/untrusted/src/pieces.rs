@@ -88,11 +88,14 @@ fn assert_block(block: &Block) {
     for column in &block.tile.columns {
         assert!(column.column < MAX_IMPORT_COLUMNS);
         let long = column.values.values().iter().filter_map(|value| match value {
-            TileValue::Long(number) => column.values.long_text(*number),
+            TileValue::LongText(number) => column.values.long_text(*number),
             _ => None,
         });
-        for (_, hash, _) in long {
-            assert!(block.long_texts.iter().any(|body| body.hash == hash), "a text is missing");
+        for text in long {
+            assert!(
+                block.long_texts.iter().any(|body| body.hash == text.hash),
+                "a text is missing"
+            );
         }
     }
     // A block ends with the row in which it becomes full.

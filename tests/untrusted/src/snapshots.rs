@@ -4,7 +4,7 @@ use cellar_base::limits::{MAX_TILE_CELLS, MAX_TILE_COLUMNS};
 use cellar_sheet::operation::SheetId;
 use cellar_snapshot::chunk::{decode, is_read_or_refused};
 use cellar_snapshot::fold::FoldedLevel;
-use cellar_snapshot::index::{IndexChunk, InlineOrChunk, PackedLevel, PackedSheet, Stripes};
+use cellar_snapshot::index::{IndexChunk, InlineOrChunk, PackedLevel, PackedSheet, StripeIndex};
 use cellar_snapshot::level::{ChunkHash, ChunkRef};
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::Objects;
@@ -31,7 +31,7 @@ pub(super) fn index(bytes: &[u8]) -> bool {
     assert!(!other, "it is one thing only");
     let reference = ChunkRef { hash: ChunkHash::of(bytes), bytes: 1 };
     let (sheet, moves) = (SheetId::FIRST, InlineOrChunk::Chunk(reference));
-    let by_list = PackedSheet { sheet, moves, stripes: Stripes::Chunk(reference) };
+    let by_list = PackedSheet { sheet, moves, stripes: StripeIndex::Chunk(reference) };
     let level = PackedLevel { sheets: vec![by_list] };
     let _ = level.load_all(&|_| Some(&chunk));
     let _ = level.load_all(&|_| None);
@@ -44,11 +44,11 @@ pub(super) fn root(bytes: &[u8]) -> bool {
     let packed = root.pack().expect("what was read can be written");
     assert_eq!(Root::unpack(packed.chunk.hash, &packed.stored).as_ref(), Ok(&root));
     let objects = Objects::default();
-    let _ = view::metadata(&root, &objects);
+    let _ = view::read_metadata(&root, &objects);
     let window = Window { rows: 0..50, columns: 0..20 };
     for sheet in root.sheets.iter().take(3) {
         let tail = FoldedLevel::default();
-        let _ = view::window(Some(&root), &tail, sheet.sheet, &window, &objects);
+        let _ = view::read_window(Some(&root), &tail, sheet.sheet, &window, &objects);
     }
     for level in root.all_levels() {
         let _ = level.level.load_level(&objects);

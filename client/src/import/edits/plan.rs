@@ -80,8 +80,8 @@ fn collect_only_sheet(
 ) -> Result<CellCollector, ImportError> {
     let mut collected = CellCollector::new(target);
     let mut sheet_count = 0;
-    while let Some(piece) = file.next_piece()? {
-        match piece {
+    while let Some(step) = file.next_step()? {
+        match step {
             ImportStep::Working => {}
             ImportStep::Restart => collected = CellCollector::new(target),
             ImportStep::Sheet(_) => sheet_count += 1,

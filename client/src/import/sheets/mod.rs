@@ -136,7 +136,7 @@ pub async fn import_sheets(
     let stamp = FileStamp::of_file(path)?;
     let target_spreadsheet = TargetSpreadsheet::open(client, path, target, stamp)?;
     let mut import = SheetImport { path, options, progress, target: target_spreadsheet };
-    let result = import.run_unless_done(stamp).await;
+    let result = import.resume_or_import(stamp).await;
     if import.target.can_resume(result.as_ref().err()) {
         import.target.save_existing_journal()?;
     } else {
@@ -155,7 +155,7 @@ struct SheetImport<'a> {
 }
 
 impl SheetImport<'_> {
-    async fn run_unless_done(&mut self, stamp: FileStamp) -> Result<Imported, ImportError> {
+    async fn resume_or_import(&mut self, stamp: FileStamp) -> Result<Imported, ImportError> {
         // If the file has not changed since an earlier run built the requests, there is no need to
         // read it again.
         let is_file_unchanged = self.target.journal().stamp == Some(stamp);
@@ -207,13 +207,13 @@ impl SheetImport<'_> {
             // malformed file does not leave an empty spreadsheet.
             if uploads.is_batch_full() {
                 let spreadsheet = self.target.find_or_create().await?;
-                uploads.start_batch(&spreadsheet).await.map_err(nothing_imported)?;
+                uploads.start_batch_uploads(&spreadsheet).await.map_err(nothing_imported)?;
             }
         }
         let survey = reader_thread.join().await?;
         if !uploads.is_empty() {
             let spreadsheet = self.target.find_or_create().await?;
-            uploads.finish(&spreadsheet).await.map_err(nothing_imported)?;
+            uploads.finish_and_check(&spreadsheet).await.map_err(nothing_imported)?;
         }
         Ok((sheets, survey))
     }

@@ -29,7 +29,7 @@ const MAX_REMEMBERED_HASHES: usize = 1 << 16;
 const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Capacity of the channel from parser to packer.
-const PIECE_QUEUE_LENGTH: usize = 1;
+const STEP_QUEUE_LENGTH: usize = 1;
 
 /// Output of the reader.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ enum PackStop {
 }
 
 impl From<SinkClosed> for PackStop {
-    fn from(SinkClosed: SinkClosed) -> Self {
+    fn from(_: SinkClosed) -> Self {
         Self::SinkClosed
     }
 }
@@ -108,9 +108,9 @@ pub(super) fn read_file(
 ) -> Result<Option<Survey>, ImportError> {
     let file = SheetReader::open(path, options, Some(SAMPLE_BYTES))?;
     std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(PIECE_QUEUE_LENGTH);
-        let parser = scope.spawn(move || send_pieces(file, progress, &sender));
-        let pack_result = SheetPacker::new(sink).pack_pieces(&receiver, progress);
+        let (sender, receiver) = sync_channel(STEP_QUEUE_LENGTH);
+        let parser = scope.spawn(move || send_steps(file, progress, &sender));
+        let pack_result = SheetPacker::new(sink).pack_steps(&receiver, progress);
         // Closing the channel stops the parser.
         drop(receiver);
         let survey = parser.join().unwrap_or_else(|panic| resume_unwind(panic))?;
@@ -119,18 +119,18 @@ pub(super) fn read_file(
     })
 }
 
-/// Sends the pieces of a file followed by `None`. Stops when the receiver is dropped. On a read
+/// Sends the steps of a file followed by `None`. Stops when the receiver is dropped. On a read
 /// error, closes the channel without sending `None`.
-fn send_pieces(
+fn send_steps(
     mut file: SheetReader,
     progress: &ProgressMonitor,
     sender: &SyncSender<Option<ImportStep>>,
 ) -> Result<Option<Survey>, ImportError> {
     loop {
-        let piece = file.next_piece()?;
+        let step = file.next_step()?;
         progress.set_read(file.progress());
-        let is_end = piece.is_none();
-        if sender.send(piece).is_err() || is_end {
+        let is_end = step.is_none();
+        if sender.send(step).is_err() || is_end {
             return Ok(file.survey().cloned());
         }
     }
@@ -152,9 +152,9 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Self { sheet: None, put_hashes: HashSet::new(), long_text_counts: RefCell::default(), sink }
     }
 
-    /// Packs the pieces of a file until its end. Stops early if the sink is closed or the parser
+    /// Packs the steps of a file until its end. Stops early if the sink is closed or the parser
     /// closes the channel because of an error.
-    fn pack_pieces(
+    fn pack_steps(
         mut self,
         receiver: &Receiver<Option<ImportStep>>,
         progress: &ProgressMonitor,
@@ -172,7 +172,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
     ) -> Result<(), PackStop> {
         while !self.sink.is_closed() {
             match receiver.recv() {
-                Ok(Some(piece)) => self.pack_piece(piece, progress)?,
+                Ok(Some(step)) => self.pack_step(step, progress)?,
                 Ok(None) => return self.finish_sheet(),
                 Err(_parser_failed) => return Ok(()),
             }
@@ -180,12 +180,8 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(())
     }
 
-    fn pack_piece(
-        &mut self,
-        piece: ImportStep,
-        progress: &ProgressMonitor,
-    ) -> Result<(), PackStop> {
-        match piece {
+    fn pack_step(&mut self, step: ImportStep, progress: &ProgressMonitor) -> Result<(), PackStop> {
+        match step {
             ImportStep::Working => {}
             ImportStep::Sheet(start) => {
                 self.finish_sheet()?;

@@ -8,7 +8,7 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId, TileIndex};
 use cellar_snapshot::SnapshotError;
-use cellar_snapshot::index::Stripes;
+use cellar_snapshot::index::StripeIndex;
 use cellar_snapshot::index::{IndexChunk, pack_import, pack_import_as_chunk};
 use cellar_snapshot::level::Stripe;
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
@@ -40,7 +40,7 @@ struct ReferencedObjects {
 
 impl ReferencedObjects {
     fn of_index(index: &TileIndex) -> Result<Self, SnapshotError> {
-        let children = Stripes::of_import(index)?.children()?;
+        let children = StripeIndex::of_import(index)?.children()?;
         Ok(Self { count: children.count(), bytes: children.bytes() })
     }
 
@@ -239,7 +239,7 @@ mod tests {
     use cellar_base::limits::{MAX_SHEETS, MAX_STORED_CHUNK_BYTES};
     use cellar_exchange::SheetStart;
     use cellar_sheet::operation::Span;
-    use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, TilePlace};
+    use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, StripeTile};
     use cellar_snapshot::merge::WrittenSheet;
 
     use super::*;
@@ -249,7 +249,7 @@ mod tests {
     }
 
     fn sheet_of(number: u32, tiles: u32, bytes: u32) -> PackedSheet {
-        let tile = |row: u32| TilePlace {
+        let tile = |row: u32| StripeTile {
             rows: Span { first: row, count: 1 },
             cells: 1,
             stored: StoredTile::Chunk(ChunkRef {
@@ -257,7 +257,7 @@ mod tests {
                 bytes,
             }),
         };
-        let tiles: Vec<TilePlace> = (0..tiles).map(tile).collect();
+        let tiles: Vec<StripeTile> = (0..tiles).map(tile).collect();
         let stripe = Stripe { columns: Span { first: 0, count: 128 }, tiles };
         let extent = Extent { rows: 1, columns: 1 };
         PackedSheet {

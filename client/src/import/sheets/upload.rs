@@ -131,7 +131,7 @@ impl UploadQueue {
     }
 
     /// Starts uploading the current batch without waiting for all uploads to complete.
-    pub(super) async fn start_batch(
+    pub(super) async fn start_batch_uploads(
         &mut self,
         spreadsheet: &Spreadsheet,
     ) -> Result<(), ClientError> {
@@ -159,8 +159,11 @@ impl UploadQueue {
 
     /// Uploads the remaining objects, waits for all uploads and has all objects verified by the
     /// server. Each tile index chunk is checked after the chunks to which it refers.
-    pub(super) async fn finish(&mut self, spreadsheet: &Spreadsheet) -> Result<(), ClientError> {
-        self.start_batch(spreadsheet).await?;
+    pub(super) async fn finish_and_check(
+        &mut self,
+        spreadsheet: &Spreadsheet,
+    ) -> Result<(), ClientError> {
+        self.start_batch_uploads(spreadsheet).await?;
         while !self.running_uploads.is_empty() {
             self.wait_for_upload().await?;
         }

@@ -1,6 +1,6 @@
 //! Imports: grants, the bucket of chunks, and checks as strict as those of the server.
 
-use cellar_snapshot::index::Stripes;
+use cellar_snapshot::index::StripeIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cellar_api::{
@@ -12,7 +12,7 @@ use cellar_exchange::{Block, LongBlockText};
 use cellar_sheet::cell::Cell;
 use cellar_sheet::operation::ImportSheet;
 use cellar_snapshot::chunk;
-use cellar_snapshot::index::{Children, Fetched, IndexChunk, PackedLevel, PackedSheet};
+use cellar_snapshot::index::{Children, IndexChunk, Lookup, PackedLevel, PackedSheet};
 use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile};
 use cellar_snapshot::packed::{Bounds, unpack};
 use cellar_snapshot::tile::{NamedText, TileValue};
@@ -131,7 +131,7 @@ impl Inner {
         let mut objects = 0;
         for operation in operations {
             let Operation::ImportSheet(import) = operation else { continue };
-            let children = Stripes::of_import(&import.tile_index).unwrap().children().unwrap();
+            let children = StripeIndex::of_import(&import.tile_index).unwrap().children().unwrap();
             objects += self.check_children(&children)?;
         }
         match usize::try_from(objects).unwrap() {
@@ -174,7 +174,7 @@ impl Inner {
                 Some((*hash, IndexChunk::decode(&bytes).ok()?))
             })
             .collect();
-        let Fetched::Ready(level) = level.load_all(&|hash| index.get(hash)).unwrap() else {
+        let Lookup::Ready(level) = level.load_all(&|hash| index.get(hash)).unwrap() else {
             panic!("a chunk of the index is missing");
         };
         let mut cells = Vec::new();
@@ -201,8 +201,8 @@ impl Inner {
         let mut long_texts = Vec::new();
         for layer in tile.columns.iter().map(|column| &column.values) {
             for value in layer.values() {
-                let TileValue::Long(number) = value else { continue };
-                let (_, hash, _) = layer.long_text(*number).unwrap();
+                let TileValue::LongText(number) = value else { continue };
+                let hash = layer.long_text(*number).unwrap().hash;
                 let stored = &self.chunks[&ChunkHash(hash)];
                 assert!(stored.kept, "a text was not checked");
                 let text = unpack(ChunkHash(hash), &stored.stored, Bounds::CHUNK).unwrap();

@@ -98,7 +98,7 @@ fn first_cell_has_format(workbook: &Workbook, set_format: &SetFormat) -> bool {
     let first_row = set_format.rows.iter().next();
     let first_column = set_format.columns.iter().next();
     let format = match (first_row, first_column) {
-        (Some(row), Some(column)) => sheet.formats().at(row.first, column.first),
+        (Some(row), Some(column)) => sheet.formats().format_at(row.first, column.first),
         _ => None,
     };
     format.unwrap_or(GENERAL) == set_format.format

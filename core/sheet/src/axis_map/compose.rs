@@ -9,17 +9,17 @@ impl AxisMap {
     pub fn then(&self, next: &Self) -> Self {
         let strays = self.compose_strays(next);
         let mut composed = Self { limit: self.limit, runs: Vec::new(), strays };
-        let (mut own_runs, mut next_runs) = (self.runs.iter(), next.runs.iter());
-        let (mut own_run, mut next_run) = (own_runs.next(), next_runs.next());
-        while let (Some(first), Some(second)) = (own_run, next_run) {
-            if let Some(run) = compose_runs(*first, *second) {
-                composed.push(run);
+        let mut own_runs = self.runs.iter().peekable();
+        let mut next_runs = next.runs.iter().peekable();
+        while let (Some(own_run), Some(next_run)) = (own_runs.peek(), next_runs.peek()) {
+            if let Some(composed_run) = compose_runs(**own_run, **next_run) {
+                composed.push(composed_run);
             }
             // The run that ends first in the intermediate space cannot overlap any later run.
-            if first.dst_end() <= second.src_end() {
-                own_run = own_runs.next();
+            if own_run.dst_end() <= next_run.src_end() {
+                own_runs.next();
             } else {
-                next_run = next_runs.next();
+                next_runs.next();
             }
         }
         composed
@@ -27,19 +27,22 @@ impl AxisMap {
 
     /// Composes each overlapping pair of runs that includes a stray (out-of-order run).
     fn compose_strays(&self, next: &Self) -> Vec<Run> {
-        let mut strays = Vec::new();
-        for stray in &self.strays {
-            let start = next.runs.partition_point(|run| run.src_end() <= stray.dst);
-            let kept = next.runs.iter().skip(start).map_while(|run| compose_runs(*stray, *run));
-            strays.extend(kept);
-            strays.extend(next.strays.iter().filter_map(|run| compose_runs(*stray, *run)));
+        let mut composed_strays = Vec::new();
+        for own_stray in &self.strays {
+            let first_overlapping = next.runs.partition_point(|run| run.src_end() <= own_stray.dst);
+            let next_runs = next.runs.iter().skip(first_overlapping);
+            composed_strays.extend(next_runs.map_while(|run| compose_runs(*own_stray, *run)));
+            let next_strays = next.strays.iter();
+            composed_strays
+                .extend(next_strays.filter_map(|next_stray| compose_runs(*own_stray, *next_stray)));
         }
-        for stray in &next.strays {
-            let start = self.runs.partition_point(|run| run.dst_end() <= stray.src);
-            let kept = self.runs.iter().skip(start).map_while(|run| compose_runs(*run, *stray));
-            strays.extend(kept);
+        for next_stray in &next.strays {
+            let first_overlapping =
+                self.runs.partition_point(|run| run.dst_end() <= next_stray.src);
+            let own_runs = self.runs.iter().skip(first_overlapping);
+            composed_strays.extend(own_runs.map_while(|run| compose_runs(*run, *next_stray)));
         }
-        strays
+        composed_strays
     }
 }
 

@@ -84,10 +84,11 @@ impl AxisMap {
     pub fn insert(axis: Axis, before: u32, count: u32) -> Self {
         let limit = axis.limit();
         let before = before.min(limit);
-        let dst = before.saturating_add(count);
-        let mut map = Self { limit, runs: Vec::new(), strays: Vec::new() };
+        let end_of_inserted = before.saturating_add(count);
+        let len_after = limit.saturating_sub(end_of_inserted);
+        let mut map = Self::empty(axis);
         map.push(Run { src: 0, dst: 0, len: before });
-        map.push(Run { src: before, dst, len: limit.saturating_sub(dst) });
+        map.push(Run { src: before, dst: end_of_inserted, len: len_after });
         map
     }
 
@@ -95,13 +96,14 @@ impl AxisMap {
     #[must_use]
     pub fn delete(axis: Axis, spans: &Spans) -> Self {
         let limit = axis.limit();
-        let mut map = Self { limit, runs: Vec::new(), strays: Vec::new() };
-        let (mut src, mut dst) = (0, 0_u32);
-        for span in spans.iter() {
-            let len = span.first.min(limit).saturating_sub(src);
-            map.push(Run { src, dst, len });
-            dst = dst.saturating_add(len);
-            src = span.end().min(limit);
+        let mut map = Self::empty(axis);
+        let mut src = 0;
+        let mut dst = 0_u32;
+        for deleted_span in spans.iter() {
+            let kept_len = deleted_span.first.min(limit).saturating_sub(src);
+            map.push(Run { src, dst, len: kept_len });
+            src = deleted_span.end().min(limit);
+            dst = dst.saturating_add(kept_len);
         }
         map.push(Run { src, dst, len: limit.saturating_sub(src) });
         map
@@ -142,8 +144,8 @@ impl AxisMap {
     #[must_use]
     pub fn get(&self, src: u32) -> Option<u32> {
         let contains_src = |run: &&Run| (run.src..run.src_end()).contains(&src);
-        let kept = self.run_from(src).filter(contains_src);
-        let run = kept.or_else(|| self.strays.iter().find(contains_src))?;
+        let ordered_run = self.run_from(src).filter(contains_src);
+        let run = ordered_run.or_else(|| self.strays.iter().find(contains_src))?;
         Some(run.dst.saturating_add(src.saturating_sub(run.src)))
     }
 
@@ -151,22 +153,23 @@ impl AxisMap {
     #[must_use]
     pub fn source(&self, dst: u32) -> Option<u32> {
         let contains_dst = |run: &&Run| (run.dst..run.dst_end()).contains(&dst);
-        let index = self.runs.partition_point(|run| run.dst_end() <= dst);
-        let kept = self.runs.get(index).filter(contains_dst);
-        let run = kept.or_else(|| self.strays.iter().find(contains_dst))?;
+        let run_index = self.runs.partition_point(|run| run.dst_end() <= dst);
+        let ordered_run = self.runs.get(run_index).filter(contains_dst);
+        let run = ordered_run.or_else(|| self.strays.iter().find(contains_dst))?;
         Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
     }
 
-    /// Maps the insertion point before row `gap` to the newer space. The result directly precedes
-    /// the first kept row at or after `gap`, so it follows rows that other authors inserted at the
-    /// same point.
+    /// Maps the insertion point before row `before` to the newer space. The result directly precedes
+    /// the first kept row at or after `before`, so it follows rows that other authors inserted at
+    /// the same point.
     #[must_use]
-    pub fn insertion_point(&self, gap: u32) -> u32 {
-        let next_run = self.run_from(gap).copied();
-        let strays = self.strays.iter().filter_map(|run| run.within(gap, self.limit));
-        let first_kept = next_run.into_iter().chain(strays).min_by_key(|run| run.src.max(gap));
-        match first_kept {
-            Some(run) => run.dst.saturating_add(gap.saturating_sub(run.src)),
+    pub fn insertion_point(&self, before: u32) -> u32 {
+        let next_run = self.run_from(before).copied();
+        let later_strays = self.strays.iter().filter_map(|run| run.within(before, self.limit));
+        let run_of_first_kept_row =
+            next_run.into_iter().chain(later_strays).min_by_key(|run| run.src.max(before));
+        match run_of_first_kept_row {
+            Some(run) => run.dst.saturating_add(before.saturating_sub(run.src)),
             None => self.runs.last().map_or(self.limit, |run| run.dst_end()),
         }
     }
@@ -175,17 +178,18 @@ impl AxisMap {
     /// Used for clears and deletes, which must not affect rows that their author never saw.
     #[must_use]
     pub fn kept_spans(&self, spans: &Spans) -> Spans {
-        let mut kept = Vec::new();
+        let mut kept_spans = Vec::new();
         for span in spans.iter() {
             let part_in_span = |run: &Run| run.within(span.first, span.end());
-            let start = self.runs.partition_point(|run| run.src_end() <= span.first);
-            let kept_parts = self.runs.iter().skip(start).map_while(part_in_span);
+            let first_overlapping = self.runs.partition_point(|run| run.src_end() <= span.first);
+            let ordered_parts = self.runs.iter().skip(first_overlapping).map_while(part_in_span);
             let stray_parts = self.strays.iter().filter_map(part_in_span);
-            let parts = kept_parts.chain(stray_parts);
-            kept.extend(parts.map(|part| Span { first: part.dst, count: part.len }));
+            for part in ordered_parts.chain(stray_parts) {
+                kept_spans.push(Span { first: part.dst, count: part.len });
+            }
         }
-        kept.sort_by_key(|span| span.first);
-        Spans::from_sorted(kept)
+        kept_spans.sort_by_key(|span| span.first);
+        Spans::from_sorted(kept_spans)
     }
 
     /// Maps each span to the newer space, including rows inserted inside the span. Used for range
@@ -193,15 +197,19 @@ impl AxisMap {
     /// whole axis.
     #[must_use]
     pub fn covering_spans(&self, spans: &Spans) -> Spans {
-        let covered = spans.iter().filter_map(|span| {
-            if span.first == 0 && span.end() >= self.limit {
-                return Some(span);
-            }
-            let kept = self.kept_spans(&Spans::one(span.first, span.count));
-            let (first, end) = (kept.iter().next()?.first, kept.iter().last()?.end());
-            Some(Span { first, count: end.saturating_sub(first) })
-        });
-        Spans::from_sorted(covered.collect())
+        let covering_spans = spans.iter().filter_map(|span| self.covering_span(span));
+        Spans::from_sorted(covering_spans.collect())
+    }
+
+    fn covering_span(&self, span: Span) -> Option<Span> {
+        let is_whole_axis = span.first == 0 && span.end() >= self.limit;
+        if is_whole_axis {
+            return Some(span);
+        }
+        let kept_spans = self.kept_spans(&Spans::one(span.first, span.count));
+        let first = kept_spans.iter().next()?.first;
+        let end = kept_spans.iter().last()?.end();
+        Some(Span { first, count: end.saturating_sub(first) })
     }
 
     /// Returns the inverse map: insertions become deletions and deletions become insertions.
@@ -218,8 +226,8 @@ impl AxisMap {
         if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {
             return self;
         }
-        let index = self.runs.partition_point(|other| other.src < run.src);
-        let later_runs = self.runs.split_off(index);
+        let run_index = self.runs.partition_point(|other| other.src < run.src);
+        let later_runs = self.runs.split_off(run_index);
         let fits_after_previous =
             self.runs.last().is_none_or(|previous| previous.is_entirely_before(run));
         let fits_before_next = later_runs.first().is_none_or(|next| run.is_entirely_before(*next));

@@ -25,10 +25,13 @@ struct StoredRun {
     /// Number of rows inserted before the run.
     #[n(1)]
     dst_gap: u32,
-    /// Length of the run; 0 if the run extends to the end of the axis.
+    /// Length of the run, or [`EXTENDS_TO_END`].
     #[n(2)]
     len: u32,
 }
+
+/// Stored length of a run that extends to the end of the axis.
+const EXTENDS_TO_END: u32 = 0;
 
 /// An invalid stored axis map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -37,18 +40,18 @@ pub struct UnreadableAxisMap;
 
 impl From<&AxisMap> for StoredAxisMap {
     fn from(map: &AxisMap) -> Self {
-        let (mut src_end, mut dst_end) = (0, 0);
-        let stored_runs = map.runs.iter().map(|run| {
+        let mut previous_run = Run { src: 0, dst: 0, len: 0 };
+        let mut stored_runs = Vec::with_capacity(map.runs.len());
+        for run in &map.runs {
             let extends_to_end = run.src_end().max(run.dst_end()) >= map.limit;
-            let stored_run = StoredRun {
-                src_gap: run.src.saturating_sub(src_end),
-                dst_gap: run.dst.saturating_sub(dst_end),
-                len: if extends_to_end { 0 } else { run.len },
-            };
-            (src_end, dst_end) = (run.src_end(), run.dst_end());
-            stored_run
-        });
-        Self(stored_runs.collect())
+            stored_runs.push(StoredRun {
+                src_gap: run.src.saturating_sub(previous_run.src_end()),
+                dst_gap: run.dst.saturating_sub(previous_run.dst_end()),
+                len: if extends_to_end { EXTENDS_TO_END } else { run.len },
+            });
+            previous_run = *run;
+        }
+        Self(stored_runs)
     }
 }
 
@@ -63,19 +66,24 @@ impl StoredAxisMap {
         if self.0.len() > MAX_AXIS_RUNS {
             return Err(UnreadableAxisMap);
         }
-        let mut map = AxisMap { limit, runs: Vec::new(), strays: Vec::new() };
-        let (mut src_end, mut dst_end) = (0_u32, 0_u32);
-        for stored in self.0 {
-            let src = src_end.checked_add(stored.src_gap).ok_or(UnreadableAxisMap)?;
-            let dst = dst_end.checked_add(stored.dst_gap).ok_or(UnreadableAxisMap)?;
-            let max_len = limit.checked_sub(src.max(dst)).ok_or(UnreadableAxisMap)?;
-            let len = if stored.len == 0 { max_len } else { stored.len };
-            if len == 0 || len > max_len {
-                return Err(UnreadableAxisMap);
-            }
-            map.push(Run { src, dst, len });
-            (src_end, dst_end) = (src.saturating_add(len), dst.saturating_add(len));
+        let mut map = AxisMap::empty(axis);
+        let mut previous_run = Run { src: 0, dst: 0, len: 0 };
+        for stored_run in self.0 {
+            let run = stored_run.into_run_after(previous_run, limit).ok_or(UnreadableAxisMap)?;
+            map.push(run);
+            previous_run = run;
         }
         Ok(map)
+    }
+}
+
+impl StoredRun {
+    /// Decodes the run after `previous_run`. Returns `None` if it is empty or ends after `limit`.
+    fn into_run_after(self, previous_run: Run, limit: u32) -> Option<Run> {
+        let src = previous_run.src_end().checked_add(self.src_gap)?;
+        let dst = previous_run.dst_end().checked_add(self.dst_gap)?;
+        let max_len = limit.checked_sub(src.max(dst))?;
+        let len = if self.len == EXTENDS_TO_END { max_len } else { self.len };
+        if (1..=max_len).contains(&len) { Some(Run { src, dst, len }) } else { None }
     }
 }

@@ -9,7 +9,11 @@ const FIRST_SERIAL: i64 = 61;
 const LAST_SERIAL: i64 = 2_958_465;
 /// Number of days from 0000-03-01 to 1899-12-30.
 const EPOCH_DAYS: i64 = 693_899;
-const SECONDS_PER_DAY: f64 = 86_400.0;
+pub(super) const SECONDS_PER_MINUTE: i64 = 60;
+pub(super) const SECONDS_PER_HOUR: i64 = 3_600;
+const SECONDS_PER_DAY: i64 = 86_400;
+/// `SECONDS_PER_DAY` for serial numbers.
+const SERIAL_SECONDS_PER_DAY: f64 = 86_400.0;
 
 /// A date and a time of day, with a resolution of one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +22,20 @@ pub(super) struct DateTime {
     pub(super) month: i64,
     pub(super) day: i64,
     pub(super) second_of_day: i64,
+}
+
+impl DateTime {
+    pub(super) fn hour(self) -> i64 {
+        self.second_of_day / SECONDS_PER_HOUR
+    }
+
+    pub(super) fn minute(self) -> i64 {
+        self.second_of_day % SECONDS_PER_HOUR / SECONDS_PER_MINUTE
+    }
+
+    pub(super) fn second(self) -> i64 {
+        self.second_of_day % SECONDS_PER_MINUTE
+    }
 }
 
 /// Returns the serial number of a date (1-based month and day) and a time of day in seconds
@@ -31,20 +49,22 @@ pub fn date_serial(year: i64, month: i64, day: i64, second_of_day: i64) -> Optio
 /// 1900-03-01.
 pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     let days = days_from_civil(date.year, date.month, date.day)?;
-    if !(FIRST_SERIAL..=LAST_SERIAL).contains(&days) || !(0..86_400).contains(&date.second_of_day) {
+    let is_valid_date = (FIRST_SERIAL..=LAST_SERIAL).contains(&days);
+    let is_valid_time = (0..SECONDS_PER_DAY).contains(&date.second_of_day);
+    if !is_valid_date || !is_valid_time {
         return None;
     }
     let days = f64::from(i32::try_from(days).ok()?);
     let seconds = f64::from(i32::try_from(date.second_of_day).ok()?);
-    Some(days + seconds / SECONDS_PER_DAY)
+    Some(days + seconds / SERIAL_SECONDS_PER_DAY)
 }
 
 /// Returns the date and time of a serial number, rounded to the second, or `None` outside
 /// 1900-03-01 to 9999-12-31.
 pub(super) fn from_serial(serial: f64) -> Option<DateTime> {
-    let total_seconds = round_to_integer(serial * SECONDS_PER_DAY)?;
-    let (days, second_of_day) =
-        (total_seconds.div_euclid(86_400), total_seconds.rem_euclid(86_400));
+    let total_seconds = round_to_integer(serial * SERIAL_SECONDS_PER_DAY)?;
+    let days = total_seconds.div_euclid(SECONDS_PER_DAY);
+    let second_of_day = total_seconds.rem_euclid(SECONDS_PER_DAY);
     if !(FIRST_SERIAL..=LAST_SERIAL).contains(&days) {
         return None;
     }

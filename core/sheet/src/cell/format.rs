@@ -54,12 +54,13 @@ pub fn general(number: f64) -> String {
 /// Returns the number of decimals in a format such as `0`, `0.0` or `0.00`, or `None` for any other
 /// format.
 pub(super) fn decimals_of(format: &str) -> Option<usize> {
-    let decimals = match format.strip_prefix('0')?.strip_prefix('.') {
-        None => return (format == "0").then_some(0),
-        Some(decimals) => decimals,
-    };
-    let is_all_zeros = !decimals.is_empty() && decimals.bytes().all(|byte| byte == b'0');
-    (is_all_zeros && decimals.len() <= MAX_DECIMALS).then_some(decimals.len())
+    if format == "0" {
+        return Some(0);
+    }
+    let decimals = format.strip_prefix("0.")?;
+    let has_only_zeros = decimals.bytes().all(|byte| byte == b'0');
+    let is_supported = has_only_zeros && (1..=MAX_DECIMALS).contains(&decimals.len());
+    if is_supported { Some(decimals.len()) } else { None }
 }
 
 /// A token of a date format.
@@ -79,41 +80,38 @@ pub(super) fn date_tokens(format: &str) -> Option<Vec<DateToken>> {
     let mut tokens = Vec::new();
     let mut remaining = format;
     while let Some(first) = remaining.chars().next() {
-        let repetitions = remaining.len() - remaining.trim_start_matches(first).len();
-        let (token, length) = match (first, repetitions) {
-            ('y', 4) => (DateToken::Year, 4),
-            ('m', 2) if tokens.contains(&DateToken::Hour) => (DateToken::Minute, 2),
-            ('m', 2) => (DateToken::Month, 2),
-            ('d', 2) => (DateToken::Day, 2),
-            ('h', 2) => (DateToken::Hour, 2),
-            ('s', 2) => (DateToken::Second, 2),
-            ('-' | '/' | '.' | ':' | ' ' | 'T', 1) => (DateToken::Separator(first), 1),
+        let after_repetitions = remaining.trim_start_matches(first);
+        let repetitions = remaining.len() - after_repetitions.len();
+        let token = match (first, repetitions) {
+            ('y', 4) => DateToken::Year,
+            ('m', 2) if tokens.contains(&DateToken::Hour) => DateToken::Minute,
+            ('m', 2) => DateToken::Month,
+            ('d', 2) => DateToken::Day,
+            ('h', 2) => DateToken::Hour,
+            ('s', 2) => DateToken::Second,
+            ('-' | '/' | '.' | ':' | ' ' | 'T', 1) => DateToken::Separator(first),
             _ => return None,
         };
         tokens.push(token);
-        remaining = remaining.get(length..)?;
+        remaining = after_repetitions;
     }
-    let has_field = tokens.iter().any(|token| !matches!(token, DateToken::Separator(_)));
-    has_field.then_some(tokens)
+    let has_only_separators = tokens.iter().all(|token| matches!(token, DateToken::Separator(_)));
+    if has_only_separators { None } else { Some(tokens) }
 }
 
 pub(super) fn display_date(date: DateTime, tokens: &[DateToken]) -> String {
     let mut text = String::new();
     for token in tokens {
-        let (number, width) = match token {
-            DateToken::Year => (date.year, 4),
-            DateToken::Month => (date.month, 2),
-            DateToken::Day => (date.day, 2),
-            DateToken::Hour => (date.second_of_day / 3_600, 2),
-            DateToken::Minute => (date.second_of_day / 60 % 60, 2),
-            DateToken::Second => (date.second_of_day % 60, 2),
-            DateToken::Separator(separator) => {
-                text.push(*separator);
-                continue;
-            }
-        };
         // Writing to a `String` cannot fail.
-        let _ = write!(text, "{number:0width$}");
+        let _ = match token {
+            DateToken::Year => write!(text, "{:04}", date.year),
+            DateToken::Month => write!(text, "{:02}", date.month),
+            DateToken::Day => write!(text, "{:02}", date.day),
+            DateToken::Hour => write!(text, "{:02}", date.hour()),
+            DateToken::Minute => write!(text, "{:02}", date.minute()),
+            DateToken::Second => write!(text, "{:02}", date.second()),
+            DateToken::Separator(separator) => write!(text, "{separator}"),
+        };
     }
     text
 }

@@ -3,7 +3,9 @@
 //! Text becomes a number, date or boolean only if the resulting value is displayed as exactly the
 //! same text. Codes such as `0E8` and `007` therefore remain text.
 
-use super::date::{DateTime, to_serial};
+use std::ops::RangeInclusive;
+
+use super::date::{DateTime, SECONDS_PER_HOUR, SECONDS_PER_MINUTE, to_serial};
 use super::format::{DateToken, GENERAL, MAX_DECIMALS, date_tokens, display};
 use super::value::Value;
 
@@ -53,61 +55,78 @@ pub fn typed_or_text(text: &str) -> TypedText {
 }
 
 fn recognise_number(text: &str) -> Option<TypedText> {
-    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'));
-    if !is_decimal || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let has_only_decimal_characters =
+        text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'));
+    if !has_digit || !has_only_decimal_characters {
         return None;
     }
-    let number: f64 = text.parse().ok()?;
-    let value = Value::Number(number);
+    let value = Value::Number(text.parse().ok()?);
     if display(&value, GENERAL) == text {
         return Some(TypedText { value, format: None });
     }
-    let decimals = text.split_once('.').map(|(_, decimals)| decimals.len())?;
-    if decimals == 0 || decimals > MAX_DECIMALS {
+    let (_, decimals) = text.split_once('.')?;
+    if decimals.is_empty() || decimals.len() > MAX_DECIMALS {
         return None;
     }
-    let format = format!("0.{}", "0".repeat(decimals));
-    (display(&value, &format) == text).then_some(TypedText { value, format: Some(format) })
+    let fixed_decimals_format = format!("0.{}", "0".repeat(decimals.len()));
+    if display(&value, &fixed_decimals_format) != text {
+        return None;
+    }
+    Some(TypedText { value, format: Some(fixed_decimals_format) })
 }
 
 fn recognise_date(text: &str) -> Option<TypedText> {
     DATE_FORMATS.iter().find_map(|format| {
         let serial = to_serial(parse_date(text, &date_tokens(format)?)?)?;
         let value = Value::Number(serial);
-        let is_same_text = display(&value, format) == text;
-        is_same_text.then(|| TypedText { value, format: Some((*format).to_owned()) })
+        if display(&value, format) != text {
+            return None;
+        }
+        Some(TypedText { value, format: Some((*format).to_owned()) })
     })
 }
 
 fn parse_date(text: &str, tokens: &[DateToken]) -> Option<DateTime> {
     let mut date = DateTime { year: 0, month: 0, day: 0, second_of_day: 0 };
-    let mut remaining = text;
+    let mut remaining_text = text;
     for token in tokens {
-        let width = match token {
-            DateToken::Year => 4,
-            DateToken::Separator(separator) => {
-                remaining = remaining.strip_prefix(*separator)?;
-                continue;
-            }
-            _ => 2,
-        };
-        let (digits, after) = (remaining.get(..width)?, remaining.get(width..)?);
-        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return None;
-        }
-        let number: i64 = digits.parse().ok()?;
         match token {
-            DateToken::Year => date.year = number,
-            DateToken::Month => date.month = number,
-            DateToken::Day => date.day = number,
-            DateToken::Hour if number < 24 => date.second_of_day += number * 3_600,
-            DateToken::Minute if number < 60 => date.second_of_day += number * 60,
-            DateToken::Second if number < 60 => date.second_of_day += number,
-            _ => return None,
+            DateToken::Separator(separator) => {
+                remaining_text = remaining_text.strip_prefix(*separator)?;
+            }
+            DateToken::Year => date.year = take_number(&mut remaining_text, 4, 0..=9_999)?,
+            DateToken::Month => date.month = take_number(&mut remaining_text, 2, 0..=99)?,
+            DateToken::Day => date.day = take_number(&mut remaining_text, 2, 0..=99)?,
+            DateToken::Hour => {
+                let hour = take_number(&mut remaining_text, 2, 0..=23)?;
+                date.second_of_day += hour * SECONDS_PER_HOUR;
+            }
+            DateToken::Minute => {
+                let minute = take_number(&mut remaining_text, 2, 0..=59)?;
+                date.second_of_day += minute * SECONDS_PER_MINUTE;
+            }
+            DateToken::Second => {
+                date.second_of_day += take_number(&mut remaining_text, 2, 0..=59)?;
+            }
         }
-        remaining = after;
     }
-    remaining.is_empty().then_some(date)
+    if remaining_text.is_empty() { Some(date) } else { None }
+}
+
+/// Removes and returns a number with `digit_count` digits at the start of `remaining_text`. Returns
+/// `None` if there is no such number or it is not in `allowed_range`.
+fn take_number(
+    remaining_text: &mut &str,
+    digit_count: usize,
+    allowed_range: RangeInclusive<i64>,
+) -> Option<i64> {
+    let (digits, text_after) = remaining_text.split_at_checked(digit_count)?;
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    *remaining_text = text_after;
+    digits.parse().ok().filter(|number| allowed_range.contains(number))
 }
 
 #[cfg(test)]

@@ -157,18 +157,17 @@ impl<'de> Visitor<'de> for ValueVisitor {
 impl utoipa::PartialSchema for Value {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
         use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
-        let plain = |kind| ObjectBuilder::new().schema_type(kind);
+        let schema_of = |json_type| ObjectBuilder::new().schema_type(json_type);
+        let error_schema = schema_of(Type::Object)
+            .property("error", <ErrorCode as utoipa::PartialSchema>::schema())
+            .required("error");
         OneOfBuilder::new()
             .description(Some("Null (empty), a number, text, a boolean, or an error value."))
-            .item(plain(Type::Null))
-            .item(plain(Type::Number))
-            .item(plain(Type::String))
-            .item(plain(Type::Boolean))
-            .item(
-                plain(Type::Object)
-                    .property("error", <ErrorCode as utoipa::PartialSchema>::schema())
-                    .required("error"),
-            )
+            .item(schema_of(Type::Null))
+            .item(schema_of(Type::Number))
+            .item(schema_of(Type::String))
+            .item(schema_of(Type::Boolean))
+            .item(error_schema)
             .into()
     }
 }

@@ -27,9 +27,9 @@ pub struct RangeFormat {
 pub struct FormatLayer {
     records: Vec<RangeFormat>,
     /// Approximate size in memory, in bytes.
-    bytes: usize,
+    total_bytes: usize,
     /// Total number of row and column spans in all records.
-    spans: usize,
+    total_spans: usize,
 }
 
 impl RangeFormat {
@@ -61,8 +61,8 @@ impl Totals {
         let mut totals = Self { records: 0, spans: 0, bytes: 0 };
         for record in records {
             totals.records = totals.records.saturating_add(1);
-            totals.spans = totals.spans.saturating_add(span_count(record));
-            totals.bytes = totals.bytes.saturating_add(weight_bytes(record));
+            totals.spans = totals.spans.saturating_add(record_span_count(record));
+            totals.bytes = totals.bytes.saturating_add(record_weight_bytes(record));
         }
         totals
     }
@@ -72,7 +72,7 @@ impl FormatLayer {
     /// Returns the format of the newest range that contains the cell, or `None` if no range does.
     /// The format may be `General`.
     #[must_use]
-    pub fn at(&self, row: u32, column: u32) -> Option<&str> {
+    pub fn format_at(&self, row: u32, column: u32) -> Option<&str> {
         let mut newest_first = self.records.iter().rev();
         newest_first
             .find(|record| record.contains((row, column)))
@@ -86,7 +86,7 @@ impl FormatLayer {
 
     /// Creates a layer from records, oldest first. Does not check the limits.
     pub fn from_records(records: Vec<RangeFormat>) -> Self {
-        let mut layer = Self { records, bytes: 0, spans: 0 };
+        let mut layer = Self { records, total_bytes: 0, total_spans: 0 };
         layer.update_totals();
         layer
     }
@@ -109,98 +109,117 @@ impl FormatLayer {
     /// Returns the non-empty intersections of the records with `rows` and `columns`, oldest first.
     #[must_use]
     pub fn intersection(&self, rows: &Spans, columns: &Spans) -> Vec<RangeFormat> {
-        let parts = self.records.iter().map(|record| RangeFormat {
+        let intersections = self.records.iter().map(|record| RangeFormat {
             rows: record.rows.intersection(rows),
             columns: record.columns.intersection(columns),
             format: record.format.clone(),
         });
-        parts.filter(|part| !part.is_empty()).collect()
+        intersections.filter(|intersection| !intersection.is_empty()).collect()
     }
 
     /// Returns the records that are in only one of the two layers. Equal records in the same order
     /// are omitted. Outside the returned ranges, both layers display the same formats.
     pub(crate) fn difference(&self, other: &Self) -> Vec<RangeFormat> {
-        let mut differing = Vec::new();
-        let mut own_records = self.records.as_slice();
+        let mut differing_records = Vec::new();
+        let mut remaining_own_records = self.records.as_slice();
         for other_record in &other.records {
-            let matching = own_records.iter().position(|own_record| own_record == other_record);
-            let Some(matching) = matching else {
-                differing.push(other_record.clone());
-                continue;
-            };
-            // The records before the match exist only in this layer.
-            differing.extend(own_records.iter().take(matching).cloned());
-            own_records = own_records.get(matching + 1..).unwrap_or_default();
+            let matching_index =
+                remaining_own_records.iter().position(|own_record| own_record == other_record);
+            if let Some(matching_index) = matching_index {
+                // The records before the match exist only in this layer.
+                let (records_before, matching_and_later) =
+                    remaining_own_records.split_at(matching_index);
+                differing_records.extend(records_before.iter().cloned());
+                remaining_own_records =
+                    matching_and_later.split_first().map_or(&[], |(_, later)| later);
+            } else {
+                differing_records.push(other_record.clone());
+            }
         }
-        differing.extend(own_records.iter().cloned());
-        differing
+        differing_records.extend(remaining_own_records.iter().cloned());
+        differing_records
     }
 
     /// Adds a range format and removes the older ones that it covers completely. Returns `false`
     /// and changes nothing if the layer would exceed its limits: dropping a format is better than a
     /// state that cannot be stored.
-    pub fn set(&mut self, set: &SetFormat) -> bool {
-        let covered = self.covered_by(set);
-        if !self.fits(set, &covered) {
+    pub fn set_if_room(&mut self, set_format: &SetFormat) -> bool {
+        let covered = self.totals_of_covered(set_format);
+        if !self.has_room_if_replacing(&covered, set_format) {
             return false;
         }
-        let SetFormat { rows, columns, format, .. } = set;
-        self.bytes = self.bytes.saturating_sub(covered.bytes);
-        self.spans = self.spans.saturating_sub(covered.spans);
-        if covered.records > 0 {
-            self.records.retain(|record| !record.is_within(rows, columns));
-        }
+        self.remove_covered(set_format, &covered);
+        let SetFormat { rows, columns, format, .. } = set_format;
         // A `General` record is needed only if it overrides an older range format.
-        if format != GENERAL || !self.intersection(rows, columns).is_empty() {
-            let (rows, columns, format) = (rows.clone(), columns.clone(), format.clone());
-            let record = RangeFormat { rows, columns, format };
-            self.bytes = self.bytes.saturating_add(weight_bytes(&record));
-            self.spans = self.spans.saturating_add(span_count(&record));
-            self.records.push(record);
+        let is_needed = format != GENERAL || !self.intersection(rows, columns).is_empty();
+        if is_needed {
+            self.push(RangeFormat {
+                rows: rows.clone(),
+                columns: columns.clone(),
+                format: format.clone(),
+            });
         }
         true
     }
 
+    /// Removes the records that `set_format` covers completely. `covered` contains their totals.
+    fn remove_covered(&mut self, set_format: &SetFormat, covered: &Totals) {
+        if covered.records == 0 {
+            return;
+        }
+        self.total_bytes = self.total_bytes.saturating_sub(covered.bytes);
+        self.total_spans = self.total_spans.saturating_sub(covered.spans);
+        self.records.retain(|record| !record.is_within(&set_format.rows, &set_format.columns));
+    }
+
+    fn push(&mut self, record: RangeFormat) {
+        self.total_bytes = self.total_bytes.saturating_add(record_weight_bytes(&record));
+        self.total_spans = self.total_spans.saturating_add(record_span_count(&record));
+        self.records.push(record);
+    }
+
     /// Returns the total number of row and column spans in all records.
     pub(crate) fn span_count(&self) -> usize {
-        self.spans
+        self.total_spans
     }
 
-    /// Returns whether the layer would stay within its limits after [`FormatLayer::set`].
-    pub fn has_room_for(&self, set: &SetFormat) -> bool {
-        self.fits(set, &self.covered_by(set))
+    /// Returns whether [`FormatLayer::set_if_room`] would succeed.
+    pub fn has_room_for(&self, set_format: &SetFormat) -> bool {
+        self.has_room_if_replacing(&self.totals_of_covered(set_format), set_format)
     }
 
-    /// Returns whether the layer would stay within its limits if `set` replaced the `covered`
+    /// Returns whether the layer would stay within its limits if `set_format` replaced the `covered`
     /// records.
-    fn fits(&self, set: &SetFormat, covered: &Totals) -> bool {
+    fn has_room_if_replacing(&self, covered: &Totals, set_format: &SetFormat) -> bool {
         let remaining_records = self.records.len().saturating_sub(covered.records);
-        let remaining_spans = self.spans.saturating_sub(covered.spans);
-        let added_spans = set.rows.len().saturating_add(set.columns.len());
+        let remaining_spans = self.total_spans.saturating_sub(covered.spans);
+        let added_spans = set_format.rows.len().saturating_add(set_format.columns.len());
         remaining_records < MAX_RANGE_FORMATS
             && remaining_spans.saturating_add(added_spans) <= MAX_RANGE_FORMAT_SPANS
     }
 
-    fn covered_by(&self, set: &SetFormat) -> Totals {
-        let is_covered = |record: &&RangeFormat| record.is_within(&set.rows, &set.columns);
+    fn totals_of_covered(&self, set_format: &SetFormat) -> Totals {
+        let is_covered =
+            |record: &&RangeFormat| record.is_within(&set_format.rows, &set_format.columns);
         Totals::of(self.records.iter().filter(is_covered))
     }
 
     fn update_totals(&mut self) {
         let totals = Totals::of(self.records.iter());
-        (self.spans, self.bytes) = (totals.spans, totals.bytes);
+        self.total_spans = totals.spans;
+        self.total_bytes = totals.bytes;
     }
 
     /// Returns the layer mapped through the axis maps of rows and columns.
     pub(crate) fn mapped(&self, rows: &AxisMap, columns: &AxisMap) -> Self {
         let mut mapped = self.clone();
-        mapped.map(Axis::Rows, rows);
-        mapped.map(Axis::Columns, columns);
+        mapped.map_ranges(Axis::Rows, rows);
+        mapped.map_ranges(Axis::Columns, columns);
         mapped
     }
 
     /// Returns the maximum end of all ranges, ignoring those that extend to the end of the axis.
-    pub(crate) fn reach(&self, axis: Axis) -> u32 {
+    pub(crate) fn used_end(&self, axis: Axis) -> u32 {
         let ends = self.records.iter().filter_map(|record| match axis {
             Axis::Rows => record.rows.iter().last(),
             Axis::Columns => record.columns.iter().last(),
@@ -210,7 +229,7 @@ impl FormatLayer {
 
     /// Maps every range through an axis map. A range grows if rows or columns were inserted inside
     /// it.
-    pub fn map(&mut self, axis: Axis, map: &AxisMap) {
+    pub fn map_ranges(&mut self, axis: Axis, map: &AxisMap) {
         for record in &mut self.records {
             let spans = match axis {
                 Axis::Rows => &mut record.rows,
@@ -224,17 +243,17 @@ impl FormatLayer {
 
     /// Returns the approximate size of the layer in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+        self.total_bytes
     }
 }
 
-fn span_count(record: &RangeFormat) -> usize {
+fn record_span_count(record: &RangeFormat) -> usize {
     record.rows.len().saturating_add(record.columns.len())
 }
 
-fn weight_bytes(record: &RangeFormat) -> usize {
+fn record_weight_bytes(record: &RangeFormat) -> usize {
     const FRAME_BYTES: usize = 96;
     const SPAN_BYTES: usize = 8;
-    let spans = span_count(record);
+    let spans = record_span_count(record);
     FRAME_BYTES.saturating_add(spans.saturating_mul(SPAN_BYTES)).saturating_add(record.format.len())
 }

@@ -32,46 +32,63 @@ impl Names {
         self.by_lowercase.remove(&key(name));
     }
 
-    /// Returns `name` if no sheet other than `own` has that name; otherwise appends the first free
-    /// number, as in `Sheet1 (2)`.
-    pub(super) fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
-        if self.get(name).is_none_or(|sheet| Some(sheet) == own) {
+    /// Returns `name` if no sheet other than `named_sheet` has that name; otherwise appends the first
+    /// free number, as in `Sheet1 (2)`.
+    pub(super) fn free_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
+        const FIRST_NUMBER: usize = 2;
+        let is_free = self.get(name).is_none_or(|sheet| Some(sheet) == named_sheet);
+        if is_free {
             return name.to_owned();
         }
-        // At least one of the numbers from 2 to the sheet count plus 2 is free.
-        let largest_needed = self.by_lowercase.len().saturating_add(2);
+        // One of this many consecutive numbers is free.
+        let max_number = self.by_lowercase.len() + FIRST_NUMBER;
         // Each number of digits is tried separately, because a longer number truncates the name
         // further.
-        let (mut first, mut digits) = (2_usize, 1_usize);
-        while first <= largest_needed {
-            let end = 10_usize.saturating_pow(u32::try_from(digits).unwrap_or(u32::MAX));
-            let stem = stem_before_number(name, digits);
-            let taken = self.taken_numbers(&stem, digits, own);
-            if let Some(free) = (first..end).find(|number| !taken.contains(number)) {
-                return format!("{stem}{free})");
+        let mut first_number = FIRST_NUMBER;
+        let mut digit_count = 1;
+        while first_number <= max_number {
+            let end_number = 10_usize.saturating_pow(digit_count);
+            let stem = stem_before_number(name, digit_count);
+            let taken_numbers = self.taken_numbers(&stem, digit_count, named_sheet);
+            let free_number =
+                (first_number..end_number).find(|number| !taken_numbers.contains(number));
+            if let Some(free_number) = free_number {
+                return format!("{stem}{free_number})");
             }
-            (first, digits) = (end, digits.saturating_add(1));
+            first_number = end_number;
+            digit_count += 1;
         }
         name.to_owned()
     }
 
-    /// Returns the numbers with `digits` digits that are already appended to `stem` in names of
-    /// sheets other than `own`.
-    fn taken_numbers(&self, stem: &str, digits: usize, own: Option<SheetId>) -> BTreeSet<usize> {
-        let stem = stem.to_lowercase();
-        let length = stem.len().saturating_add(digits).saturating_add(")".len());
-        let mut numbers = BTreeSet::new();
-        for ((name_length, name), sheet) in self.by_lowercase.range((length, stem.clone())..) {
-            let Some(suffix) = name.strip_prefix(stem.as_str()) else { break };
-            if *name_length != length {
+    /// Returns the numbers with `digit_count` digits that are already appended to `stem` in names of
+    /// sheets other than `named_sheet`.
+    fn taken_numbers(
+        &self,
+        stem: &str,
+        digit_count: u32,
+        named_sheet: Option<SheetId>,
+    ) -> BTreeSet<usize> {
+        let lowercase_stem = stem.to_lowercase();
+        let name_bytes = lowercase_stem.len() + digit_bytes(digit_count) + ")".len();
+        let first_key = (name_bytes, lowercase_stem.clone());
+        let mut taken_numbers = BTreeSet::new();
+        for ((key_bytes, name), sheet) in self.by_lowercase.range(first_key..) {
+            let Some(suffix) = name.strip_prefix(lowercase_stem.as_str()) else { break };
+            if *key_bytes != name_bytes {
                 break;
             }
-            if Some(*sheet) != own {
-                numbers.extend(suffix.strip_suffix(')').and_then(parse_plain_number));
+            if Some(*sheet) != named_sheet {
+                taken_numbers.extend(suffix.strip_suffix(')').and_then(parse_plain_number));
             }
         }
-        numbers
+        taken_numbers
     }
+}
+
+/// Returns the number of bytes, and of characters, of a number with `digit_count` digits.
+fn digit_bytes(digit_count: u32) -> usize {
+    usize::try_from(digit_count).unwrap_or(usize::MAX)
 }
 
 /// Parses a decimal number without a sign or leading zeros.
@@ -81,12 +98,12 @@ fn parse_plain_number(text: &str) -> Option<usize> {
 }
 
 /// Returns the part of a numbered name before its number, such as `Sheet1 (`. Truncates `name` to
-/// leave space for `digits` digits and a closing parenthesis.
-fn stem_before_number(name: &str, digits: usize) -> String {
-    let suffix_length = " ()".len().saturating_add(digits);
-    let max_length = MAX_SHEET_NAME_CHARACTERS.saturating_sub(suffix_length);
-    let truncated: String = name.chars().take(max_length).collect();
-    format!("{} (", truncated.trim_end())
+/// leave space for `digit_count` digits and a closing parenthesis.
+fn stem_before_number(name: &str, digit_count: u32) -> String {
+    let suffix_characters = " ()".len() + digit_bytes(digit_count);
+    let max_name_characters = MAX_SHEET_NAME_CHARACTERS.saturating_sub(suffix_characters);
+    let truncated_name: String = name.chars().take(max_name_characters).collect();
+    format!("{} (", truncated_name.trim_end())
 }
 
 #[cfg(test)]

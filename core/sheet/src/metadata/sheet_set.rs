@@ -100,24 +100,25 @@ impl SheetSet {
     /// # Errors
     /// Returns [`SheetFault`] if the sheet cannot be added; the set is unchanged in this case.
     pub fn import(&mut self, sheet: SheetId, replaces: Option<SheetId>) -> Result<(), SheetFault> {
-        let replaced = replaces.filter(|replaced| self.contains(*replaced));
-        let others = self.live.count().saturating_sub(u64::from(replaced.is_some()));
-        self.add_to_others(sheet, others)?;
-        if let Some(replaced) = replaced {
-            self.live = self.live.without(&Spans::one(replaced.0, 1));
+        match replaces {
+            Some(replaced) if self.contains(replaced) => {
+                self.add_to_others(sheet, self.live.count().saturating_sub(1))?;
+                self.live = self.live.without(&Spans::one(replaced.0, 1));
+                Ok(())
+            }
+            _ => self.add(sheet),
         }
-        Ok(())
     }
 
-    /// Adds a sheet to a workbook with `others` other sheets.
-    fn add_to_others(&mut self, sheet: SheetId, others: u64) -> Result<(), SheetFault> {
-        if others >= u64::try_from(MAX_SHEETS).unwrap_or(u64::MAX) {
+    /// Adds a sheet to a workbook with `other_sheet_count` other sheets.
+    fn add_to_others(&mut self, sheet: SheetId, other_sheet_count: u64) -> Result<(), SheetFault> {
+        if other_sheet_count >= u64::try_from(MAX_SHEETS).unwrap_or(u64::MAX) {
             return Err(SheetFault::TooMany);
         }
-        let next = self.used.next();
-        let highest = next.0.saturating_add(MAX_SHEET_NUMBER_STEP);
-        if sheet.0 > highest || !self.used.insert(sheet) {
-            return Err(SheetFault::Number { sheet: sheet.0, next: next.0 });
+        let next_number = self.used.next().0;
+        let max_number = next_number.saturating_add(MAX_SHEET_NUMBER_STEP);
+        if sheet.0 > max_number || !self.used.insert(sheet) {
+            return Err(SheetFault::Number { sheet: sheet.0, next: next_number });
         }
         self.live.insert(sheet.0, usize::MAX);
         Ok(())
@@ -176,13 +177,17 @@ impl SheetSet {
 
     /// Lists the existing sheets, as in `the sheets are 0 to 3, 7`.
     fn describe_sheets(&self) -> String {
-        let runs = self.live.iter().take(MAX_DESCRIBED_RUNS).map(|run| match run.count {
-            1 => run.first.to_string(),
-            _ => format!("{} to {}", run.first, run.end().saturating_sub(1)),
-        });
-        let listed = runs.collect::<Vec<_>>().join(", ");
+        let described_runs: Vec<String> = self
+            .live
+            .iter()
+            .take(MAX_DESCRIBED_RUNS)
+            .map(|run| match run.count {
+                1 => run.first.to_string(),
+                _ => format!("{} to {}", run.first, run.end().saturating_sub(1)),
+            })
+            .collect();
         let suffix = if self.live.len() > MAX_DESCRIBED_RUNS { " and more" } else { "" };
-        format!("the sheets are {listed}{suffix}")
+        format!("the sheets are {}{suffix}", described_runs.join(", "))
     }
 }
 

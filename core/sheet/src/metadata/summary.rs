@@ -35,21 +35,21 @@ impl StateSummary {
         for operation in operations {
             // An operation on a missing sheet has no effect.
             let has_effect = self.sheets.apply(operation).is_ok();
-            if let Operation::SetFormat(set) = operation
+            if let Operation::SetFormat(set_format) = operation
                 && has_effect
             {
-                self.format_spans = self.format_spans.saturating_add(span_count(set));
+                self.format_spans = self.format_spans.saturating_add(span_count(set_format));
             }
         }
     }
 
     /// Returns whether every sheet is guaranteed to stay within the limits on range formats after
-    /// `set`. Each range format has at least two spans, so the span count also bounds the number of
+    /// `set_format`. Each range format has at least two spans, so the span count also bounds the number of
     /// range formats.
     #[must_use]
-    pub fn has_room_for(&self, set: &SetFormat) -> bool {
-        let spans = self.format_spans.saturating_add(span_count(set));
-        usize::try_from(spans).is_ok_and(|spans| spans <= MAX_RANGE_FORMATS)
+    pub fn has_room_for(&self, set_format: &SetFormat) -> bool {
+        let spans_after = self.format_spans.saturating_add(span_count(set_format));
+        usize::try_from(spans_after).is_ok_and(|spans| spans <= MAX_RANGE_FORMATS)
     }
 
     /// Returns the approximate size of the summary in memory, in bytes.
@@ -67,6 +67,7 @@ impl StateSummary {
     }
 }
 
-fn span_count(set: &SetFormat) -> u32 {
-    u32::try_from(set.rows.len().saturating_add(set.columns.len())).unwrap_or(u32::MAX)
+fn span_count(set_format: &SetFormat) -> u32 {
+    let span_count = set_format.rows.len().saturating_add(set_format.columns.len());
+    u32::try_from(span_count).unwrap_or(u32::MAX)
 }

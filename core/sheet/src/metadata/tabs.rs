@@ -19,32 +19,32 @@ pub struct Tabs {
 
 impl Default for Tabs {
     fn default() -> Self {
-        let tabs = vec![(SheetId::FIRST, FIRST_SHEET_NAME.to_owned())];
-        Self::from_parts(tabs, SheetNumbers::default())
+        let sheet_names = vec![(SheetId::FIRST, FIRST_SHEET_NAME.to_owned())];
+        Self::from_parts(sheet_names, SheetNumbers::default())
     }
 }
 
 impl Tabs {
-    /// Creates tabs in the order of `tabs`; `used` contains all sheet numbers ever used. If several
-    /// tabs share a number or name, only the first is kept. The numbers of the tabs count as used
-    /// even if they are missing from `used`.
+    /// Creates tabs in the order of `sheet_names`; `used_numbers` contains all sheet numbers ever
+    /// used. If several sheets share a number or name, only the first is kept. The numbers of the
+    /// sheets count as used even if they are missing from `used_numbers`.
     #[must_use]
-    pub fn from_parts(tabs: Vec<(SheetId, String)>, used: SheetNumbers) -> Self {
-        let mut all = Self {
+    pub fn from_parts(sheet_names: Vec<(SheetId, String)>, used_numbers: SheetNumbers) -> Self {
+        let mut tabs = Self {
             order: Vec::new(),
             names_by_sheet: BTreeMap::new(),
             numbers: SheetSet::new(Spans::default(), SheetNumbers::default()),
             sheets_by_name: Names::default(),
         };
-        for (sheet, name) in tabs {
-            let is_duplicate = all.name(sheet).is_some() || all.named(&name).is_some();
+        for (sheet, name) in sheet_names {
+            let is_duplicate = tabs.name(sheet).is_some() || tabs.named(&name).is_some();
             if !is_duplicate {
-                all.push(sheet, name);
+                tabs.push(sheet, name);
             }
         }
-        let live = Spans::of(all.names_by_sheet.keys().map(|sheet| sheet.0));
-        all.numbers = SheetSet::new(live, used);
-        all
+        let live_numbers = Spans::of(tabs.names_by_sheet.keys().map(|sheet| sheet.0));
+        tabs.numbers = SheetSet::new(live_numbers, used_numbers);
+        tabs
     }
 
     /// Returns the sheets in tab order.
@@ -83,10 +83,10 @@ impl Tabs {
         self.used().next()
     }
 
-    /// Returns `name`, with a number appended if a sheet other than `own` has that name.
+    /// Returns `name`, with a number appended if a sheet other than `named_sheet` has that name.
     #[must_use]
-    pub fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
-        self.sheets_by_name.free_name(name, own)
+    pub fn free_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
+        self.sheets_by_name.free_name(name, named_sheet)
     }
 
     /// Adds a sheet after the last one. Returns `false` and changes nothing if [`SheetSet::add`]
@@ -107,13 +107,13 @@ impl Tabs {
         if self.numbers.import(import.sheet, import.replaces).is_err() {
             return false;
         }
-        let replaced_tab = self.order.iter().position(|sheet| Some(*sheet) == import.replaces);
-        let tab = replaced_tab.unwrap_or(self.order.len());
-        if let Some(replaced) = import.replaces {
-            self.remove(replaced);
+        let replaced_index = self.order.iter().position(|sheet| Some(*sheet) == import.replaces);
+        let tab_index = replaced_index.unwrap_or(self.order.len());
+        if let Some(replaced_sheet) = import.replaces {
+            self.remove(replaced_sheet);
         }
         let name = self.free_name(&import.name, None);
-        self.insert(tab, import.sheet, name);
+        self.insert(tab_index, import.sheet, name);
         true
     }
 
@@ -121,10 +121,10 @@ impl Tabs {
         self.insert(self.order.len(), sheet, name);
     }
 
-    fn insert(&mut self, tab: usize, sheet: SheetId, name: String) {
+    fn insert(&mut self, tab_index: usize, sheet: SheetId, name: String) {
         self.sheets_by_name.insert(&name, sheet);
         self.names_by_sheet.insert(sheet, name);
-        self.order.insert(tab, sheet);
+        self.order.insert(tab_index, sheet);
     }
 
     fn remove(&mut self, sheet: SheetId) {
@@ -136,11 +136,11 @@ impl Tabs {
 
     /// Renames a sheet, if it exists. Appends a number if another sheet has the new name.
     pub fn rename(&mut self, sheet: SheetId, name: &str) {
-        let name = self.free_name(name, Some(sheet));
-        if let Some(old_name) = self.names_by_sheet.get_mut(&sheet) {
-            self.sheets_by_name.remove(old_name);
-            self.sheets_by_name.insert(&name, sheet);
-            *old_name = name;
+        let new_name = self.free_name(name, Some(sheet));
+        if let Some(current_name) = self.names_by_sheet.get_mut(&sheet) {
+            self.sheets_by_name.remove(current_name);
+            self.sheets_by_name.insert(&new_name, sheet);
+            *current_name = new_name;
         }
     }
 

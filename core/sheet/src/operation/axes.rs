@@ -37,14 +37,13 @@ pub struct DeleteSpans {
 
 impl InsertBefore {
     pub(super) fn validated(self, axis: Axis) -> Result<Self, InvalidOperation> {
-        let what = axis.name();
         if self.count == 0 || self.count > MAX_INSERT {
-            return Err(InvalidOperation::InsertCount { what, count: self.count });
+            let axis_name = axis.name();
+            return Err(InvalidOperation::InsertCount { axis_name, count: self.count });
         }
         // An insertion after the last row or column would have no effect.
         if self.before >= axis.limit() {
-            let (first, count, max) = (self.before, self.count, axis.limit());
-            return Err(InvalidOperation::SpanOutsideSheet { what, first, count, max });
+            return Err(outside_sheet(axis, Span { first: self.before, count: self.count }));
         }
         Ok(self)
     }
@@ -63,21 +62,29 @@ impl DeleteSpans {
 /// past the end of the axis.
 pub(super) fn validated_spans(spans: Spans, axis: Axis) -> Result<Spans, InvalidOperation> {
     let Spans(mut spans) = spans;
-    let what = axis.name();
     if spans.is_empty() || spans.iter().any(|span| span.count == 0) {
-        return Err(InvalidOperation::EmptySpan { what });
+        return Err(InvalidOperation::EmptySpan { axis_name: axis.name() });
     }
     if spans.len() > MAX_SPANS {
-        return Err(InvalidOperation::TooManySpans { what, count: spans.len() });
+        return Err(InvalidOperation::TooManySpans { axis_name: axis.name(), count: spans.len() });
     }
-    let is_outside =
-        |span: &&Span| u64::from(span.first) + u64::from(span.count) > u64::from(axis.limit());
-    if let Some(span) = spans.iter().find(is_outside) {
-        let (first, count, max) = (span.first, span.count, axis.limit());
-        return Err(InvalidOperation::SpanOutsideSheet { what, first, count, max });
+    for span in &spans {
+        let end = u64::from(span.first) + u64::from(span.count);
+        if end > u64::from(axis.limit()) {
+            return Err(outside_sheet(axis, *span));
+        }
     }
     spans.sort_by_key(|span| span.first);
     Ok(Spans::from_sorted(spans))
+}
+
+fn outside_sheet(axis: Axis, span: Span) -> InvalidOperation {
+    InvalidOperation::SpanOutsideSheet {
+        axis_name: axis.name(),
+        first: span.first,
+        count: span.count,
+        limit: axis.limit(),
+    }
 }
 
 #[cfg(test)]

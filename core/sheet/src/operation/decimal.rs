@@ -18,13 +18,14 @@ const MAX_DIGITS: i64 = 1 << 40;
 impl StoredDecimal {
     /// Returns the decimal that equals `number` exactly, or `None` if there is none or it would not
     /// be shorter than the `f64`.
-    pub(super) fn new(number: f64) -> Option<Self> {
-        let text = general(number);
-        let (whole, decimals) = text.split_once('.')?;
-        let digits: i64 = [whole, decimals].concat().parse().ok()?;
+    pub(super) fn exact_and_shorter(number: f64) -> Option<Self> {
+        let decimal_text = general(number);
+        let (whole_digits, decimals) = decimal_text.split_once('.')?;
+        let digits: i64 = [whole_digits, decimals].concat().parse().ok()?;
         let decimal = Self { decimals: u8::try_from(decimals.len()).ok()?, digits };
         let is_exact = decimal.number().to_bits() == number.to_bits();
-        (digits.abs() < MAX_DIGITS && is_exact).then_some(decimal)
+        let is_shorter = digits.abs() < MAX_DIGITS;
+        if is_exact && is_shorter { Some(decimal) } else { None }
     }
 
     /// Returns the `f64` nearest to the decimal.
@@ -42,7 +43,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_decimal_is_exact(number: f64) {
-            if let Some(decimal) = StoredDecimal::new(number) {
+            if let Some(decimal) = StoredDecimal::exact_and_shorter(number) {
                 prop_assert_eq!(decimal.number().to_bits(), number.to_bits());
             }
         }
@@ -51,15 +52,18 @@ mod tests {
         fn prices_and_coordinates_are_decimals(digits in -(1_i64 << 39)..(1 << 39), decimals in 1..=8_u8) {
             let number = StoredDecimal { decimals, digits }.number();
             prop_assume!(number.fract() != 0.0 && number.abs() >= 1e-6);
-            prop_assert!(StoredDecimal::new(number).is_some(), "{number}");
+            prop_assert!(StoredDecimal::exact_and_shorter(number).is_some(), "{number}");
         }
     }
 
     #[test]
     fn rejects_numbers_without_a_short_decimal() {
         for number in [std::f64::consts::PI, 1e300, 1e-9, -0.0, 1.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(StoredDecimal::new(number), None, "{number}");
+            assert_eq!(StoredDecimal::exact_and_shorter(number), None, "{number}");
         }
-        assert_eq!(StoredDecimal::new(-0.5), Some(StoredDecimal { decimals: 1, digits: -5 }));
+        assert_eq!(
+            StoredDecimal::exact_and_shorter(-0.5),
+            Some(StoredDecimal { decimals: 1, digits: -5 })
+        );
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::InvalidOperation;
 use super::axes::validated_spans;
-use super::set_cells::check_format;
+use super::set_cells::check_format_of;
 use crate::axis::Axis;
 use crate::sheet_id::SheetId;
 use crate::spans::Spans;
@@ -61,7 +61,7 @@ impl ClearRange {
 
 impl SetFormat {
     pub(super) fn validated(self) -> Result<Self, InvalidOperation> {
-        check_format("the range", &self.format)?;
+        check_format_of("the range", &self.format)?;
         let rows = validated_spans(self.rows, Axis::Rows)?;
         let columns = validated_spans(self.columns, Axis::Columns)?;
         Ok(Self { rows, columns, ..self })

@@ -2,7 +2,7 @@
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
 
-/// Reason why an operation is invalid, regardless of the spreadsheet's state.
+/// Reason reason an operation is invalid, regardless of the spreadsheet's state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOperation {
     /// No cells.
@@ -32,24 +32,24 @@ pub enum InvalidOperation {
         columns: u32,
     },
     /// A text, formula or number format is too long.
-    #[error("{cell}: the {what} has {length} bytes; at most {max} are allowed")]
+    #[error("{cell}: the {part} has {byte_length} bytes; at most {max_bytes} are allowed")]
     TooLong {
         /// Cell, in A1 notation.
         cell: String,
         /// The part that is too long: `text`, `formula` or `format`.
-        what: &'static str,
+        part: &'static str,
         /// Length in bytes.
-        length: usize,
+        byte_length: usize,
         /// Maximum length in bytes.
-        max: usize,
+        max_bytes: usize,
     },
     /// An edit has a formula without a value, or neither a value nor a format.
-    #[error("{cell}: {why}")]
+    #[error("{cell}: {reason}")]
     EmptyEdit {
         /// Cell, in A1 notation.
         cell: String,
         /// Reason.
-        why: &'static str,
+        reason: &'static str,
     },
     /// A number is infinite or NaN.
     #[error("{cell}: the number is not finite")]
@@ -59,47 +59,51 @@ pub enum InvalidOperation {
     },
     /// The list of spans is empty, or a span is empty.
     #[error(
-        "the operation has no {what} or an empty span; at least one span with a count of 1 or more is required"
+        "the operation has no {axis_name} or an empty span; at least one span with a count of 1 or more is required"
     )]
     EmptySpan {
         /// `rows` or `columns`.
-        what: &'static str,
+        axis_name: &'static str,
     },
     /// Too many spans.
-    #[error("the operation has {count} spans of {what}; at most {MAX_SPANS} are allowed; split it")]
+    #[error(
+        "the operation has {count} spans of {axis_name}; at most {MAX_SPANS} are allowed; split it"
+    )]
     TooManySpans {
         /// `rows` or `columns`.
-        what: &'static str,
+        axis_name: &'static str,
         /// Number of spans.
         count: usize,
     },
     /// Rows or columns are outside the largest sheet.
-    #[error("{count} {what} from {first} are outside the sheet; {what} must be below {max}")]
+    #[error(
+        "{count} {axis_name} from {first} are outside the sheet; {axis_name} must be below {limit}"
+    )]
     SpanOutsideSheet {
         /// `rows` or `columns`.
-        what: &'static str,
+        axis_name: &'static str,
         /// First row or column, from 0.
         first: u32,
         /// Number of rows or columns.
         count: u32,
         /// Number of rows or columns in the largest sheet.
-        max: u32,
+        limit: u32,
     },
     /// The number of inserted rows or columns is zero or too large.
-    #[error("cannot insert {count} {what}; 1 to {MAX_INSERT} are allowed")]
+    #[error("cannot insert {count} {axis_name}; 1 to {MAX_INSERT} are allowed")]
     InsertCount {
         /// `rows` or `columns`.
-        what: &'static str,
+        axis_name: &'static str,
         /// Number of rows or columns.
         count: u32,
     },
     /// An invalid sheet name.
-    #[error("`{name}` is not a valid sheet name: {why}")]
+    #[error("`{name}` is not a valid sheet name: {reason}")]
     SheetName {
         /// The invalid name, possibly truncated.
         name: String,
         /// Reason.
-        why: &'static str,
+        reason: &'static str,
     },
     /// The number of a new sheet is invalid.
     #[error(

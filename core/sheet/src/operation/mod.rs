@@ -123,15 +123,17 @@ impl Operation {
     /// Returns the approximate size of the operation in memory and in a response, in bytes.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
-        const SPAN_BYTES: usize = 40;
-        let spans = |spans: &Spans| spans.len().saturating_mul(SPAN_BYTES);
         match self {
             Self::SetCells(set) => set.cells.iter().map(CellEdit::weight_bytes).sum(),
-            Self::ClearRange(clear) => spans(&clear.rows) + spans(&clear.columns),
-            Self::SetFormat(set) => {
-                spans(&set.rows) + spans(&set.columns) + json_text_bytes(&set.format)
+            Self::ClearRange(clear) => {
+                spans_weight_bytes(&clear.rows) + spans_weight_bytes(&clear.columns)
             }
-            Self::DeleteRows(delete) | Self::DeleteColumns(delete) => spans(&delete.spans),
+            Self::SetFormat(SetFormat { rows, columns, format, .. }) => {
+                spans_weight_bytes(rows) + spans_weight_bytes(columns) + json_text_bytes(format)
+            }
+            Self::DeleteRows(delete) | Self::DeleteColumns(delete) => {
+                spans_weight_bytes(&delete.spans)
+            }
             Self::AddSheet(AddSheet { name, .. }) | Self::RenameSheet(RenameSheet { name, .. }) => {
                 json_text_bytes(name)
             }
@@ -203,4 +205,10 @@ impl Operation {
             | Self::Rejected(_) => false,
         }
     }
+}
+
+/// Returns the approximate size of spans in memory and in a response, in bytes.
+fn spans_weight_bytes(spans: &Spans) -> usize {
+    const SPAN_BYTES: usize = 40;
+    spans.len().saturating_mul(SPAN_BYTES)
 }

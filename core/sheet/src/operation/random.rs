@@ -40,24 +40,25 @@ fn delete() -> impl Strategy<Value = DeleteSpans> {
 }
 
 fn set_cells() -> impl Strategy<Value = SetCells> {
-    let cell = (0..SIDE, 0..SIDE, 0..1_000_u32, any::<bool>(), any::<bool>());
-    let cells = vec(cell, 1..6).prop_map(|cells| {
-        let edits =
-            cells.into_iter().map(|(row, column, number, has_value, has_format)| CellEdit {
-                row,
-                column,
-                value: has_value.then(|| match number % 7 {
-                    0 => Value::Empty,
-                    _ => Value::Number(f64::from(number)),
-                }),
-                formula: (has_value && number % 5 == 0).then(|| "=1+1".to_owned()),
-                format: (!has_value || has_format)
-                    .then(|| format!("0.{}", "0".repeat(1 + number as usize % 3))),
-            });
-        edits.collect()
-    });
-    (sheet(), cells).prop_map(|(sheet, cells): (_, Vec<CellEdit>)| {
-        SetCells { sheet, cells }.validated().unwrap()
+    (sheet(), vec(cell_edit(), 1..6))
+        .prop_map(|(sheet, cells)| SetCells { sheet, cells }.validated().unwrap())
+}
+
+/// Generates an edit that sets a value, a format, or both.
+fn cell_edit() -> impl Strategy<Value = CellEdit> {
+    let random_parts = (0..SIDE, 0..SIDE, 0..1_000_u32, any::<bool>(), any::<bool>());
+    random_parts.prop_map(|(row, column, number, has_value, may_have_format)| {
+        let has_formula = has_value && number % 5 == 0;
+        let has_format = !has_value || may_have_format;
+        let value = if number % 7 == 0 { Value::Empty } else { Value::Number(f64::from(number)) };
+        let decimals = "0".repeat(1 + number as usize % 3);
+        CellEdit {
+            row,
+            column,
+            value: has_value.then_some(value),
+            formula: has_formula.then(|| "=1+1".to_owned()),
+            format: has_format.then(|| format!("0.{decimals}")),
+        }
     })
 }
 
@@ -97,37 +98,32 @@ fn import() -> impl Strategy<Value = ImportSheet> {
 
 /// Generates operations, most of which affect rows, columns and cells of the first sheet.
 pub fn any_operation() -> impl Strategy<Value = Operation> {
-    let rows = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Rows))];
-    let columns = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Columns))];
-    let range = (sheet(), rows, columns);
-    let range = range.boxed();
+    let rows = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Rows))].boxed();
+    let columns = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Columns))].boxed();
+    let clear_range = (sheet(), rows.clone(), columns.clone())
+        .prop_map(|(sheet, rows, columns)| ClearRange { sheet, rows, columns });
     let format = prop_oneof![Just("0.0".to_owned()), Just("General".to_owned())];
-    let name = "[a-c]{1,2}";
+    let set_format = (sheet(), rows, columns, format)
+        .prop_map(|(sheet, rows, columns, format)| SetFormat { sheet, rows, columns, format });
+    let new_sheet = || (1..4_u32).prop_map(SheetId);
+    let sheet_name = "[a-c]{1,2}";
+    let add_sheet = (new_sheet(), sheet_name).prop_map(|(sheet, name)| AddSheet { sheet, name });
+    let rename_sheet = (sheet(), sheet_name).prop_map(|(sheet, name)| RenameSheet { sheet, name });
+    let delete_sheet = new_sheet().prop_map(|sheet| DeleteSheet { sheet });
+    let position = || (0..9_u32).prop_map(|number| Position::new(0, number).unwrap());
     prop_oneof![
         5 => set_cells().prop_map(Operation::SetCells),
-        2 => range.clone().prop_map(|(sheet, rows, columns)| {
-            Operation::ClearRange(ClearRange { sheet, rows, columns })
-        }),
+        2 => clear_range.prop_map(Operation::ClearRange),
         3 => insert().prop_map(Operation::InsertRows),
         3 => delete().prop_map(Operation::DeleteRows),
         2 => insert().prop_map(Operation::InsertColumns),
         2 => delete().prop_map(Operation::DeleteColumns),
-        2 => (range, format).prop_map(|((sheet, rows, columns), format)| {
-            Operation::SetFormat(SetFormat { sheet, rows, columns, format })
-        }),
-        1 => (1..4_u32, name).prop_map(|(sheet, name)| {
-            Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name })
-        }),
-        1 => (sheet(), name).prop_map(|(sheet, name)| {
-            Operation::RenameSheet(RenameSheet { sheet, name })
-        }),
-        1 => (1..4_u32).prop_map(|sheet| Operation::DeleteSheet(DeleteSheet { sheet: SheetId(sheet) })),
-        1 => (0..9_u32).prop_map(|num| {
-            Operation::Undo(Undo { position: Position::new(0, num).unwrap() })
-        }),
-        1 => (0..9_u32).prop_map(|num| {
-            Operation::Revert(Revert { position: Position::new(0, num).unwrap() })
-        }),
+        2 => set_format.prop_map(Operation::SetFormat),
+        1 => add_sheet.prop_map(Operation::AddSheet),
+        1 => rename_sheet.prop_map(Operation::RenameSheet),
+        1 => delete_sheet.prop_map(Operation::DeleteSheet),
+        1 => position().prop_map(|position| Operation::Undo(Undo { position })),
+        1 => position().prop_map(|position| Operation::Revert(Revert { position })),
         1 => import().prop_map(Operation::ImportSheet),
         1 => Just(Operation::Rejected(Rejection::new(RejectionReason::TooLarge, "it is large"))),
     ]

@@ -63,43 +63,53 @@ impl SetCells {
                 max: MAX_CELLS_PER_OPERATION,
             });
         }
-        self.cells.iter().try_for_each(CellEdit::validate)?;
-        self.cells = merge_edits(self.cells);
+        self.cells.iter().try_for_each(CellEdit::check)?;
+        self.cells = sort_and_merge_edits(self.cells);
         Ok(self)
     }
 }
 
 /// Sorts edits by row and column, and merges the edits of each cell. The last value and the last
 /// format win.
-fn merge_edits(mut cells: Vec<CellEdit>) -> Vec<CellEdit> {
-    cells.sort_by_key(|edit| (edit.row, edit.column));
-    let mut merged: Vec<CellEdit> = Vec::with_capacity(cells.len());
-    for edit in cells {
-        match merged.last_mut() {
-            Some(last) if (last.row, last.column) == (edit.row, edit.column) => {
-                if edit.value.is_some() {
-                    last.value = edit.value;
-                    last.formula = edit.formula;
-                }
-                last.format = edit.format.or(last.format.take());
+fn sort_and_merge_edits(mut edits: Vec<CellEdit>) -> Vec<CellEdit> {
+    edits.sort_by_key(|edit| (edit.row, edit.column));
+    let mut merged_edits: Vec<CellEdit> = Vec::with_capacity(edits.len());
+    for edit in edits {
+        match merged_edits.last_mut() {
+            Some(merged_edit) if merged_edit.is_of_same_cell(&edit) => {
+                merged_edit.override_by(edit)
             }
-            _ => merged.push(edit),
+            _ => merged_edits.push(edit),
         }
     }
-    merged
+    merged_edits
 }
 
 impl CellEdit {
     /// Returns the approximate size of the edit in memory and in a response, in bytes.
     pub(super) fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 96;
-        let length = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
-        let value = self.value.as_ref().map_or(0, Value::json_bytes);
-        FRAME_BYTES + value + length(&self.formula) + length(&self.format)
+        let text_bytes = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
+        let value_bytes = self.value.as_ref().map_or(0, Value::json_bytes);
+        FRAME_BYTES + value_bytes + text_bytes(&self.formula) + text_bytes(&self.format)
     }
 
-    fn validate(&self) -> Result<(), InvalidOperation> {
-        let cell_name = || CellName { row: self.row, column: self.column }.to_string();
+    fn is_of_same_cell(&self, other: &Self) -> bool {
+        self.row == other.row && self.column == other.column
+    }
+
+    /// Applies a later edit of the same cell to this edit.
+    fn override_by(&mut self, later_edit: Self) {
+        if later_edit.value.is_some() {
+            self.value = later_edit.value;
+            self.formula = later_edit.formula;
+        }
+        if later_edit.format.is_some() {
+            self.format = later_edit.format;
+        }
+    }
+
+    fn check(&self) -> Result<(), InvalidOperation> {
         if self.row >= MAX_ROWS || self.column >= MAX_COLUMNS {
             return Err(InvalidOperation::OutsideSheet {
                 row: self.row,
@@ -108,49 +118,67 @@ impl CellEdit {
                 columns: MAX_COLUMNS,
             });
         }
-        match &self.value {
-            Some(Value::Number(number)) if !number.is_finite() => {
-                return Err(InvalidOperation::NotFinite { cell: cell_name() });
-            }
-            Some(Value::Text(text)) => check_length(cell_name, "text", text, MAX_TEXT_BYTES)?,
-            _ => {}
-        }
+        self.check_value()?;
         if let Some(formula) = &self.formula {
-            check_length(cell_name, "formula", formula, MAX_FORMULA_BYTES)?;
+            check_length(|| self.cell_name(), "formula", formula, MAX_FORMULA_BYTES)?;
         }
-        if self.value.is_none() && self.formula.is_some() {
-            let why = "a formula requires a value; send null if the value is not known yet";
-            return Err(InvalidOperation::EmptyEdit { cell: cell_name(), why });
-        }
-        if self.value.is_none() && self.format.is_none() {
-            let why = "the edit has neither a value nor a format";
-            return Err(InvalidOperation::EmptyEdit { cell: cell_name(), why });
-        }
+        self.check_is_not_empty()?;
         match &self.format {
-            Some(format) => check_format(&cell_name(), format),
+            Some(format) => check_format_of(&self.cell_name(), format),
             None => Ok(()),
         }
+    }
+
+    fn check_value(&self) -> Result<(), InvalidOperation> {
+        match &self.value {
+            Some(Value::Number(number)) if !number.is_finite() => {
+                Err(InvalidOperation::NotFinite { cell: self.cell_name() })
+            }
+            Some(Value::Text(text)) => {
+                check_length(|| self.cell_name(), "text", text, MAX_TEXT_BYTES)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_is_not_empty(&self) -> Result<(), InvalidOperation> {
+        if self.value.is_some() {
+            return Ok(());
+        }
+        if self.formula.is_some() {
+            let reason = "a formula requires a value; send null if the value is not known yet";
+            return Err(InvalidOperation::EmptyEdit { cell: self.cell_name(), reason });
+        }
+        if self.format.is_none() {
+            let reason = "the edit has neither a value nor a format";
+            return Err(InvalidOperation::EmptyEdit { cell: self.cell_name(), reason });
+        }
+        Ok(())
+    }
+
+    fn cell_name(&self) -> String {
+        CellName { row: self.row, column: self.column }.to_string()
     }
 }
 
 fn check_length(
     cell_name: impl Fn() -> String,
-    what: &'static str,
+    part: &'static str,
     text: &str,
-    max: usize,
+    max_bytes: usize,
 ) -> Result<(), InvalidOperation> {
-    let length = text.len();
-    if length > max {
-        return Err(InvalidOperation::TooLong { cell: cell_name(), what, length, max });
+    let byte_length = text.len();
+    if byte_length > max_bytes {
+        return Err(InvalidOperation::TooLong { cell: cell_name(), part, byte_length, max_bytes });
     }
     Ok(())
 }
 
 /// Validates a number format. `cell` is the formatted cell or range, for the error message.
-pub(super) fn check_format(cell: &str, format: &str) -> Result<(), InvalidOperation> {
+pub(super) fn check_format_of(cell: &str, format: &str) -> Result<(), InvalidOperation> {
     if format.is_empty() {
-        let why = "the format is empty; use `General` to remove a number format";
-        return Err(InvalidOperation::EmptyEdit { cell: cell.to_owned(), why });
+        let reason = "the format is empty; use `General` to remove a number format";
+        return Err(InvalidOperation::EmptyEdit { cell: cell.to_owned(), reason });
     }
     check_length(|| cell.to_owned(), "format", format, MAX_FORMAT_BYTES)
 }

@@ -69,13 +69,16 @@ pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
 /// Characters not allowed in a sheet name, in addition to control characters.
 const FORBIDDEN: &str = r"[]:*?/\";
 
+/// Maximum number of characters of an invalid name in an error message.
+const MAX_SHOWN_CHARACTERS: usize = 40;
+
 fn is_forbidden(character: char) -> bool {
     character.is_control() || FORBIDDEN.contains(character)
 }
 
 /// Validates a sheet name by Excel's rules, so that every workbook can be exported.
 pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
-    let why = if name.trim().is_empty() {
+    let reason = if name.trim().is_empty() {
         "it is empty"
     } else if name.chars().count() > MAX_SHEET_NAME_CHARACTERS {
         "it has more than 31 characters"
@@ -86,7 +89,8 @@ pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     } else {
         return Ok(());
     };
-    Err(InvalidOperation::SheetName { name: name.chars().take(40).collect(), why })
+    let shown_name = name.chars().take(MAX_SHOWN_CHARACTERS).collect();
+    Err(InvalidOperation::SheetName { name: shown_name, reason })
 }
 
 /// Converts text, such as a file name, to a valid sheet name: replaces forbidden characters,
@@ -95,10 +99,10 @@ pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
 pub fn sheet_name_from(text: &str) -> String {
     let replace_forbidden = |character: char| if is_forbidden(character) { '_' } else { character };
     let is_trimmed = |character: char| character == '\'' || character.is_whitespace();
-    let characters = text.trim_matches(is_trimmed).chars().map(replace_forbidden);
-    let name: String = characters.take(MAX_SHEET_NAME_CHARACTERS).collect();
-    let name = name.trim_matches(is_trimmed);
-    if name.is_empty() { FIRST_SHEET_NAME.to_owned() } else { name.to_owned() }
+    let allowed_characters = text.trim_matches(is_trimmed).chars().map(replace_forbidden);
+    let truncated_name: String = allowed_characters.take(MAX_SHEET_NAME_CHARACTERS).collect();
+    let trimmed_name = truncated_name.trim_matches(is_trimmed);
+    if trimmed_name.is_empty() { FIRST_SHEET_NAME.to_owned() } else { trimmed_name.to_owned() }
 }
 
 #[cfg(test)]

@@ -93,11 +93,13 @@ impl From<&Operation> for StoredOperation {
             Operation::ClearRange(ClearRange { sheet, rows, columns }) => {
                 Self::ClearRange(StoredRange::new(*sheet, rows, columns))
             }
-            Operation::InsertRows(rows) => Self::InsertRows(StoredInsert::new(*rows)),
-            Operation::DeleteRows(rows) => Self::DeleteRows(StoredDelete::new(rows, Axis::Rows)),
-            Operation::InsertColumns(columns) => Self::InsertColumns(StoredInsert::new(*columns)),
-            Operation::DeleteColumns(columns) => {
-                Self::DeleteColumns(StoredDelete::new(columns, Axis::Columns))
+            Operation::InsertRows(insert) => Self::InsertRows(StoredInsert::new(*insert)),
+            Operation::DeleteRows(delete) => {
+                Self::DeleteRows(StoredDelete::new(delete, Axis::Rows))
+            }
+            Operation::InsertColumns(insert) => Self::InsertColumns(StoredInsert::new(*insert)),
+            Operation::DeleteColumns(delete) => {
+                Self::DeleteColumns(StoredDelete::new(delete, Axis::Columns))
             }
             Operation::AddSheet(add) => Self::AddSheet(add.sheet.0, add.name.clone()),
             Operation::RenameSheet(rename) => {
@@ -127,36 +129,40 @@ impl TryFrom<StoredOperation> for Operation {
                 let (sheet, rows, columns) = range.into_parts()?;
                 Self::ClearRange(ClearRange { sheet, rows, columns })
             }
-            StoredOperation::InsertRows(rows) => Self::InsertRows(rows.into_insert()),
-            StoredOperation::DeleteRows(rows) => Self::DeleteRows(rows.into_delete(Axis::Rows)?),
-            StoredOperation::InsertColumns(columns) => Self::InsertColumns(columns.into_insert()),
-            StoredOperation::DeleteColumns(columns) => {
-                Self::DeleteColumns(columns.into_delete(Axis::Columns)?)
+            StoredOperation::InsertRows(insert) => Self::InsertRows(insert.into_insert()),
+            StoredOperation::DeleteRows(delete) => {
+                Self::DeleteRows(delete.into_delete(Axis::Rows)?)
             }
-            StoredOperation::AddSheet(sheet, name) => {
-                Self::AddSheet(AddSheet { sheet: SheetId(sheet), name: checked_sheet_name(name)? })
+            StoredOperation::InsertColumns(insert) => Self::InsertColumns(insert.into_insert()),
+            StoredOperation::DeleteColumns(delete) => {
+                Self::DeleteColumns(delete.into_delete(Axis::Columns)?)
             }
-            StoredOperation::RenameSheet(sheet, name) => Self::RenameSheet(RenameSheet {
-                sheet: SheetId(sheet),
-                name: checked_sheet_name(name)?,
-            }),
-            StoredOperation::DeleteSheet(sheet) => {
-                Self::DeleteSheet(DeleteSheet { sheet: SheetId(sheet) })
+            StoredOperation::AddSheet(sheet_number, name) => {
+                let name = checked_sheet_name(name)?;
+                Self::AddSheet(AddSheet { sheet: SheetId(sheet_number), name })
+            }
+            StoredOperation::RenameSheet(sheet_number, name) => {
+                let name = checked_sheet_name(name)?;
+                Self::RenameSheet(RenameSheet { sheet: SheetId(sheet_number), name })
+            }
+            StoredOperation::DeleteSheet(sheet_number) => {
+                Self::DeleteSheet(DeleteSheet { sheet: SheetId(sheet_number) })
             }
             StoredOperation::SetFormat(range, format) => {
                 let (sheet, rows, columns) = range.into_parts()?;
                 let format = checked_text(format, MAX_FORMAT_BYTES)?;
                 Self::SetFormat(SetFormat { sheet, rows, columns, format })
             }
-            StoredOperation::Undo(packed) => {
-                Self::Undo(Undo { position: unpack_position(packed)? })
+            StoredOperation::Undo(packed_position) => {
+                Self::Undo(Undo { position: unpack_position(packed_position)? })
             }
-            StoredOperation::Revert(packed) => {
-                Self::Revert(Revert { position: unpack_position(packed)? })
+            StoredOperation::Revert(packed_position) => {
+                Self::Revert(Revert { position: unpack_position(packed_position)? })
             }
-            StoredOperation::Rejected(reason, detail) => {
+            StoredOperation::Rejected(reason_number, detail) => {
+                let reason = RejectionReason::from_number(reason_number);
                 let detail = checked_text(detail, MAX_REJECTION_BYTES)?;
-                Self::Rejected(Rejection { reason: RejectionReason::from_number(reason), detail })
+                Self::Rejected(Rejection { reason, detail })
             }
             StoredOperation::ImportSheet(import) => Self::ImportSheet(import.into_import()?),
         })
@@ -195,26 +201,30 @@ impl StoredSpans {
             return Self(Vec::new());
         }
         let mut previous_end = 0;
-        let gaps_and_counts = spans.iter().map(|span| {
+        let mut gaps_and_counts = Vec::with_capacity(spans.len());
+        for span in spans.iter() {
             let gap = span.first.saturating_sub(previous_end);
+            gaps_and_counts.push((gap, span.count));
             previous_end = span.end();
-            (gap, span.count)
-        });
-        Self(gaps_and_counts.collect())
+        }
+        Self(gaps_and_counts)
     }
 
     fn into_spans(self, axis: Axis) -> Result<Spans, UnreadableOperation> {
-        if self.0.is_empty() {
+        let Self(gaps_and_counts) = self;
+        if gaps_and_counts.is_empty() {
             return Ok(Spans::all(axis));
         }
-        let (mut end, mut spans) = (0_u32, Vec::with_capacity(self.0.len()));
-        for (gap, count) in self.0 {
-            let first = end.checked_add(gap).ok_or(UnreadableOperation::OutOfRange)?;
-            end = first.checked_add(count).ok_or(UnreadableOperation::OutOfRange)?;
+        let mut spans = Vec::with_capacity(gaps_and_counts.len());
+        let mut previous_end = 0_u32;
+        for (gap, count) in gaps_and_counts {
+            let first = previous_end.checked_add(gap).ok_or(UnreadableOperation::OutOfRange)?;
+            let end = first.checked_add(count).ok_or(UnreadableOperation::OutOfRange)?;
             if end > axis.limit() || count == 0 {
                 return Err(UnreadableOperation::OutOfRange);
             }
             spans.push(Span { first, count });
+            previous_end = end;
         }
         Ok(Spans::from_sorted(spans))
     }
@@ -263,9 +273,8 @@ fn checked_text(text: String, max_bytes: usize) -> Result<String, UnreadableOper
 /// Checks the length of a sheet name. A name too long for the snapshot root would block all further
 /// snapshots of the log.
 fn checked_sheet_name(name: String) -> Result<String, UnreadableOperation> {
-    let characters = name.chars().take(MAX_SHEET_NAME_CHARACTERS + 1).count();
-    let fits = (1..=MAX_SHEET_NAME_CHARACTERS).contains(&characters);
-    if fits { Ok(name) } else { Err(UnreadableOperation::SheetName) }
+    let is_too_long = name.chars().nth(MAX_SHEET_NAME_CHARACTERS).is_some();
+    if name.is_empty() || is_too_long { Err(UnreadableOperation::SheetName) } else { Ok(name) }
 }
 
 #[cfg(test)]

@@ -73,40 +73,47 @@ impl From<&SetCells> for StoredSetCells {
     fn from(set: &SetCells) -> Self {
         let mut formats = FormatNumbers::default();
         let mut runs: Vec<Run> = Vec::new();
-        let mut run_row = 0;
-        let mut next_place_of_run = None;
-        for edit in sorted_by_place(&set.cells).iter() {
+        let mut previous_edit: Option<&CellEdit> = None;
+        let sorted_edits = sorted_by_row_and_column(&set.cells);
+        for edit in sorted_edits.iter() {
             let format_number = match &edit.format {
                 Some(format) => formats.number_of(format),
-                None => 0,
+                None => FORMAT_UNCHANGED,
             };
             let cell = StoredCell::new(edit, format_number);
+            let extends_run = previous_edit.is_some_and(|previous| is_right_of(previous, edit));
             match runs.last_mut() {
-                Some(run) if next_place_of_run == Some((edit.row, edit.column)) => {
-                    run.cells.push(cell);
-                }
+                Some(run) if extends_run => run.cells.push(cell),
                 _ => {
+                    let run_row = previous_edit.map_or(0, |previous| previous.row);
                     let rows_down = edit.row.saturating_sub(run_row);
                     runs.push(Run { rows_down, column: edit.column, cells: vec![cell] });
-                    run_row = edit.row;
                 }
             }
-            next_place_of_run = edit.column.checked_add(1).map(|column| (edit.row, column));
+            previous_edit = Some(edit);
         }
         Self { sheet: set.sheet.0, formats: formats.names, runs }
     }
 }
 
-/// Returns the cells sorted by row and column, because row distances cannot be negative.
-fn sorted_by_place(cells: &[CellEdit]) -> Cow<'_, [CellEdit]> {
-    let place = |edit: &CellEdit| (edit.row, edit.column);
-    if cells.is_sorted_by_key(place) {
-        return Cow::Borrowed(cells);
-    }
-    let mut sorted = cells.to_vec();
-    sorted.sort_by_key(place);
-    Cow::Owned(sorted)
+/// Returns whether `edit` is in the cell directly to the right of `left_edit`.
+fn is_right_of(left_edit: &CellEdit, edit: &CellEdit) -> bool {
+    edit.row == left_edit.row && left_edit.column.checked_add(1) == Some(edit.column)
 }
+
+/// Returns the edits sorted by row and column, because row distances cannot be negative.
+fn sorted_by_row_and_column(edits: &[CellEdit]) -> Cow<'_, [CellEdit]> {
+    let row_and_column = |edit: &CellEdit| (edit.row, edit.column);
+    if edits.is_sorted_by_key(row_and_column) {
+        return Cow::Borrowed(edits);
+    }
+    let mut sorted_edits = edits.to_vec();
+    sorted_edits.sort_by_key(row_and_column);
+    Cow::Owned(sorted_edits)
+}
+
+/// Format number of an edit that leaves the format unchanged.
+const FORMAT_UNCHANGED: u32 = 0;
 
 /// Distinct formats in an operation, numbered from 1 in order of first use.
 #[derive(Default)]
@@ -128,38 +135,56 @@ impl FormatNumbers {
 }
 
 impl StoredCell {
-    fn new(edit: &CellEdit, format: u32) -> Self {
+    fn new(edit: &CellEdit, format_number: u32) -> Self {
         let Some(value) = edit.value.as_ref().map(StoredValue::from) else {
-            return Self::FormatOnly(format);
+            return Self::FormatOnly(format_number);
         };
-        match (&edit.formula, format, value) {
-            (Some(formula), format, value) => Self::Formula(format, formula.clone(), value),
-            (None, 0, StoredValue::Empty) => Self::Empty,
-            (None, 0, StoredValue::Integer(integer)) => Self::Integer(integer),
-            (None, 0, StoredValue::Decimal(decimal)) => Self::Decimal(decimal),
-            (None, 0, StoredValue::Number(number)) => Self::Number(number),
-            (None, 0, StoredValue::Text(text)) => Self::Text(text),
-            (None, 0, StoredValue::False) => Self::False,
-            (None, 0, StoredValue::True) => Self::True,
-            (None, 0, StoredValue::Error(number)) => Self::Error(number),
-            (None, format, value) => Self::Formatted(format, value),
+        if let Some(formula) = &edit.formula {
+            return Self::Formula(format_number, formula.clone(), value);
+        }
+        if format_number == FORMAT_UNCHANGED {
+            Self::from_plain_value(value)
+        } else {
+            Self::Formatted(format_number, value)
         }
     }
 
-    /// Returns the format number, the formula and the value.
-    fn into_parts(self) -> (u32, Option<String>, Option<StoredValue>) {
+    /// Encodes an edit that sets only a value.
+    fn from_plain_value(value: StoredValue) -> Self {
+        match value {
+            StoredValue::Empty => Self::Empty,
+            StoredValue::Integer(integer) => Self::Integer(integer),
+            StoredValue::Decimal(decimal) => Self::Decimal(decimal),
+            StoredValue::Number(number) => Self::Number(number),
+            StoredValue::Text(text) => Self::Text(text),
+            StoredValue::False => Self::False,
+            StoredValue::True => Self::True,
+            StoredValue::Error(error_number) => Self::Error(error_number),
+        }
+    }
+
+    fn format_number(&self) -> u32 {
         match self {
-            Self::Empty => (0, None, Some(StoredValue::Empty)),
-            Self::Integer(integer) => (0, None, Some(StoredValue::Integer(integer))),
-            Self::Decimal(decimal) => (0, None, Some(StoredValue::Decimal(decimal))),
-            Self::Number(number) => (0, None, Some(StoredValue::Number(number))),
-            Self::Text(text) => (0, None, Some(StoredValue::Text(text))),
-            Self::False => (0, None, Some(StoredValue::False)),
-            Self::True => (0, None, Some(StoredValue::True)),
-            Self::Error(number) => (0, None, Some(StoredValue::Error(number))),
-            Self::FormatOnly(format) => (format, None, None),
-            Self::Formatted(format, value) => (format, None, Some(value)),
-            Self::Formula(format, formula, value) => (format, Some(formula), Some(value)),
+            Self::FormatOnly(format_number)
+            | Self::Formatted(format_number, _)
+            | Self::Formula(format_number, _, _) => *format_number,
+            _ => FORMAT_UNCHANGED,
+        }
+    }
+
+    fn into_formula_and_value(self) -> (Option<String>, Option<StoredValue>) {
+        match self {
+            Self::Empty => (None, Some(StoredValue::Empty)),
+            Self::Integer(integer) => (None, Some(StoredValue::Integer(integer))),
+            Self::Decimal(decimal) => (None, Some(StoredValue::Decimal(decimal))),
+            Self::Number(number) => (None, Some(StoredValue::Number(number))),
+            Self::Text(text) => (None, Some(StoredValue::Text(text))),
+            Self::False => (None, Some(StoredValue::False)),
+            Self::True => (None, Some(StoredValue::True)),
+            Self::Error(error_number) => (None, Some(StoredValue::Error(error_number))),
+            Self::FormatOnly(_) => (None, None),
+            Self::Formatted(_, value) => (None, Some(value)),
+            Self::Formula(_, formula, value) => (Some(formula), Some(value)),
         }
     }
 }
@@ -170,7 +195,8 @@ impl From<&Value> for StoredValue {
             Value::Empty => Self::Empty,
             Value::Number(number) => match crate::cell::exact_integer(*number) {
                 Some(integer) => Self::Integer(integer),
-                None => StoredDecimal::new(*number).map_or(Self::Number(*number), Self::Decimal),
+                None => StoredDecimal::exact_and_shorter(*number)
+                    .map_or(Self::Number(*number), Self::Decimal),
             },
             Value::Text(text) => Self::Text(text.clone()),
             Value::Bool(false) => Self::False,
@@ -182,13 +208,13 @@ impl From<&Value> for StoredValue {
 
 impl StoredSetCells {
     pub(super) fn into_operation(self) -> Result<SetCells, UnreadableOperation> {
-        let Self { sheet, formats, runs } = self;
+        let Self { sheet: sheet_number, formats, runs } = self;
         let cell_count: usize = runs.iter().map(|run| run.cells.len()).sum();
-        let is_too_long = |format: &String| format.len() > MAX_FORMAT_BYTES;
-        if cell_count > MAX_CELLS_PER_OPERATION || formats.iter().any(is_too_long) {
+        let has_long_format = formats.iter().any(|format| format.len() > MAX_FORMAT_BYTES);
+        if cell_count > MAX_CELLS_PER_OPERATION || has_long_format {
             return Err(UnreadableOperation::TooLarge);
         }
-        let mut cells = Vec::new();
+        let mut edits = Vec::with_capacity(cell_count);
         let mut row = 0_u32;
         for run in runs {
             row = row.checked_add(run.rows_down).ok_or(UnreadableOperation::OutOfRange)?;
@@ -197,11 +223,11 @@ impl StoredSetCells {
                 if row >= MAX_ROWS || column >= MAX_COLUMNS {
                     return Err(UnreadableOperation::OutOfRange);
                 }
-                cells.push(cell.into_edit(row, column, &formats)?);
-                column = column.saturating_add(1);
+                edits.push(cell.into_edit(row, column, &formats)?);
+                column += 1;
             }
         }
-        Ok(SetCells { sheet: SheetId(sheet), cells })
+        Ok(SetCells { sheet: SheetId(sheet_number), cells: edits })
     }
 }
 
@@ -212,17 +238,24 @@ impl StoredCell {
         column: u32,
         formats: &[String],
     ) -> Result<CellEdit, UnreadableOperation> {
-        let (format_number, formula, value) = self.into_parts();
-        let format = match format_number.checked_sub(1) {
-            None => None,
-            Some(index) => {
-                let index = usize::try_from(index).unwrap_or(usize::MAX);
-                Some(formats.get(index).ok_or(UnreadableOperation::OutOfRange)?.clone())
-            }
+        let format = match self.format_number() {
+            FORMAT_UNCHANGED => None,
+            format_number => Some(format_with_number(formats, format_number)?),
         };
-        let value = value.map(Value::try_from).transpose()?;
+        let (formula, stored_value) = self.into_formula_and_value();
+        let value = stored_value.map(Value::try_from).transpose()?;
         Ok(CellEdit { row, column, value, formula, format })
     }
+}
+
+/// Returns the format with a number, starting at 1.
+fn format_with_number(
+    formats: &[String],
+    format_number: u32,
+) -> Result<String, UnreadableOperation> {
+    let format_index = usize::try_from(format_number).ok().and_then(|number| number.checked_sub(1));
+    let format = format_index.and_then(|index| formats.get(index));
+    format.cloned().ok_or(UnreadableOperation::OutOfRange)
 }
 
 impl TryFrom<StoredValue> for Value {
@@ -231,21 +264,19 @@ impl TryFrom<StoredValue> for Value {
     // Cellar writes only integers below 2⁵³. Larger integers are rounded, like JSON numbers.
     #[allow(clippy::cast_precision_loss, reason = "exact for what Cellar writes")]
     fn try_from(stored: StoredValue) -> Result<Self, UnreadableOperation> {
-        Ok(match stored {
-            StoredValue::Empty => Self::Empty,
-            StoredValue::Integer(integer) => Self::Number(integer as f64),
-            StoredValue::Decimal(decimal) => Self::Number(decimal.number()),
-            StoredValue::Number(number) if !number.is_finite() => {
-                return Err(UnreadableOperation::NotFinite);
-            }
-            StoredValue::Number(number) => Self::Number(number),
-            StoredValue::Text(text) => Self::Text(text),
-            StoredValue::False => Self::Bool(false),
-            StoredValue::True => Self::Bool(true),
-            StoredValue::Error(number) => Self::Error(
-                ErrorCode::from_number(number).ok_or(UnreadableOperation::Number { number })?,
-            ),
-        })
+        match stored {
+            StoredValue::Empty => Ok(Self::Empty),
+            StoredValue::Integer(integer) => Ok(Self::Number(integer as f64)),
+            StoredValue::Decimal(decimal) => Ok(Self::Number(decimal.number())),
+            StoredValue::Number(number) if number.is_finite() => Ok(Self::Number(number)),
+            StoredValue::Number(_) => Err(UnreadableOperation::NotFinite),
+            StoredValue::Text(text) => Ok(Self::Text(text)),
+            StoredValue::False => Ok(Self::Bool(false)),
+            StoredValue::True => Ok(Self::Bool(true)),
+            StoredValue::Error(number) => ErrorCode::from_number(number)
+                .map(Self::Error)
+                .ok_or(UnreadableOperation::Number { number }),
+        }
     }
 }
 

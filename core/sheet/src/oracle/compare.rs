@@ -44,7 +44,7 @@ fn first_difference(left: &[NamedSheet<'_>], right: &[NamedSheet<'_>]) -> Option
         return Some(format!("names {:?} and {:?}", names(left), names(right)));
     }
     left.iter().zip(right).find_map(|((id, _, left), (_, _, right))| {
-        sheet::display_difference(left, right).map(|what| format!("{id:?}: {what}"))
+        sheet::display_difference(left, right).map(|difference| format!("{id:?}: {difference}"))
     })
 }
 
@@ -55,64 +55,84 @@ pub fn find_diff_error(
     to: &PlainWorkbook,
     diff: &WorkbookDiff,
 ) -> Option<String> {
-    let find_sheet =
-        |workbook: &PlainWorkbook, id| workbook.sheets.iter().find(|s| s.number == id).cloned();
-    let ids: BTreeSet<SheetId> =
+    let numbers: BTreeSet<SheetId> =
         from.sheets.iter().chain(&to.sheets).map(|sheet| sheet.number).collect();
-    ids.into_iter().find_map(|id| {
-        let sheet_diff = diff.sheets.iter().find(|sheet| sheet.sheet == id);
-        let change = sheet_diff.map(|diff| diff.change);
-        let error = match (find_sheet(from, id), find_sheet(to, id)) {
-            (Some(from), Some(to)) => find_sheet_diff_error(&from, &to, sheet_diff)?,
-            (None, _) if change == Some(SheetChange::Added) => return None,
-            (_, None) if change == Some(SheetChange::Deleted) => return None,
-            _ => format!("wrong change {change:?}"),
-        };
-        Some(format!("{id:?}: {error}"))
-    })
+    for number in numbers {
+        let sheet_diff = diff.sheets.iter().find(|sheet_diff| sheet_diff.sheet == number);
+        let error = find_sheet_error(from.sheet(number), to.sheet(number), sheet_diff);
+        if let Some(error) = error {
+            return Some(format!("{number:?}: {error}"));
+        }
+    }
+    None
+}
+
+/// Describes the first error in the diff of a sheet that exists in at least one state.
+fn find_sheet_error(
+    from: Option<&PlainSheet>,
+    to: Option<&PlainSheet>,
+    sheet_diff: Option<&SheetDiff>,
+) -> Option<String> {
+    let change = sheet_diff.map(|diff| diff.change);
+    let expected_change = match (from, to) {
+        (Some(from), Some(to)) => return find_content_error(from, to, sheet_diff),
+        (None, _) => SheetChange::Added,
+        (_, None) => SheetChange::Deleted,
+    };
+    if change == Some(expected_change) { None } else { Some(format!("wrong change {change:?}")) }
 }
 
 /// Describes the first error in the diff of a sheet that exists in both states, or returns `None`
 /// if the diff is correct. A sheet without changes must not appear in the diff.
-fn find_sheet_diff_error(
+fn find_content_error(
     from: &PlainSheet,
     to: &PlainSheet,
-    diff: Option<&SheetDiff>,
+    sheet_diff: Option<&SheetDiff>,
 ) -> Option<String> {
-    let (rows, columns) =
-        diff.map(|diff| (diff.rows.clone(), diff.columns.clone())).unwrap_or_default();
-    for (axis, axis_diff) in [(Axis::Rows, rows), (Axis::Columns, columns)] {
-        let inserted = missing_lines(to, from, axis);
-        let deleted = missing_lines(from, to, axis);
-        if (&axis_diff.inserted, &axis_diff.deleted) != (&inserted, &deleted) {
+    let (row_diff, column_diff) =
+        sheet_diff.map(|diff| (diff.rows.clone(), diff.columns.clone())).unwrap_or_default();
+    for (axis, axis_diff) in [(Axis::Rows, row_diff), (Axis::Columns, column_diff)] {
+        let inserted = lines_only_in(to, from, axis);
+        let deleted = lines_only_in(from, to, axis);
+        if axis_diff.inserted != inserted || axis_diff.deleted != deleted {
             return Some(format!("{axis:?}: inserted {inserted:?}, deleted {deleted:?}"));
         }
     }
-    let cells = diff.map(|diff| diff.cells.as_slice()).unwrap_or_default();
-    let reported: BTreeSet<_> = cells.iter().map(|cell| (cell.row, cell.column)).collect();
-    let changed = changed_cells(from, to);
-    (reported != changed).then(|| format!("expected changed cells {changed:?}"))
+    let reported_cells = sheet_diff.map(|diff| diff.cells.as_slice()).unwrap_or_default();
+    let reported_coordinates: BTreeSet<(u32, u32)> =
+        reported_cells.iter().map(|cell| (cell.row, cell.column)).collect();
+    let changed_coordinates = coordinates_of_changed_cells(from, to);
+    if reported_coordinates != changed_coordinates {
+        return Some(format!("expected changed cells {changed_coordinates:?}"));
+    }
+    None
 }
 
-/// Returns the indices of the rows or columns that are in `of` but not in `other`. Ignores those
-/// that a deletion added at the end of the axis.
-fn missing_lines(of: &PlainSheet, other: &PlainSheet, axis: Axis) -> Spans {
+/// Returns the indices of the lines (rows or columns) that are in `sheet` but not in `other`.
+/// Ignores those that a deletion added at the end of the axis.
+fn lines_only_in(sheet: &PlainSheet, other: &PlainSheet, axis: Axis) -> Spans {
     let other_ids: BTreeSet<LineId> = other.lines(axis).iter().map(|line| line.id).collect();
-    let lines = (0_u32..).zip(of.lines(axis)).take(super::LINES / 2);
-    let is_filler = |id: LineId| id.0 == 0 && id.1 as usize >= super::LINES;
-    let missing = lines.filter(|(_, line)| !other_ids.contains(&line.id) && !is_filler(line.id));
-    Spans::of(missing.map(|(place, _)| place))
+    let mut indices = Vec::new();
+    for (index, line) in (0_u32..).zip(sheet.lines(axis)).take(super::LINES / 2) {
+        let was_added_at_end = line.id.0 == 0 && line.id.1 as usize >= super::LINES;
+        if !other_ids.contains(&line.id) && !was_added_at_end {
+            indices.push(index);
+        }
+    }
+    Spans::of(indices)
 }
 
 /// Returns the coordinates in `to` of the cells that are displayed differently in `from` and `to`.
-fn changed_cells(from: &PlainSheet, to: &PlainSheet) -> BTreeSet<(u32, u32)> {
-    let populated = from.cells.iter().chain(&to.cells).filter(|(_, cell)| !cell.is_blank());
-    let changed = populated.filter_map(|((row, column), _)| {
-        let place = (to.place(Axis::Rows, *row)?, to.place(Axis::Columns, *column)?);
-        let existed =
-            from.place(Axis::Rows, *row).is_some() && from.place(Axis::Columns, *column).is_some();
-        let before = if existed { from.displayed(*row, *column) } else { Cell::default() };
-        (before != to.displayed(*row, *column)).then_some(place)
-    });
-    changed.collect()
+fn coordinates_of_changed_cells(from: &PlainSheet, to: &PlainSheet) -> BTreeSet<(u32, u32)> {
+    let mut changed_coordinates = BTreeSet::new();
+    for ((row, column), cell) in from.cells.iter().chain(&to.cells) {
+        let Some(coordinates) = to.coordinates_of(*row, *column) else { continue };
+        let existed_before = from.coordinates_of(*row, *column).is_some();
+        let before =
+            if existed_before { from.displayed_cell(*row, *column) } else { Cell::default() };
+        if !cell.is_blank() && before != to.displayed_cell(*row, *column) {
+            changed_coordinates.insert(coordinates);
+        }
+    }
+    changed_coordinates
 }

@@ -4,8 +4,8 @@
 use super::{LineId, PlainSheet, PlainWorkbook, Tag};
 use crate::axis_map::Axis;
 use crate::operation::{
-    AddSheet, CellEdit, DeleteSheet, ImportSheet, InsertBefore, Operation, RenameSheet, SetFormat,
-    SheetId, Span, Spans,
+    AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
+    RenameSheet, SetCells, SetFormat, SheetId, Span, Spans,
 };
 
 /// An operation expressed with ids instead of coordinates. A sheet is identified by the tag of the
@@ -61,20 +61,17 @@ impl FormattedLines {
         if spans.is_all(axis) {
             return Self::All;
         }
-        let ids = |span: Span| {
-            let span = Spans::one(span.first, span.count);
-            if axis == Axis::Rows { sheet.rows_of(&span) } else { sheet.columns_of(&span) }
-        };
-        Self::Spans(spans.iter().map(ids).collect())
+        let ids_in_span = |span: Span| sheet.line_ids(axis, &Spans::one(span.first, span.count));
+        Self::Spans(spans.iter().map(ids_in_span).collect())
     }
 
     /// Returns the current spans, each from its first to its last remaining line (row or column).
     fn spans(&self, sheet: &PlainSheet, axis: Axis) -> Spans {
         let Self::Spans(spans) = self else { return Spans::all(axis) };
         let current_spans = spans.iter().filter_map(|ids| {
-            let places = ids.iter().filter_map(|id| sheet.place(axis, *id));
-            let places: Vec<u32> = places.collect();
-            let (first, last) = (*places.first()?, *places.last()?);
+            let indices: Vec<u32> = ids.iter().filter_map(|id| sheet.index_of(axis, *id)).collect();
+            let first = *indices.first()?;
+            let last = *indices.last()?;
             Some(Span { first, count: last - first + 1 })
         });
         Spans::from_sorted(current_spans.collect())
@@ -82,116 +79,71 @@ impl FormattedLines {
 }
 
 impl Intent {
-    /// Returns the intent of an operation whose author saw the state `view`.
-    pub fn of(view: &PlainWorkbook, operation: &Operation, tag: Tag) -> Self {
-        let number = operation.sheet();
-        let sheet = view.sheets.iter().find(|sheet| Some(sheet.number) == number);
+    /// Returns the intent of an operation whose author saw the state `seen_state`.
+    pub fn of(seen_state: &PlainWorkbook, operation: &Operation, tag: Tag) -> Self {
+        let sheet = operation.sheet().and_then(|number| seen_state.sheet(number));
         let action = match (operation, sheet) {
-            (Operation::AddSheet(AddSheet { sheet, name }), _) => {
-                IntendedAction::Add { number: *sheet, name: name.clone(), tag }
+            (Operation::AddSheet(add), _) => {
+                IntendedAction::Add { number: add.sheet, name: add.name.clone(), tag }
             }
             (Operation::ImportSheet(import), _) => {
-                let replaced = view.sheets.iter().find(|s| Some(s.number) == import.replaces);
-                let replaces = replaced.map(|sheet| sheet.tag);
+                let replaced_sheet = import.replaces.and_then(|number| seen_state.sheet(number));
+                let replaces = replaced_sheet.map(|sheet| sheet.tag);
                 IntendedAction::Import { import: import.clone(), replaces, tag }
             }
-            (operation, Some(sheet)) => IntendedAction::of(sheet, operation, tag),
-            _ => IntendedAction::Nothing,
+            (operation, Some(sheet)) => IntendedAction::in_sheet(sheet, operation, tag),
+            (_, None) => IntendedAction::Nothing,
         };
         Self { sheet: sheet.map(|sheet| sheet.tag), action }
     }
 
     /// Applies the intent at the current indices of the lines (rows or columns) that the author
     /// saw.
-    pub fn apply(&self, to: &mut PlainWorkbook) {
-        if let IntendedAction::Add { number, name, tag } = &self.action {
-            let free = (number.0..).map(SheetId).find(|number| !to.used.contains(number)).unwrap();
-            to.apply(&Operation::AddSheet(AddSheet { sheet: free, name: name.clone() }), *tag);
-            return;
-        }
-        if let IntendedAction::Import { import, replaces, tag } = &self.action {
-            let mut numbers = (import.sheet.0..).map(SheetId);
-            let sheet = numbers.find(|number| !to.used.contains(number)).unwrap();
-            let replaced = to.sheets.iter().find(|s| replaces.is_some_and(|tag| s.tag == tag));
-            let replaces = replaced.map(|sheet| sheet.number);
-            let import = ImportSheet { sheet, replaces, ..import.clone() };
-            to.apply(&Operation::ImportSheet(import), *tag);
-            return;
-        }
-        let found = to.sheets.iter_mut().find(|sheet| Some(sheet.tag) == self.sheet);
-        let Some(sheet) = found else { return };
-        let number = sheet.number;
+    pub fn apply(&self, workbook: &mut PlainWorkbook) {
         match &self.action {
-            IntendedAction::Nothing
-            | IntendedAction::Add { .. }
-            | IntendedAction::Import { .. } => {}
-            IntendedAction::Set(cells) => {
-                for ((row, column), edit) in cells {
-                    if sheet.place(Axis::Rows, *row).is_some()
-                        && sheet.place(Axis::Columns, *column).is_some()
-                    {
-                        sheet.set((*row, *column), edit);
-                    }
+            IntendedAction::Nothing => {}
+            IntendedAction::Add { number, name, tag } => {
+                let add =
+                    AddSheet { sheet: workbook.free_number_from(*number), name: name.clone() };
+                workbook.apply(&Operation::AddSheet(add), *tag);
+            }
+            IntendedAction::Import { import, replaces, tag } => {
+                let replaced_sheet = replaces.and_then(|tag| workbook.sheet_with_tag(tag));
+                let import = ImportSheet {
+                    sheet: workbook.free_number_from(import.sheet),
+                    replaces: replaced_sheet.map(|sheet| sheet.number),
+                    ..import.clone()
+                };
+                workbook.apply(&Operation::ImportSheet(import), *tag);
+            }
+            action_in_sheet => {
+                let sheet = self.sheet.and_then(|tag| workbook.sheet_with_tag(tag));
+                if let Some(operation) = sheet.and_then(|sheet| action_in_sheet.operation(sheet)) {
+                    workbook.apply(&operation, action_in_sheet.tag());
                 }
-            }
-            IntendedAction::Clear(rows, columns) => sheet.clear(rows, columns),
-            IntendedAction::Format(rows, columns, format) => {
-                let (rows, columns) =
-                    (rows.spans(sheet, Axis::Rows), columns.spans(sheet, Axis::Columns));
-                if !rows.is_empty() && !columns.is_empty() {
-                    let set = SetFormat { sheet: number, rows, columns, format: format.clone() };
-                    to.apply(&Operation::SetFormat(set), 0);
-                }
-            }
-            IntendedAction::Insert { axis, following, count, tag } => {
-                let before = following.iter().find_map(|id| sheet.place(*axis, *id));
-                sheet.insert(*axis, before.unwrap_or(u32::MAX), *count, *tag);
-            }
-            IntendedAction::Delete { axis, ids } => sheet.delete(*axis, ids),
-            IntendedAction::Rename(name) => {
-                let rename = RenameSheet { sheet: number, name: name.clone() };
-                to.apply(&Operation::RenameSheet(rename), 0);
-            }
-            IntendedAction::Remove => {
-                to.apply(&Operation::DeleteSheet(DeleteSheet { sheet: number }), 0);
             }
         }
     }
 }
 
 impl IntendedAction {
-    fn of(sheet: &PlainSheet, operation: &Operation, tag: Tag) -> Self {
-        let insert = |axis: Axis, insert: &InsertBefore| {
-            let lines = sheet.lines(axis).iter().skip(insert.before as usize);
-            let following = lines.map(|line| line.id).collect();
-            Self::Insert { axis, following, count: insert.count, tag }
-        };
+    /// Returns the intent of an operation on an existing sheet.
+    fn in_sheet(sheet: &PlainSheet, operation: &Operation, tag: Tag) -> Self {
         match operation {
-            Operation::SetCells(set) => Self::Set(
-                set.cells
-                    .iter()
-                    .map(|edit| {
-                        let row = sheet.rows[edit.row as usize].id;
-                        ((row, sheet.columns[edit.column as usize].id), edit.clone())
-                    })
-                    .collect(),
+            Operation::SetCells(set) => Self::set(sheet, &set.cells),
+            Operation::ClearRange(clear) => Self::Clear(
+                sheet.line_ids(Axis::Rows, &clear.rows),
+                sheet.line_ids(Axis::Columns, &clear.columns),
             ),
-            Operation::ClearRange(clear) => {
-                Self::Clear(sheet.rows_of(&clear.rows), sheet.columns_of(&clear.columns))
-            }
-            Operation::SetFormat(set) => Self::Format(
-                FormattedLines::of(sheet, Axis::Rows, &set.rows),
-                FormattedLines::of(sheet, Axis::Columns, &set.columns),
-                set.format.clone(),
+            Operation::SetFormat(set_format) => Self::Format(
+                FormattedLines::of(sheet, Axis::Rows, &set_format.rows),
+                FormattedLines::of(sheet, Axis::Columns, &set_format.columns),
+                set_format.format.clone(),
             ),
-            Operation::InsertRows(rows) => insert(Axis::Rows, rows),
-            Operation::InsertColumns(columns) => insert(Axis::Columns, columns),
-            Operation::DeleteRows(delete) => {
-                Self::Delete { axis: Axis::Rows, ids: sheet.rows_of(&delete.spans) }
-            }
-            Operation::DeleteColumns(delete) => {
-                Self::Delete { axis: Axis::Columns, ids: sheet.columns_of(&delete.spans) }
-            }
+            Operation::InsertRows(insert) => Self::insert(sheet, Axis::Rows, *insert, tag),
+            Operation::InsertColumns(insert) => Self::insert(sheet, Axis::Columns, *insert, tag),
+            Operation::DeleteRows(delete) => Self::delete(sheet, Axis::Rows, &delete.spans),
+            Operation::DeleteColumns(delete) => Self::delete(sheet, Axis::Columns, &delete.spans),
             Operation::RenameSheet(rename) => Self::Rename(rename.name.clone()),
             Operation::DeleteSheet(_) => Self::Remove,
             Operation::AddSheet(_)
@@ -201,28 +153,107 @@ impl IntendedAction {
             | Operation::Rejected(_) => Self::Nothing,
         }
     }
+
+    fn set(sheet: &PlainSheet, edits: &[CellEdit]) -> Self {
+        let edit_with_ids = |edit: &CellEdit| (sheet.cell_id(edit.row, edit.column), edit.clone());
+        Self::Set(edits.iter().map(edit_with_ids).collect())
+    }
+
+    fn insert(sheet: &PlainSheet, axis: Axis, insert: InsertBefore, tag: Tag) -> Self {
+        let following_lines = sheet.lines(axis).iter().skip(insert.before as usize);
+        let following = following_lines.map(|line| line.id).collect();
+        Self::Insert { axis, following, count: insert.count, tag }
+    }
+
+    fn delete(sheet: &PlainSheet, axis: Axis, spans: &Spans) -> Self {
+        Self::Delete { axis, ids: sheet.line_ids(axis, spans) }
+    }
+
+    /// Returns the operation that has this effect on the current state of the sheet, or `None` if
+    /// its targets no longer exist.
+    fn operation(&self, sheet: &PlainSheet) -> Option<Operation> {
+        let number = sheet.number;
+        match self {
+            Self::Set(edits) => {
+                let cells: Vec<CellEdit> = edits
+                    .iter()
+                    .filter_map(|((row, column), edit)| {
+                        let (row, column) = sheet.coordinates_of(*row, *column)?;
+                        Some(CellEdit { row, column, ..edit.clone() })
+                    })
+                    .collect();
+                Some(Operation::SetCells(SetCells { sheet: number, cells }))
+            }
+            Self::Clear(row_ids, column_ids) => {
+                let rows = sheet.spans_of(Axis::Rows, row_ids);
+                let columns = sheet.spans_of(Axis::Columns, column_ids);
+                Some(Operation::ClearRange(ClearRange { sheet: number, rows, columns }))
+            }
+            Self::Format(rows, columns, format) => {
+                let rows = rows.spans(sheet, Axis::Rows);
+                let columns = columns.spans(sheet, Axis::Columns);
+                if rows.is_empty() || columns.is_empty() {
+                    return None;
+                }
+                let format = format.clone();
+                Some(Operation::SetFormat(SetFormat { sheet: number, rows, columns, format }))
+            }
+            Self::Insert { axis, following, count, .. } => {
+                let first_remaining = following.iter().find_map(|id| sheet.index_of(*axis, *id));
+                let before = first_remaining.unwrap_or(u32::MAX);
+                let insert = InsertBefore { sheet: number, before, count: *count };
+                Some(match axis {
+                    Axis::Rows => Operation::InsertRows(insert),
+                    Axis::Columns => Operation::InsertColumns(insert),
+                })
+            }
+            Self::Delete { axis, ids } => {
+                let delete = DeleteSpans { sheet: number, spans: sheet.spans_of(*axis, ids) };
+                Some(match axis {
+                    Axis::Rows => Operation::DeleteRows(delete),
+                    Axis::Columns => Operation::DeleteColumns(delete),
+                })
+            }
+            Self::Rename(name) => {
+                Some(Operation::RenameSheet(RenameSheet { sheet: number, name: name.clone() }))
+            }
+            Self::Remove => Some(Operation::DeleteSheet(DeleteSheet { sheet: number })),
+            Self::Nothing | Self::Add { .. } | Self::Import { .. } => None,
+        }
+    }
+
+    /// Returns the tag of the inserted lines or the added sheet, if any.
+    fn tag(&self) -> Tag {
+        match self {
+            Self::Insert { tag, .. } | Self::Add { tag, .. } | Self::Import { tag, .. } => *tag,
+            _ => 0,
+        }
+    }
 }
 
-/// Replaces the sheet numbers in a random operation with an existing sheet of `view`, or with the
-/// next free number for a new sheet.
-pub fn redirect_to_existing_sheet(view: &PlainWorkbook, mut operation: Operation) -> Operation {
-    let existing = |wanted: SheetId| {
-        let index = wanted.0 as usize % view.sheets.len();
-        view.sheets[index].number
+/// Replaces the sheet numbers in a random operation with an existing sheet of `workbook`, or with
+/// the next free number for a new sheet.
+pub fn redirect_to_existing_sheet(workbook: &PlainWorkbook, mut operation: Operation) -> Operation {
+    let existing_sheet = |random_number: SheetId| {
+        let index = random_number.0 as usize % workbook.sheets.len();
+        workbook.sheets[index].number
     };
+    let next_number = SheetId(workbook.used_numbers.last().unwrap().0 + 1);
     match &mut operation {
-        Operation::SetCells(set) => set.sheet = existing(set.sheet),
-        Operation::ClearRange(clear) => clear.sheet = existing(clear.sheet),
-        Operation::SetFormat(set) => set.sheet = existing(set.sheet),
-        Operation::InsertRows(i) | Operation::InsertColumns(i) => i.sheet = existing(i.sheet),
-        Operation::DeleteRows(d) | Operation::DeleteColumns(d) => d.sheet = existing(d.sheet),
-        Operation::RenameSheet(rename) => rename.sheet = existing(rename.sheet),
-        Operation::DeleteSheet(delete) => delete.sheet = existing(delete.sheet),
-        Operation::AddSheet(add) => add.sheet = SheetId(view.used.last().unwrap().0 + 1),
+        Operation::AddSheet(add) => add.sheet = next_number,
         Operation::ImportSheet(import) => {
-            import.sheet = SheetId(view.used.last().unwrap().0 + 1);
-            import.replaces = import.replaces.map(existing);
+            import.sheet = next_number;
+            import.replaces = import.replaces.map(existing_sheet);
         }
+        Operation::SetCells(SetCells { sheet, .. })
+        | Operation::ClearRange(ClearRange { sheet, .. })
+        | Operation::SetFormat(SetFormat { sheet, .. })
+        | Operation::InsertRows(InsertBefore { sheet, .. })
+        | Operation::InsertColumns(InsertBefore { sheet, .. })
+        | Operation::DeleteRows(DeleteSpans { sheet, .. })
+        | Operation::DeleteColumns(DeleteSpans { sheet, .. })
+        | Operation::RenameSheet(RenameSheet { sheet, .. })
+        | Operation::DeleteSheet(DeleteSheet { sheet }) => *sheet = existing_sheet(*sheet),
         Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
     }
     operation

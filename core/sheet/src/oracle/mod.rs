@@ -24,8 +24,7 @@ use std::collections::BTreeSet;
 
 pub use sheet::{LINES, LineId, PlainSheet};
 
-use crate::axis_map::Axis;
-use crate::operation::{ImportSheet, Operation, SheetId};
+use crate::operation::{AddSheet, ImportSheet, Operation, SheetId};
 use crate::workbook::Workbook;
 
 /// Tag that identifies a mutation; 0 identifies the initial state.
@@ -35,104 +34,90 @@ pub type Tag = u32;
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlainWorkbook {
     pub sheets: Vec<PlainSheet>,
-    pub used: BTreeSet<SheetId>,
+    pub used_numbers: BTreeSet<SheetId>,
 }
 
 impl PlainWorkbook {
     pub fn new() -> Self {
         let first = PlainSheet::new(0, SheetId::FIRST, "Sheet1".into());
-        Self { sheets: vec![first], used: BTreeSet::from([SheetId::FIRST]) }
+        Self { sheets: vec![first], used_numbers: BTreeSet::from([SheetId::FIRST]) }
     }
 
-    pub fn sheet(&mut self, number: SheetId) -> Option<&mut PlainSheet> {
-        self.sheets.iter_mut().find(|sheet| sheet.number == number)
+    pub fn sheet(&self, number: SheetId) -> Option<&PlainSheet> {
+        self.sheets.iter().find(|sheet| sheet.number == number)
+    }
+
+    fn sheet_with_tag(&self, tag: Tag) -> Option<&PlainSheet> {
+        self.sheets.iter().find(|sheet| sheet.tag == tag)
+    }
+
+    /// Returns the first unused sheet number, starting at `number`.
+    fn free_number_from(&self, number: SheetId) -> SheetId {
+        let mut numbers = (number.0..).map(SheetId);
+        numbers.find(|number| !self.used_numbers.contains(number)).unwrap()
     }
 
     /// Applies an operation whose coordinates refer to the current state.
     pub fn apply(&mut self, operation: &Operation, tag: Tag) {
         match operation {
-            Operation::SetCells(set) => self.change_sheet(set.sheet, |sheet| {
-                set.cells.iter().for_each(|edit| {
-                    let ids =
-                        (sheet.rows[edit.row as usize].id, sheet.columns[edit.column as usize].id);
-                    sheet.set(ids, edit);
-                });
-            }),
-            Operation::ClearRange(clear) => self.change_sheet(clear.sheet, |sheet| {
-                let (rows, columns) =
-                    (sheet.rows_of(&clear.rows), sheet.columns_of(&clear.columns));
-                sheet.clear(&rows, &columns);
-            }),
-            Operation::SetFormat(set) => self.change_sheet(set.sheet, |sheet| {
-                let (rows, columns) = (sheet.rows_of(&set.rows), sheet.columns_of(&set.columns));
-                sheet.format(rows, columns, set);
-            }),
-            Operation::InsertRows(insert) => {
-                self.change_sheet(insert.sheet, |sheet| {
-                    sheet.insert(Axis::Rows, insert.before, insert.count, tag);
-                });
-            }
-            Operation::InsertColumns(insert) => {
-                self.change_sheet(insert.sheet, |sheet| {
-                    sheet.insert(Axis::Columns, insert.before, insert.count, tag);
-                });
-            }
-            Operation::DeleteRows(delete) => self.change_sheet(delete.sheet, |sheet| {
-                let rows = sheet.rows_of(&delete.spans);
-                sheet.delete(Axis::Rows, &rows);
-            }),
-            Operation::DeleteColumns(delete) => self.change_sheet(delete.sheet, |sheet| {
-                let columns = sheet.columns_of(&delete.spans);
-                sheet.delete(Axis::Columns, &columns);
-            }),
-            Operation::AddSheet(add) => {
-                if self.used.insert(add.sheet) {
-                    let name = self.free_name(&add.name, None);
-                    self.sheets.push(PlainSheet::new(tag, add.sheet, name));
+            Operation::AddSheet(add) => self.add_sheet(add, tag),
+            Operation::ImportSheet(import) => self.import_sheet(import, tag),
+            Operation::DeleteSheet(delete) => self.delete_sheet(delete.sheet),
+            Operation::RenameSheet(rename) => self.rename_sheet(rename.sheet, &rename.name),
+            operation_in_sheet => {
+                if let Some(number) = operation_in_sheet.sheet()
+                    && let Some(sheet) = self.sheets.iter_mut().find(|sheet| sheet.number == number)
+                {
+                    sheet.apply(operation_in_sheet, tag);
                 }
             }
-            Operation::RenameSheet(rename) => {
-                let name = self.free_name(&rename.name, Some(rename.sheet));
-                self.change_sheet(rename.sheet, |sheet| sheet.name = name);
-            }
-            Operation::DeleteSheet(delete) => {
-                if self.sheets.len() > 1 {
-                    self.sheets.retain(|sheet| sheet.number != delete.sheet);
-                }
-            }
-            Operation::ImportSheet(import) => self.import(import, tag),
-            Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
+        }
+    }
+
+    fn add_sheet(&mut self, add: &AddSheet, tag: Tag) {
+        if self.used_numbers.insert(add.sheet) {
+            let name = self.free_name(&add.name, None);
+            self.sheets.push(PlainSheet::new(tag, add.sheet, name));
+        }
+    }
+
+    fn delete_sheet(&mut self, number: SheetId) {
+        if self.sheets.len() > 1 {
+            self.sheets.retain(|sheet| sheet.number != number);
+        }
+    }
+
+    fn rename_sheet(&mut self, number: SheetId, name: &str) {
+        let free_name = self.free_name(name, Some(number));
+        if let Some(sheet) = self.sheets.iter_mut().find(|sheet| sheet.number == number) {
+            sheet.name = free_name;
         }
     }
 
     /// Adds an imported sheet without its cells.
-    fn import(&mut self, import: &ImportSheet, tag: Tag) {
-        if !self.used.insert(import.sheet) {
+    fn import_sheet(&mut self, import: &ImportSheet, tag: Tag) {
+        if !self.used_numbers.insert(import.sheet) {
             return;
         }
-        let place = self.sheets.iter().position(|sheet| Some(sheet.number) == import.replaces);
-        if let Some(place) = place {
-            self.sheets.remove(place);
+        let replaced_index =
+            self.sheets.iter().position(|sheet| Some(sheet.number) == import.replaces);
+        if let Some(replaced_index) = replaced_index {
+            self.sheets.remove(replaced_index);
         }
         let name = self.free_name(&import.name, None);
         let sheet = PlainSheet::new(tag, import.sheet, name);
-        self.sheets.insert(place.unwrap_or(self.sheets.len()), sheet);
+        self.sheets.insert(replaced_index.unwrap_or(self.sheets.len()), sheet);
     }
 
-    fn change_sheet(&mut self, number: SheetId, change: impl FnOnce(&mut PlainSheet)) {
-        if let Some(sheet) = self.sheet(number) {
-            change(sheet);
-        }
-    }
-
-    fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
-        let mut others = self.sheets.iter().filter(|sheet| Some(sheet.number) != own);
-        let names: Vec<String> = others.by_ref().map(|sheet| sheet.name.to_lowercase()).collect();
+    fn free_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
+        let other_sheets = self.sheets.iter().filter(|sheet| Some(sheet.number) != named_sheet);
+        let taken_names: Vec<String> =
+            other_sheets.map(|sheet| sheet.name.to_lowercase()).collect();
         let mut candidate = name.to_owned();
-        let mut number = 2;
-        while names.contains(&candidate.to_lowercase()) {
-            candidate = format!("{name} ({number})");
-            number += 1;
+        let mut appended_number = 2;
+        while taken_names.contains(&candidate.to_lowercase()) {
+            candidate = format!("{name} ({appended_number})");
+            appended_number += 1;
         }
         candidate
     }
@@ -140,19 +125,20 @@ impl PlainWorkbook {
     /// Describes the first difference between the model and a workbook, or returns `None` if they
     /// are equal.
     pub fn difference_from(&self, workbook: &Workbook) -> Option<String> {
-        let expected: Vec<_> = self.sheets.iter().map(|s| (s.number, s.name.as_str())).collect();
-        let actual: Vec<_> = workbook
-            .tabs()
-            .order()
-            .iter()
-            .filter_map(|id| Some((*id, workbook.tabs().name(*id)?)))
-            .collect();
-        if expected != actual {
-            return Some(format!("expected sheets {expected:?}, got {actual:?}"));
+        let expected_tabs: Vec<(SheetId, &str)> =
+            self.sheets.iter().map(|sheet| (sheet.number, sheet.name.as_str())).collect();
+        let tabs = workbook.tabs();
+        let actual_tabs: Vec<(SheetId, &str)> =
+            tabs.order().iter().filter_map(|id| Some((*id, tabs.name(*id)?))).collect();
+        if expected_tabs != actual_tabs {
+            return Some(format!("expected sheets {expected_tabs:?}, got {actual_tabs:?}"));
         }
-        self.sheets.iter().find_map(|sheet| {
-            let actual = workbook.sheet(sheet.number)?;
-            sheet.difference_from(actual).map(|what| format!("{:?}: {what}", sheet.number))
-        })
+        for sheet in &self.sheets {
+            let actual_sheet = workbook.sheet(sheet.number)?;
+            if let Some(difference) = sheet.difference_from(actual_sheet) {
+                return Some(format!("{:?}: {difference}", sheet.number));
+            }
+        }
+        None
     }
 }

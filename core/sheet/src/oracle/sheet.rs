@@ -6,7 +6,8 @@ use super::Tag;
 use crate::a1::{CellName, Rectangle};
 use crate::axis_map::Axis;
 use crate::cell::{Cell, GENERAL};
-use crate::operation::{CellEdit, SetFormat, Spans};
+use crate::metadata::Extent;
+use crate::operation::{CellEdit, ClearRange, InsertBefore, Operation, SetFormat, Spans};
 use crate::workbook::Sheet;
 
 /// Number of rows, and of columns, in the model. Tests use fewer.
@@ -46,27 +47,46 @@ pub struct PlainSheet {
     pub rows: Vec<Line>,
     pub columns: Vec<Line>,
     pub cells: BTreeMap<(LineId, LineId), Cell>,
-    ranges: Vec<FormattedRange>,
+    range_formats: Vec<FormattedRange>,
     /// Number for the id of the next line (row or column) that a deletion adds at the end of an
     /// axis.
-    next_filler: u32,
+    next_end_line_number: u32,
 }
 
 impl PlainSheet {
     pub fn new(tag: Tag, number: crate::operation::SheetId, name: String) -> Self {
-        let line = |number| Line { id: (0, number), is_used: false };
-        let lines: Vec<Line> = (0..LINES as u32).map(line).collect();
-        let next_filler = LINES as u32;
-        let (rows, columns) = (lines.clone(), lines);
+        let line_count = LINES as u32;
+        let unused_lines: Vec<Line> =
+            (0..line_count).map(|number| Line { id: (0, number), is_used: false }).collect();
         Self {
             tag,
             number,
             name,
-            rows,
-            columns,
+            rows: unused_lines.clone(),
+            columns: unused_lines,
             cells: BTreeMap::new(),
-            ranges: vec![],
-            next_filler,
+            range_formats: vec![],
+            next_end_line_number: line_count,
+        }
+    }
+
+    /// Applies an operation on this sheet.
+    pub fn apply(&mut self, operation: &Operation, tag: Tag) {
+        match operation {
+            Operation::SetCells(set) => set.cells.iter().for_each(|edit| self.set_cell(edit)),
+            Operation::ClearRange(clear) => self.clear(clear),
+            Operation::SetFormat(set_format) => self.set_format(set_format),
+            Operation::InsertRows(insert) => self.insert(Axis::Rows, *insert, tag),
+            Operation::InsertColumns(insert) => self.insert(Axis::Columns, *insert, tag),
+            Operation::DeleteRows(delete) => self.delete(Axis::Rows, &delete.spans),
+            Operation::DeleteColumns(delete) => self.delete(Axis::Columns, &delete.spans),
+            Operation::AddSheet(_)
+            | Operation::RenameSheet(_)
+            | Operation::DeleteSheet(_)
+            | Operation::ImportSheet(_)
+            | Operation::Undo(_)
+            | Operation::Revert(_)
+            | Operation::Rejected(_) => {}
         }
     }
 
@@ -84,22 +104,25 @@ impl PlainSheet {
         }
     }
 
-    pub fn rows_of(&self, spans: &Spans) -> Vec<LineId> {
-        ids_in(&self.rows, spans)
+    /// Returns the ids of the lines (rows or columns) in `spans`.
+    pub fn line_ids(&self, axis: Axis, spans: &Spans) -> Vec<LineId> {
+        let lines_with_indices = (0_u32..).zip(self.lines(axis));
+        lines_with_indices
+            .filter(|(index, _)| spans.contains(*index))
+            .map(|(_, line)| line.id)
+            .collect()
     }
 
-    pub fn columns_of(&self, spans: &Spans) -> Vec<LineId> {
-        ids_in(&self.columns, spans)
+    /// Returns the row id and column id of a cell.
+    pub fn cell_id(&self, row: u32, column: u32) -> (LineId, LineId) {
+        (self.rows[row as usize].id, self.columns[column as usize].id)
     }
 
-    pub fn set(&mut self, (row, column): (LineId, LineId), edit: &CellEdit) {
-        for (lines, id) in [(&mut self.rows, row), (&mut self.columns, column)] {
-            let place = lines.iter().position(|line| line.id == id).unwrap();
-            for line in &mut lines[..=place] {
-                line.is_used = true;
-            }
-        }
-        let cell = self.cells.entry((row, column)).or_default();
+    fn set_cell(&mut self, edit: &CellEdit) {
+        mark_as_used(&mut self.rows[..=edit.row as usize]);
+        mark_as_used(&mut self.columns[..=edit.column as usize]);
+        let cell_id = self.cell_id(edit.row, edit.column);
+        let cell = self.cells.entry(cell_id).or_default();
         if let Some(value) = &edit.value {
             cell.value = value.clone();
             cell.formula.clone_from(&edit.formula);
@@ -109,101 +132,121 @@ impl PlainSheet {
         }
     }
 
-    pub fn clear(&mut self, rows: &[LineId], columns: &[LineId]) {
-        for ((row, column), cell) in &mut self.cells {
-            if rows.contains(row) && columns.contains(column) {
-                *cell = Cell { format: cell.format.take(), ..Cell::default() };
-            }
+    fn clear(&mut self, clear: &ClearRange) {
+        for cell in self.stored_cells_in(&clear.rows, &clear.columns) {
+            *cell = Cell { format: cell.format.take(), ..Cell::default() };
         }
     }
 
-    pub fn format(&mut self, rows: Vec<LineId>, columns: Vec<LineId>, set: &SetFormat) {
-        for ((row, column), cell) in &mut self.cells {
-            if rows.contains(row) && columns.contains(column) {
-                cell.format = None;
-            }
+    fn set_format(&mut self, set_format: &SetFormat) {
+        let SetFormat { rows, columns, format, .. } = set_format;
+        for cell in self.stored_cells_in(rows, columns) {
+            cell.format = None;
         }
-        self.ranges.push(FormattedRange {
-            rows: rows.into_iter().collect(),
-            columns: columns.into_iter().collect(),
-            all_rows: set.rows.is_all(Axis::Rows),
-            all_columns: set.columns.is_all(Axis::Columns),
-            format: set.format.clone(),
+        self.range_formats.push(FormattedRange {
+            rows: self.line_ids(Axis::Rows, rows).into_iter().collect(),
+            columns: self.line_ids(Axis::Columns, columns).into_iter().collect(),
+            all_rows: rows.is_all(Axis::Rows),
+            all_columns: columns.is_all(Axis::Columns),
+            format: format.clone(),
         });
     }
 
-    pub fn insert(&mut self, axis: Axis, before: u32, count: u32, tag: Tag) {
-        let at = (before as usize).min(LINES);
-        let is_used = self.lines(axis).get(at).is_some_and(|line| line.is_used);
-        for offset in 0..count {
-            self.insert_line(axis, at + offset as usize, &Line { id: (tag, offset), is_used });
+    fn stored_cells_in(&mut self, rows: &Spans, columns: &Spans) -> Vec<&mut Cell> {
+        let row_ids = self.line_ids(Axis::Rows, rows);
+        let column_ids = self.line_ids(Axis::Columns, columns);
+        let mut cells = Vec::new();
+        for ((row, column), cell) in &mut self.cells {
+            if row_ids.contains(row) && column_ids.contains(column) {
+                cells.push(cell);
+            }
+        }
+        cells
+    }
+
+    fn insert(&mut self, axis: Axis, insert: InsertBefore, tag: Tag) {
+        let first_index = (insert.before as usize).min(LINES);
+        let is_used = self.lines(axis).get(first_index).is_some_and(|line| line.is_used);
+        for number in 0..insert.count {
+            let line = Line { id: (tag, number), is_used };
+            self.insert_line(axis, first_index + number as usize, line);
         }
     }
 
-    fn insert_line(&mut self, axis: Axis, at: usize, line: &Line) {
+    /// Inserts a line and removes the last one.
+    fn insert_line(&mut self, axis: Axis, index: usize, line: Line) {
+        let inserted_id = line.id;
         let lines = self.lines_mut(axis);
-        let previous = at.checked_sub(1).and_then(|previous| lines.get(previous)).cloned();
-        let next = lines.get(at).cloned();
-        lines.insert(at, line.clone());
-        let last = lines.pop().unwrap();
-        for range in &mut self.ranges {
-            let (ids, is_whole_axis) = match axis {
-                Axis::Rows => (&mut range.rows, range.all_rows),
-                Axis::Columns => (&mut range.columns, range.all_columns),
-            };
-            let contains = |line: &Option<Line>| line.as_ref().is_some_and(|l| ids.contains(&l.id));
-            let is_inside = contains(&previous) && contains(&next);
-            if is_whole_axis || is_inside {
-                ids.insert(line.id);
+        let previous_id = if index == 0 { None } else { lines.get(index - 1).map(|line| line.id) };
+        let next_id = lines.get(index).map(|line| line.id);
+        lines.insert(index, line);
+        let removed_line = lines.pop().unwrap();
+        for range in &mut self.range_formats {
+            let is_whole_axis = range.is_whole_axis(axis);
+            let range_ids = range.line_ids_mut(axis);
+            let contains = |id: Option<LineId>| id.is_some_and(|id| range_ids.contains(&id));
+            let is_inside_range = contains(previous_id) && contains(next_id);
+            if is_whole_axis || is_inside_range {
+                range_ids.insert(inserted_id);
             }
         }
-        self.remove_line(axis, last.id);
+        self.remove_contents_of_line(axis, removed_line.id);
     }
 
-    pub fn delete(&mut self, axis: Axis, deleted: &[LineId]) {
-        for id in deleted {
-            let lines = self.lines_mut(axis);
-            let Some(place) = lines.iter().position(|line| line.id == *id) else { continue };
-            lines.remove(place);
-            let filler = Line { id: (0, self.next_filler), is_used: false };
-            self.next_filler += 1;
-            self.lines_mut(axis).push(filler.clone());
-            for range in &mut self.ranges {
-                match axis {
-                    Axis::Rows if range.all_rows => drop(range.rows.insert(filler.id)),
-                    Axis::Columns if range.all_columns => drop(range.columns.insert(filler.id)),
-                    _ => {}
-                }
-            }
-            self.remove_line(axis, *id);
+    fn delete(&mut self, axis: Axis, spans: &Spans) {
+        for id in self.line_ids(axis, spans) {
+            self.lines_mut(axis).retain(|line| line.id != id);
+            self.add_line_at_end(axis);
+            self.remove_contents_of_line(axis, id);
         }
     }
 
-    /// Removes a line (row or column) with its cells from the sheet and from all range formats.
-    fn remove_line(&mut self, axis: Axis, id: LineId) {
+    fn add_line_at_end(&mut self, axis: Axis) {
+        let line = Line { id: (0, self.next_end_line_number), is_used: false };
+        self.next_end_line_number += 1;
+        for range in &mut self.range_formats {
+            if range.is_whole_axis(axis) {
+                range.line_ids_mut(axis).insert(line.id);
+            }
+        }
+        self.lines_mut(axis).push(line);
+    }
+
+    /// Removes the cells of a removed line, and the line from all range formats.
+    fn remove_contents_of_line(&mut self, axis: Axis, id: LineId) {
         match axis {
             Axis::Rows => self.cells.retain(|(row, _), _| *row != id),
             Axis::Columns => self.cells.retain(|(_, column), _| *column != id),
         }
-        for range in &mut self.ranges {
-            match axis {
-                Axis::Rows => range.rows.remove(&id),
-                Axis::Columns => range.columns.remove(&id),
-            };
+        for range in &mut self.range_formats {
+            range.line_ids_mut(axis).remove(&id);
         }
     }
 
-    pub fn place(&self, axis: Axis, id: LineId) -> Option<u32> {
-        self.lines(axis).iter().position(|line| line.id == id).map(|at| at as u32)
+    /// Returns the current index of a line, or `None` if it was removed.
+    pub fn index_of(&self, axis: Axis, id: LineId) -> Option<u32> {
+        let index = self.lines(axis).iter().position(|line| line.id == id)?;
+        Some(index as u32)
+    }
+
+    /// Returns the current row and column of a cell, or `None` if either was removed.
+    pub fn coordinates_of(&self, row: LineId, column: LineId) -> Option<(u32, u32)> {
+        Some((self.index_of(Axis::Rows, row)?, self.index_of(Axis::Columns, column)?))
+    }
+
+    /// Returns the current spans of those lines that were not removed.
+    pub fn spans_of(&self, axis: Axis, ids: &[LineId]) -> Spans {
+        let indices: BTreeSet<u32> = ids.iter().filter_map(|id| self.index_of(axis, *id)).collect();
+        Spans::of(indices)
     }
 
     /// Returns the cell with its displayed format.
-    pub fn displayed(&self, row: LineId, column: LineId) -> Cell {
+    pub fn displayed_cell(&self, row: LineId, column: LineId) -> Cell {
         let cell = self.cells.get(&(row, column)).cloned().unwrap_or_default();
         let contains =
             |range: &&FormattedRange| range.rows.contains(&row) && range.columns.contains(&column);
         let range_format =
-            || self.ranges.iter().rev().find(contains).map(|range| range.format.clone());
+            || self.range_formats.iter().rev().find(contains).map(|range| range.format.clone());
         let format = cell.format.clone().or_else(range_format).filter(|format| format != GENERAL);
         Cell { format, ..cell }
     }
@@ -211,48 +254,94 @@ impl PlainSheet {
     /// Describes the first difference between the model and a sheet, or returns `None` if they are
     /// equal.
     pub fn difference_from(&self, actual: &Sheet) -> Option<String> {
-        let used = |lines: &[Line]| lines.iter().filter(|line| line.is_used).count() as u32;
-        let expected_extent = (used(&self.rows), used(&self.columns));
-        let actual_extent = (actual.extent().rows, actual.extent().columns);
+        let used_count = |lines: &[Line]| lines.iter().filter(|line| line.is_used).count() as u32;
+        let expected_extent =
+            Extent { rows: used_count(&self.rows), columns: used_count(&self.columns) };
+        let actual_extent = actual.extent();
         if expected_extent != actual_extent {
             return Some(format!("expected extent {expected_extent:?}, got {actual_extent:?}"));
         }
-        let mut expected_cells = Vec::new();
-        for row in 0..VISIBLE {
-            for column in 0..VISIBLE {
-                let ids = (self.rows[row as usize].id, self.columns[column as usize].id);
-                let cell = self.displayed(ids.0, ids.1);
-                let format = actual.formats().at(row, column).filter(|format| *format != GENERAL);
-                let is_populated = self.cells.get(&ids).is_some_and(|cell| !cell.is_blank());
-                // Cells with content are compared below.
-                if !is_populated && format != cell.format.as_deref() {
-                    return Some(format!(
-                        "row {row}, column {column}: expected {cell:?}, got format {format:?}"
-                    ));
-                }
-                if is_populated && !cell.is_blank() {
-                    expected_cells.push(((row, column), cell));
-                }
+        self.range_format_difference_from(actual).or_else(|| self.cell_difference_from(actual))
+    }
+
+    /// Describes the first blank cell whose range format differs.
+    fn range_format_difference_from(&self, actual: &Sheet) -> Option<String> {
+        for (row, column) in visible_coordinates() {
+            let (row_id, column_id) = self.cell_id(row, column);
+            let expected_format = self.displayed_cell(row_id, column_id).format;
+            let actual_format =
+                actual.formats().format_at(row, column).filter(|format| *format != GENERAL);
+            if !self.is_populated(row, column) && actual_format != expected_format.as_deref() {
+                return Some(format!(
+                    "row {row}, column {column}: expected format {expected_format:?}, got \
+                     {actual_format:?}"
+                ));
             }
         }
-        let last = CellName { row: VISIBLE - 1, column: VISIBLE - 1 };
-        let rectangle = Rectangle { first: CellName { row: 0, column: 0 }, last };
-        let actual_cells: Vec<_> = actual.cells_in(rectangle).collect();
-        (expected_cells != actual_cells)
-            .then(|| format!("expected cells {expected_cells:?}, got {actual_cells:?}"))
+        None
+    }
+
+    /// Describes the difference between the visible cells that are not blank, if any.
+    fn cell_difference_from(&self, actual: &Sheet) -> Option<String> {
+        let mut expected_cells = Vec::new();
+        for (row, column) in visible_coordinates() {
+            let (row_id, column_id) = self.cell_id(row, column);
+            let cell = self.displayed_cell(row_id, column_id);
+            if self.is_populated(row, column) && !cell.is_blank() {
+                expected_cells.push(((row, column), cell));
+            }
+        }
+        let visible_rectangle = Rectangle {
+            first: CellName { row: 0, column: 0 },
+            last: CellName { row: VISIBLE - 1, column: VISIBLE - 1 },
+        };
+        let actual_cells: Vec<_> = actual.cells_in(visible_rectangle).collect();
+        if expected_cells == actual_cells {
+            return None;
+        }
+        Some(format!("expected cells {expected_cells:?}, got {actual_cells:?}"))
+    }
+
+    fn is_populated(&self, row: u32, column: u32) -> bool {
+        self.cells.get(&self.cell_id(row, column)).is_some_and(|cell| !cell.is_blank())
     }
 }
 
-fn ids_in(lines: &[Line], spans: &Spans) -> Vec<LineId> {
-    let is_in_spans = |index: &usize| spans.contains(*index as u32);
-    (0..LINES).filter(is_in_spans).map(|index| lines[index].id).collect()
+impl FormattedRange {
+    fn is_whole_axis(&self, axis: Axis) -> bool {
+        match axis {
+            Axis::Rows => self.all_rows,
+            Axis::Columns => self.all_columns,
+        }
+    }
+
+    fn line_ids_mut(&mut self, axis: Axis) -> &mut BTreeSet<LineId> {
+        match axis {
+            Axis::Rows => &mut self.rows,
+            Axis::Columns => &mut self.columns,
+        }
+    }
+}
+
+fn mark_as_used(lines: &mut [Line]) {
+    for line in lines {
+        line.is_used = true;
+    }
+}
+
+/// Returns the coordinates of the compared cells.
+fn visible_coordinates() -> impl Iterator<Item = (u32, u32)> {
+    (0..VISIBLE).flat_map(|row| (0..VISIBLE).map(move |column| (row, column)))
 }
 
 /// Describes the first visible difference between two sheets, or returns `None` if there is none.
 pub(super) fn display_difference(left: &Sheet, right: &Sheet) -> Option<String> {
-    let mut places = (0..VISIBLE).flat_map(|row| (0..VISIBLE).map(move |column| (row, column)));
-    places.find_map(|(row, column)| {
-        let (left, right) = (left.cell(row, column), right.cell(row, column));
-        (left != right).then(|| format!("{row}, {column}: {left:?} and {right:?}"))
-    })
+    for (row, column) in visible_coordinates() {
+        let left_cell = left.cell(row, column);
+        let right_cell = right.cell(row, column);
+        if left_cell != right_cell {
+            return Some(format!("{row}, {column}: {left_cell:?} and {right_cell:?}"));
+        }
+    }
+    None
 }

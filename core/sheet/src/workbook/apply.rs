@@ -31,8 +31,8 @@ impl Workbook {
             Operation::ClearRange(clear) => {
                 self.change_sheet(clear.sheet, |sheet| sheet.clear(&clear.rows, &clear.columns));
             }
-            Operation::SetFormat(set) => {
-                self.change_sheet(set.sheet, |sheet| sheet.set_format(set));
+            Operation::SetFormat(set_format) => {
+                self.change_sheet(set_format.sheet, |sheet| sheet.set_format(set_format));
             }
             Operation::InsertRows(insert) => self.change_sheet(insert.sheet, |sheet| {
                 sheet.insert(Axis::Rows, insert.before, insert.count);
@@ -58,9 +58,9 @@ impl Workbook {
 
     fn change_sheet(&mut self, id: SheetId, change: impl FnOnce(&mut Sheet)) {
         if let Some(sheet) = self.sheets.get_mut(&id) {
-            let before = sheet.bytes();
+            let bytes_before = sheet.bytes();
             change(sheet);
-            self.bytes = self.bytes.saturating_sub(before).saturating_add(sheet.bytes());
+            self.bytes = self.bytes.saturating_sub(bytes_before).saturating_add(sheet.bytes());
         }
     }
 
@@ -74,17 +74,17 @@ impl Workbook {
 
     /// Adds an imported sheet without its cells, which are added by [`Workbook::fill`].
     fn import_sheet(&mut self, import: &ImportSheet) {
-        let replaced = import.replaces.filter(|sheet| self.sheets.contains_key(sheet));
-        if self.tabs.import(import) {
-            if let Some(replaced) = replaced
-                && let Some(sheet) = self.sheets.remove(&replaced)
-            {
-                self.bytes = self.bytes.saturating_sub(sheet.bytes());
-            }
-            let sheet = Sheet::imported(import.extent);
-            self.bytes = self.bytes.saturating_add(sheet.bytes());
-            self.sheets.insert(import.sheet, sheet);
+        if !self.tabs.import(import) {
+            return;
         }
+        if let Some(replaced_id) = import.replaces
+            && let Some(replaced_sheet) = self.sheets.remove(&replaced_id)
+        {
+            self.bytes = self.bytes.saturating_sub(replaced_sheet.bytes());
+        }
+        let imported_sheet = Sheet::imported(import.extent);
+        self.bytes = self.bytes.saturating_add(imported_sheet.bytes());
+        self.sheets.insert(import.sheet, imported_sheet);
     }
 
     /// Adds cells from an import or a snapshot to a sheet. Does not change the sheet's used range
@@ -98,7 +98,7 @@ impl Workbook {
         cells: impl IntoIterator<Item = ((u32, u32), Cell)>,
     ) -> Result<(), WorkbookTooLarge> {
         self.change_sheet(sheet, |sheet| {
-            cells.into_iter().for_each(|(place, cell)| sheet.fill(place, cell));
+            cells.into_iter().for_each(|(coordinates, cell)| sheet.fill(coordinates, cell));
         });
         if self.bytes > self.max_bytes { Err(WorkbookTooLarge) } else { Ok(()) }
     }

@@ -115,29 +115,25 @@ impl Workbook {
     #[must_use]
     pub fn diff(&self, to: &Self) -> WorkbookDiff {
         let ids: BTreeSet<SheetId> = self.sheets.keys().chain(to.sheets.keys()).copied().collect();
-        let diffs = ids.into_iter().map(|id| self.diff_sheet(id, to));
-        let changed = diffs.filter(|diff| diff.change != SheetChange::Kept || !diff.is_empty());
-        WorkbookDiff { sheets: changed.collect() }
+        let sheet_diffs = ids.into_iter().map(|id| self.diff_sheet(id, to));
+        let changed_sheets = sheet_diffs.filter(SheetDiff::has_differences);
+        WorkbookDiff { sheets: changed_sheets.collect() }
     }
 
     fn diff_sheet(&self, id: SheetId, to: &Self) -> SheetDiff {
-        let (old_name, new_name) = (self.tabs.name(id), to.tabs.name(id));
-        let blank = Sheet::default();
-        let (change, content) = match (self.sheets.get(&id), to.sheets.get(&id)) {
-            (Some(old), Some(new)) => {
-                let is_renamed = old_name != new_name;
-                let change = if is_renamed { SheetChange::Renamed } else { SheetChange::Kept };
-                (change, diff_contents(old, new))
-            }
-            (Some(old), None) => {
-                // If a sheet was deleted, all its cells count as deleted.
-                let deleted_cells = cells_with_ids(old, |_| true);
-                (SheetChange::Deleted, SheetDiff { deleted_cells, ..diff_contents(old, old) })
-            }
-            (None, new) => (SheetChange::Added, diff_contents(&blank, new.unwrap_or(&blank))),
+        let old_name = self.tabs.name(id);
+        let new_name = to.tabs.name(id);
+        let mut diff = match (self.sheets.get(&id), to.sheets.get(&id)) {
+            (Some(old), Some(new)) => diff_contents(old, new),
+            (Some(old), None) => diff_of_deleted_sheet(old),
+            (None, Some(new)) => diff_of_added_sheet(new),
+            (None, None) => diff_of_added_sheet(&Sheet::default()),
         };
+        if diff.change == SheetChange::Kept && old_name != new_name {
+            diff.change = SheetChange::Renamed;
+        }
         let name = new_name.or(old_name).unwrap_or_default().to_owned();
-        SheetDiff { sheet: id, name, change, ..content }
+        SheetDiff { sheet: id, name, ..diff }
     }
 }
 
@@ -148,22 +144,18 @@ impl AxisDiff {
 }
 
 impl SheetDiff {
-    fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-            && self.columns.is_empty()
-            && !self.formats_changed
-            && self.cells.is_empty()
-            && self.deleted_cells.is_empty()
+    fn has_differences(&self) -> bool {
+        self.change != SheetChange::Kept
+            || !self.rows.is_empty()
+            || !self.columns.is_empty()
+            || self.formats_changed
+            || !self.cells.is_empty()
+            || !self.deleted_cells.is_empty()
     }
 }
 
-/// Compares two states of a sheet. The number, name and sheet change in the result are
-/// placeholders.
+/// Compares two states of a sheet. The number and name in the result are placeholders.
 fn diff_contents(old: &Sheet, new: &Sheet) -> SheetDiff {
-    let (new_rows, new_columns) = new.places();
-    let is_deleted = |(row, column): CellId| {
-        new_rows.index(row).is_none() || new_columns.index(column).is_none()
-    };
     let (row_map, column_map) = old.map_to(new);
     SheetDiff {
         sheet: SheetId::FIRST,
@@ -173,65 +165,86 @@ fn diff_contents(old: &Sheet, new: &Sheet) -> SheetDiff {
         columns: diff_axis(Axis::Columns, old, new),
         formats_changed: old.formats.mapped(&row_map, &column_map) != new.formats,
         cells: diff_cells(old, new),
-        deleted_cells: cells_with_ids(old, is_deleted),
+        deleted_cells: deleted_cells(old, new),
+    }
+}
+
+fn diff_of_added_sheet(added: &Sheet) -> SheetDiff {
+    SheetDiff { change: SheetChange::Added, ..diff_contents(&Sheet::default(), added) }
+}
+
+/// Returns the diff of a deleted sheet. All its cells count as deleted.
+fn diff_of_deleted_sheet(deleted: &Sheet) -> SheetDiff {
+    SheetDiff {
+        change: SheetChange::Deleted,
+        deleted_cells: cells_with_ids(deleted, |_| true),
+        ..diff_contents(deleted, deleted)
     }
 }
 
 /// Returns the cells that differ from the old state, ordered by row and column.
 fn diff_cells(old: &Sheet, new: &Sheet) -> Vec<CellDiff> {
-    let (old_rows, old_columns) = old.places();
-    let (new_rows, new_columns) = new.places();
-    let ids: BTreeSet<CellId> = old.cells.keys().chain(new.cells.keys()).copied().collect();
-    let mut differing = Vec::new();
-    for (row_id, column_id) in ids {
-        let (Some(row), Some(column)) = (new_rows.index(row_id), new_columns.index(column_id))
-        else {
-            continue;
-        };
+    let old_lookup = old.cell_lookup();
+    let new_lookup = new.cell_lookup();
+    let cell_ids: BTreeSet<CellId> = old.cells.keys().chain(new.cells.keys()).copied().collect();
+    let mut cell_diffs = Vec::new();
+    for cell_id in cell_ids {
+        let Some((row, column)) = new_lookup.coordinates(cell_id) else { continue };
         let after = new.cell(row, column);
-        let before = match (old_rows.index(row_id), old_columns.index(column_id)) {
-            (Some(old_row), Some(old_column)) => old.cell(old_row, old_column),
-            _ => Cell::default(),
+        let before = match old_lookup.coordinates(cell_id) {
+            Some((old_row, old_column)) => old.cell(old_row, old_column),
+            None => Cell::default(),
         };
         if before != after {
-            differing.push(CellDiff { row, column, before, after });
+            cell_diffs.push(CellDiff { row, column, before, after });
         }
     }
-    differing.sort_by_key(|cell| (cell.row, cell.column));
-    differing
+    cell_diffs.sort_by_key(|diff| (diff.row, diff.column));
+    cell_diffs
+}
+
+/// Returns the non-blank cells of the old state that were deleted with their row or column.
+fn deleted_cells(old: &Sheet, new: &Sheet) -> Vec<CellAt> {
+    let new_lookup = new.cell_lookup();
+    cells_with_ids(old, |cell_id| new_lookup.coordinates(cell_id).is_none())
 }
 
 /// Returns the inserted and deleted rows (or columns) within the used range. Ignores rows that an
 /// insertion moves past the end of the axis, and rows that a deletion adds there.
 fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
-    let (old_places, new_places) = (old.order(axis).places(), new.order(axis).places());
+    let old_lookup = old.order(axis).index_lookup();
+    let new_lookup = new.order(axis).index_lookup();
+    let inserted = new_lookup.missing_in(&old_lookup);
+    let deleted = old_lookup.missing_in(&new_lookup);
     AxisDiff {
-        inserted: cut_last_span(&new_places.missing_in(&old_places), axis, new.reach(axis)),
-        deleted: cut_last_span(&old_places.missing_in(&new_places), axis, old.reach(axis)),
+        inserted: truncate_last_span(&inserted, axis, new.used_end(axis)),
+        deleted: truncate_last_span(&deleted, axis, old.used_end(axis)),
     }
 }
 
-/// Truncates a span that extends to the end of the axis to `reach`.
-fn cut_last_span(spans: &Spans, axis: Axis, reach: u32) -> Spans {
-    let cut = spans.iter().map(|span| {
+/// Truncates a span that extends to the end of the axis to `used_end`.
+fn truncate_last_span(spans: &Spans, axis: Axis, used_end: u32) -> Spans {
+    let truncate = |span: Span| {
         if span.end() < axis.limit() {
             span
         } else {
-            Span { count: reach.saturating_sub(span.first), ..span }
+            Span { count: used_end.saturating_sub(span.first), ..span }
         }
-    });
-    Spans::from_sorted(cut.collect())
+    };
+    Spans::from_sorted(spans.iter().map(truncate).collect())
 }
 
-/// Returns the non-blank cells whose ids satisfy `is_wanted`, ordered by row and column.
-fn cells_with_ids(sheet: &Sheet, is_wanted: impl Fn(CellId) -> bool) -> Vec<CellAt> {
-    let (rows, columns) = sheet.places();
-    let wanted_ids = sheet.cells.keys().filter(|id| is_wanted(**id));
-    let cells = wanted_ids.filter_map(|(row_id, column_id)| {
-        let (row, column) = (rows.index(*row_id)?, columns.index(*column_id)?);
-        Some(CellAt { row, column, cell: sheet.cell(row, column) })
-    });
-    let mut cells: Vec<_> = cells.filter(|cell_at| !cell_at.cell.is_blank()).collect();
+/// Returns the non-blank cells whose ids satisfy `is_included`, ordered by row and column.
+fn cells_with_ids(sheet: &Sheet, is_included: impl Fn(CellId) -> bool) -> Vec<CellAt> {
+    let lookup = sheet.cell_lookup();
+    let mut cells = Vec::new();
+    for cell_id in sheet.cells.keys().copied().filter(|id| is_included(*id)) {
+        let Some((row, column)) = lookup.coordinates(cell_id) else { continue };
+        let cell = sheet.cell(row, column);
+        if !cell.is_blank() {
+            cells.push(CellAt { row, column, cell });
+        }
+    }
     cells.sort_by_key(|cell_at| (cell_at.row, cell_at.column));
     cells
 }

@@ -12,7 +12,7 @@ use crate::spans::Spans;
 
 /// Maximum number of cells at which the range formats of two sheets are compared. If more are
 /// needed, the formats are treated as different.
-const MAX_COMPARED_PLACES: usize = 10_000;
+const MAX_COMPARED_CELLS: usize = 10_000;
 
 impl Workbook {
     /// Returns whether this state and a later state display the same sheets, in any order. Cells
@@ -20,13 +20,15 @@ impl Workbook {
     /// equal states if sheets exchanged their names or if there are very many range formats.
     #[must_use]
     pub fn displays_same(&self, later: &Self) -> bool {
-        let (old_sheets, new_sheets) = (self.sheets_by_name(), later.sheets_by_name());
-        let pairs = || old_sheets.values().zip(new_sheets.values());
-        old_sheets.keys().eq(new_sheets.keys())
-            && pairs().all(|(old, new)| self.sheet_displays_same(*old, later, *new))
+        let old_sheets = self.sheet_ids_by_name();
+        let new_sheets = later.sheet_ids_by_name();
+        let has_same_names = old_sheets.keys().eq(new_sheets.keys());
+        let mut sheet_pairs = old_sheets.values().zip(new_sheets.values());
+        has_same_names
+            && sheet_pairs.all(|(old_id, new_id)| self.sheet_displays_same(*old_id, later, *new_id))
     }
 
-    fn sheets_by_name(&self) -> BTreeMap<String, SheetId> {
+    fn sheet_ids_by_name(&self) -> BTreeMap<String, SheetId> {
         let name = |id| self.tabs.name(id).unwrap_or_default().to_owned();
         self.sheets.keys().map(|id| (name(*id), *id)).collect()
     }
@@ -37,7 +39,7 @@ impl Workbook {
             return false;
         };
         if old_id == new_id {
-            return old.keeps_places_in(new) && old.displays_same(new);
+            return old.keeps_indices_in(new) && old.displays_same(new);
         }
         // Sheets with different numbers can be compared only if all their cells are loaded. This is
         // the case if the old sheet was deleted and the new sheet was added between the states.
@@ -49,13 +51,13 @@ impl Workbook {
 impl Sheet {
     /// Returns whether all rows and columns that exist in both states have the same indices in
     /// both.
-    fn keeps_places_in(&self, later: &Self) -> bool {
+    fn keeps_indices_in(&self, later: &Self) -> bool {
         let (rows, columns) = self.map_to(later);
-        let keeps_places = |axis: Axis, map: &AxisMap| {
-            let reach = self.reach(axis).max(later.reach(axis));
-            map.runs().iter().filter(|run| run.src < reach).all(|run| run.src == run.dst)
+        let keeps_indices = |axis: Axis, map: &AxisMap| {
+            let used_end = self.used_end(axis).max(later.used_end(axis));
+            map.runs().iter().filter(|run| run.src < used_end).all(|run| run.src == run.dst)
         };
-        keeps_places(Axis::Rows, &rows) && keeps_places(Axis::Columns, &columns)
+        keeps_indices(Axis::Rows, &rows) && keeps_indices(Axis::Columns, &columns)
     }
 
     /// Returns whether both sheets display the same loaded cells and range formats.
@@ -78,7 +80,7 @@ fn formats_display_same(left: &FormatLayer, right: &FormatLayer) -> bool {
     let records = || left.records().iter().chain(right.records());
     let rows = boundaries(records().map(|record| &record.rows));
     let columns = boundaries(records().map(|record| &record.columns));
-    if rows.len().saturating_mul(columns.len()) > MAX_COMPARED_PLACES {
+    if rows.len().saturating_mul(columns.len()) > MAX_COMPARED_CELLS {
         return false;
     }
     let is_same_at =
@@ -95,5 +97,5 @@ fn boundaries<'a>(spans: impl Iterator<Item = &'a Spans>) -> BTreeSet<u32> {
 }
 
 fn displayed_format(layer: &FormatLayer, row: u32, column: u32) -> Option<&str> {
-    layer.at(row, column).filter(|format| *format != GENERAL)
+    layer.format_at(row, column).filter(|format| *format != GENERAL)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::axis_order::{AxisOrder, IdRun, Places};
+use super::axis_order::{AxisOrder, IdRun, IndexLookup};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::{Cell, GENERAL, Value};
@@ -24,7 +24,20 @@ pub struct Sheet {
     pub(super) cells: BTreeMap<CellId, Cell>,
     pub(super) formats: FormatLayer,
     pub(super) extent: Extent,
-    bytes: usize,
+    cell_bytes: usize,
+}
+
+/// Lookup table from cell ids to coordinates.
+pub(super) struct CellLookup {
+    rows: IndexLookup,
+    columns: IndexLookup,
+}
+
+impl CellLookup {
+    /// Returns the row and column of a cell, or `None` if either was deleted.
+    pub(super) fn coordinates(&self, (row_id, column_id): CellId) -> Option<(u32, u32)> {
+        Some((self.rows.index(row_id)?, self.columns.index(column_id)?))
+    }
 }
 
 impl Default for Sheet {
@@ -35,7 +48,7 @@ impl Default for Sheet {
             cells: BTreeMap::new(),
             formats: FormatLayer::default(),
             extent: Extent::default(),
-            bytes: 0,
+            cell_bytes: 0,
         }
     }
 }
@@ -73,48 +86,48 @@ impl Sheet {
     pub(super) fn bytes(&self) -> usize {
         const SHEET_BYTES: usize = 512;
         const RUN_BYTES: usize = 16;
-        let runs = self.rows.run_count().saturating_add(self.columns.run_count());
-        let overhead = runs.saturating_mul(RUN_BYTES).saturating_add(self.formats.bytes());
-        self.bytes.saturating_add(overhead).saturating_add(SHEET_BYTES)
+        let run_count = self.rows.run_count().saturating_add(self.columns.run_count());
+        let overhead_bytes = run_count.saturating_mul(RUN_BYTES).saturating_add(SHEET_BYTES);
+        self.cell_bytes.saturating_add(self.formats.bytes()).saturating_add(overhead_bytes)
     }
 
     /// Returns the non-blank cells in a rectangle, ordered by row and column.
     pub fn cells_in(&self, rectangle: Rectangle) -> impl Iterator<Item = ((u32, u32), Cell)> + '_ {
-        let column_places = self.columns.places();
+        let column_lookup = self.columns.index_lookup();
         let columns = rectangle.first.column..=rectangle.last.column;
-        let row_runs = self.rows.parts(rectangle.first.row, rectangle.last.row.saturating_add(1));
-        row_runs.flat_map(move |run| self.cells_in_rows(run, &columns, &column_places))
+        let row_runs = self.rows.runs_in(rectangle.first.row, rectangle.last.row.saturating_add(1));
+        row_runs.flat_map(move |row_run| self.cells_in_rows(row_run, &columns, &column_lookup))
     }
 
     /// Returns the non-blank cells in a run of rows, limited to the given columns, ordered by row
     /// and column.
     fn cells_in_rows(
         &self,
-        run: IdRun,
+        row_run: IdRun,
         columns: &RangeInclusive<u32>,
-        column_places: &Places,
+        column_lookup: &IndexLookup,
     ) -> Vec<((u32, u32), Cell)> {
-        let mut found = Vec::new();
-        for ((row_id, column_id), cell) in self.stored_cells(run) {
-            let Some(column) = column_places.index(*column_id) else { continue };
+        let mut displayed_cells = Vec::new();
+        for ((row_id, column_id), stored_cell) in self.stored_cells(row_run) {
+            let Some(column) = column_lookup.index(*column_id) else { continue };
             if !columns.contains(&column) {
                 continue;
             }
-            let place = (run.index_of(*row_id), column);
-            let cell = self.with_displayed_format(place, cell);
-            if !cell.is_blank() {
-                found.push((place, cell));
+            let coordinates = (row_run.index_of(*row_id), column);
+            let displayed_cell = self.with_displayed_format(coordinates, stored_cell);
+            if !displayed_cell.is_blank() {
+                displayed_cells.push((coordinates, displayed_cell));
             }
         }
-        found.sort_by_key(|(place, _)| *place);
-        found
+        displayed_cells.sort_by_key(|(coordinates, _)| *coordinates);
+        displayed_cells
     }
 
     /// Returns the cell at `row` and `column` with its displayed format. The cell may be blank.
     #[must_use]
     pub fn cell(&self, row: u32, column: u32) -> Cell {
-        let stored = self.id(row, column).and_then(|id| self.cells.get(&id));
-        self.with_displayed_format((row, column), stored.unwrap_or(&Cell::default()))
+        let stored_cell = self.id(row, column).and_then(|id| self.cells.get(&id));
+        self.with_displayed_format((row, column), stored_cell.unwrap_or(&Cell::default()))
     }
 
     /// Returns the id of the cell at `row` and `column`.
@@ -138,29 +151,29 @@ impl Sheet {
 
     /// Returns the number of leading rows (or columns) that may contain cells or range formats. All
     /// later rows (or columns) have the same contents.
-    pub(super) fn reach(&self, axis: Axis) -> u32 {
-        self.extent.along(axis).max(self.formats.reach(axis))
+    pub(super) fn used_end(&self, axis: Axis) -> u32 {
+        self.extent.length(axis).max(self.formats.used_end(axis))
     }
 
-    /// Returns lookup tables from row and column ids to indices.
-    pub(super) fn places(&self) -> (Places, Places) {
-        (self.rows.places(), self.columns.places())
+    /// Returns a lookup table from cell ids to coordinates.
+    pub(super) fn cell_lookup(&self) -> CellLookup {
+        CellLookup { rows: self.rows.index_lookup(), columns: self.columns.index_lookup() }
     }
 
     /// Returns the cell with its displayed format: its own format, or else the range format.
     /// `General` becomes `None`.
-    fn with_displayed_format(&self, place: (u32, u32), cell: &Cell) -> Cell {
+    fn with_displayed_format(&self, (row, column): (u32, u32), cell: &Cell) -> Cell {
         let format = match &cell.format {
-            Some(own) => Some(own.as_str()),
-            None => self.formats.at(place.0, place.1),
+            Some(own_format) => Some(own_format.as_str()),
+            None => self.formats.format_at(row, column),
         };
-        let format = format.filter(|format| *format != GENERAL).map(str::to_owned);
-        Cell { format, ..cell.clone() }
+        let displayed_format = format.filter(|format| *format != GENERAL).map(str::to_owned);
+        Cell { format: displayed_format, ..cell.clone() }
     }
 
     /// Returns the stored cells of a run of rows.
     fn stored_cells(&self, rows: IdRun) -> impl Iterator<Item = (&CellId, &Cell)> {
-        self.cells.range((rows.id, 0)..(rows.id_end(), 0))
+        self.cells.range((rows.first_id, 0)..(rows.id_end(), 0))
     }
 
     pub(super) fn set_cell(&mut self, edit: &CellEdit) {
@@ -175,7 +188,8 @@ impl Sheet {
                 cell.formula.clone_from(&edit.formula);
             }
             if let Some(format) = &edit.format {
-                cell.format = (has_range_formats || format != GENERAL).then(|| format.clone());
+                let is_needed = has_range_formats || format != GENERAL;
+                cell.format = if is_needed { Some(format.clone()) } else { None };
             }
         });
     }
@@ -198,50 +212,58 @@ impl Sheet {
 
     /// Adds a range format and removes the formats of individual cells in the range. No-op if the
     /// sheet already has the maximum number of range formats.
-    pub(super) fn set_format(&mut self, set: &SetFormat) {
-        if !self.formats.set(set) {
+    pub(super) fn set_format(&mut self, set_format: &SetFormat) {
+        let was_set = self.formats.set_if_room(set_format);
+        if !was_set {
             return;
         }
-        for id in self.ids_in(&set.rows, &set.columns) {
+        for id in self.ids_in(&set_format.rows, &set_format.columns) {
             self.change_cell(id, |cell| cell.format = None);
         }
     }
 
     /// Returns the ids of the stored cells in a range.
     fn ids_in(&self, rows: &Spans, columns: &Spans) -> Vec<CellId> {
-        let column_places = self.columns.places();
+        let column_lookup = self.columns.index_lookup();
         let is_in_columns =
-            |id: u64| column_places.index(id).is_some_and(|column| columns.contains(column));
-        let row_runs = rows.iter().flat_map(|span| self.rows.parts(span.first, span.end()));
-        let ids = row_runs.flat_map(|run| self.stored_cells(run)).map(|(id, _)| *id);
-        ids.filter(|(_, column_id)| is_in_columns(*column_id)).collect()
+            |id: u64| column_lookup.index(id).is_some_and(|column| columns.contains(column));
+        let mut cell_ids = Vec::new();
+        for row_run in rows.iter().flat_map(|span| self.rows.runs_in(span.first, span.end())) {
+            for ((row_id, column_id), _) in self.stored_cells(row_run) {
+                if is_in_columns(*column_id) {
+                    cell_ids.push((*row_id, *column_id));
+                }
+            }
+        }
+        cell_ids
     }
 
     fn change_cell(&mut self, id: CellId, change: impl FnOnce(&mut Cell)) {
-        let before = self.cells.remove(&id);
-        self.bytes = self.bytes.saturating_sub(before.as_ref().map_or(0, weight_bytes));
-        let mut cell = before.unwrap_or_default();
+        let mut cell = self.remove_cell(&id).unwrap_or_default();
         change(&mut cell);
         if !cell.is_blank() {
-            self.bytes = self.bytes.saturating_add(weight_bytes(&cell));
+            self.cell_bytes = self.cell_bytes.saturating_add(weight_bytes(&cell));
             self.cells.insert(id, cell);
         }
     }
 
+    fn remove_cell(&mut self, id: &CellId) -> Option<Cell> {
+        let cell = self.cells.remove(id)?;
+        self.cell_bytes = self.cell_bytes.saturating_sub(weight_bytes(&cell));
+        Some(cell)
+    }
+
     pub(super) fn insert(&mut self, axis: Axis, before: u32, count: u32) {
-        let order = self.order_mut(axis);
-        let moved_past_end = order.insert(before, count);
-        self.remove_cells(axis, &moved_past_end);
-        let map = AxisMap::insert(axis, before, count);
-        self.formats.map(axis, &map);
+        let runs_past_end = self.order_mut(axis).insert(before, count);
+        self.remove_cells_of(axis, &runs_past_end);
+        self.formats.map_ranges(axis, &AxisMap::insert(axis, before, count));
         self.extent.insert(axis, before, count);
     }
 
     pub(super) fn delete(&mut self, axis: Axis, spans: &Spans) {
-        let order = self.order_mut(axis);
-        let deleted = order.delete(spans);
-        self.remove_cells(axis, &deleted);
-        self.formats.map(axis, &AxisMap::delete(axis, spans));
+        let deleted_runs = self.order_mut(axis).delete(spans);
+        self.remove_cells_of(axis, &deleted_runs);
+        self.formats.map_ranges(axis, &AxisMap::delete(axis, spans));
         self.extent.delete(axis, spans);
     }
 
@@ -253,19 +275,20 @@ impl Sheet {
     }
 
     /// Removes the cells of deleted rows or columns.
-    fn remove_cells(&mut self, axis: Axis, runs: &[IdRun]) {
-        let removed: Vec<CellId> = match axis {
+    fn remove_cells_of(&mut self, axis: Axis, deleted_runs: &[IdRun]) {
+        let removed_ids: Vec<CellId> = match axis {
             Axis::Rows => {
-                runs.iter().flat_map(|run| self.stored_cells(*run)).map(|(id, _)| *id).collect()
+                let removed_cells = deleted_runs.iter().flat_map(|run| self.stored_cells(*run));
+                removed_cells.map(|(id, _)| *id).collect()
             }
             Axis::Columns => {
-                let columns = Places::of(runs.iter().copied());
-                self.cells.keys().copied().filter(|(_, column)| columns.contains(*column)).collect()
+                let deleted_columns = IndexLookup::of(deleted_runs.iter().copied());
+                let is_removed = |(_, column_id): &CellId| deleted_columns.contains(*column_id);
+                self.cells.keys().copied().filter(is_removed).collect()
             }
         };
-        for id in removed {
-            let cell = self.cells.remove(&id);
-            self.bytes = self.bytes.saturating_sub(cell.as_ref().map_or(0, weight_bytes));
+        for id in removed_ids {
+            self.remove_cell(&id);
         }
     }
 }
@@ -273,10 +296,10 @@ impl Sheet {
 /// Returns the approximate size of a cell in memory, in bytes.
 pub(super) fn weight_bytes(cell: &Cell) -> usize {
     const FRAME_BYTES: usize = 128;
-    let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    let value = match &cell.value {
+    let text_bytes = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let value_bytes = match &cell.value {
         Value::Text(text) => text.len(),
         _ => 0,
     };
-    FRAME_BYTES + value + length(&cell.formula) + length(&cell.format)
+    FRAME_BYTES + value_bytes + text_bytes(&cell.formula) + text_bytes(&cell.format)
 }

@@ -1,70 +1,74 @@
 //! Fixed-width integers, bit-packed from the least significant bit without padding.
 
 use super::error::UnreadableChunk;
+use crate::saturate::to_usize;
 
 /// Maximum number of integers per block; all integers of a block share one bit width.
-pub(super) const BLOCK: usize = 1_024;
+pub(super) const MAX_BLOCK_LENGTH: usize = 1_024;
 /// Maximum bit width. An integer of this width fits into 8 bytes at any bit offset.
-pub(super) const MAX_WIDTH: u32 = 56;
+pub(super) const MAX_BIT_WIDTH: u32 = 56;
 /// Length of a full block at the maximum width, plus 8 bytes of padding so that an 8-byte read at
 /// the start of any integer stays in bounds.
-const PADDED_BYTES: usize = BLOCK * 7 + 8;
+const PADDED_BLOCK_BYTES: usize = MAX_BLOCK_LENGTH * 7 + 8;
 
 /// Returns the packed length of `count` integers, in bytes.
-pub(super) fn packed_len(count: usize, width: u32) -> usize {
-    count.saturating_mul(usize::try_from(width).unwrap_or(usize::MAX)).div_ceil(8)
+pub(super) fn packed_byte_length(count: usize, bit_width: u32) -> usize {
+    count.saturating_mul(to_usize(bit_width)).div_ceil(8)
 }
 
-/// Returns the number of significant bits of `value`.
-pub(super) fn width(number: u64) -> u32 {
-    64 - number.leading_zeros()
+/// Returns the number of significant bits of a number.
+pub(super) fn significant_bits(number: u64) -> u32 {
+    u64::BITS - number.leading_zeros()
 }
 
-/// Bit-packs the offsets of `values` from `base`. Each offset must fit into `width` bits.
-pub(super) fn pack(out: &mut Vec<u8>, values: &[i64], base: i64, width: u32) {
-    let (mut word, mut used_bits) = (0_u64, 0_u32);
+/// Bit-packs the offsets of `values` from `base`. Each offset must fit into `bit_width` bits.
+pub(super) fn pack_integers(output: &mut Vec<u8>, values: &[i64], base: i64, bit_width: u32) {
+    let mut word = 0_u64;
+    let mut used_bits = 0_u32;
     for value in values {
-        let value = value.wrapping_sub(base).cast_unsigned();
-        word |= value << used_bits;
-        used_bits += width;
-        if used_bits >= 64 {
-            out.extend_from_slice(&word.to_le_bytes());
-            used_bits -= 64;
-            // Carry the bits that did not fit into the current word. If `used_bits` is 0, there are
+        let offset = value.wrapping_sub(base).cast_unsigned();
+        word |= offset << used_bits;
+        used_bits += bit_width;
+        if used_bits >= u64::BITS {
+            output.extend_from_slice(&word.to_le_bytes());
+            used_bits -= u64::BITS;
+            // Carry the bits that did not fit into the full word. If `used_bits` is 0, there are
             // none.
-            word = value.checked_shr(width - used_bits).unwrap_or(0);
+            word = offset.checked_shr(bit_width - used_bits).unwrap_or(0);
         }
     }
-    let bytes = usize::try_from(used_bits.div_ceil(8)).unwrap_or(8);
-    out.extend(word.to_le_bytes().iter().take(bytes));
+    let used_bytes = to_usize(used_bits.div_ceil(8));
+    output.extend(word.to_le_bytes().iter().take(used_bytes));
 }
 
-/// Unpacks `count` integers (at most [`BLOCK`]), adds `base` to each and appends the sums to `out`.
-pub(super) fn unpack(
-    out: &mut Vec<i64>,
-    bytes: &[u8],
+/// Unpacks `count` offsets (at most [`MAX_BLOCK_LENGTH`]) and appends their sums with `base` to
+/// `values`.
+pub(super) fn unpack_integers(
+    values: &mut Vec<i64>,
+    packed_bytes: &[u8],
     count: usize,
     base: i64,
-    width: u32,
+    bit_width: u32,
 ) -> Result<(), UnreadableChunk> {
     let malformed = UnreadableChunk::Malformed("a block of packed integers has a wrong length");
-    if width == 0 {
-        out.resize(out.len() + count, base);
+    if bit_width == 0 {
+        values.resize(values.len() + count, base);
         return Ok(());
     }
-    let mut padded = [0; PADDED_BYTES];
-    let length = packed_len(count, width);
-    if width > MAX_WIDTH || bytes.len() != length {
+    if bit_width > MAX_BIT_WIDTH || packed_bytes.len() != packed_byte_length(count, bit_width) {
         return Err(malformed);
     }
-    padded.get_mut(..length).ok_or(malformed)?.copy_from_slice(bytes);
-    let mask = (1_u64 << width) - 1;
-    let step = usize::try_from(width).unwrap_or(0);
-    out.extend((0..count).map(|index| {
-        let bit = index * step;
-        let word = padded.get(bit / 8..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
-        let value = (u64::from_le_bytes(word) >> (bit % 8)) & mask;
-        base.wrapping_add(value.cast_signed())
+    let mut padded_bytes = [0; PADDED_BLOCK_BYTES];
+    let unpadded_bytes = padded_bytes.get_mut(..packed_bytes.len()).ok_or(malformed)?;
+    unpadded_bytes.copy_from_slice(packed_bytes);
+    let offset_mask = (1_u64 << bit_width) - 1;
+    let bits_per_integer = to_usize(bit_width);
+    values.extend((0..count).map(|index| {
+        let first_bit = index * bits_per_integer;
+        let word_bytes = padded_bytes.get(first_bit / 8..).and_then(<[u8]>::first_chunk);
+        let word = u64::from_le_bytes(word_bytes.copied().unwrap_or_default());
+        let offset = (word >> (first_bit % 8)) & offset_mask;
+        base.wrapping_add(offset.cast_signed())
     }));
     Ok(())
 }
@@ -80,16 +84,16 @@ mod tests {
         fn numbers_of_every_width_read_back(
             numbers in proptest::collection::vec(any::<u64>(), 0..200),
             base: i64,
-            bits in 0..=MAX_WIDTH,
+            bits in 0..=MAX_BIT_WIDTH,
         ) {
             let mask = (1_u64 << bits) - 1;
             let above = |number: &u64| base.wrapping_add((number & mask).cast_signed());
             let values: Vec<i64> = numbers.iter().map(above).collect();
             let mut bytes = Vec::new();
-            pack(&mut bytes, &values, base, bits);
-            prop_assert_eq!(bytes.len(), packed_len(values.len(), bits));
+            pack_integers(&mut bytes, &values, base, bits);
+            prop_assert_eq!(bytes.len(), packed_byte_length(values.len(), bits));
             let mut read = Vec::new();
-            unpack(&mut read, &bytes, values.len(), base, bits).unwrap();
+            unpack_integers(&mut read, &bytes, values.len(), base, bits).unwrap();
             prop_assert_eq!(read, values);
         }
     }
@@ -98,11 +102,15 @@ mod tests {
     fn a_full_block_of_the_greatest_width_reads_back() {
         let values: Vec<i64> = (0..1_024).map(|number| (1 << 56) - 1 - number).collect();
         let mut bytes = Vec::new();
-        pack(&mut bytes, &values, 0, MAX_WIDTH);
+        pack_integers(&mut bytes, &values, 0, MAX_BIT_WIDTH);
         let mut read = Vec::new();
-        unpack(&mut read, &bytes, BLOCK, 0, MAX_WIDTH).unwrap();
+        unpack_integers(&mut read, &bytes, MAX_BLOCK_LENGTH, 0, MAX_BIT_WIDTH).unwrap();
         assert_eq!(read, values);
-        assert!(unpack(&mut read, &bytes, BLOCK, 0, MAX_WIDTH + 1).is_err());
-        assert!(unpack(&mut read, &bytes[1..], BLOCK, 0, MAX_WIDTH).is_err());
+        assert!(
+            unpack_integers(&mut read, &bytes, MAX_BLOCK_LENGTH, 0, MAX_BIT_WIDTH + 1).is_err()
+        );
+        assert!(
+            unpack_integers(&mut read, &bytes[1..], MAX_BLOCK_LENGTH, 0, MAX_BIT_WIDTH).is_err()
+        );
     }
 }

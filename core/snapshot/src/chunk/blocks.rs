@@ -12,24 +12,29 @@ const BLOCK_COST_BYTES: usize = 64;
 /// Splits `bytes` into blocks.
 pub(super) fn split_into_blocks(bytes: &[u8]) -> Vec<&[u8]> {
     let mut blocks = Vec::new();
-    let (mut start, mut end) = (0, 0);
+    let mut block_start = 0;
+    let mut block_end = 0;
     let mut block_counts = ByteCounts::default();
-    let mut block_cost = 0;
+    let mut block_size = 0;
     for piece in bytes.chunks(PIECE_BYTES) {
         let piece_counts = ByteCounts::of(piece);
+        let piece_size = piece_counts.estimate_compressed_size();
         let joined_counts = block_counts.plus(&piece_counts);
-        let piece_cost = piece_counts.packed_bytes();
-        let joined_cost = joined_counts.packed_bytes();
-        let is_cheaper_apart = joined_cost > block_cost + piece_cost + BLOCK_COST_BYTES;
-        if end > start && is_cheaper_apart {
-            blocks.push(bytes.get(start..end).unwrap_or_default());
-            (start, block_counts, block_cost) = (end, piece_counts, piece_cost);
+        let joined_size = joined_counts.estimate_compressed_size();
+        let has_earlier_piece = block_end > block_start;
+        let is_smaller_apart = joined_size > block_size + piece_size + BLOCK_COST_BYTES;
+        if has_earlier_piece && is_smaller_apart {
+            blocks.push(bytes.get(block_start..block_end).unwrap_or_default());
+            block_start = block_end;
+            block_counts = piece_counts;
+            block_size = piece_size;
         } else {
-            (block_counts, block_cost) = (joined_counts, joined_cost);
+            block_counts = joined_counts;
+            block_size = joined_size;
         }
-        end += piece.len();
+        block_end += piece.len();
     }
-    blocks.push(bytes.get(start..end).unwrap_or_default());
+    blocks.push(bytes.get(block_start..).unwrap_or_default());
     blocks
 }
 

@@ -1,127 +1,148 @@
 //! Sequential reader and writer for chunk bytes.
 
 use super::error::UnreadableChunk;
+use crate::saturate::to_u64;
 use cellar_base::limits::{MAX_COPIED_FORMAT_BYTES, MAX_EXPANDED_TEXT_BYTES, MAX_TILE_CELLS};
 
+/// Number of payload bits in each byte of a varint.
+const VARINT_GROUP_BITS: u32 = 7;
+/// The payload bits of a byte of a varint.
+const VARINT_GROUP_MASK: u8 = 0x7f;
+/// Set in each byte of a varint except the last.
+const VARINT_CONTINUATION_FLAG: u8 = 0x80;
+
+const TRUNCATED_CHUNK: UnreadableChunk = UnreadableChunk::Malformed("the chunk is truncated");
+
 /// Writes an integer as a LEB128 varint: groups of 7 bits, least significant group first.
-pub(super) fn write_varint(out: &mut Vec<u8>, mut number: u64) {
+pub(super) fn write_varint(output: &mut Vec<u8>, number: u64) {
+    let mut remaining_bits = number;
     loop {
-        let low = number.to_le_bytes()[0] & 0x7f;
-        number >>= 7;
-        if number == 0 {
-            out.push(low);
+        let group = remaining_bits.to_le_bytes()[0] & VARINT_GROUP_MASK;
+        remaining_bits >>= VARINT_GROUP_BITS;
+        if remaining_bits == 0 {
+            output.push(group);
             return;
         }
-        out.push(low | 0x80);
+        output.push(group | VARINT_CONTINUATION_FLAG);
     }
 }
 
 /// Writes a count or a length.
-pub(super) fn write_count(out: &mut Vec<u8>, count: usize) {
-    write_varint(out, u64::try_from(count).unwrap_or(u64::MAX));
+pub(super) fn write_count(output: &mut Vec<u8>, count: usize) {
+    write_varint(output, to_u64(count));
 }
 
 /// Writes a signed integer in zigzag encoding, which maps 0, −1, 1, −2, … to 0, 1, 2, 3, …
-pub(super) fn write_signed(out: &mut Vec<u8>, number: i64) {
-    write_varint(out, ((number << 1) ^ (number >> 63)).cast_unsigned());
+pub(super) fn write_signed_varint(output: &mut Vec<u8>, number: i64) {
+    write_varint(output, ((number << 1) ^ (number >> 63)).cast_unsigned());
 }
 
 /// Returns the number of bytes that [`write_varint`] writes.
-pub(super) fn varint_bytes(number: u64) -> usize {
-    let bits = 64 - (number | 1).leading_zeros();
-    usize::try_from(bits.div_ceil(7)).unwrap_or(10)
+pub(super) fn varint_byte_length(number: u64) -> usize {
+    const MAX_VARINT_BYTES: usize = 10;
+    let significant_bits = u64::BITS - (number | 1).leading_zeros();
+    let group_count = significant_bits.div_ceil(VARINT_GROUP_BITS);
+    usize::try_from(group_count).unwrap_or(MAX_VARINT_BYTES)
 }
 
 /// Reads a chunk and enforces the remaining decoding budgets.
-pub(super) struct Reader<'a> {
-    rest: &'a [u8],
+pub(super) struct ChunkReader<'a> {
+    unread_bytes: &'a [u8],
     /// Remaining number of values, formulas and formats that may be decoded.
-    cells: usize,
+    cell_budget: usize,
     /// Remaining expansion budget: text bytes that decoding may produce beyond its input length.
-    expanded_text_bytes: usize,
+    expanded_text_budget: usize,
     /// Remaining number of format bytes that may be copied into columns.
-    format_bytes: usize,
+    format_byte_budget: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ChunkReader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self {
-            rest: bytes,
-            cells: MAX_TILE_CELLS,
-            expanded_text_bytes: MAX_EXPANDED_TEXT_BYTES,
-            format_bytes: MAX_COPIED_FORMAT_BYTES,
+            unread_bytes: bytes,
+            cell_budget: MAX_TILE_CELLS,
+            expanded_text_budget: MAX_EXPANDED_TEXT_BYTES,
+            format_byte_budget: MAX_COPIED_FORMAT_BYTES,
         }
     }
 
-    /// Returns the number of unread bytes.
-    pub(super) fn len(&self) -> usize {
-        self.rest.len()
+    pub(super) fn unread_byte_count(&self) -> usize {
+        self.unread_bytes.len()
     }
 
-    pub(super) fn bytes(&mut self, count: usize) -> Result<&'a [u8], UnreadableChunk> {
-        let truncated = UnreadableChunk::Malformed("the chunk is truncated");
-        let (bytes, rest) = self.rest.split_at_checked(count).ok_or(truncated)?;
-        self.rest = rest;
+    pub(super) fn read_bytes(&mut self, byte_count: usize) -> Result<&'a [u8], UnreadableChunk> {
+        let (bytes, following_bytes) =
+            self.unread_bytes.split_at_checked(byte_count).ok_or(TRUNCATED_CHUNK)?;
+        self.unread_bytes = following_bytes;
         Ok(bytes)
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8, UnreadableChunk> {
-        let truncated = UnreadableChunk::Malformed("the chunk is truncated");
-        let (byte, rest) = self.rest.split_first().ok_or(truncated)?;
-        self.rest = rest;
+    pub(super) fn read_byte(&mut self) -> Result<u8, UnreadableChunk> {
+        let (byte, following_bytes) = self.unread_bytes.split_first().ok_or(TRUNCATED_CHUNK)?;
+        self.unread_bytes = following_bytes;
         Ok(*byte)
     }
 
-    pub(super) fn varint(&mut self) -> Result<u64, UnreadableChunk> {
+    pub(super) fn read_varint(&mut self) -> Result<u64, UnreadableChunk> {
         let too_long = UnreadableChunk::Malformed("an integer has too many bytes");
         let mut number = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            if shift == 63 && bits > 1 {
+        let mut shift = 0;
+        while shift < u64::BITS {
+            let byte = self.read_byte()?;
+            let group = u64::from(byte & VARINT_GROUP_MASK);
+            let exceeds_64_bits = group.leading_zeros() < shift;
+            if exceeds_64_bits {
                 return Err(too_long);
             }
-            number |= bits << shift;
-            if byte < 0x80 {
+            number |= group << shift;
+            let is_last_byte = byte & VARINT_CONTINUATION_FLAG == 0;
+            if is_last_byte {
                 return Ok(number);
             }
+            shift += VARINT_GROUP_BITS;
         }
         Err(too_long)
     }
 
-    pub(super) fn signed(&mut self) -> Result<i64, UnreadableChunk> {
-        let number = self.varint()?;
-        Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+    pub(super) fn read_signed_varint(&mut self) -> Result<i64, UnreadableChunk> {
+        let zigzag = self.read_varint()?;
+        Ok((zigzag >> 1).cast_signed() ^ -(zigzag & 1).cast_signed())
     }
 
-    /// Reads a count and checks it against `max` before the caller allocates memory for the items.
-    pub(super) fn count(&mut self, max: usize) -> Result<usize, UnreadableChunk> {
-        let count = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
-        if count > max {
+    /// Reads a count and checks it against `max_count` before the caller allocates memory for the
+    /// items.
+    pub(super) fn read_count(&mut self, max_count: usize) -> Result<usize, UnreadableChunk> {
+        let count = usize::try_from(self.read_varint()?).unwrap_or(usize::MAX);
+        if count > max_count {
             return Err(UnreadableChunk::Malformed("a count is out of range"));
         }
         Ok(count)
     }
 
     /// Deducts values, formulas or formats from the cell budget.
-    pub(super) fn charge_cells(&mut self, cells: usize) -> Result<(), UnreadableChunk> {
+    pub(super) fn charge_cells(&mut self, cell_count: usize) -> Result<(), UnreadableChunk> {
         let too_many = UnreadableChunk::TooLarge("it has more cells than a tile can have");
-        self.cells = self.cells.checked_sub(cells).ok_or(too_many)?;
+        self.cell_budget = self.cell_budget.checked_sub(cell_count).ok_or(too_many)?;
         Ok(())
     }
 
     /// Deducts text bytes from the expansion budget.
-    pub(super) fn charge_expanded_text(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
+    pub(super) fn charge_expanded_text(
+        &mut self,
+        byte_count: usize,
+    ) -> Result<(), UnreadableChunk> {
         let too_many = UnreadableChunk::TooLarge("its texts exceed the limit of a tile");
-        self.expanded_text_bytes = self.expanded_text_bytes.checked_sub(bytes).ok_or(too_many)?;
+        self.expanded_text_budget =
+            self.expanded_text_budget.checked_sub(byte_count).ok_or(too_many)?;
         Ok(())
     }
 
     /// Deducts the length of a format that is copied into a column from the format budget.
-    pub(super) fn charge_format(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
+    pub(super) fn charge_format(&mut self, byte_count: usize) -> Result<(), UnreadableChunk> {
         let too_many =
             UnreadableChunk::TooLarge("the formats of its columns exceed the limit of a tile");
-        self.format_bytes = self.format_bytes.checked_sub(bytes).ok_or(too_many)?;
+        self.format_byte_budget =
+            self.format_byte_budget.checked_sub(byte_count).ok_or(too_many)?;
         Ok(())
     }
 }
@@ -138,29 +159,29 @@ mod tests {
             let (number, signed) = (number >> shift, signed >> shift);
             let mut bytes = Vec::new();
             write_varint(&mut bytes, number);
-            prop_assert_eq!(bytes.len(), varint_bytes(number));
-            write_signed(&mut bytes, signed);
-            let mut reader = Reader::new(&bytes);
-            prop_assert_eq!(reader.varint(), Ok(number));
-            prop_assert_eq!(reader.signed(), Ok(signed));
-            prop_assert_eq!(reader.len(), 0);
+            prop_assert_eq!(bytes.len(), varint_byte_length(number));
+            write_signed_varint(&mut bytes, signed);
+            let mut reader = ChunkReader::new(&bytes);
+            prop_assert_eq!(reader.read_varint(), Ok(number));
+            prop_assert_eq!(reader.read_signed_varint(), Ok(signed));
+            prop_assert_eq!(reader.unread_byte_count(), 0);
         }
     }
 
     #[test]
     fn invalid_varints_are_errors() {
         let most = [[0xff; 9].as_slice(), &[1]].concat();
-        assert_eq!(Reader::new(&most).varint(), Ok(u64::MAX));
+        assert_eq!(ChunkReader::new(&most).read_varint(), Ok(u64::MAX));
         for bytes in
             [vec![], vec![0x80], vec![0xff; 9], vec![0xff; 11], [vec![0xff; 9], vec![2]].concat()]
         {
-            assert!(Reader::new(&bytes).varint().is_err(), "{bytes:?}");
+            assert!(ChunkReader::new(&bytes).read_varint().is_err(), "{bytes:?}");
         }
     }
 
     #[test]
     fn budgets_are_bounded() {
-        let mut reader = Reader::new(&[]);
+        let mut reader = ChunkReader::new(&[]);
         assert!(reader.charge_cells(MAX_TILE_CELLS).is_ok() && reader.charge_cells(1).is_err());
         assert!(reader.charge_expanded_text(MAX_EXPANDED_TEXT_BYTES).is_ok());
         assert!(reader.charge_expanded_text(1).is_err());
@@ -172,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_count_ends_at_its_limit() {
-        assert_eq!(Reader::new(&[5]).count(5), Ok(5));
-        assert!(Reader::new(&[6]).count(5).is_err());
+        assert_eq!(ChunkReader::new(&[5]).read_count(5), Ok(5));
+        assert!(ChunkReader::new(&[6]).read_count(5).is_err());
     }
 }

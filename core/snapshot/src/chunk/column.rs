@@ -1,151 +1,226 @@
 //! Encodes and decodes a tile column: its values, formulas and formats.
 
-use super::bytes::{Reader, write_count};
+use super::bytes::{ChunkReader, write_varint};
 use super::error::{TileTooLarge, UnreadableChunk};
 use super::format_dictionary::{FormatDictionary, StoredFormats};
-use super::presence::{self, Form};
-use super::{kinds, texts, values};
+use super::kinds::ColumnKind;
+use super::presence::{self, RowEncoding};
+use super::{texts, values};
+use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::{TextLayer, TileColumn, ValueLayer};
 use cellar_base::limits::{MAX_COLUMNS, MAX_FORMULA_BYTES, MAX_ROWS};
 
-/// Bit offset of the row encoding in the column flags. The lower bits contain the value kind.
-const ROWS_SHIFT: u8 = 3;
-const HAS_FORMULAS: u8 = 0x20;
-const HAS_FORMATS: u8 = 0x40;
-/// Flag in the first byte of formulas or formats. If set, their rows are the rows that have a
-/// value.
-const IN_ALL_ROWS: u8 = 0x04;
+/// First byte of formulas or formats if their rows are the rows that have a value. Otherwise, the
+/// byte is the number of the row encoding.
+const SAME_ROWS_AS_VALUES: u8 = 0x04;
+
+/// The rows of formulas are stored as indices of values, relative to the first one.
+const FIRST_VALUE_INDEX: u32 = 0;
+
+/// The parts of an encoded column, stored in one byte.
+struct ColumnFlags {
+    column_kind: ColumnKind,
+    /// Encoding of the rows that have a value.
+    row_encoding: RowEncoding,
+    has_formulas: bool,
+    has_formats: bool,
+}
+
+impl ColumnFlags {
+    const KIND_MASK: u8 = 0x07;
+    /// Bit offset of the row encoding.
+    const ROW_ENCODING_SHIFT: u8 = 3;
+    const HAS_FORMULAS: u8 = 0x20;
+    const HAS_FORMATS: u8 = 0x40;
+    const UNUSED: u8 = 0x80;
+
+    fn to_byte(&self) -> u8 {
+        let mut byte =
+            self.column_kind.number() | self.row_encoding.number() << Self::ROW_ENCODING_SHIFT;
+        if self.has_formulas {
+            byte |= Self::HAS_FORMULAS;
+        }
+        if self.has_formats {
+            byte |= Self::HAS_FORMATS;
+        }
+        byte
+    }
+
+    fn from_byte(byte: u8) -> Result<Self, UnreadableChunk> {
+        let column_kind = ColumnKind::from_bits(byte & Self::KIND_MASK);
+        let lacks_values_and_formats =
+            column_kind == ColumnKind::NoValues && byte != Self::HAS_FORMATS;
+        if byte & Self::UNUSED != 0 || lacks_values_and_formats {
+            return Err(UnreadableChunk::Malformed("a column has invalid flags"));
+        }
+        Ok(Self {
+            column_kind,
+            row_encoding: RowEncoding::from_bits(byte >> Self::ROW_ENCODING_SHIFT),
+            has_formulas: byte & Self::HAS_FORMULAS != 0,
+            has_formats: byte & Self::HAS_FORMATS != 0,
+        })
+    }
+}
 
 /// State carried over from the previous columns when encoding or decoding a tile.
 #[derive(Debug, Default)]
 pub(super) struct ColumnContext {
     /// Lower bound of the next column's index.
-    next_column: u32,
-    /// First row of the previous column.
-    anchor: u32,
+    min_column: u32,
+    /// First row of the previous column. The first row of the next column is relative to it.
+    base_row: u32,
+}
+
+impl ColumnContext {
+    fn advance_past(&mut self, column: &TileColumn) {
+        let first_row = column.values.rows().first().or(column.formats.rows().first());
+        self.min_column = column.column + 1;
+        self.base_row = first_row.copied().unwrap_or(self.base_row);
+    }
+
+    /// Returns the row to which the first format of a column with these values is relative.
+    fn format_base_row(&self, values: &ValueLayer) -> u32 {
+        values.rows().first().copied().unwrap_or(self.base_row)
+    }
 }
 
 /// Encodes a column. `expansion_budget` is the number of text bytes that decoding may still produce
 /// beyond its input length.
-pub(super) fn write(
-    out: &mut Vec<u8>,
+pub(super) fn write_column(
+    output: &mut Vec<u8>,
     column: &TileColumn,
     context: &mut ColumnContext,
     formats: &FormatDictionary<'_>,
     expansion_budget: &mut usize,
 ) -> Result<(), TileTooLarge> {
-    let unsorted = TileTooLarge::Part("the columns of the tile do not ascend");
-    let distance = column.column.checked_sub(context.next_column).ok_or(unsorted)?;
+    let unsorted = TileTooLarge::Malformed("the columns of the tile do not ascend");
+    let skipped_columns = column.column.checked_sub(context.min_column).ok_or(unsorted)?;
+    check_column(column)?;
+    let value_rows = presence::encode_rows(column.values.rows(), context.base_row);
+    let flags = ColumnFlags {
+        column_kind: ColumnKind::of(column.values.values()),
+        row_encoding: value_rows.encoding,
+        has_formulas: !column.formulas.is_empty(),
+        has_formats: !column.formats.is_empty(),
+    };
+    write_varint(output, u64::from(skipped_columns));
+    output.push(flags.to_byte());
+    output.extend_from_slice(&value_rows.bytes);
+    values::write_values(output, &column.values, flags.column_kind, expansion_budget)?;
+    if flags.has_formulas {
+        write_formulas(output, column, expansion_budget)?;
+    }
+    if flags.has_formats {
+        let base_row = context.format_base_row(&column.values);
+        write_layer_rows(output, column.formats.rows(), column.values.rows(), base_row);
+        formats.write_codes(output, &column.formats);
+    }
+    context.advance_past(column);
+    Ok(())
+}
+
+fn check_column(column: &TileColumn) -> Result<(), TileTooLarge> {
     if column.column >= MAX_COLUMNS || column.end() > MAX_ROWS {
-        return Err(TileTooLarge::Part("a cell is beyond the end of a sheet"));
+        return Err(TileTooLarge::Malformed("a cell is beyond the end of a sheet"));
     }
     if column.is_empty() {
-        return Err(TileTooLarge::Part("a column is empty"));
+        return Err(TileTooLarge::Malformed("a column is empty"));
     }
-    write_count(out, usize::try_from(distance).unwrap_or(usize::MAX));
-    let rows = column.values.rows();
-    let common = kinds::common_kind(column.values.values());
-    let mut present = Vec::new();
-    let form = presence::write(&mut present, rows, context.anchor);
-    let flag_unless_empty = |layer: &TextLayer, flag: u8| if layer.is_empty() { 0 } else { flag };
-    let layer_flags = flag_unless_empty(&column.formulas, HAS_FORMULAS)
-        | flag_unless_empty(&column.formats, HAS_FORMATS);
-    out.push(common | form.number() << ROWS_SHIFT | layer_flags);
-    out.extend_from_slice(&present);
-    values::write(out, &column.values, common, expansion_budget)?;
-    write_formulas(out, column, expansion_budget)?;
-    let anchor = rows.first().copied().unwrap_or(context.anchor);
-    if !column.formats.is_empty() {
-        write_rows(out, column.formats.rows(), rows, anchor);
-        formats.write_codes(out, &column.formats);
-    }
-    context.next_column = column.column + 1;
-    context.anchor = rows.first().or(column.formats.rows().first()).copied().unwrap_or(anchor);
     Ok(())
 }
 
 /// Encodes the rows of formulas or formats. Writes only a flag if they equal the value rows.
-fn write_rows(out: &mut Vec<u8>, rows: &[u32], value_rows: &[u32], anchor: u32) {
-    if rows == value_rows {
-        out.push(IN_ALL_ROWS);
+fn write_layer_rows(output: &mut Vec<u8>, layer_rows: &[u32], value_rows: &[u32], base_row: u32) {
+    if layer_rows == value_rows {
+        output.push(SAME_ROWS_AS_VALUES);
         return;
     }
-    let mut present = Vec::new();
-    let form = presence::write(&mut present, rows, anchor);
-    out.push(form.number());
-    out.extend_from_slice(&present);
+    let encoded_rows = presence::encode_rows(layer_rows, base_row);
+    output.push(encoded_rows.encoding.number());
+    output.extend_from_slice(&encoded_rows.bytes);
 }
 
 /// Encodes formulas. Every formula row has a value, so the rows are encoded as indices into the
 /// value rows.
 fn write_formulas(
-    out: &mut Vec<u8>,
+    output: &mut Vec<u8>,
     column: &TileColumn,
     expansion_budget: &mut usize,
 ) -> Result<(), TileTooLarge> {
-    if column.formulas.is_empty() {
-        return Ok(());
+    let value_indices = find_formula_value_indices(column)?;
+    let formulas: Vec<&str> = column.formulas.iter().map(|(_, formula)| formula).collect();
+    if formulas.iter().any(|formula| formula.len() > MAX_FORMULA_BYTES) {
+        return Err(TileTooLarge::Malformed("a formula is too long"));
     }
-    let mut rows = column.values.rows().iter().zip(0_u32..);
-    let mut find_index = |row: &u32| rows.find(|(other, _)| *other == row).map(|(_, index)| index);
-    let indexes = column.formulas.rows().iter().map(&mut find_index).collect::<Option<Vec<_>>>();
-    let indexes = indexes.ok_or(TileTooLarge::Part("a formula is in a row without a value"))?;
-    let list: Vec<&str> = column.formulas.iter().map(|(_, text)| text).collect();
-    if list.iter().any(|text| text.len() > MAX_FORMULA_BYTES) {
-        return Err(TileTooLarge::Part("a formula is too long"));
-    }
-    let all: Vec<u32> = (0_u32..).take(column.values.len()).collect();
-    write_rows(out, &indexes, &all, 0);
-    texts::write(out, &list, expansion_budget);
+    let all_value_indices: Vec<u32> = (0..saturate_u32(column.values.len())).collect();
+    write_layer_rows(output, &value_indices, &all_value_indices, FIRST_VALUE_INDEX);
+    texts::write_texts(output, &formulas, expansion_budget);
     Ok(())
 }
 
+/// Returns, for each formula, the index of its row in the value rows.
+fn find_formula_value_indices(column: &TileColumn) -> Result<Vec<u32>, TileTooLarge> {
+    let mut indexed_value_rows = (0_u32..).zip(column.values.rows());
+    let mut value_indices = Vec::with_capacity(column.formulas.len());
+    for formula_row in column.formulas.rows() {
+        // Both lists of rows ascend, so the search continues after the previous match.
+        let indexed_row = indexed_value_rows.find(|(_, value_row)| *value_row == formula_row);
+        let (value_index, _) =
+            indexed_row.ok_or(TileTooLarge::Malformed("a formula is in a row without a value"))?;
+        value_indices.push(value_index);
+    }
+    Ok(value_indices)
+}
+
 /// Decodes a column.
-pub(super) fn read(
-    reader: &mut Reader<'_>,
+pub(super) fn read_column(
+    reader: &mut ChunkReader<'_>,
     context: &mut ColumnContext,
     formats: &StoredFormats,
 ) -> Result<TileColumn, UnreadableChunk> {
-    let outside = UnreadableChunk::Malformed("a column is beyond the end of a sheet");
-    let distance = u32::try_from(reader.varint()?).map_err(|_| outside)?;
-    let number = context.next_column.checked_add(distance).ok_or(outside)?;
-    if number >= MAX_COLUMNS {
-        return Err(outside);
+    let column_index = read_column_index(reader, context.min_column)?;
+    let flags = ColumnFlags::from_byte(reader.read_byte()?)?;
+    let mut column = TileColumn::new(column_index);
+    if flags.column_kind != ColumnKind::NoValues {
+        let rows = presence::read_rows(reader, flags.row_encoding, context.base_row, MAX_ROWS)?;
+        column.values = values::read_values(reader, rows, flags.column_kind)?;
     }
-    let flags = reader.byte()?;
-    let common = flags & 0x07;
-    if flags & 0x80 != 0 || (common == 0 && flags & !HAS_FORMATS != 0) || flags == 0 {
-        return Err(UnreadableChunk::Malformed("a column has invalid flags"));
-    }
-    let mut column = TileColumn::new(number);
-    if common != 0 {
-        let form = Form::from_bits(flags >> ROWS_SHIFT);
-        let rows = presence::read(reader, form, context.anchor, MAX_ROWS)?;
-        column.values = values::read(reader, rows, common)?;
-    }
-    if flags & HAS_FORMULAS != 0 {
+    if flags.has_formulas {
         column.formulas = read_formulas(reader, &column.values)?;
     }
-    let anchor = column.values.rows().first().copied().unwrap_or(context.anchor);
-    if flags & HAS_FORMATS != 0 {
-        let rows = read_rows(reader, column.values.rows(), anchor, MAX_ROWS)?;
+    if flags.has_formats {
+        let base_row = context.format_base_row(&column.values);
+        let rows = read_layer_rows(reader, column.values.rows(), base_row, MAX_ROWS)?;
         column.formats = formats.read_codes(reader, rows)?;
     }
-    context.next_column = number + 1;
-    let first = column.values.rows().first().or(column.formats.rows().first());
-    context.anchor = first.copied().unwrap_or(anchor);
+    context.advance_past(&column);
     Ok(column)
 }
 
-fn read_rows(
-    reader: &mut Reader<'_>,
+/// Reads the number of columns that the tile skips, and returns the index of the next column.
+fn read_column_index(
+    reader: &mut ChunkReader<'_>,
+    min_column: u32,
+) -> Result<u32, UnreadableChunk> {
+    let outside = UnreadableChunk::Malformed("a column is beyond the end of a sheet");
+    let skipped_columns = u32::try_from(reader.read_varint()?).map_err(|_| outside)?;
+    let column_index = min_column.checked_add(skipped_columns).ok_or(outside)?;
+    if column_index < MAX_COLUMNS { Ok(column_index) } else { Err(outside) }
+}
+
+/// Decodes the rows of formulas or formats, which are all below `row_end`.
+fn read_layer_rows(
+    reader: &mut ChunkReader<'_>,
     value_rows: &[u32],
-    anchor: u32,
-    limit: u32,
+    base_row: u32,
+    row_end: u32,
 ) -> Result<Vec<u32>, UnreadableChunk> {
-    match reader.byte()? {
-        form @ 0..IN_ALL_ROWS => presence::read(reader, Form::from_bits(form), anchor, limit),
-        IN_ALL_ROWS if !value_rows.is_empty() => {
+    match reader.read_byte()? {
+        encoding_bits @ 0..SAME_ROWS_AS_VALUES => {
+            let encoding = RowEncoding::from_bits(encoding_bits);
+            presence::read_rows(reader, encoding, base_row, row_end)
+        }
+        SAME_ROWS_AS_VALUES if !value_rows.is_empty() => {
             reader.charge_cells(value_rows.len())?;
             Ok(value_rows.to_vec())
         }
@@ -154,16 +229,21 @@ fn read_rows(
 }
 
 fn read_formulas(
-    reader: &mut Reader<'_>,
+    reader: &mut ChunkReader<'_>,
     values: &ValueLayer,
 ) -> Result<TextLayer, UnreadableChunk> {
     let malformed = UnreadableChunk::Malformed("a formula is malformed");
-    let count = u32::try_from(values.len()).unwrap_or(u32::MAX);
-    let all: Vec<u32> = (0..count).collect();
-    let indexes = read_rows(reader, &all, 0, count)?;
-    let row_at = |index: u32| values.rows().get(usize::try_from(index).ok()?).copied();
-    let rows = indexes.into_iter().map(row_at).collect::<Option<Vec<_>>>().ok_or(malformed)?;
+    let value_count = saturate_u32(values.len());
+    let all_value_indices: Vec<u32> = (0..value_count).collect();
+    let value_indices =
+        read_layer_rows(reader, &all_value_indices, FIRST_VALUE_INDEX, value_count)?;
+    let mut formula_rows = Vec::with_capacity(value_indices.len());
+    for value_index in value_indices {
+        let value_row = values.rows().get(to_usize(value_index)).ok_or(malformed)?;
+        formula_rows.push(*value_row);
+    }
     let mut formulas = String::new();
-    let spans = texts::read(reader, rows.len(), MAX_FORMULA_BYTES, &mut formulas)?;
-    TextLayer::from_parts(rows, spans, formulas).ok_or(malformed)
+    let formula_spans =
+        texts::read_texts(reader, formula_rows.len(), MAX_FORMULA_BYTES, &mut formulas)?;
+    TextLayer::from_parts(formula_rows, formula_spans, formulas).ok_or(malformed)
 }

@@ -43,7 +43,7 @@ pub enum TileTooLarge {
     },
     /// The tile is malformed; splitting it does not help.
     #[error("the tile cannot be encoded: {0}")]
-    Part(&'static str),
+    Malformed(&'static str),
 }
 
 /// The bytes are not a valid chunk.

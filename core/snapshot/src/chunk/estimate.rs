@@ -5,16 +5,29 @@
 
 use std::sync::LazyLock;
 
+use crate::saturate::{saturate_u32, to_usize};
+
 /// Minimum input length for which an entropy table is assumed. On shorter inputs, the table costs
 /// more than it saves.
-const SMALL_BYTES: usize = 64;
+const MIN_COMPRESSED_INPUT: usize = 64;
 /// Number of fractional bits in a fixed-point logarithm.
 const FRACTION_BITS: u32 = 16;
 /// The constant 0.3437 in fixed point, for the approximation log₂(1 + f) ≈ f + 0.3437 · f · (1 −
 /// f). The error is at most 0.01.
-const CURVE: u64 = 22_525;
+const CURVATURE: u64 = 22_525;
 /// Size of a zstd match that covers a run of equal bytes between two rare bytes, in bytes.
-const REPETITION_BYTES: u64 = 3;
+const MATCH_BYTES: u64 = 3;
+/// Number of distinct byte values whose entropy codes take one byte in the table.
+const DISTINCT_BYTES_PER_TABLE_BYTE: u64 = 2;
+/// Estimated overhead of a compressed block, in bytes.
+const BLOCK_OVERHEAD_BYTES: u64 = 8;
+
+/// Bytes in one of several possible encodings.
+pub(super) struct EncodingCandidate {
+    pub(super) bytes: Vec<u8>,
+    /// Estimated compressed size in bytes.
+    pub(super) estimated_size: usize,
+}
 
 /// Number of occurrences of each byte value.
 #[derive(Clone)]
@@ -33,85 +46,102 @@ impl ByteCounts {
     pub(super) fn of(bytes: &[u8]) -> Self {
         // Alternate between two tables, so that counting two equal bytes in a row does not stall on
         // the previous increment.
-        let mut counts = [[0_u32; 256]; 2];
-        let [even, odd] = &mut counts;
-        let (pairs, last) = bytes.as_chunks::<2>();
-        for [one, two] in pairs {
-            bump(even, *one);
-            bump(odd, *two);
+        let mut even_counts = [0_u32; 256];
+        let mut odd_counts = [0_u32; 256];
+        let (byte_pairs, unpaired_byte) = bytes.as_chunks::<2>();
+        for [even_byte, odd_byte] in byte_pairs {
+            increment_count(&mut even_counts, *even_byte);
+            increment_count(&mut odd_counts, *odd_byte);
         }
-        last.iter().for_each(|byte| bump(even, *byte));
-        even.iter_mut().zip(odd).for_each(|(even, odd)| *even += *odd);
-        Self { counts: *even, total: u32::try_from(bytes.len()).unwrap_or(u32::MAX) }
+        for byte in unpaired_byte {
+            increment_count(&mut even_counts, *byte);
+        }
+        let mut counts = even_counts;
+        for (count, odd_count) in counts.iter_mut().zip(odd_counts) {
+            *count += odd_count;
+        }
+        Self { counts, total: saturate_u32(bytes.len()) }
     }
 
     /// Returns the sum of the two tables.
     pub(super) fn plus(&self, other: &Self) -> Self {
         let mut sum = self.clone();
-        sum.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other);
+        for (count, other_count) in sum.counts.iter_mut().zip(other.counts) {
+            *count += other_count;
+        }
         sum.total = self.total.saturating_add(other.total);
         sum
     }
 
     /// Estimates the zstd-compressed size as the minimum of three estimates: entropy coding (at
     /// least one bit per byte, plus the table), matches between rare bytes, and no compression.
-    pub(super) fn packed_bytes(&self) -> usize {
-        let total = u64::from(self.total);
-        let size = usize::try_from(total).unwrap_or(usize::MAX);
-        if size < SMALL_BYTES {
-            return size;
+    pub(super) fn estimate_compressed_size(&self) -> usize {
+        let input_size = to_usize(self.total);
+        if input_size < MIN_COMPRESSED_INPUT {
+            return input_size;
         }
-        let weights = WEIGHTS.as_slice();
-        let (mut saved, mut distinct, mut most) = (0_u64, 0_u64, 0_u32);
+        let small_weights = SMALL_COUNT_WEIGHTS.as_slice();
+        let mut weight_sum = 0_u64;
+        let mut distinct_bytes = 0_u64;
+        let mut highest_count = 0_u32;
         for count in self.counts {
-            saved += weight(weights, count);
-            distinct += u64::from(count > 0);
-            most = most.max(count);
+            weight_sum += count_weight(small_weights, count);
+            distinct_bytes += u64::from(count > 0);
+            highest_count = highest_count.max(count);
         }
-        let bits = (total * log2(total)).saturating_sub(saved);
-        let coded = (bits >> FRACTION_BITS).max(total) / 8 + distinct / 2;
-        let rare = total.saturating_sub(u64::from(most));
-        let packed = 8 + coded.min(rare * REPETITION_BYTES);
-        size.min(usize::try_from(packed).unwrap_or(usize::MAX))
+        let total = u64::from(self.total);
+        let entropy = (total * log2(total)).saturating_sub(weight_sum);
+        let min_coded_bits = total;
+        let coded_bits = (entropy >> FRACTION_BITS).max(min_coded_bits);
+        let table_bytes = distinct_bytes / DISTINCT_BYTES_PER_TABLE_BYTE;
+        let entropy_coded_size = coded_bits / 8 + table_bytes;
+        let rare_bytes = total.saturating_sub(u64::from(highest_count));
+        let matched_size = rare_bytes * MATCH_BYTES;
+        let compressed_size = BLOCK_OVERHEAD_BYTES + entropy_coded_size.min(matched_size);
+        input_size.min(usize::try_from(compressed_size).unwrap_or(usize::MAX))
     }
 }
 
-/// Estimates the compressed size of `bytes`, like [`ByteCounts::packed_bytes`].
-pub(super) fn packed_bytes(bytes: &[u8]) -> usize {
-    if bytes.len() < SMALL_BYTES { bytes.len() } else { ByteCounts::of(bytes).packed_bytes() }
+/// Estimates the compressed size of `bytes`, like [`ByteCounts::estimate_compressed_size`].
+pub(super) fn estimate_compressed_size(bytes: &[u8]) -> usize {
+    if bytes.len() < MIN_COMPRESSED_INPUT {
+        return bytes.len();
+    }
+    ByteCounts::of(bytes).estimate_compressed_size()
 }
 
-/// Like [`packed_bytes`], but estimates each plane of `count` bytes separately, as well as the
-/// bytes before the first full plane.
-pub(super) fn packed_planes(bytes: &[u8], count: usize) -> usize {
-    let planes = bytes.rchunks(count.max(1));
-    planes.map(packed_bytes).fold(0, usize::saturating_add)
+/// Like [`estimate_compressed_size`], but estimates each plane of `plane_bytes` bytes separately,
+/// as well as the bytes before the first full plane.
+pub(super) fn estimate_compressed_planes(bytes: &[u8], plane_bytes: usize) -> usize {
+    bytes.rchunks(plane_bytes.max(1)).map(estimate_compressed_size).sum()
 }
 
-fn bump(counts: &mut [u32; 256], byte: u8) {
+fn increment_count(counts: &mut [u32; 256], byte: u8) {
     if let Some(count) = counts.get_mut(usize::from(byte)) {
         *count += 1;
     }
 }
 
-/// Precomputed `n * log2(n)` for small `n`, since most counts are small.
-static WEIGHTS: LazyLock<Vec<u64>> =
-    LazyLock::new(|| (0..2_048).map(|n: u64| n * log2(n.max(1))).collect());
+/// Precomputed weights of small counts, since most counts are small.
+static SMALL_COUNT_WEIGHTS: LazyLock<Vec<u64>> =
+    LazyLock::new(|| (0..2_048).map(|count: u64| count * log2(count.max(1))).collect());
 
-fn weight(weights: &[u64], count: u32) -> u64 {
-    let index = usize::try_from(count).unwrap_or(usize::MAX);
-    weights.get(index).copied().unwrap_or_else(|| u64::from(count) * log2(u64::from(count)))
+/// Returns `count · log₂(count)` in fixed point.
+fn count_weight(small_weights: &[u64], count: u32) -> u64 {
+    let precomputed_weight = small_weights.get(to_usize(count)).copied();
+    precomputed_weight.unwrap_or_else(|| u64::from(count) * log2(u64::from(count)))
 }
 
 /// Returns the binary logarithm of a nonzero number in fixed point, in units of 1/65,536.
 fn log2(number: u64) -> u64 {
-    let zeros = number.leading_zeros();
-    let whole = u64::from(63_u32.saturating_sub(zeros));
-    let fraction = (number << zeros << 1) >> (64 - FRACTION_BITS);
-    let one = 1_u64 << FRACTION_BITS;
-    let parabola = (fraction * (one - fraction)) >> FRACTION_BITS;
-    let curve = (parabola * CURVE) >> FRACTION_BITS;
-    (whole << FRACTION_BITS) + fraction + curve
+    const ONE: u64 = 1 << FRACTION_BITS;
+    let leading_zeros = number.leading_zeros();
+    let whole_part = u64::from(63_u32.saturating_sub(leading_zeros));
+    let bits_after_highest = number << leading_zeros << 1;
+    let fraction = bits_after_highest >> (u64::BITS - FRACTION_BITS);
+    let parabola = (fraction * (ONE - fraction)) >> FRACTION_BITS;
+    let correction = (parabola * CURVATURE) >> FRACTION_BITS;
+    (whole_part << FRACTION_BITS) + fraction + correction
 }
 
 #[cfg(test)]
@@ -140,10 +170,10 @@ mod tests {
             map(|byte| u8::from(byte < 3)),
         ] {
             let packed = zstd::bulk::compress(&bytes, 3).unwrap().len();
-            let said = packed_bytes(&bytes);
+            let said = estimate_compressed_size(&bytes);
             assert!(said.abs_diff(packed) < packed / 8 + 16, "{said} {packed}");
         }
-        assert!(packed_bytes(&[7; 4_096]) < 16);
-        assert_eq!(packed_bytes(&[7; 5]), 5);
+        assert!(estimate_compressed_size(&[7; 4_096]) < 16);
+        assert_eq!(estimate_compressed_size(&[7; 5]), 5);
     }
 }

@@ -3,9 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::bytes::{Reader, write_count};
+use super::bytes::{ChunkReader, write_count};
 use super::error::{TileTooLarge, UnreadableChunk};
 use super::{integers, texts};
+use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::{TextLayer, TextSpan, Tile};
 use cellar_base::limits::{MAX_COPIED_FORMAT_BYTES, MAX_FORMAT_BYTES, MAX_TILE_CELLS};
 
@@ -18,11 +19,15 @@ pub(super) struct FormatDictionary<'a> {
 
 impl<'a> FormatDictionary<'a> {
     /// Collects the formats of all columns in order of first occurrence.
-    pub(super) fn new(tile: &'a Tile) -> Result<Self, TileTooLarge> {
+    pub(super) fn of_tile(tile: &'a Tile) -> Result<Self, TileTooLarge> {
         let mut dictionary = Self::default();
         let mut copied_bytes = 0_usize;
         for column in &tile.columns {
-            copied_bytes = copied_bytes.saturating_add(dictionary.add(&column.formats)?);
+            let column_formats = distinct_column_formats(&column.formats)?;
+            for format in column_formats {
+                copied_bytes += format.len();
+                dictionary.add(format);
+            }
         }
         if copied_bytes > MAX_COPIED_FORMAT_BYTES {
             return Err(TileTooLarge::Formats { bytes: copied_bytes });
@@ -30,44 +35,48 @@ impl<'a> FormatDictionary<'a> {
         Ok(dictionary)
     }
 
-    /// Adds a column's formats. Returns the total length of its distinct formats in bytes.
-    fn add(&mut self, layer: &'a TextLayer) -> Result<usize, TileTooLarge> {
-        let mut column_formats: HashSet<&str> = HashSet::new();
-        let mut column_bytes = 0;
-        let mut previous = None;
-        for (_, format) in layer.iter() {
-            if previous.replace(format) == Some(format) {
-                continue;
-            }
-            if format.len() > MAX_FORMAT_BYTES {
-                return Err(TileTooLarge::Part("a format is too long"));
-            }
-            if column_formats.insert(format) {
-                column_bytes += format.len();
-                self.add_distinct(format);
-            }
-        }
-        Ok(column_bytes)
-    }
-    fn add_distinct(&mut self, format: &'a str) {
+    fn add(&mut self, format: &'a str) {
         let next_code = i64::try_from(self.formats.len()).unwrap_or(i64::MAX);
-        if *self.codes.entry(format).or_insert(next_code) == next_code {
+        let code = *self.codes.entry(format).or_insert(next_code);
+        let is_new_format = code == next_code;
+        if is_new_format {
             self.formats.push(format);
         }
     }
-    pub(super) fn write(&self, out: &mut Vec<u8>, expansion_budget: &mut usize) {
-        write_count(out, self.formats.len());
+
+    pub(super) fn write(&self, output: &mut Vec<u8>, expansion_budget: &mut usize) {
+        write_count(output, self.formats.len());
         if !self.formats.is_empty() {
-            texts::write(out, &self.formats, expansion_budget);
+            texts::write_texts(output, &self.formats, expansion_budget);
         }
     }
 
     /// Encodes the format codes of a column.
-    pub(super) fn write_codes(&self, out: &mut Vec<u8>, layer: &TextLayer) {
+    pub(super) fn write_codes(&self, output: &mut Vec<u8>, layer: &TextLayer) {
         let code_of = |format: &str| self.codes.get(format).copied().unwrap_or_default();
         let codes: Vec<i64> = layer.iter().map(|(_, format)| code_of(format)).collect();
-        integers::write(out, &codes);
+        integers::write_integers(output, &codes);
     }
+}
+
+/// Returns the distinct formats of a column in order of first occurrence.
+fn distinct_column_formats(layer: &TextLayer) -> Result<Vec<&str>, TileTooLarge> {
+    let mut distinct_formats = Vec::new();
+    let mut seen_formats: HashSet<&str> = HashSet::new();
+    let mut previous_format = None;
+    for (_, format) in layer.iter() {
+        if previous_format == Some(format) {
+            continue;
+        }
+        previous_format = Some(format);
+        if format.len() > MAX_FORMAT_BYTES {
+            return Err(TileTooLarge::Malformed("a format is too long"));
+        }
+        if seen_formats.insert(format) {
+            distinct_formats.push(format);
+        }
+    }
+    Ok(distinct_formats)
 }
 
 const INVALID_CODE: UnreadableChunk =
@@ -80,12 +89,12 @@ pub(super) struct StoredFormats {
 }
 
 impl StoredFormats {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, UnreadableChunk> {
-        let count = reader.count(MAX_TILE_CELLS)?;
+    pub(super) fn read(reader: &mut ChunkReader<'_>) -> Result<Self, UnreadableChunk> {
+        let format_count = reader.read_count(MAX_TILE_CELLS)?;
         let mut texts = String::new();
-        let spans = match count {
+        let spans = match format_count {
             0 => Vec::new(),
-            _ => texts::read(reader, count, MAX_FORMAT_BYTES, &mut texts)?,
+            _ => texts::read_texts(reader, format_count, MAX_FORMAT_BYTES, &mut texts)?,
         };
         Ok(Self { texts, spans })
     }
@@ -93,47 +102,51 @@ impl StoredFormats {
     /// Decodes a column's formats for the given rows, and copies the formats used into the column.
     pub(super) fn read_codes(
         &self,
-        reader: &mut Reader<'_>,
+        reader: &mut ChunkReader<'_>,
         rows: Vec<u32>,
     ) -> Result<TextLayer, UnreadableChunk> {
-        let max_code = u32::try_from(self.spans.len()).unwrap_or(u32::MAX);
-        let codes = integers::read_counts(reader, rows.len(), max_code)?;
-        let mut texts = String::new();
-        let mut copies: HashMap<u32, TextSpan> = HashMap::new();
-        let mut previous = None;
+        let max_code = saturate_u32(self.spans.len());
+        let codes = integers::read_unsigned_integers(reader, rows.len(), max_code)?;
+        let mut column_formats = ColumnFormats::default();
         let mut spans = Vec::with_capacity(rows.len());
-        for code in codes {
-            let span = match previous {
-                Some((previous_code, span)) if previous_code == code => span,
-                _ => match copies.get(&code) {
-                    Some(span) => *span,
-                    None => {
-                        let span = self.copy_format(code, reader, &mut texts)?;
-                        copies.insert(code, span);
-                        span
-                    }
-                },
-            };
-            previous = Some((code, span));
-            spans.push(span);
+        for run_of_equal_codes in codes.chunk_by(|code, next_code| code == next_code) {
+            if let Some(code) = run_of_equal_codes.first() {
+                let span = column_formats.copy_once(*code, self, reader)?;
+                spans.resize(spans.len() + run_of_equal_codes.len(), span);
+            }
         }
-        TextLayer::from_parts(rows, spans, texts).ok_or(INVALID_CODE)
+        TextLayer::from_parts(rows, spans, column_formats.texts).ok_or(INVALID_CODE)
     }
 
-    /// Appends the format with this code to `texts` and deducts its length from the reader's format
-    /// budget.
-    fn copy_format(
-        &self,
+    fn format(&self, code: u32) -> Result<&str, UnreadableChunk> {
+        let span = self.spans.get(to_usize(code)).ok_or(INVALID_CODE)?;
+        Ok(span.of(&self.texts))
+    }
+}
+
+/// The formats that a column uses, copied from the dictionary.
+#[derive(Default)]
+struct ColumnFormats {
+    texts: String,
+    spans_by_code: HashMap<u32, TextSpan>,
+}
+
+impl ColumnFormats {
+    /// Returns the span of a format. Copies the format before its first use, and deducts its length
+    /// from the reader's format budget.
+    fn copy_once(
+        &mut self,
         code: u32,
-        reader: &mut Reader<'_>,
-        texts: &mut String,
+        dictionary: &StoredFormats,
+        reader: &mut ChunkReader<'_>,
     ) -> Result<TextSpan, UnreadableChunk> {
-        let index = usize::try_from(code).unwrap_or(usize::MAX);
-        let format = self.spans.get(index).ok_or(INVALID_CODE)?.of(&self.texts);
+        if let Some(span) = self.spans_by_code.get(&code) {
+            return Ok(*span);
+        }
+        let format = dictionary.format(code)?;
         reader.charge_format(format.len())?;
-        let saturate = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
-        let span = TextSpan { start: saturate(texts.len()), len: saturate(format.len()) };
-        texts.push_str(format);
+        let span = TextSpan::push(&mut self.texts, format);
+        self.spans_by_code.insert(code, span);
         Ok(span)
     }
 }

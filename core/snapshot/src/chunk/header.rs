@@ -1,6 +1,6 @@
 //! Chunk header: magic bytes, version and kind.
 
-use super::bytes::Reader;
+use super::bytes::ChunkReader;
 use super::error::UnreadableChunk;
 use cellar_base::limits::MAX_CHUNK_BYTES;
 
@@ -8,6 +8,7 @@ use cellar_base::limits::MAX_CHUNK_BYTES;
 const MAGIC: [u8; 2] = *b"Cc";
 /// Current format version. No other version can be read.
 pub(super) const VERSION: u8 = 1;
+const HEADER_BYTES: usize = 4;
 
 /// Chunk kind. Stored numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,28 +25,32 @@ impl ChunkKind {
     }
 }
 
-/// Returns a chunk header.
-pub(super) fn header(kind: ChunkKind) -> [u8; 4] {
-    let [first, second] = MAGIC;
-    [first, second, VERSION, kind.number()]
+pub(super) fn chunk_header(kind: ChunkKind) -> [u8; HEADER_BYTES] {
+    let [first_magic_byte, second_magic_byte] = MAGIC;
+    [first_magic_byte, second_magic_byte, VERSION, kind.number()]
 }
 
-/// Checks a chunk header and returns a reader for the rest of the chunk.
-pub(super) fn open_chunk(bytes: &[u8], kind: ChunkKind) -> Result<Reader<'_>, UnreadableChunk> {
+/// Checks a chunk header and returns a reader of the bytes after it.
+pub(super) fn open_chunk(
+    bytes: &[u8],
+    expected_kind: ChunkKind,
+) -> Result<ChunkReader<'_>, UnreadableChunk> {
     if bytes.len() > MAX_CHUNK_BYTES {
         return Err(UnreadableChunk::TooLarge("it exceeds the maximum length of a chunk"));
     }
-    let (head, rest) = bytes.split_first_chunk::<4>().ok_or(UnreadableChunk::NoChunk)?;
-    match *head {
-        [first, second, _, _] if [first, second] != MAGIC => Err(UnreadableChunk::NoChunk),
-        [_, _, version, _] if version != VERSION => {
-            Err(UnreadableChunk::UnknownVersion { version })
-        }
-        [_, _, _, other] if other != kind.number() => {
-            Err(UnreadableChunk::OtherKind { kind: other })
-        }
-        _ => Ok(Reader::new(rest)),
+    let (header, content) =
+        bytes.split_first_chunk::<HEADER_BYTES>().ok_or(UnreadableChunk::NoChunk)?;
+    let [first_magic_byte, second_magic_byte, version, kind] = *header;
+    if [first_magic_byte, second_magic_byte] != MAGIC {
+        return Err(UnreadableChunk::NoChunk);
     }
+    if version != VERSION {
+        return Err(UnreadableChunk::UnknownVersion { version });
+    }
+    if kind != expected_kind.number() {
+        return Err(UnreadableChunk::OtherKind { kind });
+    }
+    Ok(ChunkReader::new(content))
 }
 
 #[cfg(test)]
@@ -61,7 +66,7 @@ mod tests {
         assert_eq!(error(b"Cc\x02\x01"), Some(UnreadableChunk::UnknownVersion { version: 2 }));
         assert_eq!(error(b"Cc\x01\x02"), Some(UnreadableChunk::OtherKind { kind: 2 }));
         let sized = |bytes: usize| {
-            let mut chunk = header(ChunkKind::Tile).to_vec();
+            let mut chunk = chunk_header(ChunkKind::Tile).to_vec();
             chunk.resize(bytes, 0);
             error(&chunk)
         };

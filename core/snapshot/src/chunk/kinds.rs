@@ -1,33 +1,44 @@
 //! Value kinds of a column.
 
-use super::bytes::{Reader, write_count};
+use super::bytes::{ChunkReader, write_count};
 use super::error::UnreadableChunk;
+use super::estimate::EncodingCandidate;
 use super::integers;
+use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TileValue;
 
 /// Value kind. Stored numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Empty,
     Number,
     Bool,
     Error,
     Text,
-    Long,
+    LongText,
 }
 
 /// All kinds, in storage order of their values.
-pub(super) const KINDS: [Kind; 6] =
-    [Kind::Empty, Kind::Number, Kind::Bool, Kind::Error, Kind::Text, Kind::Long];
-/// Stored instead of a kind number if the column mixes several kinds.
-pub(super) const MIXED: u8 = 7;
+pub(super) const VALUE_KINDS: [ValueKind; 6] = [
+    ValueKind::Empty,
+    ValueKind::Number,
+    ValueKind::Bool,
+    ValueKind::Error,
+    ValueKind::Text,
+    ValueKind::LongText,
+];
+/// Highest number of a value kind.
+const MAX_KIND_NUMBER: u32 = 6;
 
 /// Run-length encoding: runs of equal kinds.
 const RUNS: u8 = 0;
 /// Plain encoding: one kind per value.
-const EACH: u8 = 1;
+const ONE_PER_VALUE: u8 = 1;
 
-impl Kind {
+const MALFORMED_KINDS: UnreadableChunk =
+    UnreadableChunk::Malformed("the kinds of values are malformed");
+
+impl ValueKind {
     pub(super) fn of(value: &TileValue) -> Self {
         match value {
             TileValue::Empty => Self::Empty,
@@ -35,7 +46,7 @@ impl Kind {
             TileValue::Bool(_) => Self::Bool,
             TileValue::Error(_) => Self::Error,
             TileValue::Text(_) => Self::Text,
-            TileValue::Long(_) => Self::Long,
+            TileValue::LongText(_) => Self::LongText,
         }
     }
 
@@ -46,71 +57,123 @@ impl Kind {
             Self::Bool => 3,
             Self::Error => 4,
             Self::Text => 5,
-            Self::Long => 6,
+            Self::LongText => 6,
         }
     }
 
-    pub(super) fn from_number(number: u8) -> Option<Self> {
-        KINDS.into_iter().find(|kind| kind.number() == number)
+    fn from_number(number: u8) -> Option<Self> {
+        VALUE_KINDS.into_iter().find(|kind| kind.number() == number)
+    }
+
+    fn from_stored_number(number: u32) -> Result<Self, UnreadableChunk> {
+        u8::try_from(number).ok().and_then(Self::from_number).ok_or(MALFORMED_KINDS)
+    }
+
+    /// Returns the index of the kind in [`VALUE_KINDS`].
+    pub(super) fn storage_index(self) -> usize {
+        usize::from(self.number() - 1)
     }
 }
 
-/// Returns the number of the common kind, [`MIXED`] if kinds differ, or 0 if there are no values.
-pub(super) fn common_kind(values: &[TileValue]) -> u8 {
-    let Some(first) = values.first().map(Kind::of) else { return 0 };
-    if values.iter().all(|value| Kind::of(value) == first) { first.number() } else { MIXED }
+/// The kinds of all values of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ColumnKind {
+    NoValues,
+    /// All values are of this kind.
+    Uniform(ValueKind),
+    Mixed,
+}
+
+impl ColumnKind {
+    pub(super) fn of(values: &[TileValue]) -> Self {
+        let Some(first_kind) = values.first().map(ValueKind::of) else { return Self::NoValues };
+        let is_uniform = values.iter().all(|value| ValueKind::of(value) == first_kind);
+        if is_uniform { Self::Uniform(first_kind) } else { Self::Mixed }
+    }
+
+    /// Returns the stored number, which has 3 bits.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Self::NoValues => 0,
+            Self::Uniform(kind) => kind.number(),
+            Self::Mixed => 7,
+        }
+    }
+
+    /// Decodes a number of 3 bits.
+    pub(super) fn from_bits(bits: u8) -> Self {
+        match bits {
+            0 => Self::NoValues,
+            number => ValueKind::from_number(number).map_or(Self::Mixed, Self::Uniform),
+        }
+    }
 }
 
 /// Encodes the kinds of mixed values in the smaller of the two encodings.
-pub(super) fn write(out: &mut Vec<u8>, values: &[TileValue]) {
-    let (each_bytes, each_cost) = encode_each(values);
-    let (runs_bytes, runs_cost) = encode_runs(values);
-    out.extend_from_slice(if runs_cost <= each_cost { &runs_bytes } else { &each_bytes });
+pub(super) fn write_kinds(output: &mut Vec<u8>, values: &[TileValue]) {
+    let one_per_value = encode_one_per_value(values);
+    let runs = encode_runs(values);
+    let smaller =
+        if runs.estimated_size <= one_per_value.estimated_size { runs } else { one_per_value };
+    output.extend_from_slice(&smaller.bytes);
 }
 
-fn encode_each(values: &[TileValue]) -> (Vec<u8>, usize) {
-    let kinds: Vec<i64> = values.iter().map(|value| i64::from(Kind::of(value).number())).collect();
-    let mut bytes = vec![EACH];
-    let cost = integers::write(&mut bytes, &kinds);
-    (bytes, cost)
+fn encode_one_per_value(values: &[TileValue]) -> EncodingCandidate {
+    let kind_numbers: Vec<i64> = values.iter().map(kind_number).collect();
+    let mut bytes = vec![ONE_PER_VALUE];
+    let estimated_size = integers::write_integers(&mut bytes, &kind_numbers);
+    EncodingCandidate { bytes, estimated_size }
 }
 
-fn encode_runs(values: &[TileValue]) -> (Vec<u8>, usize) {
-    let runs: Vec<&[TileValue]> =
-        values.chunk_by(|one, next| Kind::of(one) == Kind::of(next)).collect();
-    let first_values = runs.iter().filter_map(|run| run.first());
-    let kinds: Vec<i64> = first_values.map(|value| i64::from(Kind::of(value).number())).collect();
+fn encode_runs(values: &[TileValue]) -> EncodingCandidate {
+    let have_equal_kinds =
+        |left: &TileValue, right: &TileValue| ValueKind::of(left) == ValueKind::of(right);
+    let runs: Vec<&[TileValue]> = values.chunk_by(have_equal_kinds).collect();
+    let run_kinds: Vec<i64> = runs.iter().filter_map(|run| run.first()).map(kind_number).collect();
     let mut bytes = vec![RUNS];
     write_count(&mut bytes, runs.len());
-    let kinds_cost = integers::write(&mut bytes, &kinds);
-    let lengths_cost = integers::write_counts(&mut bytes, runs.iter().map(|run| run.len()));
-    (bytes, kinds_cost + lengths_cost)
+    let kinds_size = integers::write_integers(&mut bytes, &run_kinds);
+    let lengths_size = integers::write_lengths(&mut bytes, runs.iter().map(|run| run.len()));
+    EncodingCandidate { bytes, estimated_size: kinds_size + lengths_size }
 }
 
-/// Decodes the kinds of `count` values.
-pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Kind>, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("the kinds of values are malformed");
-    let to_kind =
-        |number: u32| u8::try_from(number).ok().and_then(Kind::from_number).ok_or(malformed);
-    match reader.byte()? {
-        EACH => integers::read_counts(reader, count, 6)?.into_iter().map(to_kind).collect(),
-        RUNS => {
-            let runs = reader.count(count)?;
-            let numbers = integers::read_counts(reader, runs, 6)?;
-            let max_length = u32::try_from(count).unwrap_or(u32::MAX);
-            let lengths = integers::read_counts(reader, runs, max_length)?;
-            let mut kinds = Vec::with_capacity(count);
-            for (number, length) in numbers.into_iter().zip(lengths) {
-                let end = kinds.len() + usize::try_from(length).unwrap_or(usize::MAX);
-                if end > count {
-                    return Err(malformed);
-                }
-                kinds.resize(end, to_kind(number)?);
-            }
-            if kinds.len() == count { Ok(kinds) } else { Err(malformed) }
+fn kind_number(value: &TileValue) -> i64 {
+    i64::from(ValueKind::of(value).number())
+}
+
+/// Decodes the kinds of `value_count` values.
+pub(super) fn read_kinds(
+    reader: &mut ChunkReader<'_>,
+    value_count: usize,
+) -> Result<Vec<ValueKind>, UnreadableChunk> {
+    match reader.read_byte()? {
+        ONE_PER_VALUE => {
+            let kind_numbers =
+                integers::read_unsigned_integers(reader, value_count, MAX_KIND_NUMBER)?;
+            kind_numbers.into_iter().map(ValueKind::from_stored_number).collect()
         }
-        _ => Err(malformed),
+        RUNS => read_runs(reader, value_count),
+        _ => Err(MALFORMED_KINDS),
     }
+}
+
+fn read_runs(
+    reader: &mut ChunkReader<'_>,
+    value_count: usize,
+) -> Result<Vec<ValueKind>, UnreadableChunk> {
+    let run_count = reader.read_count(value_count)?;
+    let kind_numbers = integers::read_unsigned_integers(reader, run_count, MAX_KIND_NUMBER)?;
+    let run_lengths =
+        integers::read_unsigned_integers(reader, run_count, saturate_u32(value_count))?;
+    let mut kinds = Vec::with_capacity(value_count);
+    for (kind_number, run_length) in kind_numbers.into_iter().zip(run_lengths) {
+        let run_end = kinds.len() + to_usize(run_length);
+        if run_end > value_count {
+            return Err(MALFORMED_KINDS);
+        }
+        kinds.resize(run_end, ValueKind::from_stored_number(kind_number)?);
+    }
+    if kinds.len() == value_count { Ok(kinds) } else { Err(MALFORMED_KINDS) }
 }
 
 #[cfg(test)]
@@ -120,10 +183,10 @@ mod tests {
 
     fn round(values: &[TileValue]) -> (u8, usize) {
         let mut bytes = Vec::new();
-        write(&mut bytes, values);
-        let kinds = read(&mut Reader::new(&bytes), values.len()).unwrap();
-        assert_eq!(kinds, values.iter().map(Kind::of).collect::<Vec<_>>());
-        assert!(read(&mut Reader::new(&bytes), values.len() + 1).is_err());
+        write_kinds(&mut bytes, values);
+        let kinds = read_kinds(&mut ChunkReader::new(&bytes), values.len()).unwrap();
+        assert_eq!(kinds, values.iter().map(ValueKind::of).collect::<Vec<_>>());
+        assert!(read_kinds(&mut ChunkReader::new(&bytes), values.len() + 1).is_err());
         (bytes[0], bytes.len())
     }
 
@@ -137,10 +200,10 @@ mod tests {
         blake3::Hasher::new().finalize_xof().fill(&mut random);
         let wild: Vec<TileValue> =
             random.iter().map(|byte| [number, empty, error][usize::from(byte % 3)]).collect();
-        assert_eq!(round(&wild).0, EACH);
+        assert_eq!(round(&wild).0, ONE_PER_VALUE);
         assert_eq!(
-            (common_kind(&[number; 3]), common_kind(&head), common_kind(&[])),
-            (2, MIXED, 0)
+            (ColumnKind::of(&[number; 3]), ColumnKind::of(&head), ColumnKind::of(&[])),
+            (ColumnKind::Uniform(ValueKind::Number), ColumnKind::Mixed, ColumnKind::NoValues)
         );
     }
 }

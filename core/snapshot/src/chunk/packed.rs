@@ -8,7 +8,7 @@ use crate::tile::Tile;
 /// Encodes and compresses a tile. Returns `None` if the tile is too large for a chunk.
 #[must_use]
 pub fn chunk_of(tile: &Tile) -> Option<PackedObject> {
-    let bytes = encode(tile).ok()?;
+    let chunk_bytes = encode(tile).ok()?;
     // Split into zstd blocks of bytes with similar statistics.
-    pack_blocks(&bytes, &split_into_blocks(&bytes), Bounds::CHUNK).ok()
+    pack_blocks(&chunk_bytes, &split_into_blocks(&chunk_bytes), Bounds::CHUNK).ok()
 }

@@ -1,19 +1,22 @@
 //! Encodes and decodes the row numbers of a tile layer.
 
-use super::bit_packing::packed_len;
-use super::bytes::{Reader, varint_bytes, write_count, write_signed};
+use super::bit_packing::packed_byte_length;
+use super::bytes::{ChunkReader, varint_byte_length, write_count, write_signed_varint};
 use super::error::UnreadableChunk;
 use super::{estimate, integers};
+use crate::saturate::{to_u64, to_usize};
 use cellar_base::limits::MAX_TILE_CELLS;
 
 /// Maximum number of bitmap bits per present row. A sparser bitmap is never the smallest encoding.
 const MAX_BITS_PER_ROW: usize = 64;
 
+const ROW_OUT_OF_RANGE: UnreadableChunk = UnreadableChunk::Malformed("a row is out of range");
+
 /// Encoding of row numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum RowEncoding {
     /// A single row.
-    One,
+    SingleRow,
     /// Consecutive rows: the first row and the row count.
     Run,
     /// The first row, the row count, and a bitmap from the first to the last row.
@@ -22,10 +25,10 @@ pub(super) enum Form {
     Gaps,
 }
 
-impl Form {
+impl RowEncoding {
     pub(super) fn number(self) -> u8 {
         match self {
-            Self::One => 0,
+            Self::SingleRow => 0,
             Self::Run => 1,
             Self::Bitmap => 2,
             Self::Gaps => 3,
@@ -35,7 +38,7 @@ impl Form {
     /// Decodes the row encoding from the two lowest bits of a byte.
     pub(super) fn from_bits(bits: u8) -> Self {
         match bits & 3 {
-            0 => Self::One,
+            0 => Self::SingleRow,
             1 => Self::Run,
             2 => Self::Bitmap,
             _ => Self::Gaps,
@@ -43,117 +46,170 @@ impl Form {
     }
 }
 
-/// Encodes ascending rows and returns the encoding used. The first row is relative to `anchor`,
-/// because most columns start at the same row.
-pub(super) fn write(out: &mut Vec<u8>, rows: &[u32], anchor: u32) -> Form {
-    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Form::One };
-    write_signed(out, i64::from(*first) - i64::from(anchor));
-    if rows.len() == 1 {
-        return Form::One;
-    }
-    write_count(out, rows.len());
-    let span_rows = usize::try_from(last - first).unwrap_or(usize::MAX).saturating_add(1);
-    if span_rows == rows.len() {
-        return Form::Run;
-    }
-    let mut gaps = Vec::new();
-    let next_rows = rows.iter().skip(1);
-    let distances = rows.iter().zip(next_rows).map(|(one, next)| i64::from(next - one) - 1);
-    let gaps_cost = integers::write(&mut gaps, &distances.collect::<Vec<_>>());
-    if span_rows / MAX_BITS_PER_ROW <= rows.len() {
-        let bitmap = to_bitmap(rows, *first, span_rows);
-        let length_bytes = varint_bytes(u64::try_from(bitmap.len()).unwrap_or(u64::MAX));
-        let bitmap_cost = length_bytes + estimate::packed_bytes(&bitmap);
-        // A bitmap may be a quarter larger than gaps: it decodes faster, and is smaller if zstd can
-        // compress neither.
-        if bitmap_cost <= gaps_cost + gaps_cost / 4 {
-            write_count(out, bitmap.len());
-            out.extend_from_slice(&bitmap);
-            return Form::Bitmap;
-        }
-    }
-    out.extend_from_slice(&gaps);
-    Form::Gaps
+/// Encoded row numbers.
+pub(super) struct EncodedRows {
+    pub(super) encoding: RowEncoding,
+    pub(super) bytes: Vec<u8>,
 }
 
-fn to_bitmap(rows: &[u32], first: u32, span_rows: usize) -> Vec<u8> {
-    let mut bytes = vec![0; packed_len(span_rows, 1)];
-    for row in rows {
-        let bit = row - first;
-        if let Some(byte) = usize::try_from(bit / 8).ok().and_then(|index| bytes.get_mut(index)) {
-            *byte |= 1 << (bit % 8);
+/// Encodes ascending rows. The first row is relative to `base_row`, because most columns start at
+/// the same row.
+pub(super) fn encode_rows(rows: &[u32], base_row: u32) -> EncodedRows {
+    let mut bytes = Vec::new();
+    let encoding = match rows {
+        [] => RowEncoding::SingleRow,
+        [row] => {
+            write_first_row(&mut bytes, *row, base_row);
+            RowEncoding::SingleRow
         }
-    }
-    bytes
-}
-
-/// Decodes one or more ascending rows below `limit`.
-pub(super) fn read(
-    reader: &mut Reader<'_>,
-    form: Form,
-    anchor: u32,
-    limit: u32,
-) -> Result<Vec<u32>, UnreadableChunk> {
-    let outside = UnreadableChunk::Malformed("a row is out of range");
-    let first = i64::from(anchor).checked_add(reader.signed()?).ok_or(outside)?;
-    let first = u32::try_from(first).map_err(|_| outside)?;
-    if first >= limit {
-        return Err(outside);
-    }
-    let count = if form == Form::One { 1 } else { reader.count(MAX_TILE_CELLS)? };
-    if count == 0 {
-        return Err(UnreadableChunk::Malformed("a stored layer has no rows"));
-    }
-    reader.charge_cells(count)?;
-    let rows: Vec<u32> = match form {
-        Form::One => vec![first],
-        Form::Run => {
-            let end = u32::try_from(count).ok().and_then(|count| first.checked_add(count));
-            (first..end.ok_or(outside)?).collect()
-        }
-        Form::Bitmap => {
-            let length = reader.count(reader.len())?;
-            from_bitmap(reader.bytes(length)?, first, count)?
-        }
-        Form::Gaps => {
-            let gaps = integers::read_counts(reader, count - 1, limit)?;
-            from_gaps(first, &gaps).ok_or(outside)?
+        [first_row, .., last_row] => {
+            write_first_row(&mut bytes, *first_row, base_row);
+            write_count(&mut bytes, rows.len());
+            let spanned_rows = to_usize(last_row - first_row) + 1;
+            if spanned_rows == rows.len() {
+                RowEncoding::Run
+            } else {
+                write_bitmap_or_gaps(&mut bytes, rows, *first_row, spanned_rows)
+            }
         }
     };
-    rows.last().filter(|last| **last < limit).ok_or(outside)?;
-    Ok(rows)
+    EncodedRows { encoding, bytes }
 }
+
+fn write_first_row(output: &mut Vec<u8>, first_row: u32, base_row: u32) {
+    write_signed_varint(output, i64::from(first_row) - i64::from(base_row));
+}
+
+/// Encodes at least two rows as a bitmap or as gaps, and returns which of them it chose.
+fn write_bitmap_or_gaps(
+    output: &mut Vec<u8>,
+    rows: &[u32],
+    first_row: u32,
+    spanned_rows: usize,
+) -> RowEncoding {
+    let gaps: Vec<i64> = rows
+        .iter()
+        .zip(rows.iter().skip(1))
+        .map(|(row, next_row)| i64::from(next_row - row) - 1)
+        .collect();
+    let mut gap_bytes = Vec::new();
+    let gaps_size = integers::write_integers(&mut gap_bytes, &gaps);
+    if spanned_rows / MAX_BITS_PER_ROW <= rows.len() {
+        let bitmap = to_bitmap(rows, first_row, spanned_rows);
+        let length_size = varint_byte_length(to_u64(bitmap.len()));
+        let bitmap_size = length_size + estimate::estimate_compressed_size(&bitmap);
+        // A bitmap may be a quarter larger than gaps: it decodes faster, and is smaller if zstd can
+        // compress neither.
+        let max_bitmap_size = gaps_size + gaps_size / 4;
+        if bitmap_size <= max_bitmap_size {
+            write_count(output, bitmap.len());
+            output.extend_from_slice(&bitmap);
+            return RowEncoding::Bitmap;
+        }
+    }
+    output.extend_from_slice(&gap_bytes);
+    RowEncoding::Gaps
+}
+
+fn to_bitmap(rows: &[u32], first_row: u32, spanned_rows: usize) -> Vec<u8> {
+    let mut bitmap = vec![0; packed_byte_length(spanned_rows, 1)];
+    for row in rows {
+        let bit_index = row - first_row;
+        if let Some(byte) = bitmap.get_mut(to_usize(bit_index / 8)) {
+            *byte |= 1 << (bit_index % 8);
+        }
+    }
+    bitmap
+}
+
+/// Decodes one or more ascending rows below `row_end`.
+pub(super) fn read_rows(
+    reader: &mut ChunkReader<'_>,
+    encoding: RowEncoding,
+    base_row: u32,
+    row_end: u32,
+) -> Result<Vec<u32>, UnreadableChunk> {
+    let first_row = read_first_row(reader, base_row, row_end)?;
+    let row_count = match encoding {
+        RowEncoding::SingleRow => 1,
+        RowEncoding::Run | RowEncoding::Bitmap | RowEncoding::Gaps => {
+            reader.read_count(MAX_TILE_CELLS)?
+        }
+    };
+    if row_count == 0 {
+        return Err(UnreadableChunk::Malformed("a stored layer has no rows"));
+    }
+    reader.charge_cells(row_count)?;
+    let rows = match encoding {
+        RowEncoding::SingleRow => vec![first_row],
+        RowEncoding::Run => rows_of_run(first_row, row_count)?,
+        RowEncoding::Bitmap => {
+            let bitmap_bytes = reader.read_count(reader.unread_byte_count())?;
+            rows_of_bitmap(reader.read_bytes(bitmap_bytes)?, first_row, row_count)?
+        }
+        RowEncoding::Gaps => {
+            let gaps = integers::read_unsigned_integers(reader, row_count - 1, row_end)?;
+            rows_of_gaps(first_row, &gaps).ok_or(ROW_OUT_OF_RANGE)?
+        }
+    };
+    let ends_in_range = rows.last().is_some_and(|last_row| *last_row < row_end);
+    if ends_in_range { Ok(rows) } else { Err(ROW_OUT_OF_RANGE) }
+}
+
+fn read_first_row(
+    reader: &mut ChunkReader<'_>,
+    base_row: u32,
+    row_end: u32,
+) -> Result<u32, UnreadableChunk> {
+    let distance = reader.read_signed_varint()?;
+    let first_row = i64::from(base_row).checked_add(distance).ok_or(ROW_OUT_OF_RANGE)?;
+    let first_row = u32::try_from(first_row).map_err(|_| ROW_OUT_OF_RANGE)?;
+    if first_row < row_end { Ok(first_row) } else { Err(ROW_OUT_OF_RANGE) }
+}
+
+fn rows_of_run(first_row: u32, row_count: usize) -> Result<Vec<u32>, UnreadableChunk> {
+    let run_end = u32::try_from(row_count).ok().and_then(|count| first_row.checked_add(count));
+    Ok((first_row..run_end.ok_or(ROW_OUT_OF_RANGE)?).collect())
+}
+
 /// Returns the rows, or `None` if a row number overflows.
-fn from_gaps(first: u32, gaps: &[u32]) -> Option<Vec<u32>> {
+fn rows_of_gaps(first_row: u32, gaps: &[u32]) -> Option<Vec<u32>> {
     let mut rows = Vec::with_capacity(gaps.len() + 1);
-    rows.push(first);
-    let mut row = first;
+    rows.push(first_row);
+    let mut row = first_row;
     for gap in gaps {
         row = row.checked_add(*gap)?.checked_add(1)?;
         rows.push(row);
     }
     Some(rows)
 }
-fn from_bitmap(bytes: &[u8], first: u32, count: usize) -> Result<Vec<u32>, UnreadableChunk> {
-    let count_ones = |word: &[u8; 8]| u64::from_le_bytes(*word).count_ones();
-    let (words, rest) = bytes.as_chunks::<8>();
-    let ones =
-        words.iter().map(count_ones).chain(rest.iter().map(|byte| byte.count_ones())).sum::<u32>();
-    if usize::try_from(ones) != Ok(count) {
+
+fn rows_of_bitmap(
+    bitmap: &[u8],
+    first_row: u32,
+    row_count: usize,
+) -> Result<Vec<u32>, UnreadableChunk> {
+    let (full_words, remaining_bytes) = bitmap.as_chunks::<8>();
+    let mut last_word = [0; 8];
+    for (padded_byte, byte) in last_word.iter_mut().zip(remaining_bytes) {
+        *padded_byte = *byte;
+    }
+    let words = || full_words.iter().chain([&last_word]).map(|word| u64::from_le_bytes(*word));
+    let set_bits: u32 = words().map(u64::count_ones).sum();
+    if to_usize(set_bits) != row_count {
         return Err(UnreadableChunk::Malformed("a bitmap has a wrong number of rows"));
     }
-    let mut rows = Vec::with_capacity(count);
-    let mut base = first;
-    let mut last_word = [0; 8];
-    last_word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    for word in words.iter().chain([&last_word]) {
-        let mut bits = u64::from_le_bytes(*word);
-        while bits != 0 {
+    let mut rows = Vec::with_capacity(row_count);
+    let mut word_first_row = first_row;
+    for word in words() {
+        let mut unread_bits = word;
+        while unread_bits != 0 {
             // The caller checks the last row and rejects rows past the end of the axis.
-            rows.push(base.saturating_add(bits.trailing_zeros()));
-            bits &= bits - 1;
+            rows.push(word_first_row.saturating_add(unread_bits.trailing_zeros()));
+            let without_lowest_bit = unread_bits & (unread_bits - 1);
+            unread_bits = without_lowest_bit;
         }
-        base = base.saturating_add(64);
+        word_first_row = word_first_row.saturating_add(u64::BITS);
     }
     Ok(rows)
 }
@@ -165,15 +221,17 @@ mod tests {
     use super::*;
     use cellar_base::limits::MAX_ROWS;
 
-    fn round(rows: &[u32], anchor: u32) -> (Form, usize) {
-        let mut bytes = Vec::new();
-        let form = write(&mut bytes, rows, anchor);
-        let mut reader = Reader::new(&bytes);
-        assert_eq!(read(&mut reader, form, anchor, MAX_ROWS).unwrap(), rows);
-        assert_eq!(reader.len(), 0);
+    fn round(rows: &[u32], anchor: u32) -> (RowEncoding, usize) {
+        let EncodedRows { encoding, bytes } = encode_rows(rows, anchor);
+        let mut reader = ChunkReader::new(&bytes);
+        assert_eq!(read_rows(&mut reader, encoding, anchor, MAX_ROWS).unwrap(), rows);
+        assert_eq!(reader.unread_byte_count(), 0);
         let last = rows.last().unwrap();
-        assert!(read(&mut Reader::new(&bytes), form, anchor, *last).is_err(), "beyond the limit");
-        (form, bytes.len())
+        assert!(
+            read_rows(&mut ChunkReader::new(&bytes), encoding, anchor, *last).is_err(),
+            "beyond the limit"
+        );
+        (encoding, bytes.len())
     }
 
     proptest! {
@@ -194,7 +252,7 @@ mod tests {
             form in 0..4_u8,
             limit in 1..=MAX_ROWS,
         ) {
-            if let Ok(rows) = read(&mut Reader::new(&bytes), Form::from_bits(form), 5, limit) {
+            if let Ok(rows) = read_rows(&mut ChunkReader::new(&bytes), RowEncoding::from_bits(form), 5, limit) {
                 prop_assert!(rows.is_sorted_by(|one, next| one < next));
                 prop_assert!(rows.last().is_some_and(|last| *last < limit));
             }
@@ -203,19 +261,19 @@ mod tests {
 
     #[test]
     fn the_smallest_form_is_chosen() {
-        assert_eq!(round(&[MAX_ROWS - 1], 0), (Form::One, 5));
-        assert_eq!(round(&[7], 7), (Form::One, 1));
+        assert_eq!(round(&[MAX_ROWS - 1], 0), (RowEncoding::SingleRow, 5));
+        assert_eq!(round(&[7], 7), (RowEncoding::SingleRow, 1));
         let run: Vec<u32> = (1_000..200_000).collect();
-        assert_eq!(round(&run, 1_000), (Form::Run, 4));
+        assert_eq!(round(&run, 1_000), (RowEncoding::Run, 4));
         let mut random = [0; 10_000];
         blake3::Hasher::new().finalize_xof().fill(&mut random);
         let most = (0..10_000).zip(random).filter(|(_, byte)| *byte > 60).map(|(row, _)| row);
         let most: Vec<u32> = most.collect();
-        assert_eq!(round(&most, 0).0, Form::Bitmap);
+        assert_eq!(round(&most, 0).0, RowEncoding::Bitmap);
         let tenth: Vec<u32> = (0..10_000).map(|row| row * 10).collect();
         assert!(round(&tenth, 0).1 < 10, "regular gaps are one number");
         let few: Vec<u32> = (0..50_u32).map(|row| row * row * 400_000).collect();
-        assert_eq!(round(&few, 0).0, Form::Gaps);
+        assert_eq!(round(&few, 0).0, RowEncoding::Gaps);
     }
 
     #[test]
@@ -223,7 +281,7 @@ mod tests {
         let read_run = |count: usize| {
             let mut bytes = vec![0];
             write_count(&mut bytes, count);
-            read(&mut Reader::new(&bytes), Form::Run, 0, MAX_ROWS)
+            read_rows(&mut ChunkReader::new(&bytes), RowEncoding::Run, 0, MAX_ROWS)
         };
         assert_eq!(read_run(MAX_TILE_CELLS).unwrap().len(), MAX_TILE_CELLS);
         assert!(read_run(MAX_TILE_CELLS + 1).is_err() && read_run(usize::MAX).is_err());

@@ -4,7 +4,7 @@ use super::bytes::write_count;
 use super::column::{self, ColumnContext};
 use super::error::{TileTooLarge, UnreadableChunk};
 use super::format_dictionary::{FormatDictionary, StoredFormats};
-use super::header::{ChunkKind, header, open_chunk};
+use super::header::{ChunkKind, chunk_header, open_chunk};
 use crate::tile::{Tile, TileColumn};
 use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_EXPANDED_TEXT_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS,
@@ -15,32 +15,43 @@ use cellar_base::limits::{
 /// # Errors
 /// [`TileTooLarge`] if the tile exceeds the limits of a chunk or is invalid.
 pub fn encode(tile: &Tile) -> Result<Vec<u8>, TileTooLarge> {
-    let columns = tile.columns.len();
-    if columns > MAX_TILE_COLUMNS {
-        return Err(TileTooLarge::Columns { columns });
-    }
-    let cells = tile.columns.iter().map(count_entries).fold(0, usize::saturating_add);
-    if cells > MAX_TILE_CELLS {
-        return Err(TileTooLarge::Cells { cells });
-    }
+    check_tile_size(tile)?;
+    let mut chunk_bytes = chunk_header(ChunkKind::Tile).to_vec();
     let mut expansion_budget = MAX_EXPANDED_TEXT_BYTES;
-    let mut bytes = header(ChunkKind::Tile).to_vec();
-    let formats = FormatDictionary::new(tile)?;
-    formats.write(&mut bytes, &mut expansion_budget);
-    write_count(&mut bytes, columns);
+    let formats = FormatDictionary::of_tile(tile)?;
+    formats.write(&mut chunk_bytes, &mut expansion_budget);
+    write_count(&mut chunk_bytes, tile.columns.len());
     let mut context = ColumnContext::default();
     for column in &tile.columns {
-        column::write(&mut bytes, column, &mut context, &formats, &mut expansion_budget)?;
-        if bytes.len() > MAX_CHUNK_BYTES {
-            return Err(TileTooLarge::Bytes { bytes: bytes.len() });
+        column::write_column(
+            &mut chunk_bytes,
+            column,
+            &mut context,
+            &formats,
+            &mut expansion_budget,
+        )?;
+        if chunk_bytes.len() > MAX_CHUNK_BYTES {
+            return Err(TileTooLarge::Bytes { bytes: chunk_bytes.len() });
         }
     }
-    Ok(bytes)
+    Ok(chunk_bytes)
+}
+
+fn check_tile_size(tile: &Tile) -> Result<(), TileTooLarge> {
+    let column_count = tile.columns.len();
+    if column_count > MAX_TILE_COLUMNS {
+        return Err(TileTooLarge::Columns { columns: column_count });
+    }
+    let cell_count = tile.columns.iter().map(count_column_entries).sum();
+    if cell_count > MAX_TILE_CELLS {
+        return Err(TileTooLarge::Cells { cells: cell_count });
+    }
+    Ok(())
 }
 
 /// Returns the number of values, formulas and formats in a column, which count toward
 /// `MAX_TILE_CELLS`.
-fn count_entries(column: &TileColumn) -> usize {
+fn count_column_entries(column: &TileColumn) -> usize {
     column.values.len() + column.formulas.len() + column.formats.len()
 }
 
@@ -52,13 +63,13 @@ fn count_entries(column: &TileColumn) -> usize {
 pub fn decode(bytes: &[u8]) -> Result<Tile, UnreadableChunk> {
     let mut reader = open_chunk(bytes, ChunkKind::Tile)?;
     let formats = StoredFormats::read(&mut reader)?;
-    let columns = reader.count(MAX_TILE_COLUMNS)?;
+    let column_count = reader.read_count(MAX_TILE_COLUMNS)?;
     let mut tile = Tile::default();
     let mut context = ColumnContext::default();
-    for _ in 0..columns {
-        tile.columns.push(column::read(&mut reader, &mut context, &formats)?);
+    for _ in 0..column_count {
+        tile.columns.push(column::read_column(&mut reader, &mut context, &formats)?);
     }
-    if reader.len() > 0 {
+    if reader.unread_byte_count() > 0 {
         return Err(UnreadableChunk::Malformed("the chunk has trailing bytes"));
     }
     Ok(tile)

@@ -11,7 +11,9 @@ pub fn is_read_or_refused(bytes: &[u8]) -> bool {
         return false;
     }
     match encode(&tile) {
-        Ok(written) => decode(&written).is_ok_and(|read| read == tile),
+        Ok(reencoded_bytes) => {
+            decode(&reencoded_bytes).is_ok_and(|decoded_tile| decoded_tile == tile)
+        }
         // A different encoder may have chosen smaller text encodings.
         Err(error) => matches!(error, TileTooLarge::Bytes { .. }),
     }

@@ -1,77 +1,103 @@
 //! Encodes and decodes a column's values, grouped by kind.
 
-use super::bytes::Reader;
+use super::bytes::ChunkReader;
 use super::error::{TileTooLarge, UnreadableChunk};
-use super::kinds::{self, KINDS, Kind, MIXED};
+use super::kinds::{self, ColumnKind, VALUE_KINDS, ValueKind};
 use super::{integers, numbers, texts};
+use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::{LongText, TextSpan, TileValue, ValueLayer};
 use cellar_base::limits::{MAX_TEXT_BYTES, MAX_TILE_TEXT_BYTES};
 use cellar_sheet::cell::ErrorCode;
 
-/// Encodes values. `common` is the number of their common kind or `MIXED`.
-pub(super) fn write(
-    out: &mut Vec<u8>,
+/// Length in bytes of the hash of a long text.
+const HASH_BYTES: usize = 32;
+
+/// Encodes the values of a column of this kind.
+pub(super) fn write_values(
+    output: &mut Vec<u8>,
     layer: &ValueLayer,
-    common: u8,
+    column_kind: ColumnKind,
     expansion_budget: &mut usize,
 ) -> Result<(), TileTooLarge> {
-    if common == MIXED {
-        kinds::write(out, layer.values());
+    match column_kind {
+        ColumnKind::NoValues => Ok(()),
+        ColumnKind::Uniform(kind) => write_values_of_kind(output, layer, kind, expansion_budget),
+        ColumnKind::Mixed => {
+            kinds::write_kinds(output, layer.values());
+            for kind in VALUE_KINDS {
+                write_values_of_kind(output, layer, kind, expansion_budget)?;
+            }
+            Ok(())
+        }
     }
-    for kind in KINDS.into_iter().filter(|kind| common == MIXED || common == kind.number()) {
-        write_kind(out, layer, kind, expansion_budget)?;
+}
+
+fn write_values_of_kind(
+    output: &mut Vec<u8>,
+    layer: &ValueLayer,
+    kind: ValueKind,
+    expansion_budget: &mut usize,
+) -> Result<(), TileTooLarge> {
+    match kind {
+        ValueKind::Empty => {}
+        ValueKind::Number => write_number_values(output, layer)?,
+        ValueKind::Bool => {
+            integers::write_integers(output, &bits_of_booleans(layer));
+        }
+        ValueKind::Error => {
+            integers::write_integers(output, &codes_of_errors(layer));
+        }
+        ValueKind::Text => write_text_values(output, layer, expansion_budget)?,
+        ValueKind::LongText => write_long_texts(output, layer, expansion_budget)?,
     }
     Ok(())
 }
 
-fn write_kind(
-    out: &mut Vec<u8>,
+fn write_number_values(output: &mut Vec<u8>, layer: &ValueLayer) -> Result<(), TileTooLarge> {
+    let mut numbers: Vec<f64> = Vec::with_capacity(layer.len());
+    for value in layer.values() {
+        if let TileValue::Number(number) = value {
+            numbers.push(*number);
+        }
+    }
+    if numbers.iter().any(|number| !number.is_finite()) {
+        return Err(TileTooLarge::Malformed("a number is not finite"));
+    }
+    if !numbers.is_empty() {
+        numbers::write_numbers(output, &numbers);
+    }
+    Ok(())
+}
+
+fn bits_of_booleans(layer: &ValueLayer) -> Vec<i64> {
+    let to_bit = |value: &TileValue| match value {
+        TileValue::Bool(boolean) => Some(i64::from(*boolean)),
+        _ => None,
+    };
+    layer.values().iter().filter_map(to_bit).collect()
+}
+
+fn codes_of_errors(layer: &ValueLayer) -> Vec<i64> {
+    let to_code = |value: &TileValue| match value {
+        TileValue::Error(code) => Some(i64::from(code.number())),
+        _ => None,
+    };
+    layer.values().iter().filter_map(to_code).collect()
+}
+
+fn write_text_values(
+    output: &mut Vec<u8>,
     layer: &ValueLayer,
-    kind: Kind,
     expansion_budget: &mut usize,
 ) -> Result<(), TileTooLarge> {
-    let values = layer.values().iter();
-    match kind {
-        Kind::Empty => {}
-        Kind::Number => {
-            let as_number = |value: &TileValue| match value {
-                TileValue::Number(number) => Some(*number),
-                _ => None,
-            };
-            let mut numbers: Vec<f64> = Vec::with_capacity(layer.len());
-            numbers.extend(values.filter_map(as_number));
-            if numbers.iter().any(|number| !number.is_finite()) {
-                return Err(TileTooLarge::Part("a number is not finite"));
-            }
-            if !numbers.is_empty() {
-                numbers::write(out, &numbers);
-            }
+    let mut texts = Vec::new();
+    for value in layer.values() {
+        if let TileValue::Text(span) = value {
+            texts.push(checked_text(layer, *span)?);
         }
-        Kind::Bool => {
-            let as_bit = |value: &TileValue| match value {
-                TileValue::Bool(value) => Some(i64::from(*value)),
-                _ => None,
-            };
-            integers::write(out, &values.filter_map(as_bit).collect::<Vec<_>>());
-        }
-        Kind::Error => {
-            let as_code = |value: &TileValue| match value {
-                TileValue::Error(code) => Some(i64::from(code.number())),
-                _ => None,
-            };
-            integers::write(out, &values.filter_map(as_code).collect::<Vec<_>>());
-        }
-        Kind::Text => {
-            let as_text = |value: &TileValue| match value {
-                TileValue::Text(span) => Some(checked_text(layer, *span)),
-                _ => None,
-            };
-            let list = values.filter_map(as_text).collect::<Result<Vec<_>, _>>()?;
-            if !list.is_empty() {
-                texts::write(out, &list, expansion_budget);
-            }
-        }
-        Kind::Long => write_long(out, layer, expansion_budget)?,
+    }
+    if !texts.is_empty() {
+        texts::write_texts(output, &texts, expansion_budget);
     }
     Ok(())
 }
@@ -79,136 +105,173 @@ fn write_kind(
 /// Returns the text of a span, or an error if the span or its length is invalid.
 fn checked_text(layer: &ValueLayer, span: TextSpan) -> Result<&str, TileTooLarge> {
     let text = span.of(layer.texts());
-    if u32::try_from(text.len()) != Ok(span.len) {
-        return Err(TileTooLarge::Part("the span of a text is invalid"));
+    if text.len() != to_usize(span.len) {
+        return Err(TileTooLarge::Malformed("the span of a text is invalid"));
     }
     if text.len() > MAX_TILE_TEXT_BYTES {
-        return Err(TileTooLarge::Part("a text is too long: store it as a long text"));
+        return Err(TileTooLarge::Malformed("a text is too long: store it as a long text"));
     }
     Ok(text)
 }
 
-fn write_long(
-    out: &mut Vec<u8>,
+fn write_long_texts(
+    output: &mut Vec<u8>,
     layer: &ValueLayer,
     expansion_budget: &mut usize,
 ) -> Result<(), TileTooLarge> {
-    let missing = TileTooLarge::Part("the index of a long text is invalid");
-    let indices = layer.values().iter().filter_map(|value| match value {
-        TileValue::Long(index) => Some(usize::try_from(*index).unwrap_or(usize::MAX)),
-        _ => None,
-    });
-    let long: Option<Vec<&LongText>> = indices.map(|index| layer.long().get(index)).collect();
-    let long = long.ok_or(missing)?;
-    if long.is_empty() {
+    let long_texts = long_texts_in_value_order(layer)?;
+    if long_texts.is_empty() {
         return Ok(());
     }
-    if long.iter().any(|text| !is_long(text.bytes)) {
-        return Err(TileTooLarge::Part("the length of a long text is out of range"));
+    if !long_texts.iter().all(|long_text| is_long_text_length(long_text.byte_length)) {
+        return Err(TileTooLarge::Malformed("the length of a long text is out of range"));
     }
-    let previews = long.iter().map(|text| checked_text(layer, text.preview));
-    texts::write(out, &previews.collect::<Result<Vec<_>, _>>()?, expansion_budget);
-    let lengths: Vec<i64> = long.iter().map(|text| i64::from(text.bytes)).collect();
-    integers::write(out, &lengths);
-    for text in long {
-        out.extend_from_slice(&text.hash);
+    let mut previews = Vec::with_capacity(long_texts.len());
+    for long_text in &long_texts {
+        previews.push(checked_text(layer, long_text.preview)?);
+    }
+    texts::write_texts(output, &previews, expansion_budget);
+    let byte_lengths: Vec<i64> =
+        long_texts.iter().map(|long_text| i64::from(long_text.byte_length)).collect();
+    integers::write_integers(output, &byte_lengths);
+    for long_text in long_texts {
+        output.extend_from_slice(&long_text.hash);
     }
     Ok(())
 }
 
+fn long_texts_in_value_order(layer: &ValueLayer) -> Result<Vec<&LongText>, TileTooLarge> {
+    let mut long_texts = Vec::new();
+    for value in layer.values() {
+        if let TileValue::LongText(index) = value {
+            let long_text = layer.long_texts().get(to_usize(*index));
+            long_texts.push(
+                long_text.ok_or(TileTooLarge::Malformed("the index of a long text is invalid"))?,
+            );
+        }
+    }
+    Ok(long_texts)
+}
+
 /// Returns whether texts of this length are stored as separate objects.
-fn is_long(bytes: u32) -> bool {
-    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-    bytes > MAX_TILE_TEXT_BYTES && bytes <= MAX_TEXT_BYTES
+fn is_long_text_length(byte_length: u32) -> bool {
+    let byte_length = to_usize(byte_length);
+    byte_length > MAX_TILE_TEXT_BYTES && byte_length <= MAX_TEXT_BYTES
 }
 
 /// Texts of the layer being decoded.
 #[derive(Default)]
-struct Texts {
+struct LayerTexts {
+    /// The texts and the previews of long texts, to which spans refer.
     texts: String,
-    long: Vec<LongText>,
+    long_texts: Vec<LongText>,
 }
 
-/// Decodes the values in `rows`. `common` is the number of their common kind or `MIXED`.
-pub(super) fn read(
-    reader: &mut Reader<'_>,
+/// Decodes the values in `rows` of a column of this kind.
+pub(super) fn read_values(
+    reader: &mut ChunkReader<'_>,
     rows: Vec<u32>,
-    common: u8,
+    column_kind: ColumnKind,
 ) -> Result<ValueLayer, UnreadableChunk> {
-    let mut texts = Texts::default();
-    let values = match Kind::from_number(common) {
-        Some(kind) => read_kind(reader, kind, rows.len(), &mut texts)?,
-        None => read_mixed(reader, rows.len(), &mut texts)?,
+    let mut layer_texts = LayerTexts::default();
+    let values = match column_kind {
+        ColumnKind::NoValues => Vec::new(),
+        ColumnKind::Uniform(kind) => {
+            read_values_of_kind(reader, kind, rows.len(), &mut layer_texts)?
+        }
+        ColumnKind::Mixed => read_mixed_values(reader, rows.len(), &mut layer_texts)?,
     };
-    Ok(ValueLayer::from_checked_parts(rows, values, texts.texts, texts.long))
+    let LayerTexts { texts, long_texts } = layer_texts;
+    Ok(ValueLayer::from_checked_parts(rows, values, texts, long_texts))
 }
 
-fn read_mixed(
-    reader: &mut Reader<'_>,
-    count: usize,
-    texts: &mut Texts,
+fn read_mixed_values(
+    reader: &mut ChunkReader<'_>,
+    value_count: usize,
+    layer_texts: &mut LayerTexts,
 ) -> Result<Vec<TileValue>, UnreadableChunk> {
     let malformed = UnreadableChunk::Malformed("the kinds of values are malformed");
-    let order = kinds::read(reader, count)?;
-    let mut values_by_kind = Vec::with_capacity(KINDS.len());
-    for kind in KINDS {
-        let count = order.iter().filter(|other| **other == kind).count();
-        let values = if count == 0 { Vec::new() } else { read_kind(reader, kind, count, texts)? };
-        values_by_kind.push(values.into_iter());
+    let kinds_by_row = kinds::read_kinds(reader, value_count)?;
+    let mut unplaced_values_by_kind = Vec::with_capacity(VALUE_KINDS.len());
+    for stored_kind in VALUE_KINDS {
+        let kind_count = kinds_by_row.iter().filter(|kind| **kind == stored_kind).count();
+        let values_of_kind = match kind_count {
+            0 => Vec::new(),
+            _ => read_values_of_kind(reader, stored_kind, kind_count, layer_texts)?,
+        };
+        unplaced_values_by_kind.push(values_of_kind.into_iter());
     }
-    let mut next_of_kind = |kind: &Kind| {
-        let values = values_by_kind.get_mut(usize::from(kind.number().saturating_sub(1)));
-        values.and_then(Iterator::next).ok_or(malformed)
-    };
-    order.iter().map(&mut next_of_kind).collect()
+    let mut values = Vec::with_capacity(value_count);
+    for kind in kinds_by_row {
+        let unplaced_values = unplaced_values_by_kind.get_mut(kind.storage_index());
+        values.push(unplaced_values.and_then(Iterator::next).ok_or(malformed)?);
+    }
+    Ok(values)
 }
 
-fn read_kind(
-    reader: &mut Reader<'_>,
-    kind: Kind,
-    count: usize,
-    texts: &mut Texts,
+fn read_values_of_kind(
+    reader: &mut ChunkReader<'_>,
+    kind: ValueKind,
+    value_count: usize,
+    layer_texts: &mut LayerTexts,
 ) -> Result<Vec<TileValue>, UnreadableChunk> {
-    let read_spans = |reader: &mut Reader<'_>, texts: &mut Texts| {
-        texts::read(reader, count, MAX_TILE_TEXT_BYTES, &mut texts.texts)
-    };
-    Ok(match kind {
-        Kind::Empty => vec![TileValue::Empty; count],
-        Kind::Number => numbers::read(reader, count)?.into_iter().map(TileValue::Number).collect(),
-        Kind::Bool => {
-            let bits = integers::read_counts(reader, count, 1)?;
-            bits.into_iter().map(|bit| TileValue::Bool(bit == 1)).collect()
+    match kind {
+        ValueKind::Empty => Ok(vec![TileValue::Empty; value_count]),
+        ValueKind::Number => {
+            let numbers = numbers::read_numbers(reader, value_count)?;
+            Ok(numbers.into_iter().map(TileValue::Number).collect())
         }
-        Kind::Error => {
-            let unknown = UnreadableChunk::Malformed("an error value has an unknown code");
-            let to_code = |number: u32| u8::try_from(number).ok().and_then(ErrorCode::from_number);
-            let to_value = |number: u32| to_code(number).map(TileValue::Error).ok_or(unknown);
-            let codes = integers::read_counts(reader, count, u32::from(u8::MAX))?;
-            codes.into_iter().map(to_value).collect::<Result<_, _>>()?
+        ValueKind::Bool => {
+            const MAX_BIT: u32 = 1;
+            let bits = integers::read_unsigned_integers(reader, value_count, MAX_BIT)?;
+            Ok(bits.into_iter().map(|bit| TileValue::Bool(bit == 1)).collect())
         }
-        Kind::Text => read_spans(reader, texts)?.into_iter().map(TileValue::Text).collect(),
-        Kind::Long => {
-            let previews = read_spans(reader, texts)?;
-            read_long(reader, previews, &mut texts.long)?
+        ValueKind::Error => read_error_values(reader, value_count),
+        ValueKind::Text => {
+            let spans = read_tile_texts(reader, value_count, layer_texts)?;
+            Ok(spans.into_iter().map(TileValue::Text).collect())
         }
-    })
+        ValueKind::LongText => read_long_texts(reader, value_count, layer_texts),
+    }
 }
 
-fn read_long(
-    reader: &mut Reader<'_>,
-    previews: Vec<TextSpan>,
-    long: &mut Vec<LongText>,
+fn read_error_values(
+    reader: &mut ChunkReader<'_>,
+    value_count: usize,
 ) -> Result<Vec<TileValue>, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("the length of a long text is out of range");
-    let count = previews.len();
-    let lengths = integers::read_counts(reader, count, u32::MAX)?;
-    let hashes = reader.bytes(count.saturating_mul(32))?.as_chunks::<32>().0;
-    for ((preview, bytes), hash) in previews.into_iter().zip(lengths).zip(hashes) {
-        if !is_long(bytes) {
-            return Err(malformed);
-        }
-        long.push(LongText { preview, hash: *hash, bytes });
+    let unknown_code = UnreadableChunk::Malformed("an error value has an unknown code");
+    let stored_codes = integers::read_unsigned_integers(reader, value_count, u32::from(u8::MAX))?;
+    let mut values = Vec::with_capacity(value_count);
+    for stored_code in stored_codes {
+        let error_code = u8::try_from(stored_code).ok().and_then(ErrorCode::from_number);
+        values.push(TileValue::Error(error_code.ok_or(unknown_code)?));
     }
-    let end = u32::try_from(count).unwrap_or(u32::MAX);
-    Ok((0..end).map(TileValue::Long).collect())
+    Ok(values)
+}
+
+fn read_tile_texts(
+    reader: &mut ChunkReader<'_>,
+    text_count: usize,
+    layer_texts: &mut LayerTexts,
+) -> Result<Vec<TextSpan>, UnreadableChunk> {
+    texts::read_texts(reader, text_count, MAX_TILE_TEXT_BYTES, &mut layer_texts.texts)
+}
+
+fn read_long_texts(
+    reader: &mut ChunkReader<'_>,
+    value_count: usize,
+    layer_texts: &mut LayerTexts,
+) -> Result<Vec<TileValue>, UnreadableChunk> {
+    let out_of_range = UnreadableChunk::Malformed("the length of a long text is out of range");
+    let previews = read_tile_texts(reader, value_count, layer_texts)?;
+    let byte_lengths = integers::read_unsigned_integers(reader, value_count, u32::MAX)?;
+    let hash_bytes = reader.read_bytes(value_count.saturating_mul(HASH_BYTES))?;
+    let hashes = hash_bytes.as_chunks::<HASH_BYTES>().0;
+    for ((preview, byte_length), hash) in previews.into_iter().zip(byte_lengths).zip(hashes) {
+        if !is_long_text_length(byte_length) {
+            return Err(out_of_range);
+        }
+        layer_texts.long_texts.push(LongText { preview, hash: *hash, byte_length });
+    }
+    Ok((0..saturate_u32(value_count)).map(TileValue::LongText).collect())
 }

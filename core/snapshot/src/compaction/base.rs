@@ -7,7 +7,7 @@ use crate::chunk;
 use crate::error::SnapshotError;
 use crate::level::{LevelSheet, StoredTile, Stripe};
 use crate::merge::LevelInput;
-use crate::objects::{Fetch, Missing, ObjectKind, Objects, to_fetch};
+use crate::objects::{Fetch, MissingObjects, ObjectKind, Objects, to_fetch};
 use crate::root::{ClientMap, Root, RootLevel};
 use crate::root_parts::{load_clients, load_metadata};
 use crate::tile::Tile;
@@ -22,7 +22,7 @@ pub struct CompactionBase {
     /// Position of the last entry covered by the root; `None` before the first entry.
     pub position: Option<Position>,
     /// Number of entries covered by the root.
-    pub entries: u64,
+    pub entry_count: u64,
     /// Workbook metadata: everything but cells.
     pub metadata: WorkbookMetadata,
     /// Last mutation of each client.
@@ -36,7 +36,8 @@ pub struct CompactionBase {
 /// A level 0 sheet with its cells in memory.
 #[derive(Debug, Clone)]
 pub struct LevelZeroSheet {
-    changes: LevelSheet,
+    /// The sheet without its stripes.
+    sheet: LevelSheet,
     tile: Arc<Tile>,
     /// Length of the root's encoded tile, in bytes.
     tile_bytes: usize,
@@ -46,11 +47,11 @@ impl LevelZeroSheet {
     /// Returns the sheet as a merge input.
     #[must_use]
     pub fn to_input(&self) -> LevelInput {
-        LevelInput::in_memory(self.changes.clone(), Arc::clone(&self.tile))
+        LevelInput::from_memory(self.sheet.clone(), Arc::clone(&self.tile))
     }
 
     /// Returns the number of cells.
-    pub(super) fn cells(&self) -> usize {
+    pub(super) fn cell_count(&self) -> usize {
         self.tile.cells()
     }
 
@@ -66,13 +67,13 @@ impl CompactionBase {
     /// # Errors
     /// [`SnapshotError`] if parts of the root are inconsistent.
     pub fn open(root: &Root, objects: &Objects) -> Result<Fetch<Self>, SnapshotError> {
-        let mut missing = Missing::default();
+        let mut missing = MissingObjects::default();
         let metadata = load_metadata(root, objects, &mut missing)?;
         let clients = load_clients(root, objects, &mut missing);
         let level_0 = load_level_0(root, objects, &mut missing)?;
-        Ok(missing.ready_or_need(|| Self {
+        Ok(missing.into_fetch(|| Self {
             position: Some(root.position),
-            entries: root.entries,
+            entry_count: root.entries,
             metadata,
             clients,
             levels: root.levels.clone(),
@@ -82,29 +83,29 @@ impl CompactionBase {
 
     /// Returns whether any of the oldest `level_count` levels contains `sheet`.
     #[must_use]
-    pub fn has_sheet_in_oldest(&self, sheet: SheetId, level_count: usize) -> bool {
-        self.levels.iter().take(level_count).any(|level| level.level.sheet(sheet).is_some())
+    pub fn has_sheet_in_oldest(&self, sheet_id: SheetId, level_count: usize) -> bool {
+        self.levels.iter().take(level_count).any(|level| level.level.sheet(sheet_id).is_some())
     }
 }
 
 fn load_level_0(
     root: &Root,
     objects: &Objects,
-    missing: &mut Missing,
+    missing: &mut MissingObjects,
 ) -> Result<BTreeMap<SheetId, LevelZeroSheet>, SnapshotError> {
-    let mut sheets = BTreeMap::new();
-    let Some(root_level) = &root.level_0 else { return Ok(sheets) };
-    let level = root_level.level.load_all(&|hash| objects.index.get(hash))?;
-    let Some(level) = missing.take_ready(to_fetch(level, ObjectKind::Index)) else {
-        return Ok(sheets);
+    let mut level_zero_sheets = BTreeMap::new();
+    let Some(root_level) = &root.level_0 else { return Ok(level_zero_sheets) };
+    let fetched_level = root_level.level.load_all(&|hash| objects.index.get(hash))?;
+    let Some(level) = missing.take_ready(to_fetch(fetched_level, ObjectKind::Index)) else {
+        return Ok(level_zero_sheets);
     };
-    for mut sheet in level.sheets {
-        let stripes = std::mem::take(&mut sheet.stripes);
-        let (tile, tile_bytes) = decode_inline_tile(&stripes)?;
-        let level_zero_sheet = LevelZeroSheet { tile: Arc::new(tile), tile_bytes, changes: sheet };
-        sheets.insert(level_zero_sheet.changes.sheet, level_zero_sheet);
+    for level_sheet in level.sheets {
+        let (tile, tile_bytes) = decode_inline_tile(&level_sheet.stripes)?;
+        let sheet = LevelSheet { stripes: Vec::new(), ..level_sheet };
+        let level_zero_sheet = LevelZeroSheet { tile: Arc::new(tile), tile_bytes, sheet };
+        level_zero_sheets.insert(level_sheet.sheet, level_zero_sheet);
     }
-    Ok(sheets)
+    Ok(level_zero_sheets)
 }
 
 /// Decodes the single tile of a level 0 sheet and returns it with its encoded length. The tile is
@@ -117,11 +118,14 @@ fn decode_inline_tile(stripes: &[Stripe]) -> Result<(Tile, usize), SnapshotError
         [stripe] => stripe,
         _ => return Err(NOT_ONE_INLINE_TILE),
     };
-    let [place] = stripe.tiles.as_slice() else { return Err(NOT_ONE_INLINE_TILE) };
-    if stripe.columns.first != 0 || place.rows.first != 0 {
+    let [stripe_tile] = stripe.tiles.as_slice() else { return Err(NOT_ONE_INLINE_TILE) };
+    let starts_at_top_left = stripe.columns.first == 0 && stripe_tile.rows.first == 0;
+    let StoredTile::Inline(encoded_tile) = &stripe_tile.stored else {
+        return Err(NOT_ONE_INLINE_TILE);
+    };
+    if !starts_at_top_left {
         return Err(NOT_ONE_INLINE_TILE);
     }
-    let StoredTile::Inline(bytes) = &place.stored else { return Err(NOT_ONE_INLINE_TILE) };
-    let tile = chunk::decode(bytes).map_err(|_| NOT_ONE_INLINE_TILE)?;
-    Ok((tile, bytes.len()))
+    let tile = chunk::decode(encoded_tile).map_err(|_| NOT_ONE_INLINE_TILE)?;
+    Ok((tile, encoded_tile.len()))
 }

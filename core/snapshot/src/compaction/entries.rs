@@ -14,10 +14,16 @@ use cellar_sheet::operation::{Operation, SheetId};
 pub struct CompactionFold {
     fold: Fold,
     clients: ClientMap,
-    /// Position of the last entry, and its creation time in seconds since the Unix epoch.
-    last: Option<(Position, u64)>,
+    last_entry: Option<LastEntry>,
     /// Number of entries since the start of the log.
-    entries: u64,
+    entry_count: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct LastEntry {
+    position: Position,
+    /// Creation time in seconds since the Unix epoch.
+    created_s: u64,
 }
 
 /// The combined effect of all entries in a compaction step.
@@ -30,9 +36,9 @@ pub struct FoldedEntries {
     /// Last mutation of each client.
     pub clients: ClientMap,
     /// Position of the last entry.
-    pub last: Position,
+    pub last_position: Position,
     /// Number of entries from the start of the log through the last entry.
-    pub entries: u64,
+    pub entry_count: u64,
 }
 
 impl CompactionFold {
@@ -42,13 +48,13 @@ impl CompactionFold {
         Self {
             fold: Fold::new(base.metadata.clone()),
             clients: base.clients.clone(),
-            last: None,
-            entries: base.entries,
+            last_entry: None,
+            entry_count: base.entry_count,
         }
     }
 
-    /// Folds an entry. `mutations` consists of the entry's client and last mutation id; `committed`
-    /// contains the operations of each mutation.
+    /// Folds an entry. `client` consists of the entry's client and last mutation id;
+    /// `operations_by_mutation` contains the operations that each mutation committed.
     ///
     /// # Errors
     /// Returns the same errors as [`Fold::apply_operations`].
@@ -56,17 +62,17 @@ impl CompactionFold {
         &mut self,
         position: Position,
         created_s: u64,
-        mutations: Option<(ClientKey, u64)>,
-        committed: &[&[Operation]],
+        client: Option<(ClientKey, u64)>,
+        operations_by_mutation: &[&[Operation]],
     ) -> Result<(), SnapshotError> {
-        if let Some((client, last_id)) = mutations {
-            self.clients.note(client, last_id, created_s);
+        if let Some((client_key, last_mutation_id)) = client {
+            self.clients.note(client_key, last_mutation_id, created_s);
         }
-        for operations in committed {
+        for operations in operations_by_mutation {
             self.fold.apply_operations(operations)?;
         }
-        self.last = Some((position, created_s));
-        self.entries = self.entries.saturating_add(1);
+        self.last_entry = Some(LastEntry { position, created_s });
+        self.entry_count += 1;
         Ok(())
     }
 
@@ -84,11 +90,17 @@ impl CompactionFold {
     /// Returns the combined effect of the entries, or `None` if no entry was folded.
     #[must_use]
     pub fn finish(self) -> Option<FoldedEntries> {
-        let (last, now_s) = self.last?;
+        let last_entry = self.last_entry?;
         let mut clients = self.clients;
-        clients.prune(now_s);
+        clients.prune(last_entry.created_s);
         let (metadata, level) = self.fold.finish();
-        Some(FoldedEntries { metadata, level, clients, last, entries: self.entries })
+        Some(FoldedEntries {
+            metadata,
+            level,
+            clients,
+            last_position: last_entry.position,
+            entry_count: self.entry_count,
+        })
     }
 }
 
@@ -100,12 +112,12 @@ impl FoldedEntries {
     }
 
     /// Returns the effect on one sheet.
-    pub(super) fn sheet(&self, sheet: SheetId) -> Option<&FoldedSheet> {
-        self.level.sheets.iter().find(|folded| folded.sheet == sheet)
+    pub(super) fn sheet(&self, sheet_id: SheetId) -> Option<&FoldedSheet> {
+        self.level.sheets.iter().find(|folded| folded.sheet == sheet_id)
     }
 
     /// Returns whether the sheet exists after the last entry.
-    pub(super) fn has_sheet(&self, sheet: SheetId) -> bool {
-        self.metadata.sheets.contains_key(&sheet)
+    pub(super) fn has_sheet(&self, sheet_id: SheetId) -> bool {
+        self.metadata.sheets.contains_key(&sheet_id)
     }
 }

@@ -2,39 +2,44 @@
 
 use super::base::{CompactionBase, LevelZeroSheet};
 use super::entries::FoldedEntries;
-use crate::merge::{Below, LevelInput, SheetInput};
+use super::merge_plan::MergePlan;
+use crate::merge::{LevelInput, OlderLevels, SheetInput};
 use cellar_sheet::operation::SheetId;
 
 /// Returns the in-memory merge inputs of a sheet: level 0 first, then the folded entries.
 pub(super) fn memory_inputs(
     base: &CompactionBase,
     folded: &FoldedEntries,
-    sheet: SheetId,
+    sheet_id: SheetId,
 ) -> Vec<LevelInput> {
-    let level_0 = base.level_0.get(&sheet).map(LevelZeroSheet::to_input);
-    let entries = folded.sheet(sheet).cloned().map(LevelInput::folded);
-    level_0.into_iter().chain(entries).collect()
+    let level_0_input = base.level_0.get(&sheet_id).map(LevelZeroSheet::to_input);
+    let folded_input = folded.sheet(sheet_id).cloned().map(LevelInput::from_folded);
+    level_0_input.into_iter().chain(folded_input).collect()
 }
 
-/// Returns the merge input of a sheet. The merge combines `levels` into one level above the oldest
-/// `kept_levels` levels of `base`.
-pub(super) fn sheet_input(
+/// Returns the merge input of a sheet. The plan combines `levels` into one level above those that it
+/// keeps.
+pub(super) fn build_sheet_input(
     base: &CompactionBase,
     folded: &FoldedEntries,
-    sheet: SheetId,
-    kept_levels: usize,
-    stripe_columns: u32,
+    sheet_id: SheetId,
+    plan: &MergePlan,
     levels: Vec<LevelInput>,
 ) -> SheetInput {
-    let metadata = folded.metadata.sheets.get(&sheet);
+    let metadata = folded.metadata.sheets.get(&sheet_id);
     let has_range_formats = metadata.is_some_and(|metadata| !metadata.formats.is_empty());
-    let below = if base.has_sheet_in_oldest(sheet, kept_levels) {
-        Below::Levels
+    let older_levels = if base.has_sheet_in_oldest(sheet_id, plan.kept_level_count) {
+        OlderLevels::Present
     } else if has_range_formats {
-        Below::Nothing
+        OlderLevels::Absent
     } else {
-        Below::NothingFormatted
+        OlderLevels::AbsentWithoutRangeFormats
     };
-    let columns = metadata.map_or(0, |metadata| metadata.extent.columns);
-    SheetInput { sheet, below, columns, stripe_columns, levels }
+    SheetInput {
+        sheet: sheet_id,
+        older_levels,
+        written_columns: metadata.map_or(0, |metadata| metadata.extent.columns),
+        max_stripe_columns: plan.max_stripe_columns,
+        levels,
+    }
 }

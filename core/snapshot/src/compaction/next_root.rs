@@ -32,24 +32,25 @@ pub(super) fn build_next_root(
 ) -> Result<NextRoot, SnapshotError> {
     let mut objects = Vec::new();
     let sheets = pack_root_sheets(&folded.metadata, &mut objects)?;
-    let (used, ids_chunk) =
-        pack_sheet_numbers(folded.metadata.tabs.used().clone(), PackLimits::METADATA)?;
-    objects.extend(ids_chunk);
-    let packed_clients = folded.clients.pack()?;
-    let clients = packed_clients.as_ref().map(|packed| packed.chunk);
-    if folded.clients != base.clients {
-        objects.extend(packed_clients);
+    let used_numbers = folded.metadata.tabs.used().clone();
+    let (used, numbers_chunk) = pack_sheet_numbers(used_numbers, PackLimits::METADATA)?;
+    objects.extend(numbers_chunk);
+    let clients_chunk = folded.clients.pack()?;
+    let clients = clients_chunk.as_ref().map(|packed| packed.chunk);
+    let is_clients_chunk_stored = folded.clients == base.clients;
+    if !is_clients_chunk_stored {
+        objects.extend(clients_chunk);
     }
     let level_0 = match level_0 {
         None => None,
         Some(level) => {
-            let (packed, chunks) = pack_level(level, PackLimits::LEVEL_0)?;
-            objects.extend(chunks);
-            Some(root_level(&levels, folded.last, packed, level))
+            let (packed_level, level_chunks) = pack_level(level, PackLimits::LEVEL_0)?;
+            objects.extend(level_chunks);
+            Some(to_root_level(&levels, folded.last_position, packed_level, level))
         }
     };
     let totals = sum_totals(levels.iter().chain(&level_0));
-    let (position, entries) = (folded.last, folded.entries);
+    let (position, entries) = (folded.last_position, folded.entry_count);
     let root = Root { position, entries, sheets, used, levels, level_0, clients, totals };
     let stored = root.pack()?;
     Ok(NextRoot { objects, root, stored })
@@ -60,19 +61,25 @@ fn pack_root_sheets(
     metadata: &WorkbookMetadata,
     objects: &mut Vec<PackedObject>,
 ) -> Result<Vec<RootSheet>, SnapshotError> {
-    let ids = metadata.tabs.order();
-    let sheets = ids.iter().filter_map(|id| metadata.sheets.get(id));
-    let layers = sheets.clone().map(|sheet| &sheet.formats);
-    let (packed_formats, chunks) = pack_formats(layers, PackLimits::METADATA)?;
-    objects.extend(chunks);
-    let root_sheets =
-        ids.iter().zip(sheets).zip(packed_formats).map(|((id, sheet), formats)| RootSheet {
-            sheet: *id,
-            name: metadata.tabs.name(*id).unwrap_or_default().to_owned(),
+    let mut sheets_in_tab_order = Vec::new();
+    for sheet_id in metadata.tabs.order() {
+        if let Some(sheet) = metadata.sheets.get(sheet_id) {
+            sheets_in_tab_order.push((*sheet_id, sheet));
+        }
+    }
+    let format_layers = sheets_in_tab_order.iter().map(|(_, sheet)| &sheet.formats);
+    let (packed_formats, format_chunks) = pack_formats(format_layers, PackLimits::METADATA)?;
+    objects.extend(format_chunks);
+    let mut root_sheets = Vec::with_capacity(sheets_in_tab_order.len());
+    for ((sheet_id, sheet), formats) in sheets_in_tab_order.into_iter().zip(packed_formats) {
+        root_sheets.push(RootSheet {
+            sheet: sheet_id,
+            name: metadata.tabs.name(sheet_id).unwrap_or_default().to_owned(),
             extent: sheet.extent,
             formats,
         });
-    Ok(root_sheets.collect())
+    }
+    Ok(root_sheets)
 }
 
 fn sum_totals<'a>(levels: impl Iterator<Item = &'a RootLevel>) -> Totals {
@@ -82,14 +89,15 @@ fn sum_totals<'a>(levels: impl Iterator<Item = &'a RootLevel>) -> Totals {
     })
 }
 
-/// Returns the root record of a packed level that is newer than `older_levels` and ends at `last`.
-pub(super) fn root_level(
+/// Returns the root record of a level that is newer than `older_levels` and ends at
+/// `last_position`.
+pub(super) fn to_root_level(
     older_levels: &[RootLevel],
-    last: Position,
-    packed: PackedLevel,
+    last_position: Position,
+    packed_level: PackedLevel,
     level: &Level,
 ) -> RootLevel {
-    let after = older_levels.last().map(|older| older.last);
+    let after = older_levels.last().map(|older_level| older_level.last);
     let Totals { cells, bytes } = level_totals(level);
-    RootLevel { after, last, cells, bytes, level: packed }
+    RootLevel { after, last: last_position, cells, bytes, level: packed_level }
 }

@@ -26,8 +26,9 @@ pub fn plan_compaction(
     folded: &FoldedEntries,
 ) -> Result<CompactionPlan, SnapshotError> {
     let Some(level_0) = build_level_0(base, folded) else {
-        return Ok(CompactionPlan::Merge(Box::new(MergePlan::new(base, folded))));
+        let merge_plan = MergePlan::choose_levels(base, folded);
+        return Ok(CompactionPlan::Merge(Box::new(merge_plan)));
     };
-    let root = build_next_root(base, folded, base.levels.clone(), Some(&level_0))?;
-    Ok(CompactionPlan::LevelZero(Box::new(root)))
+    let next_root = build_next_root(base, folded, base.levels.clone(), Some(&level_0))?;
+    Ok(CompactionPlan::LevelZero(Box::new(next_root)))
 }

@@ -1,7 +1,6 @@
 //! Changes that log entries make to one sheet, computed without reading older cells.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use crate::level::Region;
 use cellar_sheet::axis_map::{Axis, AxisMap};
@@ -9,7 +8,7 @@ use cellar_sheet::cell::Value;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::metadata::SheetMetadata;
 use cellar_sheet::operation::{CellEdit, Spans};
-use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, Places};
+use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, IndexLookup};
 
 /// Cell id: row id and column id. An id below the axis limit is an index in the next older level.
 pub(super) type CellId = (u64, u64);
@@ -33,13 +32,14 @@ impl DeltaCell {
         if self.is_nothing() {
             return 0;
         }
-        let text_bytes = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let value_bytes = match &self.value {
-            Some((Value::Text(text), formula)) => text.len().saturating_add(text_bytes(formula)),
-            Some((_, formula)) => text_bytes(formula),
-            None => 0,
-        };
-        OVERHEAD_BYTES.saturating_add(value_bytes).saturating_add(text_bytes(&self.format))
+        let mut text_bytes = self.format.as_ref().map_or(0, String::len);
+        if let Some((value, formula)) = &self.value {
+            text_bytes += formula.as_ref().map_or(0, String::len);
+            if let Value::Text(text) = value {
+                text_bytes += text.len();
+            }
+        }
+        OVERHEAD_BYTES + text_bytes
     }
 }
 
@@ -73,23 +73,26 @@ impl Delta {
     /// Returns the approximate memory use in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         const RUN_BYTES: usize = 16;
-        let runs = self.rows.run_count().saturating_add(self.columns.run_count());
-        self.cell_bytes.saturating_add(runs.saturating_mul(RUN_BYTES))
+        let run_count = self.rows.run_count() + self.columns.run_count();
+        self.cell_bytes + run_count * RUN_BYTES
     }
 
     /// Returns the number of axis runs or cleared spans, whichever is larger. Every insert or
     /// delete must scan or update all of them.
     pub(super) fn count_changes(&self) -> usize {
-        let regions = self.value_clears.iter().chain(&self.format_clears);
-        let spans = regions.map(Region::spans).fold(0, usize::saturating_add);
-        spans.max(self.rows.run_count()).max(self.columns.run_count())
+        let cleared_regions = self.value_clears.iter().chain(&self.format_clears);
+        let clear_span_count: usize = cleared_regions.map(Region::span_count).sum();
+        clear_span_count.max(self.rows.run_count()).max(self.columns.run_count())
     }
 
     pub(super) fn set_cell(&mut self, extent: &mut Extent, edit: &CellEdit) {
-        let id = (self.rows.id(edit.row), self.columns.id(edit.column));
-        let (Some(row), Some(column)) = id else { return };
+        let (Some(row_id), Some(column_id)) =
+            (self.rows.id(edit.row), self.columns.id(edit.column))
+        else {
+            return;
+        };
         extent.cover(edit.row, edit.column);
-        self.change_cell((row, column), |cell| {
+        self.change_cell((row_id, column_id), |cell| {
             if let Some(value) = &edit.value {
                 cell.value = Some((value.clone(), edit.formula.clone()));
             }
@@ -99,40 +102,49 @@ impl Delta {
         });
     }
 
-    pub(super) fn clear(&mut self, rows: &Spans, columns: &Spans) {
-        for id in self.cells_in(rows, columns) {
-            self.change_cell(id, |cell| cell.value = None);
+    pub(super) fn clear_values(&mut self, rows: &Spans, columns: &Spans) {
+        for cell_id in self.cells_in(rows, columns) {
+            self.change_cell(cell_id, |cell| cell.value = None);
         }
         add_region(&mut self.value_clears, rows, columns);
     }
 
     pub(super) fn clear_formats(&mut self, rows: &Spans, columns: &Spans) {
-        for id in self.cells_in(rows, columns) {
-            self.change_cell(id, |cell| cell.format = None);
+        for cell_id in self.cells_in(rows, columns) {
+            self.change_cell(cell_id, |cell| cell.format = None);
         }
         add_region(&mut self.format_clears, rows, columns);
     }
 
-    pub(super) fn insert(&mut self, sheet: &mut SheetMetadata, axis: Axis, at: u32, count: u32) {
-        let pushed_out = self.order_mut(axis).insert(at, count);
-        self.remove_cells(axis, &pushed_out);
-        self.move_regions(sheet, axis, &AxisMap::insert(axis, at, count));
-        sheet.extent.insert(axis, at, count);
+    /// Inserts `count` rows or columns before line `before`.
+    pub(super) fn insert(
+        &mut self,
+        sheet: &mut SheetMetadata,
+        axis: Axis,
+        before: u32,
+        count: u32,
+    ) {
+        let lines_pushed_out = self.order_mut(axis).insert(before, count);
+        self.remove_cells(axis, &lines_pushed_out);
+        self.move_regions(sheet, axis, &AxisMap::insert(axis, before, count));
+        sheet.extent.insert(axis, before, count);
     }
 
     pub(super) fn delete(&mut self, sheet: &mut SheetMetadata, axis: Axis, spans: &Spans) {
-        let deleted = self.order_mut(axis).delete(spans);
-        self.remove_cells(axis, &deleted);
+        let deleted_lines = self.order_mut(axis).delete(spans);
+        self.remove_cells(axis, &deleted_lines);
         self.move_regions(sheet, axis, &AxisMap::delete(axis, spans));
         sheet.extent.delete(axis, spans);
     }
 
     /// Adjusts range formats and cleared regions after an insert or delete.
     fn move_regions(&mut self, sheet: &mut SheetMetadata, axis: Axis, map: &AxisMap) {
-        sheet.formats.map(axis, map);
-        for regions in [&mut self.value_clears, &mut self.format_clears] {
-            regions.iter_mut().for_each(|region| region.map(axis, map));
-            regions.retain(|region| !region.is_empty());
+        sheet.formats.map_ranges(axis, map);
+        for cleared_regions in [&mut self.value_clears, &mut self.format_clears] {
+            for region in cleared_regions.iter_mut() {
+                region.map(axis, map);
+            }
+            cleared_regions.retain(|region| !region.is_empty());
         }
     }
 
@@ -147,58 +159,58 @@ impl Delta {
         if self.cells.is_empty() {
             return Vec::new();
         }
-        let places = self.columns.places();
-        let has_column = |column: u64| places.index(column).is_some_and(|at| columns.contains(at));
-        let row_runs = rows.iter().flat_map(|span| self.rows.parts(span.first, span.end()));
-        let cells = row_runs.flat_map(|run| self.cells_in_rows(run));
-        cells.filter(|(_, column)| has_column(*column)).collect()
-    }
-
-    fn cells_in_rows(&self, rows: IdRun) -> impl Iterator<Item = CellId> {
-        self.cells.range((rows.id, 0)..(rows.id_end(), 0)).map(|(id, _)| *id)
-    }
-
-    fn change_cell(&mut self, id: CellId, change: impl FnOnce(&mut DeltaCell)) {
-        let (before, after) = match self.cells.entry(id) {
-            Entry::Vacant(entry) => {
-                let mut cell = DeltaCell::default();
-                change(&mut cell);
-                let after = cell.memory_bytes();
-                if !cell.is_nothing() {
-                    entry.insert(cell);
-                }
-                (0, after)
-            }
-            Entry::Occupied(mut entry) => {
-                let before = entry.get().memory_bytes();
-                change(entry.get_mut());
-                let after = entry.get().memory_bytes();
-                if entry.get().is_nothing() {
-                    entry.remove();
-                }
-                (before, after)
-            }
+        let column_lookup = self.columns.index_lookup();
+        let is_in_columns = |column_id: u64| {
+            column_lookup.index(column_id).is_some_and(|column| columns.contains(column))
         };
-        self.cell_bytes = self.cell_bytes.saturating_sub(before).saturating_add(after);
+        let mut cell_ids = Vec::new();
+        for row_span in rows.iter() {
+            for row_ids in self.rows.runs_in(row_span.first, row_span.end()) {
+                let cells_in_rows = self.cells_in_rows(row_ids);
+                cell_ids.extend(cells_in_rows.filter(|(_, column_id)| is_in_columns(*column_id)));
+            }
+        }
+        cell_ids
+    }
+
+    fn cells_in_rows(&self, row_ids: IdRun) -> impl Iterator<Item = CellId> {
+        self.cells.range((row_ids.first_id, 0)..(row_ids.id_end(), 0)).map(|(cell_id, _)| *cell_id)
+    }
+
+    /// Changes a cell, adds it if it was unchanged before, and removes it if it is unchanged
+    /// afterwards.
+    fn change_cell(&mut self, cell_id: CellId, change: impl FnOnce(&mut DeltaCell)) {
+        let mut cell = self.cells.remove(&cell_id).unwrap_or_default();
+        let old_bytes = cell.memory_bytes();
+        change(&mut cell);
+        let new_bytes = cell.memory_bytes();
+        if !cell.is_nothing() {
+            self.cells.insert(cell_id, cell);
+        }
+        self.cell_bytes = self.cell_bytes - old_bytes + new_bytes;
     }
 
     /// Removes all cells in deleted rows or columns.
-    fn remove_cells(&mut self, axis: Axis, deleted: &[IdRun]) {
-        let cells: Vec<CellId> = match axis {
-            Axis::Rows => deleted.iter().flat_map(|run| self.cells_in_rows(*run)).collect(),
+    fn remove_cells(&mut self, axis: Axis, deleted_lines: &[IdRun]) {
+        let cell_ids: Vec<CellId> = match axis {
+            Axis::Rows => {
+                deleted_lines.iter().flat_map(|row_ids| self.cells_in_rows(*row_ids)).collect()
+            }
             Axis::Columns => {
-                let columns = Places::of(deleted.iter().copied());
-                self.cells.keys().copied().filter(|(_, column)| columns.contains(*column)).collect()
+                let deleted_columns = IndexLookup::of(deleted_lines.iter().copied());
+                let is_deleted = |(_, column_id): &CellId| deleted_columns.contains(*column_id);
+                self.cells.keys().copied().filter(is_deleted).collect()
             }
         };
-        for id in cells {
-            self.change_cell(id, |cell| *cell = DeltaCell::default());
+        for cell_id in cell_ids {
+            self.change_cell(cell_id, |cell| *cell = DeltaCell::default());
         }
     }
 }
 
 /// Adds a region and removes the regions that it covers.
 fn add_region(regions: &mut Vec<Region>, rows: &Spans, columns: &Spans) {
-    regions.retain(|region| !(rows.cover(&region.rows) && columns.cover(&region.columns)));
-    regions.push(Region { rows: rows.clone(), columns: columns.clone() });
+    let new_region = Region { rows: rows.clone(), columns: columns.clone() };
+    regions.retain(|region| !new_region.covers(region));
+    regions.push(new_region);
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::delta::{Delta, DeltaCell};
 use crate::index::PackedLevel;
 use crate::level::SheetMoves;
+use crate::saturate::saturate_u32;
 use crate::tile::{Tile, TileColumn, TileValue, preview};
 use cellar_base::limits::MAX_TILE_TEXT_BYTES;
 use cellar_sheet::axis_map::Axis;
@@ -45,31 +46,28 @@ pub struct LongTextObject {
 }
 
 impl FoldedLevel {
-    pub(super) fn add_sheet(&mut self, sheet: SheetId, delta: Delta) {
-        let map = |order: &AxisOrder, axis| AxisOrder::new(axis).map_to(order, axis);
-        let (rows, columns) = (map(&delta.rows, Axis::Rows), map(&delta.columns, Axis::Columns));
+    /// Adds the changes of a sheet, unless there are none.
+    pub(super) fn add_sheet(&mut self, sheet_id: SheetId, delta: Delta) {
         let tile = Arc::new(self.build_tile(&delta));
-        let Delta { value_clears, format_clears, .. } = delta;
-        let moves = SheetMoves { rows, columns, value_clears, format_clears };
+        let moves = SheetMoves {
+            rows: AxisOrder::new(Axis::Rows).map_to(&delta.rows, Axis::Rows),
+            columns: AxisOrder::new(Axis::Columns).map_to(&delta.columns, Axis::Columns),
+            value_clears: delta.value_clears,
+            format_clears: delta.format_clears,
+        };
         if !tile.is_empty() || !moves.is_nothing() {
-            self.sheets.push(FoldedSheet { sheet, moves, tile });
+            self.sheets.push(FoldedSheet { sheet: sheet_id, moves, tile });
         }
     }
 
     fn build_tile(&mut self, delta: &Delta) -> Tile {
-        let (rows, columns) = (delta.rows.places(), delta.columns.places());
-        let placed = delta.cells.iter().filter_map(|((row, column), cell)| {
-            Some((columns.index(*column)?, rows.index(*row)?, cell))
-        });
-        let mut placed: Vec<(u32, u32, &DeltaCell)> = placed.collect();
-        placed.sort_unstable_by_key(|(column, row, _)| u64::from(*column) << 32 | u64::from(*row));
         let mut tile = Tile::default();
-        for (number, row, cell) in placed {
-            if tile.columns.last().is_none_or(|column| column.column != number) {
-                tile.columns.push(TileColumn::new(number));
+        for PlacedCell { row, column, cell } in cells_by_column_and_row(delta) {
+            if tile.columns.last().is_none_or(|last_column| last_column.column != column) {
+                tile.columns.push(TileColumn::new(column));
             }
-            if let Some(column) = tile.columns.last_mut() {
-                self.push_cell(column, row, cell);
+            if let Some(tile_column) = tile.columns.last_mut() {
+                self.push_cell(tile_column, row, cell);
             }
         }
         tile
@@ -77,21 +75,7 @@ impl FoldedLevel {
 
     fn push_cell(&mut self, column: &mut TileColumn, row: u32, cell: &DeltaCell) {
         if let Some((value, formula)) = &cell.value {
-            match value {
-                Value::Empty => column.values.push(row, TileValue::Empty),
-                Value::Number(number) => column.values.push(row, TileValue::Number(*number)),
-                Value::Bool(value) => column.values.push(row, TileValue::Bool(*value)),
-                Value::Error(code) => column.values.push(row, TileValue::Error(*code)),
-                Value::Text(text) if text.len() <= MAX_TILE_TEXT_BYTES => {
-                    column.values.push_text(row, text);
-                }
-                Value::Text(text) => {
-                    let hash = *blake3::hash(text.as_bytes()).as_bytes();
-                    let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
-                    column.values.push_long(row, preview(text), hash, bytes);
-                    self.long_texts.push(LongTextObject { hash, text: text.clone() });
-                }
-            }
+            self.push_value(column, row, value);
             if let Some(formula) = formula {
                 column.formulas.push(row, formula);
             }
@@ -100,4 +84,45 @@ impl FoldedLevel {
             column.formats.push(row, format);
         }
     }
+
+    fn push_value(&mut self, column: &mut TileColumn, row: u32, value: &Value) {
+        match value {
+            Value::Empty => column.values.push(row, TileValue::Empty),
+            Value::Number(number) => column.values.push(row, TileValue::Number(*number)),
+            Value::Bool(boolean) => column.values.push(row, TileValue::Bool(*boolean)),
+            Value::Error(code) => column.values.push(row, TileValue::Error(*code)),
+            Value::Text(text) if text.len() <= MAX_TILE_TEXT_BYTES => {
+                column.values.push_text(row, text);
+            }
+            Value::Text(text) => {
+                let hash = *blake3::hash(text.as_bytes()).as_bytes();
+                let byte_length = saturate_u32(text.len());
+                column.values.push_long_text(row, preview(text), hash, byte_length);
+                self.long_texts.push(LongTextObject { hash, text: text.clone() });
+            }
+        }
+    }
+}
+
+/// A changed cell in the coordinates after the changes.
+struct PlacedCell<'a> {
+    row: u32,
+    column: u32,
+    cell: &'a DeltaCell,
+}
+
+/// Returns the changed cells whose row and column still exist, sorted by column, then by row.
+fn cells_by_column_and_row(delta: &Delta) -> Vec<PlacedCell<'_>> {
+    let row_lookup = delta.rows.index_lookup();
+    let column_lookup = delta.columns.index_lookup();
+    let mut placed_cells = Vec::with_capacity(delta.cells.len());
+    for ((row_id, column_id), cell) in &delta.cells {
+        if let (Some(row), Some(column)) =
+            (row_lookup.index(*row_id), column_lookup.index(*column_id))
+        {
+            placed_cells.push(PlacedCell { row, column, cell });
+        }
+    }
+    placed_cells.sort_unstable_by_key(|placed| (placed.column, placed.row));
+    placed_cells
 }

@@ -17,7 +17,9 @@ use crate::index::{PackedLevel, PackedSheet};
 use cellar_base::limits::{FOLD_BYTES, MAX_LEVEL_CHANGES};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
-use cellar_sheet::operation::{ImportSheet, Operation, SheetId};
+use cellar_sheet::operation::{
+    DeleteSpans, ImportSheet, InsertBefore, Operation, SetCells, SetFormat, SheetId,
+};
 
 /// A range of entries that is being folded.
 #[derive(Debug, Clone)]
@@ -45,7 +47,7 @@ impl Fold {
     /// Returns the approximate memory use in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        self.deltas.values().map(Delta::memory_bytes).fold(0, usize::saturating_add)
+        self.deltas.values().map(Delta::memory_bytes).sum()
     }
 
     /// Returns whether the fold must be turned into a level before further entries are folded.
@@ -67,29 +69,15 @@ impl Fold {
 
     fn apply(&mut self, operation: &Operation) -> Result<(), SnapshotError> {
         match operation {
-            Operation::SetCells(set) => self.change(set.sheet, |sheet, delta| {
-                set.cells.iter().for_each(|edit| delta.set_cell(&mut sheet.extent, edit));
+            Operation::SetCells(set) => self.set_cells(set),
+            Operation::ClearRange(clear) => self.edit_sheet(clear.sheet, |_, delta| {
+                delta.clear_values(&clear.rows, &clear.columns);
             }),
-            Operation::ClearRange(clear) => {
-                self.change(clear.sheet, |_, delta| delta.clear(&clear.rows, &clear.columns));
-            }
-            Operation::SetFormat(set) => self.change(set.sheet, |sheet, delta| {
-                if sheet.formats.set(set) {
-                    delta.clear_formats(&set.rows, &set.columns);
-                }
-            }),
-            Operation::InsertRows(insert) => self.change(insert.sheet, |sheet, delta| {
-                delta.insert(sheet, Axis::Rows, insert.before, insert.count);
-            }),
-            Operation::InsertColumns(insert) => self.change(insert.sheet, |sheet, delta| {
-                delta.insert(sheet, Axis::Columns, insert.before, insert.count);
-            }),
-            Operation::DeleteRows(delete) => self.change(delete.sheet, |sheet, delta| {
-                delta.delete(sheet, Axis::Rows, &delete.spans);
-            }),
-            Operation::DeleteColumns(delete) => self.change(delete.sheet, |sheet, delta| {
-                delta.delete(sheet, Axis::Columns, &delete.spans);
-            }),
+            Operation::SetFormat(set) => self.set_range_format(set),
+            Operation::InsertRows(insert) => self.insert_lines(Axis::Rows, insert),
+            Operation::InsertColumns(insert) => self.insert_lines(Axis::Columns, insert),
+            Operation::DeleteRows(delete) => self.delete_lines(Axis::Rows, delete),
+            Operation::DeleteColumns(delete) => self.delete_lines(Axis::Columns, delete),
             Operation::AddSheet(add) => {
                 if self.metadata.tabs.add(add) {
                     self.metadata.sheets.insert(add.sheet, SheetMetadata::default());
@@ -101,36 +89,66 @@ impl Fold {
                     self.remove_sheet(delete.sheet);
                 }
             }
-            Operation::ImportSheet(import) => self.import(import)?,
+            Operation::ImportSheet(import) => self.import_sheet(import)?,
             Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
         }
         Ok(())
     }
 
-    fn import(&mut self, import: &ImportSheet) -> Result<(), SnapshotError> {
-        let sheet = PackedSheet::of_import(import)?;
-        let replaced = import.replaces.filter(|sheet| self.metadata.sheets.contains_key(sheet));
-        if !self.metadata.tabs.import(import) {
+    fn set_cells(&mut self, set: &SetCells) {
+        self.edit_sheet(set.sheet, |sheet, delta| {
+            for cell_edit in &set.cells {
+                delta.set_cell(&mut sheet.extent, cell_edit);
+            }
+        });
+    }
+
+    fn set_range_format(&mut self, set: &SetFormat) {
+        self.edit_sheet(set.sheet, |sheet, delta| {
+            let is_format_set = sheet.formats.set_if_room(set);
+            if is_format_set {
+                delta.clear_formats(&set.rows, &set.columns);
+            }
+        });
+    }
+
+    fn insert_lines(&mut self, axis: Axis, insert: &InsertBefore) {
+        self.edit_sheet(insert.sheet, |sheet, delta| {
+            delta.insert(sheet, axis, insert.before, insert.count);
+        });
+    }
+
+    fn delete_lines(&mut self, axis: Axis, delete: &DeleteSpans) {
+        self.edit_sheet(delete.sheet, |sheet, delta| delta.delete(sheet, axis, &delete.spans));
+    }
+
+    fn import_sheet(&mut self, import: &ImportSheet) -> Result<(), SnapshotError> {
+        let packed_sheet = PackedSheet::of_import(import)?;
+        let replaced_sheet =
+            import.replaces.filter(|replaced| self.metadata.sheets.contains_key(replaced));
+        let is_imported = self.metadata.tabs.import(import);
+        if !is_imported {
             return Ok(());
         }
-        if let Some(replaced) = replaced {
-            self.remove_sheet(replaced);
+        if let Some(replaced_sheet) = replaced_sheet {
+            self.remove_sheet(replaced_sheet);
         }
         let metadata = SheetMetadata { extent: import.extent, ..SheetMetadata::default() };
         self.metadata.sheets.insert(import.sheet, metadata);
-        self.imported.insert(import.sheet, sheet);
+        self.imported.insert(import.sheet, packed_sheet);
         Ok(())
     }
 
-    fn remove_sheet(&mut self, sheet: SheetId) {
-        self.metadata.sheets.remove(&sheet);
-        self.deltas.remove(&sheet);
-        self.imported.remove(&sheet);
+    fn remove_sheet(&mut self, sheet_id: SheetId) {
+        self.metadata.sheets.remove(&sheet_id);
+        self.deltas.remove(&sheet_id);
+        self.imported.remove(&sheet_id);
     }
 
-    fn change(&mut self, id: SheetId, change: impl FnOnce(&mut SheetMetadata, &mut Delta)) {
-        if let Some(sheet) = self.metadata.sheets.get_mut(&id) {
-            change(sheet, self.deltas.entry(id).or_default());
+    /// Edits the metadata and the changes of a sheet. No-op if the sheet does not exist.
+    fn edit_sheet(&mut self, sheet_id: SheetId, edit: impl FnOnce(&mut SheetMetadata, &mut Delta)) {
+        if let Some(sheet) = self.metadata.sheets.get_mut(&sheet_id) {
+            edit(sheet, self.deltas.entry(sheet_id).or_default());
         }
     }
 
@@ -139,8 +157,8 @@ impl Fold {
     pub fn finish(self) -> (WorkbookMetadata, FoldedLevel) {
         let imported = PackedLevel { sheets: self.imported.into_values().collect() };
         let mut level = FoldedLevel { imported, ..FoldedLevel::default() };
-        for (sheet, delta) in self.deltas {
-            level.add_sheet(sheet, delta);
+        for (sheet_id, delta) in self.deltas {
+            level.add_sheet(sheet_id, delta);
         }
         (self.metadata, level)
     }

@@ -5,49 +5,51 @@ use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
+use crate::saturate::{to_u64, to_usize};
 use cellar_sheet::operation::{Span, Spans};
 
 /// Start of a run of adjacent spans of equal size, of a gap, or of the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pair {
+pub struct RunStart {
     /// Start of the first span.
     pub start: u32,
-    /// Number of equal spans before the next pair starts; 0 for a gap or the end.
+    /// Number of equal spans before the next run starts; 0 for a gap or the end.
     pub count: u32,
 }
 
 /// Disjoint, ascending spans of rows or columns, stored as runs of equal spans. A regular grid of
-/// any size takes only two pairs. The last pair marks the end of the last span.
+/// any size takes only two entries. The last entry marks the end of the last span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisIndex {
-    pairs: Vec<Pair>,
-    /// For each pair, the number of spans before it.
-    before: Vec<usize>,
+    runs: Vec<RunStart>,
+    /// For each run, the number of spans before it.
+    spans_before: Vec<usize>,
 }
 
 impl AxisIndex {
-    /// Returns the pairs.
+    /// Returns the starts of the runs and gaps, and the end.
     #[must_use]
-    pub fn pairs(&self) -> &[Pair] {
-        &self.pairs
+    pub fn runs(&self) -> &[RunStart] {
+        &self.runs
     }
 
     /// Returns the number of spans.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.before.last().copied().unwrap_or(0)
+        self.spans_before.last().copied().unwrap_or(0)
     }
 
     /// Returns whether the index has no spans.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty()
+        self.runs.is_empty()
     }
 
     /// Returns the span from the start of the first span to the end of the last.
     #[must_use]
     pub fn extent(&self) -> Option<Span> {
-        let (first, end) = (self.pairs.first()?.start, self.pairs.last()?.start);
+        let first = self.runs.first()?.start;
+        let end = self.runs.last()?.start;
         Some(Span { first, count: end.saturating_sub(first) })
     }
 
@@ -55,146 +57,176 @@ impl AxisIndex {
     /// before the end of the last span.
     #[must_use]
     pub fn push(&mut self, span: Span) -> bool {
-        let end = self.pairs.last().map_or(0, |end| end.start);
-        if span.count == 0 || span.first < end {
+        let index_end = self.runs.last().map_or(0, |end| end.start);
+        if span.count == 0 || span.first < index_end {
             return false;
         }
-        match self.last_size() {
-            Some(size) if span.first == end && size == span.count => self.extend_last_run(span),
-            Some(_) if span.first == end => {
-                self.pairs.pop();
-                self.before.pop();
-                self.append(span);
-            }
-            _ => self.append(span),
+        let is_adjacent = !self.runs.is_empty() && span.first == index_end;
+        if is_adjacent && self.last_span_size() == Some(span.count) {
+            self.extend_last_run(span);
+            return true;
         }
+        if is_adjacent {
+            // The new run starts where the end was.
+            self.runs.pop();
+            self.spans_before.pop();
+        }
+        self.append_run(span);
         true
     }
 
-    fn append(&mut self, span: Span) {
-        let before = self.count_spans();
-        let end = Pair { start: span.end(), count: 0 };
-        self.pairs.extend([Pair { start: span.first, count: 1 }, end]);
-        self.before.extend([before, before.saturating_add(1)]);
+    /// Appends a run of one span, and the end.
+    fn append_run(&mut self, span: Span) {
+        let spans_before = self.count_spans();
+        self.runs.push(RunStart { start: span.first, count: 1 });
+        self.spans_before.push(spans_before);
+        self.runs.push(RunStart { start: span.end(), count: 0 });
+        self.spans_before.push(spans_before + 1);
     }
 
     /// Extends the last run by one span.
     fn extend_last_run(&mut self, span: Span) {
-        if let [.., run, end] = self.pairs.as_mut_slice() {
-            run.count = run.count.saturating_add(1);
+        if let [.., last_run, end] = self.runs.as_mut_slice() {
+            last_run.count += 1;
             end.start = span.end();
         }
-        if let Some(before) = self.before.last_mut() {
-            *before = before.saturating_add(1);
+        if let Some(spans_before_end) = self.spans_before.last_mut() {
+            *spans_before_end += 1;
         }
     }
 
-    /// Returns the number of spans, including those of a last run that has no end pair yet.
+    /// Returns the number of spans, including those of a last run after which there is no end yet.
     fn count_spans(&self) -> usize {
-        let count = self.pairs.last().map_or(0, |pair| pair.count);
-        self.len().saturating_add(usize::try_from(count).unwrap_or(usize::MAX))
+        let last_run_count = self.runs.last().map_or(0, |run| run.count);
+        self.len() + to_usize(last_run_count)
     }
 
-    /// Returns the span size of the last run.
-    fn last_size(&self) -> Option<u32> {
-        self.size(self.pairs.len().checked_sub(2)?)
+    fn last_span_size(&self) -> Option<u32> {
+        self.span_size(self.runs.len().checked_sub(2)?)
     }
 
-    /// Returns the size of the spans that start at a pair, or `None` for a gap or the end.
-    fn size(&self, pair: usize) -> Option<u32> {
-        let (run, next) = (self.pairs.get(pair)?, self.pairs.get(pair.checked_add(1)?)?);
-        next.start.saturating_sub(run.start).checked_div(run.count)
+    /// Returns the size of the spans of a run, or `None` for a gap or the end.
+    fn span_size(&self, run_index: usize) -> Option<u32> {
+        let run = self.runs.get(run_index)?;
+        let next_run = self.runs.get(run_index + 1)?;
+        next_run.start.saturating_sub(run.start).checked_div(run.count)
     }
 
     /// Returns the span at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Span> {
-        // A gap and the run after it have the same number of spans before them; the last pair with
+        // A gap and the run after it have the same number of spans before them; the last entry with
         // that number is the run.
-        let pair = self.before.partition_point(|before| *before <= index).checked_sub(1)?;
-        let count = self.size(pair)?;
-        let run = self.pairs.get(pair)?;
-        let offset = u32::try_from(index.checked_sub(*self.before.get(pair)?)?).ok()?;
-        Some(Span { first: run.start.checked_add(offset.checked_mul(count)?)?, count })
+        let runs_until_index = self.spans_before.partition_point(|before| *before <= index);
+        let run_index = runs_until_index.checked_sub(1)?;
+        let run = self.runs.get(run_index)?;
+        let span_size = self.span_size(run_index)?;
+        let index_in_run = index.checked_sub(*self.spans_before.get(run_index)?)?;
+        let offset = u32::try_from(index_in_run).ok()?.checked_mul(span_size)?;
+        Some(Span { first: run.start.checked_add(offset)?, count: span_size })
     }
 
-    /// Returns the index of the first span that ends after `position`, or the number of spans if
-    /// there is none.
+    /// Returns the index of the first span that ends after `line`, or the number of spans if there
+    /// is none.
     #[must_use]
-    pub fn first_ending_after(&self, position: u32) -> usize {
-        let Some(pair) = self.pairs.partition_point(|pair| pair.start <= position).checked_sub(1)
+    pub fn first_ending_after(&self, line: u32) -> usize {
+        let runs_until_line = self.runs.partition_point(|run| run.start <= line);
+        let Some(run_index) = runs_until_line.checked_sub(1) else { return 0 };
+        let spans_before = self.spans_before.get(run_index).copied().unwrap_or(0);
+        let (Some(run), Some(span_size)) = (self.runs.get(run_index), self.span_size(run_index))
         else {
-            return 0;
+            return spans_before;
         };
-        let before = self.before.get(pair).copied().unwrap_or(0);
-        let (Some(size), Some(run)) = (self.size(pair), self.pairs.get(pair)) else {
-            return before;
-        };
-        let offset = position.saturating_sub(run.start).checked_div(size).unwrap_or(0);
-        before.saturating_add(usize::try_from(offset).unwrap_or(usize::MAX))
+        let index_in_run = line.saturating_sub(run.start).checked_div(span_size).unwrap_or(0);
+        spans_before + to_usize(index_in_run)
     }
 
     /// Iterates over the indices of all spans that overlap `spans`, in ascending order.
     pub fn overlapping<'a>(&'a self, spans: &'a Spans) -> impl Iterator<Item = usize> + 'a {
-        let mut next = 0;
+        let mut min_index = 0;
         spans.iter().flat_map(move |span| {
-            let first = self.first_ending_after(span.first).max(next);
-            let last = self.first_ending_after(span.end().saturating_sub(1));
-            let is_overlapping = self.get(last).is_some_and(|own| own.first < span.end());
-            next = last.saturating_add(usize::from(is_overlapping)).max(first);
-            first..next
+            let first_index = self.first_ending_after(span.first).max(min_index);
+            let last_index = self.first_ending_after(span.end().saturating_sub(1));
+            let includes_last = self.get(last_index).is_some_and(|own| own.first < span.end());
+            let end_index = if includes_last { last_index + 1 } else { last_index };
+            // Two of `spans` may overlap the same span.
+            min_index = end_index.max(first_index);
+            first_index..min_index
         })
     }
 
     /// Iterates over all spans in ascending order.
-    pub fn spans(&self) -> impl Iterator<Item = Span> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = Span> + '_ {
         (0..self.len()).map_while(|index| self.get(index))
     }
 
-    /// Creates an index from its pairs. Returns `None` unless [`AxisIndex::push`] could have
-    /// produced exactly these pairs: starts ascend, each run divides into equal spans, adjacent
-    /// runs and adjacent gaps are joined, and the last pair is the end.
+    /// Creates an index from its runs. Returns `None` unless [`AxisIndex::push`] could have
+    /// produced exactly these runs: starts ascend, each run divides into equal spans, adjacent runs
+    /// and adjacent gaps are joined, and the last entry is the end.
     #[must_use]
-    pub fn from_pairs(pairs: Vec<Pair>) -> Option<Self> {
-        let mut index = Self::default();
-        let mut parts = 0_usize;
-        for pair in &pairs {
-            index.before.push(parts);
-            parts = parts.checked_add(usize::try_from(pair.count).ok()?)?;
+    pub fn from_runs(runs: Vec<RunStart>) -> Option<Self> {
+        let mut spans_before = Vec::with_capacity(runs.len());
+        let mut span_count = 0_usize;
+        for run in &runs {
+            spans_before.push(span_count);
+            span_count = span_count.checked_add(to_usize(run.count))?;
         }
-        index.pairs = pairs;
-        let ends = index.pairs.last().is_none_or(|end| end.count == 0);
-        let begins = index.pairs.first().is_none_or(|first| first.count > 0);
-        let runs = index.pairs.windows(2).all(|two| match two {
-            [one, next] if one.count == 0 => next.count > 0 && one.start < next.start,
-            [one, next] => {
-                let size = next.start.checked_sub(one.start).filter(|size| *size > 0);
-                size.is_some_and(|size| size % one.count == 0)
+        let index = Self { runs, spans_before };
+        if index.starts_and_ends_correctly()
+            && index.are_runs_divisible()
+            && index.are_runs_joined()
+        {
+            Some(index)
+        } else {
+            None
+        }
+    }
+
+    /// Returns whether the first entry is a run and the last is the end.
+    fn starts_and_ends_correctly(&self) -> bool {
+        let starts_with_run = self.runs.first().is_none_or(|first| first.count > 0);
+        let has_end = self.runs.last().is_none_or(|last| last.count == 0);
+        starts_with_run && has_end
+    }
+
+    /// Returns whether starts ascend, each run divides into equal spans, and no two gaps follow
+    /// each other.
+    fn are_runs_divisible(&self) -> bool {
+        let next_runs = self.runs.iter().skip(1);
+        self.runs.iter().zip(next_runs).all(|(run, next_run)| {
+            if next_run.start <= run.start {
+                return false;
             }
-            _ => false,
-        });
-        let glued = |pair: usize| {
-            let size = index.size(pair);
-            size.is_none() || size != index.size(pair.saturating_add(1))
-        };
-        let sound = ends && begins && runs && (0..index.pairs.len()).all(glued);
-        sound.then_some(index)
+            let is_gap = run.count == 0;
+            if is_gap {
+                return next_run.count > 0;
+            }
+            (next_run.start - run.start).is_multiple_of(run.count)
+        })
+    }
+
+    /// Returns whether no two adjacent runs have spans of the same size.
+    fn are_runs_joined(&self) -> bool {
+        (0..self.runs.len()).all(|run_index| {
+            let span_size = self.span_size(run_index);
+            span_size.is_none() || span_size != self.span_size(run_index + 1)
+        })
     }
 }
 
-/// Encodes the pairs as a flat list of start deltas and counts.
+/// Encodes the runs as a flat list of start deltas and counts.
 impl<Ctx> Encode<Ctx> for AxisIndex {
     fn encode<W: Write>(
         &self,
         encoder: &mut Encoder<W>,
         _: &mut Ctx,
     ) -> Result<(), EncodeError<W::Error>> {
-        let numbers = self.pairs.len().saturating_mul(2);
-        encoder.array(u64::try_from(numbers).unwrap_or(u64::MAX))?;
-        let mut start = 0;
-        for pair in &self.pairs {
-            encoder.u32(pair.start.saturating_sub(start))?.u32(pair.count)?;
-            start = pair.start;
+        const NUMBERS_PER_RUN: u64 = 2;
+        encoder.array(to_u64(self.runs.len()) * NUMBERS_PER_RUN)?;
+        let mut previous_start = 0;
+        for run in &self.runs {
+            encoder.u32(run.start.saturating_sub(previous_start))?.u32(run.count)?;
+            previous_start = run.start;
         }
         Ok(())
     }
@@ -202,14 +234,16 @@ impl<Ctx> Encode<Ctx> for AxisIndex {
 
 impl<'b, Ctx> Decode<'b, Ctx> for AxisIndex {
     fn decode(decoder: &mut Decoder<'b>, _: &mut Ctx) -> Result<Self, DecodeError> {
-        let fault = || DecodeError::message("the pairs of an axis index are not in order");
+        let malformed = || DecodeError::message("the pairs of an axis index are not in order");
         let mut numbers = decoder.array_iter::<u32>()?;
-        let (mut pairs, mut start) = (Vec::new(), 0_u32);
+        let mut runs = Vec::new();
+        let mut previous_start = 0_u32;
         while let Some(distance) = numbers.next() {
-            let count = numbers.next().ok_or_else(fault)??;
-            start = start.checked_add(distance?).ok_or_else(fault)?;
-            pairs.push(Pair { start, count });
+            let count = numbers.next().ok_or_else(malformed)??;
+            let start = previous_start.checked_add(distance?).ok_or_else(malformed)?;
+            runs.push(RunStart { start, count });
+            previous_start = start;
         }
-        Self::from_pairs(pairs).ok_or_else(fault)
+        Self::from_runs(runs).ok_or_else(malformed)
     }
 }

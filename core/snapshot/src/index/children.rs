@@ -3,9 +3,10 @@
 
 use super::check::ensure;
 use super::lookup::WRONG_INDEX_CHUNK;
-use super::{IndexChunk, Indexed, IndexedTile, RowIndex, Stripes};
+use super::{IndexChunk, IndexedTile, RowIndex, SpanMap, StripeIndex};
 use crate::error::SnapshotError;
 use crate::level::{ChunkRef, StoredTile};
+use crate::saturate::to_usize;
 use crate::tile::Tile;
 use cellar_base::limits::MIN_STRIPE_COLUMNS;
 use cellar_sheet::operation::Span;
@@ -18,7 +19,7 @@ pub struct Children {
     /// References to tile index chunks.
     pub index: Vec<ChildIndex>,
     /// Columns of each stripe in the list.
-    stripes: Vec<Span>,
+    stripe_columns: Vec<Span>,
 }
 
 /// A reference to a cell chunk.
@@ -52,7 +53,21 @@ pub enum ChildPart {
     Tiles(Span),
 }
 
-impl Stripes {
+impl ChildPart {
+    /// Returns whether a chunk has these contents.
+    fn matches(self, chunk: &IndexChunk) -> bool {
+        match (self, chunk) {
+            (Self::Parts, IndexChunk::Parts(_)) => true,
+            (Self::Stripes(columns), IndexChunk::Stripes(stripes)) => {
+                stripes.spans().extent() == Some(columns)
+            }
+            (Self::Tiles(rows), IndexChunk::Tiles(tiles)) => tiles.spans().extent() == Some(rows),
+            _ => false,
+        }
+    }
+}
+
+impl StripeIndex {
     /// Returns the direct references.
     ///
     /// # Errors
@@ -61,7 +76,7 @@ impl Stripes {
         let mut children = Children::default();
         match self {
             Self::Inline(stripes) => children.add_stripes(stripes)?,
-            Self::Parts(parts) => children.add_parts(parts, ChildPart::Stripes),
+            Self::Parts(part_list) => children.add_parts(part_list, ChildPart::Stripes),
             Self::Chunk(chunk) => {
                 children.index.push(ChildIndex { chunk: *chunk, part: ChildPart::Parts });
             }
@@ -79,7 +94,7 @@ impl IndexChunk {
         let mut children = Children::default();
         match self {
             Self::Moves(_) => return Ok(None),
-            Self::Parts(parts) => children.add_parts(parts, ChildPart::Stripes),
+            Self::Parts(part_list) => children.add_parts(part_list, ChildPart::Stripes),
             Self::Stripes(stripes) => children.add_stripes(stripes)?,
             Self::Tiles(tiles) => children.add_tiles(tiles)?,
         }
@@ -88,28 +103,32 @@ impl IndexChunk {
 }
 
 impl Children {
-    fn add_parts(&mut self, parts: &Indexed<ChunkRef>, part: impl Fn(Span) -> ChildPart) {
-        let chunks = parts.iter().map(|(span, chunk)| (*chunk, part(span)));
-        self.index.extend(chunks.map(|(chunk, part)| ChildIndex { chunk, part }));
+    fn add_parts(
+        &mut self,
+        part_list: &SpanMap<ChunkRef>,
+        expected_part: impl Fn(Span) -> ChildPart,
+    ) {
+        for (span, chunk) in part_list.iter() {
+            self.index.push(ChildIndex { chunk: *chunk, part: expected_part(span) });
+        }
     }
 
-    fn add_stripes(&mut self, stripes: &Indexed<RowIndex>) -> Result<(), SnapshotError> {
-        stripes.iter().try_for_each(|(columns, rows)| {
-            self.stripes.push(columns);
-            match rows {
-                RowIndex::Tiles(tiles) => self.add_tiles(tiles),
-                RowIndex::Parts(parts) => {
-                    self.add_parts(parts, ChildPart::Tiles);
-                    Ok(())
-                }
+    fn add_stripes(&mut self, stripes: &SpanMap<RowIndex>) -> Result<(), SnapshotError> {
+        for (columns, row_index) in stripes.iter() {
+            self.stripe_columns.push(columns);
+            match row_index {
+                RowIndex::Tiles(tiles) => self.add_tiles(tiles)?,
+                RowIndex::Parts(part_list) => self.add_parts(part_list, ChildPart::Tiles),
             }
-        })
+        }
+        Ok(())
     }
 
-    fn add_tiles(&mut self, tiles: &Indexed<IndexedTile>) -> Result<(), SnapshotError> {
-        const INLINE: SnapshotError = SnapshotError::Shape("a tile of an import is stored inline");
+    fn add_tiles(&mut self, tiles: &SpanMap<IndexedTile>) -> Result<(), SnapshotError> {
+        const INLINE_TILE: SnapshotError =
+            SnapshotError::Shape("a tile of an import is stored inline");
         for (rows, tile) in tiles.iter() {
-            let StoredTile::Chunk(chunk) = tile.stored else { return Err(INLINE) };
+            let StoredTile::Chunk(chunk) = tile.stored else { return Err(INLINE_TILE) };
             self.tiles.push(ChildTile { chunk, rows: rows.count, cells: tile.cells });
         }
         Ok(())
@@ -118,15 +137,15 @@ impl Children {
     /// Returns the number of references, including duplicates.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.tiles.len().saturating_add(self.index.len())
+        self.tiles.len() + self.index.len()
     }
 
     /// Returns the total stored length of the referenced chunks.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let tiles = self.tiles.iter().map(|tile| &tile.chunk);
-        let chunks = tiles.chain(self.index.iter().map(|index| &index.chunk));
-        chunks.map(|chunk| u64::from(chunk.bytes)).fold(0, u64::saturating_add)
+        let tile_chunks = self.tiles.iter().map(|tile| &tile.chunk);
+        let index_chunks = self.index.iter().map(|index| &index.chunk);
+        tile_chunks.chain(index_chunks).map(|chunk| u64::from(chunk.bytes)).sum()
     }
 
     /// Checks that all stripes have the width and alignment produced by
@@ -136,11 +155,13 @@ impl Children {
     /// # Errors
     /// [`SnapshotError::Shape`] for any other stripe.
     pub fn check_stripes(&self) -> Result<(), SnapshotError> {
-        let has_import_width = |columns: &Span| {
+        let is_import_stripe = |columns: &Span| {
             columns.count == MIN_STRIPE_COLUMNS && columns.first.is_multiple_of(MIN_STRIPE_COLUMNS)
         };
-        const OTHER_WIDTH: &str = "a stripe of an import is not 128 columns from a multiple of 128";
-        ensure(self.stripes.iter().all(has_import_width), OTHER_WIDTH)
+        ensure(
+            self.stripe_columns.iter().all(is_import_stripe),
+            "a stripe of an import is not 128 columns from a multiple of 128",
+        )
     }
 }
 
@@ -152,10 +173,10 @@ impl ChildTile {
     /// # Errors
     /// [`SnapshotError::Shape`] if the tile violates one of these conditions.
     pub fn check(&self, tile: &Tile) -> Result<(), SnapshotError> {
-        let columns = tile.columns.last().map_or(0, |last| last.column.saturating_add(1));
-        let is_within_place = tile.end() <= self.rows && columns <= MIN_STRIPE_COLUMNS;
-        ensure(is_within_place, "a tile has cells outside of its place in the index")?;
-        let has_declared_cells = usize::try_from(self.cells) == Ok(tile.cells());
+        let column_end = tile.columns.last().map_or(0, |column| column.column.saturating_add(1));
+        let is_within_bounds = tile.end() <= self.rows && column_end <= MIN_STRIPE_COLUMNS;
+        ensure(is_within_bounds, "a tile has cells outside of its place in the index")?;
+        let has_declared_cells = to_usize(self.cells) == tile.cells();
         ensure(has_declared_cells, "a tile has another number of cells than the index declares")
     }
 }
@@ -166,20 +187,11 @@ impl ChildIndex {
     /// # Errors
     /// [`SnapshotError::Shape`] if the chunk does not match.
     pub fn check(&self, chunk: &IndexChunk) -> Result<(), SnapshotError> {
-        let matches_part = match (self.part, chunk) {
-            (ChildPart::Parts, IndexChunk::Parts(_)) => true,
-            (ChildPart::Stripes(columns), IndexChunk::Stripes(stripes)) => {
-                stripes.index().extent() == Some(columns)
-            }
-            (ChildPart::Tiles(rows), IndexChunk::Tiles(tiles)) => {
-                tiles.index().extent() == Some(rows)
-            }
-            _ => false,
-        };
-        match chunk.children()? {
-            Some(children) if matches_part => children.check_stripes(),
-            _ => Err(WRONG_INDEX_CHUNK),
+        let children = chunk.children()?;
+        if !self.part.matches(chunk) {
+            return Err(WRONG_INDEX_CHUNK);
         }
+        children.ok_or(WRONG_INDEX_CHUNK)?.check_stripes()
     }
 }
 
@@ -189,21 +201,23 @@ impl ChunkRef {
     /// difference is limited, because stored lengths determine which levels are merged.
     #[must_use]
     pub fn accepts_stored_bytes(&self, stored_bytes: u64) -> bool {
-        let declared = u64::from(self.bytes);
-        declared <= max_stored_bytes(stored_bytes) && stored_bytes <= max_stored_bytes(declared)
+        let declared_bytes = u64::from(self.bytes);
+        declared_bytes <= max_similar_bytes(stored_bytes)
+            && stored_bytes <= max_similar_bytes(declared_bytes)
     }
 
     /// Returns the maximum stored length that [`ChunkRef::accepts_stored_bytes`] accepts.
     #[must_use]
     pub fn max_stored_bytes(&self) -> u64 {
-        max_stored_bytes(u64::from(self.bytes))
+        max_similar_bytes(u64::from(self.bytes))
     }
 }
 
-/// Returns twice the number of bytes plus the minimum frame length.
-fn max_stored_bytes(bytes: u64) -> u64 {
-    const FRAME_BYTES: u64 = 64;
-    bytes.saturating_mul(2).saturating_add(FRAME_BYTES)
+/// Returns the maximum length to which another release may compress a chunk of this length: twice
+/// the length plus the minimum frame length.
+fn max_similar_bytes(bytes: u64) -> u64 {
+    const MIN_FRAME_BYTES: u64 = 64;
+    bytes.saturating_mul(2).saturating_add(MIN_FRAME_BYTES)
 }
 
 #[cfg(test)]
@@ -211,12 +225,12 @@ mod tests {
     use super::super::pack_import;
     use super::super::tests::{chunk_of, span};
     use super::*;
-    use crate::level::{Stripe, TilePlace};
+    use crate::level::{Stripe, StripeTile};
     use crate::packed::{Bounds, unpack};
     use crate::tile::{TileColumn, TileValue};
 
     fn stripes(count: u32, tiles: u32) -> Vec<Stripe> {
-        let place = |stripe: u32, tile: u32| TilePlace {
+        let place = |stripe: u32, tile: u32| StripeTile {
             rows: span(tile * 10, tile * 10 + 9),
             cells: 1 + tile,
             stored: StoredTile::Chunk(chunk_of(stripe * 100_000 + tile)),
@@ -233,7 +247,7 @@ mod tests {
         let (index, objects) = pack_import(stripes).unwrap();
         let mut found = Vec::new();
         let (mut children, mut layers) =
-            (Stripes::of_import(&index).unwrap().children().unwrap(), 0);
+            (StripeIndex::of_import(&index).unwrap().children().unwrap(), 0);
         loop {
             children.check_stripes().unwrap();
             found.append(&mut children.tiles);
@@ -252,7 +266,7 @@ mod tests {
                 let below = chunk.children().unwrap().unwrap();
                 next.tiles.extend(below.tiles);
                 next.index.extend(below.index);
-                next.stripes.extend(below.stripes);
+                next.stripe_columns.extend(below.stripe_columns);
             }
             children = next;
         }
@@ -284,19 +298,19 @@ mod tests {
     #[test]
     fn an_exchanged_chunk_is_rejected() {
         let indexed = |tile: u32| {
-            let mut list = Indexed::default();
+            let mut list = SpanMap::default();
             let stored = StoredTile::Chunk(chunk_of(tile));
             assert!(list.push(span(0, 10), IndexedTile { cells: 1, stored }));
             list
         };
         let tiles = IndexChunk::Tiles(indexed(1));
         let in_stripe = |columns: Span, rows: RowIndex| {
-            let mut list = Indexed::default();
+            let mut list = SpanMap::default();
             assert!(list.push(columns, rows));
             IndexChunk::Stripes(list)
         };
         let stripes = in_stripe(span(128, 256), RowIndex::Tiles(indexed(1)));
-        let mut list = Indexed::default();
+        let mut list = SpanMap::default();
         assert!(list.push(span(0, 128), chunk_of(1)));
         let parts = IndexChunk::Parts(list);
         let moves = IndexChunk::Moves(crate::level::SheetMoves::default());
@@ -318,7 +332,7 @@ mod tests {
             let wide = in_stripe(columns, RowIndex::Tiles(indexed(1)));
             assert!(!check(ChildPart::Stripes(columns), &wide), "{columns:?}");
         }
-        let mut inline = Indexed::default();
+        let mut inline = SpanMap::default();
         let stored = StoredTile::Inline(vec![1]);
         assert!(inline.push(span(0, 10), IndexedTile { cells: 1, stored }));
         assert!(!check(ChildPart::Tiles(span(0, 10)), &IndexChunk::Tiles(inline)));

@@ -1,6 +1,6 @@
 //! Chunks of a tile index.
 
-use super::{Indexed, IndexedTile, RowIndex, SheetMoves};
+use super::{IndexedTile, RowIndex, SheetMoves, SpanMap};
 use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
 use crate::level::ChunkRef;
@@ -11,11 +11,11 @@ pub enum IndexChunk {
     /// How a level moves and hides a sheet's older cells.
     Moves(SheetMoves),
     /// Part list of a sheet's tile index.
-    Parts(Indexed<ChunkRef>),
+    Parts(SpanMap<ChunkRef>),
     /// Adjacent stripes with their columns and rows.
-    Stripes(Indexed<RowIndex>),
+    Stripes(SpanMap<RowIndex>),
     /// Tiles in adjacent rows of one stripe.
-    Tiles(Indexed<IndexedTile>),
+    Tiles(SpanMap<IndexedTile>),
 }
 
 impl IndexChunk {
@@ -24,8 +24,8 @@ impl IndexChunk {
     /// # Errors
     /// [`SnapshotError`] if the chunk is not a valid tile index chunk.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
-        let found = cbor::kind_number(bytes)?;
-        let chunk = match Kind::from_number(found) {
+        let kind = Kind::from_number(cbor::kind_number(bytes)?);
+        let chunk = match kind {
             Some(Kind::Moves) => Self::Moves(cbor::decode(Kind::Moves, bytes)?),
             Some(Kind::Parts) => Self::Parts(cbor::decode(Kind::Parts, bytes)?),
             Some(Kind::Stripes) => Self::Stripes(cbor::decode(Kind::Stripes, bytes)?),

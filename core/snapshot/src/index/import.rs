@@ -2,7 +2,7 @@
 
 use super::check::{check_chunk, check_stripes};
 use super::pack::pack_stripes;
-use super::{IndexChunk, InlineOrChunk, PackedSheet, SheetMoves, Stripes};
+use super::{IndexChunk, InlineOrChunk, PackedSheet, SheetMoves, StripeIndex};
 use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
 use crate::level::Stripe;
@@ -42,51 +42,56 @@ pub(crate) fn pack_import_within(
     limits: PackLimits,
 ) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
     let mut packer = Packer::new(limits);
-    let packed = pack_stripes(stripes, &mut packer)?;
-    Ok((packed.to_import()?, packer.into_objects()))
+    let stripe_index = pack_stripes(stripes, &mut packer)?;
+    Ok((stripe_index.to_import()?, packer.into_objects()))
 }
 
 impl PackedSheet {
     /// Returns an imported sheet as a level. It is the only level of the sheet.
     ///
     /// # Errors
-    /// Returns the same errors as [`Stripes::of_import`].
+    /// Returns the same errors as [`StripeIndex::of_import`].
     pub fn of_import(import: &ImportSheet) -> Result<Self, SnapshotError> {
         let moves = InlineOrChunk::Inline(SheetMoves::default());
-        Ok(Self { sheet: import.sheet, moves, stripes: Stripes::of_import(&import.tile_index)? })
+        Ok(Self {
+            sheet: import.sheet,
+            moves,
+            stripes: StripeIndex::of_import(&import.tile_index)?,
+        })
     }
 }
 
-impl Stripes {
+impl StripeIndex {
     /// Encodes the index for a log entry.
     ///
     /// # Errors
     /// [`SnapshotError`] if a stripe is invalid, a tile is inline, or the index is too long.
     pub fn to_import(&self) -> Result<TileIndex, SnapshotError> {
-        let bytes = cbor::encode(Kind::Import, self);
-        let length = bytes.len();
-        let too_long = |_| SnapshotError::TooLong { bytes: length, max: MAX_IMPORT_INDEX_BYTES };
-        let index = TileIndex::new(bytes).map_err(too_long)?;
-        Self::of_import(&index)?;
-        Ok(index)
+        let encoded_index = cbor::encode(Kind::Import, self);
+        let too_long =
+            SnapshotError::TooLong { bytes: encoded_index.len(), max: MAX_IMPORT_INDEX_BYTES };
+        let tile_index = TileIndex::new(encoded_index).map_err(|_| too_long)?;
+        Self::of_import(&tile_index)?;
+        Ok(tile_index)
     }
 
-    /// Decodes an index that [`Stripes::to_import`] encoded. Accepts arbitrary input. Every tile in
+    /// Decodes an index that [`StripeIndex::to_import`] encoded. Accepts arbitrary input. Every tile in
     /// the result is a chunk.
     ///
     /// # Errors
     /// [`SnapshotError`] if the index is invalid.
-    pub fn of_import(index: &TileIndex) -> Result<Self, SnapshotError> {
-        let stripes: Self = cbor::decode(Kind::Import, index.bytes())?;
-        stripes.check()?;
-        stripes.children()?;
-        Ok(stripes)
+    pub fn of_import(tile_index: &TileIndex) -> Result<Self, SnapshotError> {
+        let stripe_index: Self = cbor::decode(Kind::Import, tile_index.bytes())?;
+        stripe_index.check()?;
+        // Fails if a tile is inline.
+        stripe_index.children()?;
+        Ok(stripe_index)
     }
 
     fn check(&self) -> Result<(), SnapshotError> {
         match self {
             Self::Inline(stripes) => check_stripes(stripes),
-            Self::Parts(parts) => IndexChunk::Parts(parts.clone()).check(),
+            Self::Parts(part_list) => IndexChunk::Parts(part_list.clone()).check(),
             Self::Chunk(chunk) => check_chunk(chunk),
         }
     }
@@ -97,13 +102,13 @@ mod tests {
     use super::super::Children;
     use super::super::tests::{chunk_of, span};
     use super::*;
-    use crate::level::{StoredTile, TilePlace};
+    use crate::level::{StoredTile, StripeTile};
     use crate::packed::{Bounds, unpack};
     use cellar_base::limits::{IMPORT_NAMED_BYTES, MAX_STORED_CHUNK_BYTES};
     use cellar_sheet::operation::Span;
 
     fn stripes(tiles: u32) -> Vec<Stripe> {
-        let place = |number| TilePlace {
+        let place = |number| StripeTile {
             rows: span(number, number + 1),
             cells: 1,
             stored: StoredTile::Chunk(chunk_of(number)),
@@ -119,7 +124,7 @@ mod tests {
             let (index, _) = pack_import(&stripes).unwrap();
             let (apart, objects) = pack_import_as_chunk(&stripes).unwrap();
             assert_eq!(
-                Stripes::of_import(&apart).unwrap().children().unwrap().count(),
+                StripeIndex::of_import(&apart).unwrap().children().unwrap().count(),
                 usize::from(tiles > 0)
             );
             assert!(index.bytes().len() >= apart.bytes().len());
@@ -144,7 +149,7 @@ mod tests {
         for few in [1, 40, 85, 500] {
             let stripe = Stripe { tiles: stripes[0].tiles[..few].to_vec(), ..stripes[0].clone() };
             let (index, objects) = pack_import(&[stripe]).unwrap();
-            let mut named = vec![Stripes::of_import(&index).unwrap().children().unwrap()];
+            let mut named = vec![StripeIndex::of_import(&index).unwrap().children().unwrap()];
             named.extend(objects.iter().map(|object| {
                 let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
                 IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap()
@@ -165,7 +170,7 @@ mod tests {
             inline_bytes: 99_999,
             inline_total_bytes: 99_999,
             chunk_bytes: 99_999,
-            named_bytes: u64::MAX,
+            referenced_bytes: u64::MAX,
         };
         let fits = |tiles| pack_import_within(&stripes(tiles), whole).is_ok();
         let most = (1..1_000).take_while(|tiles| fits(*tiles)).last().unwrap();
@@ -175,7 +180,7 @@ mod tests {
         let mut inline = stripes(1);
         inline[0].tiles[0].stored = StoredTile::Inline(vec![1]);
         assert!(pack_import(&inline).is_err());
-        assert!(Stripes::of_import(&TileIndex::new(Vec::new()).unwrap()).is_err());
+        assert!(StripeIndex::of_import(&TileIndex::new(Vec::new()).unwrap()).is_err());
     }
 
     #[test]

@@ -2,19 +2,19 @@
 
 use std::collections::HashSet;
 
-use super::{IndexChunk, Indexed, IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex};
-use super::{SheetMoves, Stripes};
+use super::{IndexChunk, IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, SpanMap};
+use super::{SheetMoves, StripeIndex};
 use crate::error::SnapshotError;
-use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, Region, Stripe, TilePlace};
+use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, Region, Stripe, StripeTile};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
 /// Function that returns a loaded index chunk by name.
-pub type Loaded<'a> = dyn Fn(&ChunkHash) -> Option<&'a IndexChunk> + 'a;
+pub type LoadedChunks<'a> = dyn Fn(&ChunkHash) -> Option<&'a IndexChunk> + 'a;
 
 /// A result, or the chunks that must be loaded first.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Fetched<T> {
+pub enum Lookup<T> {
     /// Load these chunks in one request, then repeat the lookup. A lookup needs at most three such
     /// requests per level.
     Need(Vec<ChunkRef>),
@@ -22,28 +22,34 @@ pub enum Fetched<T> {
     Ready(T),
 }
 
-/// Tiles with the columns of their stripes.
-pub type Places = Vec<(Span, TilePlace)>;
+/// A tile with the columns of its stripe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocatedTile {
+    /// Columns of the stripe.
+    pub columns: Span,
+    /// Rows and location of the tile.
+    pub tile: StripeTile,
+}
 
 impl PackedLevel {
-    /// Returns the tiles of a sheet that overlap a region, with the columns of their stripes. The
-    /// region is in the coordinates of the level. Tiles are ordered by stripe from left to right,
-    /// and within a stripe from top to bottom.
+    /// Returns the tiles of a sheet that overlap a region. The region is in the coordinates of the
+    /// level. Tiles are ordered by stripe from left to right, and within a stripe from top to
+    /// bottom.
     ///
     /// # Errors
     /// [`SnapshotError`] if a loaded chunk does not match the reference to it.
     pub fn tiles(
         &self,
-        sheet: SheetId,
+        sheet_id: SheetId,
         region: &Region,
-        loaded: &Loaded<'_>,
-    ) -> Result<Fetched<Places>, SnapshotError> {
-        let mut search = Search::new(loaded);
-        if let Some(packed) = self.sheet(sheet) {
-            search.visit_sheet(packed, region)?;
+        loaded_chunks: &LoadedChunks<'_>,
+    ) -> Result<Lookup<Vec<LocatedTile>>, SnapshotError> {
+        let mut traversal = IndexTraversal::new(loaded_chunks);
+        let mut tiles = Vec::new();
+        if let Some(packed_sheet) = self.sheet(sheet_id) {
+            tiles = traversal.find_tiles(packed_sheet, region)?;
         }
-        let places = std::mem::take(&mut search.places);
-        Ok(search.finish(places))
+        Ok(traversal.finish(tiles))
     }
 
     /// Returns how the level moves and hides a sheet's older cells, or `None` if the level does not
@@ -53,42 +59,42 @@ impl PackedLevel {
     /// Returns the same errors as [`PackedLevel::tiles`].
     pub fn moves<'a>(
         &'a self,
-        sheet: SheetId,
-        loaded: &Loaded<'a>,
-    ) -> Result<Fetched<Option<&'a SheetMoves>>, SnapshotError> {
-        let Some(packed) = self.sheet(sheet) else {
-            return Ok(Fetched::Ready(None));
-        };
-        let mut search = Search::new(loaded);
-        let moves = search.load_moves(&packed.moves)?;
-        Ok(search.finish(moves))
+        sheet_id: SheetId,
+        loaded_chunks: &LoadedChunks<'a>,
+    ) -> Result<Lookup<Option<&'a SheetMoves>>, SnapshotError> {
+        let Some(packed_sheet) = self.sheet(sheet_id) else { return Ok(Lookup::Ready(None)) };
+        let mut traversal = IndexTraversal::new(loaded_chunks);
+        let moves = traversal.find_moves(&packed_sheet.moves)?;
+        Ok(traversal.finish(moves))
     }
 
     /// Returns the whole level with its complete tile index.
     ///
     /// # Errors
     /// Returns the same errors as [`PackedLevel::tiles`].
-    pub fn load_all(&self, loaded: &Loaded<'_>) -> Result<Fetched<Level>, SnapshotError> {
-        let everything =
+    pub fn load_all(
+        &self,
+        loaded_chunks: &LoadedChunks<'_>,
+    ) -> Result<Lookup<Level>, SnapshotError> {
+        let whole_sheet =
             Region { rows: Spans::all(Axis::Rows), columns: Spans::all(Axis::Columns) };
-        let (mut search, mut level) = (Search::new(loaded), Level::default());
-        for packed in &self.sheets {
-            search.visit_sheet(packed, &everything)?;
-            let stripes = group_by_stripe(std::mem::take(&mut search.places));
-            if let Some(moves) = search.load_moves(&packed.moves)?.cloned() {
-                level.sheets.push(LevelSheet { sheet: packed.sheet, moves, stripes });
+        let mut traversal = IndexTraversal::new(loaded_chunks);
+        let mut level = Level::default();
+        for packed_sheet in &self.sheets {
+            let stripes = group_by_stripe(traversal.find_tiles(packed_sheet, &whole_sheet)?);
+            if let Some(moves) = traversal.find_moves(&packed_sheet.moves)?.cloned() {
+                level.sheets.push(LevelSheet { sheet: packed_sheet.sheet, moves, stripes });
             }
         }
-        Ok(search.finish(level))
+        Ok(traversal.finish(level))
     }
 }
 
-/// Groups tiles by stripe.
-fn group_by_stripe(places: Places) -> Vec<Stripe> {
+fn group_by_stripe(tiles: Vec<LocatedTile>) -> Vec<Stripe> {
     let mut stripes: Vec<Stripe> = Vec::new();
-    for (columns, tile) in places {
+    for LocatedTile { columns, tile } in tiles {
         match stripes.last_mut() {
-            Some(last) if last.columns == columns => last.tiles.push(tile),
+            Some(last_stripe) if last_stripe.columns == columns => last_stripe.tiles.push(tile),
             _ => stripes.push(Stripe { columns, tiles: vec![tile] }),
         }
     }
@@ -98,33 +104,38 @@ fn group_by_stripe(places: Places) -> Vec<Stripe> {
 pub(super) const WRONG_INDEX_CHUNK: SnapshotError =
     SnapshotError::Shape("a chunk of a tile index does not match the reference to it");
 
-/// State of an index traversal: the tiles found so far and the missing chunks.
-struct Search<'l, 'a> {
-    loaded: &'l Loaded<'a>,
-    missing: Vec<ChunkRef>,
+/// Traverses loaded parts of a tile index and collects the missing chunks.
+struct IndexTraversal<'l, 'a> {
+    loaded_chunks: &'l LoadedChunks<'a>,
+    missing_chunks: Vec<ChunkRef>,
     missing_hashes: HashSet<ChunkHash>,
-    places: Places,
 }
 
-impl<'l, 'a> Search<'l, 'a> {
-    fn new(loaded: &'l Loaded<'a>) -> Self {
-        Self { loaded, missing: Vec::new(), missing_hashes: HashSet::new(), places: Vec::new() }
+impl<'l, 'a> IndexTraversal<'l, 'a> {
+    fn new(loaded_chunks: &'l LoadedChunks<'a>) -> Self {
+        Self { loaded_chunks, missing_chunks: Vec::new(), missing_hashes: HashSet::new() }
     }
 
-    fn finish<T>(self, ready: T) -> Fetched<T> {
-        if self.missing.is_empty() { Fetched::Ready(ready) } else { Fetched::Need(self.missing) }
+    /// Returns the missing chunks, or the result if there are none.
+    fn finish<T>(self, result: T) -> Lookup<T> {
+        if self.missing_chunks.is_empty() {
+            Lookup::Ready(result)
+        } else {
+            Lookup::Need(self.missing_chunks)
+        }
     }
 
     /// Returns a chunk if it is loaded, and otherwise records it as missing.
-    fn load_chunk(&mut self, chunk: &ChunkRef) -> Option<&'a IndexChunk> {
-        let found = (self.loaded)(&chunk.hash);
-        if found.is_none() && self.missing_hashes.insert(chunk.hash) {
-            self.missing.push(*chunk);
+    fn get_or_record_missing(&mut self, chunk: &ChunkRef) -> Option<&'a IndexChunk> {
+        let loaded_chunk = (self.loaded_chunks)(&chunk.hash);
+        if loaded_chunk.is_none() && self.missing_hashes.insert(chunk.hash) {
+            self.missing_chunks.push(*chunk);
         }
-        found
+        loaded_chunk
     }
 
-    fn load_moves<'m>(
+    /// Returns `None` if the chunk of the moves is missing.
+    fn find_moves<'m>(
         &mut self,
         moves: &'m InlineOrChunk<SheetMoves>,
     ) -> Result<Option<&'m SheetMoves>, SnapshotError>
@@ -133,37 +144,49 @@ impl<'l, 'a> Search<'l, 'a> {
     {
         let chunk = match moves {
             InlineOrChunk::Inline(moves) => return Ok(Some(moves)),
-            InlineOrChunk::Chunk(chunk) => self.load_chunk(chunk),
+            InlineOrChunk::Chunk(chunk) => chunk,
         };
-        match chunk {
+        match self.get_or_record_missing(chunk) {
             None => Ok(None),
             Some(IndexChunk::Moves(moves)) => Ok(Some(moves)),
             Some(_) => Err(WRONG_INDEX_CHUNK),
         }
     }
 
-    fn visit_sheet(&mut self, sheet: &PackedSheet, region: &Region) -> Result<(), SnapshotError> {
+    /// Returns the tiles of the loaded chunks that overlap the region.
+    fn find_tiles(
+        &mut self,
+        sheet: &PackedSheet,
+        region: &Region,
+    ) -> Result<Vec<LocatedTile>, SnapshotError> {
+        let mut tiles = Vec::new();
         match &sheet.stripes {
-            Stripes::Inline(stripes) => self.visit_stripes(stripes, region),
-            Stripes::Parts(parts) => self.visit_parts(parts, region),
-            Stripes::Chunk(chunk) => match self.load_chunk(chunk) {
-                None => Ok(()),
-                Some(IndexChunk::Parts(parts)) => self.visit_parts(parts, region),
-                Some(_) => Err(WRONG_INDEX_CHUNK),
+            StripeIndex::Inline(stripes) => self.visit_stripes(stripes, region, &mut tiles)?,
+            StripeIndex::Parts(part_list) => {
+                self.visit_stripe_parts(part_list, region, &mut tiles)?;
+            }
+            StripeIndex::Chunk(chunk) => match self.get_or_record_missing(chunk) {
+                None => {}
+                Some(IndexChunk::Parts(part_list)) => {
+                    self.visit_stripe_parts(part_list, region, &mut tiles)?;
+                }
+                Some(_) => return Err(WRONG_INDEX_CHUNK),
             },
         }
+        Ok(tiles)
     }
 
-    fn visit_parts(
+    fn visit_stripe_parts(
         &mut self,
-        parts: &Indexed<ChunkRef>,
+        part_list: &SpanMap<ChunkRef>,
         region: &Region,
+        tiles: &mut Vec<LocatedTile>,
     ) -> Result<(), SnapshotError> {
-        for (columns, chunk) in parts.overlapping(&region.columns) {
-            match self.load_chunk(chunk) {
+        for (columns, chunk) in part_list.overlapping(&region.columns) {
+            match self.get_or_record_missing(chunk) {
                 None => {}
-                Some(IndexChunk::Stripes(stripes)) if stripes.index().extent() == Some(columns) => {
-                    self.visit_stripes(stripes, region)?;
+                Some(IndexChunk::Stripes(stripes)) if stripes.spans().extent() == Some(columns) => {
+                    self.visit_stripes(stripes, region, tiles)?;
                 }
                 Some(_) => return Err(WRONG_INDEX_CHUNK),
             }
@@ -173,13 +196,16 @@ impl<'l, 'a> Search<'l, 'a> {
 
     fn visit_stripes(
         &mut self,
-        stripes: &Indexed<RowIndex>,
+        stripes: &SpanMap<RowIndex>,
         region: &Region,
+        tiles: &mut Vec<LocatedTile>,
     ) -> Result<(), SnapshotError> {
-        for (columns, rows) in stripes.overlapping(&region.columns) {
-            match rows {
-                RowIndex::Tiles(tiles) => self.push_tiles(columns, tiles, region),
-                RowIndex::Parts(parts) => self.visit_row_parts(columns, parts, region)?,
+        for (columns, row_index) in stripes.overlapping(&region.columns) {
+            match row_index {
+                RowIndex::Tiles(row_tiles) => push_tiles(columns, row_tiles, region, tiles),
+                RowIndex::Parts(part_list) => {
+                    self.visit_row_parts(columns, part_list, region, tiles)?;
+                }
             }
         }
         Ok(())
@@ -188,26 +214,32 @@ impl<'l, 'a> Search<'l, 'a> {
     fn visit_row_parts(
         &mut self,
         columns: Span,
-        parts: &Indexed<ChunkRef>,
+        part_list: &SpanMap<ChunkRef>,
         region: &Region,
+        tiles: &mut Vec<LocatedTile>,
     ) -> Result<(), SnapshotError> {
-        for (rows, chunk) in parts.overlapping(&region.rows) {
-            match self.load_chunk(chunk) {
+        for (rows, chunk) in part_list.overlapping(&region.rows) {
+            match self.get_or_record_missing(chunk) {
                 None => {}
-                Some(IndexChunk::Tiles(tiles)) if tiles.index().extent() == Some(rows) => {
-                    self.push_tiles(columns, tiles, region);
+                Some(IndexChunk::Tiles(row_tiles)) if row_tiles.spans().extent() == Some(rows) => {
+                    push_tiles(columns, row_tiles, region, tiles);
                 }
                 Some(_) => return Err(WRONG_INDEX_CHUNK),
             }
         }
         Ok(())
     }
+}
 
-    fn push_tiles(&mut self, columns: Span, tiles: &Indexed<IndexedTile>, region: &Region) {
-        let found = tiles.overlapping(&region.rows).map(|(rows, tile)| {
-            let IndexedTile { cells, stored } = tile.clone();
-            (columns, TilePlace { rows, cells, stored })
-        });
-        self.places.extend(found);
+/// Appends the tiles of a stripe that overlap the region.
+fn push_tiles(
+    columns: Span,
+    row_tiles: &SpanMap<IndexedTile>,
+    region: &Region,
+    tiles: &mut Vec<LocatedTile>,
+) {
+    for (rows, IndexedTile { cells, stored }) in row_tiles.overlapping(&region.rows) {
+        let tile = StripeTile { rows, cells: *cells, stored: stored.clone() };
+        tiles.push(LocatedTile { columns, tile });
     }
 }

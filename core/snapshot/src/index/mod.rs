@@ -20,22 +20,22 @@ mod check;
 mod children;
 mod chunk;
 mod import;
-mod indexed;
 mod lookup;
 mod pack;
+mod span_map;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use axis_index::{AxisIndex, Pair};
+pub use axis_index::{AxisIndex, RunStart};
 pub(super) use check::{check_chunk, ensure};
 pub use children::{ChildIndex, ChildPart, ChildTile, Children};
 pub use chunk::IndexChunk;
 #[cfg(test)]
 pub(crate) use import::pack_import_within;
 pub use import::{pack_import, pack_import_as_chunk};
-pub use indexed::Indexed;
-pub use lookup::{Fetched, Loaded, Places};
+pub use lookup::{LoadedChunks, LocatedTile, Lookup};
 pub use pack::pack_level;
+pub use span_map::SpanMap;
 
 use minicbor::{Decode, Encode};
 
@@ -77,19 +77,19 @@ pub struct PackedSheet {
     pub moves: InlineOrChunk<SheetMoves>,
     /// Tile index of the sheet.
     #[n(2)]
-    pub stripes: Stripes,
+    pub stripes: StripeIndex,
 }
 
 /// Tile index of a sheet: the columns of its stripes, then the rows of each stripe.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(flat)]
-pub enum Stripes {
+pub enum StripeIndex {
     /// The whole index.
     #[n(0)]
-    Inline(#[n(0)] Indexed<RowIndex>),
+    Inline(#[n(0)] SpanMap<RowIndex>),
     /// Chunks that each contain one index part with adjacent stripes.
     #[n(1)]
-    Parts(#[n(0)] Indexed<ChunkRef>),
+    Parts(#[n(0)] SpanMap<ChunkRef>),
     /// Chunk that contains the part list.
     #[n(2)]
     Chunk(#[n(0)] ChunkRef),
@@ -101,10 +101,10 @@ pub enum Stripes {
 pub enum RowIndex {
     /// All tiles of the stripe.
     #[n(0)]
-    Tiles(#[n(0)] Indexed<IndexedTile>),
+    Tiles(#[n(0)] SpanMap<IndexedTile>),
     /// Chunks that each contain the tiles of adjacent rows.
     #[n(1)]
-    Parts(#[n(0)] Indexed<ChunkRef>),
+    Parts(#[n(0)] SpanMap<ChunkRef>),
 }
 
 /// A tile without its row and column range.

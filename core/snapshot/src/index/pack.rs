@@ -3,7 +3,7 @@
 use minicbor::Encode;
 
 use super::check::{check_stripes, check_tiles};
-use super::{Indexed, IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, Stripes};
+use super::{IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, SpanMap, StripeIndex};
 use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Level, LevelSheet, StoredTile, Stripe};
@@ -11,9 +11,9 @@ use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
 use cellar_sheet::operation::Span;
 
-/// Maximum CBOR overhead in bytes, either of a list or of an axis index pair including the end
-/// pair.
-const PAIR_BYTES: usize = 24;
+/// Maximum CBOR overhead in bytes, either of a list or of an axis index run including the end
+/// of the last span.
+const RUN_BYTES: usize = 24;
 
 /// Packs a level's tile index. Returns the part to store in the root and the chunks to write before
 /// the root. The result is deterministic. Stripes without tiles are omitted; inline tiles stay
@@ -30,122 +30,127 @@ pub fn pack_level(
     limits: PackLimits,
 ) -> Result<(PackedLevel, Vec<PackedObject>), SnapshotError> {
     let mut packer = Packer::new(limits);
-    let sheets = level.sheets.iter().map(|sheet| pack_sheet(sheet, &mut packer));
-    let packed = PackedLevel { sheets: sheets.collect::<Result<_, _>>()? };
-    packed.check()?;
-    Ok((packed, packer.into_objects()))
+    let mut packed_level = PackedLevel::default();
+    for sheet in &level.sheets {
+        packed_level.sheets.push(pack_sheet(sheet, &mut packer)?);
+    }
+    packed_level.check()?;
+    Ok((packed_level, packer.into_objects()))
 }
 
 fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, SnapshotError> {
-    let moves = &sheet.moves;
     // Validating the packed level does not include its chunks.
-    moves.check()?;
-    let moves = if packer.reserve_inline(moves) {
-        InlineOrChunk::Inline(moves.clone())
+    sheet.moves.check()?;
+    let packed_moves = if packer.reserve_inline(&sheet.moves) {
+        InlineOrChunk::Inline(sheet.moves.clone())
     } else {
-        InlineOrChunk::Chunk(packer.pack_chunk(Kind::Moves, moves)?)
+        InlineOrChunk::Chunk(packer.pack_chunk(Kind::Moves, &sheet.moves)?)
     };
-    Ok(PackedSheet { sheet: sheet.sheet, moves, stripes: pack_stripes(&sheet.stripes, packer)? })
+    let stripes = pack_stripes(&sheet.stripes, packer)?;
+    Ok(PackedSheet { sheet: sheet.sheet, moves: packed_moves, stripes })
 }
 
+/// Packs the tile index of a sheet: inline, as a list of parts, or as a chunk with that list.
 pub(super) fn pack_stripes(
     stripes: &[Stripe],
     packer: &mut Packer,
-) -> Result<Stripes, SnapshotError> {
-    let mut rows = Vec::new();
+) -> Result<StripeIndex, SnapshotError> {
+    let mut row_indexes = Vec::new();
     for stripe in stripes.iter().filter(|stripe| !stripe.tiles.is_empty()) {
-        rows.push((stripe.columns, pack_rows(stripe, packer)?));
+        row_indexes.push((stripe.columns, pack_rows(stripe, packer)?));
     }
-    let all = collect_indexed(rows)?;
-    check_stripes(&all)?;
-    if all.is_empty() || packer.reserve_inline_naming(&all, total_named_bytes(&all)) {
-        return Ok(Stripes::Inline(all));
+    let whole_index = to_span_map(row_indexes)?;
+    check_stripes(&whole_index)?;
+    let referenced_bytes = total_referenced_bytes(&whole_index);
+    if whole_index.is_empty() || packer.reserve_inline_with_chunks(&whole_index, referenced_bytes) {
+        return Ok(StripeIndex::Inline(whole_index));
     }
-    let parts = pack_parts(Kind::Stripes, all, packer)?;
-    if packer.reserve_inline_naming(&parts, total_named_bytes(&parts)) {
-        return Ok(Stripes::Parts(parts));
+    let part_list = split_into_parts(Kind::Stripes, whole_index, packer)?;
+    if packer.reserve_inline_with_chunks(&part_list, total_referenced_bytes(&part_list)) {
+        return Ok(StripeIndex::Parts(part_list));
     }
-    Ok(Stripes::Chunk(packer.pack_chunk(Kind::Parts, &parts)?))
+    Ok(StripeIndex::Chunk(packer.pack_chunk(Kind::Parts, &part_list)?))
 }
 
 fn pack_rows(stripe: &Stripe, packer: &mut Packer) -> Result<RowIndex, SnapshotError> {
-    let tiles = stripe.tiles.iter().map(|place| {
-        let tile = IndexedTile { cells: place.cells, stored: place.stored.clone() };
-        (place.rows, tile)
+    let tiles_by_rows = stripe.tiles.iter().map(|tile| {
+        let indexed_tile = IndexedTile { cells: tile.cells, stored: tile.stored.clone() };
+        (tile.rows, indexed_tile)
     });
-    let tiles = collect_indexed(tiles)?;
+    let tiles = to_span_map(tiles_by_rows)?;
     check_tiles(&tiles)?;
     // A list with a single tile cannot be split.
-    if tiles.items().len() < 2 || packer.fits_chunk(&tiles, total_named_bytes(&tiles)) {
+    if tiles.items().len() < 2 || packer.fits_chunk(&tiles, total_referenced_bytes(&tiles)) {
         return Ok(RowIndex::Tiles(tiles));
     }
-    Ok(RowIndex::Parts(pack_parts(Kind::Tiles, tiles, packer)?))
+    Ok(RowIndex::Parts(split_into_parts(Kind::Tiles, tiles, packer)?))
 }
 
-/// Splits a list into chunks and returns the chunk list.
-fn pack_parts<T: Encode<()> + NamesChunks>(
+/// Splits an index into chunks and returns the list of these parts.
+fn split_into_parts<T: Encode<()> + ReferencesChunks>(
     kind: Kind,
-    list: Indexed<T>,
+    whole_index: SpanMap<T>,
     packer: &mut Packer,
-) -> Result<Indexed<ChunkRef>, SnapshotError> {
-    let mut parts = Vec::new();
-    let weight = |(_, item): &(Span, T)| Weight {
-        bytes: cbor::encoded_bytes(item),
-        named_bytes: item.named_bytes(),
+) -> Result<SpanMap<ChunkRef>, SnapshotError> {
+    let weigh_item = |(_, item): &(Span, T)| Weight {
+        bytes: cbor::encoded_byte_length(item),
+        referenced_bytes: item.referenced_bytes(),
     };
-    for part in packer.split_into_chunks(list.into_items(), PAIR_BYTES, weight) {
-        let part = collect_indexed(part)?;
-        let extent = part.index().extent().ok_or(OUT_OF_ORDER)?;
-        parts.push((extent, packer.pack_chunk(kind, &part)?));
+    let item_groups = packer.split_into_chunks(whole_index.into_vec(), RUN_BYTES, weigh_item);
+    let mut part_chunks = Vec::new();
+    for items in item_groups {
+        let part = to_span_map(items)?;
+        let extent = part.spans().extent().ok_or(OUT_OF_ORDER)?;
+        part_chunks.push((extent, packer.pack_chunk(kind, &part)?));
     }
-    collect_indexed(parts)
+    to_span_map(part_chunks)
 }
 
 /// A tile index item that references chunks.
-trait NamesChunks {
+trait ReferencesChunks {
     /// Returns the total stored length of the chunks that the item references.
-    fn named_bytes(&self) -> u64;
+    fn referenced_bytes(&self) -> u64;
 }
 
-impl NamesChunks for ChunkRef {
-    fn named_bytes(&self) -> u64 {
+impl ReferencesChunks for ChunkRef {
+    fn referenced_bytes(&self) -> u64 {
         self.bytes.into()
     }
 }
 
-impl NamesChunks for IndexedTile {
-    fn named_bytes(&self) -> u64 {
+impl ReferencesChunks for IndexedTile {
+    fn referenced_bytes(&self) -> u64 {
         match &self.stored {
             StoredTile::Inline(_) => 0,
-            StoredTile::Chunk(chunk) => chunk.named_bytes(),
+            StoredTile::Chunk(chunk) => chunk.referenced_bytes(),
         }
     }
 }
 
-impl NamesChunks for RowIndex {
-    fn named_bytes(&self) -> u64 {
+impl ReferencesChunks for RowIndex {
+    fn referenced_bytes(&self) -> u64 {
         match self {
-            Self::Tiles(tiles) => total_named_bytes(tiles),
-            Self::Parts(parts) => total_named_bytes(parts),
+            Self::Tiles(tiles) => total_referenced_bytes(tiles),
+            Self::Parts(parts) => total_referenced_bytes(parts),
         }
     }
 }
 
-fn total_named_bytes<T: NamesChunks>(list: &Indexed<T>) -> u64 {
-    list.items().iter().map(NamesChunks::named_bytes).fold(0, u64::saturating_add)
+fn total_referenced_bytes<T: ReferencesChunks>(span_map: &SpanMap<T>) -> u64 {
+    span_map.items().iter().map(ReferencesChunks::referenced_bytes).sum()
 }
 
 const OUT_OF_ORDER: SnapshotError =
     SnapshotError::Shape("stripes or tiles are empty, unsorted or overlapping");
 
-fn collect_indexed<T>(
-    list: impl IntoIterator<Item = (Span, T)>,
-) -> Result<Indexed<T>, SnapshotError> {
-    let mut indexed = Indexed::default();
-    for (span, item) in list {
-        if !indexed.push(span, item) {
+fn to_span_map<T>(
+    spans_and_items: impl IntoIterator<Item = (Span, T)>,
+) -> Result<SpanMap<T>, SnapshotError> {
+    let mut span_map = SpanMap::default();
+    for (span, item) in spans_and_items {
+        if !span_map.push(span, item) {
             return Err(OUT_OF_ORDER);
         }
     }
-    Ok(indexed)
+    Ok(span_map)
 }

@@ -1,149 +1,163 @@
 //! Merges one column across several levels.
 
-use super::window::Below;
+use super::window::OlderLevels;
 use crate::tile::{TextLayer, TileColumn, TileValue, ValueLayer};
 use cellar_sheet::axis_map::Run;
 use cellar_sheet::cell::GENERAL;
 use cellar_sheet::operation::Spans;
 
 /// A column of one level, restricted to the rows being merged.
-pub(super) struct ColumnPart<'a> {
+pub(super) struct LevelColumn<'a> {
     pub(super) column: &'a TileColumn,
     /// Maps column rows to output rows.
-    pub(super) runs: &'a [Run],
+    pub(super) row_runs: &'a [Run],
     /// Output rows in which newer levels hide the column's values.
     pub(super) hidden_values: Spans,
     /// Output rows in which newer levels hide the column's formats.
     pub(super) hidden_formats: Spans,
 }
 
-/// Queue of a layer's visible rows: output rows with their indices in the layer.
+/// Queue of a layer's visible rows, from top to bottom.
 struct RowQueue {
-    rows: Vec<u32>,
-    indices: Vec<usize>,
-    /// Number of rows consumed so far.
-    taken: usize,
-    /// Next output row, or `NO_ROW` if the queue is empty.
-    next: u32,
+    output_rows: Vec<u32>,
+    /// For each output row, its index in the layer.
+    layer_indices: Vec<usize>,
+    /// Number of rows removed so far.
+    removed_count: usize,
 }
 
-/// Larger than any row.
-const NO_ROW: u32 = u32::MAX;
-
 impl RowQueue {
-    fn new(layer_rows: &[u32], runs: &[Run], hidden: &Spans) -> Self {
-        let mut queue = Self { rows: Vec::new(), indices: Vec::new(), taken: 0, next: NO_ROW };
-        for run in runs {
-            queue.push_run(layer_rows, *run, hidden);
+    fn new(layer_rows: &[u32], row_runs: &[Run], hidden_rows: &Spans) -> Self {
+        let mut queue =
+            Self { output_rows: Vec::new(), layer_indices: Vec::new(), removed_count: 0 };
+        for run in row_runs {
+            queue.push_run(layer_rows, run, hidden_rows);
         }
-        queue.skip(0);
         queue
     }
 
-    fn push_run(&mut self, layer_rows: &[u32], run: Run, hidden: &Spans) {
+    fn push_run(&mut self, layer_rows: &[u32], run: &Run, hidden_rows: &Spans) {
         let run_end = run.src.saturating_add(run.len);
-        let first = layer_rows.partition_point(|row| *row < run.src);
-        let rest = layer_rows.get(first..).unwrap_or_default();
-        let rows = rest.get(..rest.partition_point(|row| *row < run_end)).unwrap_or_default();
-        let output_rows =
-            rows.iter().map(|row| row.saturating_sub(run.src).saturating_add(run.dst));
-        if hidden.is_empty() {
-            self.rows.extend(output_rows);
-            self.indices.extend(first..first.saturating_add(rows.len()));
+        let first_index = layer_rows.partition_point(|row| *row < run.src);
+        let end_index = layer_rows.partition_point(|row| *row < run_end);
+        let rows_in_run = layer_rows.get(first_index..end_index).unwrap_or_default();
+        let output_rows = rows_in_run.iter().map(|row| row - run.src + run.dst);
+        if hidden_rows.is_empty() {
+            self.output_rows.extend(output_rows);
+            self.layer_indices.extend(first_index..end_index);
             return;
         }
-        for (row, index) in output_rows.zip(first..) {
-            if !hidden.contains(row) {
-                self.rows.push(row);
-                self.indices.push(index);
+        for (output_row, layer_index) in output_rows.zip(first_index..) {
+            if !hidden_rows.contains(output_row) {
+                self.output_rows.push(output_row);
+                self.layer_indices.push(layer_index);
             }
         }
     }
 
-    fn skip(&mut self, count: usize) {
-        self.taken = self.taken.saturating_add(count);
-        self.next = self.rows.get(self.taken).copied().unwrap_or(NO_ROW);
+    fn next_row(&self) -> Option<u32> {
+        self.output_rows.get(self.removed_count).copied()
     }
 
-    /// Removes all rows before `end`, passing each row and its layer index to `visit`.
-    fn take_before(&mut self, end: u32, mut visit: impl FnMut(u32, usize)) {
-        let rows = self.rows.get(self.taken..).unwrap_or_default();
-        let indices = self.indices.get(self.taken..).unwrap_or_default();
-        let mut count = 0_usize;
-        for (row, index) in rows.iter().zip(indices).take_while(|(row, _)| **row < end) {
-            visit(*row, *index);
-            count = count.saturating_add(1);
+    fn remove_next_row(&mut self) {
+        self.removed_count += 1;
+    }
+
+    /// Removes all rows before `end_row`, passing each row and its layer index to `visit`.
+    fn remove_rows_before(&mut self, end_row: u32, mut visit: impl FnMut(u32, usize)) {
+        while let Some(row) = self.next_row()
+            && row < end_row
+        {
+            if let Some(layer_index) = self.layer_indices.get(self.removed_count) {
+                visit(row, *layer_index);
+            }
+            self.remove_next_row();
         }
-        self.skip(count);
     }
 }
 
-/// Merges queues, ordered oldest first. For each row in ascending order, calls `visit(row, queue,
-/// index)` with the newest queue that contains the row and the row's index in that queue's layer.
-fn visit_newest(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize, usize)) {
-    loop {
-        // Find the next row, the newest queue that contains it, and the next row in any other
-        // queue.
-        let (mut row, mut newest, mut next_other_row) = (NO_ROW, 0, NO_ROW);
+/// Merges queues, ordered oldest first. For each row in ascending order, calls `visit(row,
+/// queue_index, layer_index)` with the newest queue that contains the row and the row's index in
+/// that queue's layer.
+fn visit_newest_rows(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize, usize)) {
+    while let Some(row) = queues.iter().filter_map(RowQueue::next_row).min() {
+        let has_row = |queue: &RowQueue| queue.next_row() == Some(row);
+        let Some(newest_index) = queues.iter().rposition(has_row) else { return };
+        for older_queue in queues.iter_mut().take(newest_index) {
+            if older_queue.next_row() == Some(row) {
+                older_queue.remove_next_row();
+            }
+        }
+        let mut next_row_of_others = u32::MAX;
         for (queue_index, queue) in queues.iter().enumerate() {
-            if queue.next < row {
-                (next_other_row, row, newest) = (row, queue.next, queue_index);
-            } else if queue.next == row {
-                newest = queue_index;
-            } else {
-                next_other_row = next_other_row.min(queue.next);
+            if queue_index != newest_index
+                && let Some(other_row) = queue.next_row()
+            {
+                next_row_of_others = next_row_of_others.min(other_row);
             }
         }
-        if row == NO_ROW {
-            return;
-        }
-        for older in queues.iter_mut().take(newest).filter(|older| older.next == row) {
-            older.skip(1);
-            next_other_row = next_other_row.min(older.next);
-        }
-        if let Some(queue) = queues.get_mut(newest) {
-            queue.take_before(next_other_row, |row, index| visit(row, newest, index));
+        if let Some(newest_queue) = queues.get_mut(newest_index) {
+            newest_queue.remove_rows_before(next_row_of_others, |row, layer_index| {
+                visit(row, newest_index, layer_index);
+            });
         }
     }
 }
 
-/// Merges the parts of one output column, ordered oldest first.
+/// Merges the columns of several levels, ordered oldest first, into one output column.
 pub(super) fn merge_column(
     output_column: u32,
-    parts: &[ColumnPart<'_>],
-    below: Below,
+    level_columns: &[LevelColumn<'_>],
+    older_levels: OlderLevels,
 ) -> TileColumn {
-    let mut merged = TileColumn::new(output_column);
-    merge_values(parts, below, &mut merged.values, &mut merged.formulas);
-    merge_formats(parts, below, &mut merged.formats);
-    merged
+    let mut merged_column = TileColumn::new(output_column);
+    merge_values_and_formulas(level_columns, older_levels, &mut merged_column);
+    merge_formats(level_columns, older_levels, &mut merged_column.formats);
+    merged_column
 }
 
-fn merge_values(
-    parts: &[ColumnPart<'_>],
-    below: Below,
+fn merge_values_and_formulas(
+    level_columns: &[LevelColumn<'_>],
+    older_levels: OlderLevels,
+    merged_column: &mut TileColumn,
+) {
+    let TileColumn { values, formulas, .. } = merged_column;
+    let mut source_columns = Vec::new();
+    let mut queues = Vec::new();
+    for level_column in level_columns {
+        let source_rows = level_column.column.values.rows();
+        let queue = RowQueue::new(source_rows, level_column.row_runs, &level_column.hidden_values);
+        if queue.next_row().is_some() {
+            values.reserve(queue.output_rows.len(), &level_column.column.values);
+            source_columns.push(level_column.column);
+            queues.push(queue);
+        }
+    }
+    visit_newest_rows(queues, |row, queue_index, value_index| {
+        if let Some(source_column) = source_columns.get(queue_index) {
+            push_value_and_formula(values, formulas, row, source_column, value_index, older_levels);
+        }
+    });
+}
+
+fn push_value_and_formula(
     values: &mut ValueLayer,
     formulas: &mut TextLayer,
+    row: u32,
+    source_column: &TileColumn,
+    value_index: usize,
+    older_levels: OlderLevels,
 ) {
-    let (parts, queues) = non_empty_queues(parts, |part| {
-        RowQueue::new(part.column.values.rows(), part.runs, &part.hidden_values)
-    });
-    for (part, queue) in parts.iter().zip(&queues) {
-        values.reserve(queue.rows.len(), &part.column.values);
+    let formula = formula_at(source_column, value_index);
+    let is_blank = source_column.values.values().get(value_index) == Some(&TileValue::Empty);
+    // A blank with a formula means that the formula's value is not known yet.
+    if is_blank && formula.is_none() && !older_levels.are_present() {
+        return;
     }
-    visit_newest(queues, |row, part_index, index| {
-        let Some(column) = parts.get(part_index).map(|part| part.column) else { return };
-        let formula = formula_at(column, index);
-        let is_blank = column.values.values().get(index) == Some(&TileValue::Empty);
-        // A blank with a formula means that the formula's value is not known yet.
-        if is_blank && formula.is_none() && below.is_nothing() {
-            return;
-        }
-        values.push_from(row, &column.values, index);
-        if let Some(formula) = formula {
-            formulas.push(row, formula);
-        }
-    });
+    values.push_from(row, &source_column.values, value_index);
+    if let Some(formula) = formula {
+        formulas.push(row, formula);
+    }
 }
 
 /// Returns the formula of the cell whose value has this index.
@@ -154,24 +168,28 @@ fn formula_at(column: &TileColumn, value_index: usize) -> Option<&str> {
     column.formulas.at(*column.values.rows().get(value_index)?)
 }
 
-fn merge_formats(parts: &[ColumnPart<'_>], below: Below, formats: &mut TextLayer) {
-    let (parts, queues) = non_empty_queues(parts, |part| {
-        RowQueue::new(part.column.formats.rows(), part.runs, &part.hidden_formats)
-    });
-    visit_newest(queues, |row, part_index, index| {
-        let format = parts.get(part_index).and_then(|part| part.column.formats.get(index));
-        let Some(format) = format else { return };
-        if format != GENERAL || below != Below::NothingFormatted {
-            formats.push(row, format);
+fn merge_formats(
+    level_columns: &[LevelColumn<'_>],
+    older_levels: OlderLevels,
+    merged_formats: &mut TextLayer,
+) {
+    let mut source_layers = Vec::new();
+    let mut queues = Vec::new();
+    for level_column in level_columns {
+        let layer = &level_column.column.formats;
+        let queue =
+            RowQueue::new(layer.rows(), level_column.row_runs, &level_column.hidden_formats);
+        if queue.next_row().is_some() {
+            source_layers.push(layer);
+            queues.push(queue);
+        }
+    }
+    let may_general_hide_format = older_levels != OlderLevels::AbsentWithoutRangeFormats;
+    visit_newest_rows(queues, |row, queue_index, format_index| {
+        let source_layer = source_layers.get(queue_index);
+        let Some(format) = source_layer.and_then(|layer| layer.get(format_index)) else { return };
+        if format != GENERAL || may_general_hide_format {
+            merged_formats.push(row, format);
         }
     });
-}
-
-/// Returns the parts with visible rows and their queues.
-fn non_empty_queues<'p, 'a>(
-    parts: &'p [ColumnPart<'a>],
-    new_queue: impl Fn(&ColumnPart<'a>) -> RowQueue,
-) -> (Vec<&'p ColumnPart<'a>>, Vec<RowQueue>) {
-    let queues = parts.iter().map(|part| (part, new_queue(part)));
-    queues.filter(|(_, queue)| !queue.rows.is_empty()).unzip()
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::input::SheetInput;
+use super::inputs::SheetInput;
 use super::pending_tile::{RowTooLarge, TileEncoder};
 use super::sheet_merge::SheetMerge;
-use super::stripe_merge::{LoadedTiles, StripeMerge, StripeStep};
-use crate::level::{ChunkHash, ChunkRef, Level, TilePlace};
+use super::stripe_merge::{LoadedTiles, StripeStep};
+use crate::level::{ChunkHash, ChunkRef, Level, StripeTile};
 use crate::packed::PackedObject;
+use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::Tile;
 
 /// A merge in progress.
@@ -21,9 +22,9 @@ pub struct Merge {
     sheet_index: usize,
     /// Current sheet, if its merge has started.
     sheet: Option<SheetMerge>,
-    loaded: LoadedTiles,
+    loaded_tiles: LoadedTiles,
     /// The finished sheets.
-    level: Level,
+    merged_level: Level,
 }
 
 /// Cursor from which a merge can be resumed. Everything before the cursor is contained in finished
@@ -48,7 +49,7 @@ pub struct MergedTile {
     /// Stripe index within the sheet.
     pub stripe: u32,
     /// Rows and chunk of the tile.
-    pub place: TilePlace,
+    pub tile: StripeTile,
 }
 
 /// Result of one merge step.
@@ -70,102 +71,108 @@ pub enum MergeStep {
     Done(Level),
 }
 
+impl MergeCursor {
+    fn known_density(&self) -> Option<u64> {
+        if self.density == 0 { None } else { Some(u64::from(self.density)) }
+    }
+}
+
 impl Merge {
     /// Starts a merge.
     #[must_use]
     pub fn new(inputs: Vec<SheetInput>) -> Self {
-        let (sheet, loaded) = (None, LoadedTiles::new());
-        Self { inputs, sheet_index: 0, sheet, loaded, level: Level::default() }
+        Self {
+            inputs,
+            sheet_index: 0,
+            sheet: None,
+            loaded_tiles: LoadedTiles::new(),
+            merged_level: Level::default(),
+        }
     }
 
-    /// Resumes a merge of the same inputs at `cursor`. `finished` must contain all tiles returned
-    /// before the cursor, in the same order.
+    /// Resumes a merge of the same inputs at `cursor`. `finished_tiles` must contain all tiles
+    /// returned before the cursor, in the same order.
     #[must_use]
-    pub fn resume(inputs: Vec<SheetInput>, finished: Vec<MergedTile>, cursor: MergeCursor) -> Self {
+    pub fn resume(
+        inputs: Vec<SheetInput>,
+        finished_tiles: Vec<MergedTile>,
+        cursor: MergeCursor,
+    ) -> Self {
         let mut merge = Self::new(inputs);
-        let mut finished = finished.into_iter().peekable();
-        let cursor_sheet = to_index(cursor.sheet);
-        while merge.sheet_index <= cursor_sheet {
-            let Some(input) = merge.inputs.get(merge.sheet_index) else { break };
-            let mut sheet = SheetMerge::open(input);
-            while let Some(tile) =
-                finished.next_if(|tile| to_index(tile.sheet) == merge.sheet_index)
+        let mut finished_tiles = finished_tiles.into_iter().peekable();
+        let cursor_sheet_index = to_usize(cursor.sheet);
+        while merge.sheet_index <= cursor_sheet_index {
+            let sheet_index = merge.sheet_index;
+            let Some(input) = merge.inputs.get(sheet_index) else { break };
+            let mut sheet = SheetMerge::new(input);
+            while let Some(merged_tile) =
+                finished_tiles.next_if(|merged_tile| to_usize(merged_tile.sheet) == sheet_index)
             {
-                sheet.push_tile(to_index(tile.stripe), tile.place);
+                sheet.push_tile(to_usize(merged_tile.stripe), merged_tile.tile);
             }
-            if merge.sheet_index == cursor_sheet {
-                sheet.stripe_index = to_index(cursor.stripe);
-                let density = (cursor.density > 0).then_some(u64::from(cursor.density));
-                sheet.open_stripe(input, cursor.row, density);
+            if sheet_index == cursor_sheet_index {
+                sheet.stripe_index = to_usize(cursor.stripe);
+                sheet.start_stripe(input, cursor.row, cursor.known_density());
                 merge.sheet = Some(sheet);
                 break;
             }
-            merge.close_sheet(sheet);
+            merge.finish_sheet(sheet);
         }
         merge
     }
 
-    /// Adds a tile requested by [`Merge`].
+    /// Adds a tile requested by [`MergeStep::Load`].
     pub fn provide(&mut self, hash: ChunkHash, tile: Arc<Tile>) {
-        self.loaded.insert(hash, tile);
+        self.loaded_tiles.insert(hash, tile);
     }
 
     /// Performs the next step.
     ///
     /// # Errors
     /// [`RowTooLarge`] if a row is too large for a chunk of its stripe.
-    pub fn step(&mut self, encode: TileEncoder<'_>) -> Result<MergeStep, RowTooLarge> {
+    pub fn step(&mut self, encode_tile: TileEncoder<'_>) -> Result<MergeStep, RowTooLarge> {
         loop {
             let Some(input) = self.inputs.get(self.sheet_index) else {
-                return Ok(MergeStep::Done(std::mem::take(&mut self.level)));
+                return Ok(MergeStep::Done(std::mem::take(&mut self.merged_level)));
             };
-            let sheet = self.sheet.get_or_insert_with(|| SheetMerge::open(input));
+            let sheet = self.sheet.get_or_insert_with(|| SheetMerge::new(input));
             if sheet.stripe.is_none() {
-                sheet.open_stripe(input, 0, None);
+                sheet.start_stripe(input, 0, None);
             }
-            let Some(stripe) = sheet.stripe.as_mut() else {
-                if let Some(sheet) = self.sheet.take() {
-                    self.close_sheet(sheet);
-                }
+            let Some(stripe) = &mut sheet.stripe else {
+                self.finish_current_sheet();
                 continue;
             };
-            match stripe.step(&sheet.sources, &self.loaded, encode)? {
+            match stripe.next_step(&sheet.mappings, &self.loaded_tiles, encode_tile)? {
                 StripeStep::Load(chunks) => return Ok(MergeStep::Load(chunks)),
-                StripeStep::Tile(place, chunk) => {
-                    self.loaded.retain(|hash, _| stripe.needs_tile(hash));
-                    return Ok(self.record_merged_tile(place, chunk));
+                StripeStep::FinishedTile { tile, new_chunk } => {
+                    self.loaded_tiles.retain(|hash, _| stripe.needs_tile(hash));
+                    let cursor = MergeCursor {
+                        sheet: saturate_u32(self.sheet_index),
+                        stripe: saturate_u32(sheet.stripe_index),
+                        row: tile.rows.end(),
+                        density: u32::try_from(stripe.density()).unwrap_or(u32::MAX),
+                    };
+                    sheet.push_tile(sheet.stripe_index, tile.clone());
+                    let tile = MergedTile { sheet: cursor.sheet, stripe: cursor.stripe, tile };
+                    return Ok(MergeStep::Tile { tile, chunk: new_chunk, cursor });
                 }
-                StripeStep::Done => sheet.close_stripe(),
+                StripeStep::Done => sheet.end_stripe(),
             }
         }
     }
 
-    fn record_merged_tile(&mut self, place: TilePlace, chunk: Option<PackedObject>) -> MergeStep {
-        let (mut stripe, mut density) = (0, 0);
-        if let Some(sheet) = &mut self.sheet {
-            stripe = saturate_u32(sheet.stripe_index);
-            let stripe_density = sheet.stripe.as_ref().map_or(0, StripeMerge::density);
-            density = u32::try_from(stripe_density).unwrap_or(u32::MAX);
-            sheet.push_tile(sheet.stripe_index, place.clone());
+    fn finish_current_sheet(&mut self) {
+        if let Some(sheet) = self.sheet.take() {
+            self.finish_sheet(sheet);
         }
-        let sheet = saturate_u32(self.sheet_index);
-        let cursor = MergeCursor { sheet, stripe, row: place.rows.end(), density };
-        MergeStep::Tile { tile: MergedTile { sheet, stripe, place }, chunk, cursor }
     }
 
-    fn close_sheet(&mut self, sheet: SheetMerge) {
+    fn finish_sheet(&mut self, sheet: SheetMerge) {
         if let Some(input) = self.inputs.get(self.sheet_index) {
-            self.level.sheets.extend(sheet.finish(input));
+            self.merged_level.sheets.extend(sheet.finish(input));
         }
-        self.loaded.clear();
-        self.sheet_index = self.sheet_index.saturating_add(1);
+        self.loaded_tiles.clear();
+        self.sheet_index += 1;
     }
-}
-
-fn to_index(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-fn saturate_u32(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
 }

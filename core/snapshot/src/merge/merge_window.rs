@@ -1,70 +1,87 @@
 //! Merges the cells of one window across several levels.
 
-use super::column::{ColumnPart, merge_column};
-use super::part::Part;
-use super::window::{Below, Window};
+use super::column::{LevelColumn, merge_column};
+use super::placed_tile::PlacedTile;
+use super::window::{OlderLevels, Window};
 use crate::level::Region;
 use crate::tile::{Tile, TileColumn};
 use cellar_sheet::axis_map::Run;
-use cellar_sheet::operation::Spans;
+use cellar_sheet::operation::{Span, Spans};
 
-/// A tile column with its output column.
-struct PlacedColumn<'a> {
+/// A tile column that maps into the window.
+struct WindowColumn<'a> {
     output_column: u32,
-    part_index: usize,
+    /// Index of the tile among the merged tiles.
+    tile_index: usize,
     column: &'a TileColumn,
 }
 
-/// Merges the cells of a window from `parts`, ordered oldest first. Rows and columns of the result
-/// are absolute, not relative to the window. Tiles of the same level must not overlap.
+/// Merges the cells of a window from tiles, ordered by level, oldest first. Rows and columns of the
+/// result are absolute, not relative to the window. Tiles of the same level must not overlap.
 #[must_use]
-pub fn merge_window(parts: &[Part<'_>], window: &Window, below: Below) -> Tile {
-    let runs_by_part: Vec<Vec<Run>> = parts.iter().map(|part| part.runs(window)).collect();
-    let mut placed: Vec<PlacedColumn<'_>> = Vec::new();
-    for (part_index, (part, runs)) in parts.iter().zip(&runs_by_part).enumerate() {
-        if !runs.is_empty() {
-            placed.extend(part.columns(window).map(|(output_column, column)| PlacedColumn {
-                output_column,
-                part_index,
-                column,
-            }));
+pub fn merge_window(tiles: &[PlacedTile<'_>], window: &Window, older_levels: OlderLevels) -> Tile {
+    let row_runs_by_tile: Vec<Vec<Run>> = tiles.iter().map(|tile| tile.row_runs(window)).collect();
+    let window_columns = columns_by_output_and_age(tiles, &row_runs_by_tile, window);
+    let mut merged_columns = Vec::new();
+    for same_output in
+        window_columns.chunk_by(|column, next| column.output_column == next.output_column)
+    {
+        let Some(output_column) = same_output.first().map(|column| column.output_column) else {
+            continue;
+        };
+        let level_columns: Vec<LevelColumn<'_>> = same_output
+            .iter()
+            .filter_map(|column| to_level_column(column, tiles, &row_runs_by_tile))
+            .collect();
+        let merged_column = merge_column(output_column, &level_columns, older_levels);
+        if !merged_column.is_empty() {
+            merged_columns.push(merged_column);
         }
     }
-    placed.sort_unstable_by_key(|column| (column.output_column, column.part_index));
-    let mut columns = Vec::new();
-    for group in placed.chunk_by(|one, next| one.output_column == next.output_column) {
-        let Some(output_column) = group.first().map(|first| first.output_column) else { continue };
-        let column_parts: Vec<ColumnPart<'_>> =
-            group.iter().filter_map(|placed| column_part(placed, parts, &runs_by_part)).collect();
-        let merged = merge_column(output_column, &column_parts, below);
-        if !merged.is_empty() {
-            columns.push(merged);
-        }
-    }
-    Tile { columns }
+    Tile { columns: merged_columns }
 }
 
-fn column_part<'a>(
-    placed: &PlacedColumn<'a>,
-    parts: &[Part<'_>],
-    runs_by_part: &'a [Vec<Run>],
-) -> Option<ColumnPart<'a>> {
-    let source = parts.get(placed.part_index)?.source;
-    Some(ColumnPart {
-        column: placed.column,
-        runs: runs_by_part.get(placed.part_index)?,
-        hidden_values: hidden_rows(&source.hidden_values, placed.output_column),
-        hidden_formats: hidden_rows(&source.hidden_formats, placed.output_column),
+/// Returns the tile columns that map into the window, sorted by output column. Columns with the
+/// same output column are sorted oldest first.
+fn columns_by_output_and_age<'a>(
+    tiles: &[PlacedTile<'a>],
+    row_runs_by_tile: &[Vec<Run>],
+    window: &Window,
+) -> Vec<WindowColumn<'a>> {
+    let mut window_columns = Vec::new();
+    for (tile_index, (tile, row_runs)) in tiles.iter().zip(row_runs_by_tile).enumerate() {
+        if row_runs.is_empty() {
+            continue;
+        }
+        for (output_column, column) in tile.columns_by_output(window) {
+            window_columns.push(WindowColumn { output_column, tile_index, column });
+        }
+    }
+    window_columns.sort_unstable_by_key(|column| (column.output_column, column.tile_index));
+    window_columns
+}
+
+fn to_level_column<'a>(
+    window_column: &WindowColumn<'a>,
+    tiles: &[PlacedTile<'_>],
+    row_runs_by_tile: &'a [Vec<Run>],
+) -> Option<LevelColumn<'a>> {
+    let mapping = tiles.get(window_column.tile_index)?.mapping;
+    Some(LevelColumn {
+        column: window_column.column,
+        row_runs: row_runs_by_tile.get(window_column.tile_index)?,
+        hidden_values: hidden_rows(&mapping.hidden_values, window_column.output_column),
+        hidden_formats: hidden_rows(&mapping.hidden_formats, window_column.output_column),
     })
 }
 
 /// Returns the rows of a column that are covered by at least one region.
-fn hidden_rows(regions: &[Region], column: u32) -> Spans {
-    let mut spans: Vec<_> = regions
+fn hidden_rows(hidden_regions: &[Region], column: u32) -> Spans {
+    let mut row_spans: Vec<Span> = hidden_regions
         .iter()
         .filter(|region| region.columns.contains(column))
         .flat_map(|region| region.rows.iter())
         .collect();
-    spans.sort_unstable_by_key(|span| span.first);
-    Spans::from_sorted(spans)
+    row_spans.sort_unstable_by_key(|span| span.first);
+    Spans::from_sorted(row_spans)
 }

@@ -4,13 +4,13 @@
 //! Reading a window of a sheet uses the same code as merging levels.
 
 mod column;
-mod input;
+mod inputs;
+mod level_mapping;
 mod merge_machine;
 mod merge_window;
-mod part;
 mod pending_tile;
+mod placed_tile;
 mod sheet_merge;
-mod source;
 mod stripe_merge;
 mod stripe_tiles;
 mod stripes;
@@ -19,11 +19,11 @@ mod tests;
 mod window;
 mod writer;
 
-pub use input::{InputCells, LevelInput, SheetInput};
+pub use inputs::{LevelCells, LevelInput, SheetInput};
+pub use level_mapping::{LevelMapping, compose_moves, map_levels_to_newest};
 pub use merge_machine::{Merge, MergeCursor, MergeStep, MergedTile};
 pub use merge_window::merge_window;
-pub use part::{Part, PlaceSize};
 pub use pending_tile::{RowTooLarge, TileEncoder};
-pub use source::{Source, compose_moves, level_sources};
-pub use window::{Below, Window};
+pub use placed_tile::{PlacedTile, TileSize};
+pub use window::{OlderLevels, Window};
 pub use writer::{SheetWriter, WrittenSheet};

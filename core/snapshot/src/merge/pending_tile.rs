@@ -1,7 +1,8 @@
 //! Merged cells that are not part of a finished output tile yet.
 
-use crate::level::{StoredTile, TilePlace};
+use crate::level::{StoredTile, StripeTile};
 use crate::packed::PackedObject;
+use crate::saturate::{saturate_u32, to_u64};
 use crate::tile::Tile;
 use cellar_base::limits::{
     FIRST_TILE_BYTES, MAX_STORED_CHUNK_BYTES, MAX_TILE_CELLS, TARGET_CHUNK_BYTES,
@@ -23,7 +24,7 @@ const INITIAL_DENSITY: u64 = 4 * DENSITY_CELLS;
 pub(super) struct PendingTile {
     columns: Span,
     tile: Tile,
-    cells: usize,
+    cell_count: usize,
     /// Stored bytes per `DENSITY_CELLS` cells in the last tile, used to predict the size of the
     /// next tile.
     density: u64,
@@ -31,9 +32,16 @@ pub(super) struct PendingTile {
 
 /// A finished output tile and its chunk.
 #[derive(Debug, Clone)]
-pub(super) struct CutTile {
-    pub(super) place: TilePlace,
+pub(super) struct FinishedTile {
+    pub(super) tile: StripeTile,
     pub(super) object: PackedObject,
+}
+
+/// The encoded rows at the top of the pending cells.
+struct EncodedRows {
+    end_row: u32,
+    cell_count: usize,
+    object: PackedObject,
 }
 
 /// A row does not fit into a chunk. Cannot happen in a stripe of `MIN_STRIPE_COLUMNS` columns.
@@ -49,7 +57,7 @@ pub struct RowTooLarge {
 impl PendingTile {
     pub(super) fn new(columns: Span, density: Option<u64>) -> Self {
         let density = density.unwrap_or(INITIAL_DENSITY).max(1);
-        Self { columns, tile: Tile::default(), cells: 0, density }
+        Self { columns, tile: Tile::default(), cell_count: 0, density }
     }
 
     /// Returns the stored bytes per `DENSITY_CELLS` cells in the last tile.
@@ -58,12 +66,12 @@ impl PendingTile {
     }
 
     pub(super) fn append(&mut self, tile: Tile) {
-        self.cells = self.cells.saturating_add(tile.cells());
+        self.cell_count += tile.cells();
         self.tile.append(tile);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.cells == 0
+        self.cell_count == 0
     }
 
     /// Returns the approximate memory use in bytes.
@@ -73,59 +81,71 @@ impl PendingTile {
 
     /// Returns the estimated stored size of the pending cells in bytes.
     pub(super) fn expected_bytes(&self) -> u64 {
-        u64::try_from(self.cells).unwrap_or(u64::MAX).saturating_mul(self.density) / DENSITY_CELLS
+        to_u64(self.cell_count).saturating_mul(self.density) / DENSITY_CELLS
     }
 
     /// Returns whether the pending cells fill at least one and a half tiles. After one tile is cut
     /// off, enough cells for another tile then remain.
     pub(super) fn is_full(&self) -> bool {
-        let target = self.target_bytes();
-        self.expected_bytes() >= target.saturating_add(target / 2) || self.cells > MAX_TILE_CELLS
+        let one_and_a_half_tiles = self.target_bytes() + self.target_bytes() / 2;
+        self.expected_bytes() >= one_and_a_half_tiles || self.cell_count > MAX_TILE_CELLS
     }
 
     /// Returns the target size of the next tile. The first tile of a sheet is smaller, so that
     /// readers can display the first screen sooner.
     fn target_bytes(&self) -> u64 {
         let is_first_tile = self.columns.first == 0 && self.tile.first_row() == Some(0);
-        let target = if is_first_tile { FIRST_TILE_BYTES } else { TARGET_CHUNK_BYTES };
-        u64::try_from(target).unwrap_or(u64::MAX)
+        to_u64(if is_first_tile { FIRST_TILE_BYTES } else { TARGET_CHUNK_BYTES })
     }
 
     /// Cuts off the topmost tile and encodes it. Returns `None` if there are no cells. Encodes a
     /// second time if the first attempt misses the target size by far.
     pub(super) fn cut_tile(
         &mut self,
-        encode: TileEncoder<'_>,
-    ) -> Result<Option<CutTile>, RowTooLarge> {
-        let Some(first) = self.tile.first_row() else { return Ok(None) };
-        let mut target_cells = self.next_tile_cells();
-        let mut is_resized = false;
-        loop {
-            let end = self.find_end_row(first, target_cells);
-            let part = self.tile.part(&(first..end), first, self.columns.first);
-            let cells = part.cells();
-            let Some(object) = encode_within_limit(&part, encode) else {
-                if end.saturating_sub(first) <= 1 {
-                    return Err(RowTooLarge { row: first, column: self.columns.first });
-                }
-                target_cells = (target_cells.min(cells) / 2).max(1);
-                continue;
-            };
-            self.update_density(object.stored.len(), cells);
+        encode_tile: TileEncoder<'_>,
+    ) -> Result<Option<FinishedTile>, RowTooLarge> {
+        let Some(first_row) = self.tile.first_row() else { return Ok(None) };
+        let mut encoded_rows =
+            self.encode_top_rows(first_row, self.next_tile_cells(), encode_tile)?;
+        if self.is_far_from_target(encoded_rows.object.stored.len()) {
             let resized_cells = self.next_tile_cells();
-            if !is_resized
-                && self.is_far_from_target(object.stored.len())
-                && self.find_end_row(first, resized_cells) != end
-            {
-                target_cells = resized_cells;
-                is_resized = true;
-                continue;
+            if self.find_end_row(first_row, resized_cells) != encoded_rows.end_row {
+                encoded_rows = self.encode_top_rows(first_row, resized_cells, encode_tile)?;
             }
-            self.drop_rows_before(end);
-            let rows = Span { first, count: end.saturating_sub(first) };
-            let stored = StoredTile::Chunk(object.chunk);
-            let cells = u32::try_from(cells).unwrap_or(u32::MAX);
-            return Ok(Some(CutTile { place: TilePlace { rows, cells, stored }, object }));
+        }
+        let EncodedRows { end_row, cell_count, object } = encoded_rows;
+        self.drop_rows_before(end_row);
+        let tile = StripeTile {
+            rows: Span { first: first_row, count: end_row - first_row },
+            cells: saturate_u32(cell_count),
+            stored: StoredTile::Chunk(object.chunk),
+        };
+        Ok(Some(FinishedTile { tile, object }))
+    }
+
+    /// Encodes the topmost rows with at most `max_cells` cells, or fewer if they are too large for a
+    /// chunk. Updates the density.
+    fn encode_top_rows(
+        &mut self,
+        first_row: u32,
+        max_cells: usize,
+        encode_tile: TileEncoder<'_>,
+    ) -> Result<EncodedRows, RowTooLarge> {
+        let mut cell_limit = max_cells;
+        loop {
+            let end_row = self.find_end_row(first_row, cell_limit);
+            let rows = first_row..end_row;
+            let tile = self.tile.slice_rows(&rows, first_row, self.columns.first);
+            let cell_count = tile.cells();
+            if let Some(object) = encode_within_limit(&tile, encode_tile) {
+                self.update_density(object.stored.len(), cell_count);
+                return Ok(EncodedRows { end_row, cell_count, object });
+            }
+            let is_single_row = rows.len() <= 1;
+            if is_single_row {
+                return Err(RowTooLarge { row: first_row, column: self.columns.first });
+            }
+            cell_limit = (cell_limit.min(cell_count) / 2).max(1);
         }
     }
 
@@ -133,45 +153,46 @@ impl PendingTile {
     /// one tile.
     fn next_tile_cells(&self) -> usize {
         if !self.is_full() {
-            return self.cells;
+            return self.cell_count;
         }
-        let cells = self.target_bytes().saturating_mul(DENSITY_CELLS) / self.density;
-        usize::try_from(cells).unwrap_or(usize::MAX).clamp(1, MAX_TILE_CELLS)
+        let target_cells = self.target_bytes() * DENSITY_CELLS / self.density;
+        usize::try_from(target_cells).unwrap_or(usize::MAX).clamp(1, MAX_TILE_CELLS)
     }
 
+    /// Returns whether a size is more than half the target size away from the target size.
     fn is_far_from_target(&self, stored_bytes: usize) -> bool {
-        let stored_bytes = u64::try_from(stored_bytes).unwrap_or(u64::MAX);
-        let target = self.target_bytes();
-        stored_bytes > target.saturating_mul(3) / 2 || stored_bytes < target / 2
+        let half_target = self.target_bytes() / 2;
+        to_u64(stored_bytes).abs_diff(self.target_bytes()) > half_target
     }
 
-    fn update_density(&mut self, stored_bytes: usize, cells: usize) {
-        let stored_bytes = u64::try_from(stored_bytes).unwrap_or(u64::MAX);
-        let cells = u64::try_from(cells).unwrap_or(u64::MAX).max(1);
-        self.density = (stored_bytes.saturating_mul(DENSITY_CELLS) / cells).max(1);
+    fn update_density(&mut self, stored_bytes: usize, cell_count: usize) {
+        let density = to_u64(stored_bytes) * DENSITY_CELLS / to_u64(cell_count).max(1);
+        self.density = density.max(1);
     }
 
-    /// Returns the exclusive end row of a tile that starts at row `first`. The tile has at least
+    /// Returns the exclusive end row of a tile that starts at `first_row`. The tile has at least
     /// one row, at most `max_cells` cells unless it is a single row, and no empty rows at the end.
-    fn find_end_row(&self, first: u32, max_cells: usize) -> u32 {
-        let (mut low, mut high) = (first.saturating_add(1), self.tile.end());
-        while low < high {
-            let middle = low.midpoint(high).saturating_add(1).min(high);
+    fn find_end_row(&self, first_row: u32, max_cells: usize) -> u32 {
+        // Binary search for the greatest end with at most `max_cells` cells above it.
+        let mut lowest_end = first_row + 1;
+        let mut highest_end = self.tile.end();
+        while lowest_end < highest_end {
+            let middle = lowest_end + (highest_end - lowest_end).div_ceil(2);
             if self.tile.cells_above(middle) <= max_cells {
-                low = middle;
+                lowest_end = middle;
             } else {
-                high = middle.saturating_sub(1);
+                highest_end = middle - 1;
             }
         }
-        self.tile.end_above(low)
+        self.tile.end_above(lowest_end)
     }
 
     fn drop_rows_before(&mut self, row: u32) {
-        self.tile = self.tile.part(&(row..u32::MAX), 0, 0);
-        self.cells = self.tile.cells();
+        self.tile = self.tile.slice_rows(&(row..u32::MAX), 0, 0);
+        self.cell_count = self.tile.cells();
     }
 }
 
-fn encode_within_limit(tile: &Tile, encode: TileEncoder<'_>) -> Option<PackedObject> {
-    encode(tile).filter(|object| object.stored.len() <= MAX_STORED_CHUNK_BYTES)
+fn encode_within_limit(tile: &Tile, encode_tile: TileEncoder<'_>) -> Option<PackedObject> {
+    encode_tile(tile).filter(|object| object.stored.len() <= MAX_STORED_CHUNK_BYTES)
 }

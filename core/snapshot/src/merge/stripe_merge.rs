@@ -4,20 +4,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::input::{InputCells, LevelInput};
+use super::inputs::{LevelCells, LevelInput};
+use super::level_mapping::LevelMapping;
 use super::merge_window::merge_window;
-use super::part::Part;
 use super::pending_tile::{DENSITY_CELLS, PendingTile, RowTooLarge, TileEncoder};
-use super::source::Source;
-use super::stripe_tiles::{InputTile, MIN_REUSED_BYTES, OutputStripe};
-use super::window::{Below, Window};
-use crate::level::{ChunkHash, ChunkRef, StoredTile, TilePlace};
+use super::placed_tile::PlacedTile;
+use super::stripe_tiles::{ChunkLevel, InputTile, MIN_REUSED_BYTES, OutputStripe};
+use super::window::{OlderLevels, Window};
+use crate::level::{ChunkHash, ChunkRef, StoredTile, StripeTile};
 use crate::packed::PackedObject;
 use crate::tile::Tile;
 use cellar_sheet::operation::Span;
 
 /// Number of tiles prefetched together with the tiles that are needed next.
-const TILES_AHEAD: usize = 4;
+const PREFETCHED_TILES: usize = 4;
 
 /// Loaded tiles, keyed by chunk name.
 pub(super) type LoadedTiles = BTreeMap<ChunkHash, Arc<Tile>>;
@@ -26,24 +26,34 @@ pub(super) type LoadedTiles = BTreeMap<ChunkHash, Arc<Tile>>;
 #[derive(Debug, Clone)]
 pub(super) struct StripeMerge {
     columns: Span,
-    below: Below,
+    older_levels: OlderLevels,
     /// First row that is not merged yet. Cells above are in finished tiles or in `pending`.
-    row: u32,
+    next_row: u32,
     /// Stored tiles, sorted by first output row.
-    tiles: Vec<InputTile>,
-    /// In-memory tiles with their level indices.
-    memory_tiles: Vec<(usize, Arc<Tile>)>,
+    chunk_tiles: Vec<InputTile>,
+    memory_tiles: Vec<MemoryTile>,
     /// Output rows in which in-memory tiles have cells, in ascending order.
     memory_rows: Vec<u32>,
     pending: PendingTile,
+}
+
+/// The in-memory cells of an input level.
+#[derive(Debug, Clone)]
+struct MemoryTile {
+    level_index: usize,
+    tile: Arc<Tile>,
 }
 
 /// Next step of a stripe merge.
 pub(super) enum StripeStep {
     /// Load these tiles first.
     Load(Vec<ChunkRef>),
-    /// A finished output tile and its chunk, or no chunk if an input tile is reused unchanged.
-    Tile(TilePlace, Option<PackedObject>),
+    /// An output tile is finished.
+    FinishedTile {
+        tile: StripeTile,
+        /// The chunk to store, or `None` if an input tile is reused unchanged.
+        new_chunk: Option<PackedObject>,
+    },
     /// The stripe is merged.
     Done,
 }
@@ -51,40 +61,40 @@ pub(super) enum StripeStep {
 /// The sheet's levels with their mappings to the newest level.
 pub(super) struct SheetLevels<'a> {
     pub(super) inputs: &'a [LevelInput],
-    pub(super) sources: &'a [Source],
-    pub(super) below: Below,
+    pub(super) mappings: &'a [LevelMapping],
+    pub(super) older_levels: OlderLevels,
 }
 
 impl StripeMerge {
-    /// Starts or resumes merging a stripe at `row`; all rows above must be finished.
-    pub(super) fn open(
+    /// Starts or resumes merging a stripe at `first_row`; all rows above must be finished.
+    pub(super) fn new(
         columns: Span,
-        row: u32,
+        first_row: u32,
         density: Option<u64>,
         levels: &SheetLevels<'_>,
     ) -> Self {
-        let below = levels.below;
+        let older_levels = levels.older_levels;
         let mut merge = Self {
             columns,
-            below,
-            row,
-            tiles: Vec::new(),
+            older_levels,
+            next_row: first_row,
+            chunk_tiles: Vec::new(),
             memory_tiles: Vec::new(),
             memory_rows: Vec::new(),
             pending: PendingTile::new(columns, density),
         };
-        let output = OutputStripe { columns, below, first_row: row };
-        for (level, (input, source)) in levels.inputs.iter().zip(levels.sources).enumerate() {
+        let output = OutputStripe { columns, older_levels, first_unfinished_row: first_row };
+        for (level_index, (input, mapping)) in levels.inputs.iter().zip(levels.mappings).enumerate()
+        {
             match &input.cells {
-                InputCells::Memory(tile) => merge.add_memory_tile(level, tile, source),
-                InputCells::Chunks(stripes) => {
-                    for stripe in stripes {
-                        merge.tiles.extend(output.input_tiles(level, stripe, source));
-                    }
+                LevelCells::InMemory(tile) => merge.add_memory_tile(level_index, tile, mapping),
+                LevelCells::InChunks(stripes) => {
+                    let level = ChunkLevel { level_index, stripes, mapping };
+                    merge.chunk_tiles.extend(output.input_tiles(&level));
                 }
             }
         }
-        merge.tiles.sort_by_key(|tile| (tile.rows.first, tile.level));
+        merge.chunk_tiles.sort_by_key(|tile| (tile.output_rows.first, tile.level_index));
         merge.memory_rows.sort_unstable();
         merge.memory_rows.dedup();
         if density.is_none() {
@@ -96,20 +106,25 @@ impl StripeMerge {
     /// Returns the stored bytes per `DENSITY_CELLS` cells in the input tiles, as an estimate for
     /// the output tiles.
     fn input_density(&self) -> Option<u64> {
-        let bytes = self.tiles.iter().map(|tile| u64::from(tile.chunk.bytes));
-        let cells = self.tiles.iter().map(|tile| u64::from(tile.cells));
-        let bytes = bytes.fold(0, u64::saturating_add);
-        bytes.saturating_mul(DENSITY_CELLS).checked_div(cells.fold(0, u64::saturating_add))
+        let stored_bytes: u64 =
+            self.chunk_tiles.iter().map(|tile| u64::from(tile.chunk.bytes)).sum();
+        let cell_count: u64 = self.chunk_tiles.iter().map(|tile| u64::from(tile.cell_count)).sum();
+        stored_bytes.saturating_mul(DENSITY_CELLS).checked_div(cell_count)
     }
 
-    fn add_memory_tile(&mut self, level: usize, tile: &Arc<Tile>, source: &Source) {
-        let columns = self.columns.first..self.columns.end();
-        let unfinished = Window { rows: self.row..u32::MAX, columns };
-        let rows = Part::whole_sheet(tile, source).rows(&unfinished);
-        if !rows.is_empty() {
-            self.memory_rows.extend(rows);
-            self.memory_tiles.push((level, Arc::clone(tile)));
+    fn add_memory_tile(&mut self, level_index: usize, tile: &Arc<Tile>, mapping: &LevelMapping) {
+        let unfinished_window = self.window_until(u32::MAX);
+        let placed_tile = PlacedTile::of_whole_sheet(tile, mapping);
+        let output_rows = placed_tile.output_rows(&unfinished_window);
+        if !output_rows.is_empty() {
+            self.memory_rows.extend(output_rows);
+            self.memory_tiles.push(MemoryTile { level_index, tile: Arc::clone(tile) });
         }
+    }
+
+    /// Returns the unfinished rows before `end_row` in the columns of the stripe.
+    fn window_until(&self, end_row: u32) -> Window {
+        Window { rows: self.next_row..end_row, columns: self.columns.first..self.columns.end() }
     }
 
     pub(super) fn density(&self) -> u64 {
@@ -121,126 +136,157 @@ impl StripeMerge {
         self.unfinished_tiles().any(|tile| tile.chunk.hash == *hash)
     }
 
-    pub(super) fn step(
+    /// Merges rows until a tile is finished, tiles must be loaded, or the stripe ends.
+    pub(super) fn next_step(
         &mut self,
-        sources: &[Source],
-        loaded: &LoadedTiles,
-        encode: TileEncoder<'_>,
+        mappings: &[LevelMapping],
+        loaded_tiles: &LoadedTiles,
+        encode_tile: TileEncoder<'_>,
     ) -> Result<StripeStep, RowTooLarge> {
         loop {
             if self.pending.is_full() {
-                return self.cut_tile(encode);
+                return self.finish_pending_tile(encode_tile);
             }
-            let Some(row) = self.next_row() else { return self.cut_tile(encode) };
-            self.row = row;
+            let Some(row) = self.next_row_with_cells() else {
+                return self.finish_pending_tile(encode_tile);
+            };
+            self.next_row = row;
             if let Some(tile) = self.find_reusable_tile() {
                 if self.pending.is_empty() {
-                    self.row = tile.rows.end();
-                    return Ok(reuse_tile(&tile));
+                    return Ok(self.reuse_tile(&tile));
                 }
                 if self.pending.expected_bytes() >= MIN_REUSED_BYTES {
-                    return self.cut_tile(encode);
+                    return self.finish_pending_tile(encode_tile);
                 }
             }
             let band_end = self.band_end();
-            let missing = self.missing_tiles(band_end, loaded);
-            if !missing.is_empty() {
-                return Ok(StripeStep::Load(missing));
+            let missing_tiles = self.missing_tiles(band_end, loaded_tiles);
+            if !missing_tiles.is_empty() {
+                return Ok(StripeStep::Load(missing_tiles));
             }
-            self.merge_band(band_end, sources, loaded);
+            self.merge_band(band_end, mappings, loaded_tiles);
         }
     }
 
-    fn cut_tile(&mut self, encode: TileEncoder<'_>) -> Result<StripeStep, RowTooLarge> {
-        let cut = self.pending.cut_tile(encode)?;
-        Ok(cut.map_or(StripeStep::Done, |cut| StripeStep::Tile(cut.place, Some(cut.object))))
+    /// Cuts a tile off the pending cells. The stripe is done if there are none.
+    fn finish_pending_tile(
+        &mut self,
+        encode_tile: TileEncoder<'_>,
+    ) -> Result<StripeStep, RowTooLarge> {
+        let Some(finished) = self.pending.cut_tile(encode_tile)? else {
+            return Ok(StripeStep::Done);
+        };
+        let new_chunk = Some(finished.object);
+        Ok(StripeStep::FinishedTile { tile: finished.tile, new_chunk })
+    }
+
+    /// Reuses an input tile unchanged.
+    fn reuse_tile(&mut self, input: &InputTile) -> StripeStep {
+        self.next_row = input.output_rows.end();
+        let tile = StripeTile {
+            rows: input.output_rows,
+            cells: input.cell_count,
+            stored: StoredTile::Chunk(input.chunk),
+        };
+        StripeStep::FinishedTile { tile, new_chunk: None }
     }
 
     fn unfinished_tiles(&self) -> impl Iterator<Item = &InputTile> {
-        self.tiles.iter().filter(|tile| tile.rows.end() > self.row)
+        self.chunk_tiles.iter().filter(|tile| tile.output_rows.end() > self.next_row)
     }
 
     /// Returns the next unfinished row in which an in-memory tile has a cell.
     fn next_memory_row(&self) -> Option<u32> {
-        let index = self.memory_rows.partition_point(|row| *row < self.row);
+        let index = self.memory_rows.partition_point(|row| *row < self.next_row);
         self.memory_rows.get(index).copied()
     }
 
     /// Returns the next unfinished row in which any input may have a cell.
-    fn next_row(&self) -> Option<u32> {
-        let tile_row = self.unfinished_tiles().map(|tile| tile.rows.first.max(self.row)).min();
-        tile_row.into_iter().chain(self.next_memory_row()).min()
+    fn next_row_with_cells(&self) -> Option<u32> {
+        let tile_rows =
+            self.unfinished_tiles().map(|tile| tile.output_rows.first.max(self.next_row));
+        tile_rows.chain(self.next_memory_row()).min()
     }
 
     /// Returns a tile that can be reused unchanged: one that starts at the current row and shares
     /// no row with other inputs.
     fn find_reusable_tile(&self) -> Option<InputTile> {
-        let starts_here = |tile: &&InputTile| tile.is_reusable && tile.rows.first == self.row;
-        let tile = self.unfinished_tiles().find(starts_here)?;
-        let end = tile.rows.end();
-        let overlapping_tiles =
-            self.unfinished_tiles().filter(|other| other.rows.first < end).count();
-        let overlaps_memory = self.next_memory_row().is_some_and(|row| row < end);
-        (overlapping_tiles == 1 && !overlaps_memory).then(|| tile.clone())
+        let reusable_tile = self
+            .unfinished_tiles()
+            .find(|tile| tile.is_reusable && tile.output_rows.first == self.next_row)?;
+        let end_row = reusable_tile.output_rows.end();
+        let tiles_in_its_rows =
+            self.unfinished_tiles().filter(|tile| tile.output_rows.first < end_row).count();
+        let is_only_tile = tiles_in_its_rows == 1;
+        let overlaps_memory = self.next_memory_row().is_some_and(|row| row < end_row);
+        if is_only_tile && !overlaps_memory { Some(reusable_tile.clone()) } else { None }
     }
 
     /// Returns the next row at which a tile starts or ends. All rows before it overlap the same
     /// tiles.
     fn band_end(&self) -> u32 {
         let next_edge = |tile: &InputTile| {
-            if tile.rows.first > self.row { tile.rows.first } else { tile.rows.end() }
+            let starts_later = tile.output_rows.first > self.next_row;
+            if starts_later { tile.output_rows.first } else { tile.output_rows.end() }
         };
         self.unfinished_tiles().map(next_edge).min().unwrap_or(u32::MAX)
     }
 
     /// Returns the tiles to load before the band can be merged, plus a few tiles after the band.
     /// Returns no tiles if the band can be merged now.
-    fn missing_tiles(&self, band_end: u32, loaded: &LoadedTiles) -> Vec<ChunkRef> {
-        let is_missing = |tile: &&InputTile| !loaded.contains_key(&tile.chunk.hash);
-        let (in_band, after_band): (Vec<&InputTile>, Vec<&InputTile>) =
-            self.unfinished_tiles().partition(|tile| tile.rows.first < band_end);
-        let mut missing: Vec<ChunkRef> =
-            in_band.into_iter().filter(is_missing).map(|tile| tile.chunk).collect();
-        if missing.is_empty() {
-            return missing;
+    fn missing_tiles(&self, band_end: u32, loaded_tiles: &LoadedTiles) -> Vec<ChunkRef> {
+        let is_missing = |tile: &InputTile| !loaded_tiles.contains_key(&tile.chunk.hash);
+        let mut missing_chunks: Vec<ChunkRef> = self
+            .unfinished_tiles()
+            .filter(|tile| tile.output_rows.first < band_end && is_missing(tile))
+            .map(|tile| tile.chunk)
+            .collect();
+        if missing_chunks.is_empty() {
+            return missing_chunks;
         }
-        let ahead = after_band.into_iter().take(TILES_AHEAD);
-        let ahead = ahead.filter(|tile| !tile.is_reusable).filter(is_missing);
-        missing.extend(ahead.map(|tile| tile.chunk));
-        missing.sort_unstable_by_key(|chunk| chunk.hash);
-        missing.dedup();
-        missing
+        let tiles_after_band =
+            self.unfinished_tiles().filter(|tile| tile.output_rows.first >= band_end);
+        for tile in tiles_after_band.take(PREFETCHED_TILES) {
+            if !tile.is_reusable && is_missing(tile) {
+                missing_chunks.push(tile.chunk);
+            }
+        }
+        missing_chunks.sort_unstable_by_key(|chunk| chunk.hash);
+        missing_chunks.dedup();
+        missing_chunks
     }
 
     /// Merges the rows before `band_end` into `pending`.
-    fn merge_band(&mut self, band_end: u32, sources: &[Source], loaded: &LoadedTiles) {
-        let memory_parts = self.memory_tiles.iter().filter_map(|(level, tile)| {
-            Some((*level, Part::whole_sheet(tile, sources.get(*level)?)))
-        });
-        let band_tiles = self.unfinished_tiles().filter(|tile| tile.rows.first < band_end);
-        let chunk_parts = band_tiles.filter_map(|input| {
-            let part = Part {
-                tile: loaded.get(&input.chunk.hash)?,
-                first_row: input.first_row,
-                first_column: input.first_column,
-                place: input.place,
-                source: sources.get(input.level)?,
-            };
-            Some((input.level, part))
-        });
-        let mut parts_by_level: Vec<(usize, Part<'_>)> = memory_parts.chain(chunk_parts).collect();
-        parts_by_level.sort_by_key(|(level, _)| *level);
-        let parts: Vec<Part<'_>> = parts_by_level.into_iter().map(|(_, part)| part).collect();
-        let columns = self.columns.first..self.columns.end();
-        let band = Window { rows: self.row..band_end, columns };
-        let merged = merge_window(&parts, &band, self.below);
-        self.pending.append(merged);
-        self.row = band_end;
+    fn merge_band(&mut self, band_end: u32, mappings: &[LevelMapping], loaded_tiles: &LoadedTiles) {
+        let tiles = self.placed_tiles(band_end, mappings, loaded_tiles);
+        let merged_cells = merge_window(&tiles, &self.window_until(band_end), self.older_levels);
+        self.pending.append(merged_cells);
+        self.next_row = band_end;
     }
-}
 
-/// Returns a step that reuses an input tile unchanged.
-fn reuse_tile(tile: &InputTile) -> StripeStep {
-    let stored = StoredTile::Chunk(tile.chunk);
-    StripeStep::Tile(TilePlace { rows: tile.rows, cells: tile.cells, stored }, None)
+    /// Returns the tiles with cells before `band_end`, ordered by level, oldest first.
+    fn placed_tiles<'a>(
+        &'a self,
+        band_end: u32,
+        mappings: &'a [LevelMapping],
+        loaded_tiles: &'a LoadedTiles,
+    ) -> Vec<PlacedTile<'a>> {
+        let mut tiles_with_level: Vec<(usize, PlacedTile<'_>)> = Vec::new();
+        for MemoryTile { level_index, tile } in &self.memory_tiles {
+            if let Some(mapping) = mappings.get(*level_index) {
+                tiles_with_level.push((*level_index, PlacedTile::of_whole_sheet(tile, mapping)));
+            }
+        }
+        for input in self.unfinished_tiles().filter(|tile| tile.output_rows.first < band_end) {
+            if let (Some(tile), Some(mapping)) =
+                (loaded_tiles.get(&input.chunk.hash), mappings.get(input.level_index))
+            {
+                let InputTile { first_row, first_column, size, .. } = *input;
+                let placed_tile = PlacedTile { tile, first_row, first_column, size, mapping };
+                tiles_with_level.push((input.level_index, placed_tile));
+            }
+        }
+        tiles_with_level.sort_by_key(|(level_index, _)| *level_index);
+        tiles_with_level.into_iter().map(|(_, tile)| tile).collect()
+    }
 }

@@ -1,9 +1,9 @@
 //! Finds the stored input tiles that overlap an output stripe (range of columns).
 
-use super::part::PlaceSize;
-use super::source::Source;
-use super::window::Below;
-use crate::level::{ChunkRef, Region, StoredTile, Stripe, TilePlace};
+use super::level_mapping::LevelMapping;
+use super::placed_tile::TileSize;
+use super::window::OlderLevels;
+use crate::level::{ChunkRef, Region, StoredTile, Stripe, StripeTile};
 use cellar_base::limits::TARGET_CHUNK_BYTES;
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{Span, Spans};
@@ -15,110 +15,131 @@ pub(super) const MIN_REUSED_BYTES: u64 = TARGET_CHUNK_BYTES as u64 / 2;
 /// A stored tile of an input level.
 #[derive(Debug, Clone)]
 pub(super) struct InputTile {
-    /// Index of the level.
-    pub(super) level: usize,
+    pub(super) level_index: usize,
     /// Top row of the tile in its level.
     pub(super) first_row: u32,
     /// Left column of the tile in its level.
     pub(super) first_column: u32,
-    pub(super) place: PlaceSize,
+    pub(super) size: TileSize,
     /// Output rows in which the tile may have cells.
-    pub(super) rows: Span,
-    pub(super) cells: u32,
+    pub(super) output_rows: Span,
+    pub(super) cell_count: u32,
     pub(super) chunk: ChunkRef,
     /// Whether the tile can be reused unchanged, provided that no other input has cells in its
     /// rows.
     pub(super) is_reusable: bool,
 }
 
+/// A level whose cells are in chunks.
+pub(super) struct ChunkLevel<'a> {
+    pub(super) level_index: usize,
+    pub(super) stripes: &'a [Stripe],
+    pub(super) mapping: &'a LevelMapping,
+}
+
 /// An output stripe for which input tiles are collected.
 pub(super) struct OutputStripe {
     pub(super) columns: Span,
-    pub(super) below: Below,
-    /// First unfinished output row.
-    pub(super) first_row: u32,
+    pub(super) older_levels: OlderLevels,
+    pub(super) first_unfinished_row: u32,
 }
 
 impl OutputStripe {
-    /// Returns the tiles of an input stripe that overlap the unfinished rows of this output stripe.
-    pub(super) fn input_tiles(
-        &self,
-        level: usize,
-        stripe: &Stripe,
-        source: &Source,
-    ) -> Vec<InputTile> {
-        let mut tiles = Vec::new();
-        if !self.overlaps(map_span(&source.columns, stripe.columns)) {
-            return tiles;
-        }
-        for tile in &stripe.tiles {
-            let StoredTile::Chunk(chunk) = &tile.stored else { continue };
-            let Some(rows) = map_span(&source.rows, tile.rows) else { continue };
-            if rows.end() <= self.first_row {
+    /// Returns the tiles of an input level that overlap the unfinished rows of this output stripe.
+    pub(super) fn input_tiles(&self, level: &ChunkLevel<'_>) -> Vec<InputTile> {
+        let mut input_tiles = Vec::new();
+        for stripe in level.stripes {
+            let output_columns = map_span(&level.mapping.column_map, stripe.columns);
+            if !output_columns.is_some_and(|columns| overlap(columns, self.columns)) {
                 continue;
             }
-            tiles.push(InputTile {
-                level,
-                first_row: tile.rows.first,
-                first_column: stripe.columns.first,
-                place: PlaceSize { rows: tile.rows.count, columns: stripe.columns.count },
-                rows,
-                cells: tile.cells,
-                chunk: *chunk,
-                is_reusable: self.can_reuse(level, stripe, tile, rows, *chunk, source),
-            });
+            for tile in &stripe.tiles {
+                input_tiles.extend(self.to_input_tile(level, stripe, tile));
+            }
         }
-        tiles
+        input_tiles
     }
 
-    fn overlaps(&self, columns: Option<Span>) -> bool {
-        let own = Spans::one(self.columns.first, self.columns.count);
-        columns
-            .is_some_and(|span| !own.intersection(&Spans::one(span.first, span.count)).is_empty())
-    }
-
-    fn can_reuse(
+    /// Returns `None` if the tile has no cells in the unfinished rows.
+    fn to_input_tile(
         &self,
-        level: usize,
+        level: &ChunkLevel<'_>,
         stripe: &Stripe,
-        tile: &TilePlace,
-        rows: Span,
-        chunk: ChunkRef,
-        source: &Source,
+        tile: &StripeTile,
+    ) -> Option<InputTile> {
+        let StoredTile::Chunk(chunk) = tile.stored else { return None };
+        let output_rows = map_span(&level.mapping.row_map, tile.rows)?;
+        if output_rows.end() <= self.first_unfinished_row {
+            return None;
+        }
+        let is_large_enough = u64::from(chunk.bytes) >= MIN_REUSED_BYTES;
+        Some(InputTile {
+            level_index: level.level_index,
+            first_row: tile.rows.first,
+            first_column: stripe.columns.first,
+            size: TileSize { rows: tile.rows.count, columns: stripe.columns.count },
+            output_rows,
+            cell_count: tile.cells,
+            chunk,
+            is_reusable: is_large_enough && self.keeps_tile(level, stripe, tile, output_rows),
+        })
+    }
+
+    /// Returns whether the merge leaves the cells of an input tile together and unchanged.
+    fn keeps_tile(
+        &self,
+        level: &ChunkLevel<'_>,
+        stripe: &Stripe,
+        tile: &StripeTile,
+        output_rows: Span,
     ) -> bool {
-        let is_unfinished = rows.first >= self.first_row;
-        let is_large = u64::from(chunk.bytes) >= MIN_REUSED_BYTES;
-        let is_contiguous = map_whole_span(&source.rows, tile.rows) == Some(rows.first)
-            && map_whole_span(&source.columns, stripe.columns) == Some(self.columns.first)
-            && stripe.columns.count == self.columns.count;
-        let is_visible = !hides_any(&source.hidden_values, rows, self.columns)
-            && !hides_any(&source.hidden_formats, rows, self.columns);
+        let mapping = level.mapping;
+        let is_unfinished = output_rows.first >= self.first_unfinished_row;
+        let keeps_rows = map_whole_span(&mapping.row_map, tile.rows) == Some(output_rows.first);
+        let keeps_columns =
+            map_whole_span(&mapping.column_map, stripe.columns) == Some(self.columns.first);
+        let has_same_width = stripe.columns.count == self.columns.count;
+        let is_visible = !overlaps_any(&mapping.hidden_values, output_rows, self.columns)
+            && !overlaps_any(&mapping.hidden_formats, output_rows, self.columns);
         // Tiles may contain blanks that hide older cells. If no older level exists, blanks must be
         // dropped, so such tiles cannot be reused.
-        let may_keep_blanks = !self.below.is_nothing() || level == 0;
-        is_unfinished && is_large && is_contiguous && is_visible && may_keep_blanks
+        let is_oldest_merged_level = level.level_index == 0;
+        let may_keep_blanks = self.older_levels.are_present() || is_oldest_merged_level;
+        is_unfinished
+            && keeps_rows
+            && keeps_columns
+            && has_same_width
+            && is_visible
+            && may_keep_blanks
     }
+}
+
+fn overlap(span: Span, other: Span) -> bool {
+    span.first < other.end() && other.first < span.end()
 }
 
 /// Returns the smallest output span that contains all kept lines of a span, including lines
 /// inserted between them, or `None` if no line is kept.
 fn map_span(map: &AxisMap, span: Span) -> Option<Span> {
-    let covered = map.covering_spans(&Spans::one(span.first, span.count));
-    covered.iter().next()
+    let covered_lines = map.covering_spans(&Spans::one(span.first, span.count));
+    covered_lines.iter().next()
 }
 
 /// Returns the first output line of a span if all its lines are kept and still contiguous, or
 /// `None` otherwise.
 fn map_whole_span(map: &AxisMap, span: Span) -> Option<u32> {
-    let first = map.get(span.first)?;
-    let kept = map.kept_spans(&Spans::one(span.first, span.count));
-    (kept == Spans::one(first, span.count.max(1))).then_some(first)
+    let first_output_line = map.get(span.first)?;
+    let kept_lines = map.kept_spans(&Spans::one(span.first, span.count));
+    let whole_span = Spans::one(first_output_line, span.count.max(1));
+    if kept_lines == whole_span { Some(first_output_line) } else { None }
 }
 
 /// Returns whether any region overlaps a rectangle.
-fn hides_any(regions: &[Region], rows: Span, columns: Span) -> bool {
-    let overlaps = |spans: &Spans, span: Span| {
-        !spans.intersection(&Spans::one(span.first, span.count)).is_empty()
-    };
-    regions.iter().any(|region| overlaps(&region.rows, rows) && overlaps(&region.columns, columns))
+fn overlaps_any(regions: &[Region], rows: Span, columns: Span) -> bool {
+    let row_spans = Spans::one(rows.first, rows.count);
+    let column_spans = Spans::one(columns.first, columns.count);
+    regions.iter().any(|region| {
+        !region.rows.intersection(&row_spans).is_empty()
+            && !region.columns.intersection(&column_spans).is_empty()
+    })
 }

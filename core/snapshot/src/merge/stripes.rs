@@ -2,59 +2,63 @@
 
 use std::collections::BTreeMap;
 
+use crate::saturate::to_u64;
 use cellar_base::limits::{MAX_COLUMNS, MIN_STRIPE_COLUMNS, TARGET_CHUNK_BYTES};
 use cellar_sheet::operation::Span;
 
 /// Estimated stored bytes of a sheet for each group of `MIN_STRIPE_COLUMNS` columns.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ColumnWeights {
-    /// Bytes by group index.
-    groups: BTreeMap<u32, u64>,
+    bytes_by_group: BTreeMap<u32, u64>,
 }
 
 impl ColumnWeights {
     /// Adds bytes, spread evenly across the columns.
     pub(super) fn add(&mut self, columns: Span, bytes: u64) {
-        let first = group_index(columns.first);
-        let last = group_index(columns.end().saturating_sub(1));
-        let group_count = u64::from(last.saturating_sub(first)).saturating_add(1);
+        let first_group = group_index(columns.first);
+        let last_group = group_index(columns.end().saturating_sub(1));
+        let group_count = u64::from(last_group.saturating_sub(first_group)) + 1;
         // Count at least one byte, so that every group with cells is part of a stripe.
         let bytes_per_group = (bytes / group_count).max(1);
-        for group in first..=last {
-            let weight = self.groups.entry(group).or_default();
-            *weight = weight.saturating_add(bytes_per_group);
+        for group in first_group..=last_group {
+            let group_bytes = self.bytes_by_group.entry(group).or_default();
+            *group_bytes = group_bytes.saturating_add(bytes_per_group);
         }
     }
 
     /// Returns the stripes from left to right. Widths are powers of two. Each stripe is as wide as
     /// possible, limited to `max_columns` and to columns whose cells fit into one tile. Empty
     /// columns are not part of any stripe.
-    pub(super) fn stripes(&self, max_columns: u32) -> Vec<Span> {
+    pub(super) fn divide_into_stripes(&self, max_columns: u32) -> Vec<Span> {
         let mut stripes = Vec::new();
-        self.push_stripes(Span { first: 0, count: MAX_COLUMNS }, max_columns, &mut stripes);
+        let all_columns = Span { first: 0, count: MAX_COLUMNS };
+        self.push_stripes(all_columns, max_columns, &mut stripes);
         stripes
     }
 
     /// Appends `columns` as a single stripe, or splits them in half if they do not fit.
     fn push_stripes(&self, columns: Span, max_columns: u32, stripes: &mut Vec<Span>) {
-        let bytes = self.bytes(columns);
-        if bytes == 0 {
+        let column_bytes = self.bytes_of(columns);
+        if column_bytes == 0 {
             return;
         }
-        let fits_one_tile = bytes <= u64::try_from(TARGET_CHUNK_BYTES).unwrap_or(u64::MAX);
-        if (fits_one_tile && columns.count <= max_columns) || columns.count <= MIN_STRIPE_COLUMNS {
+        let fits_one_tile = column_bytes <= to_u64(TARGET_CHUNK_BYTES);
+        let is_narrowest = columns.count <= MIN_STRIPE_COLUMNS;
+        if is_narrowest || (fits_one_tile && columns.count <= max_columns) {
             stripes.push(columns);
             return;
         }
-        let half = columns.count / 2;
-        let middle = columns.first.saturating_add(half);
-        self.push_stripes(Span { count: half, ..columns }, max_columns, stripes);
-        self.push_stripes(Span { first: middle, count: half }, max_columns, stripes);
+        let half_count = columns.count / 2;
+        let left_half = Span { first: columns.first, count: half_count };
+        let right_half = Span { first: columns.first + half_count, count: half_count };
+        self.push_stripes(left_half, max_columns, stripes);
+        self.push_stripes(right_half, max_columns, stripes);
     }
 
-    fn bytes(&self, columns: Span) -> u64 {
-        let groups = self.groups.range(group_index(columns.first)..group_index(columns.end()));
-        groups.map(|(_, bytes)| *bytes).fold(0, u64::saturating_add)
+    fn bytes_of(&self, columns: Span) -> u64 {
+        let groups = group_index(columns.first)..group_index(columns.end());
+        let group_bytes = self.bytes_by_group.range(groups).map(|(_, bytes)| *bytes);
+        group_bytes.fold(0, u64::saturating_add)
     }
 }
 
@@ -75,7 +79,7 @@ mod tests {
             for (first, count, bytes) in parts {
                 weights.add(Span { first: *first, count: *count }, *bytes);
             }
-            let spans = weights.stripes(most);
+            let spans = weights.divide_into_stripes(most);
             spans.iter().map(|span| (span.first, span.count)).collect::<Vec<_>>()
         };
         let stripes = |parts: &[(u32, u32, u64)]| within(MAX_STRIPE_COLUMNS, parts);

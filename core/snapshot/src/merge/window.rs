@@ -1,4 +1,4 @@
-//! The output window of a merge, and what lies below the merged levels.
+//! The output window of a merge, and whether levels older than the merged ones exist.
 
 use std::ops::Range;
 
@@ -11,23 +11,23 @@ pub struct Window {
     pub columns: Range<u32>,
 }
 
-/// What lies below the merged levels, which determines the blanks and `General` formats that a
-/// merge must retain.
+/// Whether levels exist that are older than the merged ones, which determines the blanks and
+/// `General` formats that a merge must retain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Below {
+pub enum OlderLevels {
     /// Older levels exist, so blanks and moves that affect older cells are retained.
-    Levels,
+    Present,
     /// No older level exists, so blanks are dropped.
-    Nothing,
+    Absent,
     /// There is neither an older level nor a range format that a cell's `General` format could
     /// hide.
-    NothingFormatted,
+    AbsentWithoutRangeFormats,
 }
 
-impl Below {
-    /// Returns whether no older level exists.
+impl OlderLevels {
+    /// Returns whether an older level exists.
     #[must_use]
-    pub fn is_nothing(self) -> bool {
-        self != Self::Levels
+    pub fn are_present(self) -> bool {
+        self == Self::Present
     }
 }

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::pending_tile::{CutTile, PendingTile, RowTooLarge, TileEncoder};
-use crate::level::{Stripe, TilePlace};
+use super::pending_tile::{FinishedTile, PendingTile, RowTooLarge, TileEncoder};
+use crate::level::{Stripe, StripeTile};
 use crate::packed::PackedObject;
-use crate::tile::{Tile, TileColumn};
+use crate::saturate::to_u64;
+use crate::tile::Tile;
 use cellar_base::limits::{MAX_WRITER_BYTES, MIN_STRIPE_COLUMNS};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::Span;
@@ -25,7 +26,7 @@ pub struct SheetWriter {
 struct StripeWriter {
     columns: Span,
     pending: PendingTile,
-    tiles: Vec<TilePlace>,
+    tiles: Vec<StripeTile>,
 }
 
 /// A sheet whose tiles have been written.
@@ -48,34 +49,48 @@ impl SheetWriter {
     pub fn push(
         &mut self,
         block: Tile,
-        encode: TileEncoder<'_>,
+        encode_tile: TileEncoder<'_>,
     ) -> Result<Vec<PackedObject>, RowTooLarge> {
-        self.cells = self.cells.saturating_add(u64::try_from(block.cells()).unwrap_or(u64::MAX));
-        for (stripe_index, part) in split_by_stripe(block) {
-            self.extend_extent(&part);
-            let stripe = self.stripes.entry(stripe_index);
-            stripe.or_insert_with(|| StripeWriter::new(stripe_index)).pending.append(part);
-        }
+        self.append_block(block);
         let mut chunks = Vec::new();
         for stripe in self.stripes.values_mut() {
             while stripe.pending.is_full() {
-                chunks.extend(stripe.cut_tile(encode)?);
+                chunks.extend(stripe.cut_tile(encode_tile)?);
             }
         }
         while self.pending_bytes() > MAX_WRITER_BYTES {
-            let stripes = self.stripes.values_mut();
-            let Some(largest) = stripes.max_by_key(|stripe| stripe.pending.memory_bytes()) else {
-                break;
-            };
-            let Some(chunk) = largest.cut_tile(encode)? else { break };
+            let Some(chunk) = self.cut_tile_of_largest_stripe(encode_tile)? else { break };
             chunks.push(chunk);
         }
         Ok(chunks)
     }
 
-    fn extend_extent(&mut self, part: &Tile) {
-        if let (Some(last), end @ 1..) = (part.columns.last(), part.end()) {
-            self.extent.cover(end.saturating_sub(1), last.column);
+    fn append_block(&mut self, block: Tile) {
+        self.cells += to_u64(block.cells());
+        for (stripe_index, stripe_cells) in split_by_stripe(block) {
+            self.extend_extent(&stripe_cells);
+            let stripe = self.stripes.entry(stripe_index);
+            let stripe = stripe.or_insert_with(|| StripeWriter::new(stripe_index));
+            stripe.pending.append(stripe_cells);
+        }
+    }
+
+    fn cut_tile_of_largest_stripe(
+        &mut self,
+        encode_tile: TileEncoder<'_>,
+    ) -> Result<Option<PackedObject>, RowTooLarge> {
+        let stripes = self.stripes.values_mut();
+        match stripes.max_by_key(|stripe| stripe.pending.memory_bytes()) {
+            Some(largest_stripe) => largest_stripe.cut_tile(encode_tile),
+            None => Ok(None),
+        }
+    }
+
+    fn extend_extent(&mut self, cells: &Tile) {
+        if let (Some(last_column), Some(last_row)) =
+            (cells.columns.last(), cells.end().checked_sub(1))
+        {
+            self.extent.cover(last_row, last_column.column);
         }
     }
 
@@ -84,50 +99,58 @@ impl SheetWriter {
     /// # Errors
     /// [`RowTooLarge`] if a row does not fit into a chunk.
     pub fn finish(
-        mut self,
-        encode: TileEncoder<'_>,
+        self,
+        encode_tile: TileEncoder<'_>,
     ) -> Result<(WrittenSheet, Vec<PackedObject>), RowTooLarge> {
         let mut chunks = Vec::new();
-        for stripe in self.stripes.values_mut() {
+        let mut written_stripes = Vec::new();
+        for mut stripe in self.stripes.into_values() {
             while !stripe.pending.is_empty() {
-                chunks.extend(stripe.cut_tile(encode)?);
+                chunks.extend(stripe.cut_tile(encode_tile)?);
+            }
+            if !stripe.tiles.is_empty() {
+                written_stripes.push(Stripe { columns: stripe.columns, tiles: stripe.tiles });
             }
         }
-        let written = self.stripes.into_values().filter(|stripe| !stripe.tiles.is_empty());
-        let stripes = written.map(|stripe| Stripe { columns: stripe.columns, tiles: stripe.tiles });
-        let stripes = stripes.collect();
-        Ok((WrittenSheet { stripes, extent: self.extent, cells: self.cells }, chunks))
+        let sheet =
+            WrittenSheet { stripes: written_stripes, extent: self.extent, cells: self.cells };
+        Ok((sheet, chunks))
     }
 
     fn pending_bytes(&self) -> usize {
-        let bytes = self.stripes.values().map(|stripe| stripe.pending.memory_bytes());
-        bytes.fold(0, usize::saturating_add)
+        self.stripes.values().map(|stripe| stripe.pending.memory_bytes()).sum()
     }
 }
 
 impl StripeWriter {
     fn new(stripe_index: u32) -> Self {
-        let first = stripe_index.saturating_mul(MIN_STRIPE_COLUMNS);
-        let columns = Span { first, count: MIN_STRIPE_COLUMNS };
+        let first_column = stripe_index * MIN_STRIPE_COLUMNS;
+        let columns = Span { first: first_column, count: MIN_STRIPE_COLUMNS };
         Self { columns, pending: PendingTile::new(columns, None), tiles: Vec::new() }
     }
 
-    fn cut_tile(&mut self, encode: TileEncoder<'_>) -> Result<Option<PackedObject>, RowTooLarge> {
-        let Some(CutTile { place, object }) = self.pending.cut_tile(encode)? else {
+    fn cut_tile(
+        &mut self,
+        encode_tile: TileEncoder<'_>,
+    ) -> Result<Option<PackedObject>, RowTooLarge> {
+        let Some(FinishedTile { tile, object }) = self.pending.cut_tile(encode_tile)? else {
             return Ok(None);
         };
-        self.tiles.push(place);
+        self.tiles.push(tile);
         Ok(Some(object))
     }
 }
 
 /// Splits the non-empty columns of a block by stripe index.
 fn split_by_stripe(block: Tile) -> BTreeMap<u32, Tile> {
-    let mut parts: BTreeMap<u32, Tile> = BTreeMap::new();
-    for column in block.columns.into_iter().filter(|column| !TileColumn::is_empty(column)) {
-        parts.entry(column.column / MIN_STRIPE_COLUMNS).or_default().columns.push(column);
+    let mut cells_by_stripe: BTreeMap<u32, Tile> = BTreeMap::new();
+    for column in block.columns {
+        if !column.is_empty() {
+            let stripe_index = column.column / MIN_STRIPE_COLUMNS;
+            cells_by_stripe.entry(stripe_index).or_default().columns.push(column);
+        }
     }
-    parts
+    cells_by_stripe
 }
 
 #[cfg(test)]
@@ -136,7 +159,7 @@ mod tests {
 
     use super::*;
     use crate::level::{ChunkHash, ChunkRef, StoredTile};
-    use crate::tile::TileValue;
+    use crate::tile::{TileColumn, TileValue};
 
     /// Returns a block with numbers in the first `columns` columns of the given rows.
     fn block(rows: std::ops::Range<u32>, columns: u32) -> Tile {

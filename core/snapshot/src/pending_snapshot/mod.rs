@@ -34,6 +34,7 @@
 //! - *Own record*: a worker of a rebuild deletes only a record of the same rebuild. Any other
 //!   worker deletes only a record that does not belong to a rebuild.
 
+mod phase;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -195,7 +196,7 @@ pub enum SnapshotOutcome {
 
 /// Clock reading that the driver passes to the worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Inputs {
+pub struct ClockReading {
     /// Current time, in milliseconds since the Unix epoch.
     pub now_ms: u64,
 }
@@ -203,5 +204,7 @@ pub struct Inputs {
 /// Returns whether a log's segment has a finished snapshot at or after `position`.
 #[must_use]
 pub fn is_finished(segment: &Segment, position: Position) -> bool {
-    segment.num == position.segment() && segment.last_snapshot >= Some(position.entry_number())
+    let reaches_position =
+        segment.last_snapshot.is_some_and(|last_snapshot| last_snapshot >= position.entry_number());
+    segment.num == position.segment() && reaches_position
 }

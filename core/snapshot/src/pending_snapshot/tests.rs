@@ -8,7 +8,7 @@ use cellar_base::limits::{
 };
 
 const NOW_S: u64 = 1_795_246_133;
-const NOW: Inputs = Inputs { now_ms: NOW_S * 1_000 };
+const NOW: ClockReading = ClockReading { now_ms: NOW_S * 1_000 };
 const DEADLINE_MS: u64 = NOW.now_ms + 300_000;
 
 fn at(num: u32) -> Position {
@@ -232,8 +232,8 @@ fn near_the_end(took_ms: u64, left_ms: u64) -> (Worker, PendingSnapshot) {
     let now_ms = DEADLINE_MS - left_ms;
     let [first, claimed, unfinished] = building().try_into().unwrap();
     let (worker, _) = run([first, claimed]);
-    let (worker, _) = worker.step(unfinished, Inputs { now_ms: now_ms - took_ms });
-    let (worker, action) = worker.step(SnapshotEvent::Progress(vec![10]), Inputs { now_ms });
+    let (worker, _) = worker.step(unfinished, ClockReading { now_ms: now_ms - took_ms });
+    let (worker, action) = worker.step(SnapshotEvent::Progress(vec![10]), ClockReading { now_ms });
     let SnapshotAction::Replace { record, increment: Some(6) } = action else {
         panic!("{action:?}")
     };

@@ -1,15 +1,17 @@
 //! State machine of a snapshot worker that handles one queue message.
 
+use std::collections::VecDeque;
+
+use super::phase::{Finishing, LastStep, Phase, ReleaseReason};
 use super::{
-    Inputs, PendingSnapshot, Rules, SafetyRule, SnapshotAction, SnapshotEvent, SnapshotOutcome,
-    is_finished,
+    ClockReading, PendingSnapshot, Rules, SafetyRule, SnapshotAction, SnapshotEvent,
+    SnapshotOutcome, is_finished,
 };
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::limits::{
     ABANDONED_S, BROKEN_WAIT_S, EARLIER_WAIT_S, FAILED_WAIT_S, HAND_OVER_MS, LEASE_S,
     MAX_PROGRESS_BYTES,
 };
-use cellar_base::position::Position;
 use cellar_log::segment::Segment;
 
 /// A worker handling one message.
@@ -20,56 +22,10 @@ pub struct Worker {
     /// Deadline of the function invocation, in milliseconds since the Unix epoch.
     deadline_ms: u64,
     /// Start of the current unit of work, in milliseconds since the Unix epoch.
-    began_ms: u64,
+    unit_started_ms: u64,
     /// Longest interval between two progress writes so far.
-    longest_piece_ms: u64,
+    longest_unit_ms: u64,
     phase: Phase,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Phase {
-    Finding,
-    ReadingSegment,
-    /// Writing the record to claim the snapshot for this worker.
-    Claiming(PendingSnapshot),
-    CheckingCompletion(PendingSnapshot),
-    Building(PendingSnapshot),
-    StoringProgress(PendingSnapshot),
-    HandingOver,
-    /// Replacing the old root with the rebuilt root.
-    Replacing(PendingSnapshot, String),
-    /// Writing the entry's current root into the record, as the root to replace.
-    Reclaiming(PendingSnapshot, String),
-    /// Releasing the record because of an earlier snapshot or a failure.
-    Releasing(Release),
-    /// Resending the message of an earlier snapshot.
-    WakingEarlier,
-    Finishing(Finishing),
-    Finished,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Release {
-    For(Position),
-    Failed { wait_s: u32 },
-}
-
-/// The final steps, each of which is idempotent.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Finishing {
-    outcome: SnapshotOutcome,
-    step: LastStep,
-    /// Remaining steps in reverse order.
-    remaining: Vec<LastStep>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum LastStep {
-    SetRoot(String),
-    RaiseLast,
-    Delete { run: Option<u64> },
-    FindNext,
-    WakeNext(Position),
 }
 
 impl Worker {
@@ -82,213 +38,251 @@ impl Worker {
     /// Like [`Worker::begin`], but enforces only the given rules.
     #[must_use]
     pub fn begin_with(rules: Rules, job: SnapshotJob, deadline_ms: u64) -> (Self, SnapshotAction) {
-        let phase = Phase::Finding;
-        (
-            Self { rules, job, deadline_ms, began_ms: 0, longest_piece_ms: 0, phase },
-            SnapshotAction::FindFirst,
-        )
+        let worker = Self {
+            rules,
+            job,
+            deadline_ms,
+            unit_started_ms: 0,
+            longest_unit_ms: 0,
+            phase: Phase::FindingFirstRecord,
+        };
+        (worker, SnapshotAction::FindFirst)
     }
 
     /// Handles the result of the last action and returns the next action. The worker stops if the
     /// result does not match the last action.
     #[must_use]
-    pub fn step(mut self, event: SnapshotEvent, inputs: Inputs) -> (Self, SnapshotAction) {
+    pub fn step(mut self, event: SnapshotEvent, clock: ClockReading) -> (Self, SnapshotAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
-            (Phase::Finding, SnapshotEvent::Found(first)) => {
-                self.handle_first_record(first, inputs)
-            }
+            (Phase::FindingFirstRecord, SnapshotEvent::Found(first_record)) => match first_record {
+                Some(first_record) => self.claim_or_wait(&first_record, clock),
+                None => self.read_segment(),
+            },
             (Phase::ReadingSegment, SnapshotEvent::Segment(segment)) => {
-                self.handle_segment(segment.as_ref(), inputs)
+                self.create_record_unless_finished(segment.as_ref(), clock)
             }
-            (Phase::Claiming(own), SnapshotEvent::Written) => self.handle_claim(own, inputs),
-            (Phase::CheckingCompletion(own), SnapshotEvent::Segment(segment)) => {
-                self.handle_completion_check(own, segment.as_ref(), inputs)
+            (Phase::Claiming(own_record), SnapshotEvent::Written) => {
+                self.check_completion_or_build(own_record, clock)
             }
-            (Phase::Building(own), event) => self.handle_piece(&own, event, inputs),
-            (Phase::StoringProgress(own), SnapshotEvent::Written) => self.start_piece(own, inputs),
+            (Phase::CheckingCompletion(own_record), SnapshotEvent::Segment(segment)) => {
+                self.build_unless_finished(own_record, segment.as_ref(), clock)
+            }
+            (Phase::Building(own_record), event) => {
+                self.continue_after_unit(&own_record, event, clock)
+            }
+            (Phase::StoringProgress(own_record), SnapshotEvent::Written) => {
+                self.start_unit(own_record, clock)
+            }
             // If the outcome of the write is unknown, the next worker reads the record. It may have
             // to wait for the lease to expire.
             (Phase::HandingOver, SnapshotEvent::Written | SnapshotEvent::Unknown) => {
                 SnapshotAction::Finish(SnapshotOutcome::HandOver)
             }
-            (Phase::Releasing(release), SnapshotEvent::Written) => self.handle_release(release),
-            (Phase::Replacing(own, root), event) => {
-                self.handle_root_replacement(&own, root, event, inputs)
+            (Phase::Releasing(reason), SnapshotEvent::Written) => self.stop_after_release(reason),
+            (Phase::ReplacingRoot { own_record, new_root }, event) => {
+                self.continue_after_root_replacement(&own_record, new_root, event, clock)
             }
-            (Phase::Reclaiming(own, root), SnapshotEvent::Written) => self.replace_root(own, root),
+            (Phase::RecordingCurrentRoot { own_record, new_root }, SnapshotEvent::Written) => {
+                self.replace_root(own_record, new_root)
+            }
             (
                 Phase::Claiming(_)
                 | Phase::StoringProgress(_)
                 | Phase::HandingOver
-                | Phase::Reclaiming(..)
+                | Phase::RecordingCurrentRoot { .. }
                 | Phase::Releasing(_),
                 event,
-            ) => self.handle_lost_claim(&event),
-            (Phase::WakingEarlier, SnapshotEvent::Done) => {
-                SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S })
-            }
-            (Phase::Finishing(finishing), event) => self.handle_last_step(finishing, event),
+            ) => self.stop_after_lost_claim(&event),
+            (Phase::WakingEarlier, SnapshotEvent::Done) => wait_for_earlier_snapshot(),
+            (Phase::Finishing(finishing), event) => self.continue_last_steps(finishing, event),
             (_, SnapshotEvent::Failed { temporary }) => finish_failed(temporary),
             _ => finish_failed(false),
         };
         (self, action)
     }
 
-    fn handle_first_record(
-        &mut self,
-        first: Option<PendingSnapshot>,
-        inputs: Inputs,
-    ) -> SnapshotAction {
-        let Some(first) = first else {
-            self.phase = Phase::ReadingSegment;
-            return SnapshotAction::ReadSegment { consistent: false };
-        };
-        // The writer's clock may be ahead or behind. Using the absolute difference ensures that a
-        // record from the future expires too.
-        let silent_s = inputs.now_s().abs_diff(first.modified_s);
-        if first.job.position < self.job.position {
-            return self.wait_for_earlier(&first, silent_s);
-        }
-        let can_take_over = self.rules.is_enforced(SafetyRule::TakeOver) && silent_s >= LEASE_S;
-        if first.active && !can_take_over {
-            let remaining_lease_s = LEASE_S.saturating_sub(silent_s).max(1);
-            return SnapshotAction::Finish(SnapshotOutcome::Wait {
-                wait_s: saturate_u32(remaining_lease_s),
-            });
-        }
-        let own = self.next_record(&first, first.progress.clone(), inputs);
-        self.phase = Phase::Claiming(own.clone());
-        self.replace(own)
+    fn read_segment(&mut self) -> SnapshotAction {
+        self.phase = Phase::ReadingSegment;
+        SnapshotAction::ReadSegment { consistent: false }
     }
 
-    fn wait_for_earlier(&mut self, earlier: &PendingSnapshot, silent_s: u64) -> SnapshotAction {
-        if self.rules.is_enforced(SafetyRule::AbandonedIsWoken) && silent_s >= ABANDONED_S {
-            self.phase = Phase::WakingEarlier;
-            return SnapshotAction::Enqueue(earlier.job.position);
+    /// Claims the first pending record of the log, unless it belongs to an earlier snapshot or
+    /// another worker holds its lease.
+    fn claim_or_wait(
+        &mut self,
+        first_record: &PendingSnapshot,
+        clock: ClockReading,
+    ) -> SnapshotAction {
+        // The writer's clock may be ahead or behind. Using the absolute difference ensures that a
+        // record from the future expires too.
+        let silent_s = clock.now_s().abs_diff(first_record.modified_s);
+        if first_record.job.position < self.job.position {
+            return self.wait_for_earlier(first_record, silent_s);
         }
-        SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S })
+        let can_take_over = self.rules.is_enforced(SafetyRule::TakeOver) && silent_s >= LEASE_S;
+        if first_record.active && !can_take_over {
+            let remaining_lease_s = LEASE_S.saturating_sub(silent_s).max(1);
+            let wait_s = seconds_u32(remaining_lease_s);
+            return SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s });
+        }
+        let own_record = self.next_version(first_record, first_record.progress.clone(), clock);
+        self.phase = Phase::Claiming(own_record.clone());
+        self.replace_record(own_record)
+    }
+
+    fn wait_for_earlier(
+        &mut self,
+        earlier_record: &PendingSnapshot,
+        silent_s: u64,
+    ) -> SnapshotAction {
+        let is_abandoned = silent_s >= ABANDONED_S;
+        if is_abandoned && self.rules.is_enforced(SafetyRule::AbandonedIsWoken) {
+            self.phase = Phase::WakingEarlier;
+            return SnapshotAction::Enqueue(earlier_record.job.position);
+        }
+        wait_for_earlier_snapshot()
     }
 
     /// Handles a job without a pending record: either the snapshot is finished, or its work has not
     /// started.
-    fn handle_segment(&mut self, segment: Option<&Segment>, inputs: Inputs) -> SnapshotAction {
+    fn create_record_unless_finished(
+        &mut self,
+        segment: Option<&Segment>,
+        clock: ClockReading,
+    ) -> SnapshotAction {
         if segment.is_some_and(|segment| is_finished(segment, self.job.position)) {
             return SnapshotAction::Finish(SnapshotOutcome::Drop);
         }
-        let own = PendingSnapshot {
+        let own_record = PendingSnapshot {
             job: self.job,
-            created_s: inputs.now_s(),
-            modified_s: inputs.now_s(),
+            created_s: clock.now_s(),
+            modified_s: clock.now_s(),
             active: true,
             increment: 1,
             progress: Vec::new(),
             rebuild: None,
         };
-        self.phase = Phase::Claiming(own.clone());
-        SnapshotAction::Create(own)
+        self.phase = Phase::Claiming(own_record.clone());
+        SnapshotAction::Create(own_record)
     }
 
-    fn handle_claim(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
+    fn check_completion_or_build(
+        &mut self,
+        own_record: PendingSnapshot,
+        clock: ClockReading,
+    ) -> SnapshotAction {
         // A rebuild starts from a finished snapshot, and is unfinished as long as its record
         // exists.
-        if own.rebuild.is_some() || !self.rules.is_enforced(SafetyRule::CompletionIsChecked) {
-            return self.start_piece(own, inputs);
+        let is_rebuild = own_record.rebuild.is_some();
+        if is_rebuild || !self.rules.is_enforced(SafetyRule::CompletionIsChecked) {
+            return self.start_unit(own_record, clock);
         }
-        self.phase = Phase::CheckingCompletion(own);
+        self.phase = Phase::CheckingCompletion(own_record);
         SnapshotAction::ReadSegment { consistent: true }
     }
 
-    fn handle_completion_check(
+    fn build_unless_finished(
         &mut self,
-        own: PendingSnapshot,
+        own_record: PendingSnapshot,
         segment: Option<&Segment>,
-        inputs: Inputs,
+        clock: ClockReading,
     ) -> SnapshotAction {
-        match segment {
-            Some(segment) if is_finished(segment, self.job.position) => {
-                self.finish(SnapshotOutcome::Drop, vec![LastStep::FindNext, own.delete_step()])
-            }
-            Some(_) => self.start_piece(own, inputs),
+        let Some(segment) = segment else {
             // Invariant: the segment record is written before the segment's first entry.
-            None => self.release(&own, Release::Failed { wait_s: BROKEN_WAIT_S }, inputs),
+            let reason = ReleaseReason::Failure { wait_s: BROKEN_WAIT_S };
+            return self.release_record(&own_record, reason, clock);
+        };
+        if is_finished(segment, self.job.position) {
+            let steps = [own_record.delete_step(), LastStep::FindNext];
+            return self.start_last_steps(SnapshotOutcome::Drop, steps);
         }
+        self.start_unit(own_record, clock)
     }
 
-    fn start_piece(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
-        self.began_ms = inputs.now_ms;
-        let progress = own.progress.clone();
-        self.phase = Phase::Building(own);
+    /// Starts a unit of work.
+    fn start_unit(&mut self, own_record: PendingSnapshot, clock: ClockReading) -> SnapshotAction {
+        self.unit_started_ms = clock.now_ms;
+        let progress = own_record.progress.clone();
+        self.phase = Phase::Building(own_record);
         SnapshotAction::Build { progress }
     }
 
-    fn handle_piece(
+    fn continue_after_unit(
         &mut self,
-        own: &PendingSnapshot,
+        own_record: &PendingSnapshot,
         event: SnapshotEvent,
-        inputs: Inputs,
+        clock: ClockReading,
     ) -> SnapshotAction {
-        let broken = Release::Failed { wait_s: BROKEN_WAIT_S };
         match event {
-            // Unchanged progress would repeat the same unit of work forever.
-            SnapshotEvent::Progress(progress)
-                if progress.len() > MAX_PROGRESS_BYTES || progress == own.progress =>
-            {
-                self.release(own, broken, inputs)
+            SnapshotEvent::Progress(progress) => {
+                // Unchanged progress would repeat the same unit of work forever.
+                let is_unchanged = progress == own_record.progress;
+                if is_unchanged || progress.len() > MAX_PROGRESS_BYTES {
+                    let reason = ReleaseReason::Failure { wait_s: BROKEN_WAIT_S };
+                    return self.release_record(own_record, reason, clock);
+                }
+                self.store_progress(own_record, progress, clock)
             }
-            SnapshotEvent::Progress(progress) => self.store_progress(own, progress, inputs),
             SnapshotEvent::EarlierSnapshot(earlier) if earlier < self.job.position => {
-                self.release(own, Release::For(earlier), inputs)
+                self.release_record(own_record, ReleaseReason::EarlierSnapshot(earlier), clock)
             }
-            SnapshotEvent::Built { root } if own.rebuild.is_some() => {
-                self.replace_root(own.clone(), root)
+            SnapshotEvent::Built { root } if own_record.rebuild.is_some() => {
+                self.replace_root(own_record.clone(), root)
             }
-            SnapshotEvent::Built { root } => self.finish_built(own, root),
+            SnapshotEvent::Built { root } => self.finish_snapshot(own_record, root),
             SnapshotEvent::Failed { temporary: true } => {
-                self.release(own, Release::Failed { wait_s: FAILED_WAIT_S }, inputs)
+                let reason = ReleaseReason::Failure { wait_s: FAILED_WAIT_S };
+                self.release_record(own_record, reason, clock)
             }
-            _ => self.release(own, broken, inputs),
+            _ => {
+                let reason = ReleaseReason::Failure { wait_s: BROKEN_WAIT_S };
+                self.release_record(own_record, reason, clock)
+            }
         }
     }
 
+    /// Stores the progress, and hands the record over if another unit of work may exceed the
+    /// deadline.
     fn store_progress(
         &mut self,
-        own: &PendingSnapshot,
+        own_record: &PendingSnapshot,
         progress: Vec<u8>,
-        inputs: Inputs,
+        clock: ClockReading,
     ) -> SnapshotAction {
-        let piece_ms = inputs.now_ms.saturating_sub(self.began_ms);
-        self.longest_piece_ms = self.longest_piece_ms.max(piece_ms);
-        let reserve_ms = HAND_OVER_MS.max(self.longest_piece_ms.saturating_mul(2));
-        let mut next = self.next_record(own, progress, inputs);
-        if inputs.now_ms.saturating_add(reserve_ms) >= self.deadline_ms {
-            next.active = false;
+        const RESERVED_UNITS: u64 = 2;
+        let unit_ms = clock.now_ms.saturating_sub(self.unit_started_ms);
+        self.longest_unit_ms = self.longest_unit_ms.max(unit_ms);
+        let reserved_ms = HAND_OVER_MS.max(self.longest_unit_ms.saturating_mul(RESERVED_UNITS));
+        let mut next_record = self.next_version(own_record, progress, clock);
+        if clock.now_ms.saturating_add(reserved_ms) >= self.deadline_ms {
+            next_record.active = false;
             self.phase = Phase::HandingOver;
         } else {
-            self.phase = Phase::StoringProgress(next.clone());
+            self.phase = Phase::StoringProgress(next_record.clone());
         }
-        self.replace(next)
+        self.replace_record(next_record)
     }
 
-    fn release(
+    fn release_record(
         &mut self,
-        own: &PendingSnapshot,
-        release: Release,
-        inputs: Inputs,
+        own_record: &PendingSnapshot,
+        reason: ReleaseReason,
+        clock: ClockReading,
     ) -> SnapshotAction {
-        let mut next = self.next_record(own, own.progress.clone(), inputs);
-        next.active = false;
-        self.phase = Phase::Releasing(release);
-        self.replace(next)
+        let mut released_record = self.next_version(own_record, own_record.progress.clone(), clock);
+        released_record.active = false;
+        self.phase = Phase::Releasing(reason);
+        self.replace_record(released_record)
     }
 
-    fn handle_release(&mut self, release: Release) -> SnapshotAction {
-        match release {
-            Release::For(earlier) => {
+    fn stop_after_release(&mut self, reason: ReleaseReason) -> SnapshotAction {
+        match reason {
+            ReleaseReason::EarlierSnapshot(earlier) => {
                 self.phase = Phase::WakingEarlier;
                 SnapshotAction::Enqueue(earlier)
             }
-            Release::Failed { wait_s } => {
+            ReleaseReason::Failure { wait_s } => {
                 SnapshotAction::Finish(SnapshotOutcome::Failed { wait_s })
             }
         }
@@ -296,7 +290,7 @@ impl Worker {
 
     /// Handles a write that was rejected or whose outcome is unknown. The worker stops, and the
     /// message is redelivered once the other worker should have finished or died.
-    fn handle_lost_claim(&self, event: &SnapshotEvent) -> SnapshotAction {
+    fn stop_after_lost_claim(&self, event: &SnapshotEvent) -> SnapshotAction {
         match event {
             SnapshotEvent::Failed { temporary } => finish_failed(*temporary),
             SnapshotEvent::Refused
@@ -304,125 +298,164 @@ impl Worker {
             {
                 SnapshotAction::Finish(SnapshotOutcome::Drop)
             }
-            _ => SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: saturate_u32(LEASE_S) }),
+            _ => SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: seconds_u32(LEASE_S) }),
         }
     }
 
-    fn finish_built(&mut self, own: &PendingSnapshot, root: String) -> SnapshotAction {
+    fn finish_snapshot(&mut self, own_record: &PendingSnapshot, root: String) -> SnapshotAction {
         let set_root = LastStep::SetRoot(root);
-        let mut steps = vec![LastStep::FindNext, own.delete_step(), LastStep::RaiseLast, set_root];
-        if !self.rules.is_enforced(SafetyRule::RootBeforeLast) {
-            steps.swap(2, 3);
-        }
-        if !self.rules.is_enforced(SafetyRule::LastBeforeDelete) {
-            steps.swap(1, 2);
-        }
-        self.finish(SnapshotOutcome::Done, steps)
+        let delete_record = own_record.delete_step();
+        let steps = if !self.rules.is_enforced(SafetyRule::RootBeforeLast) {
+            [LastStep::RaiseLast, set_root, delete_record, LastStep::FindNext]
+        } else if !self.rules.is_enforced(SafetyRule::LastBeforeDelete) {
+            [set_root, delete_record, LastStep::RaiseLast, LastStep::FindNext]
+        } else {
+            [set_root, LastStep::RaiseLast, delete_record, LastStep::FindNext]
+        };
+        self.start_last_steps(SnapshotOutcome::Done, steps)
     }
 
-    fn replace_root(&mut self, own: PendingSnapshot, root: String) -> SnapshotAction {
-        let replaces = own.rebuild.as_ref().and_then(|rebuild| rebuild.replaces.clone());
-        self.phase = Phase::Replacing(own, root.clone());
+    fn replace_root(&mut self, own_record: PendingSnapshot, new_root: String) -> SnapshotAction {
+        let rebuild = own_record.rebuild.as_ref();
+        let replaces = rebuild.and_then(|rebuild| rebuild.replaces.clone());
+        let root = new_root.clone();
+        self.phase = Phase::ReplacingRoot { own_record, new_root };
         SnapshotAction::ReplaceRoot { replaces, root }
     }
 
-    fn handle_root_replacement(
+    fn continue_after_root_replacement(
         &mut self,
-        own: &PendingSnapshot,
-        root: String,
+        own_record: &PendingSnapshot,
+        new_root: String,
         event: SnapshotEvent,
-        inputs: Inputs,
+        clock: ClockReading,
     ) -> SnapshotAction {
         match event {
             SnapshotEvent::Done => {
-                let steps = vec![LastStep::FindNext, own.delete_step(), LastStep::RaiseLast];
-                self.finish(SnapshotOutcome::Done, steps)
+                let steps = [LastStep::RaiseLast, own_record.delete_step(), LastStep::FindNext];
+                self.start_last_steps(SnapshotOutcome::Done, steps)
             }
             // The entry was trimmed, so its root cannot be set.
             SnapshotEvent::EntryGone => {
-                self.finish(SnapshotOutcome::Done, vec![LastStep::FindNext, own.delete_step()])
+                let steps = [own_record.delete_step(), LastStep::FindNext];
+                self.start_last_steps(SnapshotOutcome::Done, steps)
             }
             // The root was already set, either by an earlier worker of the snapshot or by an
             // earlier worker of this record. If this worker has lost the record, the following
             // write is rejected.
             SnapshotEvent::OtherRoot { current_root } => {
-                let mut next = self.next_record(own, own.progress.clone(), inputs);
-                if let Some(rebuild) = &mut next.rebuild {
-                    rebuild.replaces = Some(current_root);
-                }
-                self.phase = Phase::Reclaiming(next.clone(), root);
-                self.replace(next)
+                self.record_current_root(own_record, current_root, new_root, clock)
             }
             SnapshotEvent::Failed { temporary } => finish_failed(temporary),
             _ => finish_failed(false),
         }
     }
 
+    fn record_current_root(
+        &mut self,
+        own_record: &PendingSnapshot,
+        current_root: String,
+        new_root: String,
+        clock: ClockReading,
+    ) -> SnapshotAction {
+        let mut next_record = self.next_version(own_record, own_record.progress.clone(), clock);
+        if let Some(rebuild) = &mut next_record.rebuild {
+            rebuild.replaces = Some(current_root);
+        }
+        self.phase = Phase::RecordingCurrentRoot { own_record: next_record.clone(), new_root };
+        self.replace_record(next_record)
+    }
+
+    fn start_last_steps(
+        &mut self,
+        outcome: SnapshotOutcome,
+        steps: impl IntoIterator<Item = LastStep>,
+    ) -> SnapshotAction {
+        self.perform_last_steps(outcome, steps.into_iter().collect())
+    }
+
     /// Performs the remaining steps, then stops with `outcome`.
-    fn finish(&mut self, outcome: SnapshotOutcome, mut remaining: Vec<LastStep>) -> SnapshotAction {
-        let Some(step) = remaining.pop() else { return SnapshotAction::Finish(outcome) };
-        let action = match &step {
+    fn perform_last_steps(
+        &mut self,
+        outcome: SnapshotOutcome,
+        mut remaining_steps: VecDeque<LastStep>,
+    ) -> SnapshotAction {
+        let Some(current_step) = remaining_steps.pop_front() else {
+            return SnapshotAction::Finish(outcome);
+        };
+        let action = match &current_step {
             LastStep::SetRoot(root) => SnapshotAction::SetRoot { root: root.clone() },
             LastStep::RaiseLast => SnapshotAction::RaiseLast,
-            LastStep::Delete { run } => SnapshotAction::Delete { run: *run },
+            LastStep::DeleteRecord { run } => SnapshotAction::Delete { run: *run },
             LastStep::FindNext => SnapshotAction::FindNext,
-            LastStep::WakeNext(next) => SnapshotAction::Enqueue(*next),
+            LastStep::WakeNext(position) => SnapshotAction::Enqueue(*position),
         };
-        self.phase = Phase::Finishing(Finishing { outcome, step, remaining });
+        self.phase = Phase::Finishing(Finishing { outcome, current_step, remaining_steps });
         action
     }
 
-    fn handle_last_step(&mut self, finishing: Finishing, event: SnapshotEvent) -> SnapshotAction {
-        let Finishing { outcome, step, mut remaining } = finishing;
-        match (step, event) {
-            (LastStep::FindNext, SnapshotEvent::Found(next)) => {
-                remaining.extend(next.map(|next| LastStep::WakeNext(next.job.position)));
-                self.finish(outcome, remaining)
+    fn continue_last_steps(
+        &mut self,
+        finishing: Finishing,
+        event: SnapshotEvent,
+    ) -> SnapshotAction {
+        let Finishing { outcome, current_step, mut remaining_steps } = finishing;
+        match (current_step, event) {
+            (LastStep::FindNext, SnapshotEvent::Found(Some(next_record))) => {
+                remaining_steps.push_front(LastStep::WakeNext(next_record.job.position));
+                self.perform_last_steps(outcome, remaining_steps)
             }
             // Failing to wake the next snapshot only delays that snapshot.
             (LastStep::FindNext | LastStep::WakeNext(_), _) => SnapshotAction::Finish(outcome),
-            (_, SnapshotEvent::Done) => self.finish(outcome, remaining),
+            (_, SnapshotEvent::Done) => self.perform_last_steps(outcome, remaining_steps),
             (_, SnapshotEvent::Failed { temporary }) => finish_failed(temporary),
             _ => finish_failed(false),
         }
     }
 
-    fn next_record(
+    /// Returns the next version of a record, claimed by this worker.
+    fn next_version(
         &self,
-        current: &PendingSnapshot,
+        current_record: &PendingSnapshot,
         progress: Vec<u8>,
-        inputs: Inputs,
+        clock: ClockReading,
     ) -> PendingSnapshot {
         PendingSnapshot {
             job: self.job,
-            created_s: current.created_s,
-            modified_s: inputs.now_s(),
+            created_s: current_record.created_s,
+            modified_s: clock.now_s(),
             active: true,
-            increment: current.increment.saturating_add(1),
+            increment: current_record.increment.saturating_add(1),
             progress,
-            rebuild: current.rebuild.clone(),
+            rebuild: current_record.rebuild.clone(),
         }
     }
 
-    fn replace(&self, record: PendingSnapshot) -> SnapshotAction {
-        let replaced_increment = record.increment.saturating_sub(1);
-        let increment =
-            self.rules.is_enforced(SafetyRule::OwnIncrement).then_some(replaced_increment);
-        SnapshotAction::Replace { record, increment }
+    fn replace_record(&self, new_record: PendingSnapshot) -> SnapshotAction {
+        let expected_increment = if self.rules.is_enforced(SafetyRule::OwnIncrement) {
+            Some(new_record.increment.saturating_sub(1))
+        } else {
+            None
+        };
+        SnapshotAction::Replace { record: new_record, increment: expected_increment }
     }
 }
 
 impl PendingSnapshot {
     /// Returns a step that deletes this record but not the record of another rebuild.
     fn delete_step(&self) -> LastStep {
-        LastStep::Delete { run: self.rebuild.as_ref().map(|rebuild| rebuild.run) }
+        LastStep::DeleteRecord { run: self.rebuild.as_ref().map(|rebuild| rebuild.run) }
     }
 }
 
-impl Inputs {
+impl ClockReading {
     fn now_s(self) -> u64 {
         self.now_ms / 1_000
     }
+}
+
+fn wait_for_earlier_snapshot() -> SnapshotAction {
+    SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S })
 }
 
 fn finish_failed(temporary: bool) -> SnapshotAction {
@@ -430,6 +463,6 @@ fn finish_failed(temporary: bool) -> SnapshotAction {
     SnapshotAction::Finish(SnapshotOutcome::Failed { wait_s })
 }
 
-fn saturate_u32(seconds: u64) -> u32 {
+fn seconds_u32(seconds: u64) -> u32 {
     u32::try_from(seconds).unwrap_or(u32::MAX)
 }

@@ -26,17 +26,17 @@ pub fn key(log: LogId, position: Position) -> Item {
 ///
 /// # Errors
 /// [`RecordError`] if the progress exceeds `MAX_PROGRESS_BYTES`.
-pub fn encode(pending: &PendingSnapshot) -> Result<Item, RecordError> {
-    if pending.progress.len() > MAX_PROGRESS_BYTES {
-        return Err(too_long());
+pub fn encode(record: &PendingSnapshot) -> Result<Item, RecordError> {
+    if record.progress.len() > MAX_PROGRESS_BYTES {
+        return Err(progress_too_long());
     }
-    let mut item = key(pending.job.log, pending.job.position);
-    put_number(&mut item, CREATED, pending.created_s);
-    put_number(&mut item, MODIFIED, pending.modified_s);
-    put_number(&mut item, ACTIVE, u64::from(pending.active));
-    put_number(&mut item, INCREMENT, pending.increment);
-    put_bytes(&mut item, PROGRESS, pending.progress.clone());
-    if let Some(Rebuild { run, replaces }) = &pending.rebuild {
+    let mut item = key(record.job.log, record.job.position);
+    put_number(&mut item, CREATED, record.created_s);
+    put_number(&mut item, MODIFIED, record.modified_s);
+    put_number(&mut item, ACTIVE, u64::from(record.active));
+    put_number(&mut item, INCREMENT, record.increment);
+    put_bytes(&mut item, PROGRESS, record.progress.clone());
+    if let Some(Rebuild { run, replaces }) = &record.rebuild {
         put_number(&mut item, REBUILD, *run);
         put_text(&mut item, EXTERNAL, replaces.as_deref());
     }
@@ -63,21 +63,25 @@ pub fn decode(item: &Item) -> Result<PendingSnapshot, RecordError> {
     let reader = Reader { record: RECORD, item };
     let progress = reader.bytes(PROGRESS)?.to_vec();
     if progress.len() > MAX_PROGRESS_BYTES {
-        return Err(too_long());
+        return Err(progress_too_long());
     }
     Ok(PendingSnapshot {
         job: decode_key(item)?,
         created_s: reader.number(CREATED)?,
         modified_s: reader.number(MODIFIED)?,
-        active: match reader.number(ACTIVE)? {
-            0 => false,
-            1 => true,
-            _ => return Err(reader.attribute_error(ACTIVE, "0 or 1")),
-        },
+        active: read_active(&reader)?,
         increment: reader.number(INCREMENT)?,
         progress,
         rebuild: read_rebuild(&reader)?,
     })
+}
+
+fn read_active(reader: &Reader<'_>) -> Result<bool, RecordError> {
+    match reader.number(ACTIVE)? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(reader.attribute_error(ACTIVE, "0 or 1")),
+    }
 }
 
 fn read_rebuild(reader: &Reader<'_>) -> Result<Option<Rebuild>, RecordError> {
@@ -85,7 +89,7 @@ fn read_rebuild(reader: &Reader<'_>) -> Result<Option<Rebuild>, RecordError> {
     Ok(Some(Rebuild { run, replaces: reader.optional_text(EXTERNAL)? }))
 }
 
-fn too_long() -> RecordError {
+fn progress_too_long() -> RecordError {
     RecordError::Attribute { record: RECORD, name: PROGRESS, expected: "at most 4 KB" }
 }
 

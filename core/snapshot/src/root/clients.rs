@@ -1,7 +1,7 @@
 //! Last mutation of each client. Makes it possible to recognize a repeated mutation, regardless of
 //! the age of the original entry.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use minicbor::{Decode, Encode};
 
@@ -9,10 +9,14 @@ use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
 use crate::index::ensure;
 use crate::packed::{Bounds, PackedObject, pack};
+use crate::saturate::to_usize;
 use cellar_base::identity::{ClientKey, ClientName};
 use cellar_base::limits::{
     CLIENT_IDLE_S, MAX_MUTATION_ID, MAX_ROOT_CLIENT_NAME_BYTES, MAX_ROOT_CLIENTS,
 };
+
+/// Length of a client key.
+const CLIENT_KEY_BYTES: usize = 8;
 
 /// The last mutation of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +32,7 @@ pub struct LastMutation {
 /// contain.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClientMap {
-    last: BTreeMap<ClientKey, LastMutation>,
+    last_mutations: BTreeMap<ClientKey, LastMutation>,
     names: BTreeMap<ClientKey, ClientName>,
 }
 
@@ -45,7 +49,7 @@ struct StoredClients {
     entries_s: Vec<u64>,
     /// Names of clients in sync groups; absent if no client has a name.
     #[n(3)]
-    named: Option<StoredNames>,
+    names: Option<StoredNames>,
 }
 
 /// Encoded client names, stored column by column.
@@ -58,31 +62,31 @@ struct StoredNames {
     #[cbor(n(1), decode_with = "cbor::at_most::<_, _, MAX_ROOT_CLIENTS>")]
     groups: Vec<String>,
     #[cbor(n(2), decode_with = "cbor::at_most::<_, _, MAX_ROOT_CLIENTS>")]
-    own: Vec<String>,
+    client_names: Vec<String>,
 }
 
 impl ClientMap {
     /// Returns the last mutation of a client.
     #[must_use]
     pub fn get(&self, client: ClientKey) -> Option<LastMutation> {
-        self.last.get(&client).copied()
+        self.last_mutations.get(&client).copied()
     }
 
     /// Returns the number of clients.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.last.len()
+        self.last_mutations.len()
     }
 
     /// Returns whether there are no clients.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.last.is_empty()
+        self.last_mutations.is_empty()
     }
 
     /// Iterates over all clients, sorted by key.
     pub fn iter(&self) -> impl Iterator<Item = (ClientKey, LastMutation)> + '_ {
-        self.last.iter().map(|(client, last)| (*client, *last))
+        self.last_mutations.iter().map(|(client, mutation)| (*client, *mutation))
     }
 
     /// Returns the name of a client, or `None` if it is not in a sync group.
@@ -99,54 +103,61 @@ impl ClientMap {
     /// Records the name of a client. The client key is derived from the name, so a client's name
     /// never changes.
     pub fn note_name(&mut self, client: ClientKey, name: &ClientName) {
-        if self.last.contains_key(&client) && !self.names.contains_key(&client) {
+        let is_known_client = self.last_mutations.contains_key(&client);
+        if is_known_client && !self.names.contains_key(&client) {
             self.names.insert(client, name.clone());
         }
     }
 
     /// Records an entry's last mutation. Ids and times never decrease.
     pub fn note(&mut self, client: ClientKey, id: u64, entry_s: u64) {
-        let last = self.last.entry(client).or_insert(LastMutation { id, entry_s });
-        last.id = last.id.max(id);
-        last.entry_s = last.entry_s.max(entry_s);
+        let mutation = self.last_mutations.entry(client).or_insert(LastMutation { id, entry_s });
+        mutation.id = mutation.id.max(id);
+        mutation.entry_s = mutation.entry_s.max(entry_s);
     }
 
     /// Drops clients that have been idle for more than `CLIENT_IDLE_S` at `now_s`, the creation
     /// time of the snapshot's last entry. Afterwards drops the clients idle the longest, until at
     /// most `MAX_ROOT_CLIENTS` clients and at most `MAX_ROOT_CLIENT_NAME_BYTES` of names remain.
     pub fn prune(&mut self, now_s: u64) {
-        self.last.retain(|_, last| now_s.saturating_sub(last.entry_s) <= CLIENT_IDLE_S);
-        let excess = self.last.len().saturating_sub(MAX_ROOT_CLIENTS);
-        if excess > 0 {
-            let by_time: BTreeSet<_> =
-                self.iter().map(|(client, last)| (last.entry_s, client)).collect();
-            for (_, client) in by_time.into_iter().take(excess) {
-                self.last.remove(&client);
-            }
-        }
-        self.names.retain(|client, _| self.last.contains_key(client));
-        self.prune_names();
+        self.last_mutations
+            .retain(|_, mutation| now_s.saturating_sub(mutation.entry_s) <= CLIENT_IDLE_S);
+        self.drop_excess_clients();
+        self.names.retain(|client, _| self.last_mutations.contains_key(client));
+        self.drop_clients_with_excess_names();
     }
 
-    fn prune_names(&mut self) {
-        let mut total_bytes = self.name_bytes();
-        if total_bytes <= MAX_ROOT_CLIENT_NAME_BYTES {
+    fn drop_excess_clients(&mut self) {
+        let excess_count = self.last_mutations.len().saturating_sub(MAX_ROOT_CLIENTS);
+        if excess_count == 0 {
             return;
         }
-        let named = self.named().map(|(client, name, last)| (last.entry_s, client, name.bytes()));
-        let by_time: BTreeSet<_> = named.collect();
-        for (_, client, name_bytes) in by_time {
-            if total_bytes <= MAX_ROOT_CLIENT_NAME_BYTES {
-                break;
-            }
-            total_bytes = total_bytes.saturating_sub(name_bytes);
-            self.names.remove(&client);
-            self.last.remove(&client);
+        let mut clients_by_time: Vec<(u64, ClientKey)> =
+            self.iter().map(|(client, mutation)| (mutation.entry_s, client)).collect();
+        clients_by_time.sort_unstable();
+        for (_, client) in clients_by_time.into_iter().take(excess_count) {
+            self.last_mutations.remove(&client);
         }
     }
 
-    fn name_bytes(&self) -> usize {
-        self.names.values().map(ClientName::bytes).fold(0, usize::saturating_add)
+    fn drop_clients_with_excess_names(&mut self) {
+        let mut total_name_bytes: usize = self.names.values().map(ClientName::bytes).sum();
+        if total_name_bytes <= MAX_ROOT_CLIENT_NAME_BYTES {
+            return;
+        }
+        let mut clients_by_time: Vec<(u64, ClientKey, usize)> = self
+            .named()
+            .map(|(client, name, mutation)| (mutation.entry_s, client, name.bytes()))
+            .collect();
+        clients_by_time.sort_unstable();
+        for (_, client, name_bytes) in clients_by_time {
+            if total_name_bytes <= MAX_ROOT_CLIENT_NAME_BYTES {
+                break;
+            }
+            total_name_bytes -= name_bytes;
+            self.names.remove(&client);
+            self.last_mutations.remove(&client);
+        }
     }
 
     /// Packs the clients into a chunk, or returns `None` if there are no clients.
@@ -155,17 +166,18 @@ impl ClientMap {
     /// [`SnapshotError`] if the map exceeds the limits on clients or names; call
     /// [`ClientMap::prune`] first.
     pub fn pack(&self) -> Result<Option<PackedObject>, SnapshotError> {
-        if self.last.is_empty() {
+        if self.last_mutations.is_empty() {
             return Ok(None);
         }
-        let stored = StoredClients {
-            keys: self.last.keys().flat_map(|client| client.0).collect(),
-            ids: self.last.values().map(|last| last.id).collect(),
-            entries_s: self.last.values().map(|last| last.entry_s).collect(),
-            named: (!self.names.is_empty()).then(|| self.stored_names()),
+        let names = if self.names.is_empty() { None } else { Some(self.to_stored_names()) };
+        let stored_clients = StoredClients {
+            keys: self.last_mutations.keys().flat_map(|client| client.0).collect(),
+            ids: self.last_mutations.values().map(|mutation| mutation.id).collect(),
+            entries_s: self.last_mutations.values().map(|mutation| mutation.entry_s).collect(),
+            names,
         };
-        stored.check()?;
-        pack(&cbor::encode(Kind::Clients, &stored), Bounds::CHUNK).map(Some)
+        stored_clients.check()?;
+        pack(&cbor::encode(Kind::Clients, &stored_clients), Bounds::CHUNK).map(Some)
     }
 
     /// Decodes an uncompressed chunk. Accepts arbitrary input.
@@ -173,52 +185,54 @@ impl ClientMap {
     /// # Errors
     /// [`SnapshotError`] if the chunk is invalid.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
-        let stored: StoredClients = cbor::decode(Kind::Clients, bytes)?;
-        stored.check()?;
-        let (keys, _) = stored.keys.as_chunks::<8>();
-        let ids_and_times = stored.ids.iter().zip(&stored.entries_s);
-        let mutations =
-            ids_and_times.map(|(id, entry_s)| LastMutation { id: *id, entry_s: *entry_s });
-        let last = keys.iter().map(|key| ClientKey(*key)).zip(mutations).collect();
-        let names = match &stored.named {
-            Some(named) => named.decode_names(keys)?,
+        let stored_clients: StoredClients = cbor::decode(Kind::Clients, bytes)?;
+        stored_clients.check()?;
+        let StoredClients { keys, ids, entries_s, names: stored_names } = stored_clients;
+        let (keys, _) = keys.as_chunks::<CLIENT_KEY_BYTES>();
+        let mut last_mutations = BTreeMap::new();
+        for (key, (id, entry_s)) in keys.iter().zip(ids.into_iter().zip(entries_s)) {
+            last_mutations.insert(ClientKey(*key), LastMutation { id, entry_s });
+        }
+        let names = match stored_names {
+            Some(stored_names) => stored_names.decode_names(keys)?,
             None => BTreeMap::new(),
         };
-        Ok(Self { last, names })
+        Ok(Self { last_mutations, names })
     }
 
-    fn stored_names(&self) -> StoredNames {
-        let indices = (0_u32..).zip(self.last.keys());
-        let named = indices.filter(|(_, client)| self.names.contains_key(client));
+    fn to_stored_names(&self) -> StoredNames {
+        let indexed_clients = (0_u32..).zip(self.last_mutations.keys());
+        let named_clients = indexed_clients.filter(|(_, client)| self.names.contains_key(client));
         StoredNames {
-            clients: named.map(|(index, _)| index).collect(),
+            clients: named_clients.map(|(index, _)| index).collect(),
             groups: self.names.values().map(|name| name.group().to_owned()).collect(),
-            own: self.names.values().map(|name| name.client().to_owned()).collect(),
+            client_names: self.names.values().map(|name| name.client().to_owned()).collect(),
         }
     }
 }
 
 impl StoredNames {
     fn check(&self) -> Result<(), SnapshotError> {
-        let has_equal_lengths =
-            self.clients.len() == self.groups.len() && self.clients.len() == self.own.len();
-        let ascending = self.clients.is_sorted_by(|one, next| one < next);
-        let bytes = self.groups.iter().chain(&self.own).map(String::len);
-        let bytes = bytes.fold(0, usize::saturating_add);
-        ensure(has_equal_lengths && ascending, "client names are unsorted or incomplete")?;
-        ensure(bytes <= MAX_ROOT_CLIENT_NAME_BYTES, "client names are too long in total")
+        let has_equal_lengths = self.clients.len() == self.groups.len()
+            && self.clients.len() == self.client_names.len();
+        let is_sorted = self.clients.is_sorted_by(|index, next_index| index < next_index);
+        let name_lengths = self.groups.iter().chain(&self.client_names).map(String::len);
+        let total_name_bytes: usize = name_lengths.sum();
+        ensure(has_equal_lengths && is_sorted, "client names are unsorted or incomplete")?;
+        ensure(total_name_bytes <= MAX_ROOT_CLIENT_NAME_BYTES, "client names are too long in total")
     }
 
     fn decode_names(
         &self,
-        keys: &[[u8; 8]],
+        keys: &[[u8; CLIENT_KEY_BYTES]],
     ) -> Result<BTreeMap<ClientKey, ClientName>, SnapshotError> {
-        const INVALID: SnapshotError = SnapshotError::Shape("a client name is invalid");
+        const INVALID_NAME: SnapshotError = SnapshotError::Shape("a client name is invalid");
+        let groups_and_names = self.groups.iter().zip(&self.client_names);
         let mut names = BTreeMap::new();
-        for (index, (group, own)) in self.clients.iter().zip(self.groups.iter().zip(&self.own)) {
-            let key = usize::try_from(*index).ok().and_then(|index| keys.get(index));
-            let key = ClientKey(*key.ok_or(INVALID)?);
-            names.insert(key, ClientName::new(group, own).map_err(|_| INVALID)?);
+        for (client_index, (group, client_name)) in self.clients.iter().zip(groups_and_names) {
+            let key = keys.get(to_usize(*client_index)).ok_or(INVALID_NAME)?;
+            let name = ClientName::new(group, client_name).map_err(|_| INVALID_NAME)?;
+            names.insert(ClientKey(*key), name);
         }
         Ok(names)
     }
@@ -226,16 +240,18 @@ impl StoredNames {
 
 impl StoredClients {
     fn check(&self) -> Result<(), SnapshotError> {
-        let (keys, rest) = self.keys.as_chunks::<8>();
+        let (keys, trailing_bytes) = self.keys.as_chunks::<CLIENT_KEY_BYTES>();
         ensure(keys.len() <= MAX_ROOT_CLIENTS, "the root has too many clients")?;
         let has_valid_ids = self.ids.iter().all(|id| *id <= MAX_MUTATION_ID);
-        let ascending = keys.is_sorted_by(|one, next| one < next);
-        let has_equal_lengths =
-            rest.is_empty() && keys.len() == self.ids.len() && keys.len() == self.entries_s.len();
-        ensure(
-            has_valid_ids && ascending && has_equal_lengths,
-            "clients are unsorted or incomplete",
-        )?;
-        self.named.as_ref().map_or(Ok(()), StoredNames::check)
+        let is_sorted = keys.is_sorted_by(|key, next_key| key < next_key);
+        let has_equal_lengths = trailing_bytes.is_empty()
+            && keys.len() == self.ids.len()
+            && keys.len() == self.entries_s.len();
+        let is_valid = has_valid_ids && is_sorted && has_equal_lengths;
+        ensure(is_valid, "clients are unsorted or incomplete")?;
+        match &self.names {
+            Some(stored_names) => stored_names.check(),
+            None => Ok(()),
+        }
     }
 }

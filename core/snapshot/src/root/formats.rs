@@ -4,7 +4,7 @@ use minicbor::{Decode, Encode};
 
 use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
-use crate::index::{Fetched, ensure};
+use crate::index::{Lookup, ensure};
 use crate::level::{ChunkHash, ChunkRef};
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
@@ -46,14 +46,27 @@ struct StoredFormat {
     format: String,
 }
 
+impl StoredFormat {
+    fn is_valid(&self) -> bool {
+        are_valid_spans(&self.rows, Axis::Rows)
+            && are_valid_spans(&self.columns, Axis::Columns)
+            && self.format.len() <= MAX_FORMAT_BYTES
+    }
+}
+
+fn are_valid_spans(spans: &Spans, axis: Axis) -> bool {
+    let end = spans.iter().next_back().map_or(0, |last_span| last_span.end());
+    (1..=MAX_SPANS).contains(&spans.len()) && end <= axis.limit()
+}
+
 impl FormatRecords {
     pub(super) fn of(layer: &FormatLayer) -> Self {
-        let stored = |record: &RangeFormat| StoredFormat {
-            rows: record.rows.clone(),
-            columns: record.columns.clone(),
-            format: record.format.clone(),
+        let to_stored = |range_format: &RangeFormat| StoredFormat {
+            rows: range_format.rows.clone(),
+            columns: range_format.columns.clone(),
+            format: range_format.format.clone(),
         };
-        Self(layer.records().iter().map(stored).collect())
+        Self(layer.records().iter().map(to_stored).collect())
     }
 
     /// Decodes an uncompressed chunk. Accepts arbitrary input.
@@ -66,18 +79,19 @@ impl FormatRecords {
         Ok(records)
     }
 
+    fn to_range_formats(&self) -> Vec<RangeFormat> {
+        let to_range_format = |record: &StoredFormat| RangeFormat {
+            rows: record.rows.clone(),
+            columns: record.columns.clone(),
+            format: record.format.clone(),
+        };
+        self.0.iter().map(to_range_format).collect()
+    }
+
     pub(super) fn check(&self) -> Result<(), SnapshotError> {
         ensure(self.0.len() <= MAX_RANGE_FORMATS, "a sheet has too many range formats")?;
-        let is_valid_axis = |spans: &Spans, axis: Axis| {
-            let end = spans.iter().next_back().map_or(0, |last| last.end());
-            (1..=MAX_SPANS).contains(&spans.len()) && end <= axis.limit()
-        };
-        let is_valid_record = |record: &StoredFormat| {
-            is_valid_axis(&record.rows, Axis::Rows)
-                && is_valid_axis(&record.columns, Axis::Columns)
-                && record.format.len() <= MAX_FORMAT_BYTES
-        };
-        ensure(self.0.iter().all(is_valid_record), "a range format is empty or has too many spans")
+        let are_valid_records = self.0.iter().all(StoredFormat::is_valid);
+        ensure(are_valid_records, "a range format is empty or has too many spans")
     }
 }
 
@@ -91,23 +105,31 @@ pub fn pack_formats<'a>(
     limits: PackLimits,
 ) -> Result<(Vec<PackedFormats>, Vec<PackedObject>), SnapshotError> {
     let mut packer = Packer::new(limits);
-    let mut packed = Vec::new();
+    let mut packed_formats = Vec::new();
     for layer in layers {
         let records = FormatRecords::of(layer);
         records.check()?;
-        if records.0.is_empty() || packer.reserve_inline(&records) {
-            packed.push(PackedFormats::Inline(records));
-            continue;
-        }
-        let parts = packer.split_into_chunks(records.0, LIST_BYTES, |record| Weight {
-            bytes: cbor::encoded_bytes(record),
-            named_bytes: 0,
-        });
-        let chunks =
-            parts.into_iter().map(|part| packer.pack_chunk(Kind::Formats, &FormatRecords(part)));
-        packed.push(PackedFormats::Chunks(chunks.collect::<Result<_, _>>()?));
+        packed_formats.push(pack_records(records, &mut packer)?);
     }
-    Ok((packed, packer.into_objects()))
+    Ok((packed_formats, packer.into_objects()))
+}
+
+fn pack_records(
+    records: FormatRecords,
+    packer: &mut Packer,
+) -> Result<PackedFormats, SnapshotError> {
+    if records.0.is_empty() || packer.reserve_inline(&records) {
+        return Ok(PackedFormats::Inline(records));
+    }
+    let weigh_record = |record: &StoredFormat| Weight {
+        bytes: cbor::encoded_byte_length(record),
+        referenced_bytes: 0,
+    };
+    let mut chunks = Vec::new();
+    for chunk_records in packer.split_into_chunks(records.0, LIST_BYTES, weigh_record) {
+        chunks.push(packer.pack_chunk(Kind::Formats, &FormatRecords(chunk_records))?);
+    }
+    Ok(PackedFormats::Chunks(chunks))
 }
 
 impl PackedFormats {
@@ -117,31 +139,27 @@ impl PackedFormats {
     /// [`SnapshotError`] if the chunks together have more records than a sheet may have.
     pub fn layer<'a>(
         &'a self,
-        loaded: &(dyn Fn(&ChunkHash) -> Option<&'a FormatRecords> + 'a),
-    ) -> Result<Fetched<FormatLayer>, SnapshotError> {
-        let (mut parts, mut missing) = (Vec::new(), Vec::new());
-        match self {
-            Self::Inline(records) => parts.push(records),
-            Self::Chunks(chunks) => {
-                for chunk in chunks {
-                    match loaded(&chunk.hash) {
-                        Some(records) => parts.push(records),
-                        None => missing.push(*chunk),
-                    }
-                }
+        loaded_chunks: &(dyn Fn(&ChunkHash) -> Option<&'a FormatRecords> + 'a),
+    ) -> Result<Lookup<FormatLayer>, SnapshotError> {
+        let chunks = match self {
+            Self::Inline(records) => {
+                return Ok(Lookup::Ready(FormatLayer::from_records(records.to_range_formats())));
+            }
+            Self::Chunks(chunks) => chunks,
+        };
+        let mut range_formats = Vec::new();
+        let mut missing_chunks = Vec::new();
+        for chunk in chunks {
+            match loaded_chunks(&chunk.hash) {
+                Some(records) => range_formats.extend(records.to_range_formats()),
+                None => missing_chunks.push(*chunk),
             }
         }
-        if !missing.is_empty() {
-            return Ok(Fetched::Need(missing));
+        if !missing_chunks.is_empty() {
+            return Ok(Lookup::Need(missing_chunks));
         }
-        let count = parts.iter().map(|records| records.0.len()).sum::<usize>();
-        ensure(count <= MAX_RANGE_FORMATS, "a sheet has too many range formats")?;
-        let record = |stored: &StoredFormat| RangeFormat {
-            rows: stored.rows.clone(),
-            columns: stored.columns.clone(),
-            format: stored.format.clone(),
-        };
-        let records = parts.into_iter().flat_map(|records| &records.0).map(record);
-        Ok(Fetched::Ready(FormatLayer::from_records(records.collect())))
+        let is_within_limit = range_formats.len() <= MAX_RANGE_FORMATS;
+        ensure(is_within_limit, "a sheet has too many range formats")?;
+        Ok(Lookup::Ready(FormatLayer::from_records(range_formats)))
     }
 }

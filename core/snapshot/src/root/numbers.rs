@@ -61,13 +61,12 @@ pub fn pack_sheet_numbers(
     numbers: SheetNumbers,
     limits: PackLimits,
 ) -> Result<(InlineOrChunk<StoredSheetNumbers>, Option<PackedObject>), SnapshotError> {
-    let numbers = StoredSheetNumbers(numbers);
-    numbers.check()?;
+    let stored_numbers = StoredSheetNumbers(numbers);
+    stored_numbers.check()?;
     let mut packer = Packer::new(limits);
-    let kept = if packer.reserve_inline(&numbers) {
-        InlineOrChunk::Inline(numbers)
-    } else {
-        InlineOrChunk::Chunk(packer.pack_chunk(Kind::SheetNumbers, &numbers)?)
-    };
-    Ok((kept, packer.into_objects().pop()))
+    if packer.reserve_inline(&stored_numbers) {
+        return Ok((InlineOrChunk::Inline(stored_numbers), None));
+    }
+    let chunk = packer.pack_chunk(Kind::SheetNumbers, &stored_numbers)?;
+    Ok((InlineOrChunk::Chunk(chunk), packer.into_objects().pop()))
 }

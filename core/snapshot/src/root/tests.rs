@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::PackLimits;
 use crate::index::tests::{any_level, any_region, chunk_of, seed_level};
-use crate::index::{Fetched, PackedSheet, Stripes, pack_level};
-use crate::level::{Level, StoredTile, Stripe, TilePlace};
+use crate::index::{Lookup, PackedSheet, StripeIndex, pack_level};
+use crate::level::{Level, StoredTile, Stripe, StripeTile};
 use crate::objects::{Fetch, Objects};
 use crate::view;
 use cellar_base::identity::{ClientKey, ClientName};
@@ -28,10 +28,14 @@ const ALL: PackLimits = PackLimits {
     inline_bytes: 1 << 20,
     inline_total_bytes: 1 << 20,
     chunk_bytes: 1 << 20,
-    named_bytes: u64::MAX,
+    referenced_bytes: u64::MAX,
 };
-const NOTHING: PackLimits =
-    PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 0, named_bytes: u64::MAX };
+const NOTHING: PackLimits = PackLimits {
+    inline_bytes: 0,
+    inline_total_bytes: 0,
+    chunk_bytes: 0,
+    referenced_bytes: u64::MAX,
+};
 
 fn at(segment: u32, num: u32) -> Position {
     Position::new(segment, num).unwrap()
@@ -66,7 +70,7 @@ pub(crate) fn sample() -> Root {
     level_0.sheets.truncate(1);
     let tile = StoredTile::Inline(vec![1, 2, 3]);
     let tiles =
-        vec![TilePlace { rows: Span { first: 0, count: MAX_ROWS }, cells: 3, stored: tile }];
+        vec![StripeTile { rows: Span { first: 0, count: MAX_ROWS }, cells: 3, stored: tile }];
     let columns = Span { first: 0, count: MAX_COLUMNS };
     level_0.sheets[0].stripes = vec![Stripe { columns, tiles }];
     let (formats, _) = pack_formats([&some_formats()], ALL).unwrap();
@@ -234,7 +238,7 @@ fn the_length_of_a_root_is_bounded() {
         let tile = StoredTile::Inline(vec![7; bytes]);
         let rows = Span { first: 0, count: 1 };
         let tiles =
-            |first| TilePlace { rows: Span { first, ..rows }, cells: 1, stored: tile.clone() };
+            |first| StripeTile { rows: Span { first, ..rows }, cells: 1, stored: tile.clone() };
         let stripe = Stripe { columns: rows, tiles: vec![tiles(0), tiles(1), tiles(2)] };
         let mut level = seed_level();
         level.sheets[0].stripes = vec![stripe];
@@ -265,9 +269,9 @@ fn read_formats(layer: &FormatLayer, limits: PackLimits) -> (FormatLayer, usize)
     let chunks: HashMap<ChunkHash, FormatRecords> = objects.iter().map(chunk).collect();
     if !chunks.is_empty() {
         let need = packed.layer(&|_| None).unwrap();
-        assert!(matches!(need, Fetched::Need(need) if need.len() >= chunks.len()));
+        assert!(matches!(need, Lookup::Need(need) if need.len() >= chunks.len()));
     }
-    let Fetched::Ready(read) = packed.layer(&|hash| chunks.get(hash)).unwrap() else { panic!() };
+    let Lookup::Ready(read) = packed.layer(&|hash| chunks.get(hash)).unwrap() else { panic!() };
     (read, chunks.len())
 }
 
@@ -277,11 +281,12 @@ fn the_size_of_a_sheet_in_a_root_is_within_its_estimate() {
     let extent = Extent { rows: MAX_ROWS, columns: MAX_COLUMNS };
     let formats = PackedFormats::Chunks(vec![ChunkRef { bytes: u32::MAX, ..chunk_of(0) }]);
     let sheet = RootSheet { sheet: SheetId(u32::MAX), name, extent, formats };
-    let bytes = cbor::encoded_bytes(&sheet);
+    let bytes = cbor::encoded_byte_length(&sheet);
     assert!(bytes <= SHEET_BYTES, "{bytes}");
     let chunk = ChunkRef { bytes: u32::MAX, ..chunk_of(0) };
-    let (moves, stripes) = (InlineOrChunk::Chunk(chunk), Stripes::Chunk(chunk));
-    let bytes = cbor::encoded_bytes(&PackedSheet { sheet: SheetId(u32::MAX), moves, stripes });
+    let (moves, stripes) = (InlineOrChunk::Chunk(chunk), StripeIndex::Chunk(chunk));
+    let bytes =
+        cbor::encoded_byte_length(&PackedSheet { sheet: SheetId(u32::MAX), moves, stripes });
     assert!(bytes <= REFERENCES_BYTES, "{bytes}");
 }
 
@@ -383,9 +388,9 @@ fn used_ids_in_a_chunk_must_contain_the_roots_sheets() {
         let (mut root, object) = (Root { used: kept, ..sample() }, object.unwrap());
         root.sheets.iter_mut().for_each(|sheet| sheet.formats = PackedFormats::Chunks(vec![]));
         let mut objects = Objects::default();
-        let Ok(Fetch::Need(wanted)) = view::metadata(&root, &objects) else { panic!() };
+        let Ok(Fetch::Need(wanted)) = view::read_metadata(&root, &objects) else { panic!() };
         objects.insert(&wanted[0], &object.stored).unwrap();
-        assert_eq!(view::metadata(&root, &objects).is_ok(), fit);
+        assert_eq!(view::read_metadata(&root, &objects).is_ok(), fit);
     }
 }
 

@@ -85,19 +85,20 @@ impl Tile {
             *self = other;
             return;
         }
-        let mut columns: Vec<TileColumn> = Vec::with_capacity(self.columns.len());
-        let mut others = other.columns.into_iter().peekable();
+        let mut joined_columns: Vec<TileColumn> = Vec::with_capacity(self.columns.len());
+        let mut other_columns = other.columns.into_iter().peekable();
         for mut column in std::mem::take(&mut self.columns) {
-            while let Some(left) = others.next_if(|other| other.column < column.column) {
-                columns.push(left);
+            let index = column.column;
+            while let Some(left_column) = other_columns.next_if(|other| other.column < index) {
+                joined_columns.push(left_column);
             }
-            if let Some(same) = others.next_if(|other| other.column == column.column) {
-                column.append(&same);
+            if let Some(same_column) = other_columns.next_if(|other| other.column == index) {
+                column.append(&same_column);
             }
-            columns.push(column);
+            joined_columns.push(column);
         }
-        columns.extend(others);
-        self.columns = columns;
+        joined_columns.extend(other_columns);
+        self.columns = joined_columns;
     }
 
     /// Returns the exclusive end of the rows above `row` that have cells.
@@ -106,16 +107,17 @@ impl Tile {
         self.columns.iter().map(|column| column.end_above(row)).max().unwrap_or(0)
     }
 
-    /// Returns the cells in these rows, relative to row `top` and column `left`.
+    /// Returns the cells in these rows, relative to `top_row` and `left_column`.
     #[must_use]
-    pub fn part(&self, rows: &Range<u32>, top: u32, left: u32) -> Self {
-        let parts = self.columns.iter().map(|column| TileColumn {
-            column: column.column.saturating_sub(left),
-            values: column.values.part(rows, top),
-            formulas: column.formulas.part(rows, top),
-            formats: column.formats.part(rows, top),
-        });
-        Self { columns: parts.filter(|column| !column.is_empty()).collect() }
+    pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32, left_column: u32) -> Self {
+        let slice_column = |column: &TileColumn| TileColumn {
+            column: column.column.saturating_sub(left_column),
+            values: column.values.slice_rows(rows, top_row),
+            formulas: column.formulas.slice_rows(rows, top_row),
+            formats: column.formats.slice_rows(rows, top_row),
+        };
+        let columns = self.columns.iter().map(slice_column);
+        Self { columns: columns.filter(|column| !column.is_empty()).collect() }
     }
 }
 
@@ -159,21 +161,19 @@ impl TileColumn {
     fn memory_bytes(&self) -> usize {
         const VALUE_BYTES: usize = 20;
         const SPAN_BYTES: usize = 12;
-        let spans = self.formulas.len().saturating_add(self.formats.len());
-        let texts = [self.values.texts(), self.formulas.texts(), self.formats.texts()];
-        let text_bytes: usize = texts.iter().map(|texts| texts.len()).sum();
-        let value_bytes = self.values.len().saturating_mul(VALUE_BYTES);
-        size_of::<Self>()
-            .saturating_add(value_bytes)
-            .saturating_add(spans.saturating_mul(SPAN_BYTES))
-            .saturating_add(text_bytes)
+        let span_count = self.formulas.len() + self.formats.len();
+        let text_bytes =
+            self.values.texts().len() + self.formulas.texts().len() + self.formats.texts().len();
+        let value_bytes = self.values.len() * VALUE_BYTES;
+        size_of::<Self>() + value_bytes + span_count * SPAN_BYTES + text_bytes
     }
 
     /// Returns the first row that has a cell.
     #[must_use]
     pub fn first_row(&self) -> Option<u32> {
-        let first = |rows: &[u32]| rows.first().copied();
-        first(self.values.rows()).into_iter().chain(first(self.formats.rows())).min()
+        let first_value_row = self.values.rows().first();
+        let first_format_row = self.formats.rows().first();
+        first_value_row.into_iter().chain(first_format_row).min().copied()
     }
 
     /// Appends a column whose rows all come after the rows of this column.
@@ -186,18 +186,20 @@ impl TileColumn {
     /// Returns the exclusive end of the rows above `row` that have cells.
     #[must_use]
     pub fn end_above(&self, row: u32) -> u32 {
-        let end = |rows: &[u32], count: usize| {
-            let last = count.checked_sub(1).and_then(|index| rows.get(index));
-            last.map_or(0, |last| last.saturating_add(1))
-        };
-        let values_end = end(self.values.rows(), self.values.count_above(row));
-        values_end.max(end(self.formats.rows(), self.formats.count_above(row)))
+        let value_rows = self.values.rows().get(..self.values.count_above(row));
+        let format_rows = self.formats.rows().get(..self.formats.count_above(row));
+        end_of_rows(value_rows.unwrap_or_default())
+            .max(end_of_rows(format_rows.unwrap_or_default()))
     }
 
     /// Returns the exclusive end of the rows that have cells.
     #[must_use]
     pub fn end(&self) -> u32 {
-        let last = |rows: &[u32]| rows.last().map_or(0, |row| row.saturating_add(1));
-        last(self.values.rows()).max(last(self.formats.rows()))
+        end_of_rows(self.values.rows()).max(end_of_rows(self.formats.rows()))
     }
+}
+
+/// Returns the exclusive end of ascending rows, or 0 if there are none.
+fn end_of_rows(rows: &[u32]) -> u32 {
+    rows.last().map_or(0, |last_row| last_row.saturating_add(1))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{LongText, Tile, TileColumn};
+use super::{Tile, TileColumn};
 use crate::error::SnapshotError;
 use crate::level::ChunkHash;
 use cellar_base::limits::MAX_TILE_TEXT_BYTES;
@@ -51,10 +51,10 @@ impl Tile {
 
 impl TileColumn {
     fn named_texts(&self) -> impl Iterator<Item = NamedText> + '_ {
-        self.values.long().iter().map(|LongText { preview, hash, bytes }| NamedText {
-            hash: ChunkHash(*hash),
-            bytes: *bytes,
-            preview: preview.of(self.values.texts()).to_owned(),
+        self.values.long_texts().iter().map(|long_text| NamedText {
+            hash: ChunkHash(long_text.hash),
+            bytes: long_text.byte_length,
+            preview: long_text.preview.of(self.values.texts()).to_owned(),
         })
     }
 }
@@ -79,7 +79,7 @@ mod tests {
             for (row, text) in (1..).zip([&one, &two, &one]) {
                 let hash = ChunkHash::of(text.as_bytes()).0;
                 let bytes = u32::try_from(text.len()).unwrap();
-                column.values.push_long(row, preview(text), hash, bytes);
+                column.values.push_long_text(row, preview(text), hash, bytes);
             }
             column
         };

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::saturate::{saturate_u32, to_usize};
+
 /// A text, stored as a byte range of its layer's string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TextSpan {
@@ -15,17 +17,33 @@ impl TextSpan {
     /// Returns the text in `texts`, or an empty text if the range is invalid.
     #[must_use]
     pub fn of(self, texts: &str) -> &str {
-        let start = usize::try_from(self.start).unwrap_or(usize::MAX);
-        let len = usize::try_from(self.len).unwrap_or(usize::MAX);
-        texts.get(start..start.saturating_add(len)).unwrap_or_default()
+        let start = to_usize(self.start);
+        texts.get(start..start.saturating_add(to_usize(self.len))).unwrap_or_default()
     }
 
     /// Appends a text to `texts` and returns its span.
-    pub(super) fn push(texts: &mut String, text: &str) -> Self {
-        let saturate = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
-        let span = Self { start: saturate(texts.len()), len: saturate(text.len()) };
+    pub(crate) fn push(texts: &mut String, text: &str) -> Self {
+        let span = Self { start: saturate_u32(texts.len()), len: saturate_u32(text.len()) };
         texts.push_str(text);
         span
+    }
+
+    /// Returns whether the span is within `texts` and consists of whole characters.
+    pub(super) fn is_valid_in(self, texts: &str) -> bool {
+        self.len == 0 || !self.of(texts).is_empty()
+    }
+
+    /// Returns the exclusive end.
+    pub(super) fn end(self) -> u32 {
+        self.start.saturating_add(self.len)
+    }
+
+    pub(super) fn shifted_right(self, byte_count: u32) -> Self {
+        Self { start: self.start.saturating_add(byte_count), ..self }
+    }
+
+    pub(super) fn shifted_left(self, byte_count: u32) -> Self {
+        Self { start: self.start.saturating_sub(byte_count), ..self }
     }
 }
 
@@ -46,13 +64,16 @@ impl PartialEq for TextLayer {
 impl TextLayer {
     /// Appends a text. No-op unless `row` is after the last row.
     pub fn push(&mut self, row: u32, text: &str) {
-        if self.rows.last().is_some_and(|last| *last >= row) {
+        if self.rows.last().is_some_and(|last_row| *last_row >= row) {
             return;
         }
         // Consecutive equal texts share bytes, because most columns have only one or two distinct
         // formats.
-        let shared = self.spans.last().copied().filter(|last| last.of(&self.texts) == text);
-        let span = shared.unwrap_or_else(|| TextSpan::push(&mut self.texts, text));
+        let equal_last_span = self.spans.last().filter(|last| last.of(&self.texts) == text);
+        let span = match equal_last_span {
+            Some(span) => *span,
+            None => TextSpan::push(&mut self.texts, text),
+        };
         self.rows.push(row);
         self.spans.push(span);
     }
@@ -107,7 +128,7 @@ impl TextLayer {
     /// Returns the number of texts above `row`.
     #[must_use]
     pub fn count_above(&self, row: u32) -> usize {
-        self.rows.partition_point(|other| *other < row)
+        self.rows.partition_point(|layer_row| *layer_row < row)
     }
 
     /// Reserves capacity for as many texts as `other` has.
@@ -124,39 +145,38 @@ impl TextLayer {
         }
     }
 
-    /// Returns the texts in these rows, with row numbers relative to `top`.
+    /// Returns the texts in these rows, with row numbers relative to `top_row`.
     #[must_use]
-    pub fn part(&self, rows: &Range<u32>, top: u32) -> Self {
+    pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32) -> Self {
         let indices = self.count_above(rows.start)..self.count_above(rows.end);
-        let spans = self.spans.get(indices.clone()).unwrap_or_default();
-        let mut part = Self::default();
-        if !spans.is_sorted_by_key(|span| span.start) {
-            for (row, text) in self.iter().take(indices.end).skip(indices.start) {
-                part.push(row.saturating_sub(top), text);
-            }
-            return part;
+        let source_rows = self.rows.get(indices.clone()).unwrap_or_default();
+        let spans = self.spans.get(indices).unwrap_or_default();
+        let slice_rows = source_rows.iter().map(|row| row.saturating_sub(top_row));
+        if spans.is_sorted_by_key(|span| span.start) {
+            // Spans are in order, so their bytes can be copied in one go.
+            let start = spans.first().map_or(0, |span| span.start);
+            let end = spans.iter().map(|span| span.end()).max().unwrap_or(start);
+            let copied_span = TextSpan { start, len: end.saturating_sub(start) };
+            return Self {
+                rows: slice_rows.collect(),
+                spans: spans.iter().map(|span| span.shifted_left(start)).collect(),
+                texts: copied_span.of(&self.texts).to_owned(),
+            };
         }
-        // Spans are in order, so their bytes can be copied in one go.
-        let start = spans.first().map_or(0, |first| first.start);
-        let end =
-            spans.iter().map(|span| span.start.saturating_add(span.len)).max().unwrap_or(start);
-        part.texts.push_str(TextSpan { start, len: end.saturating_sub(start) }.of(&self.texts));
-        let rows = self.rows.get(indices).unwrap_or_default();
-        part.rows.extend(rows.iter().map(|row| row.saturating_sub(top)));
-        let shift = |span: &TextSpan| TextSpan { start: span.start.saturating_sub(start), ..*span };
-        part.spans.extend(spans.iter().map(shift));
-        part
+        let mut slice = Self::default();
+        for (row, span) in slice_rows.zip(spans) {
+            slice.push(row, span.of(&self.texts));
+        }
+        slice
     }
 
     /// Creates a layer from its parts. Returns `None` unless rows ascend, each row has a span, and
     /// all spans are valid.
     #[must_use]
     pub fn from_parts(rows: Vec<u32>, spans: Vec<TextSpan>, texts: String) -> Option<Self> {
-        let layer = Self { rows, spans, texts };
-        let is_text = |span: &TextSpan| span.len == 0 || !span.of(&layer.texts).is_empty();
-        let is_valid = layer.rows.len() == layer.spans.len()
-            && layer.rows.is_sorted_by(|one, next| one < next)
-            && layer.spans.iter().all(is_text);
-        is_valid.then_some(layer)
+        let is_valid = rows.len() == spans.len()
+            && rows.is_sorted_by(|row, next_row| row < next_row)
+            && spans.iter().all(|span| span.is_valid_in(&texts));
+        is_valid.then_some(Self { rows, spans, texts })
     }
 }

@@ -1,6 +1,7 @@
 //! Validates tiles in memory.
 
-use super::{TextLayer, Tile, TileColumn, TileValue};
+use super::{LongText, TextLayer, TextSpan, Tile, TileColumn, TileValue};
+use crate::saturate::to_usize;
 use cellar_base::limits::{
     MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_FORMULA_BYTES, MAX_ROWS, MAX_TEXT_BYTES, MAX_TILE_TEXT_BYTES,
 };
@@ -11,53 +12,56 @@ impl Tile {
     /// within their limits.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        self.columns.is_sorted_by(|one, next| one.column < next.column)
+        self.columns.is_sorted_by(|column, next_column| column.column < next_column.column)
             && self.columns.iter().all(TileColumn::is_valid)
     }
 }
 
 impl TileColumn {
     fn is_valid(&self) -> bool {
-        let rows = self.values.rows();
+        let value_rows = self.values.rows();
         !self.is_empty()
             && self.column < MAX_COLUMNS
-            && are_valid_rows(rows)
-            && rows.len() == self.values.values().len()
+            && are_valid_rows(value_rows)
+            && value_rows.len() == self.values.values().len()
             && self.values.values().iter().all(|value| self.is_valid_value(value))
             && are_valid_texts(&self.formulas, MAX_FORMULA_BYTES)
-            && self.formulas.rows().iter().all(|row| rows.binary_search(row).is_ok())
+            && self.formulas.rows().iter().all(|row| value_rows.binary_search(row).is_ok())
             && are_valid_texts(&self.formats, MAX_FORMAT_BYTES)
     }
 
     fn is_valid_value(&self, value: &TileValue) -> bool {
         match value {
             TileValue::Number(number) => number.is_finite(),
-            TileValue::Text(span) => {
-                let text = span.of(self.values.texts());
-                u32::try_from(text.len()) == Ok(span.len) && text.len() <= MAX_TILE_TEXT_BYTES
-            }
-            TileValue::Long(number) => {
-                let is_long = |bytes: usize| bytes > MAX_TILE_TEXT_BYTES && bytes <= MAX_TEXT_BYTES;
-                self.values.long_text(*number).is_some_and(|(preview, _, bytes)| {
-                    preview.len() <= MAX_TILE_TEXT_BYTES
-                        && usize::try_from(bytes).is_ok_and(is_long)
-                })
+            TileValue::Text(span) => is_valid_text(*span, self.values.texts(), MAX_TILE_TEXT_BYTES),
+            TileValue::LongText(index) => {
+                self.values.long_text(*index).is_some_and(|text| self.is_valid_long_text(text))
             }
             TileValue::Empty | TileValue::Bool(_) | TileValue::Error(_) => true,
         }
     }
+
+    fn is_valid_long_text(&self, long_text: &LongText) -> bool {
+        let preview = long_text.preview.of(self.values.texts());
+        let byte_length = to_usize(long_text.byte_length);
+        preview.len() <= MAX_TILE_TEXT_BYTES
+            && byte_length > MAX_TILE_TEXT_BYTES
+            && byte_length <= MAX_TEXT_BYTES
+    }
 }
 
 fn are_valid_rows(rows: &[u32]) -> bool {
-    rows.is_sorted_by(|one, next| one < next) && rows.last().is_none_or(|row| *row < MAX_ROWS)
+    rows.is_sorted_by(|row, next_row| row < next_row)
+        && rows.last().is_none_or(|last_row| *last_row < MAX_ROWS)
 }
 
-fn are_valid_texts(layer: &TextLayer, max_bytes: usize) -> bool {
-    let fits = |span: &super::TextSpan| {
-        let text = span.of(layer.texts());
-        u32::try_from(text.len()) == Ok(span.len) && text.len() <= max_bytes
-    };
+fn are_valid_texts(layer: &TextLayer, max_text_bytes: usize) -> bool {
     are_valid_rows(layer.rows())
         && layer.rows().len() == layer.spans().len()
-        && layer.spans().iter().all(fits)
+        && layer.spans().iter().all(|span| is_valid_text(*span, layer.texts(), max_text_bytes))
+}
+
+fn is_valid_text(span: TextSpan, texts: &str, max_text_bytes: usize) -> bool {
+    let text = span.of(texts);
+    text.len() == to_usize(span.len) && text.len() <= max_text_bytes
 }

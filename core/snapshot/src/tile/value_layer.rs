@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::TextSpan;
+use crate::saturate::{saturate_u32, to_usize};
 use cellar_sheet::cell::ErrorCode;
 
 /// A value in a tile. Texts are stored in the layer, so values are `Copy`.
@@ -19,7 +20,7 @@ pub enum TileValue {
     /// A text, as a span of the layer's texts.
     Text(TextSpan),
     /// A text longer than `MAX_TILE_TEXT_BYTES`, as an index into the layer's [`LongText`]s.
-    Long(u32),
+    LongText(u32),
 }
 
 /// A text stored as a separate object.
@@ -30,7 +31,7 @@ pub struct LongText {
     /// Object name: the BLAKE3 hash of the full text.
     pub hash: [u8; 32],
     /// Length of the full text in bytes.
-    pub bytes: u32,
+    pub byte_length: u32,
 }
 
 /// Values by row.
@@ -39,22 +40,22 @@ pub struct ValueLayer {
     rows: Vec<u32>,
     values: Vec<TileValue>,
     texts: String,
-    long: Vec<LongText>,
+    long_texts: Vec<LongText>,
 }
 
 impl PartialEq for ValueLayer {
     fn eq(&self, other: &Self) -> bool {
         let is_equal_at = |index: usize| match (self.values.get(index), other.values.get(index)) {
-            (Some(TileValue::Text(one)), Some(TileValue::Text(two))) => {
-                one.of(&self.texts) == two.of(&other.texts)
+            (Some(TileValue::Text(span)), Some(TileValue::Text(other_span))) => {
+                span.of(&self.texts) == other_span.of(&other.texts)
             }
-            (Some(TileValue::Number(one)), Some(TileValue::Number(two))) => {
-                one.to_bits() == two.to_bits()
+            (Some(TileValue::Number(number)), Some(TileValue::Number(other_number))) => {
+                number.to_bits() == other_number.to_bits()
             }
-            (Some(TileValue::Long(one)), Some(TileValue::Long(two))) => {
-                self.long_text(*one) == other.long_text(*two)
+            (Some(TileValue::LongText(index)), Some(TileValue::LongText(other_index))) => {
+                self.long_text_parts(*index) == other.long_text_parts(*other_index)
             }
-            (one, two) => one == two,
+            (value, other_value) => value == other_value,
         };
         self.rows == other.rows && (0..self.rows.len()).all(is_equal_at)
     }
@@ -80,13 +81,13 @@ impl ValueLayer {
 
     /// Appends a text that is stored as a separate object. No-op unless `row` is after the last
     /// row.
-    pub fn push_long(&mut self, row: u32, preview: &str, hash: [u8; 32], bytes: u32) {
+    pub fn push_long_text(&mut self, row: u32, preview: &str, hash: [u8; 32], byte_length: u32) {
         if self.rows.last().is_none_or(|last| *last < row) {
-            let preview = TextSpan::push(&mut self.texts, preview);
-            let index = u32::try_from(self.long.len()).unwrap_or(u32::MAX);
-            self.long.push(LongText { preview, hash, bytes });
+            let preview_span = TextSpan::push(&mut self.texts, preview);
+            let index = saturate_u32(self.long_texts.len());
+            self.long_texts.push(LongText { preview: preview_span, hash, byte_length });
             self.rows.push(row);
-            self.values.push(TileValue::Long(index));
+            self.values.push(TileValue::LongText(index));
         }
     }
 
@@ -110,15 +111,20 @@ impl ValueLayer {
 
     /// Returns the texts that are stored as separate objects.
     #[must_use]
-    pub fn long(&self) -> &[LongText] {
-        &self.long
+    pub fn long_texts(&self) -> &[LongText] {
+        &self.long_texts
     }
 
-    /// Returns the preview, hash and length of a long text by its index.
+    /// Returns a long text by its index.
     #[must_use]
-    pub fn long_text(&self, index: u32) -> Option<(&str, [u8; 32], u32)> {
-        let long = self.long.get(usize::try_from(index).ok()?)?;
-        Some((long.preview.of(&self.texts), long.hash, long.bytes))
+    pub fn long_text(&self, index: u32) -> Option<&LongText> {
+        self.long_texts.get(to_usize(index))
+    }
+
+    /// Returns the preview, hash and length of a long text.
+    fn long_text_parts(&self, index: u32) -> Option<(&str, [u8; 32], u32)> {
+        let long_text = self.long_text(index)?;
+        Some((long_text.preview.of(&self.texts), long_text.hash, long_text.byte_length))
     }
 
     /// Returns the number of rows with a value.
@@ -137,9 +143,10 @@ impl ValueLayer {
     pub fn push_from(&mut self, row: u32, other: &Self, index: usize) {
         match other.values.get(index) {
             Some(TileValue::Text(span)) => self.push_text(row, span.of(&other.texts)),
-            Some(TileValue::Long(number)) => {
-                if let Some((preview, hash, bytes)) = other.long_text(*number) {
-                    self.push_long(row, preview, hash, bytes);
+            Some(TileValue::LongText(long_text_index)) => {
+                if let Some((preview, hash, byte_length)) = other.long_text_parts(*long_text_index)
+                {
+                    self.push_long_text(row, preview, hash, byte_length);
                 }
             }
             Some(value) => self.push(row, *value),
@@ -150,87 +157,93 @@ impl ValueLayer {
     /// Returns the number of values above `row`.
     #[must_use]
     pub fn count_above(&self, row: u32) -> usize {
-        self.rows.partition_point(|other| *other < row)
+        self.rows.partition_point(|layer_row| *layer_row < row)
     }
 
     /// Reserves capacity for a number of values from another layer, assuming texts of average
     /// length.
-    pub(crate) fn reserve(&mut self, values: usize, other: &Self) {
-        self.rows.reserve(values);
-        self.values.reserve(values);
-        let texts = other.texts.len().saturating_mul(values).checked_div(other.len());
-        self.texts.reserve(texts.unwrap_or(0));
+    pub(crate) fn reserve(&mut self, value_count: usize, other: &Self) {
+        self.rows.reserve(value_count);
+        self.values.reserve(value_count);
+        let expected_text_bytes =
+            other.texts.len().saturating_mul(value_count).checked_div(other.len());
+        self.texts.reserve(expected_text_bytes.unwrap_or(0));
     }
 
     /// Appends a layer whose rows all come after the rows of this layer.
     pub fn append(&mut self, other: &Self) {
-        if self.rows.last().zip(other.rows.first()).is_some_and(|(last, first)| last >= first) {
-            for (index, row) in (0..).zip(&other.rows) {
+        if let (Some(last_row), Some(other_first_row)) = (self.rows.last(), other.rows.first())
+            && last_row >= other_first_row
+        {
+            for (index, row) in other.rows.iter().enumerate() {
                 self.push_from(*row, other, index);
             }
             return;
         }
-        let text_offset = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
-        let long_offset = u32::try_from(self.long.len()).unwrap_or(u32::MAX);
+        let text_offset = saturate_u32(self.texts.len());
+        let long_text_offset = saturate_u32(self.long_texts.len());
         self.rows.extend_from_slice(&other.rows);
         self.texts.push_str(&other.texts);
-        let shift =
-            |span: TextSpan| TextSpan { start: span.start.saturating_add(text_offset), ..span };
         self.values.extend(other.values.iter().map(|value| match value {
-            TileValue::Text(span) => TileValue::Text(shift(*span)),
-            TileValue::Long(number) => TileValue::Long(number.saturating_add(long_offset)),
-            value => *value,
-        }));
-        let long_texts = other.long.iter();
-        self.long.extend(long_texts.map(|long| LongText { preview: shift(long.preview), ..*long }));
-    }
-
-    /// Returns the values in these rows, with row numbers relative to `top`.
-    #[must_use]
-    pub fn part(&self, rows: &Range<u32>, top: u32) -> Self {
-        let indices = self.count_above(rows.start)..self.count_above(rows.end);
-        let values = self.values.get(indices.clone()).unwrap_or_default();
-        let mut part = Self::default();
-        if let Some(texts) = self.contiguous_texts(values) {
-            let first = texts.start;
-            let all = TextSpan { start: first, len: texts.end.saturating_sub(first) };
-            part.texts.push_str(all.of(&self.texts));
-            let rows = self.rows.get(indices).unwrap_or_default();
-            part.rows.extend(rows.iter().map(|row| row.saturating_sub(top)));
-            part.values.extend(values.iter().map(|value| match value {
-                TileValue::Text(span) => {
-                    TileValue::Text(TextSpan { start: span.start.saturating_sub(first), ..*span })
-                }
-                value => *value,
-            }));
-            return part;
-        }
-        part.reserve(values.len(), self);
-        for index in indices {
-            if let Some(row) = self.rows.get(index) {
-                part.push_from(row.saturating_sub(top), self, index);
+            TileValue::Text(span) => TileValue::Text(span.shifted_right(text_offset)),
+            TileValue::LongText(index) => {
+                TileValue::LongText(index.saturating_add(long_text_offset))
             }
+            other_value => *other_value,
+        }));
+        for long_text in &other.long_texts {
+            let preview = long_text.preview.shifted_right(text_offset);
+            self.long_texts.push(LongText { preview, ..*long_text });
         }
-        part
     }
 
-    /// Returns the byte range of the values' texts if it is contiguous and no value is a long text.
-    fn contiguous_texts(&self, values: &[TileValue]) -> Option<Range<u32>> {
-        let mut bytes: Option<Range<u32>> = None;
+    /// Returns the values in these rows, with row numbers relative to `top_row`.
+    #[must_use]
+    pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32) -> Self {
+        let indices = self.count_above(rows.start)..self.count_above(rows.end);
+        let source_rows = self.rows.get(indices.clone()).unwrap_or_default();
+        let values = self.values.get(indices.clone()).unwrap_or_default();
+        if let Some(texts_span) = Self::contiguous_text_span(values) {
+            let to_slice_value = |value: &TileValue| match value {
+                TileValue::Text(span) => TileValue::Text(span.shifted_left(texts_span.start)),
+                other_value => *other_value,
+            };
+            // The texts can be copied in one go.
+            return Self {
+                rows: source_rows.iter().map(|row| row.saturating_sub(top_row)).collect(),
+                values: values.iter().map(to_slice_value).collect(),
+                texts: texts_span.of(&self.texts).to_owned(),
+                long_texts: Vec::new(),
+            };
+        }
+        let mut slice = Self::default();
+        slice.reserve(values.len(), self);
+        for (index, row) in indices.zip(source_rows) {
+            slice.push_from(row.saturating_sub(top_row), self, index);
+        }
+        slice
+    }
+
+    /// Returns the span of the values' texts if it is contiguous and no value is a long text.
+    fn contiguous_text_span(values: &[TileValue]) -> Option<TextSpan> {
+        let mut joined_span: Option<TextSpan> = None;
         for value in values {
             match value {
                 TileValue::Text(span) => {
-                    let all = bytes.get_or_insert(span.start..span.start);
-                    if all.end != span.start {
+                    let joined = joined_span.get_or_insert(TextSpan { start: span.start, len: 0 });
+                    if joined.end() != span.start {
                         return None;
                     }
-                    all.end = span.start.checked_add(span.len)?;
+                    joined.len = joined.len.checked_add(span.len)?;
                 }
-                TileValue::Long(_) => return None,
-                _ => {}
+                TileValue::LongText(_) => return None,
+                TileValue::Empty
+                | TileValue::Number(_)
+                | TileValue::Bool(_)
+                | TileValue::Error(_) => {}
             }
         }
-        Some(bytes.unwrap_or_default())
+        Some(joined_span.unwrap_or_default())
     }
 
     /// Creates a layer from parts that the caller has already validated like
@@ -239,9 +252,9 @@ impl ValueLayer {
         rows: Vec<u32>,
         values: Vec<TileValue>,
         texts: String,
-        long: Vec<LongText>,
+        long_texts: Vec<LongText>,
     ) -> Self {
-        Self { rows, values, texts, long }
+        Self { rows, values, texts, long_texts }
     }
 
     /// Creates a layer from its parts. Returns `None` unless rows ascend, each row has a value,
@@ -251,21 +264,18 @@ impl ValueLayer {
         rows: Vec<u32>,
         values: Vec<TileValue>,
         texts: String,
-        long: Vec<LongText>,
+        long_texts: Vec<LongText>,
     ) -> Option<Self> {
-        let is_text = |span: TextSpan| span.len == 0 || !span.of(&texts).is_empty();
         let is_valid_value = |value: &TileValue| match value {
-            TileValue::Text(span) => is_text(*span),
-            TileValue::Long(number) => {
-                usize::try_from(*number).is_ok_and(|index| index < long.len())
-            }
+            TileValue::Text(span) => span.is_valid_in(&texts),
+            TileValue::LongText(index) => to_usize(*index) < long_texts.len(),
             TileValue::Number(number) => number.is_finite(),
             TileValue::Empty | TileValue::Bool(_) | TileValue::Error(_) => true,
         };
         let is_valid = rows.len() == values.len()
-            && rows.is_sorted_by(|one, next| one < next)
+            && rows.is_sorted_by(|row, next_row| row < next_row)
             && values.iter().all(is_valid_value)
-            && long.iter().all(|long| is_text(long.preview));
-        is_valid.then_some(Self { rows, values, texts, long })
+            && long_texts.iter().all(|long_text| long_text.preview.is_valid_in(&texts));
+        is_valid.then_some(Self { rows, values, texts, long_texts })
     }
 }

@@ -58,26 +58,26 @@ async fn each_write_creates_a_version<S: Blobs + BlobVersions>(store: &S) {
 
 async fn only_the_requested_version_is_deleted<S: Blobs + BlobVersions>(store: &S) {
     let prefix = "contract/versions/2";
-    let versions_key = contract_key("versions/2");
+    let object_key = contract_key("versions/2");
     assert_eq!(store.put(contract_blob("versions/2", "x")).await, Ok(()));
     let old_versions = list_all(store, prefix).await;
     assert_eq!(store.put(contract_blob("versions/2", "x")).await, Ok(()));
     for _ in 0..2 {
         for ListedVersion { version, .. } in &old_versions {
             assert_eq!(
-                store.delete_version(&versions_key, version).await,
+                store.delete_version(&object_key, version).await,
                 Ok(()),
                 "a repeated delete succeeds"
             );
         }
-        assert!(stored_bytes(store, &versions_key).await.is_some(), "the newer version is kept");
+        assert!(stored_bytes(store, &object_key).await.is_some(), "the newer version is kept");
     }
     let new_versions = list_all(store, prefix).await;
     assert_eq!(new_versions.len(), 1);
     assert!(new_versions.iter().all(|version| !old_versions.contains(version)));
     delete_all(store, prefix).await;
     assert_eq!(list_all(store, prefix).await, [], "all versions are deleted");
-    assert_eq!(stored_bytes(store, &versions_key).await, None);
+    assert_eq!(stored_bytes(store, &object_key).await, None);
 }
 
 async fn lists_are_complete<S: Blobs + BlobVersions>(store: &S) {

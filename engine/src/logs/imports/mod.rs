@@ -29,7 +29,7 @@ use cellar_base::position::Position;
 use cellar_log::append::Request;
 use cellar_sheet::operation::TileIndex;
 use cellar_snapshot::SnapshotError;
-use cellar_snapshot::index::{Children, Stripes};
+use cellar_snapshot::index::{Children, StripeIndex};
 use cellar_snapshot::keys::staged_chunk_key;
 use cellar_snapshot::level::ChunkRef;
 
@@ -214,7 +214,7 @@ struct ClientEntry {
 /// Returns the chunks referenced by an import's tile index.
 fn import_children(tile_index: &TileIndex) -> Result<Children, ImportFault> {
     let to_fault = |error: SnapshotError| ImportFault::Index { why: error.to_string() };
-    let stripes = Stripes::of_import(tile_index).map_err(to_fault)?;
+    let stripes = StripeIndex::of_import(tile_index).map_err(to_fault)?;
     let children = stripes.children().map_err(to_fault)?;
     children.check_stripes().map_err(to_fault)?;
     Ok(children)

@@ -16,9 +16,9 @@ pub(super) enum EntriesRead {
     Folded(Box<FoldedEntries>),
     /// An earlier Snapshot entry has no root yet.
     EarlierSnapshot(Position),
-    /// A snapshot newer than the base exists. `root` is its root key.
+    /// A snapshot newer than the base exists.
     LaterBase {
-        root: String,
+        root_key: String,
     },
     /// The log has no entry after the base up to the job's position.
     NoEntries,
@@ -42,49 +42,54 @@ impl StepEntries<'_> {
     pub(super) async fn read(&self, logs: &Logs) -> Result<EntriesRead, BuildError> {
         let first_own = logs.first_own(self.job.log).await?;
         let mut fold = CompactionFold::new(self.base);
-        let mut has_entries = false;
-        let mut ended_by = None;
+        let mut ended_by_snapshot = None;
         let start = self.base.position.unwrap_or(Position::FIRST);
         let mut cursor = EntryCursor::from(start);
         let end = Some(self.job.position);
-        let visit =
-            logs.visit_committed(self.job.log, &mut cursor, end, None, |entry, committed| {
-                if Some(entry.position) == self.base.position {
+        let visit_entries = logs.visit_committed(
+            self.job.log,
+            &mut cursor,
+            end,
+            None,
+            |entry, operations_by_mutation| {
+                let is_in_base = Some(entry.position) == self.base.position;
+                if is_in_base {
                     return Ok(ControlFlow::Continue(()));
                 }
-                ended_by = self.end_of_step(entry, first_own);
-                if ended_by.is_some() {
+                ended_by_snapshot = self.end_before_snapshot(entry, first_own);
+                if ended_by_snapshot.is_some() {
                     return Ok(ControlFlow::Break(()));
                 }
-                fold_entry(&mut fold, entry, committed)?;
-                has_entries = true;
+                fold_entry(&mut fold, entry, operations_by_mutation)?;
                 Ok(if fold.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-            });
-        visit.await?;
-        if let Some(end) = ended_by {
-            return Ok(end);
+            },
+        );
+        visit_entries.await?;
+        if let Some(entries_read) = ended_by_snapshot {
+            return Ok(entries_read);
         }
         match fold.finish() {
-            Some(folded) if has_entries => Ok(EntriesRead::Folded(Box::new(folded))),
-            _ => Ok(EntriesRead::NoEntries),
+            Some(folded) => Ok(EntriesRead::Folded(Box::new(folded))),
+            None => Ok(EntriesRead::NoEntries),
         }
     }
 
     /// Returns the result of the read if the step must end before this entry. Ignores inherited
     /// Snapshot entries, whose snapshots are built by the source's workers, and the first entry of
     /// a log, which needs no snapshot.
-    fn end_of_step(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
-        let at = entry.position;
-        let is_own_earlier = at >= first_own && at != Position::FIRST && at != self.job.position;
-        if !is_own_earlier {
+    fn end_before_snapshot(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
+        let position = entry.position;
+        let is_inherited = position < first_own;
+        let is_job_entry = position == self.job.position;
+        if is_inherited || is_job_entry || position == Position::FIRST {
             return None;
         }
         match &entry.content {
             Content::Snapshot { root: None, trimmed_s: None } if !self.is_rebuild => {
-                Some(EntriesRead::EarlierSnapshot(at))
+                Some(EntriesRead::EarlierSnapshot(position))
             }
-            Content::Snapshot { root: Some(root), .. } if self.may_change_base => {
-                Some(EntriesRead::LaterBase { root: root.clone() })
+            Content::Snapshot { root: Some(root_key), .. } if self.may_change_base => {
+                Some(EntriesRead::LaterBase { root_key: root_key.clone() })
             }
             _ => None,
         }
@@ -94,12 +99,11 @@ impl StepEntries<'_> {
 fn fold_entry(
     fold: &mut CompactionFold,
     entry: &Entry,
-    committed: &[&[Operation]],
+    operations_by_mutation: &[&[Operation]],
 ) -> Result<(), LogError> {
-    let at = entry.position;
-    let mutations = entry.mutation_ids().map(|(client, _, last)| (client, last));
-    fold.fold_entry(at, entry.created_s, mutations, committed)
-        .map_err(|_| LogError::Corrupt { at })?;
+    let client = entry.mutation_ids().map(|(client, _, last_id)| (client, last_id));
+    fold.fold_entry(entry.position, entry.created_s, client, operations_by_mutation)
+        .map_err(|_| LogError::Corrupt { at: entry.position })?;
     if let Some(Edits { client, name: Some(name), .. }) = entry.edits() {
         fold.note_client_name(*client, name);
     }

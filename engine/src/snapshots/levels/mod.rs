@@ -30,7 +30,7 @@ pub struct LevelsBuilder {
     logs: Arc<Logs>,
     store: ObjectStore,
     /// Most recent work, cached so that the next call does not have to reload its data.
-    cached: Mutex<Option<CachedWork>>,
+    cached_work: Mutex<Option<CachedWork>>,
 }
 
 /// In-memory work on a snapshot, and the progress that it has reached.
@@ -45,7 +45,7 @@ enum OpenedWork {
     InProgress(Box<SnapshotWork>),
     /// The snapshot already exists.
     Finished {
-        root: String,
+        root_key: String,
     },
 }
 
@@ -53,7 +53,7 @@ impl LevelsBuilder {
     /// Creates a builder that reads `logs` and stores objects in `blobs`.
     #[must_use]
     pub fn new(logs: Arc<Logs>, blobs: Arc<dyn Blobs>) -> Self {
-        Self { logs, store: ObjectStore::new(blobs), cached: Mutex::new(None) }
+        Self { logs, store: ObjectStore::new(blobs), cached_work: Mutex::new(None) }
     }
 
     /// Returns the initial progress of a rebuild. The rebuild starts from the current root of the
@@ -66,26 +66,35 @@ impl LevelsBuilder {
 
     /// Takes the cached work if it belongs to the job and has reached this progress.
     fn take_cached(&self, job: &SnapshotJob, progress: &[u8]) -> Option<SnapshotWork> {
-        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        let cached = cached.take()?;
-        (cached.job == *job && cached.progress == progress).then_some(cached.work)
+        let mut cached_work = self.cached_work.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken_work = cached_work.take()?;
+        let is_same_work = taken_work.job == *job && taken_work.progress == progress;
+        if is_same_work { Some(taken_work.work) } else { None }
     }
 
     fn cache(&self, job: &SnapshotJob, progress: &[u8], work: SnapshotWork) {
-        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        *cached = Some(CachedWork { job: *job, progress: progress.to_vec(), work });
+        let mut cached_work = self.cached_work.lock().unwrap_or_else(PoisonError::into_inner);
+        *cached_work = Some(CachedWork { job: *job, progress: progress.to_vec(), work });
     }
 
     /// Loads a job's work at its stored progress.
-    async fn open(&self, job: &SnapshotJob, progress: &[u8]) -> Result<OpenedWork, BuildError> {
-        if progress.is_empty() {
+    async fn open(
+        &self,
+        job: &SnapshotJob,
+        encoded_progress: &[u8],
+    ) -> Result<OpenedWork, BuildError> {
+        if encoded_progress.is_empty() {
             return self.start_from_newest_snapshot(job).await;
         }
-        let progress = StoredProgress::decode(progress).map_err(|why| BuildError {
-            temporary: false,
-            message: format!("the progress of the snapshot {} is invalid: {why}", job.position),
-        })?;
-        match progress {
+        let stored_progress =
+            StoredProgress::decode(encoded_progress).map_err(|error| BuildError {
+                temporary: false,
+                message: format!(
+                    "the progress of the snapshot {} is invalid: {error}",
+                    job.position
+                ),
+            })?;
+        match stored_progress {
             StoredProgress::InProgress(progress) => self.resume(job, progress).await,
             StoredProgress::RebuildStart { base } => self.start_rebuild(job, base).await,
         }
@@ -95,13 +104,15 @@ impl LevelsBuilder {
         &self,
         job: &SnapshotJob,
     ) -> Result<OpenedWork, BuildError> {
-        let root = match self.logs.snapshot_before(job.log, job.position).await? {
+        let newest_snapshot = self.logs.snapshot_before(job.log, job.position).await?;
+        let base_root_key = match newest_snapshot {
             Some(snapshot) if snapshot.position == job.position => {
-                return Ok(OpenedWork::Finished { root: snapshot.root_key });
+                return Ok(OpenedWork::Finished { root_key: snapshot.root_key });
             }
-            newest_snapshot => newest_snapshot.map(|snapshot| snapshot.root_key),
+            Some(snapshot) => Some(snapshot.root_key),
+            None => None,
         };
-        self.resume(job, BuildProgress { root, ..BuildProgress::default() }).await
+        self.resume(job, BuildProgress { root: base_root_key, ..BuildProgress::default() }).await
     }
 
     async fn resume(
@@ -121,20 +132,23 @@ impl LevelsBuilder {
         job: &SnapshotJob,
         base: Option<Position>,
     ) -> Result<OpenedWork, BuildError> {
-        let root = match base {
+        let from_first_entry =
+            BuildProgress { root: None, is_rebuild: true, ..BuildProgress::default() };
+        let base_root_key = match base {
             None => None,
             Some(base) => self.logs.root_at(job.log, base).await?,
         };
-        let progress = BuildProgress { root, is_rebuild: true, ..BuildProgress::default() };
+        if base_root_key.is_none() {
+            return self.resume(job, from_first_entry).await;
+        }
+        let from_base = BuildProgress { root: base_root_key, ..from_first_entry.clone() };
         let family = self.logs.family(job.log).await?;
-        match SnapshotWork::open(&self.store, *job, family, progress.clone()).await {
+        match SnapshotWork::open(&self.store, *job, family, from_base).await {
             Ok(work) => Ok(OpenedWork::InProgress(Box::new(work))),
-            Err(ObjectFault::Missing { .. } | ObjectFault::Damaged { .. })
-                if progress.root.is_some() =>
-            {
+            Err(ObjectFault::Missing { .. } | ObjectFault::Damaged { .. }) => {
                 let (log, at) = (job.log, job.position);
                 tracing::warn!(%log, %at, "rebuilding the snapshot from the log's first entry");
-                self.resume(job, BuildProgress { root: None, ..progress }).await
+                self.resume(job, from_first_entry).await
             }
             Err(fault) => Err(fault.into()),
         }
@@ -148,16 +162,18 @@ impl SnapshotBuilder for LevelsBuilder {
             Some(work) => work,
             None => match self.open(job, progress).await? {
                 OpenedWork::InProgress(work) => *work,
-                OpenedWork::Finished { root } => return Ok(BuildStep::Finished { root }),
+                OpenedWork::Finished { root_key } => {
+                    return Ok(BuildStep::Finished { root: root_key });
+                }
             },
         };
         match work.perform_piece(&self.logs, &self.store).await? {
-            PieceResult::Finished { root } => Ok(BuildStep::Finished { root }),
+            PieceResult::Finished { root_key } => Ok(BuildStep::Finished { root: root_key }),
             PieceResult::EarlierSnapshot(position) => Ok(BuildStep::EarlierSnapshot(position)),
-            PieceResult::Progress(next) => {
-                let next = next.encode();
-                self.cache(job, &next, work);
-                Ok(BuildStep::Progress(next))
+            PieceResult::Progress(next_progress) => {
+                let encoded_progress = next_progress.encode();
+                self.cache(job, &encoded_progress, work);
+                Ok(BuildStep::Progress(encoded_progress))
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Progress of the work on a snapshot, and its stored encoding.
 
 use cellar_base::position::Position;
-use cellar_snapshot::level::{ChunkHash, ChunkRef};
+use cellar_sheet::operation::Span;
+use cellar_snapshot::level::{self, ChunkHash, ChunkRef, StripeTile};
 use cellar_snapshot::merge::{MergeCursor, MergedTile};
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +88,7 @@ struct StoredMergeProgress {
 #[derive(Serialize, Deserialize)]
 struct StoredChain {
     previous: Option<StoredRef>,
-    tiles: Vec<StoredTile>,
+    tiles: Vec<StoredMergedTile>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -97,7 +98,7 @@ struct StoredRef {
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredTile {
+struct StoredMergedTile {
     sheet: u32,
     stripe: u32,
     first_row: u32,
@@ -118,40 +119,41 @@ impl From<StoredRef> for ChunkRef {
     }
 }
 
-impl StoredTile {
+impl StoredMergedTile {
     /// Returns the stored form of a finished tile. Finished tiles are never stored inline.
-    fn from_merged(tile: &MergedTile) -> Option<Self> {
-        use cellar_snapshot::level::StoredTile::Chunk;
-        let Chunk(chunk) = tile.place.stored else { return None };
+    fn from_merged(merged_tile: &MergedTile) -> Option<Self> {
+        let tile = &merged_tile.tile;
+        let level::StoredTile::Chunk(chunk) = tile.stored else { return None };
         Some(Self {
-            sheet: tile.sheet,
-            stripe: tile.stripe,
-            first_row: tile.place.rows.first,
-            row_count: tile.place.rows.count,
-            cells: tile.place.cells,
+            sheet: merged_tile.sheet,
+            stripe: merged_tile.stripe,
+            first_row: tile.rows.first,
+            row_count: tile.rows.count,
+            cells: tile.cells,
             chunk: chunk.into(),
         })
     }
 
     fn into_merged(self) -> MergedTile {
-        use cellar_sheet::operation::Span;
-        use cellar_snapshot::level::{StoredTile::Chunk, TilePlace};
-        let rows = Span { first: self.first_row, count: self.row_count };
-        let place = TilePlace { rows, cells: self.cells, stored: Chunk(self.chunk.into()) };
-        MergedTile { sheet: self.sheet, stripe: self.stripe, place }
+        let tile = StripeTile {
+            rows: Span { first: self.first_row, count: self.row_count },
+            cells: self.cells,
+            stored: level::StoredTile::Chunk(self.chunk.into()),
+        };
+        MergedTile { sheet: self.sheet, stripe: self.stripe, tile }
     }
 }
 
 impl From<&TileChain> for StoredChain {
     fn from(chain: &TileChain) -> Self {
-        let tiles = chain.tiles.iter().filter_map(StoredTile::from_merged);
+        let tiles = chain.tiles.iter().filter_map(StoredMergedTile::from_merged);
         Self { previous: chain.previous.map(StoredRef::from), tiles: tiles.collect() }
     }
 }
 
 impl From<StoredChain> for TileChain {
     fn from(stored: StoredChain) -> Self {
-        let tiles = stored.tiles.into_iter().map(StoredTile::into_merged);
+        let tiles = stored.tiles.into_iter().map(StoredMergedTile::into_merged);
         Self { previous: stored.previous.map(ChunkRef::from), tiles: tiles.collect() }
     }
 }
@@ -181,24 +183,28 @@ impl BuildProgress {
             (false, true) => VERSION_NARROW,
             (true, true) => VERSION_REBUILD_NARROW,
         };
-        let stored = StoredBuildProgress { version, root: self.root.clone(), merge };
-        postcard::to_allocvec(&stored).unwrap_or_default()
+        let stored_progress = StoredBuildProgress { version, root: self.root.clone(), merge };
+        postcard::to_allocvec(&stored_progress).unwrap_or_default()
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
-        let stored: StoredBuildProgress = postcard::from_bytes(bytes)?;
-        let (is_rebuild, has_narrow_stripes) = match stored.version {
+        let stored_progress: StoredBuildProgress = postcard::from_bytes(bytes)?;
+        let (is_rebuild, has_narrow_stripes) = match stored_progress.version {
             VERSION => (false, false),
             VERSION_REBUILD => (true, false),
             VERSION_NARROW => (false, true),
             VERSION_REBUILD_NARROW => (true, true),
             _ => return Err(postcard::Error::SerdeDeCustom),
         };
-        let merge = stored.merge.map(|merge| {
-            let chain = TileChain::from(merge.tiles);
-            MergeProgress { cursor: merge.cursor, chain: chain.previous, recent: chain.tiles }
+        let merge = stored_progress.merge.map(|stored_merge| {
+            let chain = TileChain::from(stored_merge.tiles);
+            MergeProgress {
+                cursor: stored_merge.cursor,
+                chain: chain.previous,
+                recent: chain.tiles,
+            }
         });
-        Ok(Self { root: stored.root, merge, is_rebuild, has_narrow_stripes })
+        Ok(Self { root: stored_progress.root, merge, is_rebuild, has_narrow_stripes })
     }
 }
 
@@ -211,12 +217,17 @@ impl StoredProgress {
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
-        if bytes.first() != Some(&VERSION_REBUILD_START) {
+        let is_rebuild_start = bytes.first() == Some(&VERSION_REBUILD_START);
+        if !is_rebuild_start {
             return BuildProgress::decode(bytes).map(Self::InProgress);
         }
         let start: StoredRebuildStart = postcard::from_bytes(bytes)?;
-        let base = start.base.map(Position::unpack).transpose();
-        let base = base.map_err(|_| postcard::Error::SerdeDeCustom)?;
+        let base = match start.base {
+            Some(packed_position) => Some(
+                Position::unpack(packed_position).map_err(|_| postcard::Error::SerdeDeCustom)?,
+            ),
+            None => None,
+        };
         Ok(Self::RebuildStart { base })
     }
 }
@@ -224,8 +235,7 @@ impl StoredProgress {
 #[cfg(test)]
 mod tests {
     use cellar_base::limits::MAX_PROGRESS_BYTES;
-    use cellar_sheet::operation::Span;
-    use cellar_snapshot::level::{StoredTile, TilePlace};
+    use cellar_snapshot::level::StoredTile;
 
     use super::*;
 
@@ -233,8 +243,8 @@ mod tests {
     fn the_largest_progress_reads_back_and_fits_its_record() {
         let chunk = ChunkRef { hash: ChunkHash([0xFF; 32]), bytes: u32::MAX };
         let rows = Span { first: u32::MAX, count: u32::MAX };
-        let place = TilePlace { rows, cells: u32::MAX, stored: StoredTile::Chunk(chunk) };
-        let tile = MergedTile { sheet: u32::MAX, stripe: u32::MAX, place };
+        let tile = StripeTile { rows, cells: u32::MAX, stored: StoredTile::Chunk(chunk) };
+        let tile = MergedTile { sheet: u32::MAX, stripe: u32::MAX, tile };
         let cursor =
             MergeCursor { sheet: u32::MAX, stripe: u32::MAX, row: u32::MAX, density: u32::MAX };
         let recent = vec![tile; MAX_RECENT_TILES];

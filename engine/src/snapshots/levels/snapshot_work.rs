@@ -9,9 +9,9 @@ use cellar_snapshot::chunk::chunk_of;
 use cellar_snapshot::compaction::{
     CompactionBase, CompactionPlan, FoldedEntries, MergePlan, NextRoot, plan_compaction,
 };
-use cellar_snapshot::level::ChunkRef;
+use cellar_snapshot::level::{ChunkHash, ChunkRef, Level};
 use cellar_snapshot::merge::{Merge, MergeCursor, MergeStep, MergedTile, RowTooLarge, SheetInput};
-use cellar_snapshot::objects::{ObjectKind, Objects, Wanted};
+use cellar_snapshot::objects::{ObjectKind, ObjectRequest, Objects};
 use cellar_snapshot::packed::{Bounds, PackedObject, pack, unpack};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
@@ -29,8 +29,8 @@ pub(super) struct SnapshotWork {
     job: SnapshotJob,
     /// Log under whose id the snapshot objects are stored.
     family: LogId,
-    /// Root key from which the current compaction step starts.
-    root: Option<String>,
+    /// Key of the root from which the current compaction step starts.
+    root_key: Option<String>,
     base: CompactionBase,
     /// Merge of the current compaction step, or `None` if the step has no merge or the merge is not
     /// loaded yet.
@@ -57,7 +57,7 @@ pub(super) enum PieceResult {
     /// An earlier Snapshot entry's snapshot must be built first.
     EarlierSnapshot(Position),
     Finished {
-        root: String,
+        root_key: String,
     },
 }
 
@@ -69,12 +69,12 @@ impl SnapshotWork {
         family: LogId,
         progress: BuildProgress,
     ) -> Result<Self, ObjectFault> {
-        let BuildProgress { root, merge, is_rebuild, has_narrow_stripes } = progress;
-        let base = load_base(store, family, root.as_deref()).await?;
+        let BuildProgress { root: root_key, merge, is_rebuild, has_narrow_stripes } = progress;
+        let base = load_base(store, family, root_key.as_deref()).await?;
         Ok(Self {
             job,
             family,
-            root,
+            root_key,
             base,
             merge: None,
             merge_to_resume: merge,
@@ -89,35 +89,39 @@ impl SnapshotWork {
         logs: &Logs,
         store: &ObjectStore,
     ) -> Result<PieceResult, BuildError> {
-        let open_merge = match self.merge.take() {
-            Some(open_merge) => open_merge,
-            None => {
-                let folded = match self.read_entries(logs, store).await? {
-                    EntriesRead::Folded(folded) => *folded,
-                    EntriesRead::EarlierSnapshot(position) => {
-                        return Ok(PieceResult::EarlierSnapshot(position));
-                    }
-                    EntriesRead::LaterBase { .. } | EntriesRead::NoEntries => {
-                        return self.finish_without_entries();
-                    }
-                };
-                self.put_long_texts(store, &folded).await?;
-                match plan_compaction(&self.base, &folded).map_err(|error| self.fault(&error))? {
-                    CompactionPlan::LevelZero(next) => return self.finish_step(store, *next).await,
-                    CompactionPlan::Merge(plan) => self.open_merge(store, folded, *plan).await?,
-                }
+        if let Some(open_merge) = self.merge.take() {
+            return self.continue_merge(store, open_merge).await;
+        }
+        let folded = match self.read_entries(logs, store).await? {
+            EntriesRead::Folded(folded) => *folded,
+            EntriesRead::EarlierSnapshot(position) => {
+                return Ok(PieceResult::EarlierSnapshot(position));
+            }
+            EntriesRead::LaterBase { .. } | EntriesRead::NoEntries => {
+                return self.finish_without_entries();
             }
         };
-        self.continue_merge(store, open_merge).await
+        self.put_long_texts(store, &folded).await?;
+        let plan =
+            plan_compaction(&self.base, &folded).map_err(|error| self.to_build_error(&error))?;
+        match plan {
+            CompactionPlan::LevelZero(next_root) => self.finish_step(store, *next_root).await,
+            CompactionPlan::Merge(merge_plan) => {
+                let open_merge = self.open_merge(store, folded, *merge_plan).await?;
+                self.continue_merge(store, open_merge).await
+            }
+        }
     }
 
     /// Finishes a snapshot whose base already includes all entries up to the job's position.
     fn finish_without_entries(&self) -> Result<PieceResult, BuildError> {
-        let root = self.root.clone().ok_or_else(|| BuildError {
-            temporary: true,
-            message: format!("the log has no entry up to {} yet", self.job.position),
-        })?;
-        Ok(PieceResult::Finished { root })
+        match &self.root_key {
+            Some(root_key) => Ok(PieceResult::Finished { root_key: root_key.clone() }),
+            None => Err(BuildError {
+                temporary: true,
+                message: format!("the log has no entry up to {} yet", self.job.position),
+            }),
+        }
     }
 
     /// Reads the entries of the next compaction step. If a snapshot newer than the base exists, the
@@ -130,18 +134,18 @@ impl SnapshotWork {
         store: &ObjectStore,
     ) -> Result<EntriesRead, BuildError> {
         loop {
-            let step = StepEntries {
+            let step_entries = StepEntries {
                 job: self.job,
                 base: &self.base,
                 is_rebuild: self.is_rebuild,
                 may_change_base: !self.is_rebuild && self.merge_to_resume.is_none(),
             };
-            match step.read(logs).await? {
-                EntriesRead::LaterBase { root } => {
-                    self.base = load_base(store, self.family, Some(&root)).await?;
-                    self.root = Some(root);
+            match step_entries.read(logs).await? {
+                EntriesRead::LaterBase { root_key } => {
+                    self.base = load_base(store, self.family, Some(&root_key)).await?;
+                    self.root_key = Some(root_key);
                 }
-                read => return Ok(read),
+                entries_read => return Ok(entries_read),
             }
         }
     }
@@ -151,10 +155,10 @@ impl SnapshotWork {
         store: &ObjectStore,
         folded: &FoldedEntries,
     ) -> Result<(), BuildError> {
-        for text in folded.long_texts() {
-            let packed = pack(text.text.as_bytes(), Bounds::CHUNK);
-            let packed = packed.map_err(|error| self.fault(&error))?;
-            store.put_chunk(self.family, packed.chunk.hash, packed.stored).await?;
+        for long_text in folded.long_texts() {
+            let object = pack(long_text.text.as_bytes(), Bounds::CHUNK)
+                .map_err(|error| self.to_build_error(&error))?;
+            store.put_chunk(self.family, object.chunk.hash, object.stored).await?;
         }
         Ok(())
     }
@@ -164,19 +168,20 @@ impl SnapshotWork {
         &mut self,
         store: &ObjectStore,
         folded: FoldedEntries,
-        plan: MergePlan,
+        planned_merge: MergePlan,
     ) -> Result<OpenMerge, BuildError> {
-        let mut plan = if self.has_narrow_stripes { plan.narrowed() } else { plan };
-        let (family, base) = (self.family, &self.base);
-        let mut objects = Objects::default();
+        let mut plan =
+            if self.has_narrow_stripes { planned_merge.narrowed() } else { planned_merge };
+        let base = &self.base;
         let load_inputs = |objects: &Objects| plan.load_inputs(base, &folded, objects);
-        let inputs: Vec<SheetInput> = store.ready(family, &mut objects, load_inputs).await?;
+        let inputs: Vec<SheetInput> =
+            store.load_until_ready(self.family, &mut Objects::default(), load_inputs).await?;
         let progress = self.merge_to_resume.take().unwrap_or_default();
         let merge = if progress == MergeProgress::default() {
             Merge::new(inputs)
         } else {
-            let finished = self.load_finished_tiles(store, &progress).await?;
-            Merge::resume(inputs, finished, progress.cursor)
+            let finished_tiles = self.load_finished_tiles(store, &progress).await?;
+            Merge::resume(inputs, finished_tiles, progress.cursor)
         };
         Ok(OpenMerge { folded, plan, merge, progress })
     }
@@ -188,19 +193,28 @@ impl SnapshotWork {
         store: &ObjectStore,
         progress: &MergeProgress,
     ) -> Result<Vec<MergedTile>, BuildError> {
-        let mut parts = vec![progress.recent.clone()];
-        let mut next = progress.chain;
-        while let Some(part) = next {
-            let stored = store.chunk(self.family, part.hash).await?;
-            let bytes = unpack(part.hash, &stored, Bounds::CHUNK).map_err(|e| self.fault(&e))?;
-            let chain = TileChain::decode(&bytes).map_err(|error| BuildError {
-                temporary: false,
-                message: format!("the list of merged tiles {} is damaged: {error}", part.hash),
-            })?;
-            parts.push(chain.tiles);
-            next = chain.previous;
+        let mut tile_lists_newest_first = vec![progress.recent.clone()];
+        let mut next_link = progress.chain;
+        while let Some(link) = next_link {
+            let TileChain { previous, tiles } = self.load_chain_link(store, link.hash).await?;
+            tile_lists_newest_first.push(tiles);
+            next_link = previous;
         }
-        Ok(parts.into_iter().rev().flatten().collect())
+        Ok(tile_lists_newest_first.into_iter().rev().flatten().collect())
+    }
+
+    async fn load_chain_link(
+        &self,
+        store: &ObjectStore,
+        hash: ChunkHash,
+    ) -> Result<TileChain, BuildError> {
+        let stored = store.chunk(self.family, hash).await?;
+        let bytes =
+            unpack(hash, &stored, Bounds::CHUNK).map_err(|error| self.to_build_error(&error))?;
+        TileChain::decode(&bytes).map_err(|error| BuildError {
+            temporary: false,
+            message: format!("the list of merged tiles {hash} is damaged: {error}"),
+        })
     }
 
     /// Continues a merge until it has stored a chunk or is finished.
@@ -211,35 +225,55 @@ impl SnapshotWork {
     ) -> Result<PieceResult, BuildError> {
         let mut tile_count = 0_usize;
         loop {
-            let step = match open_merge.merge.step(&chunk_of) {
-                Ok(step) => step,
-                Err(error) => return self.handle_large_row(&error),
+            let merge_step = match open_merge.merge.step(&chunk_of) {
+                Ok(merge_step) => merge_step,
+                Err(row_too_large) => return self.restart_with_narrow_stripes(&row_too_large),
             };
-            match step {
+            match merge_step {
                 MergeStep::Load(chunks) => {
                     load_tiles(store, self.family, &chunks, &mut open_merge.merge).await?;
                 }
-                MergeStep::Tile { tile, chunk, cursor } => {
+                MergeStep::Tile { tile, chunk: new_chunk, cursor } => {
                     open_merge.record_tile(tile, cursor);
-                    tile_count = tile_count.saturating_add(1);
-                    let is_stored = chunk.is_some();
-                    if let Some(PackedObject { chunk, stored }) = chunk {
+                    tile_count += 1;
+                    let stores_chunk = new_chunk.is_some();
+                    if let Some(PackedObject { chunk, stored }) = new_chunk {
                         store.put_chunk(self.family, chunk.hash, stored).await?;
                     }
-                    if is_stored || tile_count >= MAX_REUSED_TILES {
-                        offload_recent_tiles(store, self.family, &mut open_merge.progress).await?;
-                        let progress = self.progress(Some(open_merge.progress.clone()));
-                        self.merge = Some(open_merge);
-                        return Ok(PieceResult::Progress(progress));
+                    if stores_chunk || tile_count >= MAX_REUSED_TILES {
+                        return self.pause_merge(store, open_merge).await;
                     }
                 }
-                MergeStep::Done(level) => {
-                    let next = open_merge.plan.finish(&self.base, &open_merge.folded, &level);
-                    let next = next.map_err(|error| self.fault(&error))?;
-                    return self.finish_step(store, next).await;
+                MergeStep::Done(merged_level) => {
+                    return self.finish_merge(store, &open_merge, &merged_level).await;
                 }
             }
         }
+    }
+
+    /// Returns the progress of a merge, and keeps the merge for the next piece of work.
+    async fn pause_merge(
+        &mut self,
+        store: &ObjectStore,
+        mut open_merge: OpenMerge,
+    ) -> Result<PieceResult, BuildError> {
+        move_excess_tiles_to_chain(store, self.family, &mut open_merge.progress).await?;
+        let progress = self.progress(Some(open_merge.progress.clone()));
+        self.merge = Some(open_merge);
+        Ok(PieceResult::Progress(progress))
+    }
+
+    async fn finish_merge(
+        &mut self,
+        store: &ObjectStore,
+        open_merge: &OpenMerge,
+        merged_level: &Level,
+    ) -> Result<PieceResult, BuildError> {
+        let OpenMerge { plan, folded, .. } = open_merge;
+        let next_root = plan
+            .finish(&self.base, folded, merged_level)
+            .map_err(|error| self.to_build_error(&error))?;
+        self.finish_step(store, next_root).await
     }
 
     /// Stores the root at the end of a compaction step. If the job's position has not been reached,
@@ -247,25 +281,28 @@ impl SnapshotWork {
     async fn finish_step(
         &mut self,
         store: &ObjectStore,
-        next: NextRoot,
+        next_root: NextRoot,
     ) -> Result<PieceResult, BuildError> {
-        let family = self.family;
-        for object in next.objects {
-            store.put_chunk(family, object.chunk.hash, object.stored).await?;
+        for object in next_root.objects {
+            store.put_chunk(self.family, object.chunk.hash, object.stored).await?;
         }
-        let root = store.put_root(family, next.stored.chunk.hash, next.stored.stored).await?;
-        if next.root.position >= self.job.position {
-            return Ok(PieceResult::Finished { root });
+        let PackedObject { chunk: root_name, stored } = next_root.stored;
+        let root_key = store.put_root(self.family, root_name.hash, stored).await?;
+        if next_root.root.position >= self.job.position {
+            return Ok(PieceResult::Finished { root_key });
         }
-        self.base = load_base(store, family, Some(&root)).await?;
-        self.root = Some(root);
+        self.base = load_base(store, self.family, Some(&root_key)).await?;
+        self.root_key = Some(root_key);
         self.has_narrow_stripes = false;
         Ok(PieceResult::Progress(self.progress(None)))
     }
 
     /// Restarts the compaction step with the narrowest stripes, so that every row fits into a
     /// chunk. Every worker encounters the same row and restarts in the same way.
-    fn handle_large_row(&mut self, error: &RowTooLarge) -> Result<PieceResult, BuildError> {
+    fn restart_with_narrow_stripes(
+        &mut self,
+        error: &RowTooLarge,
+    ) -> Result<PieceResult, BuildError> {
         if self.has_narrow_stripes {
             return Err(BuildError { temporary: false, message: error.to_string() });
         }
@@ -276,14 +313,14 @@ impl SnapshotWork {
 
     fn progress(&self, merge: Option<MergeProgress>) -> BuildProgress {
         BuildProgress {
-            root: self.root.clone(),
+            root: self.root_key.clone(),
             merge,
             is_rebuild: self.is_rebuild,
             has_narrow_stripes: self.has_narrow_stripes,
         }
     }
 
-    fn fault(&self, error: &SnapshotError) -> BuildError {
+    fn to_build_error(&self, error: &SnapshotError) -> BuildError {
         snapshot_fault(self.family, error).into()
     }
 }
@@ -299,12 +336,12 @@ impl OpenMerge {
 async fn load_base(
     store: &ObjectStore,
     family: LogId,
-    root: Option<&str>,
+    root_key: Option<&str>,
 ) -> Result<CompactionBase, ObjectFault> {
-    let Some(root) = root else { return Ok(CompactionBase::default()) };
-    let root = store.root(root).await?;
-    let mut objects = Objects::default();
-    store.ready(family, &mut objects, |objects| CompactionBase::open(&root, objects)).await
+    let Some(root_key) = root_key else { return Ok(CompactionBase::default()) };
+    let root = store.root(root_key).await?;
+    let open_base = |objects: &Objects| CompactionBase::open(&root, objects);
+    store.load_until_ready(family, &mut Objects::default(), open_base).await
 }
 
 /// Loads tiles and passes them to the merge.
@@ -314,10 +351,10 @@ async fn load_tiles(
     chunks: &[ChunkRef],
     merge: &mut Merge,
 ) -> Result<(), BuildError> {
-    let wanted: Vec<Wanted> =
-        chunks.iter().map(|chunk| Wanted::new(ObjectKind::Tile, *chunk)).collect();
+    let requests: Vec<ObjectRequest> =
+        chunks.iter().map(|chunk| ObjectRequest::new(ObjectKind::Tile, *chunk)).collect();
     let mut objects = Objects::default();
-    store.load(family, &wanted, &mut objects).await?;
+    store.load(family, &requests, &mut objects).await?;
     for chunk in chunks {
         if let Some(tile) = objects.tile(&chunk.hash) {
             merge.provide(chunk.hash, Arc::clone(tile));
@@ -327,7 +364,7 @@ async fn load_tiles(
 }
 
 /// If the progress contains too many finished tiles, moves them to the object chain.
-async fn offload_recent_tiles(
+async fn move_excess_tiles_to_chain(
     store: &ObjectStore,
     family: LogId,
     progress: &mut MergeProgress,
@@ -335,11 +372,12 @@ async fn offload_recent_tiles(
     if progress.recent.len() <= MAX_RECENT_TILES {
         return Ok(());
     }
-    let tiles = std::mem::take(&mut progress.recent);
-    let chain = TileChain { previous: progress.chain, tiles };
-    let packed = pack(&chain.encode(), Bounds::CHUNK).map_err(|e| snapshot_fault(family, &e))?;
-    store.put_chunk(family, packed.chunk.hash, packed.stored).await?;
-    progress.chain = Some(packed.chunk);
+    let recent_tiles = std::mem::take(&mut progress.recent);
+    let new_link = TileChain { previous: progress.chain, tiles: recent_tiles };
+    let object =
+        pack(&new_link.encode(), Bounds::CHUNK).map_err(|error| snapshot_fault(family, &error))?;
+    store.put_chunk(family, object.chunk.hash, object.stored).await?;
+    progress.chain = Some(object.chunk);
     Ok(())
 }
 

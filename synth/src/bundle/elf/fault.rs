@@ -68,7 +68,7 @@ pub(crate) enum ElfFault {
 
 impl ElfFault {
     /// Returns the remedy.
-    pub(crate) fn help(&self, architecture: Architecture) -> String {
+    pub(crate) fn remedy(&self, architecture: Architecture) -> String {
         let target = target_triple(architecture);
         match self {
             Self::Machine { .. } => format!(

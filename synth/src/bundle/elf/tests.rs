@@ -41,7 +41,7 @@ fn a_static_binary_needs_no_glibc() {
 fn rejects_another_processor() {
     let fault = check(&Fixture::sound(Arm64).bytes(), X86_64).unwrap_err();
     assert_eq!(fault.to_string(), "it is for arm64, but the functions are for x86_64");
-    assert!(fault.help(X86_64).contains("x86_64-unknown-linux-gnu"));
+    assert!(fault.remedy(X86_64).contains("x86_64-unknown-linux-gnu"));
     let fault = check_x86(&Fixture { machine: 243, ..sound() }).unwrap_err();
     assert!(fault.to_string().contains("a processor with the ELF number 243"), "{fault}");
 }
@@ -54,7 +54,7 @@ fn rejects_a_newer_glibc_with_its_symbol_and_the_remedy() {
         fault.to_string(),
         "it needs GLIBC_2.38 of libc.so.6 (for `__isoc23_strtol`); Amazon Linux 2023 has GLIBC_2.34"
     );
-    let help = fault.help(X86_64);
+    let help = fault.remedy(X86_64);
     assert!(help.contains("pip install cargo-zigbuild"), "{help}");
     assert!(help.contains("--target x86_64-unknown-linux-gnu.2.34"), "{help}");
 }
@@ -94,7 +94,7 @@ fn rejects_other_libraries_and_loaders() {
     let nix = "/nix/store/x-glibc/lib/ld-linux-x86-64.so.2";
     let fault = check_x86(&Fixture { loader: Some(nix), ..sound() }).unwrap_err();
     assert_eq!(fault, ElfFault::Loader { actual: nix.to_owned() });
-    assert!(fault.help(X86_64).contains("`/lib64/ld-linux-x86-64.so.2`"));
+    assert!(fault.remedy(X86_64).contains("`/lib64/ld-linux-x86-64.so.2`"));
 }
 
 #[test]

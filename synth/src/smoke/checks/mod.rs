@@ -109,29 +109,24 @@ async fn check_append_and_read(
 async fn check(
     report: &mut SmokeReport,
     name: &'static str,
-    result: impl Future<Output = CheckResult>,
+    run_check: impl Future<Output = CheckResult>,
 ) -> Result<(), CheckFailed> {
-    check_and_return(report, name, async { Ok(((), result.await?)) }).await
+    check_and_return(report, name, async { Ok(((), run_check.await?)) }).await
 }
 
 /// Runs and reports a check that returns a value for later checks.
 async fn check_and_return<T>(
     report: &mut SmokeReport,
     name: &'static str,
-    result: impl Future<Output = Result<(T, CheckOutcome), SynthError>>,
+    run_check: impl Future<Output = Result<(T, CheckOutcome), SynthError>>,
 ) -> Result<T, CheckFailed> {
     let started = Instant::now();
-    match result.await {
-        Ok((value, outcome)) => {
-            report.add_check(name, outcome, started.elapsed())?;
-            Ok(value)
-        }
-        Err(error) => {
-            let outcome = CheckOutcome::Failed(error.to_string());
-            report.add_check(name, outcome, started.elapsed())?;
-            Err(CheckFailed)
-        }
-    }
+    let (value, outcome) = match run_check.await {
+        Ok((value, outcome)) => (Some(value), outcome),
+        Err(error) => (None, CheckOutcome::Failed(error.to_string())),
+    };
+    report.add_check(name, outcome, started.elapsed())?;
+    value.ok_or(CheckFailed)
 }
 
 /// Polls the stack until it is healthy or the startup timeout expires, because a new URL takes a

@@ -32,6 +32,8 @@ const EXTERNAL_COLUMN: u32 = 1;
 const SNAPSHOT_COLUMN: u32 = 2;
 /// Number of cells that share the bytes needed to make a snapshot due.
 const SNAPSHOT_CELLS: usize = 6;
+/// Number of mutations that write these cells.
+const SNAPSHOT_MUTATIONS: usize = 2;
 /// Number of 36-byte words in the cell of the large entry check.
 const LARGE_TEXT_REPETITIONS: usize = 1_000;
 /// Number of rows to clear after the smoke test, covering all its cells.
@@ -72,7 +74,7 @@ pub(super) async fn check_large_entry(client: &Client, log_id: LogId) -> CheckRe
 pub(super) async fn check_snapshot(client: &Client, log_id: LogId) -> CheckResult {
     let cell_text = text_that_makes_snapshot_due();
     // Split the cells into two mutations, because one would exceed the size limit.
-    let column_texts = vec![cell_text.clone(); SNAPSHOT_CELLS / 2];
+    let column_texts = vec![cell_text.clone(); SNAPSHOT_CELLS / SNAPSHOT_MUTATIONS];
     let first_column = set_column(SNAPSHOT_COLUMN, &column_texts);
     let second_column = set_column(SNAPSHOT_COLUMN + 1, &column_texts);
     append_operation(client, log_id, first_column).await?;

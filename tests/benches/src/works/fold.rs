@@ -131,9 +131,9 @@ impl FirstView {
         let root = worker.root()?.ok_or("there is no root")?;
         let root_bytes = root.pack()?.stored.len() as u64;
         let (_, fetched) = worker.bucket.ready(|objects| {
-            let metadata = view::metadata(&root, objects)?;
+            let metadata = view::read_metadata(&root, objects)?;
             let tail = FoldedLevel::default();
-            let cells = view::window(Some(&root), &tail, SheetId::FIRST, &WINDOW, objects)?;
+            let cells = view::read_window(Some(&root), &tail, SheetId::FIRST, &WINDOW, objects)?;
             Ok(both(metadata, cells))
         })?;
         let bytes = root_bytes + fetched.sizes.iter().map(|bytes| u64::from(*bytes)).sum::<u64>();

@@ -7,7 +7,7 @@ use cellar_snapshot::fold::FoldedLevel;
 use cellar_snapshot::index::{InlineOrChunk, pack_level};
 use cellar_snapshot::level::{Level, LevelSheet, SheetMoves};
 use cellar_snapshot::merge::{SheetWriter, Window, WrittenSheet};
-use cellar_snapshot::objects::{ObjectKind, Objects, Wanted};
+use cellar_snapshot::objects::{ObjectKind, Objects, ObjectRequest};
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use cellar_snapshot::root::{StoredSheetNumbers, PackedFormats, Root, RootLevel, RootSheet, Totals};
 use cellar_snapshot::tile::Tile;
@@ -149,7 +149,7 @@ fn far_view(imported: &mut Imported, rows: u32) -> Result<FarView, Failure> {
         let root = Root::unpack(stored.chunk.hash, &stored.stored)?;
         let tail = FoldedLevel::default();
         bucket.ready(|objects| {
-            Ok(view::window(Some(&root), &tail, SheetId::FIRST, &window, objects)?)
+            Ok(view::read_window(Some(&root), &tail, SheetId::FIRST, &window, objects)?)
         })
     };
     let (tile, fetched) = view()?;
@@ -178,7 +178,7 @@ fn decode_ns(rows: u32) -> Result<f64, Failure> {
     if bytes != encode(&tile)? || decode(&bytes)? != tile {
         return Err("the tile does not read back".into());
     }
-    let wanted = Wanted::new(ObjectKind::Tile, chunk.chunk);
+    let wanted = ObjectRequest::new(ObjectKind::Tile, chunk.chunk);
     let read = || {
         let mut objects = Objects::default();
         objects.insert(&wanted, &chunk.stored).is_ok()

@@ -8,15 +8,17 @@ use cellar_api::{
 };
 use cellar_base::position::Position;
 
-use super::operations::operation;
-use super::{ClientStuck, GIVEN_UP_MS, Intent, KnownOutcome, LoadClient, PATIENCE};
+use super::operations::unique_operation;
+use super::{ClientStuck, Intent, KnownOutcome, LoadClient, MAX_IMPATIENCE_MS, PATIENCE};
 use crate::measured::RequestKind;
 
 /// Of this number of edits, a client abandons the answer to one: it closes the connection and sends
 /// the same request again.
-const GIVEN_UP_STEP: u64 = 16;
+const ABANDONED_STEP: u64 = 16;
+/// Remainder of the ids of edits whose answer is abandoned.
+const ABANDONED_REMAINDER: u64 = 3;
 /// Wait between two calls of the library, each of which already retries a few times.
-const PAUSE: Duration = Duration::from_millis(50);
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Returns the client id of a client's appends.
 pub(super) fn client_name(number: u32) -> String {
@@ -25,9 +27,9 @@ pub(super) fn client_name(number: u32) -> String {
 
 impl LoadClient {
     /// Makes an edit, and sends the same request until it is answered.
-    pub(super) async fn append(&mut self, due: Instant) -> Result<(), ClientStuck> {
+    pub(super) async fn append(&mut self, due_at: Instant) -> Result<(), ClientStuck> {
         let id = next_id(&self.appended.intents);
-        let operation = operation(&self.appended.name, id, &mut self.random);
+        let operation = unique_operation(&self.appended.name, id, &mut self.random);
         let mutation = SentMutation { id, base: self.base, op: operation.clone() };
         let request = AppendRequest {
             client_id: self.appended.name.clone(),
@@ -36,21 +38,23 @@ impl LoadClient {
             mutations: vec![mutation],
         };
         self.appended.intents.push(Intent { operation, known: KnownOutcome::Unanswered });
-        let is_impatient = id % GIVEN_UP_STEP == 3;
-        let answer = if is_impatient { self.send_and_give_up(&request).await } else { None };
-        let reply = match answer {
+        let is_impatient = id % ABANDONED_STEP == ABANDONED_REMAINDER;
+        let early_reply = if is_impatient { self.send_and_abandon(&request).await } else { None };
+        let reply = match early_reply {
             Some(reply) => reply,
-            None => self.send(&request).await?,
+            None => self.send_until_answered(&request).await?,
         };
-        self.measured.count_answer(RequestKind::Append, (!is_impatient).then(|| due.elapsed()));
+        let latency = if is_impatient { None } else { Some(due_at.elapsed()) };
+        self.measured.count_answer(RequestKind::Append, latency);
         self.record_answer(id, &reply)
     }
 
     /// Sends a request and closes the connection shortly afterwards, mostly before an answer.
-    async fn send_and_give_up(&mut self, request: &AppendRequest) -> Option<AppendReply> {
-        let impatience = Duration::from_millis(self.random.u64(..GIVEN_UP_MS));
-        let (api, id) = (self.api(RequestKind::Append), self.spreadsheet.id);
-        match tokio::time::timeout(impatience, api.spreadsheet(id).append(request)).await {
+    async fn send_and_abandon(&mut self, request: &AppendRequest) -> Option<AppendReply> {
+        let impatience = Duration::from_millis(self.random.u64(..MAX_IMPATIENCE_MS));
+        let api = self.api(RequestKind::Append);
+        let spreadsheet = api.spreadsheet(self.spreadsheet.id);
+        match tokio::time::timeout(impatience, spreadsheet.append(request)).await {
             Ok(Ok(reply)) => Some(reply),
             // The request is sent again in any case.
             Ok(Err(_)) => None,
@@ -62,12 +66,16 @@ impl LoadClient {
     }
 
     /// Repeats a request until it is answered.
-    async fn send(&self, request: &AppendRequest) -> Result<AppendReply, ClientStuck> {
-        let (api, begun) = (self.api(RequestKind::Append), Instant::now());
+    async fn send_until_answered(
+        &self,
+        request: &AppendRequest,
+    ) -> Result<AppendReply, ClientStuck> {
+        let api = self.api(RequestKind::Append);
+        let begun_at = Instant::now();
         loop {
             match api.spreadsheet(self.spreadsheet.id).append(request).await {
                 Ok(reply) => return Ok(reply),
-                Err(error) => self.wait_before_retry(RequestKind::Append, begun, error).await?,
+                Err(error) => self.wait_before_retry(RequestKind::Append, begun_at, error).await?,
             }
         }
     }
@@ -76,20 +84,22 @@ impl LoadClient {
     pub(super) async fn wait_before_retry(
         &self,
         kind: RequestKind,
-        begun: Instant,
+        begun_at: Instant,
         error: ClientError,
     ) -> Result<(), ClientStuck> {
-        if !error.is_offline() || begun.elapsed() > PATIENCE {
+        if !error.is_offline() || begun_at.elapsed() > PATIENCE {
             return Err(ClientStuck::during(kind.name(), error));
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(RETRY_PAUSE).await;
         Ok(())
     }
 
     /// Records the outcome of an edit, and updates the base of the next one.
     fn record_answer(&mut self, id: u64, reply: &AppendReply) -> Result<(), ClientStuck> {
         let position = match reply.results.as_slice() {
-            [AppendedMutation { id: told, position, rejection: None, .. }] if *told == id => {
+            [AppendedMutation { id: result_id, position, rejection: None, .. }]
+                if *result_id == id =>
+            {
                 *position
             }
             results => {
@@ -99,8 +109,10 @@ impl LoadClient {
         record_position(&mut self.appended.intents, position);
         self.record_seen(RequestKind::Append, self.seen.max(reply.head))?;
         // A truncated answer lacks entries, so the client has seen at most its own entry.
-        let base = if reply.next.is_none() { Some(reply.head) } else { position };
-        self.base = self.base.max(base.unwrap_or(self.base));
+        let seen_position = if reply.next.is_none() { Some(reply.head) } else { position };
+        if let Some(seen_position) = seen_position {
+            self.base = self.base.max(seen_position);
+        }
         Ok(())
     }
 }
@@ -112,7 +124,7 @@ pub(super) fn next_id(intents: &[Intent]) -> u64 {
 
 /// Records that the newest edit is in the log.
 pub(super) fn record_position(intents: &mut [Intent], position: Option<Position>) {
-    if let Some(newest) = intents.last_mut() {
-        newest.known = KnownOutcome::InTheLog(position);
+    if let Some(newest_intent) = intents.last_mut() {
+        newest_intent.known = KnownOutcome::InTheLog(position);
     }
 }

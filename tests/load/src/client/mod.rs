@@ -25,16 +25,16 @@ use crate::plan::{Length, Plan};
 /// Maximum time for which a request is repeated: a killed cloud has restarted by then.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
 /// Maximum wait before an answer is abandoned on purpose, in milliseconds.
-const GIVEN_UP_MS: u64 = 30;
+const MAX_IMPATIENCE_MS: u64 = 30;
 /// Requests of a writer.
-const WRITER: &[RequestKind] = &[RequestKind::Append];
+const WRITER_REQUESTS: &[RequestKind] = &[RequestKind::Append];
 /// Requests of a writer that uses the protocol of Replicache.
-const PUSHER: &[RequestKind] = &[RequestKind::Push, RequestKind::Push, RequestKind::Pull];
+const PUSHER_REQUESTS: &[RequestKind] = &[RequestKind::Push, RequestKind::Push, RequestKind::Pull];
 /// Requests of a reader.
-const READER: &[RequestKind] =
+const READER_REQUESTS: &[RequestKind] =
     &[RequestKind::Cells, RequestKind::History, RequestKind::Load, RequestKind::Pull];
 /// Requests of a client that is the only one of its spreadsheet.
-const ALONE: &[RequestKind] = &[
+const SOLE_CLIENT_REQUESTS: &[RequestKind] = &[
     RequestKind::Append,
     RequestKind::Cells,
     RequestKind::Push,
@@ -47,7 +47,7 @@ const ALONE: &[RequestKind] = &[
     RequestKind::Load,
 ];
 /// Length of the cycle of roles: of ten clients, five write, two push and three read.
-const PARTS: u32 = 10;
+const ROLE_CYCLE_CLIENTS: u32 = 10;
 
 /// An edit of a client. Its id is its index in the client's list plus 1.
 #[derive(Debug, Clone)]
@@ -88,7 +88,7 @@ impl ClientStuck {
 /// A client of a run.
 pub(crate) struct LoadClient {
     number: u32,
-    part: &'static [RequestKind],
+    request_cycle: &'static [RequestKind],
     api: Client,
     wire: Wire,
     measured: Measured,
@@ -129,7 +129,7 @@ impl LoadClient {
         let (appended, pushed) = authors(number, &api, spreadsheet.id)?;
         Ok(Self {
             number,
-            part: request_cycle(number, plan),
+            request_cycle: request_cycle(number, plan),
             api,
             wire: Wire::new(url, token, spreadsheet.id, number)?,
             measured,
@@ -144,26 +144,36 @@ impl LoadClient {
 
     /// Sends requests until the run is over, and leaves without waiting for the answer to its last
     /// edit.
-    pub(crate) async fn run(mut self, begun: Instant, length: Length, pace: Pace) -> ClientRun {
-        let (mut request, mut backlog) = (0, 0);
+    pub(crate) async fn send_requests(
+        mut self,
+        begun_at: Instant,
+        length: Length,
+        pace: Pace,
+    ) -> ClientRun {
+        let mut request_index = 0;
+        let mut backlog = 0;
         loop {
-            let due = pace.due(request);
+            let due_after = pace.due_after(request_index);
             match length {
-                Length::Requests(requests) if request >= requests => break,
-                Length::Time(time) if due.is_some_and(|due| due >= time) => break,
-                Length::Time(time) if begun.elapsed() >= time => {
-                    backlog = pace.due_before(request, time);
+                Length::Requests(request_count) if request_index >= request_count => break,
+                Length::Time(time) if due_after.is_some_and(|due_after| due_after >= time) => break,
+                Length::Time(time) if begun_at.elapsed() >= time => {
+                    backlog = pace.count_due_before(request_index, time);
                     break;
                 }
                 Length::Requests(_) | Length::Time(_) => {}
             }
-            let due = due.map_or_else(Instant::now, |due| begun + due);
-            tokio::time::sleep_until(due.into()).await;
-            if let Err(stuck) = self.request(request, due).await {
-                self.measured.fault(format!("client {} cannot continue: {stuck}", self.number));
+            let due_at = match due_after {
+                Some(due_after) => begun_at + due_after,
+                None => Instant::now(),
+            };
+            tokio::time::sleep_until(due_at.into()).await;
+            if let Err(stuck) = self.send_request(request_index, due_at).await {
+                let number = self.number;
+                self.measured.record_fault(format!("client {number} cannot continue: {stuck}"));
                 return ClientRun { client: self, backlog };
             }
-            request += 1;
+            request_index += 1;
         }
         self.leave().await;
         ClientRun { client: self, backlog }
@@ -181,7 +191,7 @@ impl LoadClient {
 
     /// Returns whether the client pulls.
     pub(crate) fn pulls(&self) -> bool {
-        self.part.contains(&RequestKind::Pull)
+        self.request_cycle.contains(&RequestKind::Pull)
     }
 
     /// Returns the client's edits.
@@ -189,25 +199,38 @@ impl LoadClient {
         [self.appended, self.pushed]
     }
 
-    async fn request(&mut self, request: u64, due: Instant) -> Result<(), ClientStuck> {
-        let kinds = u64::try_from(self.part.len()).unwrap_or(u64::MAX);
-        let at = request.wrapping_add(u64::from(self.number / PARTS)) % kinds.max(1);
-        let kind = usize::try_from(at).ok().and_then(|at| self.part.get(at).copied());
-        match kind.unwrap_or(RequestKind::Append) {
-            RequestKind::Append => self.append(due).await,
-            RequestKind::Push => self.push(due).await,
-            RequestKind::Pull => self.pull(due).await,
-            RequestKind::Cells => self.cells(due).await,
-            RequestKind::History => self.history(due).await,
-            RequestKind::Load => self.load(due).await,
+    async fn send_request(
+        &mut self,
+        request_index: u64,
+        due_at: Instant,
+    ) -> Result<(), ClientStuck> {
+        match self.request_kind(request_index) {
+            RequestKind::Append => self.append(due_at).await,
+            RequestKind::Push => self.push(due_at).await,
+            RequestKind::Pull => self.pull(due_at).await,
+            RequestKind::Cells => self.read_cells(due_at).await,
+            RequestKind::History => self.read_history(due_at).await,
+            RequestKind::Load => self.load_spreadsheet(due_at).await,
         }
+    }
+
+    /// Returns the kind of a request. Clients with the same role begin at different places of
+    /// their cycle.
+    fn request_kind(&self, request_index: u64) -> RequestKind {
+        let cycle_length = u64::try_from(self.request_cycle.len()).unwrap_or(u64::MAX);
+        let cycle_offset = u64::from(self.number / ROLE_CYCLE_CLIENTS);
+        let cycle_index = request_index.wrapping_add(cycle_offset) % cycle_length.max(1);
+        usize::try_from(cycle_index)
+            .ok()
+            .and_then(|cycle_index| self.request_cycle.get(cycle_index).copied())
+            .unwrap_or(RequestKind::Append)
     }
 
     /// Makes a last edit whose answer is abandoned, like a user who closes the browser.
     async fn leave(&mut self) {
-        let impatience = Duration::from_millis(self.random.u64(..GIVEN_UP_MS));
+        let impatience = Duration::from_millis(self.random.u64(..MAX_IMPATIENCE_MS));
         let now = Instant::now();
-        let (kind, left) = match self.part.first() {
+        let (kind, edit_result) = match self.request_cycle.first() {
             Some(RequestKind::Append) => {
                 (RequestKind::Append, tokio::time::timeout(impatience, self.append(now)).await)
             }
@@ -216,27 +239,27 @@ impl LoadClient {
             }
             _ => return,
         };
-        match left {
+        match edit_result {
             Ok(Ok(())) => {}
-            Ok(Err(stuck)) => self.measured.fault(format!("client {}: {stuck}", self.number)),
-            Err(_) => self.measured.count_abandoned(kind),
+            Ok(Err(stuck)) => {
+                self.measured.record_fault(format!("client {}: {stuck}", self.number));
+            }
+            Err(_abandoned) => self.measured.count_abandoned(kind),
         }
     }
 
     /// Returns a library client whose attempts are counted.
     fn api(&self, kind: RequestKind) -> Client {
         let measured = self.measured.clone();
-        self.api.clone().observed(move |attempted| measured.attempt(kind, attempted))
+        self.api.clone().observed(move |outcome| measured.count_attempt(kind, outcome))
     }
 
     /// Records a position from an answer; fails if it is older than the newest one seen.
     fn record_seen(&mut self, kind: RequestKind, position: Position) -> Result<(), ClientStuck> {
-        if position < self.seen {
-            let (seen, kind) = (self.seen, kind.name());
-            return Err(ClientStuck::during(
-                kind,
-                format_args!("{position} after {seen} was seen"),
-            ));
+        let seen = self.seen;
+        if position < seen {
+            let message = format_args!("{position} after {seen} was seen");
+            return Err(ClientStuck::during(kind.name(), message));
         }
         self.seen = position;
         Ok(())
@@ -245,11 +268,11 @@ impl LoadClient {
 
 /// Returns the request cycle of a client.
 fn request_cycle(number: u32, plan: &Plan) -> &'static [RequestKind] {
-    match number % PARTS {
-        _ if plan.spreadsheets >= plan.clients => ALONE,
-        0..=4 => WRITER,
-        5 | 6 => PUSHER,
-        _ => READER,
+    match number % ROLE_CYCLE_CLIENTS {
+        _ if plan.spreadsheets >= plan.clients => SOLE_CLIENT_REQUESTS,
+        0..=4 => WRITER_REQUESTS,
+        5 | 6 => PUSHER_REQUESTS,
+        _ => READER_REQUESTS,
     }
 }
 
@@ -259,15 +282,22 @@ fn authors(
     client: &Client,
     spreadsheet: LogId,
 ) -> Result<(Author, Author), LoadError> {
-    let part = |why: String| LoadError::Part { why };
-    let subject = client.subject_key();
-    let subject = subject.ok_or_else(|| part("a token without a subject".to_owned()))?;
-    let name = appending::client_name(number);
-    let key = ClientKey::derive(&subject, &name).map_err(|error| part(error.to_string()))?;
-    let appended = Author { name, spreadsheet, key, intents: Vec::new() };
-    let group = pushing::client_name(number).map_err(|error| part(error.to_string()))?;
-    let (key, name) = (group.key(&subject), format!("pusher {number}"));
-    Ok((appended, Author { name, spreadsheet, key, intents: Vec::new() }))
+    let load_error = |why: String| LoadError::Part { why };
+    let subject =
+        client.subject_key().ok_or_else(|| load_error("a token without a subject".to_owned()))?;
+    let writer_name = appending::client_name(number);
+    let writer_key =
+        ClientKey::derive(&subject, &writer_name).map_err(|error| load_error(error.to_string()))?;
+    let pusher_client =
+        pushing::client_name(number).map_err(|error| load_error(error.to_string()))?;
+    let appended = Author { name: writer_name, spreadsheet, key: writer_key, intents: Vec::new() };
+    let pushed = Author {
+        name: format!("pusher {number}"),
+        spreadsheet,
+        key: pusher_client.key(&subject),
+        intents: Vec::new(),
+    };
+    Ok((appended, pushed))
 }
 
 /// Indexes authors by client key.

@@ -10,24 +10,34 @@ pub(super) const ROWS: u32 = 200;
 pub(super) const COLUMNS: u32 = 20;
 /// Of this number of edits, one inserts a row and one deletes a row.
 const STEP: u64 = 16;
+/// Remainders of the ids of edits that insert or delete a row.
+const INSERT_REMAINDER: u64 = 7;
+const DELETE_REMAINDER: u64 = 15;
+/// Upper bound of the numbers that are written, in hundredths.
+const MAX_CENTS: u32 = 1_000_000;
 
 /// Returns a client's edit with this id: two cells, or sometimes an inserted or deleted row.
-pub(super) fn operation(author: &str, id: u64, random: &mut fastrand::Rng) -> Operation {
-    let (sheet, row) = (SheetId::FIRST, random.u32(..ROWS));
+pub(super) fn unique_operation(author: &str, id: u64, random: &mut fastrand::Rng) -> Operation {
+    let sheet = SheetId::FIRST;
+    let row = random.u32(..ROWS);
     match id % STEP {
-        7 => return Operation::InsertRows(InsertBefore { sheet, before: row, count: 1 }),
-        15 => return Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::one(row, 1) }),
+        INSERT_REMAINDER => {
+            return Operation::InsertRows(InsertBefore { sheet, before: row, count: 1 });
+        }
+        DELETE_REMAINDER => {
+            return Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::one(row, 1) });
+        }
         _ => {}
     }
-    let edit = |row, column, value| {
-        let (formula, format) = (None, None);
-        CellEdit { row, column, value: Some(value), formula, format }
-    };
-    let (left, right) = (random.u32(..COLUMNS / 2), random.u32(COLUMNS / 2..COLUMNS));
-    let own = Value::Text(format!("edit {id} of {author}"));
-    let number = Value::Number(f64::from(random.u32(..1_000_000)) / 100.0);
-    Operation::SetCells(SetCells {
-        sheet,
-        cells: vec![edit(row, left, own), edit(row, right, number)],
-    })
+    let text_column = random.u32(..COLUMNS / 2);
+    let number_column = random.u32(COLUMNS / 2..COLUMNS);
+    let unique_text = Value::Text(format!("edit {id} of {author}"));
+    let number = Value::Number(f64::from(random.u32(..MAX_CENTS)) / 100.0);
+    let cells =
+        vec![cell_edit(row, text_column, unique_text), cell_edit(row, number_column, number)];
+    Operation::SetCells(SetCells { sheet, cells })
+}
+
+fn cell_edit(row: u32, column: u32, value: Value) -> CellEdit {
+    CellEdit { row, column, value: Some(value), formula: None, format: None }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::appending::{next_id, record_position};
-use super::operations::operation;
+use super::operations::unique_operation;
 use super::{ClientStuck, Intent, KnownOutcome, LoadClient};
 use crate::measured::RequestKind;
 
@@ -17,23 +17,23 @@ const CLIENT: &str = "tab";
 
 /// Returns the group and client id of a client's pushes.
 pub(super) fn client_name(number: u32) -> Result<ClientName, BadLength> {
-    ClientName::new(&group(number), CLIENT)
+    ClientName::new(&group_id(number), CLIENT)
 }
 
 /// Returns the id of a client's group.
-pub(super) fn group(number: u32) -> String {
+pub(super) fn group_id(number: u32) -> String {
     format!("group {number}")
 }
 
 /// The checked part of an answer to a push.
 #[derive(Deserialize)]
-struct Pushed {
+struct PushAnswer {
     #[serde(default)]
-    results: Vec<PushedOne>,
+    results: Vec<PushResult>,
 }
 
 #[derive(Debug, Deserialize)]
-struct PushedOne {
+struct PushResult {
     id: u64,
     status: String,
     position: Option<Position>,
@@ -41,7 +41,7 @@ struct PushedOne {
 
 /// The checked part of an answer to a pull.
 #[derive(Deserialize)]
-struct Pulled {
+struct PullAnswer {
     cookie: serde_json::Value,
     patch: Vec<serde_json::Value>,
     #[serde(default)]
@@ -50,24 +50,26 @@ struct Pulled {
 
 impl LoadClient {
     /// Makes an edit, and pushes it until it is answered.
-    pub(super) async fn push(&mut self, due: Instant) -> Result<(), ClientStuck> {
+    pub(super) async fn push(&mut self, due_at: Instant) -> Result<(), ClientStuck> {
         let id = next_id(&self.pushed.intents);
-        let operation = operation(&self.pushed.name, id, &mut self.random);
-        let arguments = json!({"base": self.wire.base, "incarnation": self.spreadsheet.incarnation, "op": operation});
+        let operation = unique_operation(&self.pushed.name, id, &mut self.random);
+        let incarnation = self.spreadsheet.incarnation;
+        let arguments =
+            json!({"base": self.wire.base, "incarnation": incarnation, "op": operation});
         let mutation = json!({
             "clientID": CLIENT, "id": id, "name": "edit", "args": arguments, "timestamp": 0,
         });
         self.pushed.intents.push(Intent { operation, known: KnownOutcome::Unanswered });
         let body = json!({
-            "pushVersion": 1, "clientGroupID": group(self.number), "profileID": "load",
+            "pushVersion": 1, "clientGroupID": group_id(self.number), "profileID": "load",
             "schemaVersion": "", "mutations": [mutation],
         });
         let answer = self.wire.post(RequestKind::Push, &body, &self.measured).await?;
-        self.measured.count_answer(RequestKind::Push, Some(due.elapsed()));
-        let pushed: Pushed = read(RequestKind::Push, &answer)?;
-        match pushed.results.as_slice() {
-            [PushedOne { id: told, status, position }]
-                if *told == id && matches!(status.as_str(), "appended" | "duplicate") =>
+        self.measured.count_answer(RequestKind::Push, Some(due_at.elapsed()));
+        let push_answer: PushAnswer = parse_answer(RequestKind::Push, &answer)?;
+        match push_answer.results.as_slice() {
+            [PushResult { id: result_id, status, position }]
+                if *result_id == id && matches!(status.as_str(), "appended" | "duplicate") =>
             {
                 record_position(&mut self.pushed.intents, *position);
                 Ok(())
@@ -79,8 +81,9 @@ impl LoadClient {
     }
 
     /// Pulls once.
-    pub(super) async fn pull(&mut self, due: Instant) -> Result<(), ClientStuck> {
-        self.pull_page(Some(due)).await.map(drop)
+    pub(super) async fn pull(&mut self, due_at: Instant) -> Result<(), ClientStuck> {
+        self.pull_page(Some(due_at)).await?;
+        Ok(())
     }
 
     /// Pulls until nothing is new; returns the end of the client's view.
@@ -90,33 +93,44 @@ impl LoadClient {
     }
 
     /// Pulls one page; returns whether more is available.
-    async fn pull_page(&mut self, due: Option<Instant>) -> Result<bool, ClientStuck> {
+    async fn pull_page(&mut self, due_at: Option<Instant>) -> Result<bool, ClientStuck> {
         let body = json!({
-            "pullVersion": 1, "clientGroupID": group(self.number), "profileID": "load",
+            "pullVersion": 1, "clientGroupID": group_id(self.number), "profileID": "load",
             "schemaVersion": "", "cookie": self.wire.cookie,
         });
         let answer = self.wire.post(RequestKind::Pull, &body, &self.measured).await?;
-        if let Some(due) = due {
-            self.measured.count_answer(RequestKind::Pull, Some(due.elapsed()));
+        if let Some(due_at) = due_at {
+            self.measured.count_answer(RequestKind::Pull, Some(due_at.elapsed()));
         }
-        let Pulled { cookie, patch, more } = read(RequestKind::Pull, &answer)?;
+        let PullAnswer { cookie, patch, more } = parse_answer(RequestKind::Pull, &answer)?;
         self.wire.cookie = cookie;
-        let head = patch.iter().find(|put| put.get("key").is_some_and(|key| key == "head"));
-        if let Some(position) = head.and_then(|head| head.get("value")?.get("position")) {
-            let position = serde_json::from_value(position.clone());
-            let position: Position =
-                position.map_err(|error| ClientStuck::during("pull", error))?;
-            if position < self.wire.base {
-                let base = self.wire.base;
-                return Err(ClientStuck::during("pull", format_args!("{position} after {base}")));
+        if let Some(head) = find_head(&patch)? {
+            let base = self.wire.base;
+            if head < base {
+                return Err(ClientStuck::during("pull", format_args!("{head} after {base}")));
             }
-            self.wire.base = position;
+            self.wire.base = head;
         }
         Ok(more)
     }
 }
 
-fn read<T: for<'a> Deserialize<'a>>(
+/// Returns the position that a patch writes under the key `head`.
+fn find_head(patch: &[serde_json::Value]) -> Result<Option<Position>, ClientStuck> {
+    let head_operation =
+        patch.iter().find(|operation| operation.get("key").is_some_and(|key| key == "head"));
+    let Some(position) =
+        head_operation.and_then(|operation| operation.get("value")?.get("position"))
+    else {
+        return Ok(None);
+    };
+    match Position::deserialize(position) {
+        Ok(head) => Ok(Some(head)),
+        Err(error) => Err(ClientStuck::during("pull", error)),
+    }
+}
+
+fn parse_answer<T: for<'a> Deserialize<'a>>(
     kind: RequestKind,
     answer: &serde_json::Value,
 ) -> Result<T, ClientStuck> {

@@ -15,32 +15,55 @@ use crate::LoadError;
 use crate::measured::{Measured, RequestKind};
 
 /// Timeout of a request, the same as in the library.
-const TIMEOUT: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A connection for pushes and pulls, and the state of the last pull.
 pub(super) struct Wire {
     http: reqwest::Client,
-    url: String,
+    spreadsheet_url: String,
     token: String,
     /// Cookie of the last pull.
     pub(super) cookie: Value,
     /// End of the view of the last pull.
     pub(super) base: Position,
-    number: u32,
+    client_number: u32,
+}
+
+/// The result of one attempt of a request.
+struct Attempt {
+    outcome: AttemptOutcome,
+    /// Body of the answer.
+    answer: Option<Value>,
+    /// Wait that the answer requests.
+    wait_ms: u64,
+}
+
+impl Attempt {
+    fn unanswered(outcome: AttemptOutcome) -> Self {
+        Self { outcome, answer: None, wait_ms: 0 }
+    }
 }
 
 impl Wire {
     pub(super) fn new(
-        url: &str,
+        api_url: &str,
         token: &str,
-        spreadsheet: LogId,
-        number: u32,
+        spreadsheet_id: LogId,
+        client_number: u32,
     ) -> Result<Self, LoadError> {
-        let http = reqwest::Client::builder().no_proxy().timeout(TIMEOUT).build();
-        let http = http.map_err(|error| LoadError::Part { why: error.to_string() })?;
-        let url = format!("{url}v1/spreadsheets/{spreadsheet}/");
-        let (token, cookie, base) = (token.to_owned(), Value::Null, Position::FIRST);
-        Ok(Self { http, url, token, cookie, base, number })
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .timeout(REQUEST_TIMEOUT)
+            .build()
+            .map_err(|error| LoadError::Part { why: error.to_string() })?;
+        Ok(Self {
+            http,
+            spreadsheet_url: format!("{api_url}v1/spreadsheets/{spreadsheet_id}/"),
+            token: token.to_owned(),
+            cookie: Value::Null,
+            base: Position::FIRST,
+            client_number,
+        })
     }
 
     /// Repeats a request until it is answered.
@@ -50,59 +73,58 @@ impl Wire {
         body: &Value,
         measured: &Measured,
     ) -> Result<Value, ClientStuck> {
-        let begun = Instant::now();
-        for attempt in 1.. {
-            let (attempted, answer, wait_ms) = self.attempt(kind, body).await;
-            measured.attempt(kind, attempted);
-            match (attempted, answer) {
+        let begun_at = Instant::now();
+        for attempt_number in 1.. {
+            let Attempt { outcome, answer, wait_ms } = self.attempt(kind, body).await;
+            measured.count_attempt(kind, outcome);
+            match (outcome, answer) {
                 (AttemptOutcome::Answered { status: 200, .. }, Some(answer)) => return Ok(answer),
-                (AttemptOutcome::Answered { status: 429 | 503, .. }, _)
-                | (
-                    AttemptOutcome::NotConnected | AttemptOutcome::TimedOut | AttemptOutcome::Lost,
-                    _,
-                ) => {}
-                (other, answer) => {
-                    return Err(ClientStuck::during(
-                        kind.name(),
-                        format_args!("{other:?} {answer:?}"),
-                    ));
+                (outcome, _) if may_retry(outcome) => {}
+                (outcome, answer) => {
+                    let message = format_args!("{outcome:?} {answer:?}");
+                    return Err(ClientStuck::during(kind.name(), message));
                 }
             }
-            if begun.elapsed() > PATIENCE {
+            if begun_at.elapsed() > PATIENCE {
                 break;
             }
-            let jitter_ms = full_jitter_ms(attempt, fastrand::u64(..));
+            let jitter_ms = full_jitter_ms(attempt_number, fastrand::u64(..));
             tokio::time::sleep(Duration::from_millis(jitter_ms.max(wait_ms))).await;
         }
-        Err(ClientStuck::during(
-            kind.name(),
-            format_args!("client {} is not answered", self.number),
-        ))
+        let message = format_args!("client {} is not answered", self.client_number);
+        Err(ClientStuck::during(kind.name(), message))
     }
 
-    /// Makes one attempt; returns its result, the answer's body, and the requested wait in
-    /// milliseconds.
-    async fn attempt(
-        &self,
-        kind: RequestKind,
-        body: &Value,
-    ) -> (AttemptOutcome, Option<Value>, u64) {
-        let url = format!("{}{}", self.url, kind.name());
-        let sent = self.http.post(url).bearer_auth(&self.token).json(body).send().await;
-        let response = match sent {
+    async fn attempt(&self, kind: RequestKind, body: &Value) -> Attempt {
+        let url = format!("{}{}", self.spreadsheet_url, kind.name());
+        let response = match self.http.post(url).bearer_auth(&self.token).json(body).send().await {
             Ok(response) => response,
-            Err(error) if error.is_connect() => return (AttemptOutcome::NotConnected, None, 0),
-            Err(error) if error.is_timeout() => return (AttemptOutcome::TimedOut, None, 0),
-            Err(_) => return (AttemptOutcome::Lost, None, 0),
+            Err(error) if error.is_connect() => {
+                return Attempt::unanswered(AttemptOutcome::NotConnected);
+            }
+            Err(error) if error.is_timeout() => {
+                return Attempt::unanswered(AttemptOutcome::TimedOut);
+            }
+            Err(_) => return Attempt::unanswered(AttemptOutcome::Lost),
         };
         let status = response.status().as_u16();
-        let wait = response.headers().get(RETRY_AFTER);
-        let wait_s: Option<u64> = wait.and_then(|value| value.to_str().ok()?.parse().ok());
-        let attempted = AttemptOutcome::Answered { status, has_retry_after: wait_s.is_some() };
+        let retry_after = response.headers().get(RETRY_AFTER);
+        let wait_s: Option<u64> = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
         let wait_ms = wait_s.unwrap_or(0).saturating_mul(1_000);
         match read_body(response, MAX_REPLY_BODY_BYTES).await {
-            Ok(bytes) => (attempted, serde_json::from_slice(&bytes).ok(), wait_ms),
-            Err(_) => (AttemptOutcome::Lost, None, wait_ms),
+            Ok(bytes) => Attempt {
+                outcome: AttemptOutcome::Answered { status, has_retry_after: wait_s.is_some() },
+                answer: serde_json::from_slice(&bytes).ok(),
+                wait_ms,
+            },
+            Err(_) => Attempt { outcome: AttemptOutcome::Lost, answer: None, wait_ms },
         }
+    }
+}
+
+fn may_retry(outcome: AttemptOutcome) -> bool {
+    match outcome {
+        AttemptOutcome::Answered { status, .. } => matches!(status, 429 | 503),
+        AttemptOutcome::NotConnected | AttemptOutcome::TimedOut | AttemptOutcome::Lost => true,
     }
 }

@@ -22,15 +22,15 @@ use crate::simulation::Simulation;
 
 /// Number of spreadsheets. It is small, and people prefer the first ones, so that their changes
 /// conflict.
-const LOGS: u32 = 6;
+const LOG_COUNT: u32 = 6;
 /// Number of people who change the catalog.
-const PEOPLE: u32 = 4;
+const PERSON_COUNT: u32 = 4;
 /// Number of changes that each person makes.
-const CHANGES: u32 = 24;
+const CHANGES_PER_PERSON: u32 = 24;
 /// Maximum attempts of one change.
 const MAX_ATTEMPTS: u32 = 30;
 /// Maximum wait between two attempts, in milliseconds.
-const RETRY_MAX_MS: u64 = 4_000;
+const MAX_RETRY_MS: u64 = 4_000;
 /// Duration of an outage of all functions, in milliseconds: the bounds include both less and more
 /// than the maximum age of a record and the retention of the stream.
 const OUTAGE_MS: RangeInclusive<u64> = 6 * 60 * 60 * 1_000..=30 * 60 * 60 * 1_000;
@@ -38,14 +38,16 @@ const OUTAGE_MS: RangeInclusive<u64> = 6 * 60 * 60 * 1_000..=30 * 60 * 60 * 1_00
 /// Returns the ids of the spreadsheets.
 pub(crate) fn logs() -> Vec<LogId> {
     let subject = SubjectKey::new("sim", "catalog");
-    let log = |number| LogId::derive(&subject, &format!("sheet {number}")).ok();
-    (0..LOGS).filter_map(log).collect()
+    (0..LOG_COUNT)
+        .filter_map(|number| LogId::derive(&subject, &format!("sheet {number}")).ok())
+        .collect()
 }
 
 /// Returns the people who change the catalog.
 pub(crate) fn people() -> Vec<Person> {
-    let person = |number| Person::new("sim", &format!("person {number}")).ok();
-    (0..PEOPLE).filter_map(person).collect()
+    (0..PERSON_COUNT)
+        .filter_map(|number| Person::new("sim", &format!("person {number}")).ok())
+        .collect()
 }
 
 /// Lets all people change the catalog concurrently.
@@ -65,16 +67,16 @@ pub(super) async fn run_users(simulation: &Arc<Simulation>) {
 /// In a third of the runs rebuilds the feed, and in another third stops all functions for a while.
 pub(super) async fn run_operator(simulation: &Simulation) {
     let (world, Some(feed)) = (&simulation.world, &simulation.feed) else { return };
-    let think_ms = simulation.shape.habits.think_ms;
-    world.sleep_ms(world.random.draw_in(0..=think_ms * 3)).await;
+    let max_think_ms = simulation.shape.habits.think_ms;
+    world.sleep_ms(world.random.draw_in(0..=max_think_ms * 3)).await;
     match world.random.draw_below(3) {
         0 => feed.rebuild().await,
-        1 => run_outage(simulation, feed).await,
+        1 => run_feed_outage(simulation, feed).await,
         _ => {}
     }
 }
 
-async fn run_outage(simulation: &Simulation, feed: &FeedPipeline) {
+async fn run_feed_outage(simulation: &Simulation, feed: &FeedPipeline) {
     let world = &simulation.world;
     feed.set_outage(true);
     world.sleep_ms(world.random.draw_in(OUTAGE_MS)).await;
@@ -93,87 +95,96 @@ impl CatalogUser {
             let create = CatalogAction::Create { name: Name::default(), source: None };
             self.request_until_done(log, create, None).await;
         }
-        for number in 0..CHANGES {
+        for change_number in 0..CHANGES_PER_PERSON {
             let Some(log) = self.draw_log() else { continue };
-            let Some(action) = self.draw_change(number) else { continue };
+            let Some(action) = self.draw_action(change_number) else { continue };
             let is_conditional = self.process.random().draw_below(2) == 0;
-            let seen = if is_conditional { self.read_change_count(log).await } else { None };
-            let think_ms = self.simulation.shape.habits.think_ms;
-            let random = self.process.random();
-            self.simulation.world.sleep_ms(random.draw_mostly_small(think_ms)).await;
-            self.request_until_done(log, action, seen).await;
+            let expected_version = if is_conditional { self.read_version(log).await } else { None };
+            let max_think_ms = self.simulation.shape.habits.think_ms;
+            let think_ms = self.process.random().draw_mostly_small(max_think_ms);
+            self.simulation.world.sleep_ms(think_ms).await;
+            self.request_until_done(log, action, expected_version).await;
         }
     }
 
     fn draw_log(&self) -> Option<LogId> {
         let random = self.process.random();
-        let number = random.draw_below(LOGS).min(random.draw_below(LOGS));
-        logs().get(usize::try_from(number).ok()?).copied()
+        let log_index = random.draw_below(LOG_COUNT).min(random.draw_below(LOG_COUNT));
+        logs().get(usize::try_from(log_index).ok()?).copied()
     }
 
     /// Draws the next change. Names are unique, so that the checks can find each of them.
-    fn draw_change(&self, number: u32) -> Option<CatalogAction> {
+    fn draw_action(&self, change_number: u32) -> Option<CatalogAction> {
         let random = self.process.random();
-        let user = || people().get(usize::try_from(random.draw_below(PEOPLE)).ok()?).cloned();
-        Some(match random.draw_below(10) {
+        let draw_person =
+            || people().get(usize::try_from(random.draw_below(PERSON_COUNT)).ok()?).cloned();
+        let action = match random.draw_below(10) {
             0..3 => {
-                CatalogAction::Rename(Name::new(&format!("{} {number}", self.person.subject)).ok()?)
+                let name = Name::new(&format!("{} {change_number}", self.person.subject)).ok()?;
+                CatalogAction::Rename(name)
             }
-            3 => CatalogAction::Share { with: user()?, role: Role::Viewer },
-            4 => CatalogAction::Share { with: user()?, role: Role::Owner },
-            5 => CatalogAction::Unshare(user()?),
+            3 => CatalogAction::Share { with: draw_person()?, role: Role::Viewer },
+            4 => CatalogAction::Share { with: draw_person()?, role: Role::Owner },
+            5 => CatalogAction::Unshare(draw_person()?),
             6 => CatalogAction::Archive,
             7 => CatalogAction::Delete,
             _ => CatalogAction::Activate,
-        })
+        };
+        Some(action)
     }
 
     /// Reads the spreadsheet's listing; returns its number of changes.
-    async fn read_change_count(&self, log: LogId) -> Option<u64> {
-        let look = move |server: Server| async move {
+    async fn read_version(&self, log: LogId) -> Option<u64> {
+        let read_listing = move |server: Server| async move {
             server.catalog.read_listing(log, Right::Token(Role::Owner)).await
         };
-        let looked =
-            self.simulation.fleet.ask(&self.process, format!("looks at {log}"), look).await;
-        Some(looked?.ok()??.changes)
+        let answer =
+            self.simulation.fleet.ask(&self.process, format!("looks at {log}"), read_listing).await;
+        let listing = answer?.ok()??;
+        Some(listing.changes)
     }
 
     /// Requests a change until its outcome is known.
-    async fn request_until_done(&self, log: LogId, action: CatalogAction, seen: Option<u64>) {
+    async fn request_until_done(
+        &self,
+        log: LogId,
+        action: CatalogAction,
+        expected_version: Option<u64>,
+    ) {
         let world = &self.simulation.world;
-        let right = Right::Token(Role::Owner);
-        let by = By { person: self.person.clone(), right, cap: Role::Owner };
-        for _ in 0..MAX_ATTEMPTS {
-            let (by, wanted) = (by.clone(), action.clone());
-            let ask = move |server: Server| async move {
-                server.catalog.change(log, by, wanted, seen).await
+        let actor =
+            By { person: self.person.clone(), right: Right::Token(Role::Owner), cap: Role::Owner };
+        for _attempt in 1..=MAX_ATTEMPTS {
+            let (request_actor, request_action) = (actor.clone(), action.clone());
+            let change = move |server: Server| async move {
+                server.catalog.change(log, request_actor, request_action, expected_version).await
             };
-            let what = format!("{action:?} of {log} after {seen:?}");
-            match self.simulation.fleet.ask(&self.process, what, ask).await {
-                Some(Ok(changed)) => return self.record_change(log, seen, changed),
+            let description = format!("{action:?} of {log} after {expected_version:?}");
+            match self.simulation.fleet.ask(&self.process, description, change).await {
+                Some(Ok(changed)) => return self.record_change(log, expected_version, changed),
                 Some(Err(CatalogError::Rejected(rejection))) => {
-                    return self.check_rejection(rejection, seen);
+                    return self.check_rejection(rejection, expected_version);
                 }
                 Some(Err(CatalogError::Stream(error))) if !is_temporary(&error) => {
                     return world.report_violation(format_args!("{action:?} of {log}: {error}"));
                 }
                 Some(Err(CatalogError::Stream(_))) | None => {
-                    world.sleep_ms(self.process.random().draw_in(0..=RETRY_MAX_MS)).await;
+                    world.sleep_ms(self.process.random().draw_in(0..=MAX_RETRY_MS)).await;
                 }
             }
         }
         self.process.event(format_args!("gives up"));
     }
 
-    fn record_change(&self, log: LogId, seen: Option<u64>, changed: Changed) {
+    fn record_change(&self, log: LogId, expected_version: Option<u64>, changed: Changed) {
         self.simulation.world.count(RareEvent::CatalogChanged);
-        self.simulation.witness.record_change(log, seen, changed.events);
+        self.simulation.witness.record_change(log, expected_version, changed.events);
     }
 
-    fn check_rejection(&self, rejection: Rejection, seen: Option<u64>) {
+    fn check_rejection(&self, rejection: Rejection, expected_version: Option<u64>) {
         self.process.event(format_args!("{rejection}"));
         match rejection {
-            Rejection::Changed if seen.is_some() => {
+            Rejection::Changed if expected_version.is_some() => {
                 self.simulation.world.count(RareEvent::ChangeOvertaken);
             }
             Rejection::Changed | Rejection::Hidden | Rejection::Role { .. } => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::position::Position;
-use cellar_engine::logs::{Forked, LogError, NewFork};
+use cellar_engine::logs::{Forked, NewFork};
 use tokio::task::JoinSet;
 
 use crate::editor::{Editor, is_temporary};
@@ -14,29 +14,33 @@ use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 
 /// Number of forks in a run.
-const FORKS: u8 = 3;
+const FORK_COUNT: u8 = 3;
 /// Number of clients of each fork.
-const EDITORS: u8 = 2;
+const EDITORS_PER_FORK: u8 = 2;
 /// Number of the first client of a fork.
-const FIRST_NUMBER: u8 = 100;
+const FIRST_EDITOR_NUMBER: u8 = 100;
+const RETRY_PAUSE_MS: u64 = 700;
 
 /// Forks the log, and forks of the log, at positions that clients have seen.
 pub(super) async fn run_forker(simulation: &Arc<Simulation>) {
     let forker = Process::new(&simulation.world, "forker", Mortality::Spared);
     let mut clients = JoinSet::new();
-    for number in 0..FORKS {
-        let think_ms = simulation.shape.habits.think_ms * 4;
-        simulation.world.sleep_ms(forker.random().draw_in(0..=think_ms)).await;
-        let Some((source, at)) = draw_fork_point(simulation, &forker) else { continue };
-        let Some(forked) = fork_until_done(simulation, &forker, source, at, number).await else {
-            return;
-        };
-        let (log, seen) = (forked.0, (&simulation.fleet, &simulation.witness));
-        for client in 0..EDITORS {
-            let number = FIRST_NUMBER + number * EDITORS + client;
-            let habits = simulation.shape.habits;
-            let editor = Editor::new(&simulation.world, seen, log, number, habits);
-            clients.spawn(editor.from(forked.1.head).edit());
+    for fork_number in 0..FORK_COUNT {
+        let max_think_ms = simulation.shape.habits.think_ms * 4;
+        simulation.world.sleep_ms(forker.random().draw_in(0..=max_think_ms)).await;
+        let Some((source, position)) = draw_fork_point(simulation, &forker) else { continue };
+        let fork_result = fork_until_done(simulation, &forker, source, position, fork_number).await;
+        let Some((fork_log, forked)) = fork_result else { return };
+        for editor_index in 0..EDITORS_PER_FORK {
+            let editor_number = FIRST_EDITOR_NUMBER + fork_number * EDITORS_PER_FORK + editor_index;
+            let editor = Editor::new(
+                &simulation.world,
+                (&simulation.fleet, &simulation.witness),
+                fork_log,
+                editor_number,
+                simulation.shape.habits,
+            );
+            clients.spawn(editor.from(forked.head).edit());
         }
     }
     while clients.join_next().await.is_some() {}
@@ -45,8 +49,10 @@ pub(super) async fn run_forker(simulation: &Arc<Simulation>) {
 /// Draws a log and a position from a client's replies; `None` means the newest.
 fn draw_fork_point(simulation: &Simulation, forker: &Process) -> Option<(LogId, Option<Position>)> {
     let seen = simulation.witness.seen();
-    let (log, _, at) = *forker.random().pick(&seen.acknowledged)?;
-    Some((log, (forker.random().draw_below(3) > 0).then_some(at)))
+    let (log, _mutation, edit_position) = *forker.random().pick(&seen.acknowledged)?;
+    let is_at_head = forker.random().draw_below(3) == 0;
+    let fork_position = if is_at_head { None } else { Some(edit_position) };
+    Some((log, fork_position))
 }
 
 /// Retries until the fork exists.
@@ -54,36 +60,42 @@ async fn fork_until_done(
     simulation: &Simulation,
     forker: &Process,
     source: LogId,
-    at: Option<Position>,
-    number: u8,
+    position: Option<Position>,
+    fork_number: u8,
 ) -> Option<(LogId, Forked)> {
     let subject = SubjectKey::new("sim", "forker");
-    let log = LogId::derive_fork(&subject, source, &format!("fork {number}")).ok()?;
-    let new = NewFork { log, source, at, author: None };
+    let fork_log = LogId::derive_fork(&subject, source, &format!("fork {fork_number}")).ok()?;
+    let new_fork = NewFork { log: fork_log, source, at: position, author: None };
     loop {
-        let asked = new.clone();
-        let work = move |server: Server| async move { server.logs.fork(asked).await };
-        match simulation.fleet.ask(forker, format!("fork {source} at {at:?}"), work).await {
+        let request = new_fork.clone();
+        let create_fork = move |server: Server| async move { server.logs.fork(request).await };
+        let description = format!("fork {source} at {position:?}");
+        match simulation.fleet.ask(forker, description, create_fork).await {
             Some(Ok(forked)) => {
                 if forked.existed {
                     simulation.world.count(RareEvent::ForkRepeated);
                 }
-                check_fork_position(simulation, at, &forked);
-                simulation.add_log(log);
-                return Some((log, forked));
+                check_fork_position(simulation, position, &forked);
+                simulation.add_log(fork_log);
+                return Some((fork_log, forked));
             }
             Some(Err(error)) if !is_temporary(&error) => {
-                simulation.world.report_violation(format_args!("not forked at {at:?}: {error}"));
+                simulation
+                    .world
+                    .report_violation(format_args!("not forked at {position:?}: {error}"));
                 return None;
             }
-            Some(Err(LogError::Store(_) | _)) | None => simulation.world.sleep_ms(700).await,
+            Some(Err(_)) | None => simulation.world.sleep_ms(RETRY_PAUSE_MS).await,
         }
     }
 }
 
-fn check_fork_position(simulation: &Simulation, at: Option<Position>, forked: &Forked) {
-    if at.is_some_and(|at| at != forked.position) {
-        let why = format_args!("a fork was requested at {at:?} but created at {}", forked.position);
-        simulation.world.report_violation(why);
+fn check_fork_position(simulation: &Simulation, requested: Option<Position>, forked: &Forked) {
+    let Some(requested_position) = requested else { return };
+    let fork_position = forked.position;
+    if requested_position != fork_position {
+        simulation.world.report_violation(format_args!(
+            "a fork was requested at {requested:?} but created at {fork_position}"
+        ));
     }
 }

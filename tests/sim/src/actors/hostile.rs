@@ -23,24 +23,27 @@ use crate::reading::cells;
 use crate::simulation::Simulation;
 
 /// Number of requests in a run.
-const REQUESTS: u32 = 60;
+const REQUEST_ROUNDS: u32 = 60;
 /// Maximum length of an object that the tenant stores.
-const OBJECT_BYTES: u64 = 400;
+const MAX_OBJECT_BYTES: u64 = 400;
+const MAX_PAUSE_MS: u64 = 500;
+const RETRY_PAUSE_MS: u64 = 300;
+const ROUNDS_PER_GARBAGE: u32 = 4;
 
 /// Runs the hostile tenant.
 pub(super) async fn run_tenant(simulation: &Arc<Simulation>) {
     let process = Process::new(&simulation.world, "hostile", Mortality::Spared);
-    let Some(own) = create_own_log(simulation, &process).await else { return };
-    for round in 0..REQUESTS {
-        simulation.world.sleep_ms(process.random().draw_in(0..=500)).await;
-        if round % 4 == 0 {
-            store_garbage(simulation, &process, own).await;
+    let Some(own_log) = create_own_log(simulation, &process).await else { return };
+    for round in 0..REQUEST_ROUNDS {
+        simulation.world.sleep_ms(process.random().draw_in(0..=MAX_PAUSE_MS)).await;
+        if round % ROUNDS_PER_GARBAGE == 0 {
+            store_garbage(simulation, &process, own_log).await;
         }
-        let unknown = LogId::from_uuid(uuid::Uuid::from_u128(u128::from(round) + 77));
+        let missing_log = LogId::from_uuid(uuid::Uuid::from_u128(u128::from(round) + 77));
         match process.random().draw_below(3) {
-            0 => read_log(simulation, &process, unknown, true).await,
-            1 => append_to_missing(simulation, &process, unknown).await,
-            _ => read_log(simulation, &process, own, false).await,
+            0 => read_missing_log(simulation, &process, missing_log).await,
+            1 => append_to_missing_log(simulation, &process, missing_log).await,
+            _ => read_own_log(simulation, &process, own_log).await,
         }
     }
 }
@@ -57,22 +60,24 @@ async fn create_own_log(simulation: &Simulation, process: &Process) -> Option<Lo
                 ));
                 return None;
             }
-            Some(Err(_)) | None => simulation.world.sleep_ms(300).await,
+            Some(Err(_)) | None => simulation.world.sleep_ms(RETRY_PAUSE_MS).await,
         }
     }
 }
 
 /// Stores random bytes where an object is expected, and an entry of the tenant's own log that names
 /// them, as after an upload.
-async fn store_garbage(simulation: &Simulation, process: &Process, own: LogId) {
-    let (world, random) = (&simulation.world, process.random());
-    let byte = |_| u8::try_from(random.draw_below(256)).unwrap_or(0);
-    let bytes: Vec<u8> = (0..random.draw_in(0..=OBJECT_BYTES)).map(byte).collect();
-    let Ok(key) = BlobKey::new(format!("uploads/{own}/{}", random.draw_below(1_000))) else {
+async fn store_garbage(simulation: &Simulation, process: &Process, own_log: LogId) {
+    let world = &simulation.world;
+    let random = process.random();
+    let byte_count = random.draw_in(0..=MAX_OBJECT_BYTES);
+    let bytes: Vec<u8> =
+        (0..byte_count).map(|_| u8::try_from(random.draw_below(256)).unwrap_or(0)).collect();
+    let Ok(key) = BlobKey::new(format!("uploads/{own_log}/{}", random.draw_below(1_000))) else {
         return;
     };
-    let (object, sha256) = (key.as_str().to_owned(), sha256(&bytes));
-    let count = u64::try_from(bytes.len()).unwrap_or(0);
+    let object_key = key.as_str().to_owned();
+    let sha256 = sha256(&bytes);
     let blob = NewBlob {
         key,
         bytes: Bytes::from(bytes),
@@ -81,29 +86,56 @@ async fn store_garbage(simulation: &Simulation, process: &Process, own: LogId) {
         content_encoding: None,
         pending: false,
     };
-    let stored = world.blobs.put(blob).await;
-    let last = world.tables.last(own, 0, true).await;
-    let (Ok(()), Ok(Some(last))) = (stored, last) else { return };
-    let Some(position) = last.next_position() else { return };
+    let put_result = world.blobs.put(blob).await;
+    let last_entry = world.tables.last(own_log, 0, true).await;
+    let (Ok(()), Ok(Some(last_entry))) = (put_result, last_entry) else { return };
+    let Some(position) = last_entry.next_position() else { return };
     let content = Content::External(ExternalEdits {
         client: ClientKey([200; 8]),
         first_id: u64::from(position.entry_number()),
         count: 1,
         base: Position::FIRST,
-        object,
-        bytes: count,
+        object: object_key,
+        bytes: byte_count,
         sha256,
         map: SpaceMap::default(),
     });
-    let entry = Entry { position, content, ..Entry::clone(&last) };
-    drop(world.tables.put(&entry).await);
+    let entry = Entry { position, content, ..Entry::clone(&last_entry) };
+    // The position may be taken.
+    let _ = world.tables.put(&entry).await;
 }
 
 /// Reads a log. An unknown log must be reported as missing; garbage must cause an error in the
 /// tenant's own log only.
-async fn read_log(simulation: &Simulation, process: &Process, log: LogId, is_unknown: bool) {
+async fn read_missing_log(simulation: &Simulation, process: &Process, log: LogId) {
+    match read_somehow(simulation, process, log).await {
+        Some(Err(LogError::NotFound)) => simulation.world.count(RareEvent::Foreign),
+        Some(Err(error)) if is_temporary(&error) => {}
+        Some(answer) => {
+            simulation
+                .world
+                .report_violation(format_args!("I17: a missing log was answered with {answer:?}"));
+        }
+        None => {}
+    }
+}
+
+async fn read_own_log(simulation: &Simulation, process: &Process, log: LogId) {
+    match read_somehow(simulation, process, log).await {
+        Some(Err(error)) if !is_temporary(&error) => {
+            simulation.world.count(RareEvent::GarbageRefused);
+        }
+        Some(_) | None => {}
+    }
+}
+
+async fn read_somehow(
+    simulation: &Simulation,
+    process: &Process,
+    log: LogId,
+) -> Option<Result<(), LogError>> {
     let read_kind = process.random().draw_below(4);
-    let work = move |server: Server| async move {
+    let read = move |server: Server| async move {
         let logs = &server.logs;
         match read_kind {
             0 => logs.load(log, None).await.map(drop),
@@ -112,28 +144,18 @@ async fn read_log(simulation: &Simulation, process: &Process, log: LogId, is_unk
             _ => cells(logs, log, Position::FIRST, SheetId::FIRST).await.map(drop),
         }
     };
-    match simulation.fleet.ask(process, format!("read {read_kind} of {log}"), work).await {
-        Some(Err(error)) if is_temporary(&error) => {}
-        Some(Err(LogError::NotFound)) if is_unknown => simulation.world.count(RareEvent::Foreign),
-        Some(Err(_)) if !is_unknown => simulation.world.count(RareEvent::GarbageRefused),
-        Some(answer) if is_unknown => {
-            simulation
-                .world
-                .report_violation(format_args!("I17: a missing log was answered with {answer:?}"));
-        }
-        Some(_) | None => {}
-    }
+    simulation.fleet.ask(process, format!("read {read_kind} of {log}"), read).await
 }
 
 /// Appends to a log that does not exist.
-async fn append_to_missing(simulation: &Simulation, process: &Process, log: LogId) {
+async fn append_to_missing_log(simulation: &Simulation, process: &Process, log: LogId) {
     let operation = draw_operation(process.random(), 0);
     let mutation = NewMutation { id: 1, base: Position::FIRST, operation };
     let Ok(request) = Request::new(log, ClientKey([201; 8]), None, 0, 0, vec![mutation]) else {
         return;
     };
-    let work = move |server: Server| async move { server.logs.append(request).await.map(drop) };
-    match simulation.fleet.ask(process, format!("append to {log}"), work).await {
+    let append = move |server: Server| async move { server.logs.append(request).await.map(drop) };
+    match simulation.fleet.ask(process, format!("append to {log}"), append).await {
         Some(Err(LogError::NotFound)) => simulation.world.count(RareEvent::Foreign),
         Some(Err(error)) if is_temporary(&error) => {}
         Some(answer) => {

@@ -20,26 +20,33 @@ use crate::simulation::Simulation;
 use crate::world::World;
 
 /// How often a machine goes offline between two syncs.
-const OFFLINE: Rate = Rate(3_000);
+const OFFLINE_RATE: Rate = Rate(3_000);
 /// Maximum duration of being offline, in milliseconds.
-const OFFLINE_MAX_MS: u64 = 12 * 60 * 60 * 1_000;
+const MAX_OFFLINE_MS: u64 = 12 * 60 * 60 * 1_000;
 /// How often a machine restarts from its saved state.
-const RESTARTS: Rate = Rate(1_500);
+const RESTART_RATE: Rate = Rate(1_500);
 /// How often a machine pushes without its first pending mutation.
-const SKIPS: Rate = Rate(1_000);
+const SKIP_RATE: Rate = Rate(1_000);
 /// Maximum syncs until all mutations are acknowledged once the faults have stopped.
 const MAX_SYNCS: u32 = 2_000;
 /// Client group of all machines.
 const GROUP: &str = "group";
 
 /// The persistent state of a machine.
+#[derive(Debug, Clone)]
+struct PendingMutation {
+    id: u64,
+    base: Position,
+    operation: Operation,
+}
+
 #[derive(Debug, Clone, Default)]
 struct MachineState {
     cookie: Option<Cookie>,
     /// The entries of the machine's view, from a root or from the beginning of the log.
     view: Vec<Arc<Entry>>,
-    pending: Vec<(u64, Position, Operation)>,
-    acknowledged: u64,
+    pending: Vec<PendingMutation>,
+    last_acknowledged_id: u64,
     next_id: u64,
 }
 
@@ -87,14 +94,14 @@ impl Machine {
     pub(super) async fn run(mut self, habits: Habits) {
         for _ in 0..habits.requests {
             self.world().sleep_ms(self.random().draw_mostly_small(habits.think_ms)).await;
-            if self.random().happens(OFFLINE) {
+            if self.random().happens(OFFLINE_RATE) {
                 self.world().count(RareEvent::Offline);
-                let offline_ms = self.random().draw_mostly_small(OFFLINE_MAX_MS);
+                let offline_ms = self.random().draw_mostly_small(MAX_OFFLINE_MS);
                 self.process.event(format_args!("is offline for {offline_ms} ms"));
                 self.world().sleep_ms(offline_ms).await;
             }
             self.edit(habits);
-            self.restart();
+            self.sometimes_restart();
             self.sync().await;
         }
         for _ in 0..MAX_SYNCS {
@@ -104,10 +111,11 @@ impl Machine {
             self.world().sleep_ms(self.random().draw_in(100..=60_000)).await;
             self.sync().await;
         }
-        let left = self.current.pending.len();
+        let pending_count = self.current.pending.len();
         let name = self.process.name();
-        self.world()
-            .report_violation(format_args!("I10: {name} still has {left} pending mutations"));
+        self.world().report_violation(format_args!(
+            "I10: {name} still has {pending_count} pending mutations"
+        ));
     }
 
     fn edit(&mut self, habits: Habits) {
@@ -115,50 +123,51 @@ impl Machine {
         let base = cookie.position;
         for _ in 0..self.random().draw_in(1..=habits.batch.max(1)) {
             let operation = draw_operation(self.random(), habits.text_bytes);
-            self.current.pending.push((self.current.next_id, base, operation));
+            let id = self.current.next_id;
+            self.current.pending.push(PendingMutation { id, base, operation });
             self.current.next_id += 1;
         }
     }
 
     /// Restarts with an older view, or saves the current state. Mutations are always saved.
-    fn restart(&mut self) {
-        if self.random().happens(RESTARTS) {
+    fn sometimes_restart(&mut self) {
+        if self.random().happens(RESTART_RATE) {
             self.world().count(RareEvent::ClientRestarted);
             self.process.event(format_args!("restarts"));
-            let (cookie, view) = (self.saved.cookie, self.saved.view.clone());
-            self.current = MachineState { cookie, view, ..self.current.clone() };
+            self.current.cookie = self.saved.cookie;
+            self.current.view = self.saved.view.clone();
         } else if self.random().draw_below(3) == 0 {
             self.saved = self.current.clone();
         }
     }
 
     async fn sync(&mut self) {
-        if self.random().happens(SKIPS) && self.current.pending.len() > 1 {
-            self.push(1).await;
+        if self.random().happens(SKIP_RATE) && self.current.pending.len() > 1 {
+            let skipped_count = 1;
+            self.push(skipped_count).await;
         }
         self.push(0).await;
         self.pull().await;
     }
 
     /// Pushes the pending mutations except the first `skipped` ones.
-    async fn push(&self, skipped: usize) {
+    async fn push(&self, skipped_count: usize) {
         let Some(cookie) = self.current.cookie else { return };
-        let pending = self.current.pending.iter().skip(skipped);
-        let pushed = pending.map(|(id, base, operation)| {
-            let (base, incarnation, operation) = (*base, cookie.incarnation, operation.clone());
-            Pushed {
-                client: 0,
-                id: *id,
-                arguments: ParsedArguments::Edit { base, incarnation, operation },
-            }
-        });
-        let pushed: Vec<_> = pushed.collect();
-        let Some(first) = pushed.first().map(|first| first.id) else { return };
+        let mut mutations = Vec::new();
+        for pending in self.current.pending.iter().skip(skipped_count) {
+            let arguments = ParsedArguments::Edit {
+                base: pending.base,
+                incarnation: cookie.incarnation,
+                operation: pending.operation.clone(),
+            };
+            mutations.push(Pushed { client: 0, id: pending.id, arguments });
+        }
+        let Some(first_id) = mutations.first().map(|mutation| mutation.id) else { return };
         let client = PushClient { key: self.key(), name: self.name.clone() };
         let log = self.log;
-        let work = move |server| push(server, log, client, pushed);
-        match self.fleet.ask(&self.process, format!("push from {first}"), work).await {
-            Some(Ok(outcome)) => self.check_push(first, skipped, &outcome),
+        let push = move |server| push_mutations(server, log, client, mutations);
+        match self.fleet.ask(&self.process, format!("push from {first_id}"), push).await {
+            Some(Ok(outcome)) => self.check_push(first_id, skipped_count, &outcome),
             Some(Err(error)) if !is_temporary(&error) => {
                 let name = self.process.name();
                 self.world().report_violation(format_args!("{name}: a push failed: {error}"));
@@ -169,26 +178,30 @@ impl Machine {
 
     /// Checks I15: a push that skips a mutation is refused, unless an earlier push delivered that
     /// mutation.
-    fn check_push(&self, first: u64, skipped: usize, outcome: &PushOutcome) {
+    fn check_push(&self, first_id: u64, skipped_count: usize, outcome: &PushOutcome) {
         let is_refused = outcome.gap.is_some() || outcome.unknown_client;
-        self.process.event(format_args!("pushed from {first}, refused={is_refused}"));
-        if is_refused && skipped > 0 {
-            self.world().count(RareEvent::GapRefused);
-        } else if is_refused {
-            let name = self.process.name();
-            let why =
-                format_args!("I15: {name} got a gap at {first} as an answer: {:?}", outcome.gap);
-            self.world().report_violation(why);
+        self.process.event(format_args!("pushed from {first_id}, refused={is_refused}"));
+        if !is_refused {
+            return;
         }
+        if skipped_count > 0 {
+            self.world().count(RareEvent::GapRefused);
+            return;
+        }
+        let name = self.process.name();
+        self.world().report_violation(format_args!(
+            "I15: {name} got a gap at {first_id} as an answer: {:?}",
+            outcome.gap
+        ));
     }
 
     async fn pull(&mut self) {
         let (log, subject, cookie) = (self.log, self.subject, self.current.cookie);
-        let work = move |server: Server| async move {
+        let pull = move |server: Server| async move {
             server.logs.pull(log, subject, GROUP, cookie).await
         };
-        match self.fleet.ask(&self.process, "pull".to_owned(), work).await {
-            Some(Ok(pulled)) => self.apply_pull(pulled),
+        match self.fleet.ask(&self.process, "pull".to_owned(), pull).await {
+            Some(Ok(outcome)) => self.apply_pull(outcome),
             Some(Err(error)) if !is_temporary(&error) && error != LogError::NotFound => {
                 let name = self.process.name();
                 self.world().report_violation(format_args!("{name}: a pull failed: {error}"));
@@ -197,19 +210,19 @@ impl Machine {
         }
     }
 
-    fn apply_pull(&mut self, pulled: PullOutcome) {
-        match pulled {
+    fn apply_pull(&mut self, outcome: PullOutcome) {
+        match outcome {
             PullOutcome::Nothing(_) => {}
-            PullOutcome::Since(news) => {
-                self.current.view.extend(news.entries.iter().cloned());
-                self.apply_news(&news);
+            PullOutcome::Since(delta) => {
+                self.current.view.extend(delta.entries.iter().cloned());
+                self.apply_delta(&delta);
             }
-            PullOutcome::Reset { root, news } => {
+            PullOutcome::Reset { root, news: delta } => {
                 if root.is_some() {
                     self.world().count(RareEvent::PulledAnew);
                 }
-                self.current.view.clone_from(&news.entries);
-                self.apply_news(&news);
+                self.current.view.clone_from(&delta.entries);
+                self.apply_delta(&delta);
             }
             PullOutcome::UnknownCookie => {
                 let name = self.process.name();
@@ -220,30 +233,30 @@ impl Machine {
     }
 
     /// Drops acknowledged mutations and stores the new cookie.
-    fn apply_news(&mut self, news: &PullDelta) {
-        let last_id = news.last_ids.get(self.name.client()).copied().unwrap_or(0);
-        self.current.acknowledged = self.current.acknowledged.max(last_id);
-        let acknowledged = self.current.acknowledged;
-        if acknowledged >= self.current.next_id {
+    fn apply_delta(&mut self, delta: &PullDelta) {
+        let last_id = delta.last_ids.get(self.name.client()).copied().unwrap_or(0);
+        let acknowledged_id = self.current.last_acknowledged_id.max(last_id);
+        self.current.last_acknowledged_id = acknowledged_id;
+        if acknowledged_id >= self.current.next_id {
             let name = self.process.name();
             self.world().report_violation(format_args!(
                 "I13: {name} got an acknowledgement of mutations that it never made"
             ));
         }
-        self.current.pending.retain(|(id, ..)| *id > acknowledged);
-        self.current.cookie = Some(news.cookie);
-        self.process.event(format_args!("has {acknowledged} acknowledged"));
+        self.current.pending.retain(|pending| pending.id > acknowledged_id);
+        self.current.cookie = Some(delta.cookie);
+        self.process.event(format_args!("has {acknowledged_id} acknowledged"));
     }
 
     /// Checks I16: the view has no hole and ends at the cookie's position.
     fn check_view(&self) {
-        let next = |pair: &[Arc<Entry>]| match pair {
-            [one, other] => one.next_position() == Some(other.position),
-            _ => true,
-        };
-        let end = self.current.view.last().map(|last| last.position);
+        let view = &self.current.view;
+        let has_hole = view.iter().zip(view.iter().skip(1)).any(|(entry, following_entry)| {
+            entry.next_position() != Some(following_entry.position)
+        });
+        let last_position = view.last().map(|last_entry| last_entry.position);
         let position = self.current.cookie.as_ref().map(|cookie| cookie.position);
-        if !self.current.view.windows(2).all(next) || end != position {
+        if has_hole || last_position != position {
             let name = self.process.name();
             self.world()
                 .report_violation(format_args!("I16: {name}'s view to {position:?} has a hole"));
@@ -252,19 +265,20 @@ impl Machine {
 }
 
 /// Pushes like the API: run by run, until one is refused.
-async fn push(
+async fn push_mutations(
     server: Server,
     log: LogId,
     client: PushClient,
-    pushed: Vec<Pushed>,
+    mutations: Vec<Pushed>,
 ) -> Result<PushOutcome, LogError> {
-    let (pushing, mut last) = (Pushing { log, author: None }, PushOutcome::default());
-    for run in group_into_runs(pushed) {
-        last = server.logs.push(&pushing, &client, run).await?;
-        if last.unknown_client || last.gap.is_some() {
+    let push_target = Pushing { log, author: None };
+    let mut last_outcome = PushOutcome::default();
+    for mutation_run in group_into_runs(mutations) {
+        last_outcome = server.logs.push(&push_target, &client, mutation_run).await?;
+        if last_outcome.unknown_client || last_outcome.gap.is_some() {
             break;
         }
     }
     run_upkeep(&server, log).await;
-    Ok(last)
+    Ok(last_outcome)
 }

@@ -17,9 +17,9 @@ use crate::scenarios::Scenario;
 use crate::simulation::Simulation;
 
 /// Number of machines in the scenario with offline clients.
-const MACHINES: u8 = 4;
+const MACHINE_COUNT: u8 = 4;
 /// Number of deployments of a new version in a run.
-const DEPLOYMENTS: u32 = 3;
+const DEPLOYMENT_COUNT: u32 = 3;
 /// Duration of an outage of all functions, in milliseconds: the bounds include both less than the
 /// maximum age of a record and more than the stream's retention.
 const OUTAGE_MS: std::ops::RangeInclusive<u64> = 6 * 60 * 60 * 1_000..=40 * 60 * 60 * 1_000;
@@ -49,7 +49,7 @@ pub(crate) async fn run_endless_actors(scenario: Scenario, simulation: Arc<Simul
 
 async fn run_machines(simulation: &Arc<Simulation>) {
     let mut machines = JoinSet::new();
-    for number in 1..=MACHINES {
+    for number in 1..=MACHINE_COUNT {
         if let Some(machine) = Machine::new(simulation, number) {
             machines.spawn(machine.run(simulation.shape.habits));
         }
@@ -60,8 +60,8 @@ async fn run_machines(simulation: &Arc<Simulation>) {
 /// Stops all functions for a long time, some time after the start.
 async fn run_outage(simulation: &Simulation) {
     let (world, Some(pipeline)) = (&simulation.world, &simulation.pipeline) else { return };
-    let think_ms = simulation.shape.habits.think_ms;
-    world.sleep_ms(world.random.draw_in(0..=think_ms)).await;
+    let max_think_ms = simulation.shape.habits.think_ms;
+    world.sleep_ms(world.random.draw_in(0..=max_think_ms)).await;
     pipeline.set_outage(true);
     world.sleep_ms(world.random.draw_in(OUTAGE_MS)).await;
     pipeline.set_outage(false);
@@ -70,9 +70,9 @@ async fn run_outage(simulation: &Simulation) {
 /// Deploys new versions with other limits, so that processes of both versions run concurrently.
 async fn run_deployments(simulation: &Simulation) {
     let (world, policy) = (&simulation.world, simulation.shape.policy);
-    for _ in 0..DEPLOYMENTS {
-        let think_ms = simulation.shape.habits.think_ms;
-        world.sleep_ms(world.random.draw_in(0..=4 * think_ms)).await;
+    for _ in 0..DEPLOYMENT_COUNT {
+        let max_think_ms = simulation.shape.habits.think_ms;
+        world.sleep_ms(world.random.draw_in(0..=4 * max_think_ms)).await;
         let snapshot_entries = 2 + world.random.draw_below(policy.snapshot_entries);
         let segment_entries = 16 * (1 + world.random.draw_below(3));
         simulation.fleet.redeploy(LogPolicy { snapshot_entries, segment_entries, ..policy });

@@ -10,7 +10,7 @@ use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 
 /// Milliseconds between two runs of the command.
-const EVERY_MS: u64 = 6 * 60 * 60 * 1_000;
+const OFFLOAD_PERIOD_MS: u64 = 6 * 60 * 60 * 1_000;
 
 /// Runs `synth offload` repeatedly.
 pub(super) async fn run_offloader(simulation: &Simulation) {
@@ -24,15 +24,17 @@ pub(super) async fn run_offloader(simulation: &Simulation) {
     );
     let policy = Policy { offload_after_days: 0, keep_segments: 0 };
     loop {
-        simulation.world.sleep_ms(EVERY_MS).await;
-        let mut planned = Vec::new();
-        if let Err(error) = offloader.survey(policy, |segment| planned.push(segment)).await {
+        simulation.world.sleep_ms(OFFLOAD_PERIOD_MS).await;
+        let mut planned_segments = Vec::new();
+        let survey = offloader.survey(policy, |segment| planned_segments.push(segment));
+        if let Err(error) = survey.await {
             operator.event(format_args!("no survey: {error}"));
             continue;
         }
-        let is_due = |planned: &PlannedSegment| !matches!(planned.plan, Plan::Keep(_));
-        for planned in planned.into_iter().filter(is_due) {
-            execute_plan(&offloader, &operator, &planned).await;
+        for planned_segment in &planned_segments {
+            if !matches!(planned_segment.plan, Plan::Keep(_)) {
+                execute_plan(&offloader, &operator, planned_segment).await;
+            }
         }
     }
 }

@@ -16,43 +16,47 @@ use crate::witness::Witness;
 use crate::world::World;
 
 /// Returns the cells of all sheets at a position, by a replay of the log.
-pub(super) async fn replayed(
+pub(super) async fn replay_sheets(
     logs: &Logs,
     log: LogId,
-    at: Position,
+    position: Position,
 ) -> Result<Vec<(SheetId, Vec<((u32, u32), Cell)>)>, LogError> {
-    let read = logs.workbook(log, Some(at), None).await?;
-    let sheets = read.workbook.sheets();
-    Ok(sheets.map(|(number, sheet)| (number, sheet.cells_in(all_cells()).collect())).collect())
+    let replayed = logs.workbook(log, Some(position), None).await?;
+    let mut sheets = Vec::new();
+    for (sheet_id, sheet) in replayed.workbook.sheets() {
+        sheets.push((sheet_id, sheet.cells_in(all_cells()).collect()));
+    }
+    Ok(sheets)
 }
 
 /// Returns a log service with an empty cache, in a process without faults.
-pub(super) fn cold_logs(world: &Arc<World>) -> Logs {
+pub(super) fn logs_with_cold_cache(world: &Arc<World>) -> Logs {
     logs_of(&Process::new(world, "check", Mortality::Spared))
 }
 
 /// Checks the cells that clients have read of a log.
 pub(super) async fn check(world: &Arc<World>, witness: &Witness, stored: &Stored) {
-    let logs = cold_logs(world);
-    let seen: Vec<_> = {
-        let seen = witness.seen();
-        seen.cells.iter().filter(|seen| seen.log == stored.log).cloned().collect()
-    };
-    for seen in seen {
-        match replayed(&logs, seen.log, seen.at).await {
-            Ok(sheets) => {
-                let sheet = sheets.into_iter().find(|(sheet, _)| *sheet == seen.sheet);
-                if sheet.map(|(_, cells)| cells).unwrap_or_default() != seen.cells {
-                    let at = seen.at;
-                    world.report_violation(format_args!(
-                        "I7: cells read at {at} differ from the log"
-                    ));
-                }
+    let logs = logs_with_cold_cache(world);
+    let all_reads = witness.seen().cells.clone();
+    for read in all_reads {
+        if read.log != stored.log {
+            continue;
+        }
+        let position = read.at;
+        let sheets = match replay_sheets(&logs, read.log, position).await {
+            Ok(sheets) => sheets,
+            Err(error) => {
+                world.report_violation(format_args!(
+                    "the log cannot be replayed to {position}: {error}"
+                ));
+                continue;
             }
-            Err(error) => world.report_violation(format_args!(
-                "the log cannot be replayed to {}: {error}",
-                seen.at
-            )),
+        };
+        let replayed_sheet = sheets.into_iter().find(|(sheet_id, _)| *sheet_id == read.sheet);
+        let replayed_cells = replayed_sheet.map(|(_, cells)| cells).unwrap_or_default();
+        if replayed_cells != read.cells {
+            world
+                .report_violation(format_args!("I7: cells read at {position} differ from the log"));
         }
     }
 }

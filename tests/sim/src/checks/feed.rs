@@ -35,7 +35,7 @@ struct SpreadsheetState {
 pub(crate) async fn check(world: &Arc<World>, witness: &Witness) {
     let checker = Process::new(world, "checker", Mortality::Spared);
     for log in logs() {
-        let spreadsheet = match read(&checker, log).await {
+        let spreadsheet = match read_spreadsheet(&checker, log).await {
             Ok(spreadsheet) => spreadsheet,
             Err(error) => {
                 world.report_violation(format_args!(
@@ -53,28 +53,30 @@ pub(crate) async fn check(world: &Arc<World>, witness: &Witness) {
     }
 }
 
-async fn read(checker: &Process, log: LogId) -> Result<SpreadsheetState, StreamError> {
+async fn read_spreadsheet(checker: &Process, log: LogId) -> Result<SpreadsheetState, StreamError> {
     let catalog = catalog_of(checker);
     let listing = catalog.read_listing(log, Right::Token(Role::Owner)).await?;
-    let (mut events, mut below) = (Vec::new(), None);
+    let mut events_newest_first = Vec::new();
+    let mut cursor = None;
     loop {
-        let some = catalog.changes(log, below).await?;
-        events.extend(some.events.into_iter().map(|event| event.event));
-        below = some.below;
-        if below.is_none() {
-            events.reverse();
-            return Ok(SpreadsheetState { log, listing, events });
+        let page = catalog.changes(log, cursor).await?;
+        events_newest_first.extend(page.events.into_iter().map(|dated| dated.event));
+        cursor = page.below;
+        if cursor.is_none() {
+            break;
         }
     }
+    let events = events_newest_first.into_iter().rev().collect();
+    Ok(SpreadsheetState { log, listing, events })
 }
 
 /// Checks that the stored listing equals the listing derived from all events.
 fn check_listing(world: &World, spreadsheet: &SpreadsheetState) {
-    let folded = spreadsheet.events.iter().fold(None, |listing, event| event.apply(listing));
-    if folded.as_ref() != spreadsheet.listing.as_deref() {
-        let SpreadsheetState { log, listing, .. } = spreadsheet;
+    let SpreadsheetState { log, listing, events } = spreadsheet;
+    let folded_listing = events.iter().fold(None, |listing, event| event.apply(listing));
+    if folded_listing.as_ref() != listing.as_deref() {
         world.report_violation(format_args!(
-            "{log} has the listing {listing:?}, but its events give {folded:?}"
+            "{log} has the listing {listing:?}, but its events give {folded_listing:?}"
         ));
     }
 }
@@ -85,24 +87,23 @@ fn check_acknowledged_changes(world: &World, witness: &Witness, spreadsheet: &Sp
     let SpreadsheetState { log, events, .. } = spreadsheet;
     let seen = witness.seen();
     for change in seen.changes.iter().filter(|change| change.log == *log) {
-        let first = change.seen.and_then(|seen| usize::try_from(seen).ok());
-        for (event, offset) in change.events.iter().zip(0..) {
-            let found = match first {
-                Some(first) => events.get(first + offset) == Some(event),
+        let first_index = change.seen.and_then(|version| usize::try_from(version).ok());
+        for (offset, event) in change.events.iter().enumerate() {
+            let is_stored = match first_index {
+                Some(first_index) => events.get(first_index + offset) == Some(event),
                 None => events.contains(event),
             };
-            if !found {
+            if !is_stored {
                 world.report_violation(format_args!(
                     "an acknowledged change of {log} is missing: {event:?}"
                 ));
             }
-        }
-        let is_name = |event: &&CatalogEvent| matches!(event, CatalogEvent::Renamed { .. });
-        for name in change.events.iter().filter(|event| first.is_some() && is_name(event)) {
-            let times = events.iter().filter(|event| *event == name).count();
-            if times > 1 {
+            let is_conditional_rename =
+                first_index.is_some() && matches!(event, CatalogEvent::Renamed { .. });
+            let times = events.iter().filter(|stored_event| *stored_event == event).count();
+            if is_conditional_rename && times > 1 {
                 world.report_violation(format_args!(
-                    "a change of {log} took effect {times} times: {name:?}"
+                    "a change of {log} took effect {times} times: {event:?}"
                 ));
             }
         }
@@ -119,12 +120,14 @@ async fn check_list(world: &World, person: &Person, spreadsheet: &SpreadsheetSta
                 .report_violation(format_args!("the list of {person} cannot be read: {error}"));
         }
     };
-    let line = page.entries.iter().find(|entry| entry.log == *log);
-    let line = line.and_then(|entry| entry.line.as_ref());
-    let expected = listing.as_ref().and_then(|listing| listing.list_entry(*log, 0, person).line);
-    if line != expected.as_ref() {
-        let why = format_args!("{person}'s list has {line:?} for {log} instead of {expected:?}");
-        world.report_violation(why);
+    let list_entry = page.entries.iter().find(|entry| entry.log == *log);
+    let listed_line = list_entry.and_then(|entry| entry.line.as_ref());
+    let expected_line =
+        listing.as_ref().and_then(|listing| listing.list_entry(*log, 0, person).line);
+    if listed_line != expected_line.as_ref() {
+        world.report_violation(format_args!(
+            "{person}'s list has {listed_line:?} for {log} instead of {expected_line:?}"
+        ));
     }
 }
 
@@ -133,33 +136,37 @@ async fn check_list(world: &World, person: &Person, spreadsheet: &SpreadsheetSta
 fn check_received(world: &World, spreadsheet: &SpreadsheetState) {
     let Ok(stream) = stream_of(spreadsheet.log) else { return };
     let stream = stream.to_string();
-    let received = world.received.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut next: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut newest = None;
+    let deliveries = world.received.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut next_index_by_feed: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut newest_feed = None;
     // Events that were dropped before the webhook's first call are before its start.
     let may_begin_later = world.rare.has(RareEvent::RecordExpired);
-    for delivery in received.iter() {
+    for delivery in deliveries.iter() {
         let Some(feed) = delivery.data.generation.as_deref() else {
             world.report_violation("a delivery has no generation");
             continue;
         };
-        let is_first = newest.is_none_or(|newest| newest == feed) && next.len() <= 1;
-        newest = (!next.contains_key(feed)).then_some(feed).or(newest);
-        let expected = next.entry(feed).or_default();
-        for item in &delivery.data.items {
-            for span in item.spans.iter().filter(|span| span.stream == stream) {
-                if *expected == 0 && is_first && may_begin_later {
-                    *expected = usize::try_from(span.first).unwrap_or(usize::MAX);
-                }
-                *expected = check_span(world, spreadsheet, span, *expected);
+        let is_first_feed = newest_feed.is_none_or(|newest_feed| newest_feed == feed)
+            && next_index_by_feed.len() <= 1;
+        if !next_index_by_feed.contains_key(feed) {
+            newest_feed = Some(feed);
+        }
+        let next_index = next_index_by_feed.entry(feed).or_default();
+        let spans = delivery.data.items.iter().flat_map(|item| &item.spans);
+        for span in spans.filter(|span| span.stream == stream) {
+            if *next_index == 0 && is_first_feed && may_begin_later {
+                *next_index = usize::try_from(span.first).unwrap_or(usize::MAX);
             }
+            *next_index = check_span(world, spreadsheet, span, *next_index);
         }
     }
-    let had = newest.and_then(|feed| next.get(feed)).copied().unwrap_or_default();
-    if had != spreadsheet.events.len() {
-        let there = spreadsheet.events.len();
-        world
-            .report_violation(format_args!("the receiver got {had} of {there} events of {stream}"));
+    let received_count =
+        newest_feed.and_then(|feed| next_index_by_feed.get(feed)).copied().unwrap_or_default();
+    let event_count = spreadsheet.events.len();
+    if received_count != event_count {
+        world.report_violation(format_args!(
+            "the receiver got {received_count} of {event_count} events of {stream}"
+        ));
     }
 }
 
@@ -168,17 +175,18 @@ fn check_span(
     world: &World,
     spreadsheet: &SpreadsheetState,
     span: &EventRange,
-    expected: usize,
+    expected_index: usize,
 ) -> usize {
-    let first = usize::try_from(span.first).unwrap_or(usize::MAX);
-    if first > expected {
+    let first_index = usize::try_from(span.first).unwrap_or(usize::MAX);
+    if first_index > expected_index {
         world.report_violation(format_args!(
-            "the receiver got {expected} events, and then {span:?}"
+            "the receiver got {expected_index} events, and then {span:?}"
         ));
     }
-    let there = spreadsheet.events.iter().skip(first).map(CatalogEvent::kind);
-    if !there.take(span.kinds.len()).eq(span.kinds.iter().map(String::as_str)) {
+    let stored_kinds = spreadsheet.events.iter().skip(first_index).map(CatalogEvent::kind);
+    let received_kinds = span.kinds.iter().map(String::as_str);
+    if !stored_kinds.take(span.kinds.len()).eq(received_kinds) {
         world.report_violation(format_args!("the receiver got events that do not exist: {span:?}"));
     }
-    expected.max(first.saturating_add(span.kinds.len()))
+    expected_index.max(first_index.saturating_add(span.kinds.len()))
 }

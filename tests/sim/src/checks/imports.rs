@@ -9,7 +9,7 @@ use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_snapshot::keys::parse_chunk_key;
 use cellar_snapshot::packed::{Bounds, unpack};
 
-use super::cells::cold_logs;
+use super::cells::logs_with_cold_cache;
 use crate::reading::cells;
 use crate::witness::Witness;
 use crate::world::World;
@@ -18,7 +18,7 @@ use crate::world::World;
 pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId]) {
     let imports = witness.seen().imports.clone();
     for seen in imports {
-        let cold = cold_logs(world);
+        let cold = logs_with_cold_cache(world);
         match cells(&cold, seen.log, seen.at, seen.sheet).await {
             Ok(read) => {
                 let values: Vec<_> = read.into_iter().map(|(at, cell)| (at, cell.value)).collect();
@@ -47,14 +47,14 @@ async fn check_all_sheets(
     world: &Arc<World>,
     log: LogId,
 ) -> Result<(), cellar_engine::logs::LogError> {
-    let cold = cold_logs(world);
-    let view = cold.view(log, None, None).await?;
-    for sheet in view.metadata.tabs.order() {
-        for ((row, column), cell) in cells(&cold, log, view.position, *sheet).await? {
+    let logs = logs_with_cold_cache(world);
+    let view = logs.view(log, None, None).await?;
+    for sheet_id in view.metadata.tabs.order() {
+        for ((row, column), cell) in cells(&logs, log, view.position, *sheet_id).await? {
             if cell.value == Value::Error(ErrorCode::Lost) {
-                let sheet = sheet.0;
+                let sheet_number = sheet_id.0;
                 world.report_violation(format_args!(
-                    "a text is lost in sheet {sheet} at row {row}, column {column}"
+                    "a text is lost in sheet {sheet_number} at row {row}, column {column}"
                 ));
             }
         }

@@ -36,80 +36,87 @@ pub struct Stored {
 }
 
 /// Reads all stored data of a log; reports a violation and returns `None` if that fails.
-pub async fn stored(world: &World, log: LogId) -> Option<Stored> {
-    let read = read_with_inherited(world, log).await;
-    if let Err(error) = &read {
-        world.report_violation(format_args!("{log} cannot be read: {error}"));
+pub async fn read_stored(world: &World, log: LogId) -> Option<Stored> {
+    match read_with_inherited(world, log).await {
+        Ok(stored) => Some(stored),
+        Err(error) => {
+            world.report_violation(format_args!("{log} cannot be read: {error}"));
+            None
+        }
     }
-    read.ok()
 }
 
 /// Reads a log and, if it is a fork, adds the entries that it inherits from its source.
 async fn read_with_inherited(world: &World, log: LogId) -> Result<Stored, PortError> {
-    let mut chain = vec![read(world, log).await?];
-    while let Some(lineage) = chain.last().and_then(|last| last.lineage) {
-        chain.push(read(world, lineage.source).await?);
-    }
-    let whole = chain.into_iter().rev().reduce(|source, fork| add_inherited(&source, fork));
-    whole.ok_or_else(|| PortError::permanent("there is no such log"))
+    let own = read_own(world, log).await?;
+    let Some(lineage) = own.lineage else { return Ok(own) };
+    let source = Box::pin(read_with_inherited(world, lineage.source)).await?;
+    Ok(add_inherited(&source, own, lineage))
 }
 
 /// Adds to a fork the entries and segments that it inherits from its source.
-fn add_inherited(source: &Stored, mut fork: Stored) -> Stored {
-    let Some(lineage) = fork.lineage else { return fork };
-    let history = source.history();
-    let mut table = Vec::new();
-    for num in 0..=lineage.position.segment() {
-        let of = |entry: &&Arc<Entry>| entry.position.segment() == num;
-        let page: Vec<_> = history.iter().filter(of).cloned().collect();
-        let from = page.first().map_or(lineage.position, |first| first.position);
-        table.extend(
-            lineage.inherited_page(fork.log, from, &page, false).map_or(page, |cut| cut.entries),
-        );
+fn add_inherited(source: &Stored, mut fork: Stored, lineage: Lineage) -> Stored {
+    let source_history = source.history();
+    let last_inherited_segment = lineage.position.segment();
+    let mut inherited_entries = Vec::new();
+    for segment_number in 0..=last_inherited_segment {
+        let source_page: Vec<_> = source_history
+            .iter()
+            .filter(|entry| entry.position.segment() == segment_number)
+            .cloned()
+            .collect();
+        let first_position =
+            source_page.first().map_or(lineage.position, |first_entry| first_entry.position);
+        match lineage.inherited_page(fork.log, first_position, &source_page, false) {
+            Ok(inherited_page) => inherited_entries.extend(inherited_page.entries),
+            Err(_) => inherited_entries.extend(source_page),
+        }
     }
-    fork.table.splice(..0, table);
-    let inherited =
-        source.segments.iter().filter(|segment| segment.num <= lineage.position.segment());
-    let own = fork.segments.iter().filter(|segment| segment.lineage.is_none());
-    fork.segments = inherited.chain(own).cloned().collect();
+    fork.table.splice(..0, inherited_entries);
+    let inherited_segments =
+        source.segments.iter().filter(|segment| segment.num <= last_inherited_segment);
+    let own_segments = fork.segments.iter().filter(|segment| segment.lineage.is_none());
+    fork.segments = inherited_segments.chain(own_segments).cloned().collect();
     fork
 }
 
-async fn read(world: &World, log: LogId) -> Result<Stored, PortError> {
+async fn read_own(world: &World, log: LogId) -> Result<Stored, PortError> {
     let mut segments = world.tables.newest(log, u8::MAX, true).await?;
     segments.reverse();
-    let (mut table, mut offloaded) = (Vec::new(), Vec::new());
+    let mut table = Vec::new();
+    let mut offloaded = Vec::new();
     for segment in &segments {
-        let mut next = Position::new(segment.num, 0).ok();
-        while let Some(from) = next {
-            let page = world.tables.page(log, from, true).await?;
-            let last = page.entries.last().filter(|_| page.more);
-            next = last.and_then(|last| last.position.next_in_segment());
+        let mut next_position = Position::new(segment.num, 0).ok();
+        while let Some(position) = next_position {
+            let page = world.tables.page(log, position, true).await?;
+            next_position = match page.entries.last() {
+                Some(last_entry) if page.more => last_entry.position.next_in_segment(),
+                _ => None,
+            };
             table.extend(page.entries);
         }
         if let Some(key) = &segment.offloaded {
             offloaded.extend(read_offloaded(world, key).await?.into_iter().map(Arc::new));
         }
     }
-    let lineage = segments.first().and_then(|first| first.lineage);
-    if let Some(entry) = table
-        .first()
-        .filter(|entry| lineage.is_some_and(|lineage| lineage.inherits(entry.position)))
+    let lineage = segments.first().and_then(|first_segment| first_segment.lineage);
+    if let (Some(lineage), Some(first_entry)) = (lineage, table.first())
+        && lineage.inherits(first_entry.position)
     {
-        world
-            .report_violation(format_args!("a fork has an entry of its own at {}", entry.position));
+        let position = first_entry.position;
+        world.report_violation(format_args!("a fork has an entry of its own at {position}"));
     }
     Ok(Stored { log, segments, table, offloaded, lineage })
 }
 
 async fn read_offloaded(world: &World, key: &str) -> Result<Vec<Entry>, PortError> {
-    let fault = |why: String| PortError::permanent(format!("offload {key}: {why}"));
-    let blob_key = BlobKey::new(key).map_err(|error| fault(error.to_string()))?;
+    let offload_error = |reason: String| PortError::permanent(format!("offload {key}: {reason}"));
+    let blob_key = BlobKey::new(key).map_err(|error| offload_error(error.to_string()))?;
     match world.blobs.get(&blob_key, u64::MAX).await? {
         GetOutcome::Found { bytes, .. } => {
-            decode_offloaded(key, &bytes).map_err(|error| fault(error.to_string()))
+            decode_offloaded(key, &bytes).map_err(|error| offload_error(error.to_string()))
         }
-        gone => Err(fault(format!("{gone:?}"))),
+        other_outcome => Err(offload_error(format!("{other_outcome:?}"))),
     }
 }
 
@@ -123,44 +130,55 @@ impl Stored {
 
 /// Checks a log's structure, and its clients' acknowledgements and reads.
 pub(super) fn check(world: &World, witness: &Witness, stored: &Stored) {
-    let report = |name: &str, result: Result<(), Violation>| {
+    let report = |invariant: &str, result: Result<(), Violation>| {
         if let Err(violation) = result {
-            world.report_violation(format_args!("{name}: {violation} ({})", stored.log));
+            world.report_violation(format_args!("{invariant}: {violation} ({})", stored.log));
         }
     };
-    let (history, readable) = (stored.history(), readable(&stored.table, &stored.offloaded));
+    let history = stored.history();
+    let readable_entries = readable(&stored.table, &stored.offloaded);
     report("I1", check_no_gap(&stored.table));
     report("I5", check_links(&history, &stored.segments));
     report("I3", check_once(&history));
     report("I13", check_order(&history));
     let seen = witness.seen();
     let acknowledged = seen.acknowledged.iter().filter(|(log, ..)| *log == stored.log);
-    report("I4", check_acknowledged(&readable, acknowledged.clone().map(|(_, id, _)| *id)));
+    let acknowledged_ids = acknowledged.clone().map(|(_log, mutation_id, _position)| *mutation_id);
+    report("I4", check_acknowledged(&readable_entries, acknowledged_ids));
     if let Some(effects) = seen.effects.get(&stored.log) {
-        report("I23", check_effects(&readable, effects));
+        report("I23", check_effects(&readable_entries, effects));
     }
-    for (_, id, at) in acknowledged {
-        if !is_stored(&readable, id.id, *at) {
+    for (_log, mutation_id, position) in acknowledged {
+        let id = mutation_id.id;
+        if !is_stored(&readable_entries, id, *position) {
             world.report_violation(format_args!(
-                "I4: mutation {} is not at the acknowledged position {at}",
-                id.id
+                "I4: mutation {id} is not at the acknowledged position {position}"
             ));
         }
     }
-    for (_, run) in seen.runs.iter().filter(|(log, _)| *log == stored.log) {
-        report("I2", check_run(run, &history));
+    for (log, run) in &seen.runs {
+        if *log == stored.log {
+            report("I2", check_run(run, &history));
+        }
     }
 }
 
-fn is_stored(entries: &[Arc<Entry>], id: u64, at: Position) -> bool {
-    entries.iter().filter(|entry| entry.position == at).any(|entry| {
-        entry.mutation_ids().is_some_and(|(_, first, last)| (first..=last).contains(&id))
+fn is_stored(entries: &[Arc<Entry>], mutation_id: u64, position: Position) -> bool {
+    entries.iter().filter(|entry| entry.position == position).any(|entry| {
+        entry
+            .mutation_ids()
+            .is_some_and(|(_client, first_id, last_id)| (first_id..=last_id).contains(&mutation_id))
     })
 }
 
 /// Checks I2 for consecutive entries that may start anywhere in the log.
 fn check_run(run: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
-    let Some(first) = run.first() else { return Ok(()) };
-    let from = history.iter().position(|entry| entry.position >= first.position);
-    check_prefix(run, history.get(from.unwrap_or(history.len())..).unwrap_or(&[]))
+    let Some(first_entry) = run.first() else { return Ok(()) };
+    let first_position = first_entry.position;
+    let history_from_run: &[Arc<Entry>] =
+        match history.iter().position(|entry| entry.position >= first_position) {
+            Some(start_index) => history.get(start_index..).unwrap_or_default(),
+            None => &[],
+        };
+    check_prefix(run, history_from_run)
 }

@@ -16,12 +16,12 @@ use crate::witness::Witness;
 use crate::world::World;
 
 pub(crate) use feed::check as feed;
-pub use log::{Stored, stored};
+pub use log::{Stored, read_stored};
 
 /// Checks the final state of a run against all replies that its clients received.
 pub async fn all(world: &Arc<World>, witness: &Witness, logs: &[LogId], with_snapshots: bool) {
     for log in logs {
-        let Some(stored) = log::stored(world, *log).await else { continue };
+        let Some(stored) = log::read_stored(world, *log).await else { continue };
         log::check(world, witness, &stored);
         uploads::check(world, &stored).await;
         cells::check(world, witness, &stored).await;

@@ -14,7 +14,7 @@ use cellar_log::segment::Segment;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::cells::{cold_logs, replayed};
+use super::cells::{logs_with_cold_cache, replay_sheets};
 use super::log::Stored;
 use crate::fleet::logs_of;
 use crate::plan::FaultPlan;
@@ -34,63 +34,86 @@ const MAX_REPLAYS: usize = 4;
 /// can be detected only if the log has no forks.
 pub(super) async fn check(world: &Arc<World>, stored: &Stored, has_no_forks: bool) {
     let history = stored.history();
-    let mut made = Vec::new();
-    let is_own = |entry: &&Arc<Entry>| match &stored.lineage {
-        Some(lineage) => !lineage.inherits(entry.position),
-        None => entry.position != Position::FIRST,
-    };
-    for entry in history.iter().filter(is_own) {
+    let mut entries_with_root = Vec::new();
+    for entry in &history {
+        let is_own_entry = match &stored.lineage {
+            Some(lineage) => !lineage.inherits(entry.position),
+            None => entry.position != Position::FIRST,
+        };
         let Content::Snapshot { root, .. } = &entry.content else { continue };
-        let is_passed = stored.segments.iter().any(|segment| {
-            segment.num == entry.position.segment()
-                && segment.last_snapshot >= Some(entry.position.entry_number())
-        });
-        if !is_passed {
-            world.report_violation(format_args!(
-                "I10: the snapshot at {} is unfinished",
-                entry.position
-            ));
+        if !is_own_entry {
+            continue;
         }
-        made.extend(root.is_some().then_some(entry));
+        if !is_recorded(stored, entry.position) {
+            let position = entry.position;
+            world.report_violation(format_args!("I10: the snapshot at {position} is unfinished"));
+        }
+        if root.is_some() {
+            entries_with_root.push(entry);
+        }
     }
-    for entry in made.iter().rev().step_by(made.len().div_ceil(MAX_REPLAYS).max(1)) {
-        check_against_replay(world, entry, &imported_sheets(&history)).await;
+    let imported_sheets = imported_sheets(&history);
+    let replay_step = entries_with_root.len().div_ceil(MAX_REPLAYS).max(1);
+    for entry in entries_with_root.iter().rev().step_by(replay_step) {
+        check_against_replay(world, entry, &imported_sheets).await;
     }
     if stored.lineage.is_none() {
-        let prefix = has_no_forks.then(|| format!("sheets/{}/", stored.log));
-        check_against_undisturbed(world, stored, &history, prefix.as_deref()).await;
+        let own_prefix = if has_no_forks { Some(format!("sheets/{}/", stored.log)) } else { None };
+        check_against_undisturbed(world, stored, &history, own_prefix.as_deref()).await;
     }
+}
+
+/// Returns whether the segment's record names this snapshot or a later one.
+fn is_recorded(stored: &Stored, position: Position) -> bool {
+    stored.segments.iter().any(|segment| {
+        segment.num == position.segment()
+            && segment
+                .last_snapshot
+                .is_some_and(|last_snapshot| last_snapshot >= position.entry_number())
+    })
 }
 
 /// Returns the imported sheets: a replay lacks their cells.
 fn imported_sheets(history: &[Arc<Entry>]) -> BTreeSet<SheetId> {
-    let mutations = history.iter().filter_map(|entry| Some(&entry.edits()?.mutations)).flatten();
-    let operations = mutations.flat_map(|mutation| mutation.committed_operations());
-    let imported = operations.filter_map(|operation| match operation {
-        Operation::ImportSheet(import) => Some(import.sheet),
-        _ => None,
-    });
-    imported.collect()
+    let mut imported_sheets = BTreeSet::new();
+    for edits in history.iter().filter_map(|entry| entry.edits()) {
+        for operation in edits.mutations.iter().flat_map(|mutation| mutation.committed_operations())
+        {
+            if let Operation::ImportSheet(import) = operation {
+                imported_sheets.insert(import.sheet);
+            }
+        }
+    }
+    imported_sheets
 }
 
 /// Checks I7: the cells read through the root of a snapshot equal those of the log.
-async fn check_against_replay(world: &Arc<World>, entry: &Entry, imported: &BTreeSet<SheetId>) {
-    let (logs, log, at) = (cold_logs(world), entry.log, entry.position);
-    let sheets = match replayed(&logs, log, at).await {
+async fn check_against_replay(
+    world: &Arc<World>,
+    entry: &Entry,
+    imported_sheets: &BTreeSet<SheetId>,
+) {
+    let logs = logs_with_cold_cache(world);
+    let (log, position) = (entry.log, entry.position);
+    let sheets = match replay_sheets(&logs, log, position).await {
         Ok(sheets) => sheets,
         Err(error) => {
-            return world
-                .report_violation(format_args!("I7: the log cannot be replayed to {at}: {error}"));
+            return world.report_violation(format_args!(
+                "I7: the log cannot be replayed to {position}: {error}"
+            ));
         }
     };
-    for (sheet, expected) in sheets.into_iter().filter(|(sheet, _)| !imported.contains(sheet)) {
-        match cells(&logs, log, at, sheet).await {
-            Ok(cells) if cells == expected => {}
-            Ok(_) => world
-                .report_violation(format_args!("I7: the snapshot at {at} differs from its log")),
-            Err(error) => {
-                world.report_violation(format_args!("I7: cells at {at} cannot be read: {error}"));
-            }
+    for (sheet_id, replayed_cells) in sheets {
+        if imported_sheets.contains(&sheet_id) {
+            continue;
+        }
+        match cells(&logs, log, position, sheet_id).await {
+            Ok(snapshot_cells) if snapshot_cells == replayed_cells => {}
+            Ok(_) => world.report_violation(format_args!(
+                "I7: the snapshot at {position} differs from its log"
+            )),
+            Err(error) => world
+                .report_violation(format_args!("I7: cells at {position} cannot be read: {error}")),
         }
     }
 }
@@ -100,32 +123,20 @@ async fn check_against_undisturbed(
     world: &Arc<World>,
     stored: &Stored,
     history: &[Arc<Entry>],
-    prefix: Option<&str>,
+    own_prefix: Option<&str>,
 ) {
-    let quiet = World::new(SimRandom::of_seed(0), WorldConfig::with(FaultPlan::none()));
-    copy_bodies(world, &quiet, history).await;
+    let quiet_world = World::new(SimRandom::of_seed(0), WorldConfig::with(FaultPlan::none()));
+    copy_bodies(world, &quiet_world, history).await;
     if !imported_sheets(history).is_empty() {
-        copy_chunks(world, &quiet, stored.log).await;
+        copy_chunks(world, &quiet_world, stored.log).await;
     }
-    let mut made = Vec::new();
-    for segment in &stored.segments {
-        let record = Segment { last_snapshot: None, offloaded: None, ..segment.clone() };
-        let of = |entry: &&Arc<Entry>| entry.position.segment() == segment.num;
-        let mut entries = history.iter().filter(of);
-        let Some(first) = entries.next() else { continue };
-        quiet.tables.create(&record, &without_root(first)).await;
-        made.extend(root_of(first));
-        for entry in entries {
-            quiet.tables.put(&without_root(entry)).await;
-            made.extend(root_of(entry));
-        }
-    }
-    let process = Process::new(&quiet, "undisturbed", Mortality::Spared);
-    for (position, root) in made {
-        match build(&process, SnapshotJob { log: stored.log, position }).await {
-            Ok(expected) if expected == root => {}
-            Ok(expected) => world.report_violation(format_args!(
-                "I12: the root at {position} is {root}, not {expected}"
+    copy_entries(&quiet_world, stored, history).await;
+    let process = Process::new(&quiet_world, "undisturbed", Mortality::Spared);
+    for (position, root) in history.iter().filter_map(|entry| root_of(entry)) {
+        match build_snapshot(&process, SnapshotJob { log: stored.log, position }).await {
+            Ok(undisturbed_root) if undisturbed_root == root => {}
+            Ok(undisturbed_root) => world.report_violation(format_args!(
+                "I12: the root at {position} is {root}, not {undisturbed_root}"
             )),
             Err(error) => {
                 return world
@@ -133,10 +144,24 @@ async fn check_against_undisturbed(
             }
         }
     }
-    let Some(prefix) = prefix else { return };
-    let (left, expected) = (list_objects(world, prefix).await, list_objects(&quiet, prefix).await);
-    for object in left.difference(&expected) {
+    let Some(own_prefix) = own_prefix else { return };
+    let objects = list_objects(world, own_prefix).await;
+    let undisturbed_objects = list_objects(&quiet_world, own_prefix).await;
+    for object in objects.difference(&undisturbed_objects) {
         world.report_violation(format_args!("I11: {object} belongs to no snapshot"));
+    }
+}
+
+/// Copies the segments and entries, without snapshots.
+async fn copy_entries(quiet_world: &World, stored: &Stored, history: &[Arc<Entry>]) {
+    for segment in &stored.segments {
+        let record = Segment { last_snapshot: None, offloaded: None, ..segment.clone() };
+        let mut entries = history.iter().filter(|entry| entry.position.segment() == segment.num);
+        let Some(first_entry) = entries.next() else { continue };
+        quiet_world.tables.create(&record, &without_root(first_entry)).await;
+        for entry in entries {
+            quiet_world.tables.put(&without_root(entry)).await;
+        }
     }
 }
 
@@ -194,19 +219,24 @@ fn without_root(entry: &Entry) -> Entry {
     }
 }
 
-async fn build(process: &Process, job: SnapshotJob) -> Result<String, String> {
+async fn build_snapshot(process: &Process, job: SnapshotJob) -> Result<String, String> {
     let builder = LevelsBuilder::new(Arc::new(logs_of(process)), Arc::new(process.clone()));
     let mut progress = Vec::new();
-    for _ in 0..MAX_STEPS {
+    for _step in 0..MAX_STEPS {
         match builder.step(&job, &progress).await.map_err(|error| error.to_string())? {
-            BuildStep::Progress(next) => progress = next,
-            BuildStep::EarlierSnapshot(at) => {
-                return Err(format!("{at} comes before {}", job.position));
+            BuildStep::Progress(next_progress) => progress = next_progress,
+            BuildStep::EarlierSnapshot(position) => {
+                return Err(format!("{position} comes before {}", job.position));
             }
             BuildStep::Finished { root } => {
-                let (log, at) = (job.log, job.position);
-                process.set_root(log, at, &root).await.map_err(|error| error.to_string())?;
-                process.raise_last_snapshot(log, at).await.map_err(|error| error.to_string())?;
+                process
+                    .set_root(job.log, job.position, &root)
+                    .await
+                    .map_err(|error| error.to_string())?;
+                process
+                    .raise_last_snapshot(job.log, job.position)
+                    .await
+                    .map_err(|error| error.to_string())?;
                 return Ok(root);
             }
         }
@@ -215,15 +245,16 @@ async fn build(process: &Process, job: SnapshotJob) -> Result<String, String> {
 }
 
 async fn list_objects(world: &World, prefix: &str) -> BTreeSet<String> {
-    let (mut objects, mut after) = (BTreeSet::new(), None);
+    let mut keys = BTreeSet::new();
+    let mut last_key = None;
     loop {
-        let Ok(page) = world.blobs.list(prefix, after.as_deref(), u16::MAX).await else {
-            return objects;
+        let Ok(page) = world.blobs.list(prefix, last_key.as_deref(), u16::MAX).await else {
+            return keys;
         };
-        objects.extend(page.blobs.into_iter().map(|blob| blob.key));
-        after = page.next;
-        if after.is_none() {
-            return objects;
+        keys.extend(page.blobs.into_iter().map(|blob| blob.key));
+        last_key = page.next;
+        if last_key.is_none() {
+            return keys;
         }
     }
 }

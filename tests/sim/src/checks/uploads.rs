@@ -12,28 +12,28 @@ use crate::world::World;
 
 /// Checks the uploads of a log, long after the last of them.
 pub(super) async fn check(world: &World, stored: &Stored) {
-    let named: BTreeSet<String> = stored
-        .history()
-        .iter()
-        .filter_map(|entry| match &entry.content {
-            Content::External(external) => Some(external.object.clone()),
-            _ => None,
-        })
-        .collect();
-    for key in &named {
-        let pending = match BlobKey::new(key) {
+    let mut body_keys = BTreeSet::new();
+    for entry in stored.history() {
+        if let Content::External(external) = &entry.content {
+            body_keys.insert(external.object.clone());
+        }
+    }
+    for body_key in &body_keys {
+        let pending = match BlobKey::new(body_key) {
             Ok(key) => world.blobs.pending(&key).await.unwrap_or(None),
             Err(_) => None,
         };
         if pending != Some(false) {
             world.report_violation(format_args!(
-                "I4: {key} is an entry's body; pending: {pending:?}"
+                "I4: {body_key} is an entry's body; pending: {pending:?}"
             ));
         }
     }
     let prefix = format!("{UPLOADS_PREFIX}{}/", stored.log);
     let Ok(page) = world.blobs.list(&prefix, None, u16::MAX).await else { return };
-    for left in page.blobs.into_iter().filter(|blob| !named.contains(&blob.key)) {
-        world.report_violation(format_args!("I11: upload {} belongs to no entry", left.key));
+    for blob in page.blobs {
+        if !body_keys.contains(&blob.key) {
+            world.report_violation(format_args!("I11: upload {} belongs to no entry", blob.key));
+        }
     }
 }

@@ -10,13 +10,13 @@ use cellar_catalog::feed::{self, Checkpoint, PartitionPolicy, Span};
 use cellar_catalog::records::feed::place_of;
 use cellar_engine::catalog::CatalogLists;
 use cellar_engine::feed::{
-    Auditor, FeedReader, Finding, Indexer, Webhook, WebhookError, WebhookPorts,
+    Auditor, FeedError, FeedReader, Finding, Indexer, Webhook, WebhookError, WebhookPorts,
 };
 use cellar_engine::ports::Clock as _;
 use tokio::task::JoinHandle;
 
 use super::stream_source::{Handler, RETRIES, ReadTo, StreamFunction, TIMEOUT_MS, is_read};
-use super::{IDLE_MAX_MS, Shared, begin};
+use super::{IDLE_MAX_MS, Shared, begin_stream_source};
 use crate::process::{Mortality, Process};
 use crate::rare::RareEvent;
 use crate::stream::{Record, Stream};
@@ -177,9 +177,9 @@ impl FeedPipeline {
     /// Starts the event sources.
     pub(crate) fn begin(world: &Arc<World>) -> Self {
         let shared = Shared::new(world, 0, 0);
-        let (mut sources, indexed) = begin(&shared, Arc::new(IndexerFunction));
-        let (more, delivered) = begin(&shared, Arc::new(WebhookFunction));
-        sources.extend(more);
+        let (mut sources, indexed) = begin_stream_source(&shared, Arc::new(IndexerFunction));
+        let (webhook_sources, delivered) = begin_stream_source(&shared, Arc::new(WebhookFunction));
+        sources.extend(webhook_sources);
         Self { shared, indexed, delivered, sources: Mutex::new(sources) }
     }
 
@@ -234,13 +234,13 @@ impl FeedPipeline {
             if audit.findings.is_empty() {
                 break;
             }
-            let has_lost = self.shared.has_lost.load(Ordering::SeqCst);
-            let repairable = audit.findings.iter().all(Finding::can_be_repaired);
             // An unfinished rebuild leaves the rest to be repaired.
-            if round == REPAIR_ROUNDS || !repairable || !(has_lost || self.was_rebuilt()) {
+            let is_expected = self.has_lost_records() || self.was_rebuilt();
+            let is_repairable = audit.findings.iter().all(Finding::can_be_repaired);
+            if round == REPAIR_ROUNDS || !is_repairable || !is_expected {
+                let findings = &audit.findings;
                 return world.report_violation(format_args!(
-                    "the feed has unexpected findings: {:?}",
-                    audit.findings
+                    "the feed has unexpected findings: {findings:?}"
                 ));
             }
             operator.event(format_args!("repairs {:?}", audit.findings));
@@ -251,6 +251,10 @@ impl FeedPipeline {
             self.drain(patience_ms).await;
         }
         self.deliver_remaining(&operator).await;
+    }
+
+    fn has_lost_records(&self) -> bool {
+        self.shared.has_lost.load(Ordering::SeqCst)
     }
 
     fn was_rebuilt(&self) -> bool {
@@ -270,29 +274,19 @@ impl FeedPipeline {
 
     /// Runs `synth webhook deliver`, which is needed only if the webhook has dropped a record.
     async fn deliver_remaining(&self, operator: &Process) {
-        let (world, reader) = (&self.shared.world, FeedReader::new(Arc::new(operator.clone()), 0));
-        let (mut from, mut last): (Option<Checkpoint>, Option<Checkpoint>) = (None, None);
-        loop {
-            match reader.page(from, None, u32::MAX).await {
-                Ok(page) => {
-                    last = page.items.last().map(|item| item.at).or(last);
-                    from = Some(page.next);
-                    if page.is_end {
-                        break;
-                    }
-                }
-                Err(error) => {
-                    return world
-                        .report_violation(format_args!("the feed cannot be read: {error}"));
-                }
+        let world = &self.shared.world;
+        let last_checkpoint = match find_last_checkpoint(operator).await {
+            Ok(Some(last_checkpoint)) => last_checkpoint,
+            Ok(None) => return,
+            Err(error) => {
+                return world.report_violation(format_args!("the feed cannot be read: {error}"));
             }
-        }
-        let Some(last) = last else { return };
-        let delivered = webhook(operator).deliver((last, last), u64::MAX).await;
-        let has_lost = self.shared.has_lost.load(Ordering::SeqCst);
+        };
+        let delivered =
+            webhook(operator).deliver((last_checkpoint, last_checkpoint), u64::MAX).await;
         match delivered {
             Ok(0) => {}
-            Ok(_) if has_lost => {}
+            Ok(_) if self.has_lost_records() => {}
             Err(WebhookError::NotYetThere) | Ok(_) => {
                 world.report_violation(format_args!(
                     "the webhook had undelivered items: {delivered:?}"
@@ -305,6 +299,25 @@ impl FeedPipeline {
     /// Stops the event sources.
     pub(crate) fn end(&self) {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        sources.drain(..).for_each(|source| source.abort());
+        for source in sources.drain(..) {
+            source.abort();
+        }
+    }
+}
+
+/// Returns the checkpoint of the feed's last item.
+async fn find_last_checkpoint(operator: &Process) -> Result<Option<Checkpoint>, FeedError> {
+    let reader = FeedReader::new(Arc::new(operator.clone()), 0);
+    let mut next_checkpoint = None;
+    let mut last_checkpoint = None;
+    loop {
+        let page = reader.page(next_checkpoint, None, u32::MAX).await?;
+        if let Some(last_item) = page.items.last() {
+            last_checkpoint = Some(last_item.at);
+        }
+        next_checkpoint = Some(page.next);
+        if page.is_end {
+            return Ok(last_checkpoint);
+        }
     }
 }

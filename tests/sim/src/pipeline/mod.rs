@@ -113,15 +113,18 @@ impl Shared {
 
 /// Starts the sources of a function, one for each shard of its stream; also returns how far they
 /// have read.
-fn begin(
+fn begin_stream_source(
     shared: &Arc<Shared>,
     function: Arc<dyn StreamFunction>,
 ) -> (Vec<JoinHandle<()>>, Arc<ReadTo>) {
     let read_to: Arc<ReadTo> = Arc::default();
-    let source = Source { shared: Arc::clone(shared), function, read_to: Arc::clone(&read_to) };
-    let source = Arc::new(source);
-    let shards = (0..SHARDS).map(|shard| tokio::spawn(Arc::clone(&source).run(shard)));
-    (shards.collect(), read_to)
+    let source =
+        Arc::new(Source { shared: Arc::clone(shared), function, read_to: Arc::clone(&read_to) });
+    let mut shard_tasks = Vec::new();
+    for shard in 0..SHARDS {
+        shard_tasks.push(tokio::spawn(Arc::clone(&source).process_shard(shard)));
+    }
+    (shard_tasks, read_to)
 }
 
 impl Pipeline {
@@ -130,8 +133,8 @@ impl Pipeline {
     #[must_use]
     pub(crate) fn begin(world: &Arc<World>, workers: usize, function_ms: u64) -> Self {
         let shared = Shared::new(world, workers, function_ms);
-        let (mut sources, read_to) = begin(&shared, Arc::new(RelayFunction));
-        sources.push(tokio::spawn(queue_source::run(Arc::clone(&shared))));
+        let (mut sources, read_to) = begin_stream_source(&shared, Arc::new(RelayFunction));
+        sources.push(tokio::spawn(queue_source::run_queue_source(Arc::clone(&shared))));
         Self { shared, read_to, sources: Mutex::new(sources) }
     }
 
@@ -206,17 +209,15 @@ impl Pipeline {
     pub(crate) async fn rebuild(&self, log: LogId) {
         let world = &self.shared.world;
         let (operator, reprocess) = self.operator();
+        let report_start = |snapshot: &SnapshotToRebuild, start: &RebuildStart| {
+            operator.event(format_args!("rebuilds {}: {start:?}", snapshot.at));
+        };
         loop {
-            let began = match reprocess.plan_rebuild(log).await {
-                Ok(plan) => {
-                    let each = |snapshot: &SnapshotToRebuild, begun: &RebuildStart| {
-                        operator.event(format_args!("rebuilds {}: {begun:?}", snapshot.at));
-                    };
-                    reprocess.start_rebuild(&plan, each).await
-                }
+            let rebuild_result = match reprocess.plan_rebuild(log).await {
+                Ok(plan) => reprocess.start_rebuild(&plan, report_start).await,
                 Err(refusal) => Err(refusal),
             };
-            match began {
+            match rebuild_result {
                 Ok(()) => break,
                 Err(RebuildRefusal::Store(error)) if error.temporary => {
                     operator.event(format_args!("no rebuild: {error}"));

@@ -45,43 +45,52 @@ impl Worker {
 }
 
 /// Polls the queue forever.
-pub(super) async fn run(shared: Arc<Shared>) {
-    let idle: Arc<Mutex<Vec<Worker>>> = Arc::default();
-    let mut looks = PollDelay::new();
+pub(super) async fn run_queue_source(shared: Arc<Shared>) {
+    let idle_workers: Arc<Mutex<Vec<Worker>>> = Arc::default();
+    let mut poll_delay = PollDelay::new();
     loop {
         shared.wait_until_available().await;
         while shared.in_flight.load(Ordering::SeqCst) < shared.workers {
             let received = shared.world.queue.receive(1, VISIBILITY_S).await;
             let Some(message) = received.unwrap_or_default().pop() else { break };
-            looks.reset();
+            poll_delay.reset();
             if shared.random.happens(shared.world.plan().given_twice) {
                 shared.world.count(RareEvent::MessageToTwo);
-                begin(&shared, &idle, message.clone());
+                begin_invocation(&shared, &idle_workers, message.clone());
             }
-            begin(&shared, &idle, message);
+            begin_invocation(&shared, &idle_workers, message);
         }
-        looks.wait(&shared.world).await;
+        poll_delay.wait(&shared.world).await;
     }
 }
 
 /// Invokes an idle worker, or a new one.
-fn begin(shared: &Arc<Shared>, idle: &Arc<Mutex<Vec<Worker>>>, message: Received) {
+fn begin_invocation(
+    shared: &Arc<Shared>,
+    idle_workers: &Arc<Mutex<Vec<Worker>>>,
+    message: Received,
+) {
     shared.in_flight.fetch_add(1, Ordering::SeqCst);
-    let (shared, idle) = (Arc::clone(shared), Arc::clone(idle));
+    let shared = Arc::clone(shared);
+    let idle_workers = Arc::clone(idle_workers);
     drop(tokio::spawn(async move {
-        let free = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let worker = free.filter(|worker| !worker.process.is_dead());
-        let worker = worker.unwrap_or_else(|| Worker::new(&shared));
-        if call(&shared, &worker, message).await {
-            idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+        let idle_worker = idle_workers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let worker = match idle_worker {
+            Some(idle_worker) if !idle_worker.process.is_dead() => idle_worker,
+            _ => Worker::new(&shared),
+        };
+        let is_reusable = invoke_worker(&shared, &worker, message).await;
+        if is_reusable {
+            idle_workers.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
         }
         shared.in_flight.fetch_sub(1, Ordering::SeqCst);
     }));
 }
 
 /// Invokes a worker; returns whether it can be invoked again.
-async fn call(shared: &Shared, worker: &Worker, message: Received) -> bool {
-    let (world, process) = (&shared.world, &worker.process);
+async fn invoke_worker(shared: &Shared, worker: &Worker, message: Received) -> bool {
+    let world = &shared.world;
+    let process = &worker.process;
     let Ok(job) = SnapshotJob::decode(&message.body) else {
         world.report_violation(format_args!("a message is no job: {}", message.body));
         return true;
@@ -89,10 +98,10 @@ async fn call(shared: &Shared, worker: &Worker, message: Received) -> bool {
     let receipt = message.receipt.clone();
     let deadline_ms = process.to_process_time_ms(world.time.now_ms() + shared.function_ms);
     let snapshots = worker.snapshots.clone();
-    let handles = async move { snapshots.handle(job, &receipt, deadline_ms).await };
-    let called = process.run(handles);
-    let Ok(ended) = tokio::time::timeout(Duration::from_millis(shared.function_ms), called).await
-    else {
+    let handle_job = async move { snapshots.handle(job, &receipt, deadline_ms).await };
+    let invocation = process.run(handle_job);
+    let timeout = Duration::from_millis(shared.function_ms);
+    let Ok(invocation_result) = tokio::time::timeout(timeout, invocation).await else {
         world.count(RareEvent::FunctionTimedOut);
         // A frozen worker may wake up after its invocation has timed out.
         if shared.random.draw_below(2) == 0 {
@@ -100,26 +109,26 @@ async fn call(shared: &Shared, worker: &Worker, message: Received) -> bool {
         }
         return false;
     };
-    let Ok(outcome) = ended else { return false };
+    let Ok(outcome) = invocation_result else { return false };
     process.event(format_args!("{} {outcome:?}", job.position));
-    count(shared, outcome);
+    count_outcome(shared, outcome);
     let is_done = matches!(outcome, SnapshotOutcome::Done | SnapshotOutcome::Drop);
-    let is_quiet = world.plan() == world.plan().without_faults();
-    if is_done && (is_quiet || !shared.random.happens(NOT_DELETED)) {
-        let deleted = world.queue.delete(&message.receipt).await;
-        if let Err(error) = deleted {
+    let has_no_faults = world.plan() == world.plan().without_faults();
+    if is_done && (has_no_faults || !shared.random.happens(NOT_DELETED)) {
+        if let Err(error) = world.queue.delete(&message.receipt).await {
             world.report_violation(format_args!("the queue does not know its receipt: {error}"));
         }
     }
     true
 }
 
-fn count(shared: &Shared, outcome: SnapshotOutcome) {
-    shared.world.count(match outcome {
+fn count_outcome(shared: &Shared, outcome: SnapshotOutcome) {
+    let rare_event = match outcome {
         SnapshotOutcome::Done => RareEvent::SnapshotMade,
         SnapshotOutcome::Drop => RareEvent::MessageAfterDone,
         SnapshotOutcome::Wait { .. } => RareEvent::MessageWaited,
         SnapshotOutcome::HandOver => RareEvent::MessageHandedOver,
         SnapshotOutcome::Failed { .. } => RareEvent::MessageFailed,
-    });
+    };
+    shared.world.count(rare_event);
 }

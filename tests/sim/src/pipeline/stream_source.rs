@@ -16,7 +16,7 @@ use crate::stream::{Record, SHARDS, Stream};
 use crate::world::World;
 
 /// Maximum records of one batch.
-const BATCH: usize = 100;
+const MAX_BATCH_RECORDS: usize = 100;
 /// Age at which a record is dropped, in milliseconds.
 const RECORD_AGE_MS: u64 = 12 * 60 * 60 * 1_000;
 /// Timeout of an invocation, in milliseconds.
@@ -77,69 +77,74 @@ pub(super) fn is_read(stream: &Stream, read_to: &ReadTo) -> bool {
 
 impl Source {
     /// Reads one shard forever.
-    pub(super) async fn run(self: Arc<Self>, shard: usize) {
+    pub(super) async fn process_shard(self: Arc<Self>, shard: usize) {
         let shared = &self.shared;
-        let (mut instance, mut idle) = (self.instance(), PollDelay::new());
+        let mut instance = self.new_instance();
+        let mut poll_delay = PollDelay::new();
         loop {
             shared.wait_until_available().await;
             let Some(read_to) = self.read_to.get(shard) else { return };
-            let (after, now_ms) = (read_to.load(Ordering::SeqCst), shared.world.time.now_ms());
+            let last_read = read_to.load(Ordering::SeqCst);
+            let now_ms = shared.world.time.now_ms();
             let stream = self.function.stream(&shared.world);
-            let (records, forgotten) = stream.read(shard, after, BATCH, now_ms);
-            (0..forgotten).for_each(|_| shared.record_loss(RareEvent::RecordExpired));
-            let Some(last) = records.last().map(|last| last.number) else {
-                idle.wait(&shared.world).await;
+            let (mut records, expired_count) =
+                stream.read(shard, last_read, MAX_BATCH_RECORDS, now_ms);
+            for _ in 0..expired_count {
+                shared.record_loss(RareEvent::RecordExpired);
+            }
+            let Some(last_number) = records.last().map(|last_record| last_record.number) else {
+                poll_delay.wait(&shared.world).await;
                 continue;
             };
-            idle.reset();
-            let wanted: Vec<Record> =
-                records.into_iter().filter(|record| self.function.matches_filter(record)).collect();
-            if !wanted.is_empty() {
-                self.process_records(&mut instance, wanted.clone()).await;
+            poll_delay.reset();
+            records.retain(|record| self.function.matches_filter(record));
+            if !records.is_empty() {
+                self.process_records(&mut instance, records.clone()).await;
                 if shared.random.happens(shared.world.plan().repeated) {
                     shared.world.count(RareEvent::BatchRepeated);
-                    self.process_records(&mut instance, wanted).await;
+                    self.process_records(&mut instance, records).await;
                 }
             }
-            read_to.store(last, Ordering::SeqCst);
+            read_to.store(last_number, Ordering::SeqCst);
         }
     }
 
-    fn instance(&self) -> Instance {
+    fn new_instance(&self) -> Instance {
         let process = self.shared.process(self.function.name());
         Instance { handler: self.function.begin(&process), process }
     }
 
     async fn process_records(&self, instance: &mut Instance, records: Vec<Record>) {
         let shared = &self.shared;
-        let mut batches = VecDeque::from([(records, 0_u32)]);
-        while let Some((mut records, calls)) = batches.pop_front() {
+        let mut batches = VecDeque::from([Batch { records, failed_calls: 0 }]);
+        while let Some(mut batch) = batches.pop_front() {
             shared.wait_until_available().await;
-            expire(shared, &mut records);
-            if records.is_empty() {
+            drop_expired_records(shared, &mut batch.records);
+            if batch.records.is_empty() {
                 continue;
             }
-            let failed_at = self.call(instance, &records).await;
-            let rest = records.split_off(failed_at.min(records.len()));
-            let retries = self.function.retries();
-            match (records.is_empty(), rest.is_empty()) {
-                (_, true) => {}
+            let processed_count = self.call(instance, &batch.records).await;
+            let has_progress = processed_count > 0;
+            let unprocessed = batch.records.split_off(processed_count.min(batch.records.len()));
+            let max_retries = self.function.retries();
+            if unprocessed.is_empty() {
+                continue;
+            }
+            if has_progress {
                 // The batch made progress, so the rest counts as untried.
-                (false, false) => batches.push_front((rest, 0)),
-                (true, false) if rest.len() > 1 && retries.is_some() => {
-                    shared.world.count(RareEvent::BatchSplit);
-                    let (one, other) = rest.split_at(rest.len() / 2);
-                    batches.push_front((other.to_vec(), 0));
-                    batches.push_front((one.to_vec(), 0));
-                }
-                (true, false) if retries.is_some_and(|retries| calls >= retries) => {
-                    shared.record_loss(RareEvent::DeadLetter);
-                }
-                (true, false) => {
-                    let wait_ms = (1_000_u64 << calls.min(5)).min(RETRY_MAX_MS);
-                    shared.world.sleep_ms(wait_ms).await;
-                    batches.push_front((rest, calls.saturating_add(1)));
-                }
+                batches.push_front(Batch { records: unprocessed, failed_calls: 0 });
+            } else if unprocessed.len() > 1 && max_retries.is_some() {
+                shared.world.count(RareEvent::BatchSplit);
+                let (first_half, second_half) = unprocessed.split_at(unprocessed.len() / 2);
+                batches.push_front(Batch { records: second_half.to_vec(), failed_calls: 0 });
+                batches.push_front(Batch { records: first_half.to_vec(), failed_calls: 0 });
+            } else if max_retries.is_some_and(|max_retries| batch.failed_calls >= max_retries) {
+                shared.record_loss(RareEvent::DeadLetter);
+            } else {
+                let wait_ms = (1_000_u64 << batch.failed_calls.min(5)).min(RETRY_MAX_MS);
+                shared.world.sleep_ms(wait_ms).await;
+                let failed_calls = batch.failed_calls.saturating_add(1);
+                batches.push_front(Batch { records: unprocessed, failed_calls });
             }
         }
     }
@@ -147,12 +152,13 @@ impl Source {
     /// Invokes the function; returns the number of records that succeeded.
     async fn call(&self, instance: &mut Instance, records: &[Record]) -> usize {
         if instance.process.is_dead() {
-            *instance = self.instance();
+            *instance = self.new_instance();
         }
-        let (handler, batch) = (Arc::clone(&instance.handler), records.to_vec());
-        let called = instance.process.run(async move { handler.handle(&batch).await });
-        match tokio::time::timeout(Duration::from_millis(TIMEOUT_MS), called).await {
-            Ok(Ok(done)) => done,
+        let handler = Arc::clone(&instance.handler);
+        let batch_records = records.to_vec();
+        let call = instance.process.run(async move { handler.handle(&batch_records).await });
+        match tokio::time::timeout(Duration::from_millis(TIMEOUT_MS), call).await {
+            Ok(Ok(processed_count)) => processed_count,
             Ok(Err(_)) => 0,
             Err(_) => {
                 self.shared.world.count(RareEvent::FunctionTimedOut);
@@ -163,10 +169,18 @@ impl Source {
     }
 }
 
-fn expire(shared: &Shared, records: &mut Vec<Record>) {
+fn drop_expired_records(shared: &Shared, records: &mut Vec<Record>) {
     let now_ms = shared.world.time.now_ms();
-    let is_old = |record: &Record| now_ms > record.created_ms + RECORD_AGE_MS;
-    let old = records.iter().take_while(|record| is_old(record)).count();
-    records.drain(..old);
-    (0..old).for_each(|_| shared.record_loss(RareEvent::RecordExpired));
+    let is_expired = |record: &Record| now_ms > record.created_ms + RECORD_AGE_MS;
+    let expired_count = records.iter().take_while(|record| is_expired(record)).count();
+    records.drain(..expired_count);
+    for _ in 0..expired_count {
+        shared.record_loss(RareEvent::RecordExpired);
+    }
+}
+
+/// Records for one call, and the number of failed calls with exactly these records.
+struct Batch {
+    records: Vec<Record>,
+    failed_calls: u32,
 }

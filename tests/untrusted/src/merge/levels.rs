@@ -14,10 +14,10 @@ use cellar_sheet::operation::{Operation, SheetId};
 use cellar_snapshot::cells::visible_cells;
 use cellar_snapshot::chunk::{chunk_of, decode};
 use cellar_snapshot::fold::{Fold, FoldedSheet};
-use cellar_snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, TilePlace};
+use cellar_snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, StripeTile};
 use cellar_snapshot::merge::{
-    Below, LevelInput, Merge, MergeCursor, MergeStep, MergedTile, Part, PlaceSize, SheetInput,
-    Window, level_sources, merge_window,
+    LevelInput, Merge, MergeCursor, MergeStep, MergedTile, OlderLevels, PlacedTile, SheetInput,
+    TileSize, Window, map_levels_to_newest, merge_window,
 };
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use cellar_snapshot::tile::Tile;
@@ -78,18 +78,21 @@ impl Levels {
     fn input(&self, id: SheetId, newest: &[Level], folded: &[FoldedSheet]) -> Option<SheetInput> {
         let metadata = self.metadata.sheets.get(&id)?;
         let stored = newest.iter().filter_map(|level| sheet_of(level, id));
-        let stored = stored.map(|sheet| LevelInput::stored(sheet.clone()).expect("only chunks"));
+        let stored =
+            stored.map(|sheet| LevelInput::from_chunks(sheet.clone()).expect("only chunks"));
         let folded = folded.iter().filter(|sheet| sheet.sheet == id).cloned();
-        let levels: Vec<_> = stored.chain(folded.map(LevelInput::folded)).collect();
+        let levels: Vec<_> = stored.chain(folded.map(LevelInput::from_folded)).collect();
         let unformatted = metadata.formats.in_rectangle(Rectangle::EVERYTHING).is_empty();
-        let below = match (self.levels.is_empty(), unformatted) {
-            (false, _) => Below::Levels,
-            (true, false) => Below::Nothing,
-            (true, true) => Below::NothingFormatted,
+        let older_levels = match (self.levels.is_empty(), unformatted) {
+            (false, _) => OlderLevels::Present,
+            (true, false) => OlderLevels::Absent,
+            (true, true) => OlderLevels::AbsentWithoutRangeFormats,
         };
-        let stripe_columns = if self.how.narrow { MIN_STRIPE_COLUMNS } else { MAX_STRIPE_COLUMNS };
-        let columns = metadata.extent.columns;
-        let input = SheetInput { sheet: id, below, columns, stripe_columns, levels };
+        let max_stripe_columns =
+            if self.how.narrow { MIN_STRIPE_COLUMNS } else { MAX_STRIPE_COLUMNS };
+        let written_columns = metadata.extent.columns;
+        let input =
+            SheetInput { sheet: id, older_levels, written_columns, max_stripe_columns, levels };
         (!input.levels.is_empty()).then_some(input)
     }
 
@@ -158,7 +161,7 @@ impl Levels {
         }
     }
 
-    fn assert_fills(&self, place: &TilePlace, columns: u32) {
+    fn assert_fills(&self, place: &StripeTile, columns: u32) {
         let tile = self.tile(place);
         assert_eq!((tile.first_row(), tile.end()), (Some(0), place.rows.count));
         assert!(place.rows.end() <= MAX_ROWS && tile.cells() <= MAX_TILE_CELLS);
@@ -166,7 +169,7 @@ impl Levels {
         assert_eq!(u32::try_from(tile.cells()), Ok(place.cells));
     }
 
-    fn tile(&self, place: &TilePlace) -> Arc<Tile> {
+    fn tile(&self, place: &StripeTile) -> Arc<Tile> {
         let StoredTile::Chunk(chunk) = &place.stored else { panic!("a merge makes chunks") };
         Arc::clone(self.chunks.borrow().get(&chunk.hash).expect("it was stored"))
     }
@@ -174,7 +177,8 @@ impl Levels {
     /// Returns all cells of a sheet, read through its levels.
     pub(super) fn visible_cells(&self, id: SheetId) -> Vec<((u32, u32), Cell)> {
         let sheets: Vec<_> = self.levels.iter().filter_map(|level| sheet_of(level, id)).collect();
-        let sources = level_sources(&sheets.iter().map(|sheet| &sheet.moves).collect::<Vec<_>>());
+        let sources =
+            map_levels_to_newest(&sheets.iter().map(|sheet| &sheet.moves).collect::<Vec<_>>());
         let placed = |sheet: &LevelSheet| {
             let tiles = sheet.stripes.iter().flat_map(|stripe| {
                 stripe.tiles.iter().map(|tile| (stripe.columns, tile.rows, self.tile(tile)))
@@ -184,12 +188,12 @@ impl Levels {
         let tiles: Vec<_> = sheets.into_iter().map(placed).collect();
         let parts = tiles.iter().zip(&sources).flat_map(|(tiles, source)| {
             tiles.iter().map(move |(columns, rows, tile)| {
-                let place = PlaceSize { rows: rows.count, columns: columns.count };
+                let size = TileSize { rows: rows.count, columns: columns.count };
                 let (first_row, first_column) = (rows.first, columns.first);
-                Part { tile, first_row, first_column, place, source }
+                PlacedTile { tile, first_row, first_column, size, mapping: source }
             })
         });
-        let tile = merge_window(&parts.collect::<Vec<_>>(), &ALL, Below::Nothing);
+        let tile = merge_window(&parts.collect::<Vec<_>>(), &ALL, OlderLevels::Absent);
         let metadata = self.metadata.sheets.get(&id).expect("the same sheets");
         let placed = visible_cells(&tile, &metadata.formats).into_iter();
         placed.map(|cell| ((cell.row, cell.column), cell.cell)).collect()

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{Operation, Span};
 use cellar_sheet::workbook::Workbook;
-use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, TilePlace};
+use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, StripeTile};
 use cellar_snapshot::merge::{MergeCursor, MergedTile};
 use cellar_snapshot::tile::Tile;
 
@@ -126,6 +126,6 @@ fn any_tile(choices: &mut Choices<'_>) -> MergedTile {
     MergedTile {
         sheet: u32::from(choices.byte()),
         stripe: u32::from(choices.byte()),
-        place: TilePlace { rows, cells: choices.number(), stored: StoredTile::Chunk(chunk) },
+        tile: StripeTile { rows, cells: choices.number(), stored: StoredTile::Chunk(chunk) },
     }
 }

@@ -75,12 +75,13 @@ impl<'de> Visitor<'de> for RunVisitor<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut fields: A) -> Result<Run, A::Error> {
-        let missing = |field| A::Error::invalid_length(field, &"the three fields of a run");
-        let rows_down = fields.next_element()?.ok_or_else(|| missing(0))?;
-        let column = fields.next_element()?.ok_or_else(|| missing(1))?;
-        let cells =
-            fields.next_element_seed(CellsVisitor { remaining_cells: self.remaining_cells })?;
-        Ok(Run { rows_down, column, cells: cells.ok_or_else(|| missing(2))? })
+        let missing_field =
+            |field_index| A::Error::invalid_length(field_index, &"the three fields of a run");
+        let rows_down = fields.next_element()?.ok_or_else(|| missing_field(0))?;
+        let column = fields.next_element()?.ok_or_else(|| missing_field(1))?;
+        let cells_visitor = CellsVisitor { remaining_cells: self.remaining_cells };
+        let cells = fields.next_element_seed(cells_visitor)?.ok_or_else(|| missing_field(2))?;
+        Ok(Run { rows_down, column, cells })
     }
 }
 

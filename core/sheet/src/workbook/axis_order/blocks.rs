@@ -11,20 +11,20 @@ struct Block {
     /// Runs in the block. Their indices are relative to the start of the block.
     runs: Vec<IdRun>,
     /// Absolute index of the first row of the block.
-    index: u32,
+    first_index: u32,
     /// Total number of rows in the runs.
     len: u32,
 }
 
 impl Block {
     fn end(&self) -> u32 {
-        self.index.saturating_add(self.len)
+        self.first_index.saturating_add(self.len)
     }
 
     fn of(runs: &[IdRun]) -> Self {
-        let mut block = Self { runs: Vec::with_capacity(runs.len()), index: 0, len: 0 };
+        let mut block = Self { runs: Vec::with_capacity(runs.len()), first_index: 0, len: 0 };
         for run in runs {
-            block.runs.push(IdRun { index: block.len, ..*run });
+            block.runs.push(IdRun { first_index: block.len, ..*run });
             block.len = block.len.saturating_add(run.len);
         }
         block
@@ -32,14 +32,17 @@ impl Block {
 
     /// Returns the runs with absolute indices.
     fn absolute_runs(&self) -> impl Iterator<Item = IdRun> + '_ {
-        self.runs.iter().map(|run| IdRun { index: run.index.saturating_add(self.index), ..*run })
+        self.runs.iter().map(|run| IdRun {
+            first_index: run.first_index.saturating_add(self.first_index),
+            ..*run
+        })
     }
 
     /// Returns the runs that end after `index`, with absolute indices.
     fn absolute_runs_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
-        let relative_index = index.saturating_sub(self.index);
-        let start = self.runs.partition_point(|run| run.end() <= relative_index);
-        self.absolute_runs().skip(start)
+        let relative_index = index.saturating_sub(self.first_index);
+        let first_run = self.runs.partition_point(|run| run.end() <= relative_index);
+        self.absolute_runs().skip(first_run)
     }
 }
 
@@ -77,49 +80,67 @@ impl Blocks {
 
     /// Returns the id at `index`.
     pub(super) fn id(&self, index: u32) -> Option<u64> {
-        let at = self.blocks.partition_point(|block| block.end() <= index);
-        let block = self.blocks.get(at)?;
-        let relative_index = index.saturating_sub(block.index);
-        let run = block.runs.get(block.runs.partition_point(|run| run.end() <= relative_index))?;
-        Some(run.id.saturating_add(u64::from(relative_index.saturating_sub(run.index))))
+        let block_number = self.blocks.partition_point(|block| block.end() <= index);
+        let block = self.blocks.get(block_number)?;
+        let relative_index = index.saturating_sub(block.first_index);
+        let run_number = block.runs.partition_point(|run| run.end() <= relative_index);
+        let run = block.runs.get(run_number)?;
+        let offset_in_run = relative_index.saturating_sub(run.first_index);
+        Some(run.first_id.saturating_add(u64::from(offset_in_run)))
     }
 
     /// Returns the runs that end after `index`, with absolute indices.
     pub(super) fn iter_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
-        let start = self.blocks.partition_point(|block| block.end() <= index);
+        let first_block = self.blocks.partition_point(|block| block.end() <= index);
         // Only the first block can contain runs that end at or before `index`.
-        self.blocks.iter().skip(start).flat_map(move |block| block.absolute_runs_from(index))
+        self.blocks.iter().skip(first_block).flat_map(move |block| block.absolute_runs_from(index))
     }
 
-    /// Replaces the rows with indices in `first..end` by the run `new`.
-    pub(super) fn replace(&mut self, first: u32, end: u32, new: Option<IdRun>) {
+    /// Removes the rows with indices in `first..end`, without a replacement.
+    pub(super) fn remove(&mut self, first: u32, end: u32) {
+        self.replace(first, end, None);
+    }
+
+    /// Inserts a run before the row with index `before`.
+    pub(super) fn insert(&mut self, before: u32, new_run: IdRun) {
+        self.replace(before, before, Some(new_run));
+    }
+
+    /// Replaces the rows with indices in `first..end` by a new run, if any.
+    fn replace(&mut self, first: u32, end: u32, new_run: Option<IdRun>) {
         // The adjacent blocks are included because their runs may have to be joined with the new
         // run.
         let first_block = self.blocks.partition_point(|block| block.end() < first);
-        let end_block = self.blocks.partition_point(|block| block.index <= end).max(first_block);
-        let replaced_blocks = self.blocks.get(first_block..end_block).unwrap_or_default();
-        let old_run_count: usize = replaced_blocks.iter().map(|block| block.runs.len()).sum();
-        let old_runs = || replaced_blocks.iter().flat_map(Block::absolute_runs);
-        let runs_before = old_runs().filter_map(|run| run.within(0, first));
-        let runs_after = old_runs().filter_map(|run| run.within(end, u32::MAX));
-        let runs = join_runs(runs_before.chain(new).chain(runs_after));
-        self.run_count = self.run_count.saturating_sub(old_run_count).saturating_add(runs.len());
-        // A split creates half-full blocks, so that the next change does not split them again.
-        let is_split = runs.len() > MAX_BLOCK_RUNS;
-        let block_runs = if is_split { MAX_BLOCK_RUNS / 2 } else { MAX_BLOCK_RUNS };
-        self.blocks.splice(first_block..end_block, runs.chunks(block_runs).map(Block::of));
+        let end_block =
+            self.blocks.partition_point(|block| block.first_index <= end).max(first_block);
+        let old_blocks = self.blocks.get(first_block..end_block).unwrap_or_default();
+        let old_runs: Vec<IdRun> = old_blocks.iter().flat_map(Block::absolute_runs).collect();
+        let runs_before = old_runs.iter().filter_map(|run| run.within(0, first));
+        let runs_after = old_runs.iter().filter_map(|run| run.within(end, u32::MAX));
+        let new_runs = join_runs(runs_before.chain(new_run).chain(runs_after));
+        self.run_count =
+            self.run_count.saturating_sub(old_runs.len()).saturating_add(new_runs.len());
+        let new_blocks = new_runs.chunks(runs_per_block(new_runs.len())).map(Block::of);
+        self.blocks.splice(first_block..end_block, new_blocks);
         self.update_block_indices(first_block);
     }
 
     /// Recomputes the absolute indices of the blocks starting at `first_block`.
     fn update_block_indices(&mut self, first_block: usize) {
-        let previous = first_block.checked_sub(1).and_then(|previous| self.blocks.get(previous));
-        let mut index = previous.map_or(0, Block::end);
+        let preceding_block = first_block.checked_sub(1).and_then(|number| self.blocks.get(number));
+        let mut next_index = preceding_block.map_or(0, Block::end);
         for block in self.blocks.iter_mut().skip(first_block) {
-            block.index = index;
-            index = block.end();
+            block.first_index = next_index;
+            next_index = block.end();
         }
     }
+}
+
+/// Returns the maximum number of runs per block for a change that results in `run_count` runs.
+fn runs_per_block(run_count: usize) -> usize {
+    let is_split = run_count > MAX_BLOCK_RUNS;
+    // A split creates half-full blocks, so that the next change does not split them again.
+    if is_split { MAX_BLOCK_RUNS / 2 } else { MAX_BLOCK_RUNS }
 }
 
 /// Joins runs with consecutive ids. Does not set the indices of the returned runs.
@@ -127,7 +148,9 @@ fn join_runs(runs: impl Iterator<Item = IdRun>) -> Vec<IdRun> {
     let mut joined = Vec::<IdRun>::new();
     for run in runs {
         match joined.last_mut() {
-            Some(last) if last.id_end() == run.id => last.len = last.len.saturating_add(run.len),
+            Some(last_run) if last_run.id_end() == run.first_id => {
+                last_run.len = last_run.len.saturating_add(run.len);
+            }
             _ => joined.push(run),
         }
     }
@@ -144,11 +167,11 @@ mod tests {
         let mut ids = Vec::new();
         for run in blocks.iter() {
             assert_eq!(
-                run.index as usize,
+                run.first_index as usize,
                 ids.len(),
                 "each run starts at the end of the previous run"
             );
-            ids.extend(run.id..run.id_end());
+            ids.extend(run.first_id..run.id_end());
         }
         ids
     }
@@ -157,7 +180,7 @@ mod tests {
         assert_eq!(expanded(blocks), ids);
         assert_eq!(blocks.run_count(), blocks.iter().count());
         let all: Vec<IdRun> = blocks.iter().collect();
-        assert!(all.windows(2).all(|pair| pair[0].id_end() != pair[1].id), "{all:?}");
+        assert!(all.windows(2).all(|pair| pair[0].id_end() != pair[1].first_id), "{all:?}");
         assert!(blocks.blocks.iter().all(|block| (1..=MAX_BLOCK_RUNS).contains(&block.runs.len())));
     }
 
@@ -166,24 +189,24 @@ mod tests {
         fn replace_agrees_with_a_plain_list(
             steps in proptest::collection::vec((0..40_u32, 0..6_u32, 0..4_u32), 0..60),
         ) {
-            let mut blocks = Blocks::one(IdRun { id: 0, index: 0, len: 40 });
+            let mut blocks = Blocks::one(IdRun { first_id: 0, first_index: 0, len: 40 });
             let mut ids: Vec<u64> = (0..40).collect();
             let mut next = 40_u64;
             for (first, removed, len) in steps {
                 let length = u32::try_from(ids.len()).unwrap();
                 let first = first.min(length);
                 let end = (first + removed).min(length);
-                let new = (len > 0).then_some(IdRun { id: next, index: 0, len });
+                let new = (len > 0).then_some(IdRun { first_id: next, first_index: 0, len });
                 next += u64::from(len);
                 blocks.replace(first, end, new);
-                let new_ids = new.into_iter().flat_map(|run| run.id..run.id_end());
+                let new_ids = new.into_iter().flat_map(|run| run.first_id..run.id_end());
                 ids.splice(first as usize..end as usize, new_ids);
                 check(&blocks, &ids);
-                for index in 0..=u32::try_from(ids.len()).unwrap() {
-                    let found = blocks.iter_from(index).next();
-                    let found = found.map(|run| run.id + u64::from(index - run.index));
-                    prop_assert_eq!(found, ids.get(index as usize).copied());
-                    prop_assert_eq!(blocks.id(index), found);
+                for first_index in 0..=u32::try_from(ids.len()).unwrap() {
+                    let found = blocks.iter_from(first_index).next();
+                    let found = found.map(|run| run.first_id + u64::from(first_index - run.first_index));
+                    prop_assert_eq!(found, ids.get(first_index as usize).copied());
+                    prop_assert_eq!(blocks.id(first_index), found);
                 }
             }
         }
@@ -191,14 +214,18 @@ mod tests {
 
     #[test]
     fn many_runs_are_split_into_blocks() {
-        let mut blocks = Blocks::one(IdRun { id: 0, index: 0, len: 20_000 });
+        let mut blocks = Blocks::one(IdRun { first_id: 0, first_index: 0, len: 20_000 });
         let mut ids: Vec<u64> = (0..20_000).collect();
         for step in 0..5_000_u32 {
             // Half of the insertions are spread over the list; the other half are in one place.
-            let index = if step % 2 == 0 { step * 7 % 20_000 } else { 9 };
+            let first_index = if step % 2 == 0 { step * 7 % 20_000 } else { 9 };
             let id = 100_000 + 2 * u64::from(step);
-            blocks.replace(index, index, Some(IdRun { id, index: 0, len: 1 }));
-            ids.insert(index as usize, id);
+            blocks.replace(
+                first_index,
+                first_index,
+                Some(IdRun { first_id: id, first_index: 0, len: 1 }),
+            );
+            ids.insert(first_index as usize, id);
         }
         check(&blocks, &ids);
         assert!(blocks.blocks.len() > 10);

@@ -4,9 +4,9 @@
 //! cells, because cells are keyed by row id instead of row index.
 
 mod blocks;
-mod places;
+mod index_lookup;
 
-pub use self::places::Places;
+pub use self::index_lookup::IndexLookup;
 
 use self::blocks::Blocks;
 use crate::axis_map::{Axis, AxisMap, Run};
@@ -16,35 +16,42 @@ use crate::operation::{Span, Spans};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdRun {
     /// Id of the first row.
-    pub id: u64,
+    pub first_id: u64,
     /// Index of the first row.
-    pub index: u32,
+    pub first_index: u32,
     /// Number of rows, at least one.
     pub len: u32,
 }
 
 impl IdRun {
     fn end(self) -> u32 {
-        self.index.saturating_add(self.len)
+        self.first_index.saturating_add(self.len)
     }
 
     /// Returns the id after the run's last id.
     pub fn id_end(self) -> u64 {
-        self.id.saturating_add(u64::from(self.len))
+        self.first_id.saturating_add(u64::from(self.len))
     }
 
     /// Returns the index of the row with `id`, which must be in the run.
     pub(super) fn index_of(self, id: u64) -> u32 {
-        let offset = u32::try_from(id.saturating_sub(self.id)).unwrap_or(u32::MAX);
-        self.index.saturating_add(offset)
+        let offset = u32::try_from(id.saturating_sub(self.first_id)).unwrap_or(u32::MAX);
+        self.first_index.saturating_add(offset)
+    }
+
+    /// Returns the indices of the ids in `first..end`, which must be in the run.
+    fn span_of(self, first: u64, end: u64) -> Span {
+        let count = u32::try_from(end.saturating_sub(first)).unwrap_or(u32::MAX);
+        Span { first: self.index_of(first), count }
     }
 
     /// Returns the part of the run with indices in `first..end`.
     fn within(self, first: u32, end: u32) -> Option<Self> {
-        let index = self.index.max(first);
-        let len = self.end().min(end).checked_sub(index).filter(|len| *len > 0)?;
-        let id = self.id.saturating_add(u64::from(index.saturating_sub(self.index)));
-        Some(Self { id, index, len })
+        let first_index = self.first_index.max(first);
+        let len = self.end().min(end).checked_sub(first_index).filter(|len| *len > 0)?;
+        let skipped_rows = first_index.saturating_sub(self.first_index);
+        let first_id = self.first_id.saturating_add(u64::from(skipped_rows));
+        Some(Self { first_id, first_index, len })
     }
 }
 
@@ -59,7 +66,7 @@ pub struct AxisOrder {
 impl AxisOrder {
     pub fn new(axis: Axis) -> Self {
         let limit = axis.limit();
-        let run = IdRun { id: 0, index: 0, len: limit };
+        let run = IdRun { first_id: 0, first_index: 0, len: limit };
         Self { limit, runs: Blocks::one(run), next_id: u64::from(limit) }
     }
 
@@ -67,33 +74,30 @@ impl AxisOrder {
     /// the axis.
     pub fn insert(&mut self, before: u32, count: u32) -> Vec<IdRun> {
         let before = before.min(self.limit);
-        let count = count.min(self.limit.saturating_sub(before));
-        let kept = self.limit.saturating_sub(count);
-        let moved_past_end = self.parts(kept, self.limit).collect();
-        self.runs.replace(kept, self.limit, None);
-        let new = self.allocate_run(count);
-        self.runs.replace(before, before, new);
-        moved_past_end
+        let inserted_count = count.min(self.limit.saturating_sub(before));
+        let kept_count = self.limit.saturating_sub(inserted_count);
+        let runs_past_end = self.runs_in(kept_count, self.limit).collect();
+        self.runs.remove(kept_count, self.limit);
+        self.insert_new_run(before, inserted_count);
+        runs_past_end
     }
 
     /// Deletes the rows (or columns) in `spans` and appends the same number of new ids at the end.
     /// Returns the deleted runs.
     pub fn delete(&mut self, spans: &Spans) -> Vec<IdRun> {
-        let runs_in = |span: Span| self.parts(span.first, span.end());
-        let deleted: Vec<IdRun> = spans.iter().flat_map(runs_in).collect();
+        let deleted_runs: Vec<IdRun> =
+            spans.iter().flat_map(|span| self.runs_in(span.first, span.end())).collect();
         // Spans are deleted from last to first, so that the remaining spans keep their indices.
         for span in spans.iter().rev() {
-            self.runs.replace(span.first, span.end().min(self.limit), None);
+            self.runs.remove(span.first, span.end().min(self.limit));
         }
-        let count = deleted.iter().map(|run| run.len).sum();
-        let new = self.allocate_run(count);
-        let end = self.limit.saturating_sub(count);
-        self.runs.replace(end, end, new);
-        deleted
+        let deleted_count = deleted_runs.iter().map(|run| run.len).sum();
+        self.insert_new_run(self.limit.saturating_sub(deleted_count), deleted_count);
+        deleted_runs
     }
 
     /// Returns the runs with indices in `first..end`.
-    pub fn parts(&self, first: u32, end: u32) -> impl Iterator<Item = IdRun> + '_ {
+    pub fn runs_in(&self, first: u32, end: u32) -> impl Iterator<Item = IdRun> + '_ {
         self.runs.iter_from(first).map_while(move |run| run.within(first, end))
     }
 
@@ -103,16 +107,16 @@ impl AxisOrder {
     }
 
     /// Returns a lookup table from ids to indices.
-    pub fn places(&self) -> Places {
-        Places::of(self.runs.iter())
+    pub fn index_lookup(&self) -> IndexLookup {
+        IndexLookup::of(self.runs.iter())
     }
 
     /// Returns the axis map from this order to the order `to`.
     pub fn map_to(&self, to: &Self, axis: Axis) -> AxisMap {
-        let places = to.places();
+        let to_lookup = to.index_lookup();
         let mut map = AxisMap::empty(axis);
         for run in self.runs.iter() {
-            for (id, span) in places.overlapping(run.id, run.id_end()) {
+            for (id, span) in to_lookup.overlapping(run.first_id, run.id_end()) {
                 map.push(Run { src: run.index_of(id), dst: span.first, len: span.count });
             }
         }
@@ -124,11 +128,12 @@ impl AxisOrder {
         self.runs.run_count()
     }
 
-    /// Allocates `len` new ids.
-    fn allocate_run(&mut self, len: u32) -> Option<IdRun> {
-        let id = self.next_id;
-        self.next_id = self.next_id.saturating_add(u64::from(len));
-        (len > 0).then_some(IdRun { id, index: 0, len })
+    /// Inserts `len` new ids before index `before`.
+    fn insert_new_run(&mut self, before: u32, len: u32) {
+        if len > 0 {
+            self.runs.insert(before, IdRun { first_id: self.next_id, first_index: before, len });
+            self.next_id = self.next_id.saturating_add(u64::from(len));
+        }
     }
 }
 
@@ -137,7 +142,11 @@ mod tests {
     use super::*;
 
     fn order() -> AxisOrder {
-        AxisOrder { limit: 10, runs: Blocks::one(IdRun { id: 0, index: 0, len: 10 }), next_id: 10 }
+        AxisOrder {
+            limit: 10,
+            runs: Blocks::one(IdRun { first_id: 0, first_index: 0, len: 10 }),
+            next_id: 10,
+        }
     }
 
     fn ids(order: &AxisOrder) -> Vec<u64> {
@@ -149,12 +158,15 @@ mod tests {
         let mut order = order();
         let moved_past_end = order.insert(2, 3);
         assert_eq!(ids(&order), [0, 1, 10, 11, 12, 2, 3, 4, 5, 6]);
-        assert_eq!(moved_past_end, [IdRun { id: 7, index: 7, len: 3 }]);
+        assert_eq!(moved_past_end, [IdRun { first_id: 7, first_index: 7, len: 3 }]);
         let deleted = order.delete(&Spans::one(1, 2));
-        assert_eq!(deleted.iter().map(|run| run.id).collect::<Vec<_>>(), [1, 10]);
+        assert_eq!(deleted.iter().map(|run| run.first_id).collect::<Vec<_>>(), [1, 10]);
         assert_eq!(ids(&order), [0, 11, 12, 2, 3, 4, 5, 6, 13, 14]);
-        let places = order.places();
-        assert_eq!((places.index(11), places.index(6), places.index(1)), (Some(1), Some(7), None));
+        let index_lookup = order.index_lookup();
+        assert_eq!(
+            (index_lookup.index(11), index_lookup.index(6), index_lookup.index(1)),
+            (Some(1), Some(7), None)
+        );
         assert_eq!(order.insert(10, 5), []);
         assert_eq!(order.insert(9, 5).len(), 1);
         assert_eq!(ids(&order).len(), 10);
@@ -167,7 +179,7 @@ mod tests {
         after.insert(2, 1);
         after.delete(&Spans::of([4, 6]));
         // The ids are 0 1 10 2 (3) 4 (5) 6 7 8, followed by two new ids.
-        assert_eq!(before.places().missing_in(&after.places()), Spans::of([3, 5, 9]));
-        assert_eq!(after.places().missing_in(&before.places()), Spans::of([2, 8, 9]));
+        assert_eq!(before.index_lookup().missing_in(&after.index_lookup()), Spans::of([3, 5, 9]));
+        assert_eq!(after.index_lookup().missing_in(&before.index_lookup()), Spans::of([2, 8, 9]));
     }
 }

@@ -32,15 +32,15 @@ pub fn undo(
     after: &Workbook,
     now: &Workbook,
 ) -> Result<Vec<Operation>, UndoFault> {
+    let sheet_diffs = before.diff(after).sheets;
+    let diffs_with = |change| sheet_diffs.iter().filter(move |diff| diff.change == change);
     let mut builder = UndoBuilder { workbook: now.clone(), operations: Vec::new() };
-    let diffs = before.diff(after).sheets;
-    let diffs_with = |change| diffs.iter().filter(move |diff| diff.change == change);
-    let mut old_names = Vec::new();
+    let mut names_to_restore = Vec::new();
     for diff in diffs_with(SheetChange::Added) {
         builder.delete_added_sheet(diff.sheet, after);
     }
     for diff in diffs_with(SheetChange::Deleted) {
-        old_names.extend(builder.restore_sheet(diff.sheet, before));
+        names_to_restore.extend(builder.restore_sheet(diff.sheet, before));
     }
     // Retries the deletion: an added sheet that was the only sheet can be deleted once other sheets
     // are restored.
@@ -48,16 +48,10 @@ pub fn undo(
         builder.delete_added_sheet(diff.sheet, after);
     }
     for diff in diffs_with(SheetChange::Renamed).chain(diffs_with(SheetChange::Kept)) {
-        old_names.extend(old_name(diff.sheet, before, after, now));
+        names_to_restore.extend(name_before_rename(diff.sheet, before, after, now));
         builder.undo_in_sheet(diff, before, after);
     }
-    // Renames every sheet twice. If two sheets exchanged their names, the old names become free
-    // only after the first pass.
-    for _ in 0..2 {
-        for (sheet, name) in &old_names {
-            builder.rename_sheet(*sheet, name);
-        }
-    }
+    builder.restore_names(&names_to_restore);
     if builder.operations.is_empty() { Err(UndoFault::Nothing) } else { Ok(builder.operations) }
 }
 
@@ -75,16 +69,17 @@ pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoF
 
 /// Returns the sheet and its name before the entry, if the entry renamed the sheet and it was not
 /// renamed later.
-fn old_name(
+fn name_before_rename(
     sheet: SheetId,
     before: &Workbook,
     after: &Workbook,
     now: &Workbook,
 ) -> Option<(SheetId, String)> {
-    let name = |workbook: &Workbook| workbook.tabs().name(sheet).map(str::to_owned);
-    let (old, new) = (name(before)?, name(after)?);
-    let is_unchanged_since = name(now)? == new;
-    (old != new && is_unchanged_since).then_some((sheet, old))
+    let old_name = before.tabs().name(sheet)?;
+    let new_name = after.tabs().name(sheet)?;
+    let was_renamed = old_name != new_name;
+    let was_renamed_later = now.tabs().name(sheet)? != new_name;
+    if was_renamed && !was_renamed_later { Some((sheet, old_name.to_owned())) } else { None }
 }
 
 /// Collects the operations of an undo and tracks the resulting state.
@@ -103,10 +98,10 @@ impl UndoBuilder {
     /// Deletes a sheet that the entry added, unless the sheet was changed later or is the only
     /// sheet.
     fn delete_added_sheet(&mut self, sheet: SheetId, after: &Workbook) {
-        let now = self.workbook.sheet(sheet);
-        let is_unchanged = now.is_some() && now == after.sheet(sheet);
-        let is_last = self.workbook.tabs().order().len() <= 1;
-        if is_unchanged && !is_last {
+        let current_sheet = self.workbook.sheet(sheet);
+        let is_unchanged = current_sheet.is_some() && current_sheet == after.sheet(sheet);
+        let is_only_sheet = self.workbook.tabs().order().len() <= 1;
+        if is_unchanged && !is_only_sheet {
             self.push(Operation::DeleteSheet(DeleteSheet { sheet }));
         }
     }
@@ -114,7 +109,7 @@ impl UndoBuilder {
     /// Adds a deleted sheet again with a new number. Returns the new number and the name, or `None`
     /// if the workbook already has the maximum number of sheets.
     fn restore_sheet(&mut self, sheet: SheetId, before: &Workbook) -> Option<(SheetId, String)> {
-        let deleted = before.sheet(sheet)?;
+        let deleted_sheet = before.sheet(sheet)?;
         let new_id = self.workbook.tabs().next_sheet();
         let name = before.tabs().name(sheet)?.to_owned();
         self.push(Operation::AddSheet(AddSheet { sheet: new_id, name: name.clone() }));
@@ -123,8 +118,19 @@ impl UndoBuilder {
             self.operations.pop();
             return None;
         }
-        self.copy_contents(new_id, deleted);
+        self.copy_contents(new_id, deleted_sheet);
         Some((new_id, name))
+    }
+
+    fn restore_names(&mut self, names: &[(SheetId, String)]) {
+        // Every sheet is renamed twice. If two sheets exchanged their names, the old names become
+        // free only after the first pass.
+        const PASSES: u32 = 2;
+        for _ in 0..PASSES {
+            for (sheet, name) in names {
+                self.rename_sheet(*sheet, name);
+            }
+        }
     }
 
     fn rename_sheet(&mut self, sheet: SheetId, name: &str) {

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::UndoBuilder;
 use crate::axis_map::{Axis, AxisMap, Run};
 use crate::cell::{Cell, GENERAL};
-use crate::metadata::RangeFormat;
+use crate::metadata::{FormatLayer, RangeFormat};
 use crate::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SetFormat, SheetId, Spans,
 };
-use crate::workbook::axis_order::Places;
+use crate::workbook::axis_order::IndexLookup;
 use crate::workbook::sheet::CellId;
 use crate::workbook::{Sheet, SheetDiff, Workbook};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
@@ -23,8 +23,26 @@ struct SheetStates<'a> {
 
 impl SheetStates<'_> {
     /// Returns whether a cell was changed after the entry.
-    fn was_changed_since(&self, id: &CellId) -> bool {
+    fn cell_was_changed_since(&self, id: &CellId) -> bool {
         self.now.cells.get(id) != self.after.cells.get(id)
+    }
+
+    /// Returns whether a range format was set after the entry.
+    fn formats_were_changed_since(&self) -> bool {
+        let (row_map, column_map) = self.after.map_to(&self.now);
+        self.after.formats.mapped(&row_map, &column_map) != self.now.formats
+    }
+
+    /// Returns the ids of the rows or columns with a cell that was changed after the entry.
+    fn lines_changed_since(&self, axis: Axis) -> BTreeSet<u64> {
+        let changed_cells = self.now.cells.keys().filter(|id| self.cell_was_changed_since(id));
+        changed_cells.map(|id| line_of(*id, axis)).collect()
+    }
+
+    /// Returns the ids of the cells that the entry changed.
+    fn cells_changed_by_entry(&self) -> BTreeSet<CellId> {
+        let cell_ids = self.before.cells.keys().chain(self.after.cells.keys()).copied();
+        cell_ids.filter(|id| self.before.cells.get(id) != self.after.cells.get(id)).collect()
     }
 }
 
@@ -40,7 +58,10 @@ impl UndoBuilder {
         let row_map = self.reinsert_deleted(id, Axis::Rows, &diff.rows.deleted, before);
         let column_map = self.reinsert_deleted(id, Axis::Columns, &diff.columns.deleted, before);
         let (Some(row_map), Some(column_map)) = (row_map, column_map) else { return };
-        self.restore_formats(id, &states, &row_map, &column_map);
+        if !states.formats_were_changed_since() {
+            let restored_formats = before.formats.mapped(&row_map, &column_map);
+            self.restore_formats(id, &restored_formats);
+        }
         self.restore_cells(id, &states, &row_map, &column_map);
     }
 
@@ -53,22 +74,21 @@ impl UndoBuilder {
         states: &SheetStates<'_>,
     ) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
-        let changed_cells = states.now.cells.keys().filter(|cell| states.was_changed_since(cell));
-        let lines_in_use: BTreeSet<u64> = changed_cells.map(|cell| line_of(*cell, axis)).collect();
-        let places = sheet.order(axis).places();
+        let index_lookup = sheet.order(axis).index_lookup();
+        let lines_in_use = states.lines_changed_since(axis);
         let order_after = states.after.order(axis);
-        let mut spans = Vec::new();
-        for run in inserted.iter().flat_map(|span| order_after.parts(span.first, span.end())) {
+        let mut blank_spans = Vec::new();
+        for run in inserted.iter().flat_map(|span| order_after.runs_in(span.first, span.end())) {
             // Collects the existing rows or columns between those that are in use.
-            let mut first = run.id;
-            for line in lines_in_use.range(run.id..run.id_end()) {
-                spans.extend(places.spans(first, *line));
-                first = line.saturating_add(1);
+            let mut first_blank = run.first_id;
+            for line_in_use in lines_in_use.range(run.first_id..run.id_end()) {
+                blank_spans.extend(index_lookup.spans(first_blank, *line_in_use));
+                first_blank = line_in_use.saturating_add(1);
             }
-            spans.extend(places.spans(first, run.id_end()));
+            blank_spans.extend(index_lookup.spans(first_blank, run.id_end()));
         }
-        spans.sort_by_key(|span| span.first);
-        let spans = Spans::from_sorted(spans);
+        blank_spans.sort_by_key(|span| span.first);
+        let spans = Spans::from_sorted(blank_spans);
         if spans.is_empty() {
             return;
         }
@@ -89,59 +109,45 @@ impl UndoBuilder {
         deleted: &Spans,
         before: &Sheet,
     ) -> Option<AxisMap> {
-        let mut map = before.order(axis).map_to(self.workbook.sheet(id)?.order(axis), axis);
+        let current_order = self.workbook.sheet(id)?.order(axis);
+        let mut map = before.order(axis).map_to(current_order, axis);
         // Rows are inserted from last to first, so that an insertion does not shift the remaining
         // insertion points.
         for span in deleted.iter().rev() {
-            let place = if map.runs().is_empty() { 0 } else { map.insertion_point(span.end()) };
-            let insert = InsertBefore { sheet: id, before: place, count: span.count };
+            let all_were_deleted = map.runs().is_empty();
+            let before_index = if all_were_deleted { 0 } else { map.insertion_point(span.end()) };
+            let insert = InsertBefore { sheet: id, before: before_index, count: span.count };
             self.push(match axis {
                 Axis::Rows => Operation::InsertRows(insert),
                 Axis::Columns => Operation::InsertColumns(insert),
             });
-            let run = Run { src: span.first, dst: place, len: span.count };
-            map = map.then(&AxisMap::insert(axis, place, span.count)).with_run(run);
+            let insertion_map = AxisMap::insert(axis, before_index, span.count);
+            let reinserted_run = Run { src: span.first, dst: before_index, len: span.count };
+            map = map.then(&insertion_map).with_run(reinserted_run);
         }
         Some(map)
     }
 
-    /// Restores the range formats, unless a range format was set after the entry.
-    fn restore_formats(
-        &mut self,
-        id: SheetId,
-        states: &SheetStates<'_>,
-        row_map: &AxisMap,
-        column_map: &AxisMap,
-    ) {
-        let (rows_since, columns_since) = states.after.map_to(&states.now);
-        if states.after.formats.mapped(&rows_since, &columns_since) != states.now.formats {
-            return;
-        }
-        let wanted = states.before.formats.mapped(row_map, column_map);
+    /// Replaces the range formats by `restored_formats`.
+    fn restore_formats(&mut self, id: SheetId, restored_formats: &FormatLayer) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
-        let differing = wanted.difference(&sheet.formats);
+        let differing_ranges = restored_formats.difference(&sheet.formats);
         // Setting a range format removes the formats of individual cells, so these are set again.
-        let cell_formats = sheet_edits(sheet, |(row, column), cell| {
-            let is_affected = cell.format.is_some()
-                && differing.iter().any(|range| range.contains((row, column)));
-            let format = if is_affected { cell.format.clone() } else { None };
-            CellEdit { row, column, value: None, formula: None, format }
-        });
-        let cell_formats = cell_formats.into_iter().filter(|edit| edit.format.is_some()).collect();
-        for RangeFormat { rows, columns, .. } in &differing {
-            let (rows, columns, format) = (rows.clone(), columns.clone(), GENERAL.to_owned());
-            self.push(Operation::SetFormat(SetFormat { sheet: id, rows, columns, format }));
+        let cell_formats = edits_of_cell_formats(sheet, &differing_ranges);
+        for range in &differing_ranges {
+            self.set_range_format(id, RangeFormat { format: GENERAL.to_owned(), ..range.clone() });
         }
-        for RangeFormat { rows, columns, .. } in &differing {
-            self.set_formats(id, wanted.intersection(rows, columns));
+        for range in &differing_ranges {
+            for restored_range in restored_formats.intersection(&range.rows, &range.columns) {
+                self.set_range_format(id, restored_range);
+            }
         }
         self.set_cells(id, cell_formats);
     }
 
-    fn set_formats(&mut self, id: SheetId, records: Vec<RangeFormat>) {
-        for RangeFormat { rows, columns, format } in records {
-            self.push(Operation::SetFormat(SetFormat { sheet: id, rows, columns, format }));
-        }
+    fn set_range_format(&mut self, id: SheetId, range: RangeFormat) {
+        let RangeFormat { rows, columns, format } = range;
+        self.push(Operation::SetFormat(SetFormat { sheet: id, rows, columns, format }));
     }
 
     /// Restores the cells that the entry changed, including cells in deleted rows and columns.
@@ -154,22 +160,21 @@ impl UndoBuilder {
         column_map: &AxisMap,
     ) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
-        let SheetStates { before, after, .. } = states;
-        let (rows_before, columns_before) = before.places();
-        let (rows, columns) = sheet.places();
+        let row_indices = IndicesAfterUndo::new(states.before, row_map, sheet, Axis::Rows);
+        let column_indices = IndicesAfterUndo::new(states.before, column_map, sheet, Axis::Columns);
         let blank = Cell::default();
-        let ids: BTreeSet<&CellId> = before.cells.keys().chain(after.cells.keys()).collect();
         let mut edits = Vec::new();
-        for cell_id in ids {
-            let cell_before = before.cells.get(cell_id).unwrap_or(&blank);
-            let cell_after = after.cells.get(cell_id).unwrap_or(&blank);
-            if cell_before == cell_after || states.was_changed_since(cell_id) {
+        for cell_id in states.cells_changed_by_entry() {
+            if states.cell_was_changed_since(&cell_id) {
                 continue;
             }
-            let row = current_place(cell_id.0, &rows_before, row_map, &rows);
-            let column = current_place(cell_id.1, &columns_before, column_map, &columns);
+            let (row_id, column_id) = cell_id;
+            let row = row_indices.current_index(row_id);
+            let column = column_indices.current_index(column_id);
             if let (Some(row), Some(column)) = (row, column) {
-                let range_format = sheet.formats.at(row, column);
+                let cell_before = states.before.cells.get(&cell_id).unwrap_or(&blank);
+                let cell_after = states.after.cells.get(&cell_id).unwrap_or(&blank);
+                let range_format = sheet.formats.format_at(row, column);
                 edits.push(restoring_edit(row, column, cell_before, cell_after, range_format));
             }
         }
@@ -178,43 +183,75 @@ impl UndoBuilder {
 
     /// Copies the range formats and cells of a deleted sheet to the new sheet `id`.
     pub(super) fn copy_contents(&mut self, id: SheetId, deleted: &Sheet) {
-        self.set_formats(id, deleted.formats.records().to_vec());
-        let edits = sheet_edits(deleted, |(row, column), cell| {
+        for range in deleted.formats.records() {
+            self.set_range_format(id, range.clone());
+        }
+        let cell_edits = edits_of_stored_cells(deleted, |(row, column), cell| {
             let Cell { value, formula, format } = cell.clone();
             CellEdit { row, column, value: Some(value), formula, format }
         });
-        self.set_cells(id, edits);
+        self.set_cells(id, cell_edits);
     }
 
     fn set_cells(&mut self, sheet: SheetId, mut edits: Vec<CellEdit>) {
         edits.sort_by_key(|edit| (edit.row, edit.column));
-        for cells in edits.chunks(MAX_CELLS_PER_OPERATION) {
-            self.push(Operation::SetCells(SetCells { sheet, cells: cells.to_vec() }));
+        for chunk in edits.chunks(MAX_CELLS_PER_OPERATION) {
+            self.push(Operation::SetCells(SetCells { sheet, cells: chunk.to_vec() }));
         }
     }
 }
 
 /// Calls `make_edit` with each stored cell of a sheet and its coordinates, and returns the results.
-fn sheet_edits(sheet: &Sheet, make_edit: impl Fn((u32, u32), &Cell) -> CellEdit) -> Vec<CellEdit> {
-    let (rows, columns) = sheet.places();
-    let edits = sheet.cells.iter().filter_map(|((row_id, column_id), cell)| {
-        let place = (rows.index(*row_id)?, columns.index(*column_id)?);
-        Some(make_edit(place, cell))
-    });
-    edits.collect()
+fn edits_of_stored_cells(
+    sheet: &Sheet,
+    make_edit: impl Fn((u32, u32), &Cell) -> CellEdit,
+) -> Vec<CellEdit> {
+    let lookup = sheet.cell_lookup();
+    let mut edits = Vec::new();
+    for (cell_id, cell) in &sheet.cells {
+        if let Some(coordinates) = lookup.coordinates(*cell_id) {
+            edits.push(make_edit(coordinates, cell));
+        }
+    }
+    edits
 }
 
-/// Returns the current index of a row or column. If it existed before the entry, `map` determines
-/// the index, because a deleted row gets a new id when it is reinserted.
-fn current_place(
-    line: u64,
-    places_before: &Places,
-    map: &AxisMap,
-    current_places: &Places,
-) -> Option<u32> {
-    match places_before.index(line) {
-        Some(place_before) => map.get(place_before),
-        None => current_places.index(line),
+/// Returns edits that set the formats of the individual cells in `ranges` again.
+fn edits_of_cell_formats(sheet: &Sheet, ranges: &[RangeFormat]) -> Vec<CellEdit> {
+    let mut edits = edits_of_stored_cells(sheet, |(row, column), cell| {
+        let format = cell.format.clone();
+        CellEdit { row, column, value: None, formula: None, format }
+    });
+    edits.retain(|edit| {
+        let is_in_ranges = ranges.iter().any(|range| range.contains((edit.row, edit.column)));
+        edit.format.is_some() && is_in_ranges
+    });
+    edits
+}
+
+/// Indices of rows or columns after the undo has deleted and reinserted rows and columns.
+struct IndicesAfterUndo<'a> {
+    lookup_before_entry: IndexLookup,
+    map_from_before_entry: &'a AxisMap,
+    current_lookup: IndexLookup,
+}
+
+impl<'a> IndicesAfterUndo<'a> {
+    fn new(before: &Sheet, map: &'a AxisMap, current: &Sheet, axis: Axis) -> Self {
+        Self {
+            lookup_before_entry: before.order(axis).index_lookup(),
+            map_from_before_entry: map,
+            current_lookup: current.order(axis).index_lookup(),
+        }
+    }
+
+    /// Returns the current index of a row or column. If it existed before the entry, the map
+    /// determines the index, because a deleted row gets a new id when it is reinserted.
+    fn current_index(&self, line_id: u64) -> Option<u32> {
+        match self.lookup_before_entry.index(line_id) {
+            Some(index_before) => self.map_from_before_entry.get(index_before),
+            None => self.current_lookup.index(line_id),
+        }
     }
 }
 
@@ -237,13 +274,15 @@ fn restoring_edit(
     range_format: Option<&str>,
 ) -> CellEdit {
     let mut edit = CellEdit { row, column, value: None, formula: None, format: None };
-    if (&before.value, &before.formula) != (&after.value, &after.formula) {
+    let content_was_changed = before.value != after.value || before.formula != after.formula;
+    if content_was_changed {
         edit.value = Some(before.value.clone());
         edit.formula.clone_from(&before.formula);
     }
-    if before.format != after.format {
-        let format = before.format.as_deref().or(range_format).unwrap_or(GENERAL);
-        edit.format = Some(format.to_owned());
+    let format_was_changed = before.format != after.format;
+    if format_was_changed {
+        let restored_format = before.format.as_deref().or(range_format).unwrap_or(GENERAL);
+        edit.format = Some(restored_format.to_owned());
     }
     edit
 }

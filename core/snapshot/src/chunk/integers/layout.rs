@@ -1,9 +1,10 @@
 //! Layouts of integer lists.
 
-use crate::chunk::bit_packing::{self, BLOCK};
-use crate::chunk::bytes::{Reader, write_signed};
+use crate::chunk::bit_packing::{self, MAX_BLOCK_LENGTH};
+use crate::chunk::bytes::{ChunkReader, write_signed_varint};
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate;
+use crate::saturate::to_usize;
 
 /// Layout of an integer list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,8 +13,8 @@ pub(super) enum Layout {
     Constant,
     /// Each integer as a varint.
     Each,
-    /// Blocks of at most `BLOCK` integers. Each block consists of its minimum, a bit width, and the
-    /// bit-packed offsets from the minimum.
+    /// Blocks of at most `MAX_BLOCK_LENGTH` integers. Each block consists of its minimum, a bit
+    /// width, and the bit-packed offsets from the minimum.
     Packed,
     /// The minimum, a width in bytes, and the offsets from the minimum as byte planes: the lowest
     /// byte of every offset first, then the second byte, and so on.
@@ -21,15 +22,17 @@ pub(super) enum Layout {
 }
 
 /// Maximum list length for which the layout `Each` is tried.
-const MAX_EACH: usize = 64;
+const MAX_EACH_LENGTH: usize = 64;
 
 /// Returns the layouts worth trying.
 pub(super) fn candidate_layouts(values: &[i64]) -> &'static [Layout] {
     let are_equal = values.first().is_none_or(|first| values.iter().all(|value| value == first));
-    match values.len() {
-        _ if are_equal => &[Layout::Constant],
-        0..=MAX_EACH => &[Layout::Each, Layout::Packed, Layout::Planes],
-        _ => &[Layout::Packed, Layout::Planes],
+    if are_equal {
+        &[Layout::Constant]
+    } else if values.len() <= MAX_EACH_LENGTH {
+        &[Layout::Each, Layout::Packed, Layout::Planes]
+    } else {
+        &[Layout::Packed, Layout::Planes]
     }
 }
 
@@ -44,109 +47,138 @@ impl Layout {
     }
 
     pub(super) fn from_number(number: u8) -> Option<Self> {
-        let all = [Self::Constant, Self::Each, Self::Packed, Self::Planes];
-        all.into_iter().find(|layout| layout.number() == number)
+        let layouts = [Self::Constant, Self::Each, Self::Packed, Self::Planes];
+        layouts.into_iter().find(|layout| layout.number() == number)
     }
 
-    pub(super) fn write(self, out: &mut Vec<u8>, values: &[i64]) {
+    pub(super) fn write(self, output: &mut Vec<u8>, values: &[i64]) {
         match self {
             Self::Constant => {
                 if let Some(value) = values.first() {
-                    write_signed(out, *value);
+                    write_signed_varint(output, *value);
                 }
             }
-            Self::Each => values.iter().for_each(|value| write_signed(out, *value)),
-            Self::Packed => values.chunks(BLOCK).for_each(|block| {
-                let (min, range) = min_and_range(block);
-                let width = bit_packing::width(range);
-                write_signed(out, min);
-                out.push(u8::try_from(width).unwrap_or(u8::MAX));
-                out.reserve(bit_packing::packed_len(block.len(), width));
-                bit_packing::pack(out, block, min, width);
-            }),
-            Self::Planes => write_planes(out, values),
+            Self::Each => {
+                for value in values {
+                    write_signed_varint(output, *value);
+                }
+            }
+            Self::Packed => {
+                for block in values.chunks(MAX_BLOCK_LENGTH) {
+                    write_packed_block(output, block);
+                }
+            }
+            Self::Planes => write_planes(output, values),
         }
     }
 
     /// Estimates the compressed size of the encoded bytes. Planes are estimated separately because
     /// their statistics differ.
-    pub(super) fn estimate_cost(self, bytes: &[u8], count: usize) -> usize {
+    pub(super) fn estimate_compressed_size(self, bytes: &[u8], count: usize) -> usize {
         match self {
             // A 1/63 penalty favors bit packing, which decodes faster than planes.
-            Self::Planes => estimate::packed_planes(bytes, count) * 64 / 63,
-            _ => estimate::packed_bytes(bytes),
+            Self::Planes => estimate::estimate_compressed_planes(bytes, count) * 64 / 63,
+            Self::Constant | Self::Each | Self::Packed => estimate::estimate_compressed_size(bytes),
         }
     }
 
     /// Decodes `count` integers and appends them to `values`.
     pub(super) fn read(
         self,
-        reader: &mut Reader<'_>,
+        reader: &mut ChunkReader<'_>,
         values: &mut Vec<i64>,
         count: usize,
     ) -> Result<(), UnreadableChunk> {
         match self {
-            Self::Constant if count == 0 => {}
-            Self::Constant => values.resize(values.len() + count, reader.signed()?),
-            Self::Each => {
-                for _ in 0..count {
-                    values.push(reader.signed()?);
-                }
+            Self::Constant if count == 0 => Ok(()),
+            Self::Constant => {
+                values.resize(values.len() + count, reader.read_signed_varint()?);
+                Ok(())
             }
-            Self::Packed => {
-                for first in (0..count).step_by(BLOCK) {
-                    let block = BLOCK.min(count - first);
-                    let min = reader.signed()?;
-                    let width = u32::from(reader.byte()?);
-                    let bytes = reader.bytes(bit_packing::packed_len(block, width))?;
-                    bit_packing::unpack(values, bytes, block, min, width)?;
-                }
-            }
-            Self::Planes => read_planes(reader, values, count)?,
+            Self::Each => super::read_each_integer(reader, values, count),
+            Self::Packed => read_packed_blocks(reader, values, count),
+            Self::Planes => read_planes(reader, values, count),
         }
-        Ok(())
     }
 }
 
-/// Returns the minimum and the range (maximum minus minimum).
-fn min_and_range(values: &[i64]) -> (i64, u64) {
-    let bounds = |(min, max): (i64, i64), value: &i64| (min.min(*value), max.max(*value));
-    let (min, max) = values.iter().fold((i64::MAX, i64::MIN), bounds);
-    (min, max.abs_diff(min))
+/// Minimum of a list of integers, and its maximum minus its minimum.
+struct MinAndRange {
+    min: i64,
+    range: u64,
 }
 
-fn write_planes(out: &mut Vec<u8>, values: &[i64]) {
-    let (min, range) = min_and_range(values);
-    let planes = bit_packing::width(range).div_ceil(8);
-    write_signed(out, min);
-    out.push(u8::try_from(planes).unwrap_or(u8::MAX));
-    out.reserve(values.len().saturating_mul(usize::try_from(planes).unwrap_or(0)));
-    for plane in 0..planes {
+impl MinAndRange {
+    fn of(values: &[i64]) -> Self {
+        let mut min = i64::MAX;
+        let mut max = i64::MIN;
+        for value in values {
+            min = min.min(*value);
+            max = max.max(*value);
+        }
+        Self { min, range: max.abs_diff(min) }
+    }
+}
+
+fn write_packed_block(output: &mut Vec<u8>, block: &[i64]) {
+    let MinAndRange { min, range } = MinAndRange::of(block);
+    let bit_width = bit_packing::significant_bits(range);
+    write_signed_varint(output, min);
+    output.push(u8::try_from(bit_width).unwrap_or(u8::MAX));
+    output.reserve(bit_packing::packed_byte_length(block.len(), bit_width));
+    bit_packing::pack_integers(output, block, min, bit_width);
+}
+
+fn read_packed_blocks(
+    reader: &mut ChunkReader<'_>,
+    values: &mut Vec<i64>,
+    count: usize,
+) -> Result<(), UnreadableChunk> {
+    for block_start in (0..count).step_by(MAX_BLOCK_LENGTH) {
+        let block_length = MAX_BLOCK_LENGTH.min(count - block_start);
+        let min = reader.read_signed_varint()?;
+        let bit_width = u32::from(reader.read_byte()?);
+        let packed_bytes =
+            reader.read_bytes(bit_packing::packed_byte_length(block_length, bit_width))?;
+        bit_packing::unpack_integers(values, packed_bytes, block_length, min, bit_width)?;
+    }
+    Ok(())
+}
+
+fn write_planes(output: &mut Vec<u8>, values: &[i64]) {
+    let MinAndRange { min, range } = MinAndRange::of(values);
+    let plane_count = bit_packing::significant_bits(range).div_ceil(8);
+    write_signed_varint(output, min);
+    output.push(u8::try_from(plane_count).unwrap_or(u8::MAX));
+    output.reserve(values.len().saturating_mul(to_usize(plane_count)));
+    for plane_index in 0..plane_count {
         let plane_byte = |value: &i64| {
-            let difference = value.wrapping_sub(min).cast_unsigned() >> (8 * plane);
-            difference.to_le_bytes()[0]
+            let offset = value.wrapping_sub(min).cast_unsigned();
+            (offset >> (8 * plane_index)).to_le_bytes()[0]
         };
-        out.extend(values.iter().map(plane_byte));
+        output.extend(values.iter().map(plane_byte));
     }
 }
 
 fn read_planes(
-    reader: &mut Reader<'_>,
+    reader: &mut ChunkReader<'_>,
     values: &mut Vec<i64>,
     count: usize,
 ) -> Result<(), UnreadableChunk> {
-    let min = reader.signed()?;
-    let planes = reader.byte()?;
-    if planes > 7 {
+    /// The difference of two integers of at most `MAX_INTEGER` has at most 7 bytes.
+    const MAX_PLANES: u8 = 7;
+    let min = reader.read_signed_varint()?;
+    let plane_count = reader.read_byte()?;
+    if plane_count > MAX_PLANES {
         return Err(UnreadableChunk::Malformed("integers have too many bytes"));
     }
-    let first = values.len();
-    values.resize(first + count, min);
-    for plane in 0..planes {
-        let bytes = reader.bytes(count)?;
-        let values = values.get_mut(first..).unwrap_or_default();
-        for (value, byte) in values.iter_mut().zip(bytes) {
-            *value = value.wrapping_add(i64::from(*byte) << (8 * plane));
+    let first_index = values.len();
+    values.resize(first_index + count, min);
+    for plane_index in 0..plane_count {
+        let plane_bytes = reader.read_bytes(count)?;
+        let read_values = values.get_mut(first_index..).unwrap_or_default();
+        for (value, byte) in read_values.iter_mut().zip(plane_bytes) {
+            *value = value.wrapping_add(i64::from(*byte) << (8 * plane_index));
         }
     }
     Ok(())

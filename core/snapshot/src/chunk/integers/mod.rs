@@ -7,102 +7,139 @@
 mod layout;
 mod transform;
 
-use super::bytes::{Reader, write_signed};
+use super::bytes::{ChunkReader, write_signed_varint};
 use super::error::UnreadableChunk;
+use super::estimate::EncodingCandidate;
 use layout::Layout;
-use transform::Transform;
+use transform::{Transform, TransformedIntegers};
 
 /// Maximum magnitude of an integer; an `f64` represents every integer up to it exactly.
 pub(super) const MAX_INTEGER: i64 = (1 << 53) - 1;
 
+/// The first byte of a list: the transform in the lowest bits, and the layout above them.
+const TRANSFORM_MASK: u8 = 0x03;
+const LAYOUT_SHIFT: u8 = 2;
+
 /// Encodes integers of magnitude at most [`MAX_INTEGER`]. Returns their estimated compressed size.
-pub(super) fn write(out: &mut Vec<u8>, values: &[i64]) -> usize {
-    const SINGLE_VALUE_COST: usize = 2;
+pub(super) fn write_integers(output: &mut Vec<u8>, values: &[i64]) -> usize {
+    const SINGLE_VALUE_SIZE: usize = 2;
     if let [] | [_] = values {
         for value in values {
-            write_signed(out, *value);
+            write_signed_varint(output, *value);
         }
-        return SINGLE_VALUE_COST;
+        return SINGLE_VALUE_SIZE;
     }
     let transform = transform::choose_transform(values);
-    let (mut bytes, mut cost) = encode_with(values, transform);
+    let mut smallest = encode_with_transform(values, transform);
     // If the values are skewed, their deltas may have fewer bits but higher entropy.
     if transform != Transform::None {
-        let (plain_bytes, plain_cost) = encode_with(values, Transform::None);
-        if plain_cost < cost {
-            (bytes, cost) = (plain_bytes, plain_cost);
+        let untransformed = encode_with_transform(values, Transform::None);
+        if untransformed.estimated_size < smallest.estimated_size {
+            smallest = untransformed;
         }
     }
-    out.extend_from_slice(&bytes);
-    cost
+    output.extend_from_slice(&smallest.bytes);
+    smallest.estimated_size
 }
 
-/// Maximum number of bytes before the laid-out integers.
-const HEAD_BYTES: usize = 32;
+/// Encodes integers with the given transform and the layout that is smallest for it.
+fn encode_with_transform(values: &[i64], transform: Transform) -> EncodingCandidate {
+    let transformed = transform.apply(values);
+    let layouts = layout::candidate_layouts(&transformed.body);
+    let candidates =
+        layouts.iter().map(|layout| encode_with_layout(&transformed, transform, *layout));
+    let smallest = candidates.min_by_key(|candidate| candidate.estimated_size);
+    smallest.unwrap_or_else(|| encode_with_layout(&transformed, transform, Layout::Each))
+}
 
-/// Encodes integers with the given transform and the best layout. Returns the bytes and their
-/// estimated compressed size.
-fn encode_with(values: &[i64], transform: Transform) -> (Vec<u8>, usize) {
-    let (heads, rest) = transform.apply(values);
-    let encode_layout = |layout: Layout| {
-        let mut bytes = Vec::with_capacity(HEAD_BYTES.saturating_add(rest.len()));
-        bytes.push(transform.number() | layout.number() << 2);
-        heads.iter().for_each(|head| write_signed(&mut bytes, *head));
-        let head_bytes = bytes.len();
-        layout.write(&mut bytes, &rest);
-        let layout_bytes = bytes.get(head_bytes..).unwrap_or_default();
-        let cost = head_bytes + layout.estimate_cost(layout_bytes, rest.len());
-        (bytes, cost)
-    };
-    let layouts = layout::candidate_layouts(&rest);
-    let best = layouts.iter().map(|layout| encode_layout(*layout)).min_by_key(|(_, cost)| *cost);
-    best.unwrap_or_else(|| encode_layout(Layout::Each))
+fn encode_with_layout(
+    transformed: &TransformedIntegers<'_>,
+    transform: Transform,
+    layout: Layout,
+) -> EncodingCandidate {
+    /// Maximum number of bytes before the laid-out integers.
+    const MAX_HEAD_BYTES: usize = 32;
+    let mut bytes = Vec::with_capacity(MAX_HEAD_BYTES.saturating_add(transformed.body.len()));
+    bytes.push(transform.number() | layout.number() << LAYOUT_SHIFT);
+    for leading_integer in &transformed.leading_integers {
+        write_signed_varint(&mut bytes, *leading_integer);
+    }
+    let head_bytes = bytes.len();
+    layout.write(&mut bytes, &transformed.body);
+    let body_bytes = bytes.get(head_bytes..).unwrap_or_default();
+    let body_size = layout.estimate_compressed_size(body_bytes, transformed.body.len());
+    EncodingCandidate { bytes, estimated_size: head_bytes + body_size }
 }
 
 /// Decodes `count` integers. Reserves memory for all of them, so the caller must have checked
 /// `count`.
-pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<i64>, UnreadableChunk> {
+pub(super) fn read_integers(
+    reader: &mut ChunkReader<'_>,
+    count: usize,
+) -> Result<Vec<i64>, UnreadableChunk> {
     let mut values = Vec::with_capacity(count);
     if count < 2 {
-        for _ in 0..count {
-            values.push(reader.signed()?);
-        }
+        read_each_integer(reader, &mut values, count)?;
     } else {
-        let head = reader.byte()?;
-        let malformed =
-            UnreadableChunk::Malformed("a list of integers is encoded in an unknown form");
-        let transform = Transform::from_number(head & 3).ok_or(malformed)?;
-        let layout = Layout::from_number(head >> 2).ok_or(malformed)?;
-        let heads = transform.heads().min(count);
-        for _ in 0..heads {
-            values.push(reader.signed()?);
-        }
-        layout.read(reader, &mut values, count - heads)?;
-        transform.undo(&mut values);
+        read_transformed_integers(reader, &mut values, count)?;
     }
-    let greatest = values.iter().fold(0, |most: u64, value| most.max(value.unsigned_abs()));
-    if greatest > MAX_INTEGER.unsigned_abs() {
+    // A loop without branches is faster than one that ends at the first integer out of range.
+    let greatest_magnitude =
+        values.iter().fold(0, |greatest: u64, value| greatest.max(value.unsigned_abs()));
+    if greatest_magnitude > MAX_INTEGER.unsigned_abs() {
         return Err(UnreadableChunk::Malformed("an integer is out of range"));
     }
     Ok(values)
 }
 
+fn read_each_integer(
+    reader: &mut ChunkReader<'_>,
+    values: &mut Vec<i64>,
+    count: usize,
+) -> Result<(), UnreadableChunk> {
+    for _ in 0..count {
+        values.push(reader.read_signed_varint()?);
+    }
+    Ok(())
+}
+
+fn read_transformed_integers(
+    reader: &mut ChunkReader<'_>,
+    values: &mut Vec<i64>,
+    count: usize,
+) -> Result<(), UnreadableChunk> {
+    let unknown_encoding =
+        UnreadableChunk::Malformed("a list of integers is encoded in an unknown form");
+    let encoding_byte = reader.read_byte()?;
+    let transform =
+        Transform::from_number(encoding_byte & TRANSFORM_MASK).ok_or(unknown_encoding)?;
+    let layout = Layout::from_number(encoding_byte >> LAYOUT_SHIFT).ok_or(unknown_encoding)?;
+    let leading_count = transform.leading_integer_count().min(count);
+    read_each_integer(reader, values, leading_count)?;
+    layout.read(reader, values, count - leading_count)?;
+    transform.undo(values);
+    Ok(())
+}
+
 /// Encodes nonnegative integers. Returns their estimated compressed size.
-pub(super) fn write_counts(out: &mut Vec<u8>, counts: impl Iterator<Item = usize>) -> usize {
-    let values: Vec<i64> = counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX)).collect();
-    write(out, &values)
+pub(super) fn write_lengths(output: &mut Vec<u8>, lengths: impl Iterator<Item = usize>) -> usize {
+    let values: Vec<i64> =
+        lengths.map(|length| i64::try_from(length).unwrap_or(i64::MAX)).collect();
+    write_integers(output, &values)
 }
 
 /// Decodes integers from 0 to `max`.
-pub(super) fn read_counts(
-    reader: &mut Reader<'_>,
+pub(super) fn read_unsigned_integers(
+    reader: &mut ChunkReader<'_>,
     count: usize,
     max: u32,
 ) -> Result<Vec<u32>, UnreadableChunk> {
-    let values = read(reader, count)?;
+    let values = read_integers(reader, count)?;
     // Two branch-free loops are faster than one loop with branches.
     let is_in_range = |value: &i64| (0..=i64::from(max)).contains(value);
-    if !values.iter().fold(true, |all, value| all & is_in_range(value)) {
+    let are_all_in_range =
+        values.iter().fold(true, |are_in_range, value| are_in_range & is_in_range(value));
+    if !are_all_in_range {
         return Err(UnreadableChunk::Malformed("a count or code is out of range"));
     }
     Ok(values.into_iter().map(|value| u32::try_from(value).unwrap_or(u32::MAX)).collect())
@@ -116,10 +153,10 @@ mod tests {
 
     fn round(values: &[i64]) -> usize {
         let mut bytes = Vec::new();
-        write(&mut bytes, values);
-        let mut reader = Reader::new(&bytes);
-        assert_eq!(read(&mut reader, values.len()).unwrap(), values);
-        assert_eq!(reader.len(), 0);
+        write_integers(&mut bytes, values);
+        let mut reader = ChunkReader::new(&bytes);
+        assert_eq!(read_integers(&mut reader, values.len()).unwrap(), values);
+        assert_eq!(reader.unread_byte_count(), 0);
         bytes.len()
     }
 
@@ -140,7 +177,7 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..60),
             count in 0..5_000_usize,
         ) {
-            if let Ok(values) = read(&mut Reader::new(&bytes), count) {
+            if let Ok(values) = read_integers(&mut ChunkReader::new(&bytes), count) {
                 prop_assert_eq!(values.len(), count);
             }
         }
@@ -152,14 +189,14 @@ mod tests {
             .map(|index| if index % 2 == 0 { MAX_INTEGER } else { -MAX_INTEGER })
             .collect();
         for transform in [Transform::None, Transform::Differences, Transform::SecondDifferences] {
-            let (bytes, _) = encode_with(&alternating, transform);
-            let mut reader = Reader::new(&bytes);
-            assert_eq!(read(&mut reader, alternating.len()).unwrap(), alternating);
+            let bytes = encode_with_transform(&alternating, transform).bytes;
+            let mut reader = ChunkReader::new(&bytes);
+            assert_eq!(read_integers(&mut reader, alternating.len()).unwrap(), alternating);
         }
         round(&alternating);
         let mut bytes = Vec::new();
-        write_signed(&mut bytes, MAX_INTEGER + 1);
-        assert!(read(&mut Reader::new(&bytes), 1).is_err());
+        write_signed_varint(&mut bytes, MAX_INTEGER + 1);
+        assert!(read_integers(&mut ChunkReader::new(&bytes), 1).is_err());
     }
 
     #[test]

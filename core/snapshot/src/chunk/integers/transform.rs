@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::chunk::bit_packing::{BLOCK, width};
+use crate::chunk::bit_packing::{MAX_BLOCK_LENGTH, significant_bits};
+use crate::saturate::to_u64;
 
 /// Transform applied to an integer list before it is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,18 @@ pub(super) enum Transform {
     SecondDifferences,
 }
 
+/// All transforms, simplest first.
+const TRANSFORMS: [Transform; 3] =
+    [Transform::None, Transform::Differences, Transform::SecondDifferences];
+
+/// A transformed list of integers.
+pub(super) struct TransformedIntegers<'a> {
+    /// Leading integers, which are stored separately.
+    pub(super) leading_integers: Vec<i64>,
+    /// The other integers, which are laid out.
+    pub(super) body: Cow<'a, [i64]>,
+}
+
 impl Transform {
     pub(super) fn number(self) -> u8 {
         match self {
@@ -26,26 +39,31 @@ impl Transform {
     }
 
     pub(super) fn from_number(number: u8) -> Option<Self> {
-        let all = [Self::None, Self::Differences, Self::SecondDifferences];
-        all.into_iter().find(|transform| transform.number() == number)
+        TRANSFORMS.into_iter().find(|transform| transform.number() == number)
     }
 
     /// Returns the number of leading integers that are stored separately, before the layout.
-    pub(super) fn heads(self) -> usize {
+    pub(super) fn leading_integer_count(self) -> usize {
         usize::from(self.number())
     }
 
-    /// Returns the leading integers to store separately and the integers to lay out.
-    pub(super) fn apply(self, values: &[i64]) -> (Vec<i64>, Cow<'_, [i64]>) {
+    pub(super) fn apply(self, values: &[i64]) -> TransformedIntegers<'_> {
+        let first_value = values.first().copied();
         match self {
-            Self::None => (Vec::new(), Cow::Borrowed(values)),
-            Self::Differences => {
-                (values.first().copied().into_iter().collect(), Cow::Owned(deltas(values)))
+            Self::None => {
+                TransformedIntegers { leading_integers: Vec::new(), body: Cow::Borrowed(values) }
             }
+            Self::Differences => TransformedIntegers {
+                leading_integers: Vec::from_iter(first_value),
+                body: Cow::Owned(differences_of(values)),
+            },
             Self::SecondDifferences => {
-                let slopes = deltas(values);
-                let heads = values.first().into_iter().chain(slopes.first()).copied().collect();
-                (heads, Cow::Owned(deltas(&slopes)))
+                let differences = differences_of(values);
+                let first_difference = differences.first().copied();
+                TransformedIntegers {
+                    leading_integers: first_value.into_iter().chain(first_difference).collect(),
+                    body: Cow::Owned(differences_of(&differences)),
+                }
             }
         }
     }
@@ -55,70 +73,78 @@ impl Transform {
     pub(super) fn undo(self, values: &mut [i64]) {
         match self {
             Self::None => {}
-            Self::Differences => accumulate(values),
+            Self::Differences => replace_by_prefix_sums(values),
             Self::SecondDifferences => {
-                accumulate(values.get_mut(1..).unwrap_or_default());
-                accumulate(values);
+                replace_by_prefix_sums(values.get_mut(1..).unwrap_or_default());
+                replace_by_prefix_sums(values);
             }
         }
     }
 }
 
-fn deltas(values: &[i64]) -> Vec<i64> {
+fn differences_of(values: &[i64]) -> Vec<i64> {
     let next_values = values.iter().skip(1);
-    values.iter().zip(next_values).map(|(one, next)| next.wrapping_sub(*one)).collect()
+    values.iter().zip(next_values).map(|(value, next)| next.wrapping_sub(*value)).collect()
 }
 
-/// Replaces the integers by their prefix sums.
-fn accumulate(values: &mut [i64]) {
-    let mut total = 0_i64;
+fn replace_by_prefix_sums(values: &mut [i64]) {
+    let mut prefix_sum = 0_i64;
     for value in values {
-        total = total.wrapping_add(*value);
-        *value = total;
+        prefix_sum = prefix_sum.wrapping_add(*value);
+        *value = prefix_sum;
     }
 }
 
 /// Minimum and maximum of a list of integers.
 #[derive(Clone, Copy)]
-struct Range(i64, i64);
+struct IntegerRange {
+    min: i64,
+    max: i64,
+}
 
-impl Range {
-    const NONE: Self = Self(i64::MAX, i64::MIN);
+impl IntegerRange {
+    const EMPTY: Self = Self { min: i64::MAX, max: i64::MIN };
 
-    fn add(&mut self, value: i64) {
-        self.0 = self.0.min(value);
-        self.1 = self.1.max(value);
+    fn include(&mut self, value: i64) {
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
     }
 
-    fn bits(self) -> u64 {
-        if self.1 < self.0 { 0 } else { u64::from(width(self.1.abs_diff(self.0))) }
+    /// Returns the number of bits of an offset from the minimum.
+    fn offset_bits(self) -> u64 {
+        if self.max < self.min {
+            return 0;
+        }
+        u64::from(significant_bits(self.max.abs_diff(self.min)))
     }
 }
 
 /// Returns the transform that needs the fewest bits per block; ties go to the simplest transform.
 pub(super) fn choose_transform(values: &[i64]) -> Transform {
-    let (mut previous, mut slope) = values.first().map_or((0, 0), |first| (*first, 0));
-    let mut total_bits = [0_u64; 3];
-    for (block_index, block) in values.chunks(BLOCK).enumerate() {
-        let mut ranges = [Range::NONE; 3];
-        let [plain, differences, second_differences] = &mut ranges;
-        for (index, value) in block.iter().enumerate() {
-            let difference = value.wrapping_sub(previous);
-            plain.add(*value);
-            if block_index > 0 || index > 0 {
-                differences.add(difference);
+    let mut bits_by_transform = [0_u64; TRANSFORMS.len()];
+    let mut previous_value = None;
+    let mut previous_difference = None;
+    for block in values.chunks(MAX_BLOCK_LENGTH) {
+        let mut value_range = IntegerRange::EMPTY;
+        let mut difference_range = IntegerRange::EMPTY;
+        let mut second_difference_range = IntegerRange::EMPTY;
+        for &value in block {
+            value_range.include(value);
+            let difference = previous_value.map(|previous| value.wrapping_sub(previous));
+            if let Some(difference) = difference {
+                difference_range.include(difference);
+                if let Some(previous_difference) = previous_difference {
+                    second_difference_range.include(difference.wrapping_sub(previous_difference));
+                }
             }
-            if block_index > 0 || index > 1 {
-                second_differences.add(difference.wrapping_sub(slope));
-            }
-            (previous, slope) = (*value, difference);
+            previous_value = Some(value);
+            previous_difference = difference;
         }
-        let count = u64::try_from(block.len()).unwrap_or(0);
-        for (bits, range) in total_bits.iter_mut().zip(ranges) {
-            *bits += range.bits() * count;
+        let block_ranges = [value_range, difference_range, second_difference_range];
+        for (bits, range) in bits_by_transform.iter_mut().zip(block_ranges) {
+            *bits += range.offset_bits() * to_u64(block.len());
         }
     }
-    let transforms = [Transform::None, Transform::Differences, Transform::SecondDifferences];
-    let best = transforms.into_iter().zip(total_bits).min_by_key(|(_, bits)| *bits);
-    best.map_or(Transform::None, |(transform, _)| transform)
+    let smallest = TRANSFORMS.into_iter().zip(bits_by_transform).min_by_key(|(_, bits)| *bits);
+    smallest.map_or(Transform::None, |(transform, _)| transform)
 }

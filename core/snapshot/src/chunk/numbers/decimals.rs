@@ -3,33 +3,39 @@
 //! The integer and the power of ten are both exact, so the division rounds only once and yields the
 //! same `f64` as parsing the decimal.
 
-use super::Form;
-use crate::chunk::bytes::{Reader, write_count};
+use super::{NumberEncoding, NumbersHeader};
+use crate::chunk::bytes::{ChunkReader, write_count};
 use crate::chunk::error::UnreadableChunk;
+use crate::chunk::estimate::EncodingCandidate;
 use crate::chunk::integers::{self, MAX_INTEGER};
+use crate::saturate::{saturate_u32, to_usize};
 
 /// Powers of ten, indexed by the number of decimals. All are exact.
 const SCALES: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 /// Sample size for estimating how many decimals a column has.
-const SAMPLE: usize = 64;
+const SAMPLE_LENGTH: usize = 64;
 /// Minimum ratio of numbers to exceptions. With more exceptions, another encoding is smaller.
 const NUMBERS_PER_EXCEPTION: usize = 8;
+/// Length of an `f64`.
+const NUMBER_BYTES: usize = 8;
+
+const MALFORMED_EXCEPTION: UnreadableChunk =
+    UnreadableChunk::Malformed("an exception among numbers is out of range");
 
 /// Numbers encoded as decimals.
-pub(super) struct Decimals {
-    pub(super) bytes: Vec<u8>,
-    pub(super) cost: usize,
-    pub(super) exceptions: usize,
+pub(super) struct EncodedDecimals {
+    pub(super) encoded: EncodingCandidate,
+    pub(super) exception_count: usize,
 }
 
 /// Encodes numbers as decimals, or returns `None` if too few of them fit.
-pub(super) fn write(values: &[f64]) -> Option<Decimals> {
+pub(super) fn encode_decimals(values: &[f64]) -> Option<EncodedDecimals> {
     let mut decimals = common_decimals(values, 0)?;
     loop {
         let scale = *SCALES.get(decimals)?;
-        if let Some((integers, exceptions)) = to_integers(values, scale) {
-            return Some(encode(values, decimals, &integers, &exceptions));
+        if let Some(scaled) = ScaledIntegers::from_numbers(values, scale) {
+            return Some(encode_scaled(values, decimals, &scaled));
         }
         // The sample missed numbers with more decimals; retry with at least one more.
         decimals = common_decimals(values, decimals + 1)?;
@@ -39,25 +45,27 @@ pub(super) fn write(values: &[f64]) -> Option<Decimals> {
 /// Returns the smallest number of decimals, at least `min_decimals`, that suffices for nearly all
 /// sampled numbers.
 fn common_decimals(values: &[f64], min_decimals: usize) -> Option<usize> {
-    let step = values.len().div_ceil(SAMPLE).max(1);
-    let sample = || values.iter().step_by(step);
-    let max_exceptions = sample().count() / NUMBERS_PER_EXCEPTION;
-    let fits_sample = |scale: f64| {
-        sample().filter(|value| to_integer(**value, scale).is_none()).count() <= max_exceptions
-    };
-    let mut scales = SCALES.iter().enumerate().skip(min_decimals);
-    scales.find(|(_, scale)| fits_sample(**scale)).map(|(decimals, _)| decimals)
+    let sample_step = values.len().div_ceil(SAMPLE_LENGTH).max(1);
+    let sample: Vec<f64> = values.iter().step_by(sample_step).copied().collect();
+    let max_exceptions = sample.len() / NUMBERS_PER_EXCEPTION;
+    for (decimals, scale) in SCALES.iter().enumerate().skip(min_decimals) {
+        let is_exception = |value: &&f64| to_scaled_integer(**value, *scale).is_none();
+        if sample.iter().filter(is_exception).count() <= max_exceptions {
+            return Some(decimals);
+        }
+    }
+    None
 }
 
 /// Returns the integer that divided by `scale` yields exactly `value`, or `None` if there is none.
-fn to_integer(value: f64, scale: f64) -> Option<i64> {
-    let scaled = value * scale;
-    let half = if scale > 1.0 { 0.5_f64.copysign(scaled) } else { 0.0 };
+fn to_scaled_integer(value: f64, scale: f64) -> Option<i64> {
+    let scaled_value = value * scale;
+    let rounding = if scale > 1.0 { 0.5_f64.copysign(scaled_value) } else { 0.0 };
     #[allow(clippy::cast_possible_truncation, reason = "saturates, and the result is checked")]
-    let integer = (scaled + half) as i64;
-    let exact = integer.unsigned_abs() <= MAX_INTEGER.unsigned_abs()
+    let integer = (scaled_value + rounding) as i64;
+    let is_exact = integer.unsigned_abs() <= MAX_INTEGER.unsigned_abs()
         && to_number(integer, scale).to_bits() == value.to_bits();
-    exact.then_some(integer)
+    is_exact.then_some(integer)
 }
 
 fn to_number(integer: i64, scale: f64) -> f64 {
@@ -66,78 +74,99 @@ fn to_number(integer: i64, scale: f64) -> f64 {
     integer / scale
 }
 
-/// Returns the integers and the indices of the exceptions, or `None` if there are too many
-/// exceptions.
-fn to_integers(values: &[f64], scale: f64) -> Option<(Vec<i64>, Vec<usize>)> {
-    let max_exceptions = values.len() / NUMBERS_PER_EXCEPTION;
-    let mut integers = Vec::with_capacity(values.len());
-    let mut exceptions = Vec::new();
-    let mut previous = 0;
-    for (index, value) in values.iter().enumerate() {
-        if let Some(integer) = to_integer(*value, scale) {
-            previous = integer;
-        } else {
-            if exceptions.len() >= max_exceptions {
+/// Numbers multiplied by a power of ten.
+struct ScaledIntegers {
+    /// One integer per number. An exception repeats the previous integer, which compresses best.
+    integers: Vec<i64>,
+    /// Indices of the numbers that are not exactly their integer divided by the power of ten.
+    exception_indices: Vec<usize>,
+}
+
+impl ScaledIntegers {
+    /// Returns `None` if there are too many exceptions.
+    fn from_numbers(values: &[f64], scale: f64) -> Option<Self> {
+        let max_exceptions = values.len() / NUMBERS_PER_EXCEPTION;
+        let mut integers = Vec::with_capacity(values.len());
+        let mut exception_indices = Vec::new();
+        let mut previous_integer = 0;
+        for (index, value) in values.iter().enumerate() {
+            if let Some(integer) = to_scaled_integer(*value, scale) {
+                previous_integer = integer;
+            } else if exception_indices.len() < max_exceptions {
+                exception_indices.push(index);
+            } else {
                 return None;
             }
-            exceptions.push(index);
+            integers.push(previous_integer);
         }
-        // An exception repeats the previous integer, which compresses best.
-        integers.push(previous);
+        Some(Self { integers, exception_indices })
     }
-    Some((integers, exceptions))
 }
 
-fn encode(values: &[f64], decimals: usize, integers: &[i64], exceptions: &[usize]) -> Decimals {
-    let form = if exceptions.is_empty() { Form::Decimals } else { Form::WithExceptions };
-    let mut bytes = vec![form.head(u8::try_from(decimals).unwrap_or(0))];
-    let mut cost = 1 + integers::write(&mut bytes, integers);
-    if !exceptions.is_empty() {
-        write_count(&mut bytes, exceptions.len());
-        let mut next = 0;
-        let gaps = exceptions.iter().map(|index| {
-            let gap = index - next;
-            next = index + 1;
-            gap
-        });
-        cost += 2 + integers::write_counts(&mut bytes, gaps);
-        for value in exceptions.iter().filter_map(|index| values.get(*index)) {
-            bytes.extend_from_slice(&value.to_bits().to_le_bytes());
-            cost += 8;
-        }
+fn encode_scaled(values: &[f64], decimals: usize, scaled: &ScaledIntegers) -> EncodedDecimals {
+    let exception_count = scaled.exception_indices.len();
+    let encoding = if exception_count == 0 {
+        NumberEncoding::Decimals
+    } else {
+        NumberEncoding::DecimalsWithExceptions
+    };
+    let header = NumbersHeader { encoding, decimals: u8::try_from(decimals).unwrap_or(0) };
+    let mut bytes = vec![header.to_byte()];
+    let mut estimated_size = 1 + integers::write_integers(&mut bytes, &scaled.integers);
+    if exception_count > 0 {
+        estimated_size += write_exceptions(&mut bytes, values, &scaled.exception_indices);
     }
-    Decimals { bytes, cost, exceptions: exceptions.len() }
+    EncodedDecimals { encoded: EncodingCandidate { bytes, estimated_size }, exception_count }
 }
 
-/// Decodes numbers with this number of decimals.
-pub(super) fn read(
-    reader: &mut Reader<'_>,
+/// Encodes the exceptions. Returns their estimated compressed size.
+fn write_exceptions(output: &mut Vec<u8>, values: &[f64], exception_indices: &[usize]) -> usize {
+    const COUNT_SIZE: usize = 2;
+    write_count(output, exception_indices.len());
+    let mut gaps = Vec::with_capacity(exception_indices.len());
+    let mut min_index = 0;
+    for index in exception_indices {
+        gaps.push(index - min_index);
+        min_index = index + 1;
+    }
+    let gaps_size = integers::write_lengths(output, gaps.into_iter());
+    for value in exception_indices.iter().filter_map(|index| values.get(*index)) {
+        output.extend_from_slice(&value.to_bits().to_le_bytes());
+    }
+    COUNT_SIZE + gaps_size + exception_indices.len() * NUMBER_BYTES
+}
+
+/// Decodes numbers that all have this number of decimals.
+pub(super) fn read_decimals(
+    reader: &mut ChunkReader<'_>,
     count: usize,
     decimals: u8,
-    has_exceptions: bool,
 ) -> Result<Vec<f64>, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("an exception among numbers is out of range");
-    let scale = *SCALES.get(usize::from(decimals)).ok_or(malformed)?;
-    let integers = integers::read(reader, count)?;
-    let mut values: Vec<f64> =
-        integers.into_iter().map(|integer| to_number(integer, scale)).collect();
-    if !has_exceptions {
-        return Ok(values);
-    }
-    let exception_count = reader.count(count)?;
-    let max_gap = u32::try_from(count).unwrap_or(u32::MAX);
-    let gaps = integers::read_counts(reader, exception_count, max_gap)?;
-    let bits = reader.bytes(exception_count.saturating_mul(8))?.as_chunks::<8>().0;
-    let mut rest = values.as_mut_slice();
-    for (gap, bits) in gaps.into_iter().zip(bits) {
-        let gap = usize::try_from(gap).unwrap_or(usize::MAX);
-        let from_exception = rest.get_mut(gap..).ok_or(malformed)?;
-        let (value, after) = from_exception.split_first_mut().ok_or(malformed)?;
-        *value = f64::from_bits(u64::from_le_bytes(*bits));
+    let scale = *SCALES.get(usize::from(decimals)).ok_or(MALFORMED_EXCEPTION)?;
+    let integers = integers::read_integers(reader, count)?;
+    Ok(integers.into_iter().map(|integer| to_number(integer, scale)).collect())
+}
+
+/// Decodes numbers that have this number of decimals, except some that are stored separately.
+pub(super) fn read_decimals_with_exceptions(
+    reader: &mut ChunkReader<'_>,
+    count: usize,
+    decimals: u8,
+) -> Result<Vec<f64>, UnreadableChunk> {
+    let mut values = read_decimals(reader, count, decimals)?;
+    let exception_count = reader.read_count(count)?;
+    let gaps = integers::read_unsigned_integers(reader, exception_count, saturate_u32(count))?;
+    let exception_bytes = reader.read_bytes(exception_count.saturating_mul(NUMBER_BYTES))?;
+    let exceptions = exception_bytes.as_chunks::<NUMBER_BYTES>().0;
+    let mut min_index = 0;
+    for (gap, exception) in gaps.into_iter().zip(exceptions) {
+        let index = to_usize(gap).checked_add(min_index).ok_or(MALFORMED_EXCEPTION)?;
+        let value = values.get_mut(index).ok_or(MALFORMED_EXCEPTION)?;
+        *value = f64::from_bits(u64::from_le_bytes(*exception));
         if !value.is_finite() {
             return Err(UnreadableChunk::Malformed("a number is not finite"));
         }
-        rest = after;
+        min_index = index + 1;
     }
     Ok(values)
 }
@@ -161,7 +190,7 @@ mod tests {
             (1e300, 1e15, None),
             (f64::MIN_POSITIVE, 1e15, None),
         ] {
-            assert_eq!(to_integer(value, scale), integer, "{value} · {scale}");
+            assert_eq!(to_scaled_integer(value, scale), integer, "{value} · {scale}");
         }
     }
 
@@ -181,6 +210,6 @@ mod tests {
             .map(|row| if row % 64 == 0 { 5.0 } else { f64::from(row) / 1e3 })
             .collect();
         assert_eq!(common_decimals(&values, 0), Some(0));
-        assert_eq!(write(&values).unwrap().exceptions, 0);
+        assert_eq!(encode_decimals(&values).unwrap().exception_count, 0);
     }
 }

@@ -2,63 +2,81 @@
 
 use std::collections::HashMap;
 
-use super::{Form, encode_without_dictionary, read_nested};
-use crate::chunk::bytes::{Reader, write_count};
+use super::{NumberEncoding, NumbersHeader, encode_without_dictionary, read_distinct_numbers};
+use crate::chunk::bytes::{ChunkReader, write_count};
 use crate::chunk::error::UnreadableChunk;
+use crate::chunk::estimate::EncodingCandidate;
 use crate::chunk::integers;
+use crate::saturate::{saturate_u32, to_usize};
 
 /// Minimum list length for which a dictionary is tried.
-const MIN_NUMBERS: usize = 32;
+const MIN_LENGTH: usize = 32;
 /// Minimum average number of repetitions, both in the sample and in the whole list.
 const MIN_REPEATS: usize = 4;
 /// Sample size for detecting repetitions.
-const SAMPLE: usize = 256;
+const SAMPLE_LENGTH: usize = 256;
+/// Approximate length of the encoding and of the number of distinct numbers.
+const HEAD_BYTES: usize = 3;
 
-/// Encodes numbers with a dictionary if they repeat often enough. Returns the bytes and their
-/// estimated compressed size.
-pub(super) fn write(values: &[f64]) -> Option<(Vec<u8>, usize)> {
-    if values.len() < MIN_NUMBERS {
+/// Encodes numbers with a dictionary if they repeat often enough.
+pub(super) fn encode_dictionary(values: &[f64]) -> Option<EncodingCandidate> {
+    if values.len() < MIN_LENGTH {
         return None;
     }
-    assign_codes(values.get(..SAMPLE.min(values.len())).unwrap_or_default())?;
-    let (distinct, codes) = assign_codes(values)?;
-    let mut bytes = vec![Form::Dictionary.head(0)];
-    write_count(&mut bytes, distinct.len());
-    let (nested, nested_cost) = encode_without_dictionary(&distinct);
-    bytes.extend_from_slice(&nested);
-    let cost = 3 + nested_cost + integers::write(&mut bytes, &codes);
-    Some((bytes, cost))
+    let sample = values.get(..SAMPLE_LENGTH).unwrap_or(values);
+    DistinctNumbers::find(sample)?;
+    let distinct = DistinctNumbers::find(values)?;
+    let header = NumbersHeader::without_decimals(NumberEncoding::Dictionary);
+    let mut bytes = vec![header.to_byte()];
+    write_count(&mut bytes, distinct.numbers.len());
+    let encoded_numbers = encode_without_dictionary(&distinct.numbers);
+    bytes.extend_from_slice(&encoded_numbers.bytes);
+    let codes_size = integers::write_integers(&mut bytes, &distinct.codes);
+    let estimated_size = HEAD_BYTES + encoded_numbers.estimated_size + codes_size;
+    Some(EncodingCandidate { bytes, estimated_size })
 }
 
-/// Returns the distinct numbers in order of first occurrence and a code for each number, or `None`
-/// if there are too many distinct numbers.
-fn assign_codes(values: &[f64]) -> Option<(Vec<f64>, Vec<i64>)> {
-    let mut codes_by_bits: HashMap<u64, i64> = HashMap::new();
-    let (mut distinct, mut codes) = (Vec::new(), Vec::with_capacity(values.len()));
-    for value in values {
-        let next_code = i64::try_from(distinct.len()).unwrap_or(i64::MAX);
-        let code = *codes_by_bits.entry(value.to_bits()).or_insert(next_code);
-        if code == next_code {
-            if distinct.len() >= values.len() / MIN_REPEATS {
-                return None;
+/// Distinct numbers in order of first occurrence, plus one code per number.
+struct DistinctNumbers {
+    numbers: Vec<f64>,
+    codes: Vec<i64>,
+}
+
+impl DistinctNumbers {
+    /// Finds the distinct numbers. Returns `None` if there are too many of them.
+    fn find(values: &[f64]) -> Option<Self> {
+        let max_distinct = values.len() / MIN_REPEATS;
+        let mut numbers = Vec::new();
+        let mut codes = Vec::with_capacity(values.len());
+        let mut codes_by_bits: HashMap<u64, i64> = HashMap::new();
+        for value in values {
+            let next_code = i64::try_from(numbers.len()).unwrap_or(i64::MAX);
+            let code = *codes_by_bits.entry(value.to_bits()).or_insert(next_code);
+            let is_new_number = code == next_code;
+            if is_new_number {
+                if numbers.len() >= max_distinct {
+                    return None;
+                }
+                numbers.push(*value);
             }
-            distinct.push(*value);
+            codes.push(code);
         }
-        codes.push(code);
+        Some(Self { numbers, codes })
     }
-    Some((distinct, codes))
 }
 
 /// Decodes numbers from a dictionary and codes.
-pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<f64>, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("the dictionary of numbers is empty");
-    let distinct_count = reader.count(count)?;
-    let distinct = read_nested(reader, distinct_count, false)?;
-    if distinct.is_empty() {
-        return Err(malformed);
-    }
-    let code_end = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
-    let codes = integers::read_counts(reader, count, code_end.saturating_sub(1))?;
-    let value_of = |code: u32| distinct.get(usize::try_from(code).ok()?).copied();
-    Ok(codes.into_iter().map(|code| value_of(code).unwrap_or_default()).collect())
+pub(super) fn read_dictionary(
+    reader: &mut ChunkReader<'_>,
+    count: usize,
+) -> Result<Vec<f64>, UnreadableChunk> {
+    let distinct_count = reader.read_count(count)?;
+    let distinct_numbers = read_distinct_numbers(reader, distinct_count)?;
+    let max_code = distinct_numbers
+        .len()
+        .checked_sub(1)
+        .ok_or(UnreadableChunk::Malformed("the dictionary of numbers is empty"))?;
+    let codes = integers::read_unsigned_integers(reader, count, saturate_u32(max_code))?;
+    let number_of = |code: u32| distinct_numbers.get(to_usize(code)).copied().unwrap_or_default();
+    Ok(codes.into_iter().map(number_of).collect())
 }

@@ -4,97 +4,151 @@ mod decimals;
 mod dictionary;
 mod planes;
 
-use super::bytes::Reader;
+use super::bytes::ChunkReader;
 use super::error::UnreadableChunk;
+use super::estimate::EncodingCandidate;
 
 /// Encoding of numbers. Stored in the high bits of the first byte; the low bits contain the number
 /// of decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum NumberEncoding {
     /// Integers divided by a power of ten.
     Decimals,
     /// Like `Decimals`, but exceptions are stored as raw `f64` bits.
-    WithExceptions,
+    DecimalsWithExceptions,
     /// Byte planes: the lowest byte of every number first, then the second byte, and so on.
     Planes,
     /// Like `Planes`, but each number is XORed with the previous number.
-    Changes,
+    XoredPlanes,
     /// The distinct numbers, plus one code per number.
     Dictionary,
 }
 
-const FORMS: [Form; 5] =
-    [Form::Decimals, Form::WithExceptions, Form::Planes, Form::Changes, Form::Dictionary];
+const NUMBER_ENCODINGS: [NumberEncoding; 5] = [
+    NumberEncoding::Decimals,
+    NumberEncoding::DecimalsWithExceptions,
+    NumberEncoding::Planes,
+    NumberEncoding::XoredPlanes,
+    NumberEncoding::Dictionary,
+];
 
-impl Form {
+impl NumberEncoding {
     fn number(self) -> u8 {
         match self {
             Self::Decimals => 0,
-            Self::WithExceptions => 1,
+            Self::DecimalsWithExceptions => 1,
             Self::Planes => 2,
-            Self::Changes => 3,
+            Self::XoredPlanes => 3,
             Self::Dictionary => 4,
         }
     }
 
-    fn head(self, decimals: u8) -> u8 {
-        self.number() << 4 | decimals
+    fn from_number(number: u8) -> Option<Self> {
+        NUMBER_ENCODINGS.into_iter().find(|encoding| encoding.number() == number)
+    }
+
+    fn has_decimals(self) -> bool {
+        matches!(self, Self::Decimals | Self::DecimalsWithExceptions)
+    }
+}
+
+/// First byte of a list of numbers.
+#[derive(Clone, Copy)]
+struct NumbersHeader {
+    encoding: NumberEncoding,
+    /// Number of decimals; 0 for the encodings without decimals.
+    decimals: u8,
+}
+
+const UNKNOWN_ENCODING: UnreadableChunk =
+    UnreadableChunk::Malformed("numbers are encoded in an unknown form");
+
+impl NumbersHeader {
+    const ENCODING_SHIFT: u8 = 4;
+    const DECIMALS_MASK: u8 = 0x0f;
+
+    fn without_decimals(encoding: NumberEncoding) -> Self {
+        Self { encoding, decimals: 0 }
+    }
+
+    fn to_byte(self) -> u8 {
+        self.encoding.number() << Self::ENCODING_SHIFT | self.decimals
+    }
+
+    fn read(reader: &mut ChunkReader<'_>) -> Result<Self, UnreadableChunk> {
+        let byte = reader.read_byte()?;
+        let encoding = NumberEncoding::from_number(byte >> Self::ENCODING_SHIFT);
+        let encoding = encoding.ok_or(UNKNOWN_ENCODING)?;
+        let decimals = byte & Self::DECIMALS_MASK;
+        if decimals > 0 && !encoding.has_decimals() {
+            return Err(UNKNOWN_ENCODING);
+        }
+        Ok(Self { encoding, decimals })
     }
 }
 
 /// A dictionary is not tried if at least this many numbers already compress to one byte.
 const DENSE_NUMBERS_PER_BYTE: usize = 4;
 
-/// Encodes finite numbers. Returns their estimated compressed size.
-pub(super) fn write(out: &mut Vec<u8>, values: &[f64]) -> usize {
-    let (bytes, cost) = encode_without_dictionary(values);
-    if cost > values.len() / DENSE_NUMBERS_PER_BYTE
-        && let Some((dictionary_bytes, dictionary_cost)) = dictionary::write(values)
-        && dictionary_cost < cost
+/// Encodes finite numbers with the smallest estimated size.
+pub(super) fn write_numbers(output: &mut Vec<u8>, values: &[f64]) {
+    let mut smallest = encode_without_dictionary(values);
+    let is_dense = smallest.estimated_size <= values.len() / DENSE_NUMBERS_PER_BYTE;
+    if !is_dense
+        && let Some(dictionary) = dictionary::encode_dictionary(values)
+        && dictionary.estimated_size < smallest.estimated_size
     {
-        out.extend_from_slice(&dictionary_bytes);
-        return dictionary_cost;
+        smallest = dictionary;
     }
-    out.extend_from_slice(&bytes);
-    cost
+    output.extend_from_slice(&smallest.bytes);
 }
 
-fn encode_without_dictionary(values: &[f64]) -> (Vec<u8>, usize) {
-    let decimals = match decimals::write(values) {
-        Some(decimals) if decimals.exceptions == 0 => return (decimals.bytes, decimals.cost),
-        decimals => decimals,
+fn encode_without_dictionary(values: &[f64]) -> EncodingCandidate {
+    let Some(decimals) = decimals::encode_decimals(values) else {
+        return planes::encode_planes(values);
     };
-    let (planes_bytes, planes_cost) = planes::write(values);
-    match decimals {
-        Some(decimals) if decimals.cost <= planes_cost => (decimals.bytes, decimals.cost),
-        _ => (planes_bytes, planes_cost),
+    if decimals.exception_count == 0 {
+        return decimals.encoded;
     }
+    let planes = planes::encode_planes(values);
+    if decimals.encoded.estimated_size <= planes.estimated_size { decimals.encoded } else { planes }
 }
 
 /// Decodes `count` finite numbers. The caller must have checked `count`.
-pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<f64>, UnreadableChunk> {
-    read_nested(reader, count, true)
+pub(super) fn read_numbers(
+    reader: &mut ChunkReader<'_>,
+    count: usize,
+) -> Result<Vec<f64>, UnreadableChunk> {
+    let header = NumbersHeader::read(reader)?;
+    match header.encoding {
+        NumberEncoding::Dictionary => dictionary::read_dictionary(reader, count),
+        _ => read_after_header(reader, count, header),
+    }
 }
 
-fn read_nested(
-    reader: &mut Reader<'_>,
+/// Decodes the distinct numbers of a dictionary, which cannot use a dictionary in turn.
+fn read_distinct_numbers(
+    reader: &mut ChunkReader<'_>,
     count: usize,
-    may_be_dictionary: bool,
 ) -> Result<Vec<f64>, UnreadableChunk> {
-    let unknown = UnreadableChunk::Malformed("numbers are encoded in an unknown form");
-    let head = reader.byte()?;
-    let form = FORMS.into_iter().find(|form| form.number() == head >> 4).ok_or(unknown)?;
-    let decimals = head & 0x0f;
-    if decimals > 0 && !matches!(form, Form::Decimals | Form::WithExceptions) {
-        return Err(unknown);
-    }
-    match form {
-        Form::Decimals => decimals::read(reader, count, decimals, false),
-        Form::WithExceptions => decimals::read(reader, count, decimals, true),
-        Form::Planes => planes::read(reader, count, false),
-        Form::Changes => planes::read(reader, count, true),
-        Form::Dictionary if may_be_dictionary => dictionary::read(reader, count),
-        Form::Dictionary => Err(unknown),
+    let header = NumbersHeader::read(reader)?;
+    read_after_header(reader, count, header)
+}
+
+/// Decodes numbers that are not encoded with a dictionary.
+fn read_after_header(
+    reader: &mut ChunkReader<'_>,
+    count: usize,
+    header: NumbersHeader,
+) -> Result<Vec<f64>, UnreadableChunk> {
+    match header.encoding {
+        NumberEncoding::Decimals => decimals::read_decimals(reader, count, header.decimals),
+        NumberEncoding::DecimalsWithExceptions => {
+            decimals::read_decimals_with_exceptions(reader, count, header.decimals)
+        }
+        NumberEncoding::Planes => planes::read_planes(reader, count),
+        NumberEncoding::XoredPlanes => planes::read_xored_planes(reader, count),
+        NumberEncoding::Dictionary => Err(UNKNOWN_ENCODING),
     }
 }
 
@@ -104,14 +158,14 @@ mod tests {
 
     use super::*;
 
-    fn round(values: &[f64]) -> (Form, usize) {
+    fn round(values: &[f64]) -> (NumberEncoding, usize) {
         let mut bytes = Vec::new();
-        write(&mut bytes, values);
-        let mut reader = Reader::new(&bytes);
+        write_numbers(&mut bytes, values);
+        let mut reader = ChunkReader::new(&bytes);
         let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-        assert_eq!(bits(&read(&mut reader, values.len()).unwrap()), bits(values));
-        assert_eq!(reader.len(), 0);
-        (FORMS[usize::from(bytes[0] >> 4)], bytes.len())
+        assert_eq!(bits(&read_numbers(&mut reader, values.len()).unwrap()), bits(values));
+        assert_eq!(reader.unread_byte_count(), 0);
+        (NUMBER_ENCODINGS[usize::from(bytes[0] >> 4)], bytes.len())
     }
 
     fn finite() -> impl Strategy<Value = f64> {
@@ -143,7 +197,7 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..80),
             count in 1..3_000_usize,
         ) {
-            if let Ok(values) = read(&mut Reader::new(&bytes), count) {
+            if let Ok(values) = read_numbers(&mut ChunkReader::new(&bytes), count) {
                 prop_assert_eq!(values.len(), count);
                 prop_assert!(values.iter().all(|value| value.is_finite()));
             }
@@ -154,22 +208,22 @@ mod tests {
     fn the_smallest_form_is_chosen() {
         let prices: Vec<f64> =
             (0..5_000_u32).map(|row| f64::from(row * 7_919 % 100_003) / 100.0).collect();
-        assert_eq!(round(&prices).0, Form::Decimals);
+        assert_eq!(round(&prices).0, NumberEncoding::Decimals);
         let mut mixed = prices;
         for (index, number) in [(7, -0.0), (9, 1e300), (4_999, 0.1 + 0.2), (0, 5e-324)] {
             mixed[index] = number;
         }
-        assert_eq!(round(&mixed).0, Form::WithExceptions);
+        assert_eq!(round(&mixed).0, NumberEncoding::DecimalsWithExceptions);
         let mut random = [0; 40_000];
         blake3::Hasher::new().finalize_xof().fill(&mut random);
         let words = random.as_chunks::<8>().0.iter();
         let roots: Vec<f64> = words
             .map(|word| f64::from(u32::from_le_bytes(*word.first_chunk().unwrap())).sqrt())
             .collect();
-        assert_eq!(round(&roots).0, Form::Planes);
+        assert_eq!(round(&roots).0, NumberEncoding::Planes);
         let rates: Vec<f64> =
             (0..5_000).map(|row| [0.1 + 0.2, 1.0 / 3.0, 7e200][row * row % 3]).collect();
-        assert_eq!(round(&rates).0, Form::Dictionary);
+        assert_eq!(round(&rates).0, NumberEncoding::Dictionary);
         assert_eq!(round(&[12.75]).1, 3);
         assert_eq!(round(&[-0.0]).1, 9);
     }

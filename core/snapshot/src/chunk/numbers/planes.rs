@@ -1,61 +1,81 @@
 //! Numbers as byte planes: the lowest byte of every number first, then the second byte, and so on.
 //! Sign and exponent planes compress well; the lowest planes do not.
 
-use super::Form;
-use crate::chunk::bytes::Reader;
+use super::{NumberEncoding, NumbersHeader};
+use crate::chunk::bytes::ChunkReader;
 use crate::chunk::error::UnreadableChunk;
-use crate::chunk::estimate;
+use crate::chunk::estimate::{self, EncodingCandidate};
 
-/// Encodes numbers as plain or XORed byte planes, whichever is smaller. Returns the bytes and their
-/// estimated compressed size.
-pub(super) fn write(values: &[f64]) -> (Vec<u8>, usize) {
-    let bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
-    let xored: Vec<u64> = std::iter::once(0)
-        .chain(bits.iter().copied())
-        .zip(&bits)
-        .map(|(previous, bits)| previous ^ bits)
-        .collect();
-    let (plain, plain_cost) = encode_planes(Form::Planes, &bits);
-    let (changes, changes_cost) = encode_planes(Form::Changes, &xored);
-    if changes_cost < plain_cost { (changes, changes_cost) } else { (plain, plain_cost) }
+/// Number of byte planes: the length of an `f64`.
+const PLANE_COUNT: usize = 8;
+
+/// Encodes numbers as plain or XORed byte planes, whichever is smaller.
+pub(super) fn encode_planes(values: &[f64]) -> EncodingCandidate {
+    let number_bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
+    let plain = encode_planes_of_bits(NumberEncoding::Planes, &number_bits);
+    let xored_bits = xor_with_previous(&number_bits);
+    let xored = encode_planes_of_bits(NumberEncoding::XoredPlanes, &xored_bits);
+    if xored.estimated_size < plain.estimated_size { xored } else { plain }
 }
 
-fn encode_planes(form: Form, bits: &[u64]) -> (Vec<u8>, usize) {
-    let mut bytes = Vec::with_capacity(1 + bits.len() * 8);
-    bytes.push(form.head(0));
-    for plane in 0..8 {
-        bytes.extend(bits.iter().map(|bits| (bits >> (8 * plane)).to_le_bytes()[0]));
+fn xor_with_previous(number_bits: &[u64]) -> Vec<u64> {
+    let previous_bits = std::iter::once(&0).chain(number_bits);
+    previous_bits.zip(number_bits).map(|(previous, bits)| previous ^ bits).collect()
+}
+
+fn encode_planes_of_bits(encoding: NumberEncoding, number_bits: &[u64]) -> EncodingCandidate {
+    let mut bytes = Vec::with_capacity(1 + number_bits.len() * PLANE_COUNT);
+    bytes.push(NumbersHeader::without_decimals(encoding).to_byte());
+    for plane_index in 0..PLANE_COUNT {
+        bytes.extend(number_bits.iter().map(|bits| (bits >> (8 * plane_index)).to_le_bytes()[0]));
     }
-    let cost = estimate::packed_planes(&bytes, bits.len());
-    (bytes, cost)
+    let estimated_size = estimate::estimate_compressed_planes(&bytes, number_bits.len());
+    EncodingCandidate { bytes, estimated_size }
 }
 
-/// Decodes plain or XORed byte planes.
-pub(super) fn read(
-    reader: &mut Reader<'_>,
+/// Decodes plain byte planes.
+pub(super) fn read_planes(
+    reader: &mut ChunkReader<'_>,
     count: usize,
-    is_xored: bool,
 ) -> Result<Vec<f64>, UnreadableChunk> {
+    to_finite_numbers(read_planes_of_bits(reader, count)?)
+}
+
+/// Decodes byte planes of numbers that are XORed with the previous number.
+pub(super) fn read_xored_planes(
+    reader: &mut ChunkReader<'_>,
+    count: usize,
+) -> Result<Vec<f64>, UnreadableChunk> {
+    let mut number_bits = read_planes_of_bits(reader, count)?;
+    let mut previous_bits = 0;
+    for bits in &mut number_bits {
+        *bits ^= previous_bits;
+        previous_bits = *bits;
+    }
+    to_finite_numbers(number_bits)
+}
+
+fn read_planes_of_bits(
+    reader: &mut ChunkReader<'_>,
+    count: usize,
+) -> Result<Vec<u64>, UnreadableChunk> {
     // Read all planes first, so that memory is reserved only if the input is long enough.
-    let planes = reader.bytes(count.saturating_mul(8))?;
-    let mut bits = vec![0_u64; count];
-    for (plane, bytes) in planes.chunks_exact(count.max(1)).enumerate() {
-        for (bits, byte) in bits.iter_mut().zip(bytes) {
-            *bits |= u64::from(*byte) << (8 * plane);
+    let plane_bytes = reader.read_bytes(count.saturating_mul(PLANE_COUNT))?;
+    let mut number_bits = vec![0_u64; count];
+    for (plane_index, plane) in plane_bytes.chunks_exact(count.max(1)).enumerate() {
+        for (bits, byte) in number_bits.iter_mut().zip(plane) {
+            *bits |= u64::from(*byte) << (8 * plane_index);
         }
     }
-    if is_xored {
-        let mut previous = 0;
-        for bits in &mut bits {
-            *bits ^= previous;
-            previous = *bits;
-        }
-    }
-    let values: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
-    if values.iter().any(|value| !value.is_finite()) {
+    Ok(number_bits)
+}
+
+fn to_finite_numbers(number_bits: Vec<u64>) -> Result<Vec<f64>, UnreadableChunk> {
+    let numbers: Vec<f64> = number_bits.into_iter().map(f64::from_bits).collect();
+    if numbers.iter().any(|number| !number.is_finite()) {
         return Err(UnreadableChunk::Malformed("a number is not finite"));
     }
-    Ok(values)
+    Ok(numbers)
 }
 
 #[cfg(test)]
@@ -64,18 +84,22 @@ mod tests {
 
     #[test]
     fn numbers_near_the_one_before_are_written_as_changes() {
+        let chosen_encoding = |values: &[f64]| {
+            let bytes = encode_planes(values).bytes;
+            NumbersHeader::read(&mut ChunkReader::new(&bytes)).unwrap().encoding
+        };
         let near: Vec<f64> =
             (0..500_u32).map(|row| 1.0 / 3.0 + f64::from(row / 50) / 7.0).collect();
-        assert_eq!(write(&near).0[0], Form::Changes.head(0));
+        assert_eq!(chosen_encoding(&near), NumberEncoding::XoredPlanes);
         let far: Vec<f64> = (1..500_u32).map(|row| (f64::from(row) * 1e3).sin()).collect();
-        assert_eq!(write(&far).0[0], Form::Planes.head(0));
+        assert_eq!(chosen_encoding(&far), NumberEncoding::Planes);
     }
 
     #[test]
     fn numbers_that_are_not_finite_are_refused() {
         for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let (bytes, _) = encode_planes(Form::Planes, &[number.to_bits(), 0]);
-            assert!(read(&mut Reader::new(&bytes[1..]), 2, false).is_err(), "{number}");
+            let bytes = encode_planes_of_bits(NumberEncoding::Planes, &[number.to_bits(), 0]).bytes;
+            assert!(read_planes(&mut ChunkReader::new(&bytes[1..]), 2).is_err(), "{number}");
         }
     }
 }

@@ -72,7 +72,7 @@ fn texts_end_at_their_limits() {
     assert!(fits(&format(MAX_FORMAT_BYTES)) && !fits(&format(MAX_FORMAT_BYTES + 1)));
     let long = |preview: usize, bytes: usize| {
         let bytes = u32::try_from(bytes).unwrap();
-        one(|column| column.values.push_long(0, &"x".repeat(preview), [1; 32], bytes))
+        one(|column| column.values.push_long_text(0, &"x".repeat(preview), [1; 32], bytes))
     };
     assert!(
         fits(&long(MAX_TILE_TEXT_BYTES, MAX_TILE_TEXT_BYTES + 1)) && fits(&long(0, MAX_TEXT_BYTES))
@@ -139,12 +139,12 @@ fn formats_of_columns_are_counted_before_they_are_copied() {
 #[test]
 fn invalid_tiles_are_rejected() {
     let part =
-        |tile: Tile| assert!(matches!(encode(&tile), Err(TileTooLarge::Part(_))), "{tile:?}");
+        |tile: Tile| assert!(matches!(encode(&tile), Err(TileTooLarge::Malformed(_))), "{tile:?}");
     for number in [f64::NAN, f64::INFINITY] {
         part(one(|column| column.values.push(0, TileValue::Number(number))));
     }
     part(one(|column| column.values.push(0, TileValue::Text(TextSpan { start: 0, len: 1 }))));
-    part(one(|column| column.values.push(0, TileValue::Long(0))));
+    part(one(|column| column.values.push(0, TileValue::LongText(0))));
     part(one(|_| {}));
     part(one(|column| column.formulas.push(0, "=1")));
     part(one(|column| {

@@ -20,7 +20,7 @@ pub(super) fn push(column: &mut TileColumn, row: u32, value: &Value) {
         Value::Text(text) => column.values.push_text(row, text),
         Value::Long(preview, number) => {
             let bytes = u32::try_from(MAX_TILE_TEXT_BYTES).unwrap() + 1 + u32::from(*number);
-            column.values.push_long(row, preview, [*number; 32], bytes);
+            column.values.push_long_text(row, preview, [*number; 32], bytes);
         }
     }
 }

@@ -1,44 +1,61 @@
 //! Dictionary encoding of repeated texts: the distinct texts, plus one code per text.
 
-use super::distinct::Distinct;
-use super::{Form, Written, encode_best, read_nested};
-use crate::chunk::bytes::{Reader, write_count};
+use super::distinct::DistinctTexts;
+use super::{
+    DICTIONARY_HEAD_BYTES, EncodedTexts, TextEncoding, encode_smallest, read_nested_texts,
+};
+use crate::chunk::bytes::{ChunkReader, write_count};
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::integers;
+use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TextSpan;
 
 /// Dictionary-encoded texts.
-pub(super) struct WithDictionary {
-    pub(super) written: Written,
-    /// Number of distinct texts.
-    pub(super) distinct: usize,
+pub(super) struct DictionaryEncodedTexts {
+    pub(super) encoded: EncodedTexts,
+    pub(super) distinct_count: usize,
 }
 
-pub(super) fn write(texts: &[&str], expansion_budget: usize) -> Option<WithDictionary> {
-    let Distinct { texts: distinct, codes } = Distinct::new(texts.iter().copied(), texts.len())?;
-    let mut bytes = vec![Form::Dictionary.number()];
-    write_count(&mut bytes, distinct.len());
-    let nested = encode_best(&distinct, expansion_budget, Some(Form::Dictionary));
-    bytes.extend_from_slice(&nested.bytes);
-    let cost = 3 + nested.cost + integers::write(&mut bytes, &codes);
-    let written = Written { bytes, cost, expanded: nested.expanded };
-    Some(WithDictionary { written, distinct: distinct.len() })
+/// Encodes texts with a dictionary if they repeat often enough.
+pub(super) fn encode_dictionary(
+    texts: &[&str],
+    expansion_budget: usize,
+) -> Option<DictionaryEncodedTexts> {
+    let distinct = DistinctTexts::find(texts.iter().copied(), texts.len())?;
+    let distinct_count = distinct.texts.len();
+    let mut bytes = vec![TextEncoding::Dictionary.number()];
+    write_count(&mut bytes, distinct_count);
+    let encoded_distinct =
+        encode_smallest(&distinct.texts, expansion_budget, Some(TextEncoding::Dictionary));
+    bytes.extend_from_slice(&encoded_distinct.bytes);
+    let codes_size = integers::write_integers(&mut bytes, &distinct.codes);
+    let encoded = EncodedTexts {
+        bytes,
+        estimated_size: DICTIONARY_HEAD_BYTES + encoded_distinct.estimated_size + codes_size,
+        expanded_bytes: encoded_distinct.expanded_bytes,
+    };
+    Some(DictionaryEncodedTexts { encoded, distinct_count })
 }
 
-pub(super) fn read(
-    reader: &mut Reader<'_>,
-    count: usize,
-    max_bytes: usize,
+pub(super) fn read_dictionary(
+    reader: &mut ChunkReader<'_>,
+    text_count: usize,
+    max_text_bytes: usize,
     texts: &mut String,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("the dictionary of texts is empty");
-    let distinct_count = reader.count(count)?;
-    let distinct = read_nested(reader, distinct_count, max_bytes, texts, Some(Form::Dictionary))?;
-    if distinct.is_empty() {
-        return Err(malformed);
-    }
-    let code_end = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
-    let codes = integers::read_counts(reader, count, code_end.saturating_sub(1))?;
-    let span_of = |code: u32| distinct.get(usize::try_from(code).ok()?).copied();
-    Ok(codes.into_iter().map(|code| span_of(code).unwrap_or_default()).collect())
+    let distinct_count = reader.read_count(text_count)?;
+    let distinct_spans = read_nested_texts(
+        reader,
+        distinct_count,
+        max_text_bytes,
+        texts,
+        Some(TextEncoding::Dictionary),
+    )?;
+    let max_code = distinct_spans
+        .len()
+        .checked_sub(1)
+        .ok_or(UnreadableChunk::Malformed("the dictionary of texts is empty"))?;
+    let codes = integers::read_unsigned_integers(reader, text_count, saturate_u32(max_code))?;
+    let span_of = |code: u32| distinct_spans.get(to_usize(code)).copied().unwrap_or_default();
+    Ok(codes.into_iter().map(span_of).collect())
 }

@@ -3,90 +3,126 @@
 //! The hash function is not seeded, so an attacker can choose colliding texts. The table therefore
 //! gives up after a few probes, and the texts are then encoded without a dictionary.
 
+use crate::saturate::{to_u64, to_usize};
+
 /// Maximum number of slots that are probed per text.
 const MAX_PROBES: usize = 48;
 /// Interval, in texts, between checks that enough texts repeat.
-const SAMPLE: usize = 1_024;
+const CHECK_INTERVAL: usize = 1_024;
+/// Minimum number of slots per distinct text, and the factor by which a table grows.
+const SLOTS_PER_TEXT: usize = 4;
+/// Number of slots of the smallest table.
+const MIN_SLOTS: usize = 16;
 
 /// Distinct texts in order of first occurrence, plus one code per text.
-pub(super) struct Distinct<'a> {
+pub(super) struct DistinctTexts<'a> {
     pub(super) texts: Vec<&'a str>,
     pub(super) codes: Vec<i64>,
 }
 
-impl<'a> Distinct<'a> {
+/// An occupied slot of the hash table.
+#[derive(Clone, Copy)]
+struct Slot {
+    hash: u32,
+    /// Index of the text in the distinct texts.
+    code: u32,
+}
+
+impl<'a> DistinctTexts<'a> {
     /// Finds the distinct texts. Returns `None` if more than three quarters of the texts are
-    /// distinct, either at the beginning or overall. `expected` is the approximate number of texts.
-    pub(super) fn new(texts: impl Iterator<Item = &'a str>, expected: usize) -> Option<Self> {
-        let mut distinct = Self { texts: Vec::new(), codes: Vec::with_capacity(expected) };
-        // Columns touched by scattered edits usually contain few texts.
-        let mut table = vec![(0, EMPTY); (expected.min(SAMPLE) * 4).next_power_of_two().max(16)];
+    /// distinct, either at the beginning or overall. `expected_count` is the approximate number of
+    /// texts.
+    pub(super) fn find(
+        texts: impl Iterator<Item = &'a str>,
+        expected_count: usize,
+    ) -> Option<Self> {
+        let mut distinct = Self { texts: Vec::new(), codes: Vec::with_capacity(expected_count) };
+        let mut table = vec![None; initial_slot_count(expected_count)];
         for text in texts {
-            let hash = hash(text.as_bytes());
-            let slot = distinct.find_slot(&table, hash, text)?;
-            let (_, code) = table.get_mut(slot).map(|entry| {
-                if entry.1 == EMPTY {
-                    *entry = (hash, u32::try_from(distinct.texts.len()).unwrap_or(EMPTY));
-                    distinct.texts.push(text);
-                }
-                *entry
-            })?;
+            let code = distinct.find_or_insert(&mut table, text)?;
             distinct.codes.push(i64::from(code));
-            if distinct.codes.len().is_multiple_of(SAMPLE) && !distinct.has_enough_repeats() {
+            let is_check_due = distinct.codes.len().is_multiple_of(CHECK_INTERVAL);
+            if is_check_due && !distinct.has_enough_repeats() {
                 return None;
             }
-            if distinct.texts.len() > table.len() / 4 {
+            if distinct.texts.len() > table.len() / SLOTS_PER_TEXT {
                 table = distinct.grow_table(&table)?;
             }
         }
-        distinct.has_enough_repeats().then_some(distinct)
+        if distinct.has_enough_repeats() { Some(distinct) } else { None }
     }
 
+    /// Returns whether at most three quarters of the texts are distinct.
     fn has_enough_repeats(&self) -> bool {
         self.texts.len() <= self.codes.len() / 4 * 3 + 1
     }
 
-    /// Returns the slot of a text, or an empty slot to insert it into. Returns `None` after too
-    /// many probes.
-    fn find_slot(&self, table: &[(u32, u32)], hash: u32, text: &str) -> Option<usize> {
-        let mask = table.len() - 1;
-        let first = usize::try_from(hash).unwrap_or(0);
-        (first..first + MAX_PROBES).map(|slot| slot & mask).find(|slot| {
-            table.get(*slot).is_none_or(|(other, code)| {
-                let known_text =
-                    || usize::try_from(*code).ok().and_then(|code| self.texts.get(code));
-                *code == EMPTY || (*other == hash && known_text() == Some(&text))
-            })
-        })
+    /// Returns the code of a text, and adds the text if it is new. Returns `None` after too many
+    /// probes.
+    fn find_or_insert(&mut self, table: &mut [Option<Slot>], text: &'a str) -> Option<u32> {
+        let hash = hash_of(text.as_bytes());
+        let slot_index = self.find_slot(table, hash, text)?;
+        let slot = table.get_mut(slot_index)?;
+        if let Some(occupied) = slot {
+            return Some(occupied.code);
+        }
+        let code = u32::try_from(self.texts.len()).ok()?;
+        *slot = Some(Slot { hash, code });
+        self.texts.push(text);
+        Some(code)
     }
 
-    fn grow_table(&self, table: &[(u32, u32)]) -> Option<Vec<(u32, u32)>> {
-        let mut grown = vec![(0, EMPTY); table.len() * 4];
-        for entry in table.iter().filter(|(_, code)| *code != EMPTY) {
-            // The texts are already distinct, so only empty slots need to be considered.
-            let slot = self.find_slot(&grown, entry.0, "")?;
-            *grown.get_mut(slot)? = *entry;
+    /// Returns the index of the slot of a text, or of an empty slot to insert it into. Returns
+    /// `None` after too many probes.
+    fn find_slot(&self, table: &[Option<Slot>], hash: u32, text: &str) -> Option<usize> {
+        let slot_index_mask = table.len() - 1;
+        let first_probe = to_usize(hash);
+        for probe in first_probe..first_probe + MAX_PROBES {
+            let slot_index = probe & slot_index_mask;
+            let Some(Some(slot)) = table.get(slot_index) else { return Some(slot_index) };
+            if slot.hash == hash && self.texts.get(to_usize(slot.code)) == Some(&text) {
+                return Some(slot_index);
+            }
         }
-        Some(grown)
+        None
+    }
+
+    fn grow_table(&self, table: &[Option<Slot>]) -> Option<Vec<Option<Slot>>> {
+        let mut larger_table = vec![None; table.len() * SLOTS_PER_TEXT];
+        for slot in table.iter().flatten() {
+            // The texts are already distinct, so only empty slots need to be considered.
+            let slot_index = self.find_slot(&larger_table, slot.hash, "")?;
+            *larger_table.get_mut(slot_index)? = Some(*slot);
+        }
+        Some(larger_table)
     }
 }
 
-/// Code of an empty slot.
-const EMPTY: u32 = u32::MAX;
+/// Returns a power of two. Columns touched by scattered edits usually contain few texts.
+fn initial_slot_count(expected_count: usize) -> usize {
+    let expected_slots = expected_count.min(CHECK_INTERVAL) * SLOTS_PER_TEXT;
+    expected_slots.next_power_of_two().max(MIN_SLOTS)
+}
 
 /// Hashes 8 bytes at a time with folded multiplication.
-fn hash(bytes: &[u8]) -> u32 {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut last = [0; 8];
-    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    let length = u64::try_from(bytes.len()).unwrap_or(0);
-    let mix = |hash: u64, word: &[u8; 8]| {
-        let product = u128::from(hash ^ u64::from_le_bytes(*word)) * 0xff51_afd7_ed55_8ccd_u128;
-        let [low, high] = [product, product >> 64].map(|half| half & u128::from(u64::MAX));
-        u64::try_from(low ^ high).unwrap_or(0)
-    };
-    let hash = mix(words.iter().fold(length ^ 0x9e37_79b9_7f4a_7c15, mix), &last);
+fn hash_of(bytes: &[u8]) -> u32 {
+    const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (words, remaining_bytes) = bytes.as_chunks::<8>();
+    let mut last_word = [0; 8];
+    for (padded_byte, byte) in last_word.iter_mut().zip(remaining_bytes) {
+        *padded_byte = *byte;
+    }
+    let hash_of_words = words.iter().fold(to_u64(bytes.len()) ^ SEED, mix_word);
+    let hash = mix_word(hash_of_words, &last_word);
     u32::try_from(hash >> 32).unwrap_or(0)
+}
+
+fn mix_word(hash: u64, word: &[u8; 8]) -> u64 {
+    const MULTIPLIER: u128 = 0xff51_afd7_ed55_8ccd;
+    let product = u128::from(hash ^ u64::from_le_bytes(*word)) * MULTIPLIER;
+    let low_half = product & u128::from(u64::MAX);
+    let high_half = product >> 64;
+    u64::try_from(low_half ^ high_half).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -96,7 +132,7 @@ mod tests {
     #[test]
     fn distinct_texts_have_codes_in_the_order_in_which_they_come() {
         let texts = ["b", "", "b", "a", "", "b"];
-        let distinct = Distinct::new(texts.into_iter(), 2).unwrap();
+        let distinct = DistinctTexts::find(texts.into_iter(), 2).unwrap();
         assert_eq!(distinct.texts, ["b", "", "a"]);
         assert_eq!(distinct.codes, [0, 1, 0, 2, 1, 0]);
     }
@@ -105,16 +141,16 @@ mod tests {
     fn a_table_grows_and_gives_up() {
         let many: Vec<String> = (0..40_000).map(|number| format!("text {number:x}")).collect();
         let twice = many.iter().flat_map(|text| [text.as_str(), text]);
-        let distinct = Distinct::new(twice, 80_000).unwrap();
+        let distinct = DistinctTexts::find(twice, 80_000).unwrap();
         assert_eq!((distinct.texts.len(), distinct.codes.len()), (40_000, 80_000));
         assert_eq!(distinct.codes[79_999], 39_999);
-        assert!(Distinct::new(many.iter().map(String::as_str), 1).is_none(), "none repeats");
+        assert!(DistinctTexts::find(many.iter().map(String::as_str), 1).is_none(), "none repeats");
     }
 
     #[test]
     fn texts_with_one_hash_end_early() {
-        let mut distinct = Distinct { texts: vec!["x"], codes: Vec::new() };
-        let table = vec![(5, 0); 4_096];
+        let mut distinct = DistinctTexts { texts: vec!["x"], codes: Vec::new() };
+        let table = vec![Some(Slot { hash: 5, code: 0 }); 4_096];
         assert_eq!(distinct.find_slot(&table, 5, "x"), Some(5));
         assert_eq!(distinct.find_slot(&table, 5, "y"), None);
         distinct.texts.clear();

@@ -6,15 +6,14 @@ mod front_coding;
 mod plain;
 mod words;
 
-use dictionary::WithDictionary;
-
-use super::bytes::Reader;
+use super::bytes::ChunkReader;
 use super::error::UnreadableChunk;
+use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TextSpan;
 
 /// Encoding of texts; its number is stored in the first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum TextEncoding {
     /// Lengths, then all bytes.
     Plain,
     /// The distinct texts, plus one code per text.
@@ -26,7 +25,12 @@ enum Form {
     Words,
 }
 
-impl Form {
+/// Length of the number of an encoding.
+const ENCODING_BYTES: usize = 1;
+/// Approximate length of the number of an encoding and of the number of distinct texts.
+const DICTIONARY_HEAD_BYTES: usize = 3;
+
+impl TextEncoding {
     fn number(self) -> u8 {
         match self {
             Self::Plain => 0,
@@ -37,95 +41,110 @@ impl Form {
     }
 
     fn from_number(number: u8) -> Option<Self> {
-        let all = [Self::Plain, Self::Dictionary, Self::FrontCoding, Self::Words];
-        all.into_iter().find(|form| form.number() == number)
+        let encodings = [Self::Plain, Self::Dictionary, Self::FrontCoding, Self::Words];
+        encodings.into_iter().find(|encoding| encoding.number() == number)
     }
 
-    /// Returns whether the distinct texts of the encoding `outer` may in turn use this encoding.
-    fn may_be_nested_in(self, outer: Self) -> bool {
+    /// Returns whether this encoding may be used at the top level, or for the distinct texts of an
+    /// outer encoding.
+    fn is_allowed_in(self, outer: Option<Self>) -> bool {
         match outer {
-            Self::Dictionary => self != Self::Dictionary,
-            Self::Words => matches!(self, Self::Plain | Self::FrontCoding),
-            Self::Plain | Self::FrontCoding => false,
+            None => true,
+            Some(Self::Dictionary) => self != Self::Dictionary,
+            Some(Self::Words) => matches!(self, Self::Plain | Self::FrontCoding),
+            Some(Self::Plain | Self::FrontCoding) => false,
         }
     }
 }
 
-/// Encoded texts.
-#[derive(Clone)]
-struct Written {
+struct EncodedTexts {
     bytes: Vec<u8>,
     /// Estimated compressed size in bytes.
-    cost: usize,
+    estimated_size: usize,
     /// Number of text bytes that decoding produces beyond its input length.
-    expanded: usize,
+    expanded_bytes: usize,
+}
+
+impl EncodedTexts {
+    fn improves_on(&self, plain: &Self, expansion_budget: usize) -> bool {
+        self.estimated_size < plain.estimated_size && self.expanded_bytes <= expansion_budget
+    }
 }
 
 /// Encodes texts with the smallest estimated size. `expansion_budget` is the number of text bytes
 /// that decoding may still produce beyond its input length.
-pub(super) fn write(out: &mut Vec<u8>, texts: &[&str], expansion_budget: &mut usize) {
-    let written = encode_best(texts, *expansion_budget, None);
-    *expansion_budget -= written.expanded.min(*expansion_budget);
-    out.extend_from_slice(&written.bytes);
+pub(super) fn write_texts(output: &mut Vec<u8>, texts: &[&str], expansion_budget: &mut usize) {
+    let encoded = encode_smallest(texts, *expansion_budget, None);
+    *expansion_budget = expansion_budget.saturating_sub(encoded.expanded_bytes);
+    output.extend_from_slice(&encoded.bytes);
 }
 
-fn encode_best(texts: &[&str], expansion_budget: usize, outer: Option<Form>) -> Written {
-    let plain = plain::write(texts);
+/// Encodes texts with the smallest estimated size. `outer` is the encoding whose distinct texts
+/// these are, if any.
+fn encode_smallest(
+    texts: &[&str],
+    expansion_budget: usize,
+    outer: Option<TextEncoding>,
+) -> EncodedTexts {
+    let plain = plain::encode_plain(texts);
     if texts.len() < 2 {
         return plain;
     }
-    let is_allowed = |form: Form| outer.is_none_or(|outer| form.may_be_nested_in(outer));
-    let dictionary = if is_allowed(Form::Dictionary) {
-        dictionary::write(texts, expansion_budget)
-    } else {
-        None
-    };
-    // If texts repeat often, try the other encodings only on the distinct texts.
-    let is_good_enough = |encoded: &&WithDictionary| {
-        encoded.distinct <= texts.len() / 4
-            && encoded.written.cost < plain.cost
-            && encoded.written.expanded <= expansion_budget
-    };
-    if let Some(repeated) = dictionary.as_ref().filter(is_good_enough) {
-        return repeated.written.clone();
+    let mut dictionary_candidate = None;
+    if TextEncoding::Dictionary.is_allowed_in(outer)
+        && let Some(dictionary) = dictionary::encode_dictionary(texts, expansion_budget)
+    {
+        // If texts repeat often, try the other encodings only on the distinct texts.
+        let repeats_often = dictionary.distinct_count <= texts.len() / 4;
+        if repeats_often && dictionary.encoded.improves_on(&plain, expansion_budget) {
+            return dictionary.encoded;
+        }
+        dictionary_candidate = Some(dictionary.encoded);
     }
-    let others = [
-        is_allowed(Form::FrontCoding).then(|| front_coding::write(texts)).flatten(),
-        is_allowed(Form::Words).then(|| words::write(texts, expansion_budget)).flatten(),
-        dictionary.map(|dictionary| dictionary.written),
-    ];
-    let others = others.into_iter().flatten().filter(|other| other.expanded <= expansion_budget);
-    let smallest = others.min_by_key(|other| other.cost);
-    smallest.filter(|other| other.cost < plain.cost).unwrap_or(plain)
+    let mut candidates = Vec::new();
+    if TextEncoding::FrontCoding.is_allowed_in(outer) {
+        candidates.extend(front_coding::encode_front_coding(texts));
+    }
+    if TextEncoding::Words.is_allowed_in(outer) {
+        candidates.extend(words::encode_words(texts, expansion_budget));
+    }
+    candidates.extend(dictionary_candidate);
+    candidates.retain(|candidate| candidate.improves_on(&plain, expansion_budget));
+    let smallest = candidates.into_iter().min_by_key(|candidate| candidate.estimated_size);
+    smallest.unwrap_or(plain)
 }
 
-/// Decodes `count` texts of at most `max_bytes` each and appends them to `texts`. Equal texts may
-/// share bytes. The caller must check `count` before the call, and afterwards that each span is
-/// valid UTF-8.
-pub(super) fn read(
-    reader: &mut Reader<'_>,
-    count: usize,
-    max_bytes: usize,
+/// Decodes `text_count` texts of at most `max_text_bytes` each and appends them to `texts`. Equal
+/// texts may share bytes. The caller must check `text_count` before the call, and afterwards that
+/// each span is valid UTF-8.
+pub(super) fn read_texts(
+    reader: &mut ChunkReader<'_>,
+    text_count: usize,
+    max_text_bytes: usize,
     texts: &mut String,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
-    read_nested(reader, count, max_bytes, texts, None)
+    read_nested_texts(reader, text_count, max_text_bytes, texts, None)
 }
 
-fn read_nested(
-    reader: &mut Reader<'_>,
-    count: usize,
-    max_bytes: usize,
+/// Decodes texts like [`read_texts`]. `outer` is the encoding whose distinct texts these are, if
+/// any.
+fn read_nested_texts(
+    reader: &mut ChunkReader<'_>,
+    text_count: usize,
+    max_text_bytes: usize,
     texts: &mut String,
-    outer: Option<Form>,
+    outer: Option<TextEncoding>,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
-    let form = Form::from_number(reader.byte()?);
-    let form = form.filter(|form| outer.is_none_or(|outer| form.may_be_nested_in(outer)));
-    match form.ok_or(UnreadableChunk::Malformed("texts are encoded in an unknown form"))? {
-        Form::Plain => plain::read(reader, count, max_bytes, texts),
-        Form::Dictionary => dictionary::read(reader, count, max_bytes, texts),
-        Form::FrontCoding => front_coding::read(reader, count, max_bytes, texts),
-        Form::Words => words::read(reader, count, max_bytes, texts),
-    }
+    let encoding = TextEncoding::from_number(reader.read_byte()?)
+        .filter(|encoding| encoding.is_allowed_in(outer))
+        .ok_or(UnreadableChunk::Malformed("texts are encoded in an unknown form"))?;
+    let read_encoded_texts = match encoding {
+        TextEncoding::Plain => plain::read_plain,
+        TextEncoding::Dictionary => dictionary::read_dictionary,
+        TextEncoding::FrontCoding => front_coding::read_front_coding,
+        TextEncoding::Words => words::read_words,
+    };
+    read_encoded_texts(reader, text_count, max_text_bytes, texts)
 }
 
 /// Splits contiguous bytes into texts, checks that each is valid UTF-8, and appends them to
@@ -133,32 +152,23 @@ fn read_nested(
 fn push_texts(
     texts: &mut String,
     bytes: &[u8],
-    lengths: &[u32],
+    byte_lengths: &[u32],
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("a text is not UTF-8");
-    let first = texts.len();
-    texts.push_str(std::str::from_utf8(bytes).map_err(|_| malformed)?);
-    let mut start = saturate_u32(first);
-    let next_span = |len: &u32| {
-        let span = TextSpan { start, len: *len };
-        start = start.saturating_add(*len);
-        span
-    };
-    let spans: Vec<TextSpan> = lengths.iter().map(next_span).collect();
+    let not_utf8 = UnreadableChunk::Malformed("a text is not UTF-8");
+    let mut span_start = saturate_u32(texts.len());
+    texts.push_str(std::str::from_utf8(bytes).map_err(|_| not_utf8)?);
+    let mut spans = Vec::with_capacity(byte_lengths.len());
+    for byte_length in byte_lengths {
+        spans.push(TextSpan { start: span_start, len: *byte_length });
+        span_start = span_start.saturating_add(*byte_length);
+    }
     // The concatenated bytes may be valid UTF-8 even if a text starts in the middle of a character.
-    let starts_at_character = |span: &TextSpan| {
-        usize::try_from(span.start).is_ok_and(|start| texts.is_char_boundary(start))
-    };
+    let starts_at_character = |span: &TextSpan| texts.is_char_boundary(to_usize(span.start));
     if bytes.is_ascii() || spans.iter().all(starts_at_character) {
         Ok(spans)
     } else {
-        Err(malformed)
+        Err(not_utf8)
     }
-}
-
-/// Converts a length to 32 bits.
-fn saturate_u32(bytes: usize) -> u32 {
-    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

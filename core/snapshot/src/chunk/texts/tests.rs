@@ -4,22 +4,22 @@ use super::*;
 use crate::chunk::integers;
 use cellar_base::limits::{MAX_EXPANDED_TEXT_BYTES, MAX_TILE_TEXT_BYTES, MAX_WORDS};
 
-fn round(texts: &[&str]) -> (Form, usize) {
+fn round(texts: &[&str]) -> (TextEncoding, usize) {
     let (mut bytes, mut expansion_budget) = (Vec::new(), MAX_EXPANDED_TEXT_BYTES);
-    write(&mut bytes, texts, &mut expansion_budget);
-    let mut reader = Reader::new(&bytes);
+    write_texts(&mut bytes, texts, &mut expansion_budget);
+    let mut reader = ChunkReader::new(&bytes);
     // The buffer is not empty.
-    let mut read_texts = "été".to_owned();
-    let spans = read(&mut reader, texts.len(), MAX_TILE_TEXT_BYTES, &mut read_texts).unwrap();
-    assert_eq!(spans.iter().map(|span| span.of(&read_texts)).collect::<Vec<_>>(), texts);
-    assert_eq!(reader.len(), 0);
+    let mut texts_read = "été".to_owned();
+    let spans = read_texts(&mut reader, texts.len(), MAX_TILE_TEXT_BYTES, &mut texts_read).unwrap();
+    assert_eq!(spans.iter().map(|span| span.of(&texts_read)).collect::<Vec<_>>(), texts);
+    assert_eq!(reader.unread_byte_count(), 0);
     let taken = MAX_EXPANDED_TEXT_BYTES - expansion_budget;
     assert!(
         reader.charge_expanded_text(MAX_EXPANDED_TEXT_BYTES - taken).is_ok(),
         "both count the same"
     );
     assert!(reader.charge_expanded_text(1).is_err(), "both count the same");
-    (Form::from_number(bytes[0]).unwrap(), bytes.len())
+    (TextEncoding::from_number(bytes[0]).unwrap(), bytes.len())
 }
 
 proptest! {
@@ -42,7 +42,7 @@ proptest! {
         count in 1..3_000_usize,
     ) {
         let mut texts = String::new();
-        if let Ok(spans) = read(&mut Reader::new(&bytes), count, 100, &mut texts) {
+        if let Ok(spans) = read_texts(&mut ChunkReader::new(&bytes), count, 100, &mut texts) {
             prop_assert_eq!(spans.len(), count);
             prop_assert!(spans.iter().all(|span| span.len <= 100));
         }
@@ -62,10 +62,10 @@ fn the_smallest_form_is_chosen() {
         .collect();
     let names: Vec<String> = (0..3_000).map(|row| hash(row * row % 61, 20)).collect();
     for (texts, form) in [
-        (codes, Form::Plain),
-        (paths, Form::FrontCoding),
-        (notes, Form::Words),
-        (names, Form::Dictionary),
+        (codes, TextEncoding::Plain),
+        (paths, TextEncoding::FrontCoding),
+        (notes, TextEncoding::Words),
+        (names, TextEncoding::Dictionary),
     ] {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         assert_eq!(round(&texts).0, form);
@@ -81,7 +81,7 @@ fn shared(count: usize) -> Vec<String> {
 #[test]
 fn expanded_texts_are_bounded() {
     let most = MAX_EXPANDED_TEXT_BYTES / MAX_TILE_TEXT_BYTES;
-    for (count, form) in [(most, Form::FrontCoding), (most + 1, Form::Plain)] {
+    for (count, form) in [(most, TextEncoding::FrontCoding), (most + 1, TextEncoding::Plain)] {
         let texts = shared(count);
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         assert_eq!(round(&texts).0, form, "{count}");
@@ -89,8 +89,13 @@ fn expanded_texts_are_bounded() {
     // Decoding rejects a trailing byte.
     let texts = shared(most + 1);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let written = front_coding::write(&texts).unwrap().bytes;
-    let read = read(&mut Reader::new(&written), most + 1, MAX_TILE_TEXT_BYTES, &mut String::new());
+    let written = front_coding::encode_front_coding(&texts).unwrap().bytes;
+    let read = read_texts(
+        &mut ChunkReader::new(&written),
+        most + 1,
+        MAX_TILE_TEXT_BYTES,
+        &mut String::new(),
+    );
     assert!(matches!(read, Err(UnreadableChunk::TooLarge(_))));
 }
 
@@ -100,14 +105,15 @@ fn a_text_that_is_too_long_is_rejected_in_every_form() {
     let texts = [long.as_str(); 4];
     let expansion_budget = MAX_EXPANDED_TEXT_BYTES;
     let all = [
-        plain::write(&texts),
-        dictionary::write(&texts, expansion_budget).unwrap().written,
-        front_coding::write(&texts).unwrap(),
-        words::write(&texts, expansion_budget).unwrap(),
+        plain::encode_plain(&texts),
+        dictionary::encode_dictionary(&texts, expansion_budget).unwrap().encoded,
+        front_coding::encode_front_coding(&texts).unwrap(),
+        words::encode_words(&texts, expansion_budget).unwrap(),
     ];
     for written in all {
-        let read =
-            |most| read(&mut Reader::new(&written.bytes), 4, most, &mut String::new()).is_ok();
+        let read = |most| {
+            read_texts(&mut ChunkReader::new(&written.bytes), 4, most, &mut String::new()).is_ok()
+        };
         assert!(read(20) && !read(19), "{}", written.bytes[0]);
     }
 }
@@ -116,15 +122,18 @@ fn a_text_that_is_too_long_is_rejected_in_every_form() {
 fn words_end_at_their_limit() {
     let words = |words: usize| {
         let mut bytes = vec![3, 1, 0, 0];
-        integers::write_counts(&mut bytes, [words].into_iter());
-        integers::write_counts(&mut bytes, std::iter::repeat_n(0, words));
-        read(&mut Reader::new(&bytes), 1, MAX_EXPANDED_TEXT_BYTES, &mut String::new())
+        integers::write_lengths(&mut bytes, [words].into_iter());
+        integers::write_lengths(&mut bytes, std::iter::repeat_n(0, words));
+        read_texts(&mut ChunkReader::new(&bytes), 1, MAX_EXPANDED_TEXT_BYTES, &mut String::new())
     };
     // Empty words, separated by spaces.
     assert_eq!(words(MAX_WORDS).unwrap()[0].len, u32::try_from(MAX_WORDS).unwrap() - 1);
     assert!(words(MAX_WORDS + 1).is_err() && words(0).is_err());
     let none = [3, 0, 0, 2, 0];
-    assert!(read(&mut Reader::new(&none), 1, 9, &mut String::new()).is_err(), "no word to choose");
+    assert!(
+        read_texts(&mut ChunkReader::new(&none), 1, 9, &mut String::new()).is_err(),
+        "no word to choose"
+    );
 }
 
 #[test]
@@ -132,9 +141,9 @@ fn a_text_must_start_at_a_character_boundary() {
     let e_acute = "é".as_bytes();
     for (lengths, good) in [([2, 0], true), ([0, 2], true), ([1, 1], false)] {
         let mut bytes = vec![0];
-        integers::write_counts(&mut bytes, lengths.into_iter());
+        integers::write_lengths(&mut bytes, lengths.into_iter());
         bytes.extend_from_slice(e_acute);
-        let read = read(&mut Reader::new(&bytes), 2, 9, &mut String::new());
+        let read = read_texts(&mut ChunkReader::new(&bytes), 2, 9, &mut String::new());
         assert_eq!(read.is_ok(), good, "{lengths:?}");
     }
 }
@@ -143,6 +152,6 @@ fn a_text_must_start_at_a_character_boundary() {
 fn the_nesting_of_forms_is_bounded() {
     for (outer, inner) in [(1, 1), (3, 1), (3, 3)] {
         let bytes = [outer, 1, inner, 1, 0, 0, 0, 0];
-        assert!(read(&mut Reader::new(&bytes), 1, 9, &mut String::new()).is_err());
+        assert!(read_texts(&mut ChunkReader::new(&bytes), 1, 9, &mut String::new()).is_err());
     }
 }

@@ -4,80 +4,109 @@
 //! Words are separated by exactly one space, so any text can be split: "" is a single empty word,
 //! and two consecutive spaces enclose an empty word.
 
-use super::distinct::Distinct;
-use super::{Form, Written, encode_best, read_nested, saturate_u32};
-use crate::chunk::bytes::{Reader, write_count};
+use super::distinct::DistinctTexts;
+use super::{
+    DICTIONARY_HEAD_BYTES, EncodedTexts, TextEncoding, encode_smallest, read_nested_texts,
+};
+use crate::chunk::bytes::{ChunkReader, write_count};
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::integers;
+use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TextSpan;
 use cellar_base::limits::MAX_WORDS;
 
 const MALFORMED: UnreadableChunk = UnreadableChunk::Malformed("a text has no words or is too long");
 
 /// Number of texts sampled for spaces.
-const SAMPLE: usize = 64;
+const SAMPLE_LENGTH: usize = 64;
+/// Expected number of words per text.
+const EXPECTED_WORDS: usize = 2;
 
-pub(super) fn write(texts: &[&str], expansion_budget: usize) -> Option<Written> {
-    let count_spaces = |text: &&str| text.bytes().filter(|byte| *byte == b' ').count();
-    let sampled = texts.len().min(SAMPLE);
-    if texts.iter().take(SAMPLE).map(count_spaces).sum::<usize>() < sampled {
+/// Encodes texts as words if they have enough spaces and their words repeat.
+pub(super) fn encode_words(texts: &[&str], expansion_budget: usize) -> Option<EncodedTexts> {
+    let sample = texts.get(..SAMPLE_LENGTH).unwrap_or(texts);
+    let sampled_spaces: usize = sample.iter().map(|text| count_spaces(text)).sum();
+    if sampled_spaces < sample.len() {
         return None;
     }
-    let expanded = texts.iter().map(|text| text.len()).sum::<usize>();
-    if expanded > expansion_budget {
+    let text_bytes: usize = texts.iter().map(|text| text.len()).sum();
+    if text_bytes > expansion_budget {
         return None;
     }
-    let split = texts.iter().flat_map(|text| text.split(' '));
-    let Distinct { texts: words, codes } = Distinct::new(split, texts.len() * 2)?;
-    if codes.len() > MAX_WORDS {
+    let words = texts.iter().flat_map(|text| text.split(' '));
+    let distinct_words = DistinctTexts::find(words, texts.len() * EXPECTED_WORDS)?;
+    if distinct_words.codes.len() > MAX_WORDS {
         return None;
     }
-    let mut bytes = vec![Form::Words.number()];
-    write_count(&mut bytes, words.len());
-    let nested = encode_best(&words, expansion_budget, Some(Form::Words));
-    bytes.extend_from_slice(&nested.bytes);
-    let mut cost = 3 + nested.cost;
-    cost += integers::write_counts(&mut bytes, texts.iter().map(|text| count_spaces(text) + 1));
-    cost += integers::write(&mut bytes, &codes);
-    Some(Written { bytes, cost, expanded: expanded + words.len() + nested.expanded })
+    let mut bytes = vec![TextEncoding::Words.number()];
+    write_count(&mut bytes, distinct_words.texts.len());
+    let encoded_words =
+        encode_smallest(&distinct_words.texts, expansion_budget, Some(TextEncoding::Words));
+    bytes.extend_from_slice(&encoded_words.bytes);
+    let word_counts = texts.iter().map(|text| count_spaces(text) + 1);
+    let word_counts_size = integers::write_lengths(&mut bytes, word_counts);
+    let codes_size = integers::write_integers(&mut bytes, &distinct_words.codes);
+    let words_size = DICTIONARY_HEAD_BYTES + encoded_words.estimated_size;
+    let expanded_word_bytes = distinct_words.texts.len() + encoded_words.expanded_bytes;
+    Some(EncodedTexts {
+        bytes,
+        estimated_size: words_size + word_counts_size + codes_size,
+        expanded_bytes: text_bytes + expanded_word_bytes,
+    })
 }
 
-pub(super) fn read(
-    reader: &mut Reader<'_>,
-    count: usize,
-    max_bytes: usize,
+fn count_spaces(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b' ').count()
+}
+
+pub(super) fn read_words(
+    reader: &mut ChunkReader<'_>,
+    text_count: usize,
+    max_text_bytes: usize,
     texts: &mut String,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
-    let mut word_texts = String::new();
-    let distinct = read_distinct_words(reader, max_bytes, &mut word_texts)?;
-    let word_counts = integers::read_counts(reader, count, saturate_u32(max_bytes) + 1)?;
-    let total: u64 = word_counts.iter().map(|count| u64::from(*count)).sum();
-    let total = usize::try_from(total).ok().filter(|total| *total <= MAX_WORDS).ok_or(MALFORMED)?;
-    let spaces = total.saturating_sub(count);
-    reader.charge_expanded_text(spaces)?;
-    let code_end = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
-    let codes = integers::read_counts(reader, total, code_end.saturating_sub(1))?;
-    let word_of = |code: &u32| {
-        let span = usize::try_from(*code).ok().and_then(|code| distinct.get(code));
-        span.map_or("", |span| span.of(&word_texts))
-    };
-    let word_bytes = codes.iter().map(|code| word_of(code).len()).fold(0, usize::saturating_add);
-    reader.charge_expanded_text(word_bytes)?;
-    texts.reserve(word_bytes.saturating_add(total));
-    join_words(codes.iter().map(word_of), &word_counts, max_bytes, texts)
+    let distinct_words = DistinctWords::read(reader, max_text_bytes)?;
+    let max_word_count = saturate_u32(max_text_bytes) + 1;
+    let word_counts = integers::read_unsigned_integers(reader, text_count, max_word_count)?;
+    let total_words = check_total_word_count(&word_counts)?;
+    let total_spaces = total_words.saturating_sub(text_count);
+    reader.charge_expanded_text(total_spaces)?;
+    let max_code = saturate_u32(distinct_words.spans.len() - 1);
+    let codes = integers::read_unsigned_integers(reader, total_words, max_code)?;
+    let words = || codes.iter().map(|code| distinct_words.word(*code));
+    let total_word_bytes = words().map(str::len).fold(0, usize::saturating_add);
+    reader.charge_expanded_text(total_word_bytes)?;
+    texts.reserve(total_word_bytes + total_words);
+    join_words(words(), &word_counts, max_text_bytes, texts)
 }
 
-/// Decodes the distinct words and appends them to `word_texts`. Returns at least one word.
-fn read_distinct_words(
-    reader: &mut Reader<'_>,
-    max_bytes: usize,
-    word_texts: &mut String,
-) -> Result<Vec<TextSpan>, UnreadableChunk> {
-    let count = reader.count(MAX_WORDS)?;
-    // Each word costs at least one byte of budget, which limits the number of empty words.
-    reader.charge_expanded_text(count)?;
-    let words = read_nested(reader, count, max_bytes, word_texts, Some(Form::Words))?;
-    if words.is_empty() { Err(MALFORMED) } else { Ok(words) }
+/// Returns the number of words in all texts together.
+fn check_total_word_count(word_counts: &[u32]) -> Result<usize, UnreadableChunk> {
+    let total_words: u64 = word_counts.iter().map(|word_count| u64::from(*word_count)).sum();
+    let total_words = usize::try_from(total_words).map_err(|_| MALFORMED)?;
+    if total_words > MAX_WORDS { Err(MALFORMED) } else { Ok(total_words) }
+}
+
+/// The decoded distinct words, of which there is at least one.
+struct DistinctWords {
+    texts: String,
+    spans: Vec<TextSpan>,
+}
+
+impl DistinctWords {
+    fn read(reader: &mut ChunkReader<'_>, max_word_bytes: usize) -> Result<Self, UnreadableChunk> {
+        let word_count = reader.read_count(MAX_WORDS)?;
+        // Each word costs at least one byte of budget, which limits the number of empty words.
+        reader.charge_expanded_text(word_count)?;
+        let mut texts = String::new();
+        let outer = Some(TextEncoding::Words);
+        let spans = read_nested_texts(reader, word_count, max_word_bytes, &mut texts, outer)?;
+        if spans.is_empty() { Err(MALFORMED) } else { Ok(Self { texts, spans }) }
+    }
+
+    fn word(&self, code: u32) -> &str {
+        self.spans.get(to_usize(code)).map_or("", |span| span.of(&self.texts))
+    }
 }
 
 /// Joins words with single spaces and appends the resulting texts to `texts`. `word_counts`
@@ -85,24 +114,23 @@ fn read_distinct_words(
 fn join_words<'a>(
     mut words: impl Iterator<Item = &'a str>,
     word_counts: &[u32],
-    max_bytes: usize,
+    max_text_bytes: usize,
     texts: &mut String,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
     let mut spans = Vec::with_capacity(word_counts.len());
     for &word_count in word_counts {
-        if word_count == 0 {
+        let text_start = texts.len();
+        for word_index in 0..word_count {
+            if word_index > 0 {
+                texts.push(' ');
+            }
+            texts.push_str(words.next().ok_or(MALFORMED)?);
+        }
+        let text_bytes = texts.len() - text_start;
+        if word_count == 0 || text_bytes > max_text_bytes {
             return Err(MALFORMED);
         }
-        let start = texts.len();
-        for word in words.by_ref().take(usize::try_from(word_count).unwrap_or(usize::MAX)) {
-            texts.push_str(word);
-            texts.push(' ');
-        }
-        // Removes the trailing space.
-        texts.pop().ok_or(MALFORMED)?;
-        let length = texts.len().checked_sub(start).filter(|length| *length <= max_bytes);
-        let length = length.ok_or(MALFORMED)?;
-        spans.push(TextSpan { start: saturate_u32(start), len: saturate_u32(length) });
+        spans.push(TextSpan { start: saturate_u32(text_start), len: saturate_u32(text_bytes) });
     }
     Ok(spans)
 }

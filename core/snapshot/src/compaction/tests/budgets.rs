@@ -39,9 +39,12 @@ fn first_view(store: &Store) -> (usize, usize) {
     let root = store.root.as_ref().unwrap();
     let mut fetched = 1;
     let (_, rounds) = store.ready(|objects| {
-        assert!(matches!(view::metadata(root, objects), Ok(Fetch::Ready(_))), "it is in the root");
+        assert!(
+            matches!(view::read_metadata(root, objects), Ok(Fetch::Ready(_))),
+            "it is in the root"
+        );
         let tail = FoldedLevel::default();
-        let cells = view::window(Some(root), &tail, SheetId::FIRST, &WINDOW, objects).unwrap();
+        let cells = view::read_window(Some(root), &tail, SheetId::FIRST, &WINDOW, objects).unwrap();
         fetched += if let Fetch::Need(wanted) = &cells { wanted.len() } else { 0 };
         cells
     });

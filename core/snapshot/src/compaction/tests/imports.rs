@@ -4,7 +4,7 @@
 use super::*;
 use crate::PackLimits;
 use crate::index::pack_import_within;
-use crate::level::{StoredTile, Stripe, TilePlace};
+use crate::level::{StoredTile, Stripe, StripeTile};
 use crate::merge::SheetWriter;
 use crate::tile::{Tile, TileColumn, TileValue};
 use cellar_sheet::cell::Cell;
@@ -98,13 +98,13 @@ fn file() -> impl Strategy<Value = File> {
             inline_bytes: 0,
             inline_total_bytes: 0,
             chunk_bytes: 60,
-            named_bytes: u64::MAX
+            referenced_bytes: u64::MAX
         }),
         Just(PackLimits {
             inline_bytes: 300,
             inline_total_bytes: 300,
             chunk_bytes: 60,
-            named_bytes: u64::MAX
+            referenced_bytes: u64::MAX
         }),
     ];
     let replaces = prop_oneof![Just(None), (0..4_u32).prop_map(|sheet| Some(SheetId(sheet)))];
@@ -211,7 +211,7 @@ fn cells_of_a_tile_beyond_its_place_are_ignored() {
     let tile = Tile { columns: (0..5).map(column).collect() };
     let object = chunk_of(&tile).unwrap();
     store.put(object.chunk.hash, object.stored);
-    let place = |first, count| TilePlace {
+    let place = |first, count| StripeTile {
         rows: Span { first, count },
         cells: 50,
         stored: StoredTile::Chunk(object.chunk),

@@ -15,7 +15,7 @@ use crate::chunk::chunk_of;
 use crate::fold::{Fold, FoldedLevel};
 use crate::level::ChunkHash;
 use crate::merge::{Merge, MergeStep, Window};
-use crate::objects::{Fetch, ObjectKind, Objects, Wanted};
+use crate::objects::{Fetch, ObjectKind, ObjectRequest, Objects};
 use crate::root::Root;
 use crate::view;
 use cellar_base::identity::ClientKey;
@@ -114,7 +114,7 @@ impl Store {
                 MergeStep::Load(chunks) => {
                     let mut objects = Objects::default();
                     for chunk in chunks {
-                        let wanted = Wanted::new(ObjectKind::Tile, chunk);
+                        let wanted = ObjectRequest::new(ObjectKind::Tile, chunk);
                         objects.insert(&wanted, &self.objects[&chunk.hash]).unwrap();
                         merge.provide(chunk.hash, objects.tile(&chunk.hash).unwrap().clone());
                     }
@@ -150,7 +150,7 @@ impl Store {
             let expected: Vec<_> = sheet.cells_in(rectangle).collect();
             let root = self.root.as_ref();
             let (tile, rounds) =
-                self.ready(|objects| view::window(root, &tail, id, window, objects).unwrap());
+                self.ready(|objects| view::read_window(root, &tail, id, window, objects).unwrap());
             assert!(rounds <= 4, "{rounds}");
             let found = visible_cells(&tile, &own.formats);
             let found: Vec<_> =

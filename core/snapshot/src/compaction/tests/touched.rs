@@ -19,7 +19,7 @@ impl Store {
             for part in touched.windows() {
                 let root = self.root.as_ref();
                 let ask = |objects: &Objects| {
-                    view::window(root, &tail, sheet, &part.window, objects).unwrap()
+                    view::read_window(root, &tail, sheet, &part.window, objects).unwrap()
                 };
                 let (tile, _) = self.ready(ask);
                 let wanted = stored_cells(&tile)

@@ -29,8 +29,8 @@ fn a_regular_grid_of_any_size_is_two_pairs() {
 #[test]
 fn noncanonical_pairs_are_rejected() {
     let read = |pairs: &[(u32, u32)]| {
-        let pairs = pairs.iter().map(|(start, count)| Pair { start: *start, count: *count });
-        AxisIndex::from_pairs(pairs.collect())
+        let pairs = pairs.iter().map(|(start, count)| RunStart { start: *start, count: *count });
+        AxisIndex::from_runs(pairs.collect())
     };
     assert_eq!(read(&[]), Some(AxisIndex::default()));
     assert!(read(&[(3, 2), (5, 0), (7, 1), (8, 1), (10, 0)]).is_some());
@@ -58,8 +58,8 @@ proptest! {
     fn an_axis_index_contains_the_pushed_spans(spans in any_spans(MAX_ROWS), asked in some_spans(MAX_ROWS)) {
         let mut index = AxisIndex::default();
         prop_assert!(spans.iter().all(|span| index.push(*span)));
-        prop_assert_eq!(&index.spans().collect::<Vec<_>>()[..], &spans[..]);
-        prop_assert_eq!(AxisIndex::from_pairs(index.pairs().to_vec()), Some(index.clone()));
+        prop_assert_eq!(&index.iter().collect::<Vec<_>>()[..], &spans[..]);
+        prop_assert_eq!(AxisIndex::from_runs(index.runs().to_vec()), Some(index.clone()));
         let bytes = minicbor::to_vec(&index).unwrap();
         prop_assert_eq!(&minicbor::decode::<AxisIndex>(&bytes).unwrap(), &index);
         let met: Vec<usize> = (0..).zip(&spans).filter(|(_, span)| meets(&asked, **span)).map(|(number, _)| number).collect();

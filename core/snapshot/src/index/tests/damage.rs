@@ -8,8 +8,8 @@ fn place(chunk: &IndexChunk) -> (u8, Option<Span>) {
     match chunk {
         IndexChunk::Moves(_) => (0, None),
         IndexChunk::Parts(_) => (1, None),
-        IndexChunk::Stripes(stripes) => (2, stripes.index().extent()),
-        IndexChunk::Tiles(tiles) => (3, tiles.index().extent()),
+        IndexChunk::Stripes(stripes) => (2, stripes.spans().extent()),
+        IndexChunk::Tiles(tiles) => (3, tiles.spans().extent()),
     }
 }
 
@@ -19,7 +19,7 @@ fn an_exchanged_chunk_is_an_error() {
         inline_bytes: 0,
         inline_total_bytes: 0,
         chunk_bytes: 300,
-        named_bytes: u64::MAX,
+        referenced_bytes: u64::MAX,
     };
     let (packed, objects) = pack_level(&grid(3, 20), limits).unwrap();
     let right = store(&objects);
@@ -48,7 +48,7 @@ proptest! {
 
     #[test]
     fn damaged_chunks_decode_to_a_chunk_or_an_error(level in any_level(), at in any::<usize>(), bit in 0..8_u8) {
-        let limits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 300, named_bytes: u64::MAX };
+        let limits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 300, referenced_bytes: u64::MAX };
         let (_, objects) = pack_level(&level, limits).unwrap();
         for object in &objects {
             let mut bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();

@@ -14,9 +14,9 @@ pub(super) fn grid(stripes: u32, tiles: u32) -> Level {
 fn rung(level: &Level, limits: PackLimits) -> (&'static str, Vec<&'static str>, usize) {
     let (packed, objects) = pack_level(level, limits).unwrap();
     let root = match &packed.sheets[0].stripes {
-        Stripes::Inline(_) => "index",
-        Stripes::Parts(_) => "parts",
-        Stripes::Chunk(_) => "chunk",
+        StripeIndex::Inline(_) => "index",
+        StripeIndex::Parts(_) => "parts",
+        StripeIndex::Chunk(_) => "chunk",
     };
     let chunks = store(&objects);
     let kind = |object: &PackedObject| match &chunks[&object.chunk.hash] {
@@ -37,7 +37,7 @@ fn larger_levels_use_deeper_packaging() {
         inline_bytes: inline,
         inline_total_bytes: inline,
         chunk_bytes,
-        named_bytes: u64::MAX,
+        referenced_bytes: u64::MAX,
     };
     assert_eq!(rung(&grid(4, 10), ROOT), ("index", vec![], 0));
     // One part: a chunk of the index.
@@ -83,7 +83,7 @@ fn loading_moves_takes_at_most_one_read() {
         inline_bytes: 0,
         inline_total_bytes: 0,
         chunk_bytes: 0,
-        named_bytes: u64::MAX,
+        referenced_bytes: u64::MAX,
     };
     for (limits, rounds) in [(ROOT, 0), (none, 1)] {
         let (packed, objects) = pack_level(&level, limits).unwrap();
@@ -91,8 +91,8 @@ fn loading_moves_takes_at_most_one_read() {
         let ask = |number: u32, loaded: bool| {
             let by_hash = |hash: &ChunkHash| store.get(hash).filter(|_| loaded);
             match packed.moves(SheetId(number), &by_hash).unwrap() {
-                Fetched::Need(need) => Err(need.len()),
-                Fetched::Ready(moves) => Ok(moves.cloned()),
+                Lookup::Need(need) => Err(need.len()),
+                Lookup::Ready(moves) => Ok(moves.cloned()),
             }
         };
         let of = |number| (ask(number, false), ask(number, true));

@@ -11,7 +11,8 @@ fn unsorted_levels_are_rejected() {
     assert!(refused(vec![sheet_of(1, vec![]), sheet_of(1, vec![])]));
     assert!(refused(vec![sheet_of(0, vec![fine(), stripe(span(1, 3), &[(0, 2)])])]));
     assert!(refused(vec![sheet_of(0, vec![stripe(span(0, 2), &[(0, 2), (1, 3)])])]));
-    let no_bytes = TilePlace { rows: span(0, 1), cells: 1, stored: StoredTile::Inline(Vec::new()) };
+    let no_bytes =
+        StripeTile { rows: span(0, 1), cells: 1, stored: StoredTile::Inline(Vec::new()) };
     let no_bytes = Stripe { columns: span(0, 1), tiles: vec![no_bytes] };
     assert!(refused(vec![sheet_of(0, vec![no_bytes])]));
     let (mut stray, run) = (sheet_of(0, vec![]), Run { src: 0, dst: 5, len: 1 });
@@ -63,7 +64,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
     assert!(with(&|sheet| sheet.moves.value_clears = vec![nowhere()]).is_err());
 
     let stored = |stored: StoredTile| {
-        let tile = TilePlace { rows: span(0, 1), cells: 1, stored };
+        let tile = StripeTile { rows: span(0, 1), cells: 1, stored };
         let stripes = vec![Stripe { columns: span(0, 1), tiles: vec![tile] }];
         pack_level(
             &Level { sheets: vec![sheet_of(0, stripes)] },

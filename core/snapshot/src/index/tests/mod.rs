@@ -15,7 +15,7 @@ mod limits;
 use super::*;
 use crate::cbor::Kind;
 use crate::error::SnapshotError;
-use crate::level::{ChunkHash, Level, LevelSheet, Region, Stripe, TilePlace};
+use crate::level::{ChunkHash, Level, LevelSheet, Region, Stripe, StripeTile};
 use crate::packed::{Bounds, PackedObject, unpack};
 use crate::packer::PackLimits;
 use cellar_base::limits::{
@@ -30,7 +30,7 @@ const ROOT: PackLimits = PackLimits {
     inline_bytes: 1 << 20,
     inline_total_bytes: 1 << 20,
     chunk_bytes: 1 << 20,
-    named_bytes: u64::MAX,
+    referenced_bytes: u64::MAX,
 };
 
 pub(crate) fn span(first: u32, end: u32) -> Span {
@@ -42,7 +42,7 @@ pub(crate) fn chunk_of(number: u32) -> ChunkRef {
 }
 
 fn stripe(columns: Span, rows: &[(u32, u32)]) -> Stripe {
-    let place = |(first, end): &(u32, u32)| TilePlace {
+    let place = |(first, end): &(u32, u32)| StripeTile {
         rows: span(*first, *end),
         cells: end - first,
         stored: StoredTile::Chunk(chunk_of(columns.first ^ first)),
@@ -64,7 +64,7 @@ pub(crate) fn seed_level() -> Level {
 }
 
 fn pairs(index: &AxisIndex) -> Vec<(u32, u32)> {
-    index.pairs().iter().map(|pair| (pair.start, pair.count)).collect()
+    index.runs().iter().map(|pair| (pair.start, pair.count)).collect()
 }
 
 /// Returns the decoded chunks by name.
@@ -80,7 +80,7 @@ fn store(objects: &[PackedObject]) -> HashMap<ChunkHash, IndexChunk> {
 /// requests.
 fn fetch<T>(
     store: &HashMap<ChunkHash, IndexChunk>,
-    ask: impl Fn(&Loaded<'_>) -> Result<Fetched<T>, SnapshotError>,
+    ask: impl Fn(&LoadedChunks<'_>) -> Result<Lookup<T>, SnapshotError>,
 ) -> (T, usize) {
     let mut known: Vec<ChunkRef> = Vec::new();
     for rounds in 0.. {
@@ -88,8 +88,8 @@ fn fetch<T>(
             known.iter().any(|chunk| chunk.hash == *hash).then(|| store.get(hash)).flatten()
         };
         match ask(&loaded).unwrap() {
-            Fetched::Ready(ready) => return (ready, rounds),
-            Fetched::Need(need) => {
+            Lookup::Ready(ready) => return (ready, rounds),
+            Lookup::Need(need) => {
                 assert!(!need.is_empty() && need.iter().all(|chunk| !known.contains(chunk)));
                 known.extend(need);
             }
@@ -103,10 +103,10 @@ fn the_example_level_has_the_expected_pairs() {
     let level = seed_level();
     let (packed, objects) = pack_level(&level, PackLimits::LEVEL).unwrap();
     assert!(objects.is_empty());
-    let Stripes::Inline(stripes) = &packed.sheets[0].stripes else { panic!("{packed:?}") };
-    assert_eq!(pairs(stripes.index()), [(0, 2), (256, 0)]);
+    let StripeIndex::Inline(stripes) = &packed.sheets[0].stripes else { panic!("{packed:?}") };
+    assert_eq!(pairs(stripes.spans()), [(0, 2), (256, 0)]);
     let rows = |stripe: usize| match &stripes.items()[stripe] {
-        RowIndex::Tiles(tiles) => pairs(tiles.index()),
+        RowIndex::Tiles(tiles) => pairs(tiles.spans()),
         RowIndex::Parts(_) => panic!(),
     };
     assert_eq!(rows(0), [(0, 1), (112, 1), (384, 1), (512, 0)]);
@@ -143,7 +143,7 @@ fn any_stripes() -> impl Strategy<Value = Vec<Stripe>> {
                     let place =
                         |rows| {
                             (any::<u32>(), any_stored())
-                                .prop_map(move |(cells, stored)| TilePlace { rows, cells, stored })
+                                .prop_map(move |(cells, stored)| StripeTile { rows, cells, stored })
                         };
                     rows.into_iter().map(place).collect::<Vec<_>>()
                 })
@@ -196,7 +196,7 @@ pub(crate) fn any_level() -> impl Strategy<Value = Level> {
 fn any_limits() -> impl Strategy<Value = PackLimits> {
     let bytes = || prop_oneof![Just(0_usize), 0..500_usize, Just(1 << 20)];
     (bytes(), bytes(), bytes()).prop_map(|(inline_bytes, inline_total_bytes, chunk_bytes)| {
-        PackLimits { inline_bytes, inline_total_bytes, chunk_bytes, named_bytes: u64::MAX }
+        PackLimits { inline_bytes, inline_total_bytes, chunk_bytes, referenced_bytes: u64::MAX }
     })
 }
 
@@ -214,7 +214,7 @@ fn meets(spans: &Spans, span: Span) -> bool {
 }
 
 /// Finds the tiles of a sheet that overlap a region by a linear scan.
-fn scanned(level: &Level, sheet: SheetId, region: &Region) -> Vec<(Span, TilePlace)> {
+fn scanned(level: &Level, sheet: SheetId, region: &Region) -> Vec<LocatedTile> {
     let stripes = level.sheets.iter().filter(|other| other.sheet == sheet);
     let stripes = stripes.flat_map(|sheet| &sheet.stripes);
     let tiles =
@@ -223,6 +223,7 @@ fn scanned(level: &Level, sheet: SheetId, region: &Region) -> Vec<(Span, TilePla
         .filter(|(columns, tile)| {
             meets(&region.columns, *columns) && meets(&region.rows, tile.rows)
         })
+        .map(|(columns, tile)| LocatedTile { columns, tile })
         .collect()
 }
 
@@ -231,7 +232,7 @@ fn regions_of(level: &Level, sheet: SheetId, any: Region) -> Vec<Region> {
     let around = |first: u32, count| Spans::one(first.saturating_sub(1), count);
     let all = Region { rows: Spans::all(Axis::Rows), columns: Spans::all(Axis::Columns) };
     let places = scanned(level, sheet, &all);
-    let region = |(columns, tile): &(Span, TilePlace)| {
+    let region = |LocatedTile { columns, tile }: &LocatedTile| {
         [(tile.rows.first, columns.first), (tile.rows.end(), columns.end())]
             .map(|(row, column)| Region { rows: around(row, 2), columns: around(column, 1) })
     };

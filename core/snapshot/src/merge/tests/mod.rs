@@ -43,19 +43,25 @@ fn of_sheet(levels: &[FoldedLevel], id: SheetId) -> Vec<&FoldedSheet> {
     levels.iter().flat_map(|level| level.sheets.iter().filter(|sheet| sheet.sheet == id)).collect()
 }
 
-fn merged(sheets: &[&FoldedSheet], window: &Window, below: Below) -> Tile {
+fn merged(sheets: &[&FoldedSheet], window: &Window, below: OlderLevels) -> Tile {
     let changes: Vec<_> = sheets.iter().map(|sheet| &sheet.moves).collect();
-    let sources = level_sources(&changes);
+    let sources = map_levels_to_newest(&changes);
     let part = |(sheet, source)| {
         let sheet: &&FoldedSheet = sheet;
-        Part { tile: &sheet.tile, first_row: 0, first_column: 0, place: PlaceSize::SHEET, source }
+        PlacedTile {
+            tile: &sheet.tile,
+            first_row: 0,
+            first_column: 0,
+            size: TileSize::SHEET,
+            mapping: source,
+        }
     };
-    let parts: Vec<Part<'_>> = sheets.iter().zip(&sources).map(part).collect();
+    let parts: Vec<PlacedTile<'_>> = sheets.iter().zip(&sources).map(part).collect();
     merge_window(&parts, window, below)
 }
 
 /// Merges several levels of a sheet into one.
-fn as_one(sheets: &[&FoldedSheet], below: Below) -> Option<FoldedSheet> {
+fn as_one(sheets: &[&FoldedSheet], below: OlderLevels) -> Option<FoldedSheet> {
     let first = sheets.first()?;
     let all = compose_moves(&sheets.iter().map(|sheet| &sheet.moves).collect::<Vec<_>>());
     Some(FoldedSheet {
@@ -89,8 +95,10 @@ fn assert_shows(
         let own = &metadata.sheets[&id];
         assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
         let expected: Vec<_> = sheet.cells_in(rectangle(window)).collect();
-        let found =
-            visible_cells(&merged(&of_sheet(levels, id), window, Below::Nothing), &own.formats);
+        let found = visible_cells(
+            &merged(&of_sheet(levels, id), window, OlderLevels::Absent),
+            &own.formats,
+        );
         let found: Vec<_> =
             found.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect();
         assert_eq!(found, expected);
@@ -142,11 +150,11 @@ proptest! {
         for id in metadata.tabs.order() {
             let sheets = of_sheet(&levels[first..end], *id);
             let formatted = !metadata.sheets[id].formats.is_empty();
-            let bottom = if formatted { Below::Nothing } else { Below::NothingFormatted };
-            let below = if first == 0 { bottom } else { Below::Levels };
+            let bottom = if formatted { OlderLevels::Absent } else { OlderLevels::AbsentWithoutRangeFormats };
+            let below = if first == 0 { bottom } else { OlderLevels::Present };
             // A sheet that later levels format may not have had range formats when these levels
             // were merged.
-            let below = if end == levels.len() || first > 0 { below } else { Below::Nothing };
+            let below = if end == levels.len() || first > 0 { below } else { OlderLevels::Absent };
             one.sheets.extend(as_one(&sheets, below));
         }
         fewer.push(one);

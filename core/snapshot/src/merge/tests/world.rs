@@ -8,8 +8,8 @@ use crate::cells::visible_cells;
 use crate::fold::{Fold, FoldedSheet};
 use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile};
 use crate::merge::{
-    Below, LevelInput, Merge, MergeStep, Part, PlaceSize, SheetInput, Window, level_sources,
-    merge_window,
+    LevelInput, Merge, MergeStep, OlderLevels, PlacedTile, SheetInput, TileSize, Window,
+    map_levels_to_newest, merge_window,
 };
 use crate::packed::PackedObject;
 use crate::tile::Tile;
@@ -58,20 +58,19 @@ impl World {
     fn inputs(&self, newest: &[Level], folded: &[FoldedSheet]) -> Vec<SheetInput> {
         let sheets = self.metadata.sheets.iter().filter_map(|(id, metadata)| {
             let of = |level: &Level| level.sheets.iter().find(|s| s.sheet == *id).cloned();
-            let stored = newest.iter().filter_map(of).map(|s| LevelInput::stored(s).unwrap());
+            let stored = newest.iter().filter_map(of).map(|s| LevelInput::from_chunks(s).unwrap());
             let new = folded.iter().find(|sheet| sheet.sheet == *id).cloned();
-            let levels: Vec<_> = stored.chain(new.map(LevelInput::folded)).collect();
-            let below = match (self.levels.is_empty(), metadata.formats.is_empty()) {
-                (false, _) => Below::Levels,
-                (true, false) => Below::Nothing,
-                (true, true) => Below::NothingFormatted,
+            let levels: Vec<_> = stored.chain(new.map(LevelInput::from_folded)).collect();
+            let older_levels = match (self.levels.is_empty(), metadata.formats.is_empty()) {
+                (false, _) => OlderLevels::Present,
+                (true, false) => OlderLevels::Absent,
+                (true, true) => OlderLevels::AbsentWithoutRangeFormats,
             };
-            let columns = metadata.extent.columns;
             (!levels.is_empty()).then_some(SheetInput {
                 sheet: *id,
-                below,
-                columns,
-                stripe_columns: MAX_STRIPE_COLUMNS,
+                older_levels,
+                written_columns: metadata.extent.columns,
+                max_stripe_columns: MAX_STRIPE_COLUMNS,
                 levels,
             })
         });
@@ -106,7 +105,7 @@ impl World {
         let of = |level: &Level| level.sheets.iter().find(|s| s.sheet == id).cloned();
         let sheets: Vec<LevelSheet> = self.levels.iter().filter_map(of).collect();
         let changes: Vec<_> = sheets.iter().map(|sheet| &sheet.moves).collect();
-        let sources = level_sources(&changes);
+        let sources = map_levels_to_newest(&changes);
         let chunks = self.chunks.borrow();
         let mut parts = Vec::new();
         for (sheet, source) in sheets.iter().zip(&sources) {
@@ -114,13 +113,13 @@ impl World {
                 for tile in &stripe.tiles {
                     let StoredTile::Chunk(chunk) = &tile.stored else { panic!("no chunk") };
                     let (first_row, first_column) = (tile.rows.first, stripe.columns.first);
-                    let place = PlaceSize { rows: tile.rows.count, columns: stripe.columns.count };
+                    let size = TileSize { rows: tile.rows.count, columns: stripe.columns.count };
                     let tile = &chunks[&chunk.hash];
-                    parts.push(Part { tile, first_row, first_column, place, source });
+                    parts.push(PlacedTile { tile, first_row, first_column, size, mapping: source });
                 }
             }
         }
-        merge_window(&parts, window, Below::Nothing)
+        merge_window(&parts, window, OlderLevels::Absent)
     }
 
     /// Asserts that every sheet equals that of a workbook.

@@ -190,7 +190,7 @@ async fn bounds_the_lost_cells_of_a_call() {
     let lost: NamedText = named(&long(1));
     let mut column = TileColumn::new(0);
     for row in 0..=most {
-        column.values.push_long(row, &lost.preview, lost.hash.0, lost.bytes);
+        column.values.push_long_text(row, &lost.preview, lost.hash.0, lost.bytes);
     }
     let tile = packed_tile(&Tile { columns: vec![column] });
     world.put(&tile).await;

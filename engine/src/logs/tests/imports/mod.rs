@@ -11,10 +11,10 @@ use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Span};
 use cellar_snapshot::PackLimits;
 use cellar_snapshot::chunk;
-use cellar_snapshot::index::{IndexChunk, Stripes, pack_level};
+use cellar_snapshot::index::{IndexChunk, StripeIndex, pack_level};
 use cellar_snapshot::keys::{chunk_key, staged_chunk_key};
 use cellar_snapshot::level::{
-    ChunkHash, ChunkRef, Level, LevelSheet, SheetMoves, StoredTile, Stripe, TilePlace,
+    ChunkHash, ChunkRef, Level, LevelSheet, SheetMoves, StoredTile, Stripe, StripeTile,
 };
 use cellar_snapshot::packed::{Bounds, PackedObject, pack};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
@@ -34,14 +34,14 @@ pub(crate) const DEEP: PackLimits = PackLimits {
     inline_bytes: 60,
     inline_total_bytes: 60,
     chunk_bytes: 150,
-    named_bytes: u64::MAX,
+    referenced_bytes: u64::MAX,
 };
 /// Like [`DEEP`], but the list of parts is in the operation.
 pub(crate) const FLAT: PackLimits = PackLimits {
     inline_bytes: 4_096,
     inline_total_bytes: 4_096,
     chunk_bytes: 4_096,
-    named_bytes: u64::MAX,
+    referenced_bytes: u64::MAX,
 };
 
 /// Returns a tile with a single number, in its last row.
@@ -55,9 +55,9 @@ fn packed_tile(tile: &Tile) -> PackedObject {
     pack(&chunk::encode(tile).unwrap(), Bounds::CHUNK).unwrap()
 }
 
-fn place(row: u32, chunk: ChunkRef) -> TilePlace {
+fn place(row: u32, chunk: ChunkRef) -> StripeTile {
     let rows = Span { first: row, count: ROWS };
-    TilePlace { rows, cells: 1, stored: StoredTile::Chunk(chunk) }
+    StripeTile { rows, cells: 1, stored: StoredTile::Chunk(chunk) }
 }
 
 fn columns(number: u32) -> Span {
@@ -70,7 +70,7 @@ pub(crate) struct Sheet {
     tiles: Vec<PackedObject>,
     /// The chunks of its tile index, in the order of their checks.
     pub(crate) chunks: Vec<PackedObject>,
-    stripes: Stripes,
+    stripes: StripeIndex,
     rows: u32,
     columns: u32,
 }

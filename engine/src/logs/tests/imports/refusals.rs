@@ -15,7 +15,7 @@ const LIST: PackLimits = PackLimits {
     inline_bytes: 60,
     inline_total_bytes: 200,
     chunk_bytes: 4_096,
-    named_bytes: u64::MAX,
+    referenced_bytes: u64::MAX,
 };
 
 /// A sheet of one tile.
@@ -97,7 +97,7 @@ async fn rejects_a_tile_that_differs_from_the_index() {
     world.upload(&good).await;
     let ChunkRef { hash, bytes } = good.chunk;
     let longest = u32::try_from(MAX_STORED_CHUNK_BYTES).unwrap();
-    let with = |change: fn(&mut TilePlace)| {
+    let with = |change: fn(&mut StripeTile)| {
         let mut place = place(0, ChunkRef { hash, bytes });
         change(&mut place);
         Sheet::of(vec![Stripe { columns: columns(0), tiles: vec![place] }], FLAT)
@@ -179,7 +179,7 @@ async fn chunks_of_an_index_are_checked_from_the_bottom_up() {
         world.upload(object).await;
     }
     let top = sheet.chunks.last().unwrap().chunk;
-    let Stripes::Chunk(named) = &sheet.stripes else { panic!("{:?}", sheet.stripes) };
+    let StripeIndex::Chunk(named) = &sheet.stripes else { panic!("{:?}", sheet.stripes) };
     assert_eq!(*named, top);
     let unchecked = ImportFault::Unchecked { hash: top.hash };
     assert_eq!(fault(world.append(vec![sheet.operation()]).await), unchecked);
@@ -235,7 +235,7 @@ async fn rejects_an_index_chunk_in_another_place() {
     // Only a list of parts is valid as the top of a sheet's index.
     let mut refused = 0;
     for chunk in [good, moves.chunk].into_iter().chain(sheet.chunks.iter().map(|it| it.chunk)) {
-        let top = Sheet { stripes: Stripes::Chunk(chunk), ..sheet.clone() };
+        let top = Sheet { stripes: StripeIndex::Chunk(chunk), ..sheet.clone() };
         match world.append(vec![top.operation()]).await {
             Ok(_) => assert_eq!(chunk, sheet.chunks.last().unwrap().chunk),
             error => {
@@ -265,7 +265,7 @@ fn moving_level() -> Level {
 fn one_inline_tile() -> PackedObject {
     let rows = Span { first: 0, count: ROWS };
     let stored = StoredTile::Inline(vec![7; 100]);
-    let tiles = vec![TilePlace { rows, cells: 1, stored }];
+    let tiles = vec![StripeTile { rows, cells: 1, stored }];
     Sheet::of(vec![Stripe { columns: columns(0), tiles }], DEEP).chunks.remove(0)
 }
 
@@ -341,7 +341,7 @@ async fn an_index_is_bounded_alone_and_all_imports_of_a_request_together() {
         inline_bytes: 16_000,
         inline_total_bytes: 16_000,
         chunk_bytes: 16_000,
-        named_bytes: u64::MAX,
+        referenced_bytes: u64::MAX,
     };
     let in_chunk = PackLimits { inline_bytes: 60, ..wide };
     let count = u32::try_from(MAX_IMPORT_OBJECTS).unwrap();

@@ -9,7 +9,7 @@ use super::*;
 pub(crate) fn naming(texts: &[NamedText]) -> PackedObject {
     let mut column = TileColumn::new(0);
     for (row, text) in (0..).zip(texts) {
-        column.values.push_long(row, &text.preview, text.hash.0, text.bytes);
+        column.values.push_long_text(row, &text.preview, text.hash.0, text.bytes);
     }
     packed_tile(&Tile { columns: vec![column] })
 }
@@ -30,7 +30,7 @@ pub(crate) fn long(number: usize) -> String {
 pub(crate) fn sheet_of(tile: &PackedObject, cells: usize, limits: PackLimits) -> Sheet {
     let rows = Span { first: 0, count: u32::try_from(cells).unwrap() };
     let stored = StoredTile::Chunk(tile.chunk);
-    let place = TilePlace { rows, cells: rows.count, stored };
+    let place = StripeTile { rows, cells: rows.count, stored };
     Sheet::of(vec![Stripe { columns: columns(0), tiles: vec![place] }], limits)
 }
 

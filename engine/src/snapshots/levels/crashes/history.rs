@@ -40,10 +40,12 @@ pub(super) struct Stored {
 }
 
 impl History {
-    /// Operations that precede each snapshot.
-    pub(super) async fn of(parts: Vec<Vec<Operation>>) -> Self {
-        let (mut world, mut jobs, mut cells) = (World::new().await, Vec::new(), Vec::new());
-        for operations in parts {
+    /// Appends the operations before each snapshot, and a Snapshot entry after them.
+    pub(super) async fn of(operations_by_snapshot: Vec<Vec<Operation>>) -> Self {
+        let mut world = World::new().await;
+        let mut jobs = Vec::new();
+        let mut cells = Vec::new();
+        for operations in operations_by_snapshot {
             for operation in operations {
                 world.append(operation).await;
             }
@@ -68,25 +70,11 @@ pub(super) fn clock() -> Arc<ManualClock> {
 
 impl Stored {
     pub(super) async fn read(tables: &MemoryTables, blobs: &MemoryBlobs) -> Self {
-        // Read only Snapshot entries, since all other entries are immutable (I2).
-        let mut entries = Vec::new();
-        let mut at = tables.last(log(), 0, true).await.unwrap().unwrap().header.snapshot_num;
-        while at > 0 {
-            let position = Position::new(0, at).unwrap();
-            entries.push(tables.get(log(), position).await.unwrap().unwrap());
-            let before = Position::new(0, at - 1).unwrap();
-            at = tables.get(log(), before).await.unwrap().unwrap().header.snapshot_num;
+        Self {
+            entries: read_snapshot_entries(tables).await,
+            segments: tables.newest(log(), 9, true).await.unwrap(),
+            objects: read_objects(blobs).await,
         }
-        let page = blobs.list("", None, 1_000).await.unwrap();
-        assert!(page.next.is_none(), "one page lists the objects");
-        let mut objects = BTreeMap::new();
-        for listed in page.blobs {
-            let got = blobs.get(&BlobKey::new(&listed.key).unwrap(), u64::MAX).await.unwrap();
-            let GetOutcome::Found { bytes, .. } = got else { panic!("{got:?}") };
-            objects.insert(listed.key, bytes);
-        }
-        let segments = tables.newest(log(), 9, true).await.unwrap();
-        Self { entries, segments, objects }
     }
 
     /// Asserts that the stored data equals `expected`.
@@ -97,6 +85,33 @@ impl Stored {
         assert_eq!(keys(self), keys(expected), "{what}: the objects");
         assert!(self.objects == expected.objects, "{what}: an object has changed");
     }
+}
+
+/// Returns the Snapshot entries, newest first. All other entries are immutable (I2).
+async fn read_snapshot_entries(tables: &MemoryTables) -> Vec<Arc<Entry>> {
+    let mut snapshot_entries = Vec::new();
+    let last_entry = tables.last(log(), 0, true).await.unwrap().unwrap();
+    let mut snapshot_number = last_entry.header.snapshot_num;
+    while snapshot_number > 0 {
+        let position = Position::new(0, snapshot_number).unwrap();
+        snapshot_entries.push(tables.get(log(), position).await.unwrap().unwrap());
+        let previous_position = Position::new(0, snapshot_number - 1).unwrap();
+        let previous_entry = tables.get(log(), previous_position).await.unwrap().unwrap();
+        snapshot_number = previous_entry.header.snapshot_num;
+    }
+    snapshot_entries
+}
+
+async fn read_objects(blobs: &MemoryBlobs) -> BTreeMap<String, Bytes> {
+    let page = blobs.list("", None, 1_000).await.unwrap();
+    assert!(page.next.is_none(), "one page lists the objects");
+    let mut objects = BTreeMap::new();
+    for listed in page.blobs {
+        let outcome = blobs.get(&BlobKey::new(&listed.key).unwrap(), u64::MAX).await.unwrap();
+        let GetOutcome::Found { bytes, .. } = outcome else { panic!("{outcome:?}") };
+        objects.insert(listed.key, bytes);
+    }
+    objects
 }
 
 /// Returns all cells, computed by replaying the log.

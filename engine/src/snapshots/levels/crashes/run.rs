@@ -57,24 +57,28 @@ impl Run {
 
     /// Sends these messages and invokes functions until no message is left, then resumes the frozen
     /// workers and asserts that they do not change the stored data.
-    pub(super) async fn finish(mut self, jobs: &[SnapshotJob], what: &str) -> Self {
+    pub(super) async fn finish(mut self, jobs: &[SnapshotJob], run_name: &str) -> Self {
         for job in jobs {
             self.ports.queue.send(&job.encode()).await.unwrap();
         }
-        self.drain(what).await;
+        self.handle_all_messages(run_name).await;
         if !self.frozen.is_empty() {
-            let before = self.stored().await;
-            self.ports.faults.pause_and_wake();
-            for frozen in std::mem::take(&mut self.frozen) {
-                frozen.await.unwrap();
-            }
-            self.drain(what).await;
-            self.stored().await.assert_is(&before, &format!("{what}, woken up"));
+            self.resume_frozen_workers(run_name).await;
         }
         self.ports.faults.pause_and_wake();
-        assert!(self.ports.pending.is_empty(), "{what}: a record is left");
-        self.ports.assert_nothing_was_lost(what);
+        assert!(self.ports.pending.is_empty(), "{run_name}: a record is left");
+        self.ports.assert_nothing_was_lost(run_name);
         self
+    }
+
+    async fn resume_frozen_workers(&mut self, run_name: &str) {
+        let stored_before = self.stored().await;
+        self.ports.faults.pause_and_wake();
+        for frozen_worker in std::mem::take(&mut self.frozen) {
+            frozen_worker.await.unwrap();
+        }
+        self.handle_all_messages(run_name).await;
+        self.stored().await.assert_is(&stored_before, &format!("{run_name}, woken up"));
     }
 
     pub(super) async fn stored(&self) -> Stored {
@@ -86,36 +90,36 @@ impl Run {
         self.ports.logs()
     }
 
-    async fn drain(&mut self, what: &str) {
-        let began_ms = now_ms(&self.ports);
+    async fn handle_all_messages(&mut self, run_name: &str) {
+        let started_ms = now_ms(&self.ports);
         while !self.ports.queue.is_empty() {
-            if self.call().await {
-                self.assert_nothing_dangles(what).await;
+            if self.invoke_function().await {
+                self.assert_nothing_dangles(run_name).await;
             } else {
                 self.ports.clock.advance_ms(5_000);
             }
-            let took_ms = now_ms(&self.ports) - began_ms;
-            assert!(took_ms < PATIENCE_MS, "{what}: it does not come to an end");
+            let elapsed_ms = now_ms(&self.ports) - started_ms;
+            assert!(elapsed_ms < PATIENCE_MS, "{run_name}: it does not come to an end");
         }
     }
 
     /// Invokes a function with the next visible message, like Lambda. Returns `false` if no message
     /// is visible.
-    async fn call(&mut self) -> bool {
-        let received = self.ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap().pop();
-        let Some(message) = received else { return false };
+    async fn invoke_function(&mut self) -> bool {
+        let messages = self.ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap();
+        let Some(message) = messages.into_iter().next() else { return false };
         let (worker, ports) = (self.process.clone(), Arc::clone(&self.ports));
-        let mut called = tokio::spawn(handle_message(worker, ports, message, self.function_ms));
+        let mut invocation = tokio::spawn(handle_message(worker, ports, message, self.function_ms));
         tokio::select! {
             biased;
-            ended = &mut called => ended.unwrap(),
+            result = &mut invocation => result.unwrap(),
             () = self.ports.faults.died.notified() => {
-                called.abort();
-                assert!(called.await.unwrap_err().is_cancelled());
+                invocation.abort();
+                assert!(invocation.await.unwrap_err().is_cancelled());
                 self.process = self.ports.workers();
             }
             () = self.ports.faults.froze.notified() => {
-                self.frozen.push(called);
+                self.frozen.push(invocation);
                 self.process = self.ports.workers();
             }
         }
@@ -123,21 +127,23 @@ impl Run {
     }
 
     /// Asserts that all objects referenced by entry roots and by the progress are stored.
-    async fn assert_nothing_dangles(&self, what: &str) {
-        let ports = &self.ports;
+    async fn assert_nothing_dangles(&self, run_name: &str) {
         let stored = self.stored().await;
-        let roots = stored.entries.iter().filter_map(|entry| match &entry.content {
-            Content::Snapshot { root, .. } => root.clone(),
-            _ => None,
-        });
-        let mut named: Vec<String> = roots.collect();
-        let last = SnapshotJob { log: log(), position: stored.entries[0].position };
-        let record = ports.pending.first_up_to(last).await.unwrap();
-        if let Some(record) = record.filter(|record| !record.progress.is_empty()) {
-            named.extend(named_by(&BuildProgress::decode(&record.progress).unwrap()));
+        let mut referenced_keys: Vec<String> = Vec::new();
+        for entry in &stored.entries {
+            if let Content::Snapshot { root: Some(root_key), .. } = &entry.content {
+                referenced_keys.push(root_key.clone());
+            }
         }
-        for key in named {
-            assert!(stored.objects.contains_key(&key), "{what}: {key} is named and not stored");
+        let last_job = SnapshotJob { log: log(), position: stored.entries[0].position };
+        let record = self.ports.pending.first_up_to(last_job).await.unwrap();
+        if let Some(record) = record.filter(|record| !record.progress.is_empty()) {
+            let progress = BuildProgress::decode(&record.progress).unwrap();
+            referenced_keys.extend(keys_referenced_by(&progress));
+        }
+        for key in referenced_keys {
+            let is_stored = stored.objects.contains_key(&key);
+            assert!(is_stored, "{run_name}: {key} is named and not stored");
         }
     }
 }
@@ -147,14 +153,15 @@ fn now_ms(ports: &FaultyPorts) -> u64 {
 }
 
 /// Returns the keys of the objects that the progress references.
-fn named_by(progress: &BuildProgress) -> Vec<String> {
-    let merge = progress.merge.iter();
-    let tiles = merge.clone().flat_map(|merge| &merge.recent);
-    let tiles = tiles.filter_map(|tile| match tile.place.stored {
-        StoredTile::Chunk(chunk) => Some(chunk),
-        _ => None,
-    });
-    let chunks = merge.filter_map(|merge| merge.chain).chain(tiles);
-    let chunks = chunks.map(|chunk| chunk_key(log(), chunk.hash));
-    progress.root.iter().cloned().chain(chunks).collect()
+fn keys_referenced_by(progress: &BuildProgress) -> Vec<String> {
+    let mut keys = Vec::from_iter(progress.root.clone());
+    if let Some(merge) = &progress.merge {
+        keys.extend(merge.chain.map(|link| chunk_key(log(), link.hash)));
+        for merged_tile in &merge.recent {
+            if let StoredTile::Chunk(chunk) = merged_tile.tile.stored {
+                keys.push(chunk_key(log(), chunk.hash));
+            }
+        }
+    }
+    keys
 }

@@ -11,7 +11,7 @@ use cellar_snapshot::PackLimits;
 use cellar_snapshot::chunk;
 use cellar_snapshot::index::pack_level;
 use cellar_snapshot::level::{
-    ChunkHash, Level, LevelSheet, SheetMoves, StoredTile, Stripe, TilePlace,
+    ChunkHash, Level, LevelSheet, SheetMoves, StoredTile, Stripe, StripeTile,
 };
 use cellar_snapshot::packed::{Bounds, PackedObject, pack};
 use cellar_snapshot::tile::{NamedText, Tile, TileColumn, TileValue, preview};
@@ -25,14 +25,14 @@ const DEEP: PackLimits = PackLimits {
     inline_bytes: 60,
     inline_total_bytes: 60,
     chunk_bytes: 150,
-    named_bytes: u64::MAX,
+    referenced_bytes: u64::MAX,
 };
 /// Limits with which the operation contains the tile index.
 const FLAT: PackLimits = PackLimits {
     inline_bytes: 4_096,
     inline_total_bytes: 4_096,
     chunk_bytes: 4_096,
-    named_bytes: u64::MAX,
+    referenced_bytes: u64::MAX,
 };
 
 /// Returns one of the long texts that all members use.
@@ -84,7 +84,7 @@ impl Content {
             cells.insert((row, 0), Value::Number(number));
         }
         for (row, text) in (0..).zip(texts) {
-            long.values.push_long(row, &text.preview, text.hash.0, text.bytes);
+            long.values.push_long_text(row, &text.preview, text.hash.0, text.bytes);
         }
         let tile = Tile { columns: vec![numbers, long] };
         let count = u32::try_from(tile.cells()).ok()?;
@@ -100,7 +100,7 @@ impl Content {
         is_deep: bool,
     ) -> Option<Self> {
         let rows = Span { first: 0, count: ROWS };
-        let place = TilePlace { rows, cells: count, stored: StoredTile::Chunk(tile.chunk) };
+        let place = StripeTile { rows, cells: count, stored: StoredTile::Chunk(tile.chunk) };
         let columns = Span { first: 0, count: MIN_STRIPE_COLUMNS };
         let stripe = Stripe { columns, tiles: vec![place] };
         let sheet =

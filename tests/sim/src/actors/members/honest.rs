@@ -39,8 +39,9 @@ pub(super) async fn run_importer(simulation: Arc<Simulation>, number: u32) {
 
 /// Imports a sheet, retrying until it is in the log, and reads it.
 async fn import_sheet(member: &Member, content: &Content) -> Result<(), LogError> {
-    let (client, (base, sheet)) = (member.another_client(), member.look().await?);
-    let Some(request) = member.request(client, base, content.operation(sheet)) else {
+    let (client, (base, sheet)) =
+        (member.another_client(), member.read_position_and_new_sheet().await?);
+    let Some(request) = member.build_request(client, base, content.operation(sheet)) else {
         return Ok(());
     };
     loop {

@@ -74,7 +74,7 @@ pub(super) async fn run_attacker(simulation: Arc<Simulation>, name: &'static str
             None => {}
         }
         // A read follows each attack, so that a process may cache wrong bytes.
-        if let Ok((at, _)) = member.look().await {
+        if let Ok((at, _)) = member.read_position_and_new_sheet().await {
             drop(member.cells(at, SheetId(member.random().draw_below(6))).await);
         }
     }
@@ -152,7 +152,7 @@ async fn run_attack(
                 format: Some("0".into()),
             };
             let set = SetCells { sheet: SheetId(900), cells: vec![cell] };
-            let (base, _) = member.look().await.ok()?;
+            let (base, _) = member.read_position_and_new_sheet().await.ok()?;
             append_twice(member, client, base, Operation::SetCells(set), false).await
         }
     }
@@ -219,7 +219,7 @@ async fn append_import(
     content: &Content,
     may_be_accepted: bool,
 ) -> Option<bool> {
-    let (base, sheet) = member.look().await.ok()?;
+    let (base, sheet) = member.read_position_and_new_sheet().await.ok()?;
     append_twice(member, client, base, content.operation(sheet), may_be_accepted).await
 }
 
@@ -231,7 +231,7 @@ async fn append_twice(
     operation: Operation,
     may_be_accepted: bool,
 ) -> Option<bool> {
-    let request = member.request(client, base, operation)?;
+    let request = member.build_request(client, base, operation)?;
     let mut accepted = false;
     for _ in 0..2 {
         match member.append(&request).await {

@@ -23,7 +23,7 @@ use crate::reading;
 use crate::simulation::Simulation;
 
 /// Maximum wait between two attempts, in milliseconds.
-const RETRY_MAX_MS: u64 = 2_000;
+const MAX_RETRY_MS: u64 = 2_000;
 
 /// A client with access to one log.
 pub(super) struct Member {
@@ -47,40 +47,40 @@ impl Member {
         ClientKey(self.random().next().to_be_bytes())
     }
 
-    pub(super) async fn think(&self, most_ms: u64) {
-        self.simulation.world.sleep_ms(self.random().draw_in(0..=most_ms)).await;
+    pub(super) async fn think(&self, max_ms: u64) {
+        self.simulation.world.sleep_ms(self.random().draw_in(0..=max_ms)).await;
     }
 
     /// Sends a request once; returns `None` if no answer arrived.
     pub(super) async fn ask<T, F>(
         &self,
-        what: &str,
-        work: impl FnOnce(Server) -> F,
+        description: &str,
+        request: impl FnOnce(Server) -> F,
     ) -> Option<Result<T, LogError>>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, LogError>> + Send + 'static,
     {
-        self.simulation.fleet.ask(&self.process, what.to_owned(), work).await
+        self.simulation.fleet.ask(&self.process, description.to_owned(), request).await
     }
 
     /// Retries a request until the answer is not a temporary error.
     pub(super) async fn retry_until_final<T, F>(
         &self,
-        what: &str,
-        work: impl Fn(Server) -> F,
+        description: &str,
+        request: impl Fn(Server) -> F,
     ) -> Result<T, LogError>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, LogError>> + Send + 'static,
     {
         loop {
-            match self.ask(what, &work).await {
+            match self.ask(description, &request).await {
                 Some(Err(error)) if is_temporary(&error) => {}
                 Some(answer) => return answer,
                 None => {}
             }
-            self.think(RETRY_MAX_MS).await;
+            self.think(MAX_RETRY_MS).await;
         }
     }
 
@@ -90,13 +90,13 @@ impl Member {
         client: ClientKey,
         object: &PackedObject,
     ) -> Result<bool, LogError> {
-        let (log, chunk) = (self.log, object.chunk);
-        let upload = ChunkToUpload { chunk, sha256: sha256(&object.stored) };
-        let grants = move |server: Server| async move {
-            server.logs.grant_chunks(log, client, &[upload]).await
+        let log = self.log;
+        let chunk = ChunkToUpload { chunk: object.chunk, sha256: sha256(&object.stored) };
+        let grant_upload = move |server: Server| async move {
+            server.logs.grant_chunks(log, client, &[chunk]).await
         };
-        let granted = self.retry_until_final("a grant to upload a chunk", grants).await?;
-        let Some(PresignedRequest { method, url, headers, .. }) = granted.into_iter().next() else {
+        let grants = self.retry_until_final("a grant to upload a chunk", grant_upload).await?;
+        let Some(PresignedRequest { method, url, headers, .. }) = grants.into_iter().next() else {
             return Ok(false);
         };
         let body = Bytes::copy_from_slice(&object.stored);
@@ -105,7 +105,8 @@ impl Member {
         let effect = async move { process.world().blobs.send(&request) };
         let reply = self.process.call_bucket("upload a chunk".to_owned(), effect).await;
         // Status 412: an earlier attempt has stored the object.
-        Ok(reply.is_ok_and(|reply| matches!(reply.status, 200 | 412)))
+        let is_stored = reply.is_ok_and(|reply| matches!(reply.status, 200 | 412));
+        Ok(is_stored)
     }
 
     pub(super) async fn check(
@@ -115,25 +116,27 @@ impl Member {
         index: Option<ChunkRef>,
     ) -> Result<u32, LogError> {
         let log = self.log;
-        let checks = move |server: Server| {
+        let check_chunks = move |server: Server| {
             let tiles = tiles.clone();
             async move { server.logs.check_chunks(log, client, &tiles, index.as_ref()).await }
         };
-        self.retry_until_final("a check of chunks", checks).await
+        self.retry_until_final("a check of chunks", check_chunks).await
     }
 
     /// Returns the newest position, and the number of the next new sheet at that position.
-    pub(super) async fn look(&self) -> Result<(Position, SheetId), LogError> {
+    pub(super) async fn read_position_and_new_sheet(
+        &self,
+    ) -> Result<(Position, SheetId), LogError> {
         let log = self.log;
-        let looks = move |server: Server| async move {
+        let read_view = move |server: Server| async move {
             let view = server.logs.view(log, None, None).await?;
             Ok((view.position, view.metadata.tabs.next_sheet()))
         };
-        self.retry_until_final("a look", looks).await
+        self.retry_until_final("a look", read_view).await
     }
 
     /// Returns a request with the client's first mutation.
-    pub(super) fn request(
+    pub(super) fn build_request(
         &self,
         client: ClientKey,
         base: Position,
@@ -150,17 +153,18 @@ impl Member {
     /// Reads all cells of a sheet from one of the API's processes.
     pub(super) async fn cells(
         &self,
-        at: Position,
+        position: Position,
         sheet: SheetId,
     ) -> Result<Vec<((u32, u32), cellar_sheet::cell::Cell)>, LogError> {
         let log = self.log;
-        let reads =
-            move |server: Server| async move { reading::cells(&server.logs, log, at, sheet).await };
-        self.retry_until_final("read a sheet", reads).await
+        let read_cells = move |server: Server| async move {
+            reading::cells(&server.logs, log, position, sheet).await
+        };
+        self.retry_until_final("read a sheet", read_cells).await
     }
 
-    pub(super) fn report_violation(&self, what: &str, why: &dyn std::fmt::Display) {
+    pub(super) fn report_violation(&self, fault: &str, reason: &dyn std::fmt::Display) {
         let name = self.process.name();
-        self.simulation.world.report_violation(format_args!("{name} {what}: {why}"));
+        self.simulation.world.report_violation(format_args!("{name} {fault}: {reason}"));
     }
 }

@@ -19,28 +19,29 @@ use crate::fleet::Server;
 use crate::simulation::Simulation;
 
 /// Number of members who import.
-const IMPORTERS: u32 = 2;
+const IMPORTER_COUNT: u32 = 2;
 
 /// Runs all members.
 pub(super) async fn run_members(simulation: &Arc<Simulation>) {
     let owner = Member::new(simulation, "owner", simulation.log);
     simulation.create(&owner.process).await;
     // Other clients edit this sheet too, so no import may get its number.
-    let add = AddSheet { sheet: SheetId(1), name: "Second".to_owned() };
+    let add_sheet = AddSheet { sheet: SheetId(1), name: "Second".to_owned() };
     let client = owner.another_client();
-    if let Some(request) = owner.request(client, Position::FIRST, Operation::AddSheet(add))
+    if let Some(request) =
+        owner.build_request(client, Position::FIRST, Operation::AddSheet(add_sheet))
         && let Err(error) = owner.append(&request).await
     {
         return owner.report_violation("cannot add a sheet", &error);
     }
     let mut members = JoinSet::new();
-    for number in 0..IMPORTERS {
+    for number in 0..IMPORTER_COUNT {
         members.spawn(honest::run_importer(Arc::clone(simulation), number));
     }
     members.spawn(hostile::run_attacker(Arc::clone(simulation), "editor", simulation.log));
-    if let Some(fork) = create_viewer_fork(&owner).await {
-        simulation.add_log(fork);
-        members.spawn(hostile::run_attacker(Arc::clone(simulation), "viewer", fork));
+    if let Some(fork_log) = create_viewer_fork(&owner).await {
+        simulation.add_log(fork_log);
+        members.spawn(hostile::run_attacker(Arc::clone(simulation), "viewer", fork_log));
     }
     while let Some(ended) = members.join_next().await {
         if let Err(error) = ended {
@@ -51,15 +52,16 @@ pub(super) async fn run_members(simulation: &Arc<Simulation>) {
 
 /// Creates the viewer's fork. It belongs to the same family of logs, but the viewer owns it.
 async fn create_viewer_fork(viewer: &Member) -> Option<LogId> {
-    let (source, subject) = (viewer.log, SubjectKey::new("sim", "viewer"));
-    let log = LogId::derive_fork(&subject, source, "attack").ok()?;
-    let new = NewFork { log, source, at: None, author: None };
-    let forks = |server: Server| {
-        let new = new.clone();
-        async move { server.logs.fork(new).await }
+    let source = viewer.log;
+    let subject = SubjectKey::new("sim", "viewer");
+    let fork_log = LogId::derive_fork(&subject, source, "attack").ok()?;
+    let new_fork = NewFork { log: fork_log, source, at: None, author: None };
+    let create_fork = |server: Server| {
+        let new_fork = new_fork.clone();
+        async move { server.logs.fork(new_fork).await }
     };
-    match viewer.retry_until_final("fork", forks).await {
-        Ok(_) => Some(log),
+    match viewer.retry_until_final("fork", create_fork).await {
+        Ok(_) => Some(fork_log),
         Err(error) => {
             viewer.report_violation("cannot fork", &error);
             None

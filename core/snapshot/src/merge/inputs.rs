@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::window::Below;
+use super::window::OlderLevels;
 use crate::fold::FoldedSheet;
 use crate::level::{LevelSheet, SheetMoves, StoredTile, Stripe};
 use crate::tile::Tile;
@@ -13,13 +13,13 @@ use cellar_sheet::operation::SheetId;
 pub struct SheetInput {
     /// Id of the sheet.
     pub sheet: SheetId,
-    /// What lies below the oldest merged level.
-    pub below: Below,
+    /// Whether levels exist that are older than the merged ones.
+    pub older_levels: OlderLevels,
     /// Number of leading columns that were ever written, in the coordinates of the newest level.
-    pub columns: u32,
+    pub written_columns: u32,
     /// Maximum width of an output stripe in columns: a power of two, at least `MIN_STRIPE_COLUMNS`.
     /// In a stripe of `MIN_STRIPE_COLUMNS` columns, every row fits into a chunk.
-    pub stripe_columns: u32,
+    pub max_stripe_columns: u32,
     /// Levels to merge, oldest first.
     pub levels: Vec<LevelInput>,
 }
@@ -30,16 +30,16 @@ pub struct LevelInput {
     /// How the level moves and hides older cells.
     pub moves: SheetMoves,
     /// Cells of the level.
-    pub cells: InputCells,
+    pub cells: LevelCells,
 }
 
 /// Location of a level's cells.
 #[derive(Debug, Clone)]
-pub enum InputCells {
+pub enum LevelCells {
     /// In memory, as a single tile that covers the whole sheet.
-    Memory(Arc<Tile>),
+    InMemory(Arc<Tile>),
     /// In chunks, which are loaded on demand.
-    Chunks(Vec<Stripe>),
+    InChunks(Vec<Stripe>),
 }
 
 impl SheetInput {
@@ -53,24 +53,25 @@ impl SheetInput {
 impl LevelInput {
     /// Returns the merge input for folded entries.
     #[must_use]
-    pub fn folded(sheet: FoldedSheet) -> Self {
-        Self { moves: sheet.moves, cells: InputCells::Memory(sheet.tile) }
+    pub fn from_folded(sheet: FoldedSheet) -> Self {
+        Self { moves: sheet.moves, cells: LevelCells::InMemory(sheet.tile) }
     }
 
     /// Returns the merge input for a level whose tiles are chunks, or `None` if a tile is stored
     /// inline.
     #[must_use]
-    pub fn stored(sheet: LevelSheet) -> Option<Self> {
+    pub fn from_chunks(sheet: LevelSheet) -> Option<Self> {
         let mut tiles = sheet.stripes.iter().flat_map(|stripe| &stripe.tiles);
-        if tiles.any(|tile| matches!(tile.stored, StoredTile::Inline(_))) {
+        let has_inline_tile = tiles.any(|tile| matches!(tile.stored, StoredTile::Inline(_)));
+        if has_inline_tile {
             return None;
         }
-        Some(Self { moves: sheet.moves, cells: InputCells::Chunks(sheet.stripes) })
+        Some(Self { moves: sheet.moves, cells: LevelCells::InChunks(sheet.stripes) })
     }
 
     /// Returns the merge input for a level with its cells in memory.
     #[must_use]
-    pub fn in_memory(sheet: LevelSheet, tile: Arc<Tile>) -> Self {
-        Self { moves: sheet.moves, cells: InputCells::Memory(tile) }
+    pub fn from_memory(sheet: LevelSheet, tile: Arc<Tile>) -> Self {
+        Self { moves: sheet.moves, cells: LevelCells::InMemory(tile) }
     }
 }

@@ -1,4 +1,4 @@
-//! Lists with one item per axis span.
+//! Maps disjoint spans of an axis to items.
 
 use minicbor::{Decode, Encode};
 
@@ -6,38 +6,38 @@ use super::AxisIndex;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{Span, Spans};
 
-/// A list with one item per span of an [`AxisIndex`].
+/// Maps each span of an [`AxisIndex`] to an item.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
-pub struct Indexed<T> {
+pub struct SpanMap<T> {
     #[n(0)]
-    index: AxisIndex,
+    spans: AxisIndex,
     #[n(1)]
     items: Vec<T>,
 }
 
-impl<T> Default for Indexed<T> {
+impl<T> Default for SpanMap<T> {
     fn default() -> Self {
-        Self { index: AxisIndex::default(), items: Vec::new() }
+        Self { spans: AxisIndex::default(), items: Vec::new() }
     }
 }
 
-impl<T> Indexed<T> {
-    /// Appends a span and its item. Returns `false` and leaves the list unchanged if the span is
+impl<T> SpanMap<T> {
+    /// Appends a span and its item. Returns `false` and leaves the map unchanged if the span is
     /// empty or starts before the end of the last span.
     #[must_use]
     pub fn push(&mut self, span: Span, item: T) -> bool {
-        let added = self.index.push(span);
-        if added {
+        let is_appended = self.spans.push(span);
+        if is_appended {
             self.items.push(item);
         }
-        added
+        is_appended
     }
 
-    /// Where the parts are.
+    /// Returns the spans.
     #[must_use]
-    pub fn index(&self) -> &AxisIndex {
-        &self.index
+    pub fn spans(&self) -> &AxisIndex {
+        &self.spans
     }
 
     /// Returns the items in span order.
@@ -46,7 +46,7 @@ impl<T> Indexed<T> {
         &self.items
     }
 
-    /// Returns whether the list is empty.
+    /// Returns whether the map is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
@@ -54,24 +54,24 @@ impl<T> Indexed<T> {
 
     /// Iterates over the spans that overlap `spans` and their items, in order.
     pub fn overlapping<'a>(&'a self, spans: &'a Spans) -> impl Iterator<Item = (Span, &'a T)> + 'a {
-        let indices = self.index.overlapping(spans);
-        indices.filter_map(|index| Some((self.index.get(index)?, self.items.get(index)?)))
+        let indices = self.spans.overlapping(spans);
+        indices.filter_map(|index| Some((self.spans.get(index)?, self.items.get(index)?)))
     }
 
     /// Iterates over all spans and their items, in order.
     pub fn iter(&self) -> impl Iterator<Item = (Span, &T)> {
-        self.index.spans().zip(&self.items)
+        self.spans.iter().zip(&self.items)
     }
 
-    /// Converts the list into a vector of spans and items, in order.
-    pub(super) fn into_items(self) -> Vec<(Span, T)> {
-        let spans: Vec<Span> = self.index.spans().collect();
+    /// Converts the map into a vector of spans and items, in order.
+    pub(super) fn into_vec(self) -> Vec<(Span, T)> {
+        let spans: Vec<Span> = self.spans.iter().collect();
         spans.into_iter().zip(self.items).collect()
     }
 
     /// Returns whether every span has an item and no span exceeds the axis.
     pub(super) fn is_valid(&self, axis: Axis) -> bool {
-        let end = self.index.extent().map_or(0, Span::end);
-        self.index.len() == self.items.len() && end <= axis.limit()
+        let end = self.spans.extent().map_or(0, Span::end);
+        self.spans.len() == self.items.len() && end <= axis.limit()
     }
 }

@@ -1,0 +1,84 @@
+//! Maps each level of a merge to the coordinates of the newest level.
+
+use super::window::OlderLevels;
+use crate::level::{Region, SheetMoves};
+use cellar_sheet::axis_map::{Axis, AxisMap};
+
+/// Maps a level's cells to the coordinates of the newest level, and records which of them newer
+/// levels hide.
+#[derive(Debug, Clone)]
+pub struct LevelMapping {
+    /// Maps rows to the newest level.
+    pub row_map: AxisMap,
+    /// Maps columns to the newest level.
+    pub column_map: AxisMap,
+    /// Regions in which the level's values are hidden, in the coordinates of the newest level.
+    pub hidden_values: Vec<Region>,
+    /// Regions in which the level's formats are hidden, in the coordinates of the newest level.
+    pub hidden_formats: Vec<Region>,
+}
+
+/// Returns the mapping of each level. `moves_by_level` and the result are ordered oldest first.
+#[must_use]
+pub fn map_levels_to_newest(moves_by_level: &[&SheetMoves]) -> Vec<LevelMapping> {
+    let mut newer_moves = SheetMoves::default();
+    let mut mappings_newest_first = Vec::with_capacity(moves_by_level.len());
+    for level_moves in moves_by_level.iter().rev() {
+        let newer_and_level_moves = newer_moves.compose_over(level_moves);
+        mappings_newest_first.push(LevelMapping {
+            row_map: newer_moves.rows,
+            column_map: newer_moves.columns,
+            hidden_values: newer_moves.value_clears,
+            hidden_formats: newer_moves.format_clears,
+        });
+        newer_moves = newer_and_level_moves;
+    }
+    let mut mappings = mappings_newest_first;
+    mappings.reverse();
+    mappings
+}
+
+/// Composes the moves of several levels, ordered oldest first, into one.
+#[must_use]
+pub fn compose_moves(moves_by_level: &[&SheetMoves]) -> SheetMoves {
+    let mut composed_moves = SheetMoves::default();
+    for level_moves in moves_by_level.iter().rev() {
+        composed_moves = composed_moves.compose_over(level_moves);
+    }
+    composed_moves
+}
+
+impl SheetMoves {
+    /// Returns the moves unchanged if there is an older level that they affect, and empty moves
+    /// otherwise.
+    #[must_use]
+    pub(crate) fn needed_above(self, older_levels: OlderLevels) -> Self {
+        if older_levels.are_present() { self } else { Self::default() }
+    }
+
+    /// Returns the moves that apply `older` first, then `self`.
+    fn compose_over(&self, older: &Self) -> Self {
+        Self {
+            rows: older.rows.then(&self.rows),
+            columns: older.columns.then(&self.columns),
+            value_clears: self.merge_clears(&self.value_clears, &older.value_clears),
+            format_clears: self.merge_clears(&self.format_clears, &older.format_clears),
+        }
+    }
+
+    /// Maps older cleared regions through these moves and appends those that are not yet covered by
+    /// a region.
+    fn merge_clears(&self, newer_clears: &[Region], older_clears: &[Region]) -> Vec<Region> {
+        let mut merged_clears = newer_clears.to_vec();
+        for older_clear in older_clears {
+            let mut mapped_clear = older_clear.clone();
+            mapped_clear.map(Axis::Rows, &self.rows);
+            mapped_clear.map(Axis::Columns, &self.columns);
+            let is_covered = merged_clears.iter().any(|clear| clear.covers(&mapped_clear));
+            if !mapped_clear.is_empty() && !is_covered {
+                merged_clears.push(mapped_clear);
+            }
+        }
+        merged_clears
+    }
+}

@@ -1,0 +1,124 @@
+//! Tiles as merge inputs.
+
+use super::level_mapping::LevelMapping;
+use super::window::Window;
+use crate::tile::{Tile, TileColumn};
+use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_sheet::axis_map::Run;
+
+/// A tile placed in the coordinates of its level.
+#[derive(Debug, Clone, Copy)]
+pub struct PlacedTile<'a> {
+    /// Cells of the tile, relative to its top left corner.
+    pub tile: &'a Tile,
+    /// Top row of the tile in its level.
+    pub first_row: u32,
+    /// Left column of the tile in its level.
+    pub first_column: u32,
+    /// Declared size of the tile. Cells of a malformed tile that lie outside are ignored.
+    pub size: TileSize,
+    /// Mapping from the tile's level to the newest level.
+    pub mapping: &'a LevelMapping,
+}
+
+/// Declared size of a tile in rows and columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileSize {
+    /// Number of rows.
+    pub rows: u32,
+    /// Number of columns.
+    pub columns: u32,
+}
+
+impl TileSize {
+    /// Size of a whole sheet, used for in-memory tiles.
+    pub const SHEET: Self = Self { rows: MAX_ROWS, columns: MAX_COLUMNS };
+}
+
+impl<'a> PlacedTile<'a> {
+    /// Returns an in-memory tile that covers the whole sheet.
+    #[must_use]
+    pub fn of_whole_sheet(tile: &'a Tile, mapping: &'a LevelMapping) -> Self {
+        Self { tile, first_row: 0, first_column: 0, size: TileSize::SHEET, mapping }
+    }
+
+    /// Returns the runs of tile rows that map into the window. Source rows are relative to the
+    /// tile's top row.
+    pub(super) fn row_runs(&self, window: &Window) -> Vec<Run> {
+        let level_runs = self.mapping.row_map.runs();
+        let tile_end_row = self.first_row.saturating_add(self.size.rows);
+        let runs_above_tile = level_runs.partition_point(|run| source_end(run) <= self.first_row);
+        let mut clipped_runs = Vec::new();
+        for run in level_runs.iter().skip(runs_above_tile) {
+            if run.src >= tile_end_row || run.dst >= window.rows.end {
+                break;
+            }
+            clipped_runs.extend(self.clip_run(run, tile_end_row, window));
+        }
+        clipped_runs
+    }
+
+    /// Clips a run to the tile's rows and the window. Returns `None` if no rows remain.
+    fn clip_run(&self, run: &Run, tile_end_row: u32, window: &Window) -> Option<Run> {
+        let rows_before_tile = self.first_row.saturating_sub(run.src);
+        let rows_before_window = window.rows.start.saturating_sub(run.dst);
+        let clipped_start = rows_before_tile.max(rows_before_window);
+        let rows_until_tile_end = tile_end_row.saturating_sub(run.src);
+        let rows_until_window_end = window.rows.end.saturating_sub(run.dst);
+        let clipped_end = run.len.min(rows_until_tile_end).min(rows_until_window_end);
+        if clipped_end <= clipped_start {
+            return None;
+        }
+        Some(Run {
+            src: run.src + clipped_start - self.first_row,
+            dst: run.dst + clipped_start,
+            len: clipped_end - clipped_start,
+        })
+    }
+
+    /// Returns the output rows of the window in which the tile has a cell, unsorted and possibly
+    /// with duplicates.
+    pub(super) fn output_rows(&self, window: &Window) -> Vec<u32> {
+        let row_runs = self.row_runs(window);
+        let mut output_rows = Vec::new();
+        for (_, column) in self.columns_by_output(window) {
+            for layer_rows in [column.values.rows(), column.formats.rows()] {
+                for run in &row_runs {
+                    let first_index = layer_rows.partition_point(|row| *row < run.src);
+                    let end_index = layer_rows.partition_point(|row| *row < source_end(run));
+                    let rows_in_run = layer_rows.get(first_index..end_index).unwrap_or_default();
+                    output_rows.extend(rows_in_run.iter().map(|row| row - run.src + run.dst));
+                }
+            }
+        }
+        output_rows
+    }
+
+    /// Iterates over the tile columns that map into the window, with their output columns.
+    pub(super) fn columns_by_output(
+        &self,
+        window: &Window,
+    ) -> impl Iterator<Item = (u32, &'a TileColumn)> {
+        let placed_tile = *self;
+        let window_columns = window.columns.clone();
+        self.tile.columns.iter().filter_map(move |column| {
+            let output_column = placed_tile.output_column(column)?;
+            window_columns.contains(&output_column).then_some((output_column, column))
+        })
+    }
+
+    /// Returns the output column of a tile column, or `None` if the column is deleted or outside
+    /// the declared size of the tile.
+    fn output_column(&self, column: &TileColumn) -> Option<u32> {
+        if column.column >= self.size.columns {
+            return None;
+        }
+        let level_column = self.first_column.saturating_add(column.column);
+        self.mapping.column_map.get(level_column)
+    }
+}
+
+/// Returns the exclusive end of a run's source rows.
+fn source_end(run: &Run) -> u32 {
+    run.src.saturating_add(run.len)
+}

@@ -1,0 +1,57 @@
+//! Phases of a snapshot worker.
+
+use std::collections::VecDeque;
+
+use super::{PendingSnapshot, SnapshotOutcome};
+use cellar_base::position::Position;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Phase {
+    FindingFirstRecord,
+    ReadingSegment,
+    /// Writing the record to claim the snapshot for this worker.
+    Claiming(PendingSnapshot),
+    CheckingCompletion(PendingSnapshot),
+    Building(PendingSnapshot),
+    StoringProgress(PendingSnapshot),
+    HandingOver,
+    /// Replacing the old root with the rebuilt root.
+    ReplacingRoot {
+        own_record: PendingSnapshot,
+        new_root: String,
+    },
+    /// Writing the entry's current root into the record, as the root to replace.
+    RecordingCurrentRoot {
+        own_record: PendingSnapshot,
+        new_root: String,
+    },
+    /// Releasing the record because of an earlier snapshot or a failure.
+    Releasing(ReleaseReason),
+    /// Resending the message of an earlier snapshot.
+    WakingEarlier,
+    Finishing(Finishing),
+    Finished,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum ReleaseReason {
+    EarlierSnapshot(Position),
+    Failure { wait_s: u32 },
+}
+
+/// The final steps, each of which is idempotent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Finishing {
+    pub(super) outcome: SnapshotOutcome,
+    pub(super) current_step: LastStep,
+    pub(super) remaining_steps: VecDeque<LastStep>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum LastStep {
+    SetRoot(String),
+    RaiseLast,
+    DeleteRecord { run: Option<u64> },
+    FindNext,
+    WakeNext(Position),
+}
