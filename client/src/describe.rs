@@ -17,7 +17,7 @@ use crate::text::escape_shortened;
 
 /// Maximum length of a quoted text, in characters.
 const MAX_TEXT_CHARACTERS: usize = 40;
-/// Maximum number of phrases per description, and of spans per phrase.
+/// Maximum number of phrases per description, and maximum number of spans per phrase.
 const MAX_LISTED: usize = 4;
 
 /// The sheet names known so far.
@@ -83,8 +83,8 @@ pub(crate) fn describe_operation(operation: &Operation) -> String {
     describe_operations(std::iter::once(operation), &SheetNames::default())
 }
 
-/// Describes several operations: a single phrase for all cells that are set, and one phrase for
-/// each other operation.
+/// Describes several operations. Uses a single phrase for all cells that are set, and one phrase
+/// for each other operation.
 pub(crate) fn describe_operations<'a>(
     operations: impl Iterator<Item = &'a Operation>,
     sheet_names: &SheetNames,
@@ -107,7 +107,7 @@ pub(crate) fn describe_operations<'a>(
     join_first(phrases.into_iter(), phrase_count)
 }
 
-/// Describes one operation, with the names of the sheets that it renames, deletes or replaces.
+/// Describes one operation, including the names of sheets that are renamed, deleted or replaced.
 fn describe_with_sheet_names(operation: &Operation, sheet_names: &SheetNames) -> String {
     match operation {
         Operation::SetCells(set) => {
@@ -180,7 +180,7 @@ fn count_of(count: u32, singular: &str) -> String {
     format!("{} {singular}{suffix}", grouped(count as usize))
 }
 
-/// Returns the one-based row number that is shown to users.
+/// Returns the one-based row number to display.
 pub(crate) fn row_number(row: u32) -> String {
     (u64::from(row) + 1).to_string()
 }
@@ -250,7 +250,8 @@ fn join_first(items: impl Iterator<Item = String>, item_count: usize) -> String 
     format!("{listed} and {} more", grouped(item_count - MAX_LISTED))
 }
 
-/// Describes a single cell edit, or the number and range of several. Returns `None` without edits.
+/// Describes a single cell edit, or the number and range of several. Returns `None` if there are
+/// none.
 fn describe_cell_edits(edits: &[&CellEdit]) -> Option<String> {
     if let [edit] = edits {
         return Some(describe_cell_edit(edit));
@@ -278,7 +279,7 @@ fn shorten(text: &str) -> String {
     escape_shortened(text, MAX_TEXT_CHARACTERS)
 }
 
-/// Returns the bounding rectangle of all edits, or `None` without edits.
+/// Returns the bounding rectangle of all edits, or `None` if there are none.
 fn bounding_rectangle(edits: &[&CellEdit]) -> Option<Rectangle> {
     let rows = edits.iter().map(|edit| edit.row);
     let columns = edits.iter().map(|edit| edit.column);

@@ -6,7 +6,7 @@ use cellar_api::{wire::Problem, wire::ProblemKind};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The URL cannot be a Cellar API URL.
+    /// The URL is not a valid Cellar API URL.
     #[error("`{url}` is not the URL of a Cellar API: {why}")]
     InvalidUrl {
         /// The invalid URL, without credentials.
@@ -33,7 +33,7 @@ pub enum ClientError {
         why: String,
     },
     /// The last attempt could not connect to the server. If `uncertain` is set, an earlier attempt
-    /// may have reached it.
+    /// may have reached the server.
     #[error("cannot connect to {url}: {why}")]
     Unreachable {
         /// Request URL.
@@ -96,7 +96,7 @@ pub enum ClientError {
         why: String,
     },
     /// The response exceeds the maximum length of a Cellar API response.
-    #[error("the reply of {url} is longer than {max_bytes} bytes")]
+    #[error("the response from {url} is longer than {max_bytes} bytes")]
     ReplyTooLarge {
         /// Request URL.
         url: String,
@@ -106,7 +106,7 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// Returns whether it is certain that the server did not execute the request: each attempt
+    /// Returns whether the server certainly did not execute the request, because each attempt
     /// either did not reach the server or was refused.
     #[must_use]
     pub fn certainly_not_done(&self) -> bool {

@@ -54,7 +54,7 @@ pub struct FeedProgress {
 
 /// Persists a subscriber's progress.
 pub trait Checkpoints: Send {
-    /// Loads the saved progress. Returns the default if there is none.
+    /// Loads the saved progress, or returns the default progress if none is saved.
     ///
     /// # Errors
     ///
@@ -69,14 +69,14 @@ pub trait Checkpoints: Send {
     fn store(&mut self, progress: &FeedProgress) -> Result<(), FileError>;
 }
 
-/// Saves the progress in a file with atomic writes.
+/// Saves the progress in a file, which is written atomically.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileCheckpoints {
     path: PathBuf,
 }
 
 impl FileCheckpoints {
-    /// Uses the file at `path`, which is created by the first write.
+    /// Uses the file at `path`. The first write creates the file.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
@@ -154,7 +154,7 @@ pub trait Subscriber: Send {
     type Error: Send;
 
     /// Handles an item. The item's checkpoint is saved after this method returns `Ok`. If the
-    /// process ends before that, the item is redelivered.
+    /// process ends before the checkpoint is saved, the item is redelivered.
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ pub trait Subscriber: Send {
 #[non_exhaustive]
 pub enum SubscribeError<E> {
     /// The checkpoint belongs to an earlier feed generation, because the feed was rebuilt or the
-    /// stack was restored. The subscriber must reread the feed from the beginning.
+    /// stack was restored. The subscriber must read the feed again from the beginning.
     #[error(
         "the checkpoint belongs to an earlier generation of the feed; read the feed from its beginning"
     )]
@@ -201,8 +201,8 @@ impl<E> From<ClientError> for SubscribeError<E> {
 ///
 /// # Errors
 ///
-/// Returns a [`SubscribeError`] if the subscription fails. All items before the saved checkpoint
-/// were handled.
+/// Returns a [`SubscribeError`] if the subscription fails. All items up to the saved checkpoint
+/// have been handled.
 pub async fn subscribe<S: Subscriber>(
     client: &Client,
     subscription: Subscription,
@@ -254,12 +254,12 @@ async fn deliver_page<S: Subscriber>(
         handled.map_err(SubscribeError::Handler)?;
         store_progress(progress, generation, item.checkpoint, checkpoints)?;
     }
-    // If a feed partition ends on this page, the page's checkpoint is after the last item's
-    // checkpoint.
+    // If a feed partition ends on this page, the checkpoint of the page is after that of the last
+    // item.
     Ok(store_progress(progress, generation, page.checkpoint, checkpoints)?)
 }
 
-/// Saves a checkpoint if it has changed. No-op for an empty feed, which has no generation.
+/// Saves a checkpoint if it has changed. No-op for an empty feed, because it has no generation.
 fn store_progress(
     progress: &mut FeedProgress,
     generation: Option<&str>,

@@ -5,7 +5,7 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of symbolic links to follow, the same as on Linux.
+/// Maximum number of symbolic links to follow, as on Linux.
 const MAX_LINKS: usize = 40;
 
 /// Target of a path after following all symbolic links.
@@ -33,7 +33,7 @@ impl FileTarget {
             if !metadata.is_symlink() {
                 return Self::from_metadata(current_path, metadata);
             }
-            // The /proc link of an open pipe does not contain a valid path.
+            // For an open pipe, the link in `/proc` does not contain a valid path.
             if let Ok(target_metadata) = current_path.metadata()
                 && !target_metadata.is_file()
             {
@@ -57,7 +57,7 @@ impl FileTarget {
     }
 }
 
-/// Returns a file's parent directory, or the working directory for a bare file name.
+/// Returns a file's parent directory, or the working directory if the path is only a file name.
 pub(crate) fn parent_folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -65,7 +65,7 @@ pub(crate) fn parent_folder(path: &Path) -> &Path {
     }
 }
 
-/// Makes renames in a directory durable, if supported by the operating system.
+/// Makes renames in a directory durable, if the operating system supports this.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -18,7 +18,7 @@ pub const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
 #[cfg(unix)]
 const PRIVATE_FOLDER_MODE: u32 = 0o700;
 
-/// Error of a local state file. The file was not changed.
+/// Error accessing a local state file. The file was not changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -43,12 +43,12 @@ pub enum FileError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What the file should contain.
+        /// Expected contents of the file.
         contents: StateFile,
         /// Reason why the file is malformed.
         why: String,
     },
-    /// The file was written by a version of the client with another format.
+    /// The file was written by a version of the client that uses another format.
     #[error("{} is invalid: {why}", path.display())]
     OtherVersion {
         /// The file.
@@ -56,7 +56,7 @@ pub enum FileError {
         /// Description of the part that cannot be decoded.
         why: String,
     },
-    /// Another user owns the file or can write to it, so its contents are untrusted.
+    /// The file's contents are untrusted, because another user owns the file or can write to it.
     #[error("{} was not read: {untrusted}", path.display())]
     Foreign {
         /// The file.
@@ -64,7 +64,7 @@ pub enum FileError {
         /// Reason why the file is untrusted.
         untrusted: UntrustedFile,
     },
-    /// Another process has locked the file.
+    /// The file is locked by another process.
     #[error("{} is locked by another cellar command", path.display())]
     InUse {
         /// The lock file.
@@ -72,7 +72,7 @@ pub enum FileError {
     },
 }
 
-/// What a local state file contains.
+/// The kind of contents of a local state file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateFile {
@@ -92,8 +92,8 @@ pub enum StateFile {
     Other,
 }
 
-/// Reads a JSON file. Returns `None` if the file does not exist. `contents` becomes part of a
-/// [`FileError::Malformed`].
+/// Reads a JSON file. Returns `None` if the file does not exist. `contents` describes the expected
+/// contents in a [`FileError::Malformed`].
 ///
 /// # Errors
 ///
@@ -136,9 +136,9 @@ pub fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FileError
     write_private(path, &json)
 }
 
-/// Writes a file atomically and durably: `path` contains either the old or the new contents. On
-/// Unix, only the owner can read the file. If `path` is a symbolic link, its target is replaced.
-/// Creates missing directories.
+/// Writes a file atomically and durably: after a crash, `path` contains either the old or the new
+/// contents. On Unix, only the owner can read the file. If `path` is a symbolic link, the target of
+/// the link is replaced. Creates missing directories.
 ///
 /// # Errors
 ///
@@ -169,8 +169,8 @@ fn resolve_replaceable_file(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Creates a directory and its missing parents. Directories in `.cellar/` may contain whole
-/// spreadsheets: on Unix they are created private, and a `.gitignore` excludes them from version
-/// control. Existing directories keep their modes.
+/// spreadsheets. Therefore, they are private on Unix, and a `.gitignore` excludes them from version
+/// control. The modes of existing directories are not changed.
 pub(crate) fn create_folder(folder: &Path) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: folder.to_owned(), source };
     let Some(state_folder) = folder.ancestors().find(|ancestor| ancestor.ends_with(STATE_FOLDER))
@@ -250,11 +250,11 @@ impl FileLock {
         }
     }
 
-    /// Deletes the lock file and releases the lock. On systems other than Unix, or if the deletion
-    /// fails, an empty file is left behind.
+    /// Deletes the lock file and releases the lock. An empty lock file remains if the deletion
+    /// fails or the operating system is not Unix.
     pub fn release_and_delete(self, path: &Path) {
-        // Delete the file while it is locked. A process that has already opened it detects the
-        // deletion with `is_file_at_path`.
+        // Delete the file while it is locked. A process that has already opened the file detects
+        // the deletion with `is_file_at_path`.
         if cfg!(unix) && is_file_at_path(&self.file, path).unwrap_or(false) {
             let _ = std::fs::remove_file(path);
         }
@@ -271,8 +271,8 @@ fn open_lock_file(path: &Path) -> Result<File, FileError> {
         .map_err(|source| FileError::Unwritable { path: path.to_owned(), source })
 }
 
-/// Returns whether an open file is still the file at `path`. If another process has deleted it,
-/// locking the open file does not exclude processes that open `path` later.
+/// Returns whether an open file is still the file at `path`. If another process has deleted the
+/// file, a lock on it does not exclude processes that open `path` later.
 #[cfg(unix)]
 fn is_file_at_path(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;

@@ -1,4 +1,4 @@
-//! Follows a spreadsheet: reports log entries as they are appended.
+//! Follows a spreadsheet by reporting log entries as they are appended.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use futures_util::stream;
 use crate::client::random;
 use crate::{ClientError, ItemStream, Pokes, Spreadsheet};
 
-/// What happened to a followed spreadsheet.
+/// An event in a followed spreadsheet.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FollowEvent {
     /// A log entry was appended.
     Entry(Box<EntryView>),
-    /// The log entries up to a position are not reported: there are too many, or the tables were
-    /// restored to an earlier time. A program that shows cells must read them again.
+    /// The log entries up to a position are not reported, because there are too many or the tables
+    /// were restored to an earlier time. A program that displays cells must read them again.
     Skipped {
         /// The position after which entries are reported again.
         to: Position,
@@ -32,10 +32,10 @@ pub enum FollowEvent {
 }
 
 impl Spreadsheet {
-    /// Reports the log entries after a position, oldest first, then waits for further ones. `after`
-    /// defaults to the newest position. The stream ends only with an error.
+    /// Reports the log entries after a position, oldest first, then waits for further entries. If
+    /// `after` is `None`, starts at the newest position. The stream ends only with an error.
     ///
-    /// Polls with the intervals of [`cellar_api::polling`]; a poke of the server shortens them.
+    /// Polls at the intervals of [`cellar_api::polling`], and sooner if the server sends a poke.
     pub fn follow(&self, after: Option<Position>) -> ItemStream<FollowEvent> {
         self.follow_with(after, None)
     }
@@ -71,17 +71,17 @@ impl Spreadsheet {
 /// The state of a followed spreadsheet.
 struct Follower {
     spreadsheet: Spreadsheet,
-    /// Position after which entries are reported, if it was given.
+    /// Position after which entries are reported, if the caller passed one.
     after: Option<Position>,
-    /// The head up to which entries were reported. `None` before the first poll.
+    /// The newest position up to which entries were reported. `None` before the first poll.
     reported: Option<Head>,
-    /// The head up to which entries can be read without another poll.
+    /// The newest known position, if the entries up to it are not reported yet.
     newest: Option<Head>,
     polling: Polling,
     pokes: Pokes,
     /// Delay before the next poll.
     delay: Duration,
-    /// Events that were not returned yet.
+    /// Events that have not been returned yet.
     events: VecDeque<FollowEvent>,
 }
 
@@ -118,7 +118,7 @@ impl Follower {
         }
         let known_position = self.reported.map_or(Position::FIRST, |reported| reported.head);
         let poke = self.pokes.wait_beyond(known_position);
-        // Either result means that the poll is due.
+        // Whether a poke was received or the delay is over, the poll is now due.
         let _ = tokio::time::timeout(self.delay, poke).await;
     }
 
@@ -129,7 +129,7 @@ impl Follower {
         self.delay = Duration::from_millis(if has_more_entries { 0 } else { delay_ms });
     }
 
-    /// Reads the head, and one page of entries if there are new ones.
+    /// Reads the newest position and, if there are new entries, one page of them.
     async fn poll(&mut self) -> Result<PollEvent, ClientError> {
         let reported = self.load_reported_head().await?;
         let newest = match self.newest {
@@ -154,8 +154,8 @@ impl Follower {
         Ok(PollEvent::Active)
     }
 
-    /// Returns the head up to which entries were reported. Before the first poll, this is the
-    /// position that was given, or the newest one.
+    /// Returns the position up to which entries were reported. Before the first poll, this is the
+    /// position passed by the caller or, without one, the newest position.
     async fn load_reported_head(&mut self) -> Result<Head, ClientError> {
         if let Some(reported) = self.reported {
             return Ok(reported);
@@ -166,12 +166,12 @@ impl Follower {
         Ok(reported)
     }
 
-    /// Reports a page of the entries between `reported` and `newest`.
+    /// Reports a page of the entries after `reported` and up to `newest`.
     fn report_page(&mut self, page: EntriesReply, reported: Head, newest: Head) {
         let last_position = page.entries.last().map(|entry| entry.position);
         let is_usable = page.incarnation == reported.incarnation;
         let Some(last_position) = last_position.filter(|_| is_usable) else {
-            // The next poll finds out whether the tables were restored.
+            // The next poll determines whether the tables were restored.
             self.newest = None;
             return;
         };
@@ -183,7 +183,7 @@ impl Follower {
         }
     }
 
-    /// Continues after `newest`, without the entries before it.
+    /// Continues after `newest` without reporting the entries up to it.
     fn skip_to(&mut self, newest: Head, restored: bool) {
         self.events.push_back(FollowEvent::Skipped { to: newest.head, restored });
         self.reported = Some(newest);

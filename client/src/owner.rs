@@ -1,4 +1,4 @@
-//! Checks that no other user can change a file before its contents are trusted.
+//! Checks that no other user can change a file. Called before the contents of the file are trusted.
 
 use std::path::{Path, PathBuf};
 
@@ -34,12 +34,13 @@ pub enum UntrustedFile {
     },
 }
 
-/// Checks that only this user and root can change or replace a file or directory. Also checks the
-/// parent directory and, for a symbolic link, the target and its parent directory.
+/// Checks that only the current user and root can change or replace a file or directory. Also
+/// checks the parent directory and, for a symbolic link, the target and the target's parent
+/// directory.
 ///
 /// # Errors
 ///
-/// Returns an [`UntrustedFile`] if another user can change the file or if its owner cannot be
+/// Returns an [`UntrustedFile`] if another user can change the file, or if its owner cannot be
 /// determined.
 pub fn check_trusted(path: &Path) -> Result<(), UntrustedFile> {
     let target = path.canonicalize().map_err(|error| unknown_owner(path, &error))?;
@@ -81,7 +82,7 @@ const ROOT: u32 = 0;
 const WRITABLE_BY_GROUP: u32 = 0o020;
 #[cfg(unix)]
 const WRITABLE_BY_ALL: u32 = 0o002;
-/// Sticky bit: only a file's owner can delete or replace the file in such a directory.
+/// Sticky bit of a directory: only a file's owner can delete or replace the file.
 #[cfg(unix)]
 const STICKY: u32 = 0o1000;
 #[cfg(unix)]
@@ -98,7 +99,7 @@ struct Ownership {
 #[cfg(unix)]
 impl Ownership {
     /// Checks that only `own_uid` and root can write. The group `own_gid` may also have write
-    /// access, because it has no other members on most systems.
+    /// access, because on most systems it has no other members.
     fn check_writers(
         &self,
         path: &Path,

@@ -21,14 +21,14 @@ const FILE_NAME: &str = "profile.json";
 pub struct Profile {
     /// URL of the API.
     pub url: String,
-    /// Stack name, which stays the same when a local stack uses another port. Unsent edits are
+    /// Stack name, which does not change when a local stack uses another port. Unsent edits are
     /// stored under this name (see [`crate::Client::identity`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
-    /// Stack name as shown in messages.
+    /// Stack name for messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// Bearer token. Omitted by `Debug`, and protected from other users by the file mode.
+    /// Bearer token. `Debug` omits the token, and the file mode protects it from other users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// The current spreadsheet, used by commands without `-s`.
@@ -53,8 +53,8 @@ pub enum ProfileError {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The user passed a token without a URL. The token was not sent, because the profile's URL may
-    /// be untrusted.
+    /// The user passed a token without a URL. The token was not sent to the URL in the profile,
+    /// because that URL may be untrusted.
     #[error("refused to send the token to {url}, the URL in {}", path.display())]
     TokenWithoutUrl {
         /// Profile path.
@@ -85,7 +85,7 @@ impl Profile {
     }
 
     /// Finds the profile in `start_dir` or the nearest parent directory that contains one. Also
-    /// returns that directory, as required by [`Profile::save`].
+    /// returns the directory of the profile, as required by [`Profile::save`].
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl Profile {
             Ok(false) => return Ok(None),
             Err(source) => return Err(FileError::Unreadable { path, source }),
         }
-        // Check the owner before opening the file: if another user has created a pipe at this path,
+        // Check the owner before opening the file. If another user has created a pipe at this path,
         // reading would block.
         if let Err(untrusted) = owner::check_trusted(&path) {
             return Err(FileError::Foreign { path, untrusted });
@@ -120,8 +120,8 @@ impl Profile {
         read_json(&path, StateFile::Profile)
     }
 
-    /// Finds the profile for a command, which may also get a URL and a token from the command line
-    /// or the environment.
+    /// Finds the profile for a command. The command may also get a URL and a token from the command
+    /// line or the environment.
     ///
     /// A profile may be part of a downloaded directory, so a token from the user is never sent to a
     /// profile's URL. If the user passes a URL, an untrusted profile is ignored.

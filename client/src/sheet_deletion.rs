@@ -12,7 +12,7 @@ use cellar_sheet::operation::{Operation, SheetId};
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
 
-/// Maximum number of sheet names in an error message.
+/// Maximum number of sheet names listed in an error message.
 const MAX_LISTED_SHEETS: usize = 10;
 
 /// Returns the sheet that must exist for an operation to take effect.
@@ -43,8 +43,8 @@ pub(crate) fn deleted_sheet(operation: &Operation) -> Option<SheetId> {
 }
 
 /// Returns the position of the last log entry up to `last_position` that may delete `sheet`, or
-/// `None` if no entry can have deleted it. Returns `last_position` if the append response does not
-/// contain all entries.
+/// `None` if no entry can have deleted the sheet. Returns `last_position` if the append response
+/// does not contain all entries.
 pub(crate) fn find_possible_deletion(
     reply: &AppendReply,
     sheet: SheetId,
@@ -63,8 +63,8 @@ pub(crate) fn find_possible_deletion(
     }
 }
 
-/// Queries the server for whether a sheet is deleted at `position`. The sheet must have existed
-/// before. Sheet numbers are never reused: undoing a deletion adds a sheet with a new number.
+/// Asks the server whether a sheet is deleted at `position`. The sheet must have existed earlier.
+/// Sheet numbers are never reused: undoing a deletion adds a sheet with a new number.
 pub(crate) async fn is_deleted_at(
     spreadsheet: &Spreadsheet,
     sheet: SheetId,

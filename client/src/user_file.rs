@@ -1,5 +1,5 @@
-//! Writes the output files of commands. Follows symbolic links, and writes to pipes and devices
-//! instead of replacing them.
+//! Writes the output files of commands. Follows symbolic links. Writes to pipes and devices instead
+//! of replacing them.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek as _};
@@ -14,7 +14,7 @@ const NEW_FILE_MODE: u32 = 0o666;
 /// Reason why a file was not written. An existing regular file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum UserFileError<E> {
-    /// The file already exists, and the caller did not allow overwriting it.
+    /// The file already exists and must not be overwritten.
     #[error("the file already exists")]
     Exists,
     /// A file operation failed.
@@ -25,8 +25,8 @@ pub enum UserFileError<E> {
     Content(E),
 }
 
-/// Returns whether writing to `path` destroys data: `true` for a regular file or a disk, `false`
-/// for a pipe or a terminal.
+/// Returns whether writing to `path` overwrites data. This is the case for a regular file or a
+/// disk, but not for a pipe or a terminal.
 #[must_use]
 pub fn replaces_data(path: &Path) -> bool {
     FileTarget::resolve(path).is_ok_and(|target| contains_data(&target))
@@ -80,7 +80,8 @@ fn is_disk(_metadata: &Metadata) -> bool {
 }
 
 /// Writes a temporary file in the same directory and renames it to `path`. `replaced_file` is the
-/// metadata of the file to replace; if it is `None`, a file at `path` is an error.
+/// metadata of the file to replace. If `replaced_file` is `None`, an existing file at `path` is an
+/// error.
 fn write_atomically<T, E>(
     path: &Path,
     replaced_file: Option<&Metadata>,
@@ -111,7 +112,7 @@ fn write_atomically<T, E>(
     Ok(content_summary)
 }
 
-/// Writes to a pipe or device once the complete contents have been produced.
+/// Produces the complete contents, and then writes them to a pipe or device.
 fn write_to_device<T, E>(
     path: &Path,
     write_contents: impl FnOnce(&mut File) -> Result<T, E>,

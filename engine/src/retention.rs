@@ -1,4 +1,5 @@
-//! Offloads and trims old segments. Idempotent, and safe to run during appends and reads.
+//! Offloads and trims old segments. The work is idempotent and may run concurrently with appends
+//! and reads.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use crate::ports::{
 use crate::retry::retry_temporary_errors;
 use crate::sha256::sha256;
 
-/// Error offloading or trimming a segment. No data is lost.
+/// Error while offloading or trimming a segment. No data is lost.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetentionError {
     /// A store request failed.
@@ -48,8 +49,8 @@ pub struct PlannedSegment {
     pub entries: u64,
     /// Total size of the segment's entry bodies in the table, in bytes.
     pub body_bytes: u64,
-    /// Time when the segment was closed, in seconds since the Unix epoch; `None` for a log's latest
-    /// segment.
+    /// Time at which the segment was closed, in seconds since the Unix epoch, or `None` for the
+    /// latest segment of a log.
     pub ended_s: Option<u64>,
     pub plan: Plan,
 }
@@ -59,7 +60,7 @@ pub struct PlannedSegment {
 pub struct OffloadOutcome {
     /// Key of the segment's offloaded copy.
     pub offloaded: Option<String>,
-    /// Size of the offloaded copy in bytes, or `None` if this call did not write the copy.
+    /// Size of the offloaded copy in bytes, or `None` if this call did not write a copy.
     pub offloaded_bytes: Option<u64>,
     /// Number of entries deleted from the table.
     pub deleted: u64,
@@ -85,7 +86,7 @@ impl Offloader {
         Self { entries, retention, blobs, clock }
     }
 
-    /// Runs an idempotent request with retries.
+    /// Performs an idempotent request with retries.
     async fn retry<T, F>(&self, send_request: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -93,8 +94,8 @@ impl Offloader {
         retry_temporary_errors(self.clock.as_ref(), send_request).await
     }
 
-    /// Plans the retention of every segment of every log, one log at a time. Calls `report` for
-    /// each planned segment.
+    /// Plans the retention of all segments of all logs, one log at a time. Calls `report` for each
+    /// segment.
     ///
     /// # Errors
     ///
@@ -134,7 +135,7 @@ impl Offloader {
             return Ok(());
         };
         for (index, segment) in log_segments.iter().enumerate() {
-            // A segment is closed when the next one is opened.
+            // A segment is closed when the next segment is opened.
             let ended_s = log_segments.get(index + 1).map(|next_segment| next_segment.created_s);
             let plan = self.plan_segment(segment, newest_number, ended_s, policy).await?;
             let Segment { log: log_id, num, .. } = *segment;
@@ -166,13 +167,13 @@ impl Offloader {
         };
         match plan_if(false) {
             Plan::Keep(reason) => Ok(Plan::Keep(reason)),
-            // Check for an earlier trim only if the segment would be trimmed, since the check costs
-            // reads.
+            // Check whether the segment was already trimmed. The check costs reads, so it is
+            // omitted if the segment would not be trimmed.
             Plan::Trim | Plan::OffloadAndTrim => Ok(plan_if(self.is_trimmed(segment).await?)),
         }
     }
 
-    /// Whether a segment was already trimmed, so that only its first entry and its End Segment
+    /// Whether a segment was already trimmed, so that only the first entry and the End Segment
     /// (last entry) remain.
     async fn is_trimmed(&self, segment: &Segment) -> Result<bool, RetentionError> {
         let Ok(first_position) = Position::new(segment.num, 0) else { return Ok(false) };
@@ -209,8 +210,8 @@ impl Offloader {
                     let offloaded = segment.offloaded.clone();
                     Ok(OffloadOutcome { offloaded, offloaded_bytes: None, deleted })
                 }
-                // The offloaded copy is missing or damaged, but the table still contains the
-                // entries, so the segment is offloaded again.
+                // The offloaded copy is missing or damaged. The table still contains the entries,
+                // so offload the segment again.
                 Err(RetentionError::Trim { refusal: TrimRefusal::NotOffloaded, .. }) => {
                     self.offload_and_trim(segment).await
                 }
@@ -225,7 +226,7 @@ impl Offloader {
         Ok(OffloadOutcome { offloaded: Some(key), offloaded_bytes: Some(bytes), deleted })
     }
 
-    /// Packs a segment into an object and records the object key.
+    /// Packs a segment into an object, stores the object and records its key.
     async fn offload(&self, segment: &Segment) -> Result<OffloadedCopy, RetentionError> {
         let Segment { log: log_id, num, .. } = *segment;
         let entries = self.read_whole_segment(log_id, num).await?;
@@ -337,7 +338,8 @@ impl Offloader {
         }
     }
 
-    /// Checks that the segment's offloaded copy is complete up to its last entry.
+    /// Checks that the segment's offloaded copy contains all entries up to the segment's last
+    /// entry.
     async fn check_offloaded(
         &self,
         log_id: LogId,
@@ -365,7 +367,7 @@ struct OffloadedCopy {
     bytes: u64,
 }
 
-/// Returns the entry without its trim mark, so that every offload of a segment produces the same
+/// Returns an entry without its trim mark, so that repeated offloads of a segment produce the same
 /// object.
 fn without_trim_mark(entry: &Entry) -> Entry {
     let mut entry = entry.clone();

@@ -1,12 +1,12 @@
-//! Retries idempotent requests of operator commands.
+//! Retries for the idempotent requests of operator commands.
 
 use cellar_base::backoff::longest_ms;
 use cellar_base::limits::MAX_READ_ATTEMPTS;
 
 use crate::ports::{Clock, PortError};
 
-/// Runs an idempotent request, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in
-/// total.
+/// Performs an idempotent request. Temporary failures are retried, up to `MAX_READ_ATTEMPTS`
+/// attempts in total.
 pub(crate) async fn retry_temporary_errors<T, F>(
     clock: &dyn Clock,
     send_request: impl Fn() -> F,

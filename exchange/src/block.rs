@@ -1,4 +1,4 @@
-//! Row blocks of a file, stored by column like snapshot levels.
+//! Blocks of consecutive rows of a file. Like levels of a snapshot, blocks store cells by column.
 
 use cellar_base::limits::{
     MAX_BLOCK_TEXT_BYTES, MAX_IMPORT_ROW_BYTES, MAX_TILE_CELLS, MAX_TILE_TEXT_BYTES,
@@ -6,25 +6,25 @@ use cellar_base::limits::{
 use cellar_sheet::cell::{GENERAL, Value};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue, preview};
 
-/// Default number of rows of a block.
+/// Default number of rows per block.
 const DEFAULT_BLOCK_ROWS: u32 = 1 << 16;
-/// Default number of cells of a block.
+/// Default number of cells per block.
 const DEFAULT_BLOCK_CELLS: usize = MAX_TILE_CELLS / 8;
 
 /// A block of consecutive rows of a sheet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Block {
-    /// Cells by sheet row and column. Texts longer than `MAX_TILE_TEXT_BYTES` are stored as
-    /// `TileValue::LongText`, with their contents in `long_texts`.
+    /// Cells by row and column of the sheet. Texts longer than `MAX_TILE_TEXT_BYTES` are stored as
+    /// `TileValue::LongText`, and `long_texts` contains the full texts.
     pub tile: Tile,
     /// Long texts in row order.
     pub long_texts: Vec<LongBlockText>,
 }
 
-/// A text that is too long for a tile and is stored as a separate object.
+/// A text that is too long for a tile and is therefore stored as a separate object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongBlockText {
-    /// BLAKE3 hash of the text, which names the object.
+    /// BLAKE3 hash of the text, which is used as the object's name.
     pub hash: [u8; 32],
     pub text: String,
 }
@@ -32,21 +32,21 @@ pub struct LongBlockText {
 /// A cell of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockCell<'a> {
-    /// Zero-based row in the sheet.
+    /// Zero-based row of the cell in the sheet.
     pub row: u32,
-    /// Zero-based column in the sheet.
+    /// Zero-based column of the cell in the sheet.
     pub column: u32,
     pub value: Value,
-    /// Formula text, starting with `=`.
+    /// Text of the formula. Starts with `=`.
     pub formula: Option<&'a str>,
     /// Number format, or `None` for `General`.
     pub format: Option<&'a str>,
 }
 
-/// Target size of a block. The row that reaches one of the limits is the last row of the block.
+/// Target size of a block. A block ends after the row that reaches one of the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockSize {
-    /// Number of rows, including blank rows; at least one.
+    /// Number of rows, including blank rows. Must be at least one.
     pub rows: u32,
     /// Number of cells with a value or a number format.
     pub cells: usize,
@@ -59,7 +59,7 @@ impl Default for BlockSize {
 }
 
 impl Block {
-    /// Iterates over the cells row by row, copying each text. Callers that can process columns
+    /// Iterates over the cells row by row and copies each text. Callers that can process columns
     /// should use `tile` instead.
     pub fn cells(&self) -> impl Iterator<Item = BlockCell<'_>> {
         let mut row_and_columns: Vec<(u32, &TileColumn)> = Vec::new();
@@ -111,7 +111,7 @@ pub(crate) struct BlockBuilder {
     first_row: Option<u32>,
     current_row: u32,
     cell_count: usize,
-    /// Text length of the current block, in bytes.
+    /// Total length of the texts and formulas in the current block, in bytes.
     text_bytes: usize,
     /// Value of `text_bytes` at the start of the current row.
     text_bytes_before_row: usize,
@@ -138,7 +138,7 @@ impl BlockBuilder {
         self.text_bytes_before_row = self.text_bytes;
     }
 
-    /// Returns whether the current block must be taken before `next_row` starts.
+    /// Returns whether the current block must be completed before `next_row` starts.
     pub(crate) fn is_full_before(&self, next_row: u32) -> bool {
         let first_row = self.first_row.unwrap_or(next_row);
         self.cell_count >= self.size.cells
@@ -146,8 +146,7 @@ impl BlockBuilder {
             || (self.cell_count > 0 && next_row.saturating_sub(first_row) >= self.size.rows)
     }
 
-    /// Returns the current block and starts a new one. Returns `None` if the current block has no
-    /// cells.
+    /// Returns the current block, or `None` if the block has no cells. Starts a new block.
     pub(crate) fn take_block(&mut self) -> Option<Block> {
         let has_cells = self.cell_count > 0;
         self.first_row = None;
@@ -161,8 +160,8 @@ impl BlockBuilder {
         let mut filled_columns = Vec::new();
         for column in &mut self.columns {
             if !column.is_empty() {
-                // Allocate the capacity of the current block, because consecutive blocks are
-                // usually of similar size.
+                // Reuses the current block's capacity for the next block, because consecutive
+                // blocks are usually of similar size.
                 let empty_column = column.with_same_capacity();
                 filled_columns.push(std::mem::replace(column, empty_column));
             }
@@ -197,7 +196,7 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// Adds a cell's formula to the current row. The cell's value must be added first.
+    /// Adds the formula of a cell in the current row. The cell's value must be added first.
     pub(crate) fn push_formula(&mut self, column: u32, formula: &str) -> Result<(), RowTooLong> {
         self.add_text_bytes(formula)?;
         let row = self.current_row;
@@ -207,7 +206,7 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// Adds a cell's number format to the current row. `General` is not stored.
+    /// Adds the number format of a cell in the current row. `General` is not stored.
     pub(crate) fn push_format(&mut self, column: u32, format: &str) {
         if format == GENERAL {
             return;
@@ -228,7 +227,7 @@ impl BlockBuilder {
         if row_bytes > MAX_IMPORT_ROW_BYTES { Err(RowTooLong) } else { Ok(()) }
     }
 
-    /// Returns a column, creating it and any missing columns before it.
+    /// Returns the column with this index. Creates the column and any missing columns before it.
     fn column_or_create(&mut self, column: u32) -> Option<&mut TileColumn> {
         let index = usize::try_from(column).ok()?;
         while self.columns.len() <= index {

@@ -1,4 +1,4 @@
-//! Cell type accepted by writers.
+//! The type of the cells that writers accept.
 
 use cellar_sheet::cell::Value;
 
@@ -6,7 +6,7 @@ use cellar_sheet::cell::Value;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CellToWrite<'a> {
     pub value: &'a Value,
-    /// Text of the formula that computed the value.
+    /// Text of the formula from which the value was computed.
     pub formula: Option<&'a str>,
     /// Number format, or `None` for `General`.
     pub format: Option<&'a str>,

@@ -1,5 +1,5 @@
-//! Read and write errors. Each message contains the position of the fault and a suggested
-//! correction.
+//! Errors from reading and writing files. Each message states the position of the fault and
+//! suggests a correction.
 
 use std::io;
 
@@ -16,7 +16,7 @@ pub enum ReadError {
     /// The file cannot be read.
     #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// The file changed between two passes.
+    /// The file changed between the two passes.
     #[error("the file changed while it was read: import it again when no program writes to it")]
     Changed,
     /// Every field of the file is empty.
@@ -53,7 +53,7 @@ pub enum ReadError {
         line: u64,
         column: u64,
     },
-    /// The closing quote of a field is followed by text.
+    /// A field's closing quote is followed by text.
     #[error(
         "line {line}, column {column}: text follows the closing quote of a field; write a quote \
          inside a quoted field twice (\"say \"\"hello\"\"\"), or check an earlier line for a missing \
@@ -81,7 +81,7 @@ pub enum ReadError {
         line: u64,
         column: u64,
     },
-    /// The text of a row exceeds the memory limit.
+    /// A row's text exceeds the memory limit.
     #[error(
         "line {line}: the row has more than {MAX_IMPORT_ROW_BYTES} bytes: split it into several \
          rows, or check for a missing quote"
@@ -110,7 +110,8 @@ pub enum ReadError {
 
 /// Reason why a workbook could not be read.
 ///
-/// `part` names a file inside the workbook, `sheet` a sheet, and `cell` a cell, such as `B2`.
+/// `part` is the name of a file inside the workbook, `sheet` is a sheet's name, and `cell` is a
+/// cell's name, such as `B2`.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkbookError {
     /// The file is not a workbook.
@@ -119,7 +120,7 @@ pub enum WorkbookError {
          (UTF-8), and import the saved file"
     )]
     Unknown,
-    /// The file is an old binary workbook or an encrypted workbook. Both use the same container
+    /// The file is an old binary workbook or an encrypted workbook. Both have the same container
     /// format.
     #[error(
         "the file is an Excel 97-2003 (xls) or password-protected workbook: save it as xlsx without \
@@ -142,7 +143,7 @@ pub enum WorkbookError {
         "the workbook is damaged or truncated: {why}; save it again, and import the saved file"
     )]
     Archive { why: String },
-    /// The zip archive has too many parts.
+    /// The zip archive contains too many parts (files).
     #[error(
         "the workbook has more than {MAX_WORKBOOK_PARTS} parts: open it in Excel or LibreOffice, save it again, and import the saved file"
     )]
@@ -163,7 +164,7 @@ pub enum WorkbookError {
         "part `{part}` of the workbook is damaged: {why}; save it again, and import the saved file"
     )]
     Damaged { part: String, why: String },
-    /// A tag or a text in a part is too long.
+    /// A tag or text in a part is too long.
     #[error(
         "part `{part}` of the workbook has a tag or a text of more than {MAX_XML_EVENT_BYTES} bytes: save \
          the sheets as csv"
@@ -176,13 +177,13 @@ pub enum WorkbookError {
         grouped(MAX_XLSX_CELLS)
     )]
     TooManyCells {
-        /// Name of the sheet that exceeded the limit.
+        /// Name of the sheet whose cells exceeded the limit.
         sheet: String,
     },
     /// The workbook has more sheets than a spreadsheet can contain.
     #[error("the workbook has more than {MAX_SHEETS} sheets: split it into several workbooks")]
     TooManySheets,
-    /// The workbook's shared texts exceed the total size limit.
+    /// The total size of the workbook's shared texts exceeds the limit.
     #[error(
         "the shared texts of the workbook have more than {MAX_SHARED_TEXT_BYTES} bytes: save its \
          sheets as csv, which has no size limit"
@@ -200,11 +201,11 @@ pub enum WorkbookError {
         "the workbook has more than {MAX_WORKBOOK_STYLES} styles or shared formulas: save its sheets as csv"
     )]
     TooManyStyles,
-    /// The cell name is invalid, or the cell is beyond the largest supported sheet.
+    /// The cell's name is invalid, or the cell is outside of the largest supported sheet.
     #[error("sheet `{sheet}`: invalid cell `{cell}`: the workbook is damaged or too large")]
     NoSuchCell {
         sheet: String,
-        /// The invalid cell name, or a description of the position.
+        /// Invalid cell name, or a description of the cell's position.
         cell: String,
     },
     /// The cells of a sheet are not sorted by row and column.
@@ -248,10 +249,10 @@ pub enum WriteError {
     /// The target file cannot be written.
     #[error("the file cannot be written: {0}")]
     Io(#[from] io::Error),
-    /// A cell does not follow the previous cell, or is beyond the declared columns.
+    /// A cell does not follow the previous cell, or is beyond the declared number of columns.
     #[error("cells must be written row by row, from left to right, within the declared columns")]
     OutOfOrder,
-    /// A cell is beyond Excel's largest sheet.
+    /// A cell is outside of Excel's largest sheet.
     #[error(
         "sheet `{sheet}`: the sheet has a cell in row {row}, column {column}, but an Excel sheet has at \
          most 1,048,576 rows and 16,384 columns: export it as csv, which has no such limit"
@@ -266,13 +267,13 @@ pub enum WriteError {
         sheet: String,
         row: u64,
         column: u64,
-        /// Text length in UTF-16 code units, which Excel counts as characters.
+        /// Length of the text in UTF-16 code units, which Excel counts as characters.
         characters: usize,
     },
     /// The workbook has more number formats than Excel supports.
     #[error("the workbook has more number formats than Excel supports: export its sheets as csv")]
     TooManyFormats,
-    /// The workbook writer library returned an error.
+    /// The library that writes workbooks returned an error.
     #[error("the workbook cannot be written: {why}")]
     Workbook { why: String },
 }

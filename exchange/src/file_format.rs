@@ -9,13 +9,13 @@ use crate::workbook::archive::Archive;
 use crate::xlsx::find_office_document;
 use crate::{FileSource, ReadError, Source, WorkbookError};
 
-/// First bytes of an old binary workbook or an encrypted workbook.
+/// First bytes of an old binary workbook or of an encrypted workbook.
 pub(crate) const COMPOUND_FILE_SIGNATURE: &[u8] = b"\xd0\xcf\x11\xe0";
-/// First bytes of workbooks: zip archives with and without parts, and compound files.
+/// First bytes of workbooks, which are nonempty zip archives, empty zip archives or compound files.
 const WORKBOOK_SIGNATURES: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", COMPOUND_FILE_SIGNATURE];
-/// Length of each file signature, in bytes.
+/// Length of a file signature in bytes.
 const SIGNATURE_BYTES: u64 = 4;
-/// File name extensions of workbooks, including unsupported ones.
+/// File name extensions of workbooks, including unsupported types of workbooks.
 const WORKBOOK_EXTENSIONS: [&str; 9] =
     ["xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods", "ots", "xls", "fods"];
 /// Name of the part of an ods workbook that contains all sheets.
@@ -24,19 +24,19 @@ pub(crate) const ODS_CONTENT_PART: &str = "content.xml";
 /// Format of an import file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileFormat {
-    /// Comma-separated values or text with another delimiter.
+    /// Values separated by commas or by another delimiter.
     Csv,
     /// Excel 2007 and later.
     Xlsx,
-    /// Excel binary workbook. For formula cells, only the value is read.
+    /// Excel binary workbook. Formulas are not read, but their values are.
     Xlsb,
-    /// OpenDocument spreadsheet, the format of LibreOffice.
+    /// OpenDocument spreadsheet, which is LibreOffice's format.
     Ods,
 }
 
 impl FileFormat {
-    /// Detects the format of a file. A file is a workbook if it has a workbook's signature or
-    /// extension, and its parts tell which format it has; all other files are csv.
+    /// Detects a file's format. A file is a workbook if it has a workbook's signature or extension;
+    /// the workbook's parts determine its format. All other files are csv.
     ///
     /// # Errors
     /// Returns a [`ReadError`] if the file cannot be read, or if the workbook is damaged or not
@@ -66,7 +66,7 @@ fn has_workbook_signature(path: &Path) -> io::Result<bool> {
     Ok(has_signature)
 }
 
-/// The main part of a workbook, from which its format follows.
+/// A workbook's main part, which determines the workbook's format.
 #[derive(Debug)]
 pub(crate) enum WorkbookMain {
     /// Usually `xl/workbook.xml`.

@@ -1,15 +1,15 @@
-//! Format-independent interface for importing files.
+//! Interface for importing files of any format.
 
 use crate::{Block, ReadError};
 
-/// An import in progress, which reads the file on demand. To cancel the import, stop calling
+/// An import in progress. The file is read on demand. To cancel the import, stop calling
 /// [`Import::next_step`].
 pub trait Import {
-    /// Returns the next step: for each sheet its start, followed by its blocks from top to bottom.
-    /// Returns `None` after the whole file has been read.
+    /// Returns the next step, or `None` if the whole file has been read. For each sheet, the start
+    /// of the sheet is returned first, followed by the sheet's blocks from top to bottom.
     ///
-    /// Each call does a bounded amount of work. Only a long part of a workbook without cells can
-    /// exceed this bound, up to the limit on uncompressed bytes.
+    /// The work per call is bounded. Only a long workbook part without cells can exceed the usual
+    /// bound, up to the limit on uncompressed bytes.
     ///
     /// # Errors
     /// Returns a [`ReadError`] if the file cannot be read. After an error, the import returns no
@@ -22,22 +22,22 @@ pub trait Import {
 /// A step of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ImportStep {
-    /// The import is still analysing the file; no new cells are available.
+    /// The import is still analysing the file. There are no new cells.
     Working,
-    /// A new sheet starts, and the previous sheet is complete.
+    /// A new sheet starts, so the previous sheet is complete.
     Sheet(SheetStart),
     /// The next rows of the current sheet.
     Block(Block),
-    /// The current sheet restarts from its first row. Discard the blocks of the sheet that were
-    /// returned before. Only csv files with
-    /// [`CsvOptions::sample_bytes`](crate::CsvOptions::sample_bytes) restart, at most once.
+    /// The current sheet restarts from its first row. Discard all blocks of this sheet that were
+    /// returned before. Only csv files that are read with
+    /// [`CsvOptions::sample_bytes`](crate::CsvOptions::sample_bytes) restart, and at most once.
     Restart,
 }
 
 /// The start of a sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetStart {
-    /// Sheet name in the file, or `None` for csv.
+    /// Name of the sheet in the file, or `None` for csv.
     pub name: Option<String>,
     /// Whether the sheet is hidden.
     pub hidden: bool,
@@ -46,8 +46,8 @@ pub struct SheetStart {
 /// Import progress in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImportProgress {
-    /// Number of bytes read so far. A csv file may be read twice.
+    /// Number of bytes that have been read so far. A csv file may be read twice.
     pub done: u64,
-    /// Estimated total number of bytes to read.
+    /// Estimated total number of bytes that will be read.
     pub total: u64,
 }

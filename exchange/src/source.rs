@@ -5,12 +5,12 @@ use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 
 /// A file that can be opened several times. A csv file is read once to detect column types and once
-/// to create cells; several parts of a workbook are open at the same time.
+/// to create cells. For a workbook, several parts are open at the same time.
 pub trait Source {
     /// The type of an opened file.
     type Stream: Read;
 
-    /// Opens the file for reading from its start.
+    /// Opens the file and reads from its start.
     ///
     /// # Errors
     /// Returns the operating system's error.

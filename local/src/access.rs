@@ -2,8 +2,8 @@
 //! either with the operator's secret from the state directory, or with the secret of a function
 //! whose role permits the request. Requests from web pages are rejected.
 //!
-//! Without this check, any web page open in a browser on this machine could read and delete the
-//! stored data, because it would only need to know the port.
+//! Without this check, a web page in any browser on this machine could read and delete the stored
+//! data once it had found the port.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,26 +31,26 @@ use crate::state::Credentials;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256 ";
 const DATE: &str = "x-amz-date";
-/// Headers that a signature must cover to prevent its reuse for another request. The body is always
-/// covered.
+/// Headers that every signature must cover, so that it cannot be reused for another request. The
+/// signature always covers the body.
 const REQUIRED_SIGNED_HEADERS: [&str; 3] = ["host", DATE, TARGET];
-/// Maximum clock skew between a request and the local clock.
+/// Maximum difference between a request's time and the local clock.
 const MAX_SKEW: Duration = Duration::from_secs(15 * 60);
 /// Maximum request length in bytes. Matches DynamoDB's limit.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// A service whose requests are checked.
+/// An embedded service, and how requests to it are checked.
 #[derive(Clone, Copy)]
 pub(crate) struct Service {
-    /// Service name in the signature scope.
+    /// Service name in the scope of signatures.
     pub(crate) name: &'static str,
-    /// Extracts the requested actions and resources.
+    /// Extracts the requested actions and resources from a request.
     pub(crate) parse: RequestParser,
-    /// Response status if the caller's role does not permit the request.
+    /// Status of the response to a request that the caller's role does not permit.
     pub(crate) denied_status: StatusCode,
 }
 
-/// Request checks of one server.
+/// The access checks of one server.
 #[derive(Clone)]
 pub(crate) struct Access {
     service: Service,
@@ -78,7 +78,7 @@ const WRONG_TIME: AuthError = (
 const WRONG_SIGNATURE: AuthError =
     ("InvalidSignatureException", "The signature does not match the request");
 /// Serves a service on a free port until the returned server is dropped. Requests must be signed
-/// with a known key and permitted by the caller's role.
+/// with a known key, and the caller's role must permit them.
 pub(crate) async fn serve_guarded(
     server_name: &'static str,
     service: Service,
@@ -99,7 +99,7 @@ pub(crate) async fn serve_guarded(
 }
 
 impl Access {
-    /// Creates the request checks for a server of `service` at `address`.
+    /// Creates the access checks for the server of `service` at `address`.
     pub(crate) fn new(service: Service, address: SocketAddr, roles: Arc<Roles>) -> Self {
         let own_hosts = [address.to_string(), format!("localhost:{}", address.port())];
         Self { service, own_hosts: Arc::new(own_hosts), roles }
@@ -133,8 +133,8 @@ impl Access {
         next.run(Request::from_parts(parts, Body::from(body_bytes))).await
     }
 
-    /// Returns an error response if the caller's role does not permit the request. The operator has
-    /// all permissions.
+    /// Checks whether the caller's role permits the request, and returns an error response if not.
+    /// The operator has all permissions.
     #[allow(clippy::result_large_err, reason = "the response is returned to the client")]
     fn check_permissions(
         &self,
@@ -158,8 +158,9 @@ impl Access {
         Ok(())
     }
 
-    /// Checks the headers other than the signature. A page on a domain that resolves to 127.0.0.1
-    /// (DNS rebinding) sends no `Origin`, but sends its own domain as `Host`.
+    /// Checks the headers other than the signature. A web page whose domain resolves to 127.0.0.1
+    /// (DNS rebinding) sends no `Origin` header, but its `Host` header contains the page's own
+    /// domain.
     fn check_sender(&self, headers: &HeaderMap) -> Result<(), AuthError> {
         if headers.contains_key(ORIGIN) {
             return Err(FROM_A_PAGE);
@@ -175,7 +176,8 @@ impl Access {
         Ok(())
     }
 
-    /// Verifies a request's signature with the claimed access key and returns the key's owner.
+    /// Verifies a request's signature against the access key that it names. Returns the key's
+    /// owner.
     fn check_signature(
         &self,
         parts: &Parts,
@@ -206,7 +208,8 @@ impl Access {
         Ok(caller)
     }
 
-    /// Returns a request's signature, or `None` if the request cannot be signed.
+    /// Computes the expected signature of a request. Returns `None` if the request cannot be
+    /// signed.
     fn compute_signature(
         &self,
         parts: &Parts,
@@ -227,7 +230,7 @@ impl Access {
             .settings(settings)
             .build()
             .ok()?;
-        // Clients never repeat a header, so repeated headers need not be joined.
+        // Clients never repeat a header, so the values of repeated headers need not be joined.
         let mut headers = Vec::new();
         for header_name in signed_headers {
             headers.push((*header_name, single_header(&parts.headers, header_name)?));
@@ -246,7 +249,7 @@ impl Access {
     }
 }
 
-/// Key, region and time of a signature.
+/// Credentials, region and time of a signature.
 struct Signer<'a> {
     credentials: &'a Credentials,
     region: &'a str,
@@ -264,8 +267,8 @@ struct Authorization<'a> {
 impl<'a> Authorization<'a> {
     fn parse(headers: &'a HeaderMap) -> Option<Self> {
         let field_list = single_header(headers, AUTHORIZATION.as_str())?.strip_prefix(ALGORITHM)?;
-        // The format is `KEY/DAY/REGION/SERVICE/aws4_request`. A wrong day or service changes the
-        // signature.
+        // The format is `KEY/DAY/REGION/SERVICE/aws4_request`. If the day or service is wrong, the
+        // signature does not match.
         let mut credential_parts = field_value(field_list, "Credential")?.split('/');
         let access_key = credential_parts.next()?;
         let _day = credential_parts.next()?;
@@ -279,7 +282,7 @@ impl<'a> Authorization<'a> {
     }
 }
 
-/// Returns the value of a field in a list such as `NAME=VALUE, NAME=VALUE`.
+/// Returns the value of the field `name` in a list such as `NAME=VALUE, NAME=VALUE`.
 fn field_value<'a>(field_list: &'a str, name: &str) -> Option<&'a str> {
     for field in field_list.split(',') {
         match field.trim().split_once('=') {
@@ -290,7 +293,7 @@ fn field_value<'a>(field_list: &'a str, name: &str) -> Option<&'a str> {
     None
 }
 
-/// Returns the value of a header that must occur exactly once.
+/// Returns the value of a header. Returns `None` unless the header occurs exactly once.
 fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let (value, None) = (values.next()?, values.next()) else { return None };
@@ -306,7 +309,7 @@ fn parse_time(timestamp: &str) -> Option<SystemTime> {
     humantime::parse_rfc3339(&rfc3339_timestamp).ok()
 }
 
-/// Compares two strings in constant time, to resist timing attacks.
+/// Compares two strings in constant time to prevent timing attacks.
 fn is_equal_in_constant_time(left: &str, right: &str) -> bool {
     left.as_bytes().ct_eq(right.as_bytes()).into()
 }

@@ -1,17 +1,18 @@
-//! The AWS JSON 1.0 protocol, with the operation in a header and a JSON body.
+//! The AWS JSON 1.0 protocol, which sends the operation name in a header and the parameters in a
+//! JSON body.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
 
-/// Header with the operation name.
+/// Header that contains the operation name.
 pub(crate) const TARGET: &str = "x-amz-target";
 /// Media type of bodies.
 pub(crate) const JSON: &str = "application/x-amz-json-1.0";
 
-/// Returns a request's operation without the service's `prefix`, or the empty string if the header
-/// is missing or has another prefix.
+/// Returns a request's operation name without the service's `prefix`. Returns an empty string if
+/// the header is missing or has another prefix.
 pub(crate) fn operation<'a>(headers: &'a HeaderMap, prefix: &str) -> &'a str {
     let Some(target) = headers.get(TARGET).and_then(|target| target.to_str().ok()) else {
         return "";

@@ -39,7 +39,7 @@ use crate::{cors, serving, tables};
 const MAX_SOURCES_STOP: Duration = Duration::from_secs(3);
 const STOP_POLL_PERIOD: Duration = Duration::from_millis(200);
 
-/// Local stack settings that are not part of the template.
+/// Settings of a local stack that are not part of the template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Name of the stack.
@@ -51,9 +51,9 @@ pub struct Options {
 /// Dependencies that tests may replace.
 #[derive(Clone)]
 pub struct Ports {
-    /// Clock for queues, event sources and object expiry.
+    /// Clock for queues, event sources and the expiry of objects.
     pub clock: Arc<dyn Clock>,
-    /// Tag storage for uploads. Defaults to the local bucket.
+    /// Tag storage for uploads. If `None`, the local bucket is used.
     pub pending_tags: Option<Arc<dyn PendingTags>>,
     /// Snapshot builder. If `None`, snapshot jobs stay in the queue.
     pub snapshot_builder: Option<MakeBuilder>,
@@ -67,8 +67,8 @@ impl Default for Ports {
     }
 }
 
-/// A local stack that is ready to serve: its tables exist and its port is bound. Call
-/// [`LocalCloud::serve`] to run the stack.
+/// A local stack that is ready to serve: its tables exist and its port is bound.
+/// [`LocalCloud::serve`] runs the stack.
 #[derive(Debug)]
 pub struct LocalCloud {
     listener: TcpListener,
@@ -81,7 +81,8 @@ pub struct LocalCloud {
     credentials: Credentials,
     roles: Arc<Roles>,
     queues: Queues,
-    // Fields drop in this order: event sources and servers stop before the lock is released.
+    // Fields are dropped in this order, so that event sources and servers stop before the lock is
+    // released.
     sources: EventSources,
     pokes: Arc<LocalPokes>,
     database_server: ServerThread,
@@ -91,12 +92,12 @@ pub struct LocalCloud {
 }
 
 impl LocalCloud {
-    /// Creates the template's resources in the state directory, or opens existing ones.
+    /// Creates the template's resources in the state directory, or opens the existing resources.
     ///
     /// # Errors
     ///
     /// Returns a [`LocalError`] if the directory is in use or damaged, if the port is in use, or if
-    /// the template uses an unsupported feature. Stored data is left unchanged.
+    /// the template uses an unsupported feature. In these cases, stored data is left unchanged.
     pub async fn start(
         template: &Template,
         folder: &StateFolder,
@@ -181,7 +182,7 @@ impl LocalCloud {
         })
     }
 
-    /// Returns the API URL with a trailing slash.
+    /// Returns the API URL, which ends with a slash.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
@@ -199,20 +200,20 @@ impl LocalCloud {
         self.database_server.url()
     }
 
-    /// Returns the embedded S3's endpoint. Bucket names are part of the path.
+    /// Returns the endpoint of the embedded S3. Bucket names are part of the URL path.
     #[must_use]
     pub fn buckets_url(&self) -> String {
         self.bucket_server.url()
     }
 
-    /// Returns the embedded SQS endpoint.
+    /// Returns the endpoint of the embedded SQS.
     #[must_use]
     pub fn queues_url(&self) -> String {
         self.queue_server.url()
     }
 
-    /// Returns the operator's access key and secret key, with full access to the embedded DynamoDB,
-    /// SQS and S3.
+    /// Returns the operator's access key and secret key, which give full access to the embedded
+    /// DynamoDB, SQS and S3.
     #[must_use]
     pub fn credentials(&self) -> (&str, &str) {
         (&self.credentials.access_key, &self.credentials.secret_key)
@@ -224,7 +225,7 @@ impl LocalCloud {
         &self.roles
     }
 
-    /// Returns the meter for resources consumed by the API.
+    /// Returns the meter of the resources that the API consumes.
     #[must_use]
     pub fn meter(&self) -> &Arc<Meter> {
         &self.meter
@@ -236,14 +237,14 @@ impl LocalCloud {
         &self.body_budget
     }
 
-    /// Returns the queue with this logical id.
+    /// Returns the queue with the given logical id.
     #[must_use]
     pub fn queue(&self, logical_id: &str) -> Option<Arc<LocalQueue>> {
         self.queues.get(logical_id).cloned()
     }
 
-    /// Serves until `shutdown` resolves or a stop is requested through the state directory
-    /// ([`StateFolder::request_stop`]). In-flight requests are completed.
+    /// Serves until `shutdown` resolves or until a stop is requested through the state directory
+    /// ([`StateFolder::request_stop`]). Requests in progress are completed.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) {
         let folder = self.folder.clone();
         let pokes = self.pokes;
@@ -252,7 +253,8 @@ impl LocalCloud {
                 () = shutdown => {}
                 () = wait_for_stop_request(&folder) => {}
             }
-            // End the poke streams first, because the server waits for open responses.
+            // End the poke streams first, because the server waits until all responses are
+            // complete.
             pokes.end();
         };
         let (stop_sender, stop_receiver) = watch::channel(false);
@@ -271,7 +273,7 @@ impl LocalCloud {
     }
 }
 
-/// Servers of the embedded services.
+/// The servers of the embedded services.
 struct Servers<'a> {
     database: &'a ServerThread,
     buckets: &'a ServerThread,
@@ -317,7 +319,7 @@ async fn notify_sources(
     response
 }
 
-/// Opens the template's queues, and creates the event sources with `services` and `database`.
+/// Opens the template's queues and creates the event sources, which use `services` and `database`.
 fn open_event_sources(
     template: &Template,
     names: &Names<'_>,

@@ -1,4 +1,4 @@
-//! Builds CORS layers from the template's function URL and bucket properties.
+//! Builds CORS layers from the template's function URL and buckets.
 
 use std::time::Duration;
 

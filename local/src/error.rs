@@ -23,7 +23,7 @@ pub enum LocalError {
     /// Reading or writing a file failed.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
-        /// Verb for the attempted operation.
+        /// Verb for the operation that failed.
         what: &'static str,
         /// Path of the file.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub enum LocalError {
     /// The state directory was written by a later version of Cellar.
     #[error("the state in {} was written by a later version of Cellar (layout {version})", path.display())]
     LaterVersion {
-        /// File that contains the version.
+        /// File that contains the layout version.
         path: PathBuf,
         /// Layout version of the state directory.
         version: u32,
@@ -91,10 +91,10 @@ pub enum LocalError {
         logical_id: String,
         why: String,
     },
-    /// A template value cannot be resolved.
+    /// A value in the template cannot be resolved.
     #[error("the template cannot run locally: {0}")]
     Resolve(#[from] ResolveError),
-    /// An event source filter is invalid or unsupported.
+    /// The filter of an event source is invalid or not supported.
     #[error("the template cannot run locally: {logical_id}: {source}")]
     Filter {
         /// Logical id of the event source.
@@ -130,7 +130,7 @@ pub struct FilterError {
 }
 
 impl LocalError {
-    /// Returns a hint on how to resolve the error, if any.
+    /// Returns a hint on how to resolve the error, if there is one.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         let help = match self {

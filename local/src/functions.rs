@@ -25,7 +25,7 @@ use crate::queues::Queues;
 use crate::roles::queue_with_role;
 use crate::services::Services;
 
-/// Creates a snapshot builder over the given ports.
+/// Creates a snapshot builder that uses the given ports.
 pub type MakeBuilder = Arc<dyn Fn(BuilderPorts) -> Arc<dyn SnapshotBuilder> + Send + Sync>;
 
 const URL: &str = "AWS::Lambda::Url";
@@ -94,15 +94,15 @@ pub(crate) struct EventFunctions<'a> {
     pub(crate) queues: &'a Queues,
     pub(crate) services: &'a Services,
     pub(crate) clock: &'a Arc<dyn Clock>,
-    /// Tag storage for uploads. Defaults to the local bucket.
+    /// Tag storage for uploads. If `None`, the local bucket is used.
     pub(crate) pending_tags: Option<Arc<dyn PendingTags>>,
     /// Creates the snapshot builder. If `None`, the snapshot function does not run.
     pub(crate) create_builder: Option<MakeBuilder>,
 }
 
 impl EventFunctions<'_> {
-    /// Builds the function with this logical id. Returns `None` for the snapshot function if no
-    /// snapshot builder is configured.
+    /// Builds the function with the given logical id. Returns `None` for the snapshot function if
+    /// no snapshot builder is configured.
     pub(crate) fn build(
         &self,
         function_id: &str,
@@ -193,7 +193,7 @@ impl EventFunctions<'_> {
         })))
     }
 
-    /// Returns the queue with a given URL, subject to the role of the function.
+    /// Returns the queue with the given URL. The function's role must permit each call.
     fn queue_at(&self, function_id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
         let Some(queue) = self.queues.at_url(url) else {
             let variable = environment::SNAPSHOT_QUEUE;
@@ -206,7 +206,7 @@ impl EventFunctions<'_> {
     }
 }
 
-/// Returns a function's resolved environment variables.
+/// Returns a function's environment variables with all references resolved.
 fn read_variables(
     template: &Template,
     names: &Names<'_>,

@@ -2,7 +2,7 @@
 //! synthesized template, with an embedded DynamoDB and file storage.
 //!
 //! The local stack is meant for development, but it protects its data from other users and from web
-//! pages. The embedded DynamoDB, SQS and S3 each use a separate port, and accept only requests
+//! pages. The embedded DynamoDB, SQS and S3 each use a separate port and accept only requests
 //! signed with known credentials. The operator's credentials are stored in the state directory.
 //! Each function has separate credentials, limited to the permissions of its role in the template.
 //! The API requires a token.

@@ -1,5 +1,4 @@
-//! Physical names of a local deployment's resources, and the values of references to these
-//! resources.
+//! Physical names of the resources in a local deployment, and the values of references to them.
 
 use cellar_stacks::DeployedValues;
 use cellar_stacks::template::Template;
@@ -30,7 +29,7 @@ pub(crate) fn session_arn(role_name: &str, function_name: &str) -> String {
     format!("arn:aws:sts::{ACCOUNT}:assumed-role/{role_name}/{function_name}")
 }
 
-/// Returns the logical id that a `Ref` or `Fn::GetAtt` refers to.
+/// Returns the logical id to which a `Ref` or `Fn::GetAtt` refers.
 pub(crate) fn referenced_id(value: &Value) -> Option<&str> {
     let logical_id = match value.get("Ref") {
         Some(logical_id) => logical_id,
@@ -43,13 +42,13 @@ pub(crate) fn referenced_id(value: &Value) -> Option<&str> {
 pub(crate) struct Names<'a> {
     pub(crate) template: &'a Template,
     pub(crate) stack: &'a str,
-    /// API URL with a trailing slash.
+    /// API URL, which ends with a slash.
     pub(crate) url: String,
 }
 
 impl Names<'_> {
     /// Returns a resource's physical name. Like in CloudFormation, the name consists of the stack
-    /// name and the logical id. Bucket names are lower case.
+    /// name and the logical id, and bucket names are lower case.
     pub(crate) fn physical_name(&self, logical_id: &str) -> String {
         let name = format!("{}-{logical_id}", self.stack);
         let resource = self.template.resource(logical_id);
@@ -59,7 +58,7 @@ impl Names<'_> {
         name
     }
 
-    /// Returns a queue's URL, which is only an identifier; no server listens at this address.
+    /// Returns a queue's URL. The URL is only an identifier; no server listens at this address.
     pub(crate) fn queue_url(&self, logical_id: &str) -> String {
         format!("https://sqs.{REGION}.localhost/{ACCOUNT}/{}", self.physical_name(logical_id))
     }
@@ -75,7 +74,7 @@ impl Names<'_> {
     }
 
     /// Returns a table's change stream ARN for use in policies. The real ARN ends with the stream's
-    /// creation time, which policies do not need.
+    /// creation time, which policies do not require.
     pub(crate) fn stream_arn(&self, logical_id: &str) -> String {
         table_arn(&self.physical_name(logical_id)) + "/stream/local"
     }

@@ -17,10 +17,10 @@ pub(crate) struct LocalPokes {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Logs that have had subscribers.
+    /// Senders of the newest position (head), for each log that has had subscribers.
     head_senders: HashMap<LogId, watch::Sender<Position>>,
-    /// Connections of each subject (caller), counted by the strong references to the subject's
-    /// slot.
+    /// Slots of the subjects (callers). The number of a subject's connections is the number of
+    /// strong references to the subject's slot.
     subject_slots: HashMap<SubjectKey, Weak<()>>,
     has_ended: bool,
 }
@@ -30,7 +30,7 @@ impl LocalPokes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends all subscriptions, which would otherwise keep their connections open.
+    /// Ends all subscriptions. Without this call, they would keep their connections open.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.has_ended = true;
@@ -69,7 +69,7 @@ impl Pokes for LocalPokes {
         }
         state.subject_slots.retain(|_, slot| slot.strong_count() > 0);
         let slot = state.subject_slots.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
-        // The count includes the slot returned by this function.
+        // The count includes the reference that this function returns.
         let subject_follower_count = Arc::strong_count(&slot);
         if subject_follower_count > MAX_FOLLOWERS_PER_SUBJECT {
             return Err(FollowError::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });

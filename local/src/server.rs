@@ -1,4 +1,4 @@
-//! An embedded server. Each server has its own thread, async runtime and free port on 127.0.0.1.
+//! An embedded server. Each server has its own thread, async runtime and port on 127.0.0.1.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -11,11 +11,11 @@ use tokio::sync::oneshot;
 
 use crate::error::LocalError;
 
-/// Number of worker threads. More than one, because a request may block its thread until the disk
-/// has synced.
+/// Number of worker threads. More than one is needed, because a request may block its thread until
+/// the data is synced to disk.
 const WORKER_THREADS: usize = 4;
 
-/// Timeout for in-flight requests when a server is dropped.
+/// Maximum time to wait for the server's end when the server is dropped.
 const END_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Resolves when the server must stop.
@@ -23,7 +23,7 @@ pub(crate) type StopSignal = oneshot::Receiver<()>;
 
 /// Waits until the server must stop.
 pub(crate) async fn wait_for_stop(stop_signal: StopSignal) {
-    // A dropped sender also stops the server.
+    // Dropping the sender also stops the server.
     let _ = stop_signal.await;
 }
 
@@ -36,8 +36,8 @@ pub(crate) struct ServerThread {
 }
 
 impl ServerThread {
-    /// Runs `serve` with a listener on a free port, in a separate runtime, so that blocking work
-    /// does not delay the API's tasks.
+    /// Runs `serve` with a listener on a free port. Each server has a separate runtime, so that
+    /// blocking work does not delay the API's tasks.
     pub(crate) async fn start<F, R>(server_name: &'static str, serve: F) -> Result<Self, LocalError>
     where
         F: FnOnce(TcpListener, StopSignal) -> R + Send + 'static,
@@ -76,7 +76,8 @@ impl ServerThread {
     }
 }
 
-/// Binds a free port, sends its address, and serves until the stop signal.
+/// Binds a free port, sends the port's address to the starting thread, and serves until the stop
+/// signal.
 async fn bind_and_serve<F, R>(
     server_name: &'static str,
     address_sender: oneshot::Sender<io::Result<SocketAddr>>,
@@ -106,8 +107,8 @@ impl Drop for ServerThread {
             // The receiver is already dropped if the server has ended.
             let _ = stop_sender.send(());
         }
-        // Wait until the server's files are closed; only then may another process lock the
-        // directory.
+        // Wait until the server has closed its files, because only then may another process lock
+        // the directory.
         let _ = self.end_receiver.recv_timeout(END_TIMEOUT);
     }
 }

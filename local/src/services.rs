@@ -18,7 +18,7 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// Creates a function's clients for the tables and the buckets.
+    /// Creates the clients with which a function accesses the tables and buckets.
     pub(crate) fn clients(
         &self,
         function_id: &str,

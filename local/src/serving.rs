@@ -1,4 +1,4 @@
-//! Serves HTTP with the connection limits of a Lambda function URL.
+//! Serves HTTP with the same connection limits as a Lambda function URL.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Serves until `shutdown` resolves, then completes in-flight requests.
+/// Serves until `shutdown` resolves, then completes the requests in progress.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -30,7 +30,8 @@ async fn serve_with_limit(
 ) {
     let open_connections = GracefulShutdown::new();
     let mut http = http1::Builder::new();
-    // The header timeout also closes idle connections, which wait for the next request's headers.
+    // The header timeout also closes idle connections, because an idle connection waits for the
+    // headers of the next request.
     http.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(MAX_HEADERS_S));
     let accept_connections = async {
         while let Some(permit) = connection_limit.acquire().await {
@@ -126,7 +127,7 @@ mod tests {
         assert_eq!(&bytes, b"HTTP/1.1 200 OK");
     }
 
-    /// The test advances the clock instead of waiting.
+    /// Advance the test clock instead of waiting.
     #[tokio::test]
     async fn closes_idle_connections_after_the_timeout() {
         let (address, _end) = start_server(ConnectionLimit::default()).await;

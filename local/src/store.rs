@@ -1,5 +1,5 @@
-//! SQLite file for state that AWS keeps outside the tables: queue messages and the stream positions
-//! of event sources. Every change is durable before it is acknowledged.
+//! SQLite file for the state that AWS keeps outside the tables: queue messages and the stream
+//! positions of event sources. Every change is durable before it is acknowledged.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +28,7 @@ const SCHEMA: &str = "
     ) STRICT;
 ";
 
-/// SQLite file with queues and stream positions.
+/// SQLite file that stores queue messages and stream positions.
 #[derive(Debug)]
 pub(crate) struct EventStore {
     connection: Mutex<Connection>,
@@ -62,8 +62,8 @@ impl EventStore {
             .map_err(|error| PortError::temporary(format!("the local event store failed: {error}")))
     }
 
-    /// Returns the sequence number up to which an event source has processed a shard, or `None` if
-    /// no record was processed.
+    /// Returns the sequence number up to which an event source has processed a shard. Returns
+    /// `None` if no record was processed.
     pub(crate) async fn position(
         self: &Arc<Self>,
         source: &str,
@@ -77,7 +77,7 @@ impl EventStore {
         .await
     }
 
-    /// Persists the sequence number up to which an event source has processed a shard.
+    /// Stores the sequence number up to which an event source has processed a shard.
     pub(crate) async fn set_position(
         self: &Arc<Self>,
         source: &str,

@@ -9,8 +9,8 @@ use crate::names::Names;
 
 const TABLE: &str = "AWS::DynamoDB::Table";
 
-/// Creates the template's missing tables and checks the existing ones. Returns all table names.
-/// Errors if a table in `existing_names` is missing.
+/// Creates the template's missing tables and checks the existing tables. Returns the names of all
+/// tables. Errors if a table in `existing_names` is missing.
 pub(crate) fn create_missing_tables(
     database: &Database,
     template: &Template,
@@ -73,15 +73,15 @@ fn create_table(
     Ok(())
 }
 
-/// Returns a table's stream specification, including the field that DynamoDB requires but
-/// CloudFormation omits.
+/// Returns a table's stream specification. Adds the field that DynamoDB requires but CloudFormation
+/// omits.
 fn stream_specification(properties: &Map<String, Value>) -> Option<Value> {
     let mut stream = properties.get("StreamSpecification")?.clone();
     stream.as_object_mut()?.insert("StreamEnabled".to_owned(), true.into());
     Some(stream)
 }
 
-/// Enables the stream of a table created without one by an earlier version of Cellar.
+/// Enables the stream of a table that an earlier version of Cellar created without one.
 fn add_missing_stream(
     database: &Database,
     description: &Value,
@@ -99,7 +99,8 @@ fn add_missing_stream(
     Ok(())
 }
 
-/// Checks that an existing table has the template's key, because a table key cannot be changed.
+/// Errors if the key of an existing table differs from the template, because a table's key cannot
+/// be changed.
 fn check_key(
     description: &Value,
     properties: &Map<String, Value>,

@@ -1,9 +1,9 @@
 //! Model of one append against an adversarial store (invariant I6).
 //!
-//! The store may lose or refuse puts, fail reads, and return empty pages, holes, invented entries,
-//! End Segments (last entries of segments) and trim marks. The append must still terminate within
-//! its limits, with a reply or a typed error. The limits are lower than in production
-//! (`Rules::with_attempts`), but attempts are counted by the same state machine.
+//! The store may lose or refuse puts, fail reads, and return empty pages, pages with holes,
+//! invented entries, End Segments (last entries of segments) and trim marks. The append must still
+//! terminate within its limits, with a reply or a typed error. The limits are lower than in
+//! production (`Rules::with_attempts`), but the same state machine counts the attempts.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ use crate::log::tables::log_id;
 pub const WITHIN_LIMITS: &str = "I6 attempts are within their limits";
 /// Property: the append terminates within `max_steps`.
 pub const ENDS: &str = "I6 every append ends";
-/// Maximum number of entries that the store invents, which keeps the log finite.
+/// Maximum number of entries that the store invents. The limit keeps the log finite.
 const MAX_INVENTED: u32 = 3;
-/// Constant inputs of every step: no decision of the append depends on the clock.
+/// Inputs of every step, constant because no decision of the append depends on the clock.
 const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 
 /// The model's bounds.
@@ -38,7 +38,7 @@ pub struct AttemptsModel {
     pub max_steps: u32,
 }
 
-/// State of the append with its attempt counters.
+/// State of the append, including its attempt counters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
     machine: Hashed<(Append, AppendAction)>,
@@ -56,7 +56,7 @@ fn entry(position: Position, content: Content) -> Arc<Entry> {
     Arc::new(Entry { log: log_id(), position, created_s: 0, author: None, header, content })
 }
 
-/// Returns the entries that the store may return for `position`.
+/// Returns the entries that the adversarial store may return for a read of `position`.
 fn possible_entries(position: Position) -> Vec<Arc<Entry>> {
     let trimmed = Content::Snapshot { root: None, trimmed_s: Some(0) };
     let mut contents = vec![trimmed, Content::EndSegment];

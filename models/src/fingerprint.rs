@@ -1,4 +1,4 @@
-//! Values that states share and that are hashed only once.
+//! Values that states share, hashed only once.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::{self, Debug, Write};
@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 /// A shared value with a fingerprint of its contents.
 ///
-/// Core's state machines contain cell values, which do not implement `Hash`. The fingerprint is a
-/// hash of the `Debug` output, which includes every field in a fixed order and no memory addresses.
-/// A fingerprint is computed once per value, not once per state.
+/// Core's state machines contain cell values, which do not implement `Hash`. The fingerprint is
+/// therefore a hash of the `Debug` output, which includes every field in a fixed order and no
+/// memory addresses. The fingerprint is computed once per value, not once per state.
 pub struct Hashed<T> {
     value: Arc<T>,
     fingerprint: u64,

@@ -21,12 +21,12 @@ use crate::log::{Stored, Tables, View};
 
 /// Invariant I2, checked on the entries that a reader has seen.
 pub const PREFIX: &str = "I2 the entries read are a prefix of the log";
-/// Property: the reader reports no corruption, because the modeled log is never corrupt.
+/// Property: the reader never reports corruption, because the modeled log is never corrupt.
 pub const SOUND: &str = "no read reports corruption";
 /// Property: a client that knows a position eventually reads up to it.
 pub const REACHES: &str = "a read reaches the newest position that the client knows";
 
-/// Growth step at which the log rolls.
+/// Number of the growth step at which the log rolls.
 const ROLL_STEP: u32 = 3;
 
 /// Bounds of the reader model.
@@ -66,7 +66,7 @@ pub enum ReaderAction {
     Grow,
     /// The reader receives a page.
     ReadPage(View),
-    /// The reader has reached the end, learns the tail position, and reads again.
+    /// The reader has reached the end, learns the log's newest position, and starts another read.
     ReadAgain,
 }
 
@@ -85,8 +85,8 @@ impl State {
         if self.growth_steps == ROLL_STEP {
             roll(tables, tail);
         } else if let Some(position) = tail.next_position() {
-            // The content is irrelevant to the model: a copy of the tail at the next position
-            // suffices.
+            // The content does not matter to the model, so the new entry is a copy of the tail at
+            // the next position.
             let new_entry = Arc::new(Entry { position, ..Entry::clone(&tail) });
             let _ = tables.put(&new_entry);
         }
@@ -113,7 +113,7 @@ impl State {
         self.read = Hashed::new(Arc::new(RunningRead { read, next_step }));
     }
 
-    /// Reads from the last entry read to the tail.
+    /// Starts another read, from the last entry already read to the tail of the log.
     fn read_again(&mut self) -> Option<()> {
         let from = match self.entries_read.last() {
             Some(last_entry) => last_entry.next_position()?,

@@ -13,8 +13,8 @@ use aws_smithy_runtime_api::client::http::HttpConnector as _;
 use cellar_catalog::webhook::Receivers;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-/// An HTTP client that does not follow redirects. Reuses the connector that the AWS SDK already
-/// links, which keeps the bundle small.
+/// An HTTP client that does not follow redirects. Reuses the AWS SDK's connector, which keeps the
+/// deployment package small.
 #[derive(Debug)]
 pub(crate) struct HttpClient {
     connector: Connector,
@@ -24,10 +24,11 @@ pub(crate) struct HttpClient {
 /// A failed request or an unusable response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HttpFault {
-    /// No response arrived within the timeout. The server may have received the request.
+    /// No response arrived within the timeout. The server may nevertheless have received the
+    /// request.
     #[error("no response: {0}")]
     Unreachable(String),
-    /// The response status is not a success.
+    /// The response status does not indicate success.
     #[error("status {0}")]
     Status(u16),
     /// The response exceeds the caller's size limit.
@@ -38,7 +39,7 @@ pub(crate) enum HttpFault {
 /// A DNS resolver that drops addresses that are not permitted.
 #[derive(Debug, Clone)]
 struct Resolver {
-    /// Address filter. `None` permits every address.
+    /// Filter for resolved addresses. `None` permits every address.
     receivers: Option<Receivers>,
 }
 
@@ -52,7 +53,7 @@ struct NotPublic {
     found: Vec<IpAddr>,
 }
 
-/// A lookup needs a port, but its result does not depend on it.
+/// An arbitrary port. Address lookups require a port but do not depend on its value.
 const ANY_PORT: u16 = 0;
 
 impl ResolveDns for Resolver {
@@ -103,7 +104,7 @@ impl HttpClient {
         self.with_timeout(self.get_body(request, max_bytes)).await
     }
 
-    /// Posts a JSON body to `url`. Only the response status is checked.
+    /// Posts a JSON body to `url`. Checks the response status and ignores the response body.
     pub(crate) async fn post_json(
         &self,
         url: &str,
@@ -133,7 +134,8 @@ impl HttpClient {
         }
     }
 
-    /// Sends a request and returns the response body. Errors unless the status is a success.
+    /// Sends a request and returns the response body. Errors if the status does not indicate
+    /// success.
     async fn send(&self, request: HttpRequest) -> Result<SdkBody, HttpFault> {
         let response = match self.connector.call(request).await {
             Ok(response) => response,
@@ -160,8 +162,8 @@ impl HttpClient {
     }
 }
 
-/// Returns the innermost error message. Only the root cause is specific; the outer errors merely
-/// say that the request failed.
+/// Returns the innermost error message. Only the innermost error describes the root cause; the
+/// outer errors merely say that the request failed.
 fn root_cause(error: &dyn std::error::Error) -> String {
     let mut innermost_error = error;
     while let Some(cause) = innermost_error.source() {

@@ -1,11 +1,11 @@
-//! Classifies AWS SDK errors as permanent or temporary. After a temporary error, the outcome of the
-//! request may be unknown and the request may be retried.
+//! Classifies AWS SDK errors as permanent or temporary. A temporary error means that the outcome of
+//! the request may be unknown, or that retrying the request may succeed.
 
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::RequestId;
 use cellar_engine::ports::PortError;
 
-/// Error codes after which a retry of the same request may succeed.
+/// Codes of errors after which retrying the same request may succeed.
 const TEMPORARY_CODES: [&str; 15] = [
     "InternalServerError",
     "InternalFailure",
@@ -25,8 +25,8 @@ const TEMPORARY_CODES: [&str; 15] = [
     "TooManyRequests",
 ];
 
-/// Converts an SDK error. The result is temporary if the request may have taken effect or a retry
-/// may succeed.
+/// Converts an SDK error to a [`PortError`]. The error is temporary if the request may have taken
+/// effect or if a retry may succeed.
 pub(crate) fn port_error<E>(error: &SdkError<E>) -> PortError
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,

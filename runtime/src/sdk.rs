@@ -1,9 +1,9 @@
 //! Creates AWS SDK configurations, either from Lambda's environment variables or for an endpoint
 //! outside AWS.
 //!
-//! Lambda passes credentials in environment variables, which stay valid for the lifetime of the
-//! process. The SDK's default provider chain is avoided: it reads profile files first, and adds
-//! half a megabyte of code for profiles, STS and instance metadata.
+//! In Lambda, environment variables contain the credentials, which stay valid for the lifetime of
+//! the process. The SDK's default provider chain is avoided, because it first reads profile files
+//! and adds half a megabyte of code for profiles, STS and instance metadata.
 
 use aws_config::environment::EnvironmentVariableCredentialsProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
@@ -14,7 +14,7 @@ use crate::settings::SettingsError;
 const REGION: &str = "AWS_REGION";
 const ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
-/// An AWS service called by a function.
+/// An AWS service that the functions call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     DynamoDb,
@@ -23,7 +23,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// Suffix of the `AWS_ENDPOINT_URL_…` variable for this service.
+    /// Suffix of the service's `AWS_ENDPOINT_URL_…` variable.
     fn variable_suffix(self) -> &'static str {
         match self {
             Self::DynamoDb => "DYNAMODB",
@@ -37,8 +37,8 @@ impl Service {
 /// `AWS_ENDPOINT_URL` redirects the client to an endpoint outside AWS.
 ///
 /// # Errors
-/// Returns [`SettingsError::Missing`] if no region is set. Missing credentials are reported when
-/// the first request is signed.
+/// Returns [`SettingsError::Missing`] if no region is set. Missing credentials are not reported
+/// until the first request is signed.
 pub fn from_environment(
     service: Service,
     read_variable: impl Fn(&str) -> Option<String>,
@@ -56,8 +56,8 @@ pub fn from_environment(
     Ok(config.build())
 }
 
-/// Builds a client configuration for an endpoint outside AWS, such as a local stack, an emulator or
-/// a test.
+/// Builds a client configuration for an endpoint outside AWS, such as the local stack or an
+/// emulator.
 #[must_use]
 pub fn for_endpoint(
     url: &str,

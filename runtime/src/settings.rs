@@ -20,18 +20,19 @@ pub struct ApiSettings {
     pub event_stream_table: String,
     /// Name of the Feed table.
     pub feed_table: String,
-    /// Incarnation of the tables. Entries of an earlier incarnation (before a table restore) are
-    /// reported with this incarnation.
+    /// Number of table restores. Entries written before a restore are also returned with this
+    /// number.
     pub incarnation: u32,
     /// Name of the S3 bucket.
     pub bucket: String,
     /// Name of the stack.
     pub stack: String,
-    /// API timeout in milliseconds, after which the API responds with status 503.
+    /// Request timeout in milliseconds. Slower requests are answered with status 503.
     pub request_timeout_ms: u64,
     /// Validation rules for API tokens.
     pub tokens: TokenSettings,
-    /// Log policy: when a log gets Snapshot entries and new segments. `None` disables both.
+    /// Log policy, which determines when Snapshot entries are written and new segments started. If
+    /// `None`, neither happens.
     pub upkeep: Option<LogPolicy>,
 }
 
@@ -40,7 +41,7 @@ pub struct ApiSettings {
 pub struct RelaySettings {
     /// URL of the snapshot job queue.
     pub snapshot_queue: String,
-    /// Name of the S3 bucket for external entry bodies.
+    /// Name of the S3 bucket that stores external entry bodies.
     pub bucket: String,
 }
 
@@ -51,28 +52,28 @@ pub struct IndexerSettings {
     pub event_stream_table: String,
     /// Name of the Feed table.
     pub feed_table: String,
-    /// Name of the Entry table. Only set if the feed includes appends to logs.
+    /// Name of the Entry table. Set only if the feed includes appends to logs.
     pub entry_table: Option<String>,
-    /// Incarnation of the tables.
+    /// Incarnation of the tables (number of restores).
     pub incarnation: u32,
 }
 
 /// Settings of the webhook function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSettings {
-    /// Receiver URL of the feed.
+    /// URL to which the feed is delivered.
     pub url: String,
-    /// Whether to include event payloads in deliveries.
+    /// Whether deliveries include event payloads.
     pub events: bool,
     /// Name of the EventStream table.
     pub event_stream_table: String,
     /// Name of the Feed table.
     pub feed_table: String,
-    /// Name of the S3 bucket with the webhook's signing secrets.
+    /// Name of the S3 bucket that stores the webhook's signing secrets.
     pub bucket: String,
     /// Name of the stack.
     pub stack: String,
-    /// Incarnation of the tables.
+    /// Incarnation of the tables (number of restores).
     pub incarnation: u32,
 }
 
@@ -107,7 +108,8 @@ pub struct TokenSettings {
 }
 
 impl TokenSettings {
-    /// Accepts only tokens signed with the stack's own `keys`.
+    /// Accepts only tokens signed with the given `keys` of the stack, and no tokens of OIDC
+    /// issuers.
     #[must_use]
     pub fn own(issuer: &str, audience: &str, keys: Vec<PublicKey>) -> Self {
         let (issuer, audience) = (issuer.to_owned(), audience.to_owned());
@@ -119,13 +121,13 @@ impl TokenSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublicKey {
-    /// The `kid` header of tokens signed by this key.
+    /// Key id, as in the `kid` header of tokens signed with this key.
     pub id: String,
-    /// Ed25519 public key: 32 bytes, base64url-encoded without padding.
+    /// Ed25519 public key of 32 bytes, base64url-encoded without padding.
     pub public_key: String,
 }
 
-/// Missing or invalid environment variable. The function cannot start.
+/// An environment variable is missing or invalid, so the function cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// A required variable is not set.
@@ -162,7 +164,7 @@ pub enum SettingsError {
 }
 
 impl ApiSettings {
-    /// Reads the settings, looking up environment variables with `variable`.
+    /// Reads the settings from environment variables, which `variable` looks up.
     ///
     /// # Errors
     ///
@@ -207,7 +209,7 @@ fn read_incarnation(read_variable: impl Fn(&str) -> Option<String>) -> Result<u3
     read_or_default(read_variable, environment::INCARNATION, FIRST_INCARNATION)
 }
 
-/// Parses the environment variable `name`. Defaults to `default` if unset.
+/// Parses the environment variable `name`. Returns `default` if the variable is not set.
 fn read_or_default<T: FromStr>(
     read_variable: impl Fn(&str) -> Option<String>,
     name: &'static str,
@@ -224,7 +226,7 @@ fn parse_value<T: FromStr>(name: &'static str, value: String) -> Result<T, Setti
 }
 
 impl IndexerSettings {
-    /// Reads the settings, looking up environment variables with `variable`.
+    /// Reads the settings from environment variables, which `variable` looks up.
     ///
     /// # Errors
     ///
@@ -241,7 +243,7 @@ impl IndexerSettings {
 }
 
 impl WebhookSettings {
-    /// Reads the settings, looking up environment variables with `variable`.
+    /// Reads the settings from environment variables, which `variable` looks up.
     ///
     /// # Errors
     ///
@@ -261,7 +263,7 @@ impl WebhookSettings {
 }
 
 impl RelaySettings {
-    /// Reads the settings, looking up environment variables with `variable`.
+    /// Reads the settings from environment variables, which `variable` looks up.
     ///
     /// # Errors
     ///
@@ -276,7 +278,7 @@ impl RelaySettings {
 }
 
 impl SnapshotSettings {
-    /// Reads the settings, looking up environment variables with `variable`.
+    /// Reads the settings from environment variables, which `variable` looks up.
     ///
     /// # Errors
     ///

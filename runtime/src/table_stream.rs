@@ -1,4 +1,4 @@
-//! Helpers shared by all DynamoDB change stream handlers: reading record attributes and reporting
+//! Helpers for the handlers of DynamoDB change streams: they read record attributes and report
 //! failures to Lambda.
 
 use aws_lambda_events::event::dynamodb::EventRecord;
@@ -14,8 +14,8 @@ pub struct FirstRecordFailed {
     pub records: usize,
 }
 
-/// Extracts the named attributes from a record's new image. Omits missing attributes and attributes
-/// of unexpected types, which the caller reports.
+/// Extracts the named attributes from a record's new image. Omits attributes that are missing or
+/// have an unexpected type; the caller reports them.
 pub(crate) fn take_new_image(record: &mut EventRecord, attribute_names: &[&str]) -> Item {
     let mut attributes = std::mem::take(&mut record.change.new_image).into_inner();
     let mut image = Item::new();
@@ -39,19 +39,19 @@ fn convert_value(value: AttributeValue) -> Option<Attribute> {
     }
 }
 
-/// Returns a record's sequence number, or the empty string if it is missing. Reporting the empty
-/// string makes Lambda retry the whole batch.
+/// Returns a record's sequence number, or an empty string if the record has none. If an empty
+/// string is reported to Lambda, it retries the whole batch.
 pub(crate) fn take_sequence_number(record: &mut EventRecord) -> String {
     record.change.sequence_number.take().unwrap_or_default()
 }
 
-/// Builds the response to a batch. If a record failed, the response identifies the first failed
-/// record by its sequence number, from which Lambda resumes.
+/// Builds the response to a batch. If a record failed, the response contains the sequence number of
+/// the first failed record, and Lambda resumes from that record.
 ///
 /// # Errors
 ///
-/// Returns [`FirstRecordFailed`] if the failed record is the first of several. Lambda splits a
-/// batch only on an error; splitting isolates the failed record from those after it.
+/// Returns [`FirstRecordFailed`] if the failed record is the first of several. The error makes
+/// Lambda split the batch, which isolates the failed record from those after it.
 pub(crate) fn batch_response(
     record_count: usize,
     first_number: Option<&String>,

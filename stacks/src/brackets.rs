@@ -1,7 +1,7 @@
-//! Measures the bracket nesting depth of a text before it is parsed.
+//! Measures how deeply brackets are nested in a text that is not parsed yet.
 
-/// Maximum bracket nesting depth in YAML. The YAML parser enforces its own limit, but its running
-/// time is quadratic in the depth.
+/// Maximum bracket nesting depth in YAML. Deeper texts are not parsed, because the YAML parser's
+/// running time is quadratic in the depth.
 pub(crate) const BRACKET_DEPTH_MAX: usize = 1_000;
 
 /// Returns the maximum bracket nesting depth of `text`, including brackets inside strings.

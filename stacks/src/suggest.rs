@@ -1,11 +1,11 @@
 //! Suggests corrections for misspelled words, based on edit distance.
 
-/// Number of letters per allowed edit. Allows for typos, but not for turning a word into a
-/// different one.
+/// Number of letters per allowed edit. It is low enough to correct typos, and high enough not to
+/// suggest unrelated words.
 const LETTERS_PER_EDIT: usize = 3;
 
-/// Returns the candidate most similar to `word`, or `None` if none is similar enough.
-/// Equally similar candidates are chosen by alphabetical order.
+/// Returns the candidate that is most similar to `word`, or `None` if no candidate is similar
+/// enough. Among equally similar candidates, returns the alphabetically first.
 pub(crate) fn closest_candidate<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -23,7 +23,7 @@ pub(crate) fn closest_candidate<'a>(
     closest.map(|(_, candidate)| candidate)
 }
 
-/// Returns "; did you mean `NAME`?" for a suggestion, or an empty string for `None`.
+/// Returns "; did you mean `NAME`?", or an empty string if there is no suggestion.
 pub(crate) fn suggestion_hint(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }

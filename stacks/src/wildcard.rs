@@ -1,6 +1,6 @@
 //! IAM pattern matching with `*` and `?`.
 
-/// Case sensitivity of a comparison.
+/// Whether a comparison is case-sensitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// Case-insensitive, for actions and header names.
@@ -9,7 +9,7 @@ pub enum Case {
     Sensitive,
 }
 
-/// Returns whether `pattern` matches `name`, in which `*` and `?` are literal characters.
+/// Returns whether `pattern` matches `name`. In `name`, `*` and `?` are literal characters.
 pub fn matches_wildcards(pattern: &str, name: &str, case: Case) -> bool {
     matches_wildcard_bytes(pattern.as_bytes(), name.as_bytes(), case, utf8_char_len)
 }
@@ -28,9 +28,9 @@ const fn utf8_char_len(first: u8) -> usize {
 
 /// Returns whether `pattern` matches `name`.
 ///
-/// After a mismatch, only the last `*` is tried again, so the running time is at most proportional
-/// to the product of both lengths. `wildcard_len` receives the next byte of `name` and returns the
-/// number of bytes that a `?` matches, or 0 if it does not match.
+/// After a mismatch, only the last `*` is tried again. The running time is thus at most
+/// proportional to the product of both lengths. `wildcard_len` receives the next byte of `name` and
+/// returns the number of bytes that a `?` matches, or 0 if a `?` does not match.
 pub(crate) fn matches_wildcard_bytes(
     pattern: &[u8],
     name: &[u8],
@@ -66,11 +66,11 @@ pub(crate) fn matches_wildcard_bytes(
     unmatched_pattern.iter().all(|byte| *byte == b'*')
 }
 
-/// The part of a name that a `*` of the pattern matches so far.
+/// The part of a name that is currently matched by a `*` in the pattern.
 struct StarMatch {
     star_index: usize,
-    /// End of the matched part, which grows by one byte whenever the rest of the pattern does not
-    /// match.
+    /// End of the matched part. It is increased by one byte whenever the rest of the pattern does
+    /// not match.
     name_end: usize,
 }
 

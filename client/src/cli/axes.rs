@@ -1,4 +1,4 @@
-//! `cellar rows` and `cellar columns`
+//! The commands `cellar rows` and `cellar columns`.
 
 use cellar_sheet::a1::{Range, column_name};
 use cellar_sheet::axis_map::Axis;
@@ -19,7 +19,7 @@ pub(super) struct AxisEdit {
     change: AxisChange,
 }
 
-/// An insertion or deletion as it was typed.
+/// An insertion or deletion whose rows or columns are not parsed yet.
 enum AxisChange {
     Insert { before: String, count: u32 },
     Delete { spans: Vec<String> },
@@ -58,7 +58,7 @@ impl From<ColumnsCommand> for AxisEdit {
     }
 }
 
-/// An insertion or deletion whose rows or columns were parsed.
+/// An insertion or deletion with parsed rows or columns.
 enum ParsedChange {
     Insert { before: u32, count: u32 },
     Delete { spans: Spans },
@@ -167,7 +167,7 @@ fn parse_span(axis: Axis, text: &str) -> Result<Span, CliError> {
         };
         CliError::usage(format!("`{text}` is not a range of {}", axis_name(axis)), advice)
     };
-    // Rejects cells such as A1, absolute references such as $A, and sheets.
+    // Rejects cells such as A1, absolute references such as $A, and references with a sheet name.
     if !text.chars().all(|character| is_span_character(axis, character)) {
         return Err(invalid());
     }

@@ -30,11 +30,11 @@ pub(super) struct Context {
     /// The directory whose `.cellar/` contains the local state.
     pub(super) directory: PathBuf,
     profile: Option<Profile>,
-    /// Client for all requests of the command. Sums their cost.
+    /// Client that sends all of the command's requests and sums their costs.
     client: OnceLock<Client>,
 }
 
-/// Values from options and the environment, which override the profile.
+/// Values from command-line options and the environment, which override the profile.
 #[derive(Debug)]
 struct Overrides {
     spreadsheet: Option<LogId>,
@@ -84,7 +84,7 @@ impl Context {
         Ok(Self { overrides, directory, profile, client: OnceLock::new() })
     }
 
-    /// Returns the profile if it belongs to the API URL.
+    /// Returns the profile if its URL is the selected API URL.
     fn matching_profile(&self) -> Option<&Profile> {
         let profile = self.profile.as_ref()?;
         match &self.overrides.url {
@@ -100,7 +100,7 @@ impl Context {
         self.profile.as_ref().map(|profile| profile.url.as_str()).ok_or(CliError::NoUrl)
     }
 
-    /// Returns the token. The profile's token is used only for the profile's URL.
+    /// Returns the token. The token in the profile is used only for the URL in the profile.
     fn token(&self) -> Option<&str> {
         if let Some(token) = &self.overrides.token {
             return Some(&token.0);
@@ -138,7 +138,7 @@ impl Context {
     /// Returns the id of the spreadsheet selected by the option, the environment, a share link or
     /// the profile.
     pub(super) fn spreadsheet_id(&self) -> Result<LogId, CliError> {
-        // If the URL is missing too, report the URL first.
+        // If the URL is also missing, report the missing URL first.
         self.url()?;
         let shared_spreadsheet = self.share_link()?.map(|link| link.log);
         let profile_spreadsheet = self.matching_profile().and_then(|profile| profile.spreadsheet);
@@ -150,8 +150,7 @@ impl Context {
             .ok_or(CliError::NoSpreadsheet)
     }
 
-    /// Returns the token if it is a share link, which grants access to a single spreadsheet, or
-    /// `None` otherwise.
+    /// Returns the token if it is a share link, that is, a token for a single spreadsheet.
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
         let Some(token) = self.token().filter(|token| LinkToken::has_prefix(token)) else {
             return Ok(None);
@@ -169,8 +168,8 @@ impl Context {
         Editor::new(spreadsheet.clone(), &self.directory)
     }
 
-    /// Returns the highest position at which a spreadsheet was read, which is the minimum position
-    /// of later reads. Returns `None` if the position is unknown or cannot be loaded.
+    /// Returns the highest position at which the spreadsheet was read. Later reads must not return
+    /// an older position. Returns `None` if the position is unknown or cannot be loaded.
     pub(super) fn seen_position(&self, spreadsheet: &Spreadsheet) -> Option<Position> {
         self.editor(spreadsheet).seen_position().ok().flatten()
     }
@@ -181,7 +180,7 @@ impl Context {
     }
 
     /// Records the position at which a spreadsheet was read. No-op if the state directory does not
-    /// exist. Ignores errors, which the next edit reports.
+    /// exist. Ignores errors, because the next edit reports them.
     pub(super) fn record_seen(
         &self,
         spreadsheet: &Spreadsheet,
@@ -194,8 +193,8 @@ impl Context {
         }
     }
 
-    /// Prints a note if the output omits unsent edits, which come from single commands or from
-    /// `cellar edit`. Ignores errors reading the local state.
+    /// Prints a note if there are unsent edits, which the output does not include. Checks both the
+    /// edits of single commands and those of `cellar edit`. Ignores errors reading the local state.
     pub(super) fn note_unsent(&self, spreadsheet: &Spreadsheet, output: &Output) {
         let command_edit_count = self.editor(spreadsheet).count_unsent_edits().unwrap_or(0);
         if command_edit_count > 0 {
@@ -211,8 +210,8 @@ impl Context {
         }
     }
 
-    /// Saves the current spreadsheet in the profile. A profile that belongs to another URL is not
-    /// changed.
+    /// Saves a spreadsheet in the profile as the current spreadsheet. Does not change a profile
+    /// that belongs to another URL.
     pub(super) fn select(&mut self, spreadsheet: LogId, output: &Output) -> Result<(), CliError> {
         let url = self.url()?.to_owned();
         let mut profile = match (self.matching_profile(), &self.profile) {

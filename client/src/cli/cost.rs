@@ -26,8 +26,8 @@ fn format_text(costs: &RequestCosts) -> String {
     format!("cost: {}: {dollars}{unknown_note}", costs.cost)
 }
 
-/// Returns an object with the key `cost`. The dollar amount is an exact decimal number, so it is
-/// encoded as a string.
+/// Returns a JSON object with the key `cost`. The dollar amount is encoded as a string to keep it
+/// exact.
 fn format_json(costs: &RequestCosts) -> serde_json::Value {
     let RequestCosts { cost, unknown_requests } = costs;
     serde_json::json!({

@@ -14,7 +14,7 @@ use crate::editor::{AppliedEdit, Editor};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
 
-/// Note for an edit before which another client may have deleted the sheet.
+/// Warning that another client may have deleted the sheet before this edit was applied.
 const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be checked whether this sheet still \
                               exists: list the sheets with `cellar sheets`.";
 
@@ -72,8 +72,8 @@ impl CommandEditor {
         Ok(())
     }
 
-    /// Describes the committed operations of an undo or revert after a colon. Returns an empty text
-    /// if they are unknown.
+    /// Describes the committed operations of an undo or revert, prefixed with a colon. Returns an
+    /// empty string if the operations are unknown.
     pub(super) async fn describe_changes(&self, output: &Output, applied: &AppliedEdit) -> String {
         match &applied.committed {
             Some(committed) => {
@@ -83,7 +83,7 @@ impl CommandEditor {
         }
     }
 
-    /// Describes an edit's committed operations, using the sheet names before the edit.
+    /// Describes an edit's committed operations, using the sheet names from before the edit.
     async fn describe_committed(
         &self,
         output: &Output,
@@ -135,7 +135,7 @@ impl CommandEditor {
     }
 }
 
-/// Returns the sheet names at a position. Empty if they cannot be read.
+/// Returns the sheet names at a position. Returns no names if the sheets cannot be read.
 pub(super) async fn read_sheet_names(spreadsheet: &Spreadsheet, at: Position) -> SheetNames {
     let sheets = spreadsheet.sheets(Some(at), None).await;
     sheets.as_ref().map(SheetNames::from).unwrap_or_default()
@@ -146,7 +146,7 @@ pub(super) fn previous_position(position: Position) -> Option<Position> {
     Position::new(position.segment(), position.entry_number().checked_sub(1)?).ok()
 }
 
-/// Returns the note for an edit whose committed operations differ from the requested one.
+/// Returns the note for an edit whose committed operations differ from the requested operation.
 fn transformed_note(description: &str, committed: &[Operation]) -> String {
     if committed.is_empty() {
         return "The edit had no effect: others have deleted its target.".to_owned();
@@ -154,8 +154,8 @@ fn transformed_note(description: &str, committed: &[Operation]) -> String {
     format!("Others have changed the sheet since you read it; the edit became: {description}")
 }
 
-/// Returns the name of the sheet selected by the option --sheet or by a range. Fails if the two select
-/// different sheets.
+/// Returns the name of the sheet selected by `--sheet` or by a range. Fails if both are given and
+/// select different sheets.
 pub(super) fn sheet_of_range(
     sheet_option: Option<String>,
     range: Option<&Range>,

@@ -180,7 +180,7 @@ pub(super) enum CliError {
     Output { source: io::Error },
 }
 
-/// Converts an error of the library to the variant that adds its advice.
+/// Converts library errors to the variants that add advice to them.
 macro_rules! advise {
     ($($variant:ident: $error:ty),* $(,)?) => {
         $(impl From<$error> for CliError {
@@ -214,8 +214,8 @@ impl CliError {
         Self::Usage { why: why.into(), advice: Some(advice.into()) }
     }
 
-    /// Converts a clap error for `--json`. The first line becomes the message; the rest, such as
-    /// the missing arguments, becomes the help text.
+    /// Converts a clap error for `--json` output. The first line becomes the message; the rest,
+    /// such as the list of missing arguments, becomes the help text.
     pub(super) fn from_clap_message(text: &str) -> Self {
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
         let why = first.strip_prefix("error: ").unwrap_or(first).trim_end().to_owned();
@@ -236,8 +236,7 @@ impl CliError {
             if rejection.reason == RejectionReason::NothingToUndo)
     }
 
-    /// Returns whether the reader of the output closed the pipe, like `head` in `cellar export - |
-    /// head`.
+    /// Returns whether the reader of the output closed the pipe, as `head` does.
     pub(super) fn is_broken_pipe(&self) -> bool {
         match self {
             Self::Output { source }

@@ -18,7 +18,7 @@ use crate::text::escape;
 use crate::user_file::replaces_data;
 use crate::{CellsQuery, Spreadsheet};
 
-/// Interval of the spinner animation, in milliseconds.
+/// Interval between frames of the spinner animation, in milliseconds.
 const SPINNER_INTERVAL_MS: u64 = 100;
 
 pub(super) async fn export_file(
@@ -63,14 +63,15 @@ fn writes_to_stdout(args: &args::Export) -> bool {
     args.file == Path::new("-")
 }
 
-/// Fails if the export cannot be written to the target.
+/// Fails if the output file exists and must not be replaced, or if stdout cannot receive the
+/// export.
 fn check_target(
     args: &args::Export,
     format: ExportFormat,
     output: &Output,
 ) -> Result<(), CliError> {
     if !writes_to_stdout(args) {
-        // Check before reading the cells. Writing the file repeats the check.
+        // Check this before reading any cells. The check is repeated when the file is written.
         if !args.force && replaces_data(&args.file) {
             return Err(ExportError::Exists { path: args.file.clone() }.into());
         }
@@ -138,8 +139,8 @@ fn write_xlsx(xlsx: XlsxExport, args: &args::Export) -> Result<Exported, CliErro
     Ok(exported)
 }
 
-/// Returns the number of sheets that a file with one sheet omits without having been asked to, or
-/// 0 if the sheets cannot be read.
+/// Returns the number of sheets that a single-sheet file omits although no sheet was selected.
+/// Returns 0 if the sheets cannot be read.
 async fn count_omitted_sheets(
     spreadsheet: &Spreadsheet,
     args: &args::Export,
@@ -182,7 +183,7 @@ fn sheet_as_json(sheet: &ExportedSheet) -> serde_json::Value {
     })
 }
 
-/// Returns the format option, which defaults to the format of the file extension.
+/// Returns the format given as an option or, by default, the format of the file extension.
 fn choose_format(args: &args::Export) -> Result<ExportFormat, CliError> {
     if let Some(format) = args.format {
         return Ok(format);
@@ -239,7 +240,7 @@ fn summary(file: &Path, exported: &Exported) -> String {
     format!("{file_name}: {sheets}, {cells}, at {position}")
 }
 
-/// Shows the number of cells read so far, on a terminal only.
+/// Shows the number of cells read so far if stderr is a terminal.
 struct Spinner(indicatif::ProgressBar);
 
 impl Spinner {

@@ -25,12 +25,12 @@ pub(super) async fn print_feed(
     let client = context.client()?;
     tokio::select! {
         result = print_items(&client, output, args) => result,
-        // Ctrl-C ends `--follow` successfully.
+        // Ctrl-C is the normal way to end `--follow`, so the command succeeds.
         interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
     }
 }
 
-/// Prints the feed items after the checkpoint of the arguments.
+/// Prints the feed items after the checkpoint given in the arguments.
 async fn print_items(client: &Client, output: &Output, args: args::Feed) -> Result<(), CliError> {
     let args::Feed { after, checkpoint, follow, payloads, page_size } = args;
     let subscription = Subscription { payloads, limit: page_size, until_end: !follow };

@@ -59,7 +59,7 @@ pub(super) async fn print_cells(
     print_table(&reply, rectangle, args.range.is_some(), output)
 }
 
-/// Reads cells from the newest snapshot and the local cache.
+/// Reads cells from the newest snapshot and the later log entries, using the local cache.
 async fn read_snapshot(
     context: &Context,
     spreadsheet: &Spreadsheet,

@@ -26,8 +26,8 @@ pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
     ))
 }
 
-/// Returns the visible commands that are not in exactly one group, and the group members that are
-/// not commands. Used by tests.
+/// Returns the visible commands that are not in exactly one group, and the group members that do
+/// not exist as commands. Used by tests.
 #[must_use]
 pub fn ungrouped(command: &clap::Command, groups: &[Group]) -> Vec<String> {
     let grouped_names: Vec<&str> =

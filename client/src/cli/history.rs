@@ -42,15 +42,15 @@ pub(super) async fn show_history(
     Ok(())
 }
 
-/// The newest displayed log entries, newest first.
+/// The newest log entries to display, newest first.
 struct NewestEntries {
     max_entries: usize,
     entries: Vec<EntryView>,
-    /// Position of the next older displayed entry, if any.
+    /// Position of the next older entry to display, if any.
     next: Option<Position>,
 }
 
-/// Fetches the newest `limit` displayed entries up to `until`.
+/// Fetches the newest log entries to display, up to `limit` of them, starting at `until`.
 async fn fetch_newest(
     spreadsheet: &Spreadsheet,
     until: Option<Position>,
@@ -58,7 +58,7 @@ async fn fetch_newest(
 ) -> Result<NewestEntries, CliError> {
     let max_entries = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut newest = NewestEntries { max_entries, entries: Vec::new(), next: None };
-    // Request one more entry to find out whether there are older ones.
+    // Request one more entry to detect whether there are older ones.
     let page_size = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
     let mut pages = spreadsheet.history_pages(until, Some(page_size));
     while let Some(page) = pages.try_next().await? {
@@ -71,7 +71,8 @@ async fn fetch_newest(
 }
 
 impl NewestEntries {
-    /// Adds a page of older log entries. Returns whether there are more than `max_entries`.
+    /// Adds a page of older log entries. Returns `true` once there are more than `max_entries`
+    /// entries to display.
     fn add_page(&mut self, entries: Vec<EntryView>) -> bool {
         for entry in entries.into_iter().filter(is_displayed) {
             if self.entries.len() >= self.max_entries {
@@ -84,12 +85,12 @@ impl NewestEntries {
     }
 }
 
-/// Returns whether a log entry is displayed: an edit or the creation of the spreadsheet.
+/// Returns whether a log entry is displayed. Only edits and the creation of the spreadsheet are.
 pub(super) fn is_displayed(entry: &EntryView) -> bool {
     entry.kind == EntryKind::Edits || entry.position == Position::FIRST
 }
 
-/// Returns the sheet names before the oldest entry, if a description needs them.
+/// Returns the sheet names from before the oldest entry, or no names if no description needs them.
 async fn names_before(spreadsheet: &Spreadsheet, entries: &[EntryView]) -> SheetNames {
     let Some(oldest_entry) = entries.last() else { return SheetNames::default() };
     let mut mutations = entries.iter().flat_map(|entry| &entry.mutations);
@@ -107,8 +108,8 @@ async fn names_before(spreadsheet: &Spreadsheet, entries: &[EntryView]) -> Sheet
     read_sheet_names(spreadsheet, position).await
 }
 
-/// Formats log entries, one line per entry, newest first. `names` contains the sheet names before
-/// the oldest entry.
+/// Formats log entries, one line per entry, newest first. `names` must contain the sheet names from
+/// before the oldest entry.
 fn format_entries(entries_newest_first: &[EntryView], mut names: SheetNames) -> Vec<String> {
     let position_widths = entries_newest_first.iter().map(|entry| entry.position.to_string().len());
     let position_width = position_widths.max().unwrap_or(0);
@@ -128,13 +129,13 @@ fn format_entries(entries_newest_first: &[EntryView], mut names: SheetNames) -> 
     lines_oldest_first
 }
 
-/// Returns the author of a log entry for a list.
+/// Returns a log entry's author as displayed in a list.
 pub(super) fn author_name(entry: &EntryView) -> String {
     escape(entry.author.as_deref().unwrap_or("-"))
 }
 
-/// Describes a log entry. `names` must contain the sheet names before the entry, and is updated to
-/// the names after it.
+/// Describes a log entry. `names` must contain the sheet names from before the entry, and is
+/// updated to the names after the entry.
 pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> String {
     if let Some(external) = &entry.external_body {
         let edits = count(external.count, "large edit", "large edits");

@@ -53,7 +53,7 @@ fn missing_spreadsheet(option: &str) -> CliError {
     )
 }
 
-/// Converts the arguments to read options.
+/// Converts the arguments to options for reading the file.
 fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
     check_options_fit_file(args)?;
     let types = if args.text {
@@ -91,7 +91,7 @@ fn check_options_fit_file(args: &args::Import) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns the delimiter option, which defaults to the usual delimiter for the file extension.
+/// Returns the delimiter given as an option or, by default, the usual one for the file extension.
 fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
     match delimiter_option {
         Some(Delimiter::Comma) => b',',
@@ -101,7 +101,7 @@ fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
     }
 }
 
-/// Returns a hint if the file probably has another delimiter.
+/// Returns a hint if the file probably uses a different delimiter.
 fn delimiter_hint(path: &Path, survey: Option<&Survey>, delimiter: u8) -> Option<String> {
     let name = match likely_delimiter(path, survey?, delimiter)? {
         b';' => "semicolon",

@@ -100,8 +100,8 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     exit_code
 }
 
-/// Prints clap's error, or the help or version text, which clap returns as an error, too. Returns
-/// the exit code. A broken pipe is not an error here.
+/// Prints an error from clap and returns the exit code. Clap also returns the help and version
+/// texts as errors. A broken pipe is ignored.
 fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();
@@ -115,7 +115,7 @@ fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
     EXIT_USAGE
 }
 
-/// Executes the command. Returns the exit code and the cost, even on failure.
+/// Executes the command. Returns the exit code and the cost. The cost is returned even on failure.
 fn execute(cli: Cli) -> (Result<u8, CliError>, RequestCosts) {
     let output = Output::new(cli.global.json);
     match Context::new(cli.global) {
@@ -161,7 +161,7 @@ fn execute_command(
             Command::Unarchive => catalog::unarchive_spreadsheet(context, &output).await,
             Command::Delete => catalog::delete_spreadsheet(context, &output).await,
             Command::Undelete => catalog::undelete_spreadsheet(context, &output).await,
-            // The exit code of these two tells more than success.
+            // On success, these two commands report their result in the exit code.
             Command::Diff(args) => return diff::show_differences(context, &output, args).await,
             Command::Replay(args) => return replay::replay_fork(context, &output, args).await,
             Command::History(args) => history::show_history(context, &output, args).await,

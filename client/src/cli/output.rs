@@ -11,10 +11,11 @@ use crate::text::to_json;
 /// Separator of columns in lists.
 pub(super) const COLUMN_GAP: &str = "   ";
 
-/// Prints in a command's output format. Unlike `println!`, does not panic if stdout is closed.
+/// Prints a command's output as text or JSON. Unlike `println!`, does not panic if stdout is
+/// closed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
-    /// Whether to print JSON only.
+    /// Whether to print only JSON.
     pub(super) json: bool,
 }
 
@@ -40,7 +41,7 @@ impl Output {
         }
         let dim_style = console::Style::new().dim().for_stderr();
         let styled_text = dim_style.apply_to(text.as_ref());
-        // Ignore the failure, because notes are not essential.
+        // Ignore a failure, because notes are not essential.
         let _ = writeln!(io::stderr(), "{styled_text}");
     }
 

@@ -1,4 +1,4 @@
-//! `cellar clear` and `cellar format`
+//! The commands `cellar clear` and `cellar format`.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(super) async fn clear_ranges(
     editor.apply_and_print(output, clearing.into_operation(sheet), &description).await
 }
 
-/// How ranges are cleared in one edit.
+/// The form of an edit that clears ranges.
 enum Clearing {
     /// A single range of any size.
     Range(Rectangle),
@@ -59,7 +59,7 @@ impl Clearing {
     }
 }
 
-/// Returns the edits that clear the ranges, one per cell, in row-major order.
+/// Returns one cell edit for each cell in the ranges, in row-major order.
 fn clear_each_cell(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
     let mut cell_names = BTreeSet::new();
     for range in ranges {
@@ -120,8 +120,8 @@ pub(super) async fn format_range(
 /// Returns whether Cellar supports a number format. Numbers in other formats are displayed as
 /// General.
 fn is_format_supported(format: &str) -> bool {
-    // The first sample differs from General for any number of decimals. The second is a date with a
-    // time.
+    // Any number of decimals displays the first sample differently from General. The second sample
+    // is a date with a time.
     const SAMPLES: [f64; 2] = [1.0 / 3.0, 40_909.5];
     let is_general = |number: f64| display(&Value::Number(number), format) == general(number);
     format == GENERAL || !SAMPLES.into_iter().all(is_general)

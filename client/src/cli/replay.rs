@@ -99,7 +99,8 @@ fn outcome_name(outcome: ReplayOutcome) -> &'static str {
     }
 }
 
-/// Describes an edit of the existing fork and, if it differs, what it became in the new one.
+/// Describes an edit of the existing fork and, if it was transformed, the resulting operations in
+/// the new fork.
 fn describe_edit(edit: &ReplayedEdit) -> String {
     let sheet_names = SheetNames::default();
     let mut description = describe_operations(edit.operations.iter(), &sheet_names);

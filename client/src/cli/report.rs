@@ -10,9 +10,9 @@ use crate::text::to_json;
 /// Minimum width of a report, in columns.
 const MIN_WIDTH: usize = 40;
 
-/// Prints an error and its help text to stderr. The format is JSON (`{"error": {"code", "message",
-/// "help"}}`) if `json` is set, a graphical report if stderr is a terminal, and plain text
-/// otherwise.
+/// Prints an error and its help text to stderr. If `json` is set, the format is JSON (`{"error":
+/// {"code", "message", "help"}}`). Otherwise, the format is a graphical report if stderr is a
+/// terminal, or plain text if not.
 pub fn report(error: &dyn Diagnostic, json: bool) {
     let mut stderr = io::stderr();
     let report_text = if json {

@@ -19,7 +19,7 @@ pub(super) async fn revert_to_position(
 ) -> Result<(), CliError> {
     let position = args.to;
     let editor = CommandEditor::open(context)?;
-    // Check first: if the position does not exist, no entry must be appended.
+    // Check the position first, because a revert to a missing position must not append an entry.
     if let EntryLookup::Missing { why } = read_entry_at(&editor.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
@@ -36,7 +36,7 @@ pub(super) async fn revert_to_position(
     Ok(())
 }
 
-/// Returns success if the error means that there was nothing to revert, or the error otherwise.
+/// Succeeds if the error means that there was nothing to revert; otherwise returns the error.
 fn succeed_if_nothing_to_revert(
     output: &Output,
     position: Position,

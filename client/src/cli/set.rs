@@ -18,7 +18,7 @@ use crate::editor::CellReference;
 const USAGE: &str =
     "pass pairs of a cell and a value: cellar set A1 hello, or cellar set A1 1 B1 2";
 
-/// The cell edits, each with the sheet from its cell reference, if any.
+/// The cell edits, and the sheet in each edit's cell reference, if any.
 type ParsedPairs = (Vec<CellEdit>, Vec<Option<String>>);
 
 pub(super) async fn set_cells(
@@ -63,8 +63,8 @@ fn parse_value(value_text: &str, as_text: bool) -> TypedText {
     TypedText { value, format: None }
 }
 
-/// Returns the sheet of all cells, which must be the same because they are set in a single edit.
-/// Cell references without a sheet use the option --sheet.
+/// Returns the sheet of the cells. Fails if they are in different sheets, because a single edit
+/// sets all cells. The option `--sheet` applies to cell references without a sheet.
 fn common_sheet(
     sheet_option: Option<&str>,
     cell_sheets: &[Option<String>],
@@ -86,7 +86,7 @@ fn common_sheet(
     Ok(Some(sheet.to_owned()))
 }
 
-/// Fails if a cell occurs twice, because one of its values would be lost.
+/// Fails if a cell occurs twice, because one of the two values would be lost.
 fn check_no_duplicates(edits: &[CellEdit]) -> Result<(), CliError> {
     let mut seen_cells = BTreeSet::new();
     for CellEdit { row, column, .. } in edits {

@@ -76,7 +76,7 @@ async fn rename_sheet(
 ) -> Result<(), CliError> {
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(Some(old_name)).await?;
-    // If the names differ only in case, the sheet found is the renamed sheet itself.
+    // If the names differ only in case, the sheet found is the sheet to rename itself.
     if old_name.to_lowercase() != new_name.to_lowercase() {
         check_name_is_free(&editor.list_sheets().await?, &new_name)?;
     }
@@ -97,8 +97,8 @@ async fn delete_sheet(context: &Context, output: &Output, name: &str) -> Result<
         .await
 }
 
-/// Fails if a sheet with this name exists. Otherwise the server would append a number to the name,
-/// which may surprise the user.
+/// Fails if a sheet with this name exists. Without this check, the server would append a number to
+/// the name, which might surprise the user.
 fn check_name_is_free(sheets: &SheetsReply, name: &str) -> Result<(), CliError> {
     match find_sheet(&sheets.sheets, name) {
         Some(sheet) => Err(CliError::SheetExists { name: escape(&sheet.name) }),

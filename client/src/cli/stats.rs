@@ -60,7 +60,7 @@ fn kilobytes(bytes: u64) -> String {
     format!("{} KB", bytes.div_ceil(1_000))
 }
 
-/// Formats the average cell size with two decimals. Returns an empty text without cells.
+/// Formats the average cell size with two decimals. Returns an empty string if there are no cells.
 fn per_cell(bytes: u64, cells: u64) -> String {
     let Some(hundredths) = bytes.saturating_mul(100).checked_div(cells) else {
         return String::new();

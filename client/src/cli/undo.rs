@@ -61,7 +61,7 @@ struct UndoneEdit {
     skipped: Vec<Position>,
 }
 
-/// Fails if the log entry at a position cannot be undone. Checked before an undo, because even a
+/// Fails if the log entry at a position cannot be undone. Called before an undo, because even a
 /// rejected undo would append an entry.
 async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result<(), CliError> {
     let entry = match read_entry_at(spreadsheet, position).await? {
@@ -74,7 +74,7 @@ async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result
     }
 }
 
-/// Result of looking for the log entry at a position.
+/// Result of looking up the log entry at a position.
 pub(super) enum EntryLookup {
     Found(EntryView),
     /// The position does not exist.
@@ -125,7 +125,7 @@ fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
     }
 }
 
-/// Undoes the edit at a position, by any author.
+/// Undoes the edit at a position, regardless of the author.
 async fn undo_at(
     editor: &CommandEditor,
     output: &Output,
@@ -169,23 +169,23 @@ fn list_positions(positions: &[Position]) -> String {
     names.join(", ")
 }
 
-/// Searches for an author's newest edit in effect. Visits log entries newest first.
+/// Searches for an author's newest edit that is still in effect. Visits log entries newest first.
 #[derive(Default)]
 struct UndoSearch {
     author: String,
-    /// Undone entries whose undo is in effect.
+    /// Positions of undone entries whose undo is in effect.
     undone: BTreeSet<Position>,
-    /// Target of the oldest visited revert that is in effect. All log entries between the target
+    /// Target of the oldest visited revert that is in effect. All log entries between this target
     /// and the revert are reverted.
     reverted_to: Option<Position>,
-    /// Log entries whose undo was rejected because they were no longer in effect. Excludes entries
-    /// that a later undo or revert may have restored.
+    /// Positions of log entries that could not be undone, because they were no longer in effect.
+    /// Excludes entries that a later undo or revert may have restored.
     without_effect: BTreeSet<Position>,
 }
 
 impl UndoSearch {
-    /// Visits the next older log entry. Returns its position if it is an edit by the author and in
-    /// effect.
+    /// Visits the next older log entry. Returns its position if it is an edit by the author and
+    /// still in effect.
     fn visit_older_entry(&mut self, entry: &EntryView) -> Option<Position> {
         let position = entry.position;
         let is_reverted = self.reverted_to.is_some_and(|target| position > target);
@@ -225,8 +225,8 @@ fn had_effect(entry: &EntryView) -> bool {
     operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
 }
 
-/// Returns the undo target of a log entry, if any. An undo is always the only mutation in its
-/// entry.
+/// Returns the target and the mutation of an undo, or `None` for other entries. An undo is always
+/// the only mutation in its entry.
 fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     entry.mutations.iter().find_map(|mutation| match &mutation.op {
         Operation::Undo(undo) => Some((undo.position, mutation)),
@@ -234,7 +234,7 @@ fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     })
 }
 
-/// Returns the revert target of a log entry, or `None` if the revert was rejected.
+/// Returns the target of a revert. Returns `None` for other entries and for a rejected revert.
 fn find_revert_target(entry: &EntryView) -> Option<Position> {
     for mutation in &entry.mutations {
         let is_rejected = matches!(mutation.committed_operations(), [Operation::Rejected(_)]);
@@ -299,7 +299,7 @@ mod tests {
         entry(num, "alice", Operation::Undo(Undo { position: at(target) }), Some(rejected))
     }
 
-    /// Returns the number of the entry that is found. `entries` are oldest first.
+    /// Returns the number of the entry found by the search. `entries` are ordered oldest first.
     fn found(entries: &[EntryView]) -> Option<u32> {
         let mut search = UndoSearch { author: "alice".into(), ..UndoSearch::default() };
         entries

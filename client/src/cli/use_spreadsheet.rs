@@ -10,7 +10,7 @@ pub(super) async fn select_spreadsheet(
     output: &Output,
     args: args::Use,
 ) -> Result<(), CliError> {
-    // Check the id now, so that a wrong id is reported by this command rather than the next one.
+    // Check the id now, so that this command, and not the next one, reports a wrong id.
     let head = context.client()?.spreadsheet(args.id).head(None).await?;
     context.select(args.id, output)?;
     output.print_json(

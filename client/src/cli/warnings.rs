@@ -2,7 +2,7 @@
 
 use super::output::{Output, count};
 
-/// Warning for inserted or deleted rows or columns.
+/// Warning printed after rows or columns were inserted or deleted.
 pub(super) const FORMULAS_NOT_SHIFTED: &str = "Formulas still refer to the same cells as before: Cellar does not shift or calculate formulas yet.";
 
 /// Warning shown in the grid if a visible cell has a formula.

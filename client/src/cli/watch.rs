@@ -85,7 +85,7 @@ struct Watcher {
     output: Output,
     filter: Option<WatchFilter>,
     until: Option<Position>,
-    /// The head up to which log entries were printed.
+    /// The position, with its table incarnation, up to which log entries were printed.
     printed_head: Head,
     names: SheetNames,
 }
@@ -149,8 +149,8 @@ impl Watcher {
         }
     }
 
-    /// Skips to a position without printing the entries before it. `restored` is set if the tables
-    /// were restored.
+    /// Continues after a position without printing the entries before it. `restored` is set if the
+    /// tables were restored to an earlier time.
     async fn skip_to(&mut self, to: Position, restored: bool) -> Result<(), CliError> {
         self.names = read_sheet_names(&self.spreadsheet, to).await;
         self.printed_head.head = to;

@@ -6,7 +6,7 @@ use reqwest::Url;
 
 use crate::ClientError;
 
-/// Parses the API URL. The scheme must be `http` or `https`, and a path is allowed. Rejects URLs
+/// Parses the API URL. The scheme must be `http` or `https`. The URL may have a path. Rejects URLs
 /// with credentials, a query or a fragment.
 pub(super) fn parse(url: &str) -> Result<Url, ClientError> {
     let fault =
@@ -27,8 +27,8 @@ pub(super) fn parse(url: &str) -> Result<Url, ClientError> {
     Ok(parsed)
 }
 
-/// Redacts a URL for use in a message. Removes everything before `@`, because that part may contain
-/// a password.
+/// Redacts a URL for a message. Removes everything before `@`, because a URL may contain a password
+/// there.
 fn without_credentials(url: &str) -> String {
     match url.rsplit_once('@') {
         Some((_, host)) => format!("…@{host}"),
@@ -53,7 +53,8 @@ pub(super) fn join(base: &Url, path: &[String], query: &[(&'static str, String)]
     url
 }
 
-/// Returns whether the URL's host is the loopback interface. Such requests bypass any proxy.
+/// Returns whether the URL's host is the loopback interface. Requests to that interface bypass any
+/// proxy.
 pub(super) fn is_loopback(base: &Url) -> bool {
     let host = base.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())

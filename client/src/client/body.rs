@@ -3,10 +3,11 @@
 use cellar_base::limits::MAX_REPLY_BYTES;
 
 /// Maximum length of a response body, in bytes. The server limits lists to `MAX_REPLY_BYTES` before
-/// JSON escaping. This limit leaves room for the escapes, up to the maximum Lambda response size.
+/// JSON escaping. The larger limit here leaves room for escapes, up to the maximum size of a Lambda
+/// response.
 pub const MAX_REPLY_BODY_BYTES: usize = MAX_REPLY_BYTES + 2 * 1024 * 1024;
 
-/// Error reading a response body.
+/// Error that occurs when reading a response body.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyFault {
     /// The body exceeds the size limit.

@@ -1,7 +1,7 @@
 //! Requests that read and change a spreadsheet's name, status, members and share links.
 //!
-//! Each change request includes the details version that the caller has read
-//! ([`DetailsReply::changes`]). The API refuses the change if that version is stale, so a delayed
+//! Each change request contains the details version that the caller has read
+//! ([`DetailsReply::changes`]). The API rejects the change if that version is stale, so a delayed
 //! request cannot undo a newer change. Change requests are idempotent.
 
 use cellar_api::wire::{
@@ -16,8 +16,8 @@ use super::{ItemStream, Spreadsheet};
 use crate::ClientError;
 
 impl Spreadsheet {
-    /// `GET /v1/spreadsheets/{id}/details`: returns the name, status, members and share links that
-    /// are visible to the caller's role.
+    /// Returns the name, status, members and share links, as far as they are visible to the
+    /// caller's role (`GET /v1/spreadsheets/{id}/details`).
     ///
     /// # Errors
     ///
@@ -26,7 +26,7 @@ impl Spreadsheet {
         self.client.transport.send(self.call(Method::GET).with_segment("details")).await
     }
 
-    /// Returns the changes of the details, newest first.
+    /// Returns the changes to the details, newest first.
     pub fn changes(&self) -> ItemStream<ChangeView> {
         let spreadsheet = self.clone();
         let pages = read_pages(self.client.url(), None, move |cursor| {
@@ -36,8 +36,8 @@ impl Spreadsheet {
         pages.into_items(|page: ChangesReply| page.changes)
     }
 
-    /// `GET /v1/spreadsheets/{id}/details/changes`: returns one page of details changes, newest
-    /// first. `cursor` is the previous page's `next`.
+    /// Returns one page of changes to the details, newest first
+    /// (`GET /v1/spreadsheets/{id}/details/changes`). `cursor` is the `next` of the previous page.
     ///
     /// # Errors
     ///
@@ -50,8 +50,8 @@ impl Spreadsheet {
             .await
     }
 
-    /// `PATCH /v1/spreadsheets/{id}/details`: renames, archives, unarchives, deletes or undeletes a
-    /// spreadsheet.
+    /// Renames, archives, unarchives, deletes or undeletes a spreadsheet
+    /// (`PATCH /v1/spreadsheets/{id}/details`).
     ///
     /// # Errors
     /// Returns a [`ClientError`] if the request fails.
@@ -65,8 +65,8 @@ impl Spreadsheet {
         self.client.transport.send(call.if_match(if_match)).await
     }
 
-    /// `POST /v1/spreadsheets/{id}/members`: shares a spreadsheet with a user, or changes the
-    /// user's role.
+    /// Shares a spreadsheet with a user, or changes the user's role
+    /// (`POST /v1/spreadsheets/{id}/members`).
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Spreadsheet {
         self.client.transport.send(call.if_match(if_match)).await
     }
 
-    /// `DELETE /v1/spreadsheets/{id}/members`: revokes a user's access.
+    /// Revokes a user's access (`DELETE /v1/spreadsheets/{id}/members`).
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Spreadsheet {
         self.client.transport.send(call.if_match(if_match)).await
     }
 
-    /// `POST /v1/spreadsheets/{id}/links`: creates a share link.
+    /// Creates a share link (`POST /v1/spreadsheets/{id}/links`).
     ///
     /// # Errors
     /// Returns a [`ClientError`] if the request fails.
@@ -114,7 +114,7 @@ impl Spreadsheet {
         self.client.transport.send(call.if_match(if_match)).await
     }
 
-    /// `DELETE /v1/spreadsheets/{id}/links/{link}`: revokes a share link.
+    /// Revokes a share link (`DELETE /v1/spreadsheets/{id}/links/{link}`).
     ///
     /// # Errors
     /// Returns a [`ClientError`] if the request fails.

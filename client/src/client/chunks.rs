@@ -12,9 +12,9 @@ use super::{Client, Spreadsheet};
 use crate::ClientError;
 
 impl Spreadsheet {
-    /// `POST /v1/spreadsheets/{id}/chunks`: returns the download URLs of at most `MAX_CHUNK_URLS`
-    /// snapshot chunks, in the order of `hashes`. [`crate::reader`] downloads, verifies and caches
-    /// chunks from these URLs.
+    /// Returns the download URLs of at most `MAX_CHUNK_URLS` snapshot chunks, in the order of
+    /// `hashes` (`POST /v1/spreadsheets/{id}/chunks`). [`crate::reader`] downloads, verifies and
+    /// caches chunks from such URLs.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ impl Spreadsheet {
 }
 
 impl Client {
-    /// Downloads a snapshot object in its stored (encoded) form. The caller must verify it.
+    /// Downloads a snapshot object in its stored (encoded) form. The caller must verify the object.
     pub(crate) async fn stored_object(
         &self,
         url: &str,

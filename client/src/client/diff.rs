@@ -10,7 +10,7 @@ use super::pages::read_pages;
 use crate::ClientError;
 
 impl Spreadsheet {
-    /// `GET /v1/spreadsheets/{id}/diff`: compares the spreadsheet at two positions. Fetches all
+    /// Compares the spreadsheet at two positions (`GET /v1/spreadsheets/{id}/diff`). Fetches all
     /// pages and merges them.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Spreadsheet {
 }
 
 /// Merges the next page into a sheet's diff. Each page contains every sheet, but only some of the
-/// cells.
+/// changed cells.
 fn merge_sheet(sheets: &mut Vec<SheetDiff>, page: SheetDiff) {
     match sheets.iter_mut().find(|sheet| sheet.sheet == page.sheet) {
         Some(sheet) => {

@@ -15,9 +15,9 @@ use crate::ClientError;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct FeedQuery {
-    /// Checkpoint of the last processed item. Defaults to the beginning of the feed.
+    /// Checkpoint of the last processed item. If `None`, the feed is read from its beginning.
     pub after: Option<u64>,
-    /// Feed generation of the checkpoint. A rebuilt feed has a new generation.
+    /// Feed generation of the checkpoint. Rebuilding the feed creates a new generation.
     pub generation: Option<String>,
     /// Maximum number of items.
     pub limit: Option<u32>,
@@ -31,14 +31,14 @@ pub struct FeedQuery {
 pub struct SpreadsheetsQuery {
     /// `next` of the previous page, or `None` for the first page.
     pub cursor: Option<LogId>,
-    /// Number of spreadsheets that the server examines per page. The page contains only the
-    /// matching ones.
+    /// Number of spreadsheets that the server examines per page. A page contains only the matching
+    /// spreadsheets.
     pub limit: Option<u32>,
     /// Substring of the name, case-insensitive.
     pub name: Option<String>,
-    /// `true` selects spreadsheets that the caller owns; `false` selects those of other owners.
+    /// `true` selects spreadsheets that the caller owns, and `false` those owned by other users.
     pub mine: Option<bool>,
-    /// Status of the returned spreadsheets. Defaults to active.
+    /// Status of the returned spreadsheets. If `None`, active spreadsheets are returned.
     pub status: Option<SpreadsheetStatus>,
 }
 
@@ -95,7 +95,7 @@ impl SpreadsheetsQuery {
 }
 
 impl Client {
-    /// Returns the spreadsheets that the caller can access, in the order of their ids.
+    /// Returns the spreadsheets that the caller can access, ordered by id.
     pub fn spreadsheets(&self, query: SpreadsheetsQuery) -> ItemStream<SpreadsheetView> {
         let client = self.clone();
         let pages = read_pages(self.url(), query.cursor, move |cursor| {
@@ -106,8 +106,8 @@ impl Client {
         pages.into_items(|page: SpreadsheetsReply| page.spreadsheets)
     }
 
-    /// Returns the items of the change feed up to its end. To wait for further items, and to store
-    /// checkpoints, use [`crate::feed`].
+    /// Returns the items of the change feed up to its current end. To wait for further items or to
+    /// store checkpoints, use [`crate::feed`].
     pub fn feed(&self, query: FeedQuery) -> ItemStream<FeedItemView> {
         let client = self.clone();
         let pages = read_pages(self.url(), FeedCursor::of_query(&query), move |cursor| {
@@ -118,7 +118,7 @@ impl Client {
         pages.into_items(|page: FeedReply| page.items)
     }
 
-    /// `GET /v1/feed`: returns one page of feed items after a checkpoint. To follow the feed, use
+    /// Returns one page of feed items after a checkpoint (`GET /v1/feed`). To follow the feed, use
     /// [`crate::feed`].
     ///
     /// # Errors
@@ -134,8 +134,9 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets`: returns one page of the spreadsheets that the caller can access. A
-    /// page may be empty even if more pages follow: continue until the response contains no `next`.
+    /// Returns one page of the spreadsheets that the caller can access (`GET /v1/spreadsheets`). A
+    /// page may be empty even if further pages follow: continue until the response contains no
+    /// `next`.
     ///
     /// # Errors
     ///

@@ -10,9 +10,9 @@ use crate::files::FileError;
 /// The directory whose `.cellar/` contains a client's local state.
 #[derive(Debug, Clone)]
 pub(super) enum StateFolder {
-    /// A directory that outlives the client.
+    /// A directory that is not deleted with the client.
     Permanent(PathBuf),
-    /// A temporary directory, created when it is first needed and deleted with the last clone of
+    /// A temporary directory. Created when it is first needed, and deleted with the last clone of
     /// the client.
     Temporary(Arc<OnceLock<TempDir>>),
 }
@@ -22,7 +22,7 @@ impl StateFolder {
         Self::Temporary(Arc::default())
     }
 
-    /// Returns the directory. Creates a temporary one, if there is none yet.
+    /// Returns the directory. Creates the temporary directory if it does not exist yet.
     pub(super) fn path(&self) -> Result<&Path, FileError> {
         let cell = match self {
             Self::Permanent(path) => return Ok(path),
@@ -33,7 +33,8 @@ impl StateFolder {
         }
         let created = tempfile::tempdir()
             .map_err(|source| FileError::Unwritable { path: std::env::temp_dir(), source })?;
-        // If another thread was faster, its directory is used, and this one is deleted.
+        // If another thread was faster, the other thread's directory is used, and the one created
+        // here is deleted.
         Ok(cell.get_or_init(|| created).path())
     }
 }

@@ -1,5 +1,5 @@
-//! Uploads the chunks of an imported sheet directly to the object store (S3), and requests their
-//! verification by the server.
+//! Uploads the chunks of an imported sheet directly to the object store (S3), and has the server
+//! verify them.
 
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,
@@ -15,8 +15,8 @@ use crate::ClientError;
 const PRECONDITION_FAILED: u16 = 412;
 
 impl Spreadsheet {
-    /// `POST /v1/spreadsheets/{id}/imports/uploads`: returns one upload URL per chunk, in the order
-    /// of the chunks. Does not change the spreadsheet.
+    /// Returns one upload URL per chunk, in the order of the chunks
+    /// (`POST /v1/spreadsheets/{id}/imports/uploads`). Does not change the spreadsheet.
     ///
     /// # Errors
     ///
@@ -40,8 +40,8 @@ impl Spreadsheet {
         Ok(reply.uploads)
     }
 
-    /// `POST /v1/spreadsheets/{id}/imports/checks`: verifies uploaded chunks and protects them from
-    /// expiry. Idempotent.
+    /// Verifies uploaded chunks and protects them from expiry
+    /// (`POST /v1/spreadsheets/{id}/imports/checks`). Idempotent.
     ///
     /// # Errors
     ///

@@ -46,8 +46,8 @@ use transport::{Call, Transport};
 
 /// A Cellar API client.
 ///
-/// Every request is idempotent. Connection failures, timeouts and temporary server errors are
-/// retried with backoff a limited number of times.
+/// Every request is idempotent. After a connection failure, a timeout or a temporary server error,
+/// a request is retried with backoff a limited number of times.
 #[derive(Debug, Clone)]
 pub struct Client {
     transport: Transport,
@@ -60,11 +60,11 @@ pub struct Client {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CellsQuery {
-    /// Sheet name. Defaults to the first sheet.
+    /// Sheet name. If `None`, the first sheet is read.
     pub sheet: Option<String>,
-    /// Range in A1 notation. Defaults to the whole sheet.
+    /// Range in A1 notation. If `None`, the whole sheet is read.
     pub range: Option<String>,
-    /// Position to read at. Defaults to the newest position.
+    /// Position to read at. If `None`, the newest position is used.
     pub at: Option<Position>,
     /// `next` of the previous page, or `None` for the first page.
     pub cursor: Option<String>,
@@ -107,7 +107,7 @@ impl CellsQuery {
 }
 
 impl Client {
-    /// Creates an API client with an optional bearer token. Sends no request.
+    /// Creates an API client, optionally with a bearer token. Sends no request.
     ///
     /// # Errors
     ///
@@ -122,17 +122,17 @@ impl Client {
         })
     }
 
-    /// Sets the directory whose `.cellar/` contains the local state: edits that were not
-    /// acknowledged, journals of imports and cached objects. Processes may share a directory.
+    /// Sets the directory whose `.cellar/` contains the local state: unacknowledged edits, import
+    /// journals and cached objects. Several processes may share a directory.
     ///
     /// Without this call, the state is in a temporary directory. Edits are then sent exactly once
-    /// as long as the process runs, but edits that were not acknowledged are lost when it ends.
+    /// while the process runs, but unacknowledged edits are lost when the process ends.
     #[must_use]
     pub fn with_folder(self, dir: impl Into<PathBuf>) -> Self {
         Self { folder: StateFolder::Permanent(dir.into()), ..self }
     }
 
-    /// Sets the stack name, which stays the same when the URL changes. An empty name is treated as
+    /// Sets the stack name, which does not change when the URL changes. An empty name is treated as
     /// `None`.
     #[must_use]
     pub fn with_identity(self, identity: Option<&str>) -> Self {
@@ -140,15 +140,15 @@ impl Client {
         Self { identity, ..self }
     }
 
-    /// Returns a client that calls `observe` after each request attempt, for measurements. Both
-    /// clients share their connections.
+    /// Returns a client that calls `observe` after each request attempt, for measurements. The
+    /// returned client shares its connections with this client.
     #[must_use]
     pub fn observed(self, observe: impl Fn(AttemptOutcome) + Send + Sync + 'static) -> Self {
         Self { transport: self.transport.observed(observed::Observer::new(observe)), ..self }
     }
 
-    /// Returns the stack name, or the URL if no name is set. Unsent edits are stored under this
-    /// identity, so a local stack still receives them after it restarts on another port.
+    /// Returns the stack name or, if no name is set, the URL. Unsent edits are stored under this
+    /// identity. With a stack name, they still reach a local stack that restarted on another port.
     #[must_use]
     pub fn identity(&self) -> &str {
         self.identity.as_deref().unwrap_or_else(|| self.url())
@@ -169,22 +169,22 @@ impl Client {
         self.folder.path()
     }
 
-    /// Returns a short id of the token's subject, which does not change when the token is renewed.
-    /// Local state is separate per subject, so that edits are never sent as another subject.
+    /// Returns a short id of the token's subject. Renewing the token does not change this id. Each
+    /// subject has its own local state, so that edits are never sent as another subject.
     #[must_use]
     pub fn subject(&self) -> &str {
         &self.subject.id
     }
 
-    /// Returns the author of entries that are appended with the token, or `None` if the token has
-    /// no readable subject.
+    /// Returns the author of the entries that are appended with the token. Returns `None` if the
+    /// token has no readable subject.
     #[must_use]
     pub fn author(&self) -> Option<&str> {
         self.subject.author.as_deref()
     }
 
     /// Returns the subject from which the server derives client keys
-    /// ([`cellar_base::identity::ClientKey::derive`]), or `None` if the token has no readable
+    /// ([`cellar_base::identity::ClientKey::derive`]). Returns `None` if the token has no readable
     /// subject.
     #[must_use]
     pub fn subject_key(&self) -> Option<SubjectKey> {
@@ -192,8 +192,8 @@ impl Client {
     }
 
     /// Returns the total cost of all requests sent by this client and its clones, including
-    /// retries. Costs are reported in the responses. Lost responses and "not found" responses
-    /// report no cost and are counted in [`RequestCosts::unknown_requests`].
+    /// retries. Each response reports its cost, except for "not found" responses. Requests without
+    /// a reported cost are counted in [`RequestCosts::unknown_requests`].
     #[must_use]
     pub fn cost(&self) -> RequestCosts {
         self.transport.tally().total()
@@ -201,8 +201,8 @@ impl Client {
 
     /// Creates a spreadsheet with a name.
     ///
-    /// A request whose response is lost is retried without creating a second spreadsheet. A caller
-    /// that retries after an error needs [`Client::create`], with the same nonce in each attempt.
+    /// If the response is lost, the request is retried without creating a second spreadsheet. To
+    /// retry after an error, use [`Client::create`] with the same nonce in each attempt.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl Client {
         Ok(self.spreadsheet(self.create(&request).await?.id))
     }
 
-    /// `POST /v1/spreadsheets`: creates a spreadsheet. The nonce is an idempotency key: a request
+    /// Creates a spreadsheet (`POST /v1/spreadsheets`). The nonce is an idempotency key: a request
     /// with a nonce that was already used returns the existing spreadsheet.
     ///
     /// # Errors
@@ -223,8 +223,8 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/health`: returns the server version and the status of its dependencies. The request
-    /// is sent without a token.
+    /// Returns the server version and the status of the server's dependencies (`GET /v1/health`).
+    /// The request is sent without a token.
     ///
     /// # Errors
     ///

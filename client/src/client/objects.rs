@@ -1,5 +1,5 @@
-//! Uploads and downloads the bodies of large log entries directly to and from the object store
-//! (S3).
+//! Uploads the bodies of large log entries to the object store (S3), and downloads them, without
+//! passing through the API.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use super::transport::ObjectRequest;
 use super::{Client, MAX_REPLY_BODY_BYTES, Spreadsheet};
 use crate::ClientError;
 
-/// Returns an object's SHA-256 hash in hexadecimal.
+/// Returns the SHA-256 hash of an object in hexadecimal.
 pub(crate) fn sha256(object: &[u8]) -> String {
     hexadecimal(&Sha256::digest(object))
 }
@@ -35,8 +35,8 @@ pub(super) struct UploadGrant<'a> {
 }
 
 impl Spreadsheet {
-    /// `POST /v1/spreadsheets/{id}/uploads`: returns an upload URL for the body of a large log
-    /// entry. Does not change the spreadsheet.
+    /// Returns an upload URL for the body of a large log entry
+    /// (`POST /v1/spreadsheets/{id}/uploads`). Does not change the spreadsheet.
     ///
     /// # Errors
     ///
@@ -49,8 +49,8 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// `POST /v1/spreadsheets/{id}/uploads/{upload}/complete`: appends an uploaded object as a log
-    /// entry. The request is idempotent.
+    /// Appends an uploaded object as a log entry
+    /// (`POST /v1/spreadsheets/{id}/uploads/{upload}/complete`). The request is idempotent.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl Client {
         self.transport.send_object_request(request).await.map(|_| ())
     }
 
-    /// Downloads and verifies a large entry's body. Returns the mutations of the entry, with the
+    /// Downloads and verifies the body of a large entry. Returns the entry's mutations, with the
     /// operations as committed.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Client {
         self.mutations_of(external, &object)
     }
 
-    /// Downloads a large entry's body. The caller must verify it.
+    /// Downloads the body of a large entry. The caller must verify the body.
     pub(crate) async fn external_object(
         &self,
         external: &ExternalBody,
@@ -161,7 +161,7 @@ impl Client {
         self.transport.send_object_request(request).await
     }
 
-    /// Verifies and decodes a large entry's body. Returns the mutations of the entry, with the
+    /// Verifies and decodes the body of a large entry. Returns the entry's mutations, with the
     /// operations as committed.
     ///
     /// # Errors
@@ -201,13 +201,14 @@ fn wrong_object(url: &str, why: &str) -> ClientError {
     ClientError::WrongObject { url: url.to_owned(), why: why.to_owned() }
 }
 
-/// Parses an object's URL. Returns `None` if it is not an HTTP URL.
+/// Parses the URL of an object. Returns `None` if the URL is not an HTTP URL.
 pub(super) fn parse_object_url(url: &str) -> Option<Url> {
     let url = Url::parse(url).ok()?;
     matches!(url.scheme(), "http" | "https").then_some(url)
 }
 
-/// Decodes an entry's axis maps (row and column moves). Returns `None` if they are invalid.
+/// Decodes an entry's axis maps, which describe row and column moves. Returns `None` if they are
+/// invalid.
 fn space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
     if sheet_maps.len() > MAX_MOVED_SHEETS {
         return None;
@@ -221,8 +222,8 @@ fn space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
     sheets.map(SpaceMap::from_sheets)
 }
 
-/// Decodes an axis map from its runs of retained rows or columns (`src`, `dst`, `len`). Returns
-/// `None` if a run is invalid.
+/// Decodes an axis map from runs of retained rows or columns. A run consists of `src`, `dst` and
+/// `len`. Returns `None` if a run is invalid.
 fn axis_map(axis: Axis, runs: &[(u32, u32, u32)]) -> Option<AxisMap> {
     if runs.len() > MAX_AXIS_RUNS {
         return None;

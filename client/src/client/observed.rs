@@ -41,7 +41,7 @@ impl AttemptOutcome {
     }
 }
 
-/// Optional callback that is called after each request attempt.
+/// Optional callback to call after each request attempt.
 #[derive(Clone, Default)]
 pub(super) struct Observer(Option<Arc<dyn Fn(AttemptOutcome) + Send + Sync>>);
 

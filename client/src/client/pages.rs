@@ -1,4 +1,4 @@
-//! Reads lists page by page, as streams.
+//! Reads lists page by page and returns them as streams.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -15,9 +15,9 @@ use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use super::{CellsQuery, FeedQuery};
 use crate::ClientError;
 
-/// A stream of items that are requested as they are needed.
+/// A stream of list items. Pages of items are requested as they are needed.
 ///
-/// It implements [`Stream`], and has the methods that most programs need:
+/// The type implements [`Stream`] and has the methods that most programs need:
 ///
 /// ```no_run
 /// # async fn example(client: cellar::Client) -> Result<(), cellar::ClientError> {
@@ -38,7 +38,8 @@ impl<T: Send + 'static> ItemStream<T> {
         Self { items: items.boxed() }
     }
 
-    /// Returns the next item, or `None` at the end. An error ends the stream. Cancel safe.
+    /// Returns the next item, or `None` at the end of the stream. An error ends the stream. Cancel
+    /// safe.
     ///
     /// # Errors
     ///
@@ -56,7 +57,7 @@ impl<T: Send + 'static> ItemStream<T> {
         self.items.try_collect().await
     }
 
-    /// Converts a stream of pages to a stream of their items.
+    /// Converts a stream of pages to a stream of the pages' items.
     pub(super) fn into_items<Item: Send + 'static>(
         self,
         page_items: fn(T) -> Vec<Item>,
@@ -82,27 +83,27 @@ impl<T> std::fmt::Debug for ItemStream<T> {
 
 /// A page of a list.
 pub(super) trait Page: Send + 'static {
-    /// The place in the list at which a page starts.
+    /// The position in the list at which a page starts.
     type Cursor: Clone + Send + 'static;
 
     /// Returns the cursor of the next page, or `None` if this is the last page.
     fn next_cursor(&self) -> Option<Self::Cursor>;
 
-    /// Returns whether `next` is after `cursor`, the cursor of this page. Otherwise, the list would
-    /// never end.
+    /// Returns whether `next` is after `cursor`, where this page starts. If it is not, the list
+    /// would never end.
     fn advances(&self, cursor: &Self::Cursor, next: &Self::Cursor) -> bool;
 }
 
 /// The next request of a list.
 enum NextRequest<Cursor> {
-    /// Requests a page. Without a cursor, requests the first one.
+    /// Requests the page at the cursor or, without a cursor, the first page.
     Page(Option<Cursor>),
     /// Requests nothing, because the last page was read.
     Nothing,
 }
 
-/// Reads the pages of a list, from the cursor `start` on or, if it is `None`, from the first page.
-/// A cursor that does not advance is an error, because the list would never end.
+/// Reads the pages of a list, starting at the cursor `start` or, if `start` is `None`, at the first
+/// page. Fails if a cursor does not advance, because the list would never end.
 pub(super) fn read_pages<P, Fetch, Fetched>(
     url: &str,
     start: Option<P::Cursor>,
@@ -130,7 +131,8 @@ where
     ItemStream::new(pages)
 }
 
-/// Returns the request after a page, which was requested at `cursor`.
+/// Returns the request that follows a page. `cursor` is the cursor with which the page was
+/// requested.
 fn next_request<P: Page>(
     page: &P,
     cursor: Option<&P::Cursor>,
@@ -146,7 +148,7 @@ fn next_request<P: Page>(
     Ok(NextRequest::Page(Some(next)))
 }
 
-/// Implements [`Page`] for responses whose cursor is their field `next`.
+/// Implements [`Page`] for responses whose field `next` is the cursor of the next page.
 macro_rules! impl_page {
     ($($reply:ty, $cursor:ty, $order:tt;)*) => {
         $(impl Page for $reply {
@@ -173,7 +175,8 @@ impl_page! {
     ChangesReply, u64, <;
 }
 
-/// Place of a page of cells. All pages are read at the position of the first one.
+/// Position of a page within a list of cells. All pages are read at the log position of the first
+/// page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CellsCursor {
     at: Option<Position>,
@@ -181,12 +184,12 @@ pub(super) struct CellsCursor {
 }
 
 impl CellsCursor {
-    /// Returns the cursor of a query that starts in the middle of a list.
+    /// Returns the start cursor of a query, or `None` if the query starts at the first page.
     pub(super) fn of_query(query: &CellsQuery) -> Option<Self> {
         Some(Self { at: query.at, cursor: query.cursor.clone()? })
     }
 
-    /// Returns the query of the page at `cursor`, or of the first page if it is `None`.
+    /// Returns the query for the page at `cursor` or, if `cursor` is `None`, for the first page.
     pub(super) fn query_page(first: &CellsQuery, cursor: Option<Self>) -> CellsQuery {
         let first = first.clone();
         match cursor {
@@ -204,13 +207,13 @@ impl Page for CellsReply {
     }
 
     fn advances(&self, cursor: &CellsCursor, next: &CellsCursor) -> bool {
-        // A cursor has no order that the client knows, so an empty page counts as one that does
-        // not advance.
+        // The client cannot compare the order of these cursors. Therefore, an empty page counts as
+        // one that does not advance.
         next.cursor != cursor.cursor && !self.cells.is_empty()
     }
 }
 
-/// Place of a page of the feed.
+/// Position of a page within the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FeedCursor {
     generation: Option<String>,
@@ -218,12 +221,13 @@ pub(super) struct FeedCursor {
 }
 
 impl FeedCursor {
-    /// Returns the cursor of a query that starts after a checkpoint.
+    /// Returns the start cursor of a query, or `None` if the query starts at the beginning of the
+    /// feed.
     pub(super) fn of_query(query: &FeedQuery) -> Option<Self> {
         Some(Self { generation: query.generation.clone(), checkpoint: query.after? })
     }
 
-    /// Returns the query of the page at `cursor`, or of the first page if it is `None`.
+    /// Returns the query for the page at `cursor` or, if `cursor` is `None`, for the first page.
     pub(super) fn query_page(first: &FeedQuery, cursor: Option<Self>) -> FeedQuery {
         let first = first.clone();
         match cursor {

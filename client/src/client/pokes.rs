@@ -14,7 +14,7 @@ use super::transport::StreamReply;
 const MAX_EVENT_BYTES: usize = 4 * 1024;
 
 /// A subscription to a spreadsheet's pokes (change hints). Callers must also poll, because stacks
-/// in AWS send no pokes and a connection may be lost.
+/// in AWS send no pokes and a connection may be lost unnoticed.
 #[derive(Debug)]
 pub struct Pokes {
     spreadsheet: Spreadsheet,
@@ -31,8 +31,8 @@ enum PokeConnection {
 }
 
 impl Spreadsheet {
-    /// Subscribes to the spreadsheet's pokes. The request is sent by the first call to
-    /// [`Pokes::wait_beyond`].
+    /// Subscribes to the spreadsheet's pokes. The first call to [`Pokes::wait_beyond`] sends the
+    /// request.
     #[must_use]
     pub fn pokes(&self) -> Pokes {
         Pokes { spreadsheet: self.clone(), connection: PokeConnection::Disconnected }
@@ -58,10 +58,10 @@ impl Pokes {
                         Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_EVENT_BYTES => {
                             bytes.extend_from_slice(&chunk);
                         }
-                        // An event of this length is not a poke. Do not reconnect.
+                        // An event this long is not a poke. Do not reconnect.
                         Ok(Some(_)) => self.connection = PokeConnection::Unsupported,
-                        // The server or a proxy closed the connection. The next call reconnects, so
-                        // there is at most one attempt per poll.
+                        // The server or a proxy closed the connection. Only the next call
+                        // reconnects, so that there is at most one attempt per poll.
                         Ok(None) | Err(_) => {
                             self.connection = PokeConnection::Disconnected;
                             pending::<()>().await;
@@ -84,8 +84,8 @@ impl Pokes {
     }
 }
 
-/// Removes and returns the next complete poke, and discards all comments and other events before
-/// it. An event ends with a blank line.
+/// Removes and returns the next complete poke. Discards all comments and other events before the
+/// poke. An event ends with a blank line.
 fn take_next_poke(bytes: &mut Vec<u8>) -> Option<Poke> {
     loop {
         let end = bytes.windows(2).position(|pair| pair == b"\n\n")?;

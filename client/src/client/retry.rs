@@ -1,13 +1,13 @@
-//! Retry policy: whether a failed request is retried, and after what backoff.
+//! Retry policy: decides whether to retry a failed request, and after what delay.
 
 use cellar_api::wire::Problem;
 use cellar_base::backoff::full_jitter_ms;
 
 /// Maximum number of attempts per call.
 pub(super) const MAX_ATTEMPTS: u32 = 5;
-/// Maximum backoff accepted from a `Retry-After` header, in milliseconds.
+/// Maximum delay accepted from a `Retry-After` header, in milliseconds.
 pub(super) const MAX_RETRY_AFTER_MS: u64 = 5_000;
-/// Time limit for starting another attempt, in milliseconds since the start of the call.
+/// Time after which no further attempt is started, in milliseconds since the start of the call.
 pub(super) const MAX_CALL_MS: u64 = 60_000;
 
 /// Reason why an attempt failed.
@@ -58,17 +58,17 @@ impl Failure {
     }
 }
 
-/// Failed attempts of an API call.
+/// The failed attempts of an API call.
 #[derive(Debug, Default)]
 pub(super) struct RetryState {
     failed_attempts: u32,
-    /// Whether the server may have executed a failed attempt.
+    /// Whether the server may have executed one of the failed attempts.
     pub(super) uncertain: bool,
 }
 
 impl RetryState {
-    /// Records a failed attempt. Returns the backoff in milliseconds, or `None` if the call must
-    /// not be retried.
+    /// Records a failed attempt. Returns the delay before the next attempt in milliseconds, or
+    /// `None` if the call must not be retried.
     pub(super) fn delay_after(
         &mut self,
         failure: &Failure,
@@ -86,7 +86,8 @@ impl RetryState {
     }
 }
 
-/// Parses a `Retry-After` header in seconds and returns milliseconds. Dates are not supported.
+/// Parses a `Retry-After` header that contains a number of seconds. Returns milliseconds, or `None`
+/// for other headers, such as dates.
 pub(super) fn parse_retry_after_ms(header: &str) -> Option<u64> {
     header.trim().parse::<u64>().ok().map(|seconds| seconds.saturating_mul(1_000))
 }

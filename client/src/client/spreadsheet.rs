@@ -1,4 +1,4 @@
-//! A handle of one spreadsheet, and the requests that read its log and its cells.
+//! A handle to a spreadsheet, with the requests that read the spreadsheet's log and cells.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,13 +16,13 @@ use super::transport::Call;
 use super::{CellsQuery, Client};
 use crate::ClientError;
 
-/// HTTP status returned if the ETag in the request is still current.
+/// HTTP status of the response if the ETag in the request is current.
 const NOT_MODIFIED: u16 = 304;
 
-/// A handle of one spreadsheet. Cheap to clone, and sends no request until it is used.
+/// A handle to one spreadsheet. Cheap to clone.
 ///
-/// Calls that return one page of a list end in `_page`. The calls without this ending return an
-/// [`ItemStream`], which requests the pages as they are needed.
+/// The names of methods that return a single page of a list end in `_page`. Other list methods
+/// return an [`ItemStream`], which requests pages as they are needed.
 #[derive(Debug, Clone)]
 pub struct Spreadsheet {
     pub(super) client: Client,
@@ -44,8 +44,8 @@ pub(crate) enum LastSeen {
 }
 
 impl Client {
-    /// Returns the handle of a spreadsheet. Sends no request: an id that does not exist is reported
-    /// by the first call.
+    /// Returns a handle to a spreadsheet. Sends no request. If the id does not exist, the first
+    /// request fails.
     #[must_use]
     pub fn spreadsheet(&self, id: LogId) -> Spreadsheet {
         Spreadsheet { client: self.clone(), id, last_seen: Arc::default() }
@@ -53,13 +53,13 @@ impl Client {
 }
 
 impl Spreadsheet {
-    /// Returns the id, which never changes.
+    /// Returns the spreadsheet's id, which never changes.
     #[must_use]
     pub fn id(&self) -> LogId {
         self.id
     }
 
-    /// Returns the client, with which all requests are sent.
+    /// Returns the client that sends all requests of this handle.
     #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
@@ -85,7 +85,7 @@ impl Spreadsheet {
 
     /// Returns the cells of a sheet or range at one position, in row-major order.
     ///
-    /// The first page determines the position: later edits do not affect the other pages.
+    /// The first page determines the position. Later edits do not affect the other pages.
     pub fn cells(&self, query: CellsQuery) -> ItemStream<CellAt> {
         self.cell_pages(query).into_items(|page| page.cells)
     }
@@ -99,7 +99,7 @@ impl Spreadsheet {
         let mut pages = self.cell_pages(query);
         let no_pages = || ClientError::NotUnderstood {
             url: self.client.url().to_owned(),
-            why: "the reply has no pages".to_owned(),
+            why: "the response has no pages".to_owned(),
         };
         let mut reply = pages.try_next().await?.ok_or_else(no_pages)?;
         while let Some(page) = pages.try_next().await? {
@@ -109,8 +109,8 @@ impl Spreadsheet {
         Ok(reply)
     }
 
-    /// Like [`Spreadsheet::cells`], but returns whole pages, which also contain the position, the
-    /// sheet and its formats.
+    /// Like [`Spreadsheet::cells`], but returns whole pages. A page also contains the position, the
+    /// sheet and the sheet's formats.
     pub fn cell_pages(&self, query: CellsQuery) -> ItemStream<CellsReply> {
         let spreadsheet = self.clone();
         read_pages(self.client.url(), CellsCursor::of_query(&query), move |cursor| {
@@ -120,19 +120,19 @@ impl Spreadsheet {
         })
     }
 
-    /// Returns the log entries up to and including `until`, newest first. `until` defaults to the
-    /// newest position.
+    /// Returns the log entries up to and including `until`, newest first. If `until` is `None`,
+    /// starts at the newest position.
     pub fn history(&self, until: Option<Position>) -> ItemStream<EntryView> {
         self.history_pages(until, None).into_items(|page| page.entries)
     }
 
-    /// Like [`Spreadsheet::history`], but with as few requests as possible. For callers that read
-    /// many entries.
+    /// Like [`Spreadsheet::history`], but sends as few requests as possible. Used by callers that
+    /// read many entries.
     pub(crate) fn long_history(&self, until: Option<Position>) -> ItemStream<EntryView> {
         self.history_pages(until, Some(MAX_PAGE_ENTRIES)).into_items(|page| page.entries)
     }
 
-    /// Like [`Spreadsheet::history`], but returns whole pages with up to `page_size` entries.
+    /// Like [`Spreadsheet::history`], but returns whole pages of up to `page_size` entries.
     pub(crate) fn history_pages(
         &self,
         until: Option<Position>,
@@ -145,7 +145,7 @@ impl Spreadsheet {
         })
     }
 
-    /// Returns the log entries after a position, oldest first, up to the newest one. To wait for
+    /// Returns the log entries after a position, oldest first, up to the newest entry. To wait for
     /// further entries, use [`Spreadsheet::follow`].
     pub fn entries(&self, after: Position) -> ItemStream<EntryView> {
         self.entry_pages(after).into_items(|page| page.entries)
@@ -170,7 +170,7 @@ impl Spreadsheet {
         pages.into_items(|page: ForksReply| page.forks)
     }
 
-    /// `POST /v1/spreadsheets/{id}/forks`: forks a spreadsheet. The nonce is an idempotency key: a
+    /// Forks a spreadsheet (`POST /v1/spreadsheets/{id}/forks`). The nonce is an idempotency key: a
     /// request with a nonce that was already used returns the existing fork.
     ///
     /// # Errors
@@ -181,8 +181,8 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/forks`: returns one page of a spreadsheet's forks, oldest first.
-    /// `cursor` is the previous page's `next`.
+    /// Returns one page of a spreadsheet's forks, oldest first (`GET /v1/spreadsheets/{id}/forks`).
+    /// `cursor` is the `next` of the previous page.
     ///
     /// # Errors
     ///
@@ -195,8 +195,8 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}`: returns the newest snapshot root and the log entries after it,
-    /// up to a position that is at or after `min_position`.
+    /// Returns the newest snapshot root and the log entries after it, up to a position that is at
+    /// or after `min_position` (`GET /v1/spreadsheets/{id}`).
     ///
     /// # Errors
     ///
@@ -206,7 +206,7 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/entries`: returns the log entries after a position.
+    /// Returns the log entries after a position (`GET /v1/spreadsheets/{id}/entries`).
     ///
     /// # Errors
     /// Returns a [`ClientError`] if the request fails, in particular a problem of kind
@@ -217,7 +217,7 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// `POST /v1/spreadsheets/{id}/entries`: appends mutations. For edits that survive a client
+    /// Appends mutations (`POST /v1/spreadsheets/{id}/entries`). For edits that survive a client
     /// crash, use [`crate::editor`].
     ///
     /// # Errors
@@ -229,14 +229,14 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/cells`: returns one page of cells at a position. To request the
+    /// Returns one page of cells at a position (`GET /v1/spreadsheets/{id}/cells`). To request the
     /// next page, set `at` to the `position` of the response and `cursor` to its `next`, or use
     /// [`Spreadsheet::cells`].
     ///
     /// # Errors
     ///
-    /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::NotUnderstood`] if
-    /// the response is at another position than `at`.
+    /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::NotUnderstood`]
+    /// if the position of the response is not `at`.
     pub async fn cells_page(&self, query: &CellsQuery) -> Result<CellsReply, ClientError> {
         let call = self
             .call(Method::GET)
@@ -260,8 +260,8 @@ impl Spreadsheet {
         }
     }
 
-    /// `GET /v1/spreadsheets/{id}/head`: returns the newest position, which is at or after
-    /// `min_position`.
+    /// Returns the newest position, which is at or after `min_position`
+    /// (`GET /v1/spreadsheets/{id}/head`).
     ///
     /// # Errors
     ///
@@ -272,8 +272,8 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// Like [`Spreadsheet::head`], but returns `None` if `known` is still the newest position. Polling
-    /// with this request is cheapest.
+    /// Like [`Spreadsheet::head`], but returns `None` if `known` is still the newest position. This
+    /// is the cheapest request for polling.
     ///
     /// # Errors
     ///
@@ -292,9 +292,9 @@ impl Spreadsheet {
         }
     }
 
-    /// `GET /v1/spreadsheets/{id}/history`: returns one page of log entries up to and including
-    /// `until`, newest first. `until` defaults to the newest position; for the next page, set it to
-    /// the previous page's `next`.
+    /// Returns one page of log entries up to and including `until`, newest first
+    /// (`GET /v1/spreadsheets/{id}/history`). If `until` is `None`, starts at the newest position.
+    /// To request the next page, set `until` to the `next` of the previous page.
     ///
     /// # Errors
     ///
@@ -312,8 +312,8 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/sheets`: returns the sheets in tab order at position `at`.
-    /// Defaults to the newest position, which is at or after `min_position`.
+    /// Returns the sheets in tab order at position `at` (`GET /v1/spreadsheets/{id}/sheets`). If
+    /// `at` is `None`, the newest position is used, which is at or after `min_position`.
     ///
     /// # Errors
     ///
@@ -335,8 +335,8 @@ impl Spreadsheet {
         Ok(reply)
     }
 
-    /// `GET /v1/spreadsheets/{id}/stats`: returns the storage statistics and the cost of opening
-    /// the spreadsheet, at a position at or after `min_position`.
+    /// Returns the storage statistics and the cost of opening the spreadsheet, at a position at or
+    /// after `min_position` (`GET /v1/spreadsheets/{id}/stats`).
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Reads the token subject (user) without verifying the token.
+//! Reads the subject (user) of a token without verifying the token.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,13 +6,13 @@ use cellar_base::identity::SubjectKey;
 use cellar_catalog::access::Principal;
 use cellar_catalog::spreadsheet::LinkToken;
 
-/// Number of hexadecimal digits of a subject id.
+/// Number of hexadecimal digits in a subject id.
 const SUBJECT_ID_CHARACTERS: usize = 32;
 
-/// The subject of a client's token. Tokens are verified only by the server.
+/// The subject of a client's token. Only the server verifies tokens.
 #[derive(Debug)]
 pub(super) struct TokenSubject {
-    /// Short id, by which local state is separated.
+    /// Short id under which the subject's local state is stored.
     pub(super) id: String,
     /// Author of appended entries, if the subject is readable.
     pub(super) author: Option<String>,
@@ -31,17 +31,19 @@ impl TokenSubject {
     }
 }
 
-/// Returns a short id of the token's subject: a hash of the issuer and the subject, or of the whole
-/// token if it has no subject. The id does not change when the token is renewed.
+/// Returns a short id of the token's subject: a hash of the issuer and the subject or, if the token
+/// has no subject, of the whole token. Renewing the token does not change the id of its subject.
 ///
-/// The server numbers mutations per subject, so one subject's edits must never be sent as another.
+/// The server numbers mutations per subject, so edits of one subject must never be sent as another
+/// subject.
 fn subject_id(token: Option<&str>) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client token subject");
     match token {
         None => hasher.update(b"nobody"),
         Some(token) => match issuer_and_subject(token) {
             Some((issuer, subject)) => {
-                // Hash the length too, so that ("ab", "c") and ("a", "bc") have different hashes.
+                // Hash the length as well, so that ("ab", "c") and ("a", "bc") have different
+                // hashes.
                 hasher.update(issuer.len().to_string().as_bytes());
                 hasher.update(b"/");
                 hasher.update(issuer.as_bytes()).update(subject.as_bytes())

@@ -1,4 +1,4 @@
-//! Sums the request costs that the server reports in its responses.
+//! Sums the request costs reported in the server's responses.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,8 +10,8 @@ use reqwest::header::HeaderValue;
 pub struct RequestCosts {
     /// Sum of all reported costs.
     pub cost: Cost,
-    /// Number of requests with unknown cost. Their responses were lost or reported no cost, such as
-    /// "not found" responses.
+    /// Number of requests with unknown cost, because the response was lost or reported no cost. For
+    /// example, "not found" responses report no cost.
     pub unknown_requests: u64,
 }
 
@@ -33,16 +33,16 @@ impl Tally {
     }
 }
 
-/// Cost of one attempt, unknown until it is recorded. Added to the total on drop, even if the
-/// request is cancelled.
+/// Cost of one attempt, which is unknown until it is recorded. Added to the total on drop, even if
+/// the request is cancelled.
 pub(super) struct AttemptCost {
     tally: Tally,
     costs: RequestCosts,
 }
 
 impl AttemptCost {
-    /// Records the cost from a response header. Leaves the cost unknown if the header is missing or
-    /// invalid; the rest of the response may still be valid.
+    /// Records the cost from a response header. If the header is missing or invalid, the cost stays
+    /// unknown, because the rest of the response may still be valid.
     pub(super) fn record_header(mut self, header: Option<&HeaderValue>) {
         if let Some(cost) = header.and_then(|value| Cost::from_header(value.to_str().ok()?).ok()) {
             self.costs = RequestCosts { cost, unknown_requests: 0 };

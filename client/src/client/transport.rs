@@ -25,20 +25,21 @@ use crate::text::escape;
 
 /// Connect timeout, in milliseconds.
 const CONNECT_TIMEOUT_MS: u64 = 5_000;
-/// Timeout for each read of an API response, in milliseconds. Long enough for a Lambda cold start.
+/// Timeout for each read of an API response, in milliseconds. Allows for a Lambda cold start.
 const READ_TIMEOUT_MS: u64 = 30_000;
-/// Read timeout for object transfers, in milliseconds. Long enough for an upload over a slow
+/// Timeout for each read of an object transfer, in milliseconds. Allows for an upload over a slow
 /// connection.
 const OBJECT_TIMEOUT_MS: u64 = 5 * 60 * 1_000;
-/// Maximum number of characters that an error message quotes from a response that is not a problem
+/// Maximum number of characters quoted in an error message from a response that is not a problem
 /// document.
 const EXCERPT_CHARACTERS: usize = 200;
 
-/// Sends requests for a client and its clones over shared connections.
+/// Sends the requests of a client and its clones over shared connections.
 #[derive(Clone)]
 pub(super) struct Transport {
     http: reqwest::Client,
-    /// HTTP client for the object store, created lazily because most commands transfer no objects.
+    /// HTTP client for the object store. Created when first needed, because most commands transfer
+    /// no objects.
     object_http: Arc<OnceLock<reqwest::Client>>,
     base: Url,
     base_text: String,
@@ -47,7 +48,7 @@ pub(super) struct Transport {
     observer: Observer,
 }
 
-/// An object store request, authorized by a presigned URL instead of a token.
+/// An object store request. A presigned URL authorizes the request instead of a token.
 pub(super) struct ObjectRequest {
     pub(super) method: Method,
     pub(super) url: Url,
@@ -55,8 +56,8 @@ pub(super) struct ObjectRequest {
     pub(super) body: Option<Vec<u8>>,
     /// Maximum response length, in bytes.
     pub(super) max_bytes: usize,
-    /// Request cost, which the object store does not report. Excludes the transfer cost of received
-    /// bytes, which is added later.
+    /// Cost of the request, which the object store does not report. Excludes the transfer cost of
+    /// received bytes, which is added later.
     pub(super) cost: Cost,
 }
 
@@ -68,7 +69,7 @@ struct RetryableRequest<'a> {
     headers: HeaderMap,
     body: Option<Vec<u8>>,
     max_bytes: usize,
-    /// Cost of each attempt, used if the response reports no cost.
+    /// Cost of each attempt if the response reports no cost.
     cost: Option<Cost>,
     timeout_ms: u64,
 }
@@ -140,7 +141,7 @@ impl Call {
         self
     }
 
-    /// Makes the change conditional on the current ETag being equal to `etag`.
+    /// Makes the change conditional on `etag` being the current ETag.
     pub(super) fn if_match(mut self, etag: Option<String>) -> Self {
         self.if_match = etag;
         self
@@ -192,7 +193,7 @@ impl Transport {
         })
     }
 
-    /// Sends a call without retries. Returns once the streaming response starts.
+    /// Sends a call without retries. Returns when the streaming response starts.
     pub(super) async fn open_stream(&self, call: Call) -> StreamReply {
         let RetryableRequest { http, method, url, headers, .. } = self.prepare(call);
         let attempt_cost = self.tally.start_attempt();
@@ -240,12 +241,12 @@ impl Transport {
     }
 
     /// Uploads or downloads an object. The request is sent without a token, because the presigned
-    /// URL authorizes it.
+    /// URL authorizes the request.
     pub(super) async fn send_object_request(
         &self,
         request: ObjectRequest,
     ) -> Result<Vec<u8>, ClientError> {
-        // A presigned URL grants access, so messages contain only its origin.
+        // A presigned URL grants access, so messages contain only the URL's origin.
         let shown_url = request.url.origin().ascii_serialization();
         let http = match self.object_http.get() {
             Some(http) => http,
@@ -267,7 +268,8 @@ impl Transport {
         self.send_with_retries(&request, &shown_url).await
     }
 
-    /// Sends a request, retrying until it succeeds, fails permanently or reaches a retry limit.
+    /// Sends a request with retries until the request succeeds, fails permanently or reaches a
+    /// retry limit.
     async fn send_with_retries(
         &self,
         request: &RetryableRequest<'_>,
@@ -290,7 +292,7 @@ impl Transport {
         }
     }
 
-    /// Makes one attempt. Returns the status and body of a successful response.
+    /// Sends a request once. Returns the status and body of a successful response.
     async fn send_once(&self, request: &RetryableRequest<'_>) -> Result<(u16, Vec<u8>), Failure> {
         let mut builder = request
             .http
@@ -355,7 +357,7 @@ fn http_client(url: &Url, read_timeout_ms: u64) -> Result<reqwest::Client, Clien
         .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS))
         .read_timeout(Duration::from_millis(read_timeout_ms))
-        // Do not follow redirects, because they would send the token to another host.
+        // Do not follow redirects, because the token would be sent to another host.
         .redirect(reqwest::redirect::Policy::none());
     if address::is_loopback(url) {
         builder = builder.no_proxy();
@@ -404,8 +406,8 @@ fn network_failure(error: reqwest::Error) -> Failure {
     }
 }
 
-/// Returns an error's innermost cause, which is the most specific one, such as `Connection
-/// refused`.
+/// Returns the innermost cause of an error, which is the most specific, such as "Connection
+/// refused".
 fn innermost_cause(error: &reqwest::Error) -> String {
     let mut innermost: &dyn std::error::Error = error;
     while let Some(source) = innermost.source() {
@@ -434,7 +436,7 @@ fn status_failure(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Fail
 }
 
 /// Builds the error for a request that is not retried. `uncertain` is set if the server may have
-/// executed an attempt.
+/// executed one of the attempts.
 fn final_error(
     failure: Failure,
     request: &RetryableRequest<'_>,

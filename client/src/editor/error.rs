@@ -12,7 +12,7 @@ use crate::files::FileError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditorError {
-    /// The edit was certainly not committed.
+    /// A request failed. The edit was certainly not committed.
     #[error(transparent)]
     Client(Box<ClientError>),
     /// A local file cannot be used, and the edit was not sent.
@@ -32,13 +32,13 @@ pub enum EditorError {
         /// Reason why the edit is invalid.
         fault: InvalidOperation,
     },
-    /// The edit is too large even for an upload and was not sent.
+    /// The edit is too large even for an upload, and was not sent.
     #[error("the edit is too large: {fault}")]
     TooLarge {
         /// The limit that the edit exceeds.
         fault: BodyError,
     },
-    /// The edit's sheet does not exist.
+    /// The sheet to edit does not exist.
     #[error("sheet `{name}` does not exist; the sheets are: {sheets}")]
     UnknownSheet {
         /// Requested name.
@@ -46,7 +46,7 @@ pub enum EditorError {
         /// Names of the existing sheets.
         sheets: String,
     },
-    /// The server rejected the edit, which has no effect and will not be resent.
+    /// The server rejected the edit. The edit has no effect and will not be resent.
     #[error("the edit was rejected ({edit}): {}", rejection.detail)]
     Rejected {
         /// Edit description.
@@ -56,7 +56,7 @@ pub enum EditorError {
     },
     /// The server rejected an edit from an earlier run. The new edit was not committed.
     #[error(
-        "an earlier edit without an answer was rejected ({edit}): {}. The new edit was not made",
+        "an edit from an earlier run was rejected ({edit}): {}. The new edit was not committed",
         rejection.detail
     )]
     EarlierRejected {
@@ -74,10 +74,10 @@ pub enum EditorError {
         /// Error of the last request.
         source: Box<ClientError>,
     },
-    /// An edit from an earlier run must be sent first, but sending it failed. The new edit was not
-    /// committed.
+    /// An edit from an earlier run must be sent before the new edit, but sending it failed. The new
+    /// edit was not committed.
     #[error(
-        "an earlier edit ({edits}) must be sent first and failed: {source}. The new edit was not made"
+        "an edit from an earlier run could not be sent ({edits}): {source}. The new edit was not committed"
     )]
     EarlierKept {
         /// Description of the earlier edits.

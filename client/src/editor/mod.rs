@@ -1,9 +1,9 @@
 //! Edits that are committed exactly once, even after crashes and lost responses.
 //!
 //! An edit is persisted before it is sent, and its id and base position never change, no matter how
-//! often it is sent. The `outbox` module implements files, requests and recovery. [`Editor`] sends
-//! one edit at a time and holds a lock until it has the result, so concurrent commands run one
-//! after another.
+//! often the edit is sent. The `outbox` module implements files, requests and recovery. [`Editor`]
+//! sends one edit at a time and holds a lock until the result is known, so concurrent commands run
+//! one after another.
 
 mod cells;
 mod error;
@@ -40,11 +40,11 @@ pub struct Editor {
 pub struct AppliedEdit {
     /// Position of the log entry that contains the edit.
     pub position: Position,
-    /// The committed operations, if they differ from the requested one: earlier edits by other
-    /// clients moved the target, or the edit is an undo. Empty if the edit has no effect.
+    /// The committed operations, if they differ from the requested operation: earlier edits by
+    /// other clients moved the target, or the edit is an undo. Empty if the edit has no effect.
     pub committed: Option<Vec<Operation>>,
-    /// Set if another client may have deleted the sheet before the edit, but this could not be
-    /// checked.
+    /// Set if it could not be checked whether another client had deleted the sheet before the edit
+    /// was committed.
     pub sheet_in_doubt: bool,
     /// Number of edits from an interrupted run that were sent before this edit.
     pub earlier_edits: usize,
@@ -79,9 +79,9 @@ impl Editor {
         Ok(self.outbox.read()?.map_or(0, |state| state.pending.len()))
     }
 
-    /// Records that the spreadsheet was read at `position`, with its first sheet at that position
+    /// Records that the spreadsheet was read at `position`, and which sheet was first at the time,
     /// if known. Later edits are based on this position, and later reads are at or after it. Fails
-    /// instead of waiting while another process is sending an edit. This is harmless, because the
+    /// immediately if another process is sending an edit. This failure is harmless, because the
     /// response to that edit contains a newer position.
     ///
     /// # Errors
@@ -152,8 +152,8 @@ impl Editor {
         known_at: Position,
     ) -> Result<bool, ClientError> {
         let Some(sheet) = settled.sheet else { return Ok(false) };
-        // If the edit's base differs from `known_at`, the responses omit the entries in between;
-        // check the sheet at the base too.
+        // If the edit's base differs from `known_at`, the responses do not cover the entries
+        // between the two positions; check the sheet at the base too.
         let check_at = match settled.possible_deletion {
             Some(position) => position,
             None if settled.base != known_at => settled.base,
@@ -162,7 +162,7 @@ impl Editor {
         is_deleted_at(&self.outbox.spreadsheet, sheet, check_at).await
     }
 
-    /// Returns an edit's committed operations if they differ from the requested one. If the
+    /// Returns an edit's committed operations if they differ from the requested operation. If the
     /// original response was lost, reads the operations from the log entry.
     async fn committed_operations(&self, answer: &AppendedMutation) -> Option<Vec<Operation>> {
         if answer.status != MutationStatus::Duplicate {
@@ -190,7 +190,8 @@ impl Editor {
         }
         let mut settled = Vec::new();
         let sent = self.outbox.send_all(state, &mut settled).await;
-        // Report a rejection now: a rejected edit is settled, so no later run can report it.
+        // Report a rejection now, because a rejected edit is settled and no later run can report
+        // it.
         for SettledEdit { description: edit, answer, .. } in settled {
             if let Some(rejection) = answer.rejection {
                 let rejection = escape_rejection(&rejection);
@@ -233,8 +234,9 @@ impl Editor {
         }
     }
 
-    /// Recreates an edit as a new client, based on the newest position. Makes a single attempt. The
-    /// edit must certainly not be committed. Returns `error` if the newest position cannot be read.
+    /// Recreates an edit as a new client, based on the newest position, and sends it once. The edit
+    /// must certainly not be committed. If the newest position cannot be read, removes the edit and
+    /// returns `error`.
     async fn start_over(
         &self,
         state: &mut OutboxState,
@@ -272,8 +274,8 @@ impl Editor {
         Ok(())
     }
 
-    /// Removes the newest edit, which must certainly not be committed, and returns the error to
-    /// report.
+    /// Removes the newest edit and returns the error to report. The edit must certainly not be
+    /// committed.
     fn withdraw(&self, state: &mut OutboxState, error: ClientError) -> EditorError {
         match self.outbox.withdraw_newest(state) {
             Ok(()) => EditorError::Client(Box::new(error)),
@@ -281,8 +283,8 @@ impl Editor {
         }
     }
 
-    /// Moves pending edits that may have been committed but cannot be resent to a separate file.
-    /// Returns the error to report.
+    /// Moves pending edits to a separate file, because they may have been committed but cannot be
+    /// resent. Returns the error to report.
     fn set_aside(
         &self,
         state: &mut OutboxState,
@@ -295,7 +297,7 @@ impl Editor {
     }
 }
 
-/// Escapes the control characters in a rejection, because they could control the terminal.
+/// Escapes control characters in a rejection, because they could manipulate the terminal.
 fn escape_rejection(rejection: &Rejection) -> Rejection {
     Rejection { reason: rejection.reason, detail: escape(&rejection.detail) }
 }

@@ -1,5 +1,4 @@
-//! Looks up the number of the sheet to edit, which stays the same when the sheet is renamed or
-//! moved.
+//! Looks up the number of the sheet to edit. A sheet keeps its number when it is renamed or moved.
 
 use cellar_api::{wire::ProblemKind, wire::SheetView, wire::SheetsReply};
 use cellar_sheet::operation::SheetId;
@@ -10,7 +9,7 @@ use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
 
 impl Editor {
-    /// Returns the sheets at the last seen position, which is the base of the next edit.
+    /// Returns the sheets at the last seen position, which will be the base of the next edit.
     ///
     /// # Errors
     ///
@@ -27,7 +26,7 @@ impl Editor {
                 }
                 Ok(sheets)
             }
-            // The position no longer exists after a table restore to an earlier time.
+            // After a table restore to an earlier time, the position no longer exists.
             Err(error) if is_position_missing(error.problem_kind()) => {
                 drop(lock);
                 self.newest_sheets().await
@@ -84,7 +83,7 @@ impl Editor {
         let is_new = self.outbox.read()?.is_none();
         let state = self.load_or_create_state().await?;
         if is_new {
-            // Persist the new state even before the first edit, because creating it costs a
+            // Persist the new state even before the first edit, because recreating it would cost a
             // request.
             self.outbox.write(&state)?;
         }

@@ -20,9 +20,9 @@ use crate::{CellsQuery, Spreadsheet};
 pub struct CsvStyle {
     /// Field delimiter; must be an ASCII character.
     pub delimiter: u8,
-    /// Whether to write formulas instead of their results.
+    /// Whether to write a cell's formula instead of its result.
     pub formulas: bool,
-    /// Whether to prefix texts that other programs may interpret as formulas with `'`.
+    /// Whether to prefix a text with `'` if other programs may interpret the text as a formula.
     pub escape_formulas: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct CsvExport {
     last_page: CellsReply,
 }
 
-/// Reads all pages of the sheet in `query` at one position. Calls `report_progress` with the number
+/// Reads all cells of the sheet in `query` at one position. Calls `report_progress` with the number
 /// of cells read so far.
 ///
 /// # Errors
@@ -64,7 +64,7 @@ pub async fn fetch_csv(
         last_page = Some(page);
     }
     let Some(last_page) = last_page else {
-        return Err(ExportError::Pages { why: "the reply has no pages" });
+        return Err(ExportError::Pages { why: "the response has no pages" });
     };
     Ok(CsvExport { spool, style, warning_counts, last_page })
 }

@@ -1,8 +1,8 @@
 //! Exports cells at one position to files of other programs.
 //!
-//! The cells are first spooled to a temporary file. For CSV it contains rows, because the number of
-//! columns is known only at the end; for XLSX it already has the output format. Once all cells are
-//! spooled, the output file is written atomically.
+//! The cells are first spooled to a temporary file. For CSV, this file contains rows, because the
+//! number of columns is known only at the end; for XLSX, it already has the output format. Once all
+//! cells are spooled, the output file is written atomically.
 
 mod csv;
 mod spool;
@@ -23,8 +23,8 @@ use crate::ClientError;
 use crate::text::escape;
 use crate::user_file::{UserFileError, write_user_file};
 
-/// Maximum number of fields of an exported CSV file, including blank fields. Without this limit, a
-/// single far-off cell could fill the disk with delimiters.
+/// Maximum number of fields in an exported CSV file, including blank fields. Without this limit, a
+/// single cell far from the others could fill the disk with delimiters.
 pub const EXPORT_MAX_FIELDS: u64 = 200_000_000;
 
 /// Error of an export. An existing output file is unchanged.
@@ -34,7 +34,7 @@ pub enum ExportError {
     /// A request failed.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// The file already exists, and the caller did not allow overwriting it.
+    /// The file already exists and must not be overwritten.
     #[error("{} already exists", path.display())]
     Exists {
         /// Path of the file.
@@ -91,7 +91,7 @@ pub struct Exported {
 pub struct ExportedSheet {
     /// Sheet number.
     pub sheet: SheetId,
-    /// Sheet name in the file or, for CSV, in the spreadsheet.
+    /// Sheet name: for XLSX, the name in the file; for CSV, the name in the spreadsheet.
     pub name: String,
     /// Number of rows up to the last non-blank cell.
     pub rows: u64,
@@ -105,7 +105,7 @@ pub struct ExportedSheet {
     pub formula_like_texts: u64,
 }
 
-/// Writes an output file. `force` allows to replace an existing one.
+/// Writes an output file. Replaces an existing file only if `force` is set.
 fn write_output_file<T>(
     path: &Path,
     force: bool,
@@ -122,7 +122,7 @@ fn temporary_file_error(source: io::Error) -> ExportError {
     ExportError::Unwritable { path: "a temporary file".into(), source }
 }
 
-/// Converts an error writing the file at `path`.
+/// Converts an error that occurred while writing the file at `path`.
 fn write_error(path: &Path, error: WriteError) -> ExportError {
     match error {
         WriteError::Io(source) => ExportError::Unwritable { path: path.to_owned(), source },

@@ -26,7 +26,7 @@ pub(super) struct RowSpool {
     cells: u64,
 }
 
-/// Error adding a cell to the spool.
+/// Error that occurs when adding a cell to the spool.
 #[derive(Debug)]
 pub(super) enum SpoolError {
     /// The cell does not follow the previous cell in row-major order.

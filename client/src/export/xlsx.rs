@@ -19,8 +19,8 @@ pub struct XlsxExport {
     exported: Exported,
 }
 
-/// Reads all sheets, or the sheet in `query`, at one position. Calls `report_progress` with the
-/// number of cells read so far.
+/// Reads all sheets, or only the sheet in `query`, at one position. Calls `report_progress` with
+/// the number of cells read so far.
 ///
 /// # Errors
 /// Returns an [`ExportError`] if a request fails or a temporary file cannot be written.
@@ -45,8 +45,8 @@ pub async fn fetch_xlsx(
     Ok(export)
 }
 
-/// Returns all sheets, or the sheet with a given name. Returns the name even if the sheet is
-/// missing, so that requesting its cells fails with the server's error.
+/// Returns the names of all sheets, or only the given name. The given name is returned even if the
+/// sheet is missing, so that requesting its cells fails with the server's error.
 fn selected_sheets(reply: &SheetsReply, selected_name: Option<&str>) -> Vec<SheetView> {
     let Some(selected_name) = selected_name else { return reply.sheets.clone() };
     let selected_sheet = match find_sheet(&reply.sheets, selected_name) {
@@ -125,7 +125,7 @@ impl XlsxExport {
     }
 }
 
-/// Converts an error writing a temporary file.
+/// Converts an error that occurred while writing a temporary file.
 fn temporary_file_error(error: WriteError) -> ExportError {
     write_error(Path::new("a temporary file"), error)
 }

@@ -41,7 +41,7 @@ pub enum ImportError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Description and location of the fault in the file.
+        /// Description and location of the error in the file.
         source: Box<ReadError>,
     },
     /// A selected sheet does not exist in the file.
@@ -52,15 +52,15 @@ pub enum ImportError {
         /// Names of the sheets in the file.
         sheets: Vec<String>,
     },
-    /// The import requires a file with a single sheet, but the file has none or several.
+    /// The import requires a file with a single sheet, but the file has no sheet or several sheets.
     #[error("{purpose} imports one sheet, but the file has {}", grouped(*sheets))]
     OneSheet {
-        /// Why a single sheet is required.
+        /// Kind of import, which explains why a single sheet is required.
         purpose: OneSheetPurpose,
         /// Number of sheets.
         sheets: usize,
     },
-    /// A part of one row exceeds the maximum chunk size.
+    /// A part of a row does not fit in a chunk.
     #[error("row {row} is too large, from column {column} on")]
     RowTooLarge {
         /// The row, from 1.
@@ -68,7 +68,7 @@ pub enum ImportError {
         /// First column of the part that is too large.
         column: String,
     },
-    /// A sheet has more chunks than fit in a tile index.
+    /// A sheet has more chunks than a tile index can contain.
     #[error("sheet `{}` is too large: {why}", escape(name))]
     SheetTooLarge {
         /// Sheet name.
@@ -99,10 +99,10 @@ pub enum ImportError {
     /// The file has too many cells to import as edits.
     #[error("the file has more than {} cells, the limit for edits", grouped(MAX_EDITED_CELLS))]
     TooManyCells,
-    /// The cells would exceed the last row or column of the sheet.
+    /// Some cells would be beyond the last row or column of the sheet.
     #[error("the file does not fit in the sheet from the target cell on")]
     OutsideSheet,
-    /// A cell's JSON is too long for one mutation.
+    /// A cell's JSON is too long for a mutation.
     #[error("cell {cell} of the file is too long: {} bytes as JSON", grouped(*bytes))]
     EncodedTooLong {
         /// Cell reference in the file.
@@ -121,13 +121,14 @@ pub enum ImportError {
         /// Number of cells in the file.
         cells: usize,
     },
-    /// The journal of an interrupted run does not match this run's requests.
+    /// The journal of an interrupted run does not match the requests of this run.
     #[error("{} is the journal of an import that was split differently", path.display())]
     JournalDiffers {
         /// The journal.
         path: PathBuf,
     },
-    /// The file has changed since an interrupted run, whose import may have been committed.
+    /// The file has changed since an interrupted run, and that run's import may have been
+    /// committed.
     #[error(
         "the file has changed since an interrupted run of this import, which may have been committed"
     )]
@@ -157,7 +158,7 @@ pub enum ImportError {
         /// Error of the failed request.
         source: Box<ClientError>,
     },
-    /// The last request failed, but may have been committed.
+    /// The last request failed, but the server may have committed the import.
     #[error("the outcome of the import is unknown: {source}")]
     Uncertain {
         /// Error of the last request.

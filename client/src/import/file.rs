@@ -11,7 +11,7 @@ use cellar_exchange::{
 
 use super::ImportError;
 
-/// Length of the CSV sample that is searched for other delimiters, in bytes.
+/// Length of the CSV sample used to detect a wrong delimiter, in bytes.
 const DELIMITER_SAMPLE_BYTES: u64 = 64 * 1024;
 
 /// Options for reading an import file.
@@ -22,9 +22,9 @@ pub struct ReadOptions {
     pub delimiter: u8,
     /// Whether to accept CSV rows with different numbers of fields.
     pub pad: bool,
-    /// Column types of a CSV file. Types that are not given are detected.
+    /// Column types of a CSV file. Types that are not specified are detected.
     pub types: ColumnTypes,
-    /// Workbook sheets to read, by name. Reads all sheets if empty.
+    /// Names of the workbook sheets to read. If empty, all sheets are read.
     pub sheets: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl Default for ReadOptions {
     }
 }
 
-/// Detects whether a file is csv or which workbook it is.
+/// Detects whether a file is a CSV file or a workbook, and the format of the workbook.
 ///
 /// # Errors
 ///
@@ -69,9 +69,9 @@ pub(super) fn unreadable(path: &Path, source: std::io::Error) -> ImportError {
 pub(super) struct SheetReader {
     path: PathBuf,
     format: FormatReader,
-    /// Sheets to read, by name. Reads all sheets if empty.
+    /// Names of the sheets to read. If empty, all sheets are read.
     selected_names: Vec<String>,
-    /// Names of the sheets that were read or skipped so far.
+    /// Names of the sheets that have been read or skipped so far.
     found_names: Vec<String>,
     is_skipping: bool,
 }
@@ -112,8 +112,8 @@ impl FormatReader {
 }
 
 impl SheetReader {
-    /// Opens a file. If `sample_bytes` is set, the column types of a CSV file are detected from
-    /// that prefix only ([`CsvOptions::sample_bytes`]).
+    /// Opens a file. If `sample_bytes` is set, only this many leading bytes of a CSV file are used
+    /// to detect the column types ([`CsvOptions::sample_bytes`]).
     pub(super) fn open(
         path: &Path,
         options: &ReadOptions,
@@ -192,8 +192,8 @@ fn read_error(path: &Path, error: ReadError) -> ImportError {
     }
 }
 
-/// Returns another delimiter that is probably the right one: the file has a single column, and most
-/// of its first lines contain the other delimiter.
+/// Returns a different delimiter that is probably the right one. Returns `None` unless the file has
+/// a single column and most of its first lines contain that delimiter.
 #[must_use]
 pub fn likely_delimiter(path: &Path, survey: &Survey, delimiter: u8) -> Option<u8> {
     const DELIMITERS: [u8; 3] = *b";\t,";

@@ -2,8 +2,8 @@
 //!
 //! [`sheets`] adds each sheet of a file as a new sheet of any size: the client packs the cells into
 //! chunks, the server verifies the chunks, and one log entry refers to them. [`edits`] writes a
-//! limited number of cells into an existing sheet as ordinary edits. An interrupted import resumes
-//! when it is run again and takes effect exactly once.
+//! limited number of cells into an existing sheet as ordinary edits. Running an interrupted import
+//! again resumes it, and each import takes effect exactly once.
 
 pub mod edits;
 mod error;
@@ -26,7 +26,7 @@ use crate::files::FileError;
 const JOURNAL_NAME_CHARACTERS: usize = 32;
 
 /// Deletes a journal durably. If the journal reappeared after a crash, the next import of the file
-/// would resume an import that is already finished.
+/// would resume an import that has already finished.
 fn delete_journal(path: &Path) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
     match std::fs::remove_file(path) {
@@ -36,7 +36,7 @@ fn delete_journal(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Returns a journal's file name: a hash of the values that identify the import.
+/// Returns the file name of a journal: a hash of the values that identify the import.
 fn journal_name(context: &str, parts: &[&[u8]]) -> String {
     let mut hasher = blake3::Hasher::new_derive_key(context);
     for part in parts {

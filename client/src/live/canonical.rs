@@ -1,5 +1,5 @@
-//! The canonical state: the latest snapshot root that the client has loaded, plus the log entries
-//! after it.
+//! The canonical state: the latest snapshot root that the client has loaded and the later log
+//! entries.
 
 use cellar_api::rebase::Known;
 use cellar_api::{wire::EntryView, wire::Head};
@@ -16,14 +16,14 @@ use crate::reader::{
 /// The committed state of the spreadsheet up to one position.
 #[derive(Debug)]
 pub(super) struct CanonicalState {
-    /// The state from which cells are read. Also includes the pending edits of the most recently
+    /// The state from which cells are read. Also contains the pending edits of the most recently
     /// installed view.
     pub(super) readable: ReadableState,
-    /// The cumulative effect of the log entries after the root, without pending edits.
+    /// The cumulative effect of the log entries after the root. Excludes pending edits.
     pub(super) tail: EntryTail,
     root_key: Option<String>,
     position: Position,
-    /// `entries` has no gaps after this position.
+    /// Position after which `entries` has no gaps.
     known_after: Position,
     entries: Vec<EntryView>,
     /// Number of entries applied since the state was loaded.
@@ -38,8 +38,8 @@ pub(super) struct CanonicalState {
 }
 
 impl CanonicalState {
-    /// Opens the state from the disk cache if the cached state matches `saved_state` and is not
-    /// older; otherwise loads the newest state.
+    /// Opens the cached state from disk if it matches `saved_state` and is not older. Otherwise,
+    /// loads the newest state.
     pub(super) async fn open(
         source: &SnapshotSource,
         outbox: &Outbox,
@@ -90,8 +90,8 @@ impl CanonicalState {
         let root_key = loaded.root_key.clone();
         let GrowableState { readable, tail, entries } = loaded.into_growable_state(source)?;
         let position = readable.position;
-        // The first entry moves no cells: it is either the root's Snapshot entry or the first log
-        // entry.
+        // The first entry is either the root's Snapshot entry or the first log entry. Neither moves
+        // cells.
         let known_after = entries.first().map_or(position, |first| first.position);
         let mut canonical = Self {
             readable,
@@ -110,8 +110,9 @@ impl CanonicalState {
         Ok(canonical)
     }
 
-    /// Evicts the oldest entries until the limits on entry count and bytes are met. Without this,
-    /// the number of entries would be unbounded in a spreadsheet without snapshots.
+    /// Evicts the oldest entries until the number and the size of the remaining entries are within
+    /// their limits. Without eviction, a spreadsheet without snapshots could have an unlimited
+    /// number of entries.
     fn evict_oldest_entries(&mut self) {
         let mut retained_bytes = 0_usize;
         let mut evicted_count = self.entries.len();
@@ -141,7 +142,7 @@ impl CanonicalState {
         Head { head: self.position, incarnation: self.incarnation() }
     }
 
-    /// Returns the known entries and the workbook metadata, as required for a rebase.
+    /// Returns the known entries and the workbook metadata, both of which a rebase requires.
     pub(super) fn known(&self) -> Known<'_> {
         let state = Some(self.tail.fold.metadata());
         Known { after: self.known_after, entries: &self.entries, state }
@@ -166,8 +167,8 @@ impl CanonicalState {
         Ok(())
     }
 
-    /// Returns whether to load a newer root: an object of the current root is missing, or too many
-    /// entries were applied after it.
+    /// Returns whether a newer root should be loaded, because an object of the current root is
+    /// missing or too many entries were applied after the root.
     pub(super) fn needs_newer_root(&self) -> bool {
         self.is_stale
             || self.applied_entries > MAX_LIVE_ENTRIES
@@ -175,8 +176,8 @@ impl CanonicalState {
     }
 
     /// Fetches the entries between `after` and the oldest known entry, so that pending edits with
-    /// an older base can be rebased. Returns `false` and leaves the state unchanged if the entries
-    /// cannot be fetched or exceed the limits.
+    /// an older base can be rebased. If the entries cannot be fetched or exceed the limits, returns
+    /// `false` and leaves the state unchanged.
     pub(super) async fn fetch_earlier_entries(
         &mut self,
         source: &SnapshotSource,
@@ -209,8 +210,8 @@ impl CanonicalState {
         true
     }
 
-    /// Prepends the entries after position `after` to the known entries, without duplicating
-    /// entries that are in both.
+    /// Prepends the entries after position `after` to the known entries. Skips entries that are
+    /// already known.
     fn prepend_entries(&mut self, mut earlier_entries: Vec<EntryView>, after: Position) {
         let oldest_known = self.entries.first().map_or(self.known_after, |first| first.position);
         earlier_entries.retain(|entry| entry.position < oldest_known);
@@ -220,20 +221,20 @@ impl CanonicalState {
         self.has_unsaved_changes = true;
     }
 
-    /// Returns whether the state differs from the one in the disk cache.
+    /// Returns whether this state differs from the cached state on disk.
     pub(super) fn has_unsaved_changes(&self) -> bool {
         self.has_unsaved_changes
     }
 
-    /// Writes the state to the disk cache, from which the next start can open the spreadsheet
-    /// without a request.
+    /// Writes the state to the disk cache, so that the spreadsheet can next be opened without a
+    /// request.
     pub(super) fn update_disk_cache(&mut self, outbox: &Outbox) {
         if !self.has_unsaved_changes {
             return;
         }
         self.has_unsaved_changes = false;
-        // Omit the entries before the root: they are needed only for pending edits and may have
-        // gaps.
+        // Omit the entries before the root, because they are needed only for pending edits and may
+        // have gaps.
         let root_position =
             self.readable.root.as_ref().map_or(Position::FIRST, |root| root.position);
         let count_before_root =
@@ -248,7 +249,7 @@ impl CanonicalState {
     }
 }
 
-/// Returns whether entries are missing between two adjacent pages.
+/// Returns whether entries are missing between two consecutive pages.
 fn has_gap_between(page: &[EntryView], next_page: &[EntryView]) -> bool {
     let (Some(last_entry), Some(next_entry)) = (page.last(), next_page.first()) else {
         return false;
@@ -257,8 +258,8 @@ fn has_gap_between(page: &[EntryView], next_page: &[EntryView]) -> bool {
     next_position.is_some_and(|next_position| next_position != next_entry.position)
 }
 
-/// Removes the download URL from an entry with an external body. The URL expires within minutes and
-/// grants access without a token.
+/// Removes the download URL from an entry with an external body. The URL expires within minutes,
+/// and allows a download without a token.
 fn without_url(mut entry: EntryView) -> EntryView {
     if let Some(external) = &mut entry.external_body {
         external.url = None;

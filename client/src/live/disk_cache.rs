@@ -1,8 +1,8 @@
-//! Disk cache of the canonical state, from which a live sheet can be opened without a request.
+//! Disk cache of the canonical state. A live sheet can be opened from the cache without a request.
 //!
 //! The cache file contains the key of the snapshot root and the log entries after the root. The
-//! root and its chunks are in the reader's cache. The file may be deleted at any time; the state is
-//! then loaded from the server.
+//! root and its chunks are in the reader's cache. The cache file may be deleted at any time; the
+//! state is then loaded from the server.
 
 use cellar_api::wire::EntryView;
 use cellar_base::identity::LogId;
@@ -13,7 +13,7 @@ use crate::outbox::Outbox;
 
 /// Format version of the cache file.
 const FORMAT_VERSION: u32 = 1;
-/// Extension of the cache file. The rest of the file name is the same as for the outbox.
+/// Extension of the cache file. The rest of the file name is that of the outbox.
 const EXTENSION: &str = "kept.json";
 
 /// A canonical state that was read from the disk cache.
@@ -40,8 +40,8 @@ struct CachedStateRef<'a> {
     entries: &'a [EntryView],
 }
 
-/// Reads an outbox's cache file. Returns `None` if the file is missing, unreadable, or from another
-/// stack, spreadsheet or format version.
+/// Reads the cache file that belongs to an outbox. Returns `None` if the file is missing,
+/// unreadable, or from a different stack, spreadsheet or format version.
 pub(super) fn read_state(outbox: &Outbox) -> Option<CachedState> {
     let path = outbox.path_with_extension(EXTENSION);
     let cached = read_json::<CachedState>(&path, StateFile::Other).ok()??;
@@ -52,8 +52,8 @@ pub(super) fn read_state(outbox: &Outbox) -> Option<CachedState> {
     is_valid.then_some(cached)
 }
 
-/// Writes a root's key and all entries at and after its position. Deletes the cache file if the
-/// data is too large or cannot be written.
+/// Writes a root's key and all entries at and after the root's position. Deletes the cache file if
+/// the data is too large or cannot be written.
 pub(super) fn write_state(
     outbox: &Outbox,
     root: Option<&str>,
@@ -84,7 +84,7 @@ fn is_within_limit(json: &[u8]) -> bool {
     u64::try_from(json.len()).is_ok_and(|byte_length| byte_length <= MAX_STATE_BYTES)
 }
 
-/// Deletes the cache file. Failure is harmless, because a cached state older than the outbox's
+/// Deletes the cache file. A failure is harmless, because a cached state older than the outbox's
 /// position is ignored.
 pub(super) fn delete_state(outbox: &Outbox) {
     let _ = std::fs::remove_file(outbox.path_with_extension(EXTENSION));

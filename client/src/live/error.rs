@@ -9,8 +9,8 @@ use crate::ClientError;
 use crate::files::FileError;
 use crate::reader::ReaderError;
 
-/// Error opening, viewing, editing or syncing a live sheet. Edits that were accepted before the
-/// error stay queued.
+/// Error that occurs when opening, viewing, editing or syncing a live sheet. Edits that were
+/// accepted before the error stay queued.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiveError {
@@ -24,13 +24,13 @@ pub enum LiveError {
     /// directory.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The edit is invalid and was not queued.
+    /// The edit is invalid, and was not queued.
     #[error("{fault}")]
     Invalid {
         /// Reason why the edit is invalid.
         fault: InvalidOperation,
     },
-    /// The edit is too large even for an upload and was not queued.
+    /// The edit is too large even for an upload, and was not queued.
     #[error("the edit is too large: {fault}")]
     TooLarge {
         /// The limit that the edit exceeds.
@@ -43,11 +43,12 @@ pub enum LiveError {
          {MAX_LIVE_OBJECT_BYTES})"
     )]
     TooManyPending {
-        /// Number of unsent edits, excluding the new one.
+        /// Number of unsent edits, excluding the new edit.
         edits: usize,
-        /// Size of the unsent edits and the new edit in bytes, excluding the bodies of large edits.
+        /// Total size of the unsent edits and the new edit, in bytes. Excludes the bodies of large
+        /// edits.
         bytes: usize,
-        /// Total size of the bodies of large edits in bytes, including the new edit.
+        /// Total size of the bodies of large edits, including the new edit, in bytes.
         object_bytes: usize,
     },
     /// Unsent edits cannot be rebased, because log entries after their base position are not
@@ -58,7 +59,7 @@ pub enum LiveError {
         #[from]
         needed: EntriesNeeded,
     },
-    /// The edit imports a sheet, which requires uploading chunks first. The edit was not queued.
+    /// The edit imports a sheet, and was not queued. An import requires uploading chunks first.
     #[error("a live sheet cannot import a sheet as an edit")]
     Import,
 }

@@ -1,9 +1,9 @@
 //! A spreadsheet that can be viewed and edited online or offline.
 //!
 //! A [`LiveSheet`] combines the canonical state with the client's pending edits. The canonical
-//! state (`canonical`) is the latest known snapshot root plus the log entries after it. The pending
-//! edits are rebased onto that state (`rebased`), so each edit is shown as the server would commit
-//! it now ([`cellar_api::rebase`]).
+//! state (`canonical`) is the latest known snapshot root and the later log entries. The pending
+//! edits are rebased onto the canonical state (`rebased`), so each edit is shown as the server
+//! would commit it now ([`cellar_api::rebase`]).
 //!
 //! An edit is persisted and then shown without waiting for the server. [`LiveSheet::sync`] sends
 //! pending edits and fetches new entries (`sync`). An edit's id and base position never change, so
@@ -46,7 +46,7 @@ use canonical::CanonicalState;
 use rebased::RebasedView;
 use sync::Answers;
 
-/// Id below that of every edit.
+/// Id below the ids of all edits.
 const NO_EDIT_ID: u64 = 0;
 /// Directory for the files of live sheets, below the local state directory.
 const FOLDER: &str = "live";
@@ -58,23 +58,23 @@ pub struct LiveSheet {
     source: SnapshotSource,
     subject: Option<SubjectKey>,
     outbox_state: OutboxState,
-    /// The pending edits of `outbox_state` together with their operations.
+    /// The pending edits of `outbox_state`, with their operations.
     pending: Vec<PendingMutation>,
     /// The log entries of this client.
     own_entries: OwnEntries,
     canonical: CanonicalState,
     rebased_view: RebasedView,
     answers: Answers,
-    /// Changes to be reported by the next successful sync.
+    /// Changes to report in the next successful sync.
     unreported: SyncReport,
     /// Excludes other processes until this value is dropped.
     _lock: FileLock,
 }
 
 impl LiveSheet {
-    /// Opens a spreadsheet whose files are in `dir/.cellar/`. Sends no request if the spreadsheet
-    /// was opened in this directory before; otherwise loads it from the server. Edits are stored per
-    /// subject of the client's token, and never sent as another subject.
+    /// Opens a spreadsheet whose files are in `dir/.cellar/`. If the spreadsheet was opened in this
+    /// directory before, sends no request. Otherwise, loads the spreadsheet from the server. Edits
+    /// are stored per subject (user) of the client's token, and are never sent as another subject.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl LiveSheet {
         Ok(live_sheet)
     }
 
-    /// Settles pending edits that are already part of the canonical state. Starts over if the table
+    /// Settles pending edits that the canonical state already contains. Starts over if the table
     /// incarnation has changed.
     async fn reconcile_with_canonical(&mut self) -> Result<(), LiveError> {
         if self.canonical.incarnation() != self.outbox_state.incarnation {
@@ -123,8 +123,8 @@ impl LiveSheet {
         Ok(self.save_and_rebase().await?)
     }
 
-    /// Returns the number of pending edits in the files of `dir/.cellar/`. Works even while another
-    /// process has the spreadsheet open.
+    /// Returns the number of pending edits in the files of `dir/.cellar/`. Works even while the
+    /// spreadsheet is open in another process.
     ///
     /// # Errors
     ///
@@ -134,15 +134,15 @@ impl LiveSheet {
         Ok(state.map_or(0, |state| state.pending.len()))
     }
 
-    /// Returns the canonical position: the position of the last log entry that is shown.
+    /// Returns the canonical position: the position of the last log entry in the view.
     #[must_use]
     pub fn position(&self) -> Position {
         self.canonical.position()
     }
 
     /// Returns the pending edits in order, each with its expected result: what the server would
-    /// commit now. The expected result is `None` while [`LiveSheet::view`] fails with
-    /// [`LiveError::CannotRebase`].
+    /// commit if the edit arrived now. The expected result is `None` while [`LiveSheet::view`]
+    /// fails with [`LiveError::CannotRebase`].
     pub fn pending(&self) -> impl Iterator<Item = (&PendingMutation, Option<&Outlook>)> {
         let outlooks = self.rebased_view.outlooks().map(Some).chain(std::iter::repeat(None));
         self.pending.iter().zip(outlooks)
@@ -159,7 +159,7 @@ impl LiveSheet {
             return Err(LiveError::Import);
         }
         let operation = operation.validated().map_err(|fault| LiveError::Invalid { fault })?;
-        // Reject the edit until the earlier edits can be rebased; its coordinates would be
+        // Reject the edit until the earlier edits can be rebased, because its coordinates would be
         // ambiguous.
         self.rebased_view.check_rebased()?;
         let (payload, object) = EditPayload::encode(operation.clone())
@@ -174,7 +174,7 @@ impl LiveSheet {
         Ok(id)
     }
 
-    /// Fails if the queue of pending edits has no room for another edit.
+    /// Fails if the queue of pending edits has no room for the new edit.
     fn check_pending_limits(
         &self,
         payload: &EditPayload,
@@ -232,8 +232,8 @@ impl LiveSheet {
         metadata.tabs.order().iter().filter_map(to_view).collect()
     }
 
-    /// Returns an unused number for a new sheet, greater than every sheet number ever used in this
-    /// spreadsheet.
+    /// Returns an unused number for a new sheet. The number is greater than every sheet number ever
+    /// used in this spreadsheet.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
         self.rebased_view.metadata().tabs.next_sheet()
@@ -294,12 +294,12 @@ fn json_bytes(edits: &impl serde::Serialize) -> usize {
     serde_json::to_vec(edits).map_or(usize::MAX, |json| json.len())
 }
 
-/// Derives the key that identifies a client's log entries. Returns `None` without a subject.
+/// Derives the key that identifies a client's log entries. Returns `None` if there is no subject.
 fn client_key(subject: Option<SubjectKey>, client_id: &str) -> Option<ClientKey> {
     ClientKey::derive(&subject?, client_id).ok()
 }
 
-/// Returns a spreadsheet's outbox, which is separate for each stack and token subject.
+/// Returns a spreadsheet's outbox. Each stack and token subject has a separate outbox.
 fn open_outbox(spreadsheet: Spreadsheet, dir: &Path) -> Outbox {
     Outbox::new(spreadsheet, &dir.join(STATE_FOLDER).join(FOLDER))
 }

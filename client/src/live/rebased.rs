@@ -12,7 +12,8 @@ pub(super) struct RebasedView {
     /// The cumulative effect of the log entries after the root and the pending edits.
     fold: Fold,
     rebase_result: Result<RebasedEdits, EntriesNeeded>,
-    /// Whether this view is installed in the canonical state, from which cells are read.
+    /// Whether this view is installed in the canonical state. Cells are read from the installed
+    /// view.
     is_installed: bool,
 }
 
@@ -58,7 +59,7 @@ impl RebasedView {
         self.is_installed = false;
     }
 
-    /// Returns each pending edit's expected result. Empty if the edits could not be rebased.
+    /// Returns the expected results of the pending edits. Empty if the edits could not be rebased.
     pub(super) fn outlooks(&self) -> impl Iterator<Item = &Outlook> {
         self.rebase_result.iter().flat_map(|rebased| &rebased.outlooks)
     }
@@ -67,7 +68,7 @@ impl RebasedView {
         self.fold.metadata()
     }
 
-    /// Installs this view's pending edits in the canonical state, so that reads include them.
+    /// Installs this view in the canonical state, so that cells are read with the pending edits.
     pub(super) fn install(&mut self, canonical: &mut CanonicalState) {
         if self.is_installed {
             return;
@@ -80,8 +81,8 @@ impl RebasedView {
     }
 }
 
-/// Applies a pending edit's expected result. Can fail only for an import, which live sheets do not
-/// accept.
+/// Applies a pending edit's expected result. Only an import could fail, and live sheets do not
+/// accept imports.
 fn apply_outlook(fold: &mut Fold, outlook: &Outlook) {
     let apply_result = fold.apply_operations(outlook.operations());
     debug_assert!(apply_result.is_ok(), "a live sheet accepts no imports");

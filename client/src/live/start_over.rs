@@ -1,5 +1,5 @@
-//! Starts over as a new client after the tables were restored or the server permanently refused the
-//! pending edits.
+//! Starts over as a new client. This is necessary after the tables were restored, or after the
+//! server permanently refused the pending edits.
 
 use cellar_api::rebase::OwnEntries;
 use cellar_log::transform::{SheetMap, SpaceMap, transform};
@@ -11,12 +11,12 @@ use super::{LiveError, LiveSheet, client_key, load_pending};
 use crate::outbox::{EditPayload, OutboxState, new_client_id};
 
 impl LiveSheet {
-    /// Loads the newest state and continues as a new client. Moves pending edits that may have been
-    /// committed to a file: the edits up to `last_uncertain_id` and the edits of a request whose
-    /// outcome is unknown. The new client recreates all other pending edits.
+    /// Loads the newest state and continues as a new client. Pending edits that may have been
+    /// committed are moved to a file: the edits up to `last_uncertain_id`, and the edits of a
+    /// request with an unknown outcome. The new client recreates all other pending edits.
     ///
-    /// The file is written before the edits are dropped, so a crash in between can lead to two such
-    /// files, but never loses an edit.
+    /// The file is written before the edits are dropped. A crash between these two steps can lead
+    /// to a second file with the same edits, but never loses an edit.
     pub(super) async fn start_over(&mut self, last_uncertain_id: u64) -> Result<(), LiveError> {
         self.canonical = CanonicalState::load(&self.source, None).await?;
         // Edits in the loaded entries are certainly committed.
@@ -32,7 +32,7 @@ impl LiveSheet {
         Ok(self.save_and_rebase().await?)
     }
 
-    /// Copies the pending edits up to `last_id` to a separate file, which is added to the report.
+    /// Copies the pending edits up to `last_id` to a separate file and adds the file to the report.
     fn set_aside_up_to(&mut self, last_id: u64) -> Result<(), LiveError> {
         let uncertain_edits = self.outbox_state.pending_up_to(last_id);
         if uncertain_edits.is_empty() {
@@ -63,14 +63,14 @@ impl LiveSheet {
         Ok(new_state)
     }
 
-    /// Returns the first sheet number that is unused without the pending edits.
+    /// Returns the first sheet number that the canonical state has not used.
     fn next_canonical_sheet(&self) -> SheetId {
         self.canonical.tail.fold.metadata().tabs.next_sheet()
     }
 }
 
-/// Renumbers the sheets that a sequence of operations adds, and updates later operations on these
-/// sheets.
+/// Renumbers the sheets that a sequence of operations adds. Later operations on these sheets are
+/// adapted.
 struct SheetRenumbering {
     next_number: u32,
     /// The new number of each added sheet, by its old number.

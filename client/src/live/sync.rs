@@ -1,4 +1,4 @@
-//! Syncs a live sheet: sends the pending edits, fetches new log entries and rebases the edits that
+//! Syncs a live sheet: sends the pending edits, fetches new log entries, and rebases the edits that
 //! are still pending.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use super::{LiveError, LiveSheet, NO_EDIT_ID};
 use crate::ClientError;
 use crate::outbox::{NextRequest, Recovery, SendError, SentRequest, choose_queued_recovery};
 
-/// Changes since the previous report, including those of failed syncs that made some progress.
+/// Changes since the previous report, including changes made by syncs that later failed.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SyncReport {
@@ -28,7 +28,7 @@ pub struct SyncReport {
     pub new_entries: usize,
     /// The canonical position after the sync.
     pub position: Position,
-    /// Edits that may have been committed, but cannot be resent. The user has to check them.
+    /// Edits that may have been committed but cannot be resent. The user has to check them.
     pub set_aside: Vec<SetAsideEdits>,
     /// Number of pending edits that a new client recreated after a table restore.
     pub reapplied: usize,
@@ -52,12 +52,12 @@ pub struct Settlement {
 pub enum EditOutcome {
     /// The edit was committed unchanged.
     Unchanged,
-    /// The edit was committed as these operations instead of the requested one: earlier edits by
-    /// other clients moved the target, or the edit is an undo. Empty if the edit has no effect.
+    /// The edit was committed as these operations instead of the requested operation: earlier edits
+    /// by other clients moved the target, or the edit is an undo. Empty if the edit has no effect.
     Transformed(Vec<Operation>),
     /// The edit was rejected and had no effect.
     Rejected(Rejection),
-    /// The edit was committed, but its log entry was not read, so its effect is unknown.
+    /// The edit was committed, but its effect is unknown, because its log entry was not read.
     Unknown,
 }
 
@@ -78,8 +78,7 @@ pub(super) type Answers = BTreeMap<u64, AppendedMutation>;
 enum FetchOutcome {
     /// The canonical state is up to date.
     UpToDate,
-    /// The tables were restored, so the log and the local state belong to different table
-    /// incarnations.
+    /// The tables were restored, so the local state belongs to an earlier table incarnation.
     IncarnationChanged,
 }
 
@@ -96,7 +95,7 @@ impl SyncReport {
     }
 }
 
-/// Converts a sync result to the event that determines the polling interval
+/// Converts the result of a sync to the event that determines the next polling interval
 /// ([`cellar_api::polling`]).
 #[must_use]
 pub fn poll_event(result: &Result<SyncReport, LiveError>) -> PollEvent {
@@ -108,8 +107,8 @@ pub fn poll_event(result: &Result<SyncReport, LiveError>) -> PollEvent {
 }
 
 impl LiveSheet {
-    /// Sends the pending edits, fetches new log entries and rebases the edits that are still
-    /// pending. Costs one poll if there is nothing to send or fetch.
+    /// Sends the pending edits, fetches new log entries, and rebases the edits that are still
+    /// pending. If there is nothing to send or fetch, the cost is that of one poll.
     ///
     /// # Errors
     ///
@@ -152,7 +151,8 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Persists that the edits up to `last_id` are about to be sent.
+    /// Persists that the edits up to `last_id` may have been sent. Must be called before sending
+    /// them.
     fn save_attempt(&mut self, last_id: u64) -> Result<(), LiveError> {
         if last_id > self.outbox_state.attempted_id {
             self.outbox_state.attempted_id = last_id;
@@ -161,7 +161,7 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Records the results of a request.
+    /// Records the response to a request.
     fn record_reply(&mut self, sent_request: SentRequest) -> Result<(), LiveError> {
         let SentRequest { edit_count, reply } = sent_request;
         if self.outbox_state.record_reply(edit_count, &reply).is_none() {
@@ -176,8 +176,8 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Handles a failed request with edits up to `last_id`. Depending on the error, the pending
-    /// edits are kept, recreated by a new client or moved to a file.
+    /// Handles a failed request whose last edit is `last_id`. Depending on the error, the pending
+    /// edits are kept, recreated by a new client, or moved to a file.
     async fn handle_send_failure(
         &mut self,
         error: ClientError,
@@ -186,13 +186,13 @@ impl LiveSheet {
     ) -> Result<(), LiveError> {
         match choose_queued_recovery(&error, may_have_been_sent) {
             Recovery::StartOver => self.start_over(NO_EDIT_ID).await,
-            // The refusal is permanent, so none of the request's edits may be resent.
+            // The refusal is permanent, so none of the edits in the request may be resent.
             Recovery::SetAside => self.start_over(last_id).await,
             Recovery::Keep | Recovery::Withdraw => Err(error.into()),
         }
     }
 
-    /// Returns the first and last edit id in a request.
+    /// Returns the ids of the first and last edits in a request.
     fn edit_ids(&self, request: &NextRequest) -> Option<(u64, u64)> {
         match request {
             NextRequest::Append(append) => {
@@ -205,7 +205,7 @@ impl LiveSheet {
         }
     }
 
-    /// Fetches and applies any log entries after the canonical position.
+    /// Fetches and applies the log entries after the canonical position, if any.
     async fn fetch_new_entries(&mut self) -> Result<(), LiveError> {
         if !self.is_fetch_needed() {
             let known_head = self.canonical.head();
@@ -226,16 +226,16 @@ impl LiveSheet {
         }
     }
 
-    /// Returns whether there is something to fetch, so that the server need not be asked: entries
-    /// of answered edits or a newer root.
+    /// Returns whether there is certainly something to fetch: entries of answered edits, or a newer
+    /// root.
     fn is_fetch_needed(&self) -> bool {
         let position = Some(self.position());
         let own_entries_missing = self.answers.values().any(|answer| answer.position > position);
         own_entries_missing || self.canonical.needs_newer_root()
     }
 
-    /// Applies the log entries after the canonical position. If there are too many, loads a newer
-    /// root instead.
+    /// Applies the log entries after the canonical position. If there are too many entries, loads a
+    /// newer root instead.
     async fn apply_new_entries(&mut self) -> Result<FetchOutcome, LiveError> {
         let mut pages = self.outbox.spreadsheet.entry_pages(self.position());
         while !self.canonical.needs_newer_root() {
@@ -280,7 +280,7 @@ impl LiveSheet {
         head.is_ok_and(|head| head.incarnation != self.canonical.incarnation())
     }
 
-    /// Settles the pending edits that are contained in the known entries.
+    /// Settles the pending edits whose entries are known.
     pub(super) fn acknowledge_known_entries(&mut self) {
         let known_entries = self.canonical.entries().iter();
         let own_entries: Vec<EntryView> =
@@ -290,7 +290,7 @@ impl LiveSheet {
         }
     }
 
-    /// Settles the pending edits in an entry by this client. Entries by other clients are only
+    /// Settles the pending edits in an entry by this client. An entry by another client is only
     /// counted.
     fn acknowledge_entry(&mut self, entry: &EntryView) {
         if !self.own_entries.contains(entry) {
@@ -301,7 +301,7 @@ impl LiveSheet {
         }
         let committed_edits: Vec<_> = acknowledged(entry, self.outbox_state.acked_id).collect();
         for edit in committed_edits {
-            // A large edit's entry does not record a rejection; only the response does.
+            // Only the response records the rejection of a large edit. The log entry does not.
             let answered_rejection =
                 self.answers.get(&edit.id).and_then(|answer| answer.rejection.clone());
             let rejection = edit.rejection.or(answered_rejection);
@@ -310,8 +310,8 @@ impl LiveSheet {
         }
     }
 
-    /// Settles the answered edits up to the canonical position. Their entries may be part of the
-    /// root and thus missing from the known entries. Persists and rebases if anything changed.
+    /// Settles the answered edits up to the canonical position. If their entries are part of the
+    /// root, the known entries do not contain them. Persists and rebases if anything changed.
     async fn settle_answered_edits(&mut self) -> Result<(), LiveError> {
         let position = Some(self.position());
         let answers_in_order = self.answers.values();
@@ -327,7 +327,8 @@ impl LiveSheet {
     }
 
     /// Drops the pending edits up to `last_id` and reports them as settled. `position` and
-    /// `outcome` are those of the last one; earlier ones are known from their answers, if at all.
+    /// `outcome` belong to the edit `last_id`. The results of earlier edits are taken from their
+    /// answers, if there are any.
     fn settle_up_to(&mut self, last_id: u64, position: Option<Position>, outcome: &EditOutcome) {
         for edit in self.outbox_state.drop_up_to(last_id) {
             let answer = self.answers.remove(&edit.id);
@@ -363,9 +364,9 @@ impl EditOutcome {
         }
     }
 
-    /// Returns an edit's outcome from the response. The response to a duplicate request omits the
-    /// committed operations, so missing operations do not mean that the edit was committed
-    /// unchanged.
+    /// Returns an edit's outcome according to the response. The response to a duplicate request
+    /// omits the committed operations, so if they are missing, the edit may nevertheless have been
+    /// transformed.
     fn of_answer(answer: &AppendedMutation) -> Self {
         let outcome = Self::new(answer.rejection.clone(), answer.committed.clone());
         if outcome == Self::Unchanged && answer.status == MutationStatus::Duplicate {

@@ -10,7 +10,7 @@ use crate::files::{FileError, StateFile, write_private};
 
 /// File extension of an object file.
 const EXTENSION: &str = "body";
-/// Number of characters of the object's SHA-256 in the file name.
+/// Number of leading characters of the object's SHA-256 hash in the file name.
 const HASH_PREFIX_CHARACTERS: usize = 16;
 
 /// Returns the path of an object file next to the state file at `state_path`.
@@ -46,8 +46,8 @@ pub(crate) fn read_body(state_path: &Path, body: &UploadBody) -> Result<Vec<u8>,
     })
 }
 
-/// Deletes the object files of bodies that are not in `referenced_bodies`. The next call retries failed
-/// deletions.
+/// Deletes the object files that do not belong to `referenced_bodies`. If a deletion fails, the
+/// next call tries it again.
 pub(crate) fn delete_unreferenced_bodies<'a>(
     state_path: &Path,
     referenced_bodies: impl Iterator<Item = &'a UploadBody>,

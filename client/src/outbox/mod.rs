@@ -1,5 +1,5 @@
-//! The outbox numbers and persists edits before they are sent. Pending edits are resent unchanged
-//! until the server responds to them.
+//! The outbox numbers edits and persists them before they are sent. Pending edits are resent
+//! unchanged until the server responds to them.
 //!
 //! `state` is the persisted state, and `bodies` stores the objects of large edits. `send` sends
 //! requests, and `recovery` chooses how to recover from a failed request. [`crate::editor`] sends
@@ -30,8 +30,7 @@ use crate::{ClientError, Spreadsheet};
 /// Number of characters in an outbox's file name.
 const NAME_CHARACTERS: usize = 32;
 
-/// The pending edits of one subject (user) in one spreadsheet, with their files and the client that
-/// sends them.
+/// The pending edits of one subject (user) in one spreadsheet.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     pub(crate) spreadsheet: Spreadsheet,
@@ -39,9 +38,9 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Creates an outbox with files in the directory `folder`. The file name is derived from
-    /// [`crate::Client::identity`], the spreadsheet and the token's subject, so that edits are never
-    /// sent as another subject.
+    /// Creates an outbox whose files are in the directory `folder`. The file name is derived from
+    /// [`crate::Client::identity`], the spreadsheet and the token's subject, so that edits are
+    /// never sent as another subject.
     pub(crate) fn new(spreadsheet: Spreadsheet, folder: &Path) -> Self {
         let (client, id) = (spreadsheet.client(), spreadsheet.id());
         let hashed_key = format!("{}\n{id}\n{}", client.identity(), client.subject());
@@ -50,7 +49,7 @@ impl Outbox {
         Self { spreadsheet, path: folder.join(format!("{file_stem}.json")) }
     }
 
-    /// Returns the stack identity and the spreadsheet of the edits.
+    /// Returns the stack identity and the spreadsheet to which the edits belong.
     pub(crate) fn key(&self) -> (String, LogId) {
         (self.spreadsheet.client().identity().to_owned(), self.spreadsheet.id())
     }
@@ -101,7 +100,7 @@ impl Outbox {
         self.path_with_extension("lock")
     }
 
-    /// Adds an edit and persists it; the object of a large edit is written first. On error, the
+    /// Adds an edit and persists it. The object of a large edit is written first. On error, the
     /// edit is not added.
     pub(crate) fn add_edit(
         &self,
@@ -117,8 +116,8 @@ impl Outbox {
         Ok(number)
     }
 
-    /// Like [`Outbox::add_edit`], but persists only the edit's object. The caller must write the
-    /// state later.
+    /// Like [`Outbox::add_edit`], but persists only the object of a large edit. The caller must
+    /// write the state later.
     pub(crate) fn add_edit_unsaved(
         &self,
         state: &mut OutboxState,
@@ -131,8 +130,8 @@ impl Outbox {
         Ok(state.add_edit(payload))
     }
 
-    /// Removes the newest edit, which must certainly not be committed. On a write error, the edit
-    /// is kept.
+    /// Removes the newest edit, which must certainly not be committed. If the state cannot be
+    /// written, the edit is kept.
     pub(crate) fn withdraw_newest(&self, state: &mut OutboxState) -> Result<(), FileError> {
         let mut state_without_newest = state.clone();
         state_without_newest.withdraw_newest();
@@ -142,8 +141,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Copies edits to a new file and returns its path. Used for edits that may have been committed
-    /// but cannot be resent. Does not remove the edits from the state.
+    /// Copies edits that may have been committed but cannot be resent to a new file. Returns the
+    /// file's path. Does not remove the edits from the state.
     pub(crate) fn write_set_aside_file(&self, edits: &[PendingEdit]) -> Result<PathBuf, FileError> {
         let path = self.path_with_extension(&format!("{}.aside.json", new_client_id()));
         let mut mutations = Vec::new();
@@ -154,7 +153,7 @@ impl Outbox {
         Ok(path)
     }
 
-    /// Deletes the state and all objects. The next edit starts a new client.
+    /// Deletes the state and all objects. The next edit is sent as a new client.
     pub(crate) fn delete(&self) -> Result<(), FileError> {
         std::fs::remove_file(&self.path)
             .map_err(|source| FileError::Unwritable { path: self.path.clone(), source })?;
@@ -193,7 +192,7 @@ impl Outbox {
 
     /// Builds the error for a response that does not contain one result per sent edit.
     pub(crate) fn incomplete_reply_error(&self) -> ClientError {
-        let why = "the reply does not contain a result for each edit".to_owned();
+        let why = "the response does not contain a result for each edit".to_owned();
         ClientError::NotUnderstood { url: self.spreadsheet.client().url().to_owned(), why }
     }
 }

@@ -1,4 +1,4 @@
-//! A pending edit in its on-disk form.
+//! The form in which a pending edit is stored on disk.
 
 use cellar_api::{wire::SentMutation, wire::UploadReply};
 use cellar_base::limits::{EXTERNAL_BODY_BYTES, MAX_MUTATION_BYTES};
@@ -43,7 +43,7 @@ pub(crate) struct UploadBody {
     pub(crate) bytes: u64,
     /// Edit description for messages.
     pub(crate) description: String,
-    /// The sheet that the edit changes. Missing in files written by older versions.
+    /// The sheet that the edit changes. Absent in files written by older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sheet: Option<SheetId>,
     /// The upload URL returned by the server, if any.
@@ -74,7 +74,7 @@ impl EditPayload {
         }
     }
 
-    /// Returns the sheet that must exist for the edit to take effect.
+    /// Returns the sheet that must exist for the edit to have an effect.
     pub(crate) fn needed_sheet(&self) -> Option<SheetId> {
         match self {
             Self::Op(operation) => needed_sheet(operation),
@@ -93,7 +93,8 @@ impl EditPayload {
 
     pub(crate) fn describe(&self) -> String {
         match self {
-            // Describe only the target, because an undo or revert may have no effect.
+            // Describe only the target, because it is not known yet which operations will be
+            // committed.
             Self::Op(Operation::Undo(undo)) => format!("undo of {}", undo.position),
             Self::Op(Operation::Revert(revert)) => format!("revert to {}", revert.position),
             Self::Op(operation) => describe_operation(operation),
@@ -101,8 +102,8 @@ impl EditPayload {
         }
     }
 
-    /// Returns whether the edit must be the only one in its request. Required for undo and revert,
-    /// because their effect depends on the preceding entries.
+    /// Returns whether the edit must be alone in its request. An undo or revert must be, because
+    /// its effect depends on the preceding entries.
     pub(crate) fn needs_own_request(&self) -> bool {
         match self {
             Self::Body(_) => true,
@@ -111,7 +112,8 @@ impl EditPayload {
     }
 }
 
-/// Encodes an operation that is too large for an append request. Returns `None` for others.
+/// Encodes an operation that is too large for an append request. Returns `None` for other
+/// operations.
 fn object_to_upload(operation: &Operation) -> Result<Option<Vec<u8>>, BodyError> {
     if !matches!(operation, Operation::SetCells(_)) {
         return Ok(None);
@@ -131,7 +133,7 @@ fn object_to_upload(operation: &Operation) -> Result<Option<Vec<u8>>, BodyError>
 }
 
 impl UploadBody {
-    /// Describes an object that contains only `operation` and is not uploaded yet.
+    /// Describes an object that contains only `operation` and has not been uploaded.
     fn of_object(object: &[u8], operation: &Operation) -> Self {
         Self {
             sha256: sha256(object),

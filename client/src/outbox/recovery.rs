@@ -4,7 +4,7 @@ use cellar_api::wire::ProblemKind;
 
 use crate::ClientError;
 
-/// How to recover the edits of a failed request.
+/// Recovery action for the edits of a failed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recovery {
     /// The edits may have been committed. Keep them and later resend them unchanged.
@@ -12,14 +12,14 @@ pub(crate) enum Recovery {
     /// The edits were certainly not committed. Remove them from the outbox.
     Withdraw,
     /// The edits were certainly not committed, and their base position no longer exists. Recreate
-    /// them as a new client with a new base.
+    /// them as edits of a new client with a new base.
     StartOver,
-    /// The edits may have been committed, but cannot be resent. Move them to a separate file.
+    /// The edits may have been committed but cannot be resent. Move them to a separate file.
     SetAside,
 }
 
-/// Chooses the recovery for an edit whose author is waiting for the result. `may_have_been_sent` is set if
-/// an earlier request may have delivered the edits; they may then have been committed.
+/// Chooses the recovery for an edit whose author is waiting for the result. `may_have_been_sent` is
+/// set if an earlier request may have delivered the edits, so that they may have been committed.
 pub(crate) fn choose_recovery(error: &ClientError, may_have_been_sent: bool) -> Recovery {
     let is_certainly_not_committed = error.certainly_not_done() && !may_have_been_sent;
     let problem_kind = error.problem_kind();
@@ -37,10 +37,10 @@ pub(crate) fn choose_recovery(error: &ClientError, may_have_been_sent: bool) -> 
     Recovery::Keep
 }
 
-/// Like [`choose_recovery`], but for queued edits whose author does not wait for the result. Queued
-/// edits are kept until they can be sent. If the server permanently refuses them, they are moved to
-/// a file. If their base position no longer exists, the caller starts over as a new client and
-/// moves only the edits that may have been committed to a file.
+/// Like [`choose_recovery`], but for queued edits, whose author does not wait for the result.
+/// Queued edits are kept until they can be sent. If the server permanently refuses them, they are
+/// moved to a file. If their base position no longer exists, the caller starts over as a new client
+/// and moves only the edits that may have been committed to a file.
 pub(crate) fn choose_queued_recovery(error: &ClientError, may_have_been_sent: bool) -> Recovery {
     let is_permanent_problem = error.problem_kind().is_some_and(is_permanent);
     match choose_recovery(error, may_have_been_sent) {
@@ -51,7 +51,8 @@ pub(crate) fn choose_queued_recovery(error: &ClientError, may_have_been_sent: bo
     }
 }
 
-/// Returns whether the problem is permanent: the server would refuse the same request again.
+/// Returns whether the problem is permanent, so that the server would refuse the same request
+/// again.
 fn is_permanent(kind: ProblemKind) -> bool {
     matches!(
         kind,

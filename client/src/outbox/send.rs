@@ -12,10 +12,10 @@ use crate::ClientError;
 use crate::files::FileError;
 
 /// Maximum number of upload attempts per edit. An attempt fails if its URL has expired or its
-/// object was lost; the next attempt uses a new URL and normally succeeds.
+/// object was lost. The next attempt uses a new URL and normally succeeds.
 const MAX_UPLOAD_ATTEMPTS: u32 = 3;
 
-/// Error sending pending edits. The edits stay in the outbox.
+/// Error that occurs when sending pending edits. The edits stay in the outbox.
 #[derive(Debug)]
 pub(crate) enum SendError {
     /// A request failed.
@@ -24,7 +24,7 @@ pub(crate) enum SendError {
     File(FileError),
 }
 
-/// A request that was answered.
+/// A request to which the server has responded.
 #[derive(Debug)]
 pub(crate) struct SentRequest {
     /// Number of edits in the request.
@@ -36,7 +36,7 @@ pub(crate) struct SentRequest {
 enum UploadAttempt {
     /// The edit was committed or rejected.
     Committed(AppendReply),
-    /// The server does not have the object, so another attempt may succeed.
+    /// The server does not have the object. Another attempt may succeed.
     ObjectMissing(ClientError),
 }
 
@@ -53,8 +53,8 @@ impl From<FileError> for SendError {
 }
 
 impl Outbox {
-    /// Sends all pending edits. Moves each answered edit from `state` to `settled_edits` (committed or
-    /// rejected edits), even if a later request fails.
+    /// Sends all pending edits. Moves each answered edit (committed or rejected) from `state` to
+    /// `settled_edits`, even if a later request fails.
     pub(crate) async fn send_all(
         &self,
         state: &mut OutboxState,
@@ -67,7 +67,7 @@ impl Outbox {
                 return Err(self.incomplete_reply_error().into());
             };
             settled_edits.extend(answered_edits);
-            // If this write fails, the edits are resent later and the server deduplicates them.
+            // If this write fails, the edits are resent later, and the server deduplicates them.
             if self.write(state).is_ok() && had_bodies {
                 self.delete_unreferenced_bodies(state);
             }
@@ -137,8 +137,8 @@ impl Outbox {
     }
 
     /// Uploads an object and persists that it is uploaded. Returns the object store's refusal, if
-    /// any: after a lost response, it refuses the retried upload although the object exists. Only
-    /// the completion request shows whether it exists.
+    /// any. A refused object may nevertheless exist, because a retry after a lost response is
+    /// refused. Only the completion request determines whether the object exists.
     async fn upload_object(
         &self,
         state: &mut OutboxState,

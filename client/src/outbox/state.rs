@@ -34,28 +34,29 @@ pub(crate) struct OutboxState {
     /// Random client id, so that each installation numbers its edits separately.
     #[serde(rename = "client")]
     pub(crate) client_id: String,
-    /// Table incarnation of `seen` and the base positions. Changes when the tables are restored.
+    /// Table incarnation to which `seen` and the base positions belong. A table restore changes it.
     pub(crate) incarnation: u32,
     /// Id of the next edit.
     next_id: u64,
-    /// Highest id of a settled edit (committed or rejected) that was dropped, or 0 if none.
+    /// Highest id of the settled edits (committed or rejected) that were dropped, or 0 if there are
+    /// none.
     #[serde(rename = "ack")]
     pub(crate) acked_id: u64,
-    /// Highest id that a response has confirmed, or 0 if it does not exceed `acked_id`. Answered
-    /// edits are retained until their log entries are read. Not persisted, because a retried
-    /// request gets the same response.
+    /// Highest id that a response has confirmed, or 0 if that id does not exceed `acked_id`.
+    /// Answered edits are retained until their log entries are read. Not persisted, because a
+    /// retried request gets the same response.
     #[serde(skip)]
     answered_id: u64,
-    /// Highest id in a request that may have been committed, or 0 if none. Used only by live
-    /// sheets.
+    /// Highest id in a request that may have been committed, or 0 if there is none. Used only by
+    /// live sheets.
     #[serde(default, rename = "attempted", skip_serializing_if = "is_zero")]
     pub(crate) attempted_id: u64,
-    /// Highest known position, used as the base of the next edit.
+    /// Highest known position, which will be the base of the next edit.
     pub(crate) seen: Position,
     /// The first sheet at position `seen`, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) first_sheet: Option<SheetId>,
-    /// Edits that are not yet settled, with consecutive ids starting at `acked_id + 1`.
+    /// Edits that are not settled yet. Their ids are consecutive, starting at `acked_id + 1`.
     pub(crate) pending: Vec<PendingEdit>,
 }
 
@@ -63,7 +64,7 @@ pub(crate) struct OutboxState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EditNumber {
     pub(crate) id: u64,
-    /// Position that the author of the edit had seen.
+    /// Position that the edit's author had seen.
     pub(crate) base: Position,
 }
 
@@ -81,7 +82,7 @@ pub(crate) enum NextRequest {
 pub(crate) struct SettledEdit {
     pub(crate) description: String,
     pub(crate) base: Position,
-    /// The sheet that must exist for the edit to take effect, if known.
+    /// The sheet that must exist for the edit to have an effect, if known.
     pub(crate) sheet: Option<SheetId>,
     /// Position at which to check that `sheet` exists. Set only if another client may have deleted
     /// the sheet.
@@ -108,13 +109,13 @@ impl OutboxState {
             answered_id: 0,
             attempted_id: 0,
             seen,
-            // No earlier entry can have deleted the first sheet.
+            // No entry can have deleted the first sheet yet.
             first_sheet: (seen == Position::FIRST).then_some(SheetId::FIRST),
             pending: Vec::new(),
         }
     }
 
-    /// Validates a state read from disk. Returns the reason if it is invalid, or `None`.
+    /// Validates a state read from disk. Returns the reason if the state is invalid.
     pub(crate) fn find_fault(&self, key: &(String, LogId)) -> Option<&'static str> {
         if self.version != STATE_VERSION {
             return Some("another version of cellar wrote the file");
@@ -143,8 +144,8 @@ impl OutboxState {
         number
     }
 
-    /// Returns the next request to send, or `None` if all pending edits are answered. Repeated
-    /// calls return equal requests until an answer is recorded.
+    /// Returns the next request to send, or `None` if all pending edits have been answered.
+    /// Repeated calls return equal requests until an answer is recorded.
     pub(crate) fn next_request(&self) -> Option<NextRequest> {
         let first_edit = self.unanswered().first()?;
         if let Some(body) = first_edit.body() {
@@ -158,8 +159,8 @@ impl OutboxState {
         }))
     }
 
-    /// Returns the longest prefix of unanswered edits that fits in one append request, but at least
-    /// one edit.
+    /// Returns the longest prefix of the unanswered edits that fits in one append request. Contains
+    /// at least one edit.
     fn next_mutations(&self) -> Vec<SentMutation> {
         let mut mutations = Vec::<SentMutation>::new();
         let mut request_bytes = REQUEST_FRAME_BYTES;
@@ -181,7 +182,8 @@ impl OutboxState {
         mutations
     }
 
-    /// Returns the request that commits the first unanswered edit, whose object must be uploaded.
+    /// Returns the request that commits the first unanswered edit. The edit's object must be
+    /// uploaded first.
     pub(crate) fn completion_request(&self) -> Option<CompleteRequest> {
         let edit = self.unanswered().first()?;
         let body = edit.body()?;
@@ -233,7 +235,7 @@ impl OutboxState {
         self.pending.iter().filter_map(PendingEdit::body)
     }
 
-    /// Returns the pending edits without a response from the server.
+    /// Returns the pending edits to which the server has not responded.
     pub(crate) fn unanswered(&self) -> &[PendingEdit] {
         let first_unanswered = self.count_up_to(self.last_answered_id());
         self.pending.get(first_unanswered..).unwrap_or_default()
@@ -243,8 +245,8 @@ impl OutboxState {
         self.acked_id.max(self.answered_id)
     }
 
-    /// Marks the first `edit_count` unanswered edits as answered and retains them. Returns the
-    /// highest answered id, or `None` if the response does not match these edits exactly.
+    /// Marks the first `edit_count` unanswered edits as answered, but retains them. Returns the
+    /// highest answered id, or `None` if the response is not for exactly these edits.
     pub(crate) fn record_reply(&mut self, edit_count: usize, reply: &AppendReply) -> Option<u64> {
         let sent_ids = self.unanswered().iter().take(edit_count).map(|edit| edit.id);
         let result_ids = reply.results.iter().map(|result| result.id);
@@ -255,7 +257,7 @@ impl OutboxState {
         Some(self.answered_id)
     }
 
-    /// Drops and returns the pending edits up to `id`, all of which must be settled (committed or
+    /// Drops and returns the pending edits up to `id`. All of them must be settled (committed or
     /// rejected).
     pub(crate) fn drop_up_to(&mut self, id: u64) -> Vec<PendingEdit> {
         let dropped_count = self.count_up_to(id);
@@ -273,7 +275,7 @@ impl OutboxState {
     }
 
     /// Drops and returns the first `edit_count` unanswered edits, which the response has settled.
-    /// Returns `None` if the response does not match these edits exactly.
+    /// Returns `None` if the response is not for exactly these edits.
     pub(crate) fn settle_edits(
         &mut self,
         edit_count: usize,
@@ -295,15 +297,15 @@ impl OutboxState {
         Some(settled_edits)
     }
 
-    /// Removes the newest edit, which must certainly not be committed. The next edit reuses its id.
+    /// Removes the newest edit, which must certainly not be committed. The next edit reuses the id.
     pub(crate) fn withdraw_newest(&mut self) {
         if let Some(edit) = self.pending.pop() {
             self.next_id = edit.id;
         }
     }
 
-    /// Starts a new client that recreates the pending edits, based on `seen`. The edits must
-    /// certainly not be committed.
+    /// Starts a new client that recreates the pending edits, based on `seen`. None of the edits may
+    /// have been committed.
     pub(crate) fn start_over(&mut self, client_id: String, incarnation: u32, seen: Position) {
         let uncommitted_edits = std::mem::take(&mut self.pending);
         let key = (self.cloud.clone(), self.spreadsheet);
@@ -328,8 +330,8 @@ impl OutboxState {
         payloads.any(|payload| matches!(payload, EditPayload::Op(Operation::AddSheet(_))))
     }
 
-    /// Renumbers the sheets that the pending edits add, starting at `next_sheet`. The edits must not
-    /// have been sent yet.
+    /// Renumbers the sheets that the pending edits add, starting at `next_sheet`. None of the edits
+    /// may have been sent yet.
     pub(crate) fn renumber_added_sheets(&mut self, next_sheet: SheetId) {
         let mut next_number = next_sheet.0;
         for edit in &mut self.pending {
@@ -340,9 +342,9 @@ impl OutboxState {
         }
     }
 
-    /// Records that the spreadsheet was read at a position, with its first sheet if known. Starts a
-    /// new client if the table incarnation has changed and no edits are pending. Returns whether
-    /// the state changed.
+    /// Records that the spreadsheet was read at a position, and which sheet was first at the time,
+    /// if known. Starts a new client if the table incarnation has changed and no edits are pending.
+    /// Returns whether the state changed.
     pub(crate) fn record_seen(
         &mut self,
         position: Position,
@@ -392,8 +394,8 @@ impl SettledEdit {
     }
 }
 
-/// Returns the position at which to check whether another client has deleted an edit's sheet before
-/// the edit, or `None` if the response rules this out.
+/// Returns the position at which to check whether another client had deleted an edit's sheet before
+/// the edit was committed. Returns `None` if the response rules this out.
 fn possible_deletion(
     payload: &EditPayload,
     answer: &AppendedMutation,
@@ -401,7 +403,8 @@ fn possible_deletion(
 ) -> Option<Position> {
     let edit_position = answer.position.unwrap_or(reply.head);
     let deletion = find_possible_deletion(reply, payload.needed_sheet()?, edit_position)?;
-    // The edit itself may delete the sheet, so a deleted sheet proves nothing.
+    // The edit itself may delete the sheet. The sheet's absence then does not imply an earlier
+    // deletion.
     let deletes_sheet = matches!(payload, EditPayload::Op(operation) if is_delete_sheet(operation));
     if deletes_sheet && deletion == edit_position {
         return None;
@@ -421,7 +424,7 @@ fn is_delete_sheet(operation: &Operation) -> bool {
     deleted_sheet(operation).is_some()
 }
 
-/// Returns whether a local edit may have deleted a sheet, according to the edit's answer.
+/// Returns whether a local edit may have deleted a sheet, according to the response.
 fn may_delete_a_sheet(payload: &EditPayload, answer: &AppendedMutation) -> bool {
     if let Some(committed) = &answer.committed {
         return committed.iter().any(is_delete_sheet);

@@ -1,4 +1,4 @@
-//! Disk cache of snapshot objects, which are immutable once written.
+//! Disk cache of snapshot objects. The objects are immutable.
 //!
 //! Cache errors are never reported: an object that cannot be read or written is treated as a cache
 //! miss. The caller verifies the hash of each object and removes corrupt objects. Multiple
@@ -19,9 +19,10 @@ use crate::files::{STATE_FOLDER, create_folder};
 
 /// Directory for cached objects, below the local state directory.
 const FOLDER: &str = "chunks";
-/// Fraction of the cache that one eviction frees (1/n), so that not every write needs an eviction.
+/// Divisor of the cache size limit. The quotient is the space that an eviction frees, so that not
+/// every write needs an eviction.
 const EVICTION_DIVISOR: u64 = 16;
-/// Number of writes between two directory scans. A scan also counts the files written by other
+/// Number of writes between two directory scans. A scan also counts files written by other
 /// processes.
 const WRITES_BETWEEN_SCANS: u32 = 256;
 
@@ -39,7 +40,7 @@ pub struct ChunkCache {
 /// Estimated size of the cache.
 #[derive(Debug, Default)]
 struct CacheUsage {
-    /// Size of all files at the last scan plus the bytes written since.
+    /// Size of all files at the last scan plus the number of bytes written since then.
     bytes: u64,
     /// Number of writes until the next directory scan.
     writes_until_scan: u32,
@@ -49,15 +50,15 @@ struct CacheUsage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CacheName(String);
 
-/// Creates the file names for one spreadsheet's objects.
+/// Creates the file names for the objects of one spreadsheet.
 #[derive(Debug, Clone)]
 pub(super) struct CacheNames {
-    /// The stack and the spreadsheet.
+    /// The stack and the spreadsheet, which are part of each hashed name.
     owner: String,
 }
 
 impl CacheNames {
-    /// Creates the file names for a spreadsheet in the stack with the given identity.
+    /// Creates the names for the spreadsheet `log` in the stack with the given identity.
     pub(super) fn new(identity: &str, log: LogId) -> Self {
         Self { owner: format!("{identity}\n{log}") }
     }
@@ -70,7 +71,7 @@ impl CacheNames {
         self.name("root", &hash.to_string())
     }
 
-    /// Returns the file name for a large log entry's body.
+    /// Returns the file name for the body of a large log entry.
     pub(super) fn body(&self, sha256: &str) -> CacheName {
         self.name("body", sha256)
     }
@@ -89,7 +90,7 @@ struct CachedFile {
 }
 
 impl CachedFile {
-    /// Returns `None` for anything but a regular file.
+    /// Returns `None` if the directory entry is not a regular file.
     fn of_entry(entry: &DirEntry) -> Option<Self> {
         let metadata = entry.metadata().ok()?;
         if !metadata.is_file() {
@@ -100,7 +101,7 @@ impl CachedFile {
     }
 }
 
-/// Reads a file to its end. Returns `None` if it cannot be read or is longer than `max_bytes`.
+/// Reads a whole file. Returns `None` if the file cannot be read or is longer than `max_bytes`.
 fn read_at_most(file: &mut File, max_bytes: usize) -> Option<Vec<u8>> {
     let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(1);
     let mut contents = Vec::new();
@@ -123,17 +124,17 @@ impl ChunkCache {
         Self { folder, max_bytes, usage: Mutex::default() }
     }
 
-    /// Reads an object without verifying it, and updates its access time. Removes an object that is
-    /// longer than `max_bytes`.
+    /// Reads an object without verifying it. Sets the file's modification time, which records the
+    /// last use. Removes an object that is longer than `max_bytes`.
     pub(super) fn get(&self, name: &CacheName, max_bytes: usize) -> Option<Vec<u8>> {
         let path = self.path(name);
-        // Only open regular files: opening a pipe would block.
+        // Open only regular files, because opening a pipe would block.
         let is_regular = std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
         if !is_regular {
             return None;
         }
-        // Without write permission, the object is still readable, but its access time cannot be
-        // updated.
+        // Without write permission, the object can still be read, but its last use cannot be
+        // recorded.
         let writable_file = OpenOptions::new().read(true).write(true).open(&path);
         let mut file = writable_file.or_else(|_| File::open(&path)).ok()?;
         let Some(stored) = read_at_most(&mut file, max_bytes) else {
@@ -175,13 +176,14 @@ impl ChunkCache {
         // The temporary file has mode 0600, which the rename preserves.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder).ok()?;
         file.write_all(stored).ok()?;
-        // Set the access time with the same precision as a cache hit.
+        // Set the modification time explicitly, so that it has the same precision as after a cache
+        // hit.
         let _ = file.as_file().set_modified(SystemTime::now());
         file.persist(self.path(name)).ok().map(|_| ())
     }
 
-    /// Scans the directory and, if the cache exceeds its limit, evicts the least recently used
-    /// files. Returns the remaining size in bytes.
+    /// Scans the directory. If the cache exceeds its limit, evicts the least recently used files.
+    /// Returns the remaining size in bytes.
     fn scan_and_evict(&self) -> u64 {
         let mut files = self.list_files();
         let mut total_bytes: u64 = files.iter().map(|file| file.bytes).fold(0, u64::saturating_add);
@@ -233,7 +235,7 @@ mod tests {
         ChunkCache::with_max_bytes(dir.path(), BOUND)
     }
 
-    /// Returns which of the first `count` objects exist. Does not update their access times.
+    /// Returns which of the first `count` objects exist. Does not count as a use of these objects.
     fn existing(cache: &ChunkCache, count: u8) -> Vec<u8> {
         (0..count).filter(|number| cache.path(&name(*number)).exists()).collect()
     }
@@ -242,7 +244,7 @@ mod tests {
         cache.list_files().iter().map(|kept| kept.bytes).sum()
     }
 
-    /// Sets an object's access time to `seconds` ago.
+    /// Sets the time of an object's last use to `seconds` ago.
     fn age(cache: &ChunkCache, number: u8, seconds: u64) {
         let file = OpenOptions::new().write(true).open(cache.path(&name(number))).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();

@@ -1,4 +1,4 @@
-//! Errors reading a spreadsheet from its snapshots.
+//! Errors that occur when reading a spreadsheet from its snapshots.
 
 use cellar_api::{wire::Problem, wire::ProblemKind};
 use cellar_base::identity::LogId;
@@ -7,7 +7,7 @@ use cellar_snapshot::SnapshotError;
 
 use crate::ClientError;
 
-/// Error reading a spreadsheet from its snapshots.
+/// Error that occurs when reading a spreadsheet from its snapshots.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReaderError {
@@ -27,8 +27,8 @@ pub enum ReaderError {
     Damaged {
         /// The spreadsheet.
         log: LogId,
-        /// Key of the corrupt object, or the common key prefix of several objects that are
-        /// inconsistent with each other.
+        /// Key of the corrupt object. If several objects are inconsistent with each other, their
+        /// common key prefix.
         key: String,
         /// Description of the corruption.
         why: String,
@@ -51,7 +51,7 @@ pub enum ReaderError {
 }
 
 impl ReaderError {
-    /// Returns the problem kind with which the server reports the same error.
+    /// Returns the problem kind that the server uses for the same error.
     pub(crate) fn from_problem(kind: ProblemKind, why: impl Into<String>) -> Self {
         let problem = Box::new(Problem::new(kind, why));
         Self::Client(ClientError::Problem { problem, uncertain: false })
@@ -62,8 +62,8 @@ impl ReaderError {
         Self::Damaged { log, key: format!("sheets/{log}"), why: error.to_string() }
     }
 
-    /// Returns the missing or corrupt object, or `None` if neither a newer snapshot nor a new URL
-    /// can resolve the error.
+    /// Returns the object that is missing or corrupt. Returns `None` if neither a newer snapshot
+    /// nor a new URL can resolve the error.
     pub(crate) fn object(&self) -> Option<String> {
         match self {
             Self::Missing { key, .. } | Self::Damaged { key, .. } => Some(key.clone()),
@@ -73,8 +73,8 @@ impl ReaderError {
     }
 }
 
-/// Returns whether the object store refused a download because the object does not exist or the URL
-/// has expired.
+/// Returns whether the object store refused a download, because the object does not exist or the
+/// URL has expired.
 pub(super) fn is_refusal(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 404, .. })
 }

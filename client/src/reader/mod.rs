@@ -1,8 +1,8 @@
 //! Reads cells directly from snapshots. Opening a spreadsheet of any size loads only its snapshot
 //! root and the log entries after the root. Chunks are loaded when their cells are requested.
 //!
-//! Loaded objects are cached on disk by hash ([`ChunkCache`]). Access is controlled by the server,
-//! because each [`Reader::open`] sends a request.
+//! Loaded objects are cached on disk by hash ([`ChunkCache`]). The server controls access, because
+//! each [`Reader::open`] sends a request.
 //!
 //! The client and the server share the code that interprets snapshots: `snapshot::fold` applies
 //! entries, `snapshot::view` reads windows and `snapshot::cells` computes displayed values. This
@@ -35,8 +35,8 @@ pub(crate) use opened::{
 
 /// A spreadsheet opened at its newest position.
 ///
-/// The position stays fixed as long as all snapshot objects exist. If an object is missing because
-/// a newer snapshot has replaced it, the reader advances to the newest position.
+/// The position does not change as long as all snapshot objects exist. If an object is missing
+/// because a newer snapshot has replaced it, the reader advances to the newest position.
 #[derive(Debug)]
 pub struct Reader {
     source: SnapshotSource,
@@ -45,7 +45,7 @@ pub struct Reader {
 
 impl Reader {
     /// Opens a spreadsheet at its newest position, which is at or after `min_position`. If `cache`
-    /// is `None`, each reader downloads all objects.
+    /// is `None`, nothing is cached on disk.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Spreadsheet {
 
 impl ReadableState {
     /// Returns the cells of a rectangle. Reads the sheet named `sheet_name`, or the first sheet if
-    /// it is `None`.
+    /// `sheet_name` is `None`.
     pub(crate) async fn read_cells(
         &mut self,
         source: &SnapshotSource,
@@ -153,8 +153,8 @@ impl ReadableState {
         })
     }
 
-    /// Returns what a reply states about a sheet apart from its cells, or `None` if the sheet does
-    /// not exist.
+    /// Returns the parts of a response that describe a sheet, without its cells. Returns `None` if
+    /// the sheet does not exist.
     fn sheet_header(&self, sheet_name: Option<&str>, rectangle: Rectangle) -> Option<SheetHeader> {
         let tabs = &self.metadata.tabs;
         let sheet = match sheet_name {
@@ -171,7 +171,7 @@ impl ReadableState {
     }
 }
 
-/// A sheet without its cells, as read in a rectangle.
+/// The description of a sheet in a response, without the cells.
 struct SheetHeader {
     sheet: SheetId,
     name: String,

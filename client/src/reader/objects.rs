@@ -1,5 +1,5 @@
-//! Loads a spreadsheet's snapshot objects. Cache misses are downloaded concurrently from the object
-//! store (S3).
+//! Loads a spreadsheet's snapshot objects from the disk cache. On a cache miss, objects are
+//! downloaded concurrently from the object store (S3).
 
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
@@ -27,8 +27,8 @@ use crate::{Client, ClientError, Spreadsheet};
 #[derive(Debug)]
 pub(crate) struct SnapshotSource {
     pub(crate) spreadsheet: Spreadsheet,
-    /// The spreadsheet whose id is the key prefix of the objects: all forks share the prefix of
-    /// their origin. Set when the first snapshot root is loaded.
+    /// The spreadsheet whose id is the key prefix of the objects. All forks use the prefix of the
+    /// spreadsheet from which they originate. Set when the first snapshot root is loaded.
     family: OnceLock<LogId>,
     cache: Option<Arc<ChunkCache>>,
 }
@@ -51,7 +51,7 @@ impl SnapshotSource {
         self.family.get().copied().unwrap_or(self.log())
     }
 
-    /// Returns the file names of cached objects, which all forks of an origin share.
+    /// Returns the file names of cached objects. All forks of a spreadsheet share these names.
     fn cache_names(&self) -> CacheNames {
         CacheNames::new(self.client().identity(), self.family())
     }
@@ -86,8 +86,8 @@ impl SnapshotSource {
         Ok(root)
     }
 
-    /// Calls `read` until it returns a value. Between calls, loads the objects that `read` has
-    /// requested.
+    /// Calls `read` until it returns a value. Before each further call, loads the objects that
+    /// `read` has requested.
     pub(super) async fn load_until_ready<T>(
         &self,
         objects: &mut Objects,
@@ -101,8 +101,8 @@ impl SnapshotSource {
         }
     }
 
-    /// Loads chunks from the disk cache or, on a cache miss, from the object store, and passes them
-    /// to `receiver`.
+    /// Loads chunks from the disk cache or, on a cache miss, from the object store. Passes the
+    /// chunks to `receiver`.
     pub(super) async fn load_chunks<R: ChunkReceiver>(
         &self,
         requests: &[R::Request],
@@ -114,13 +114,13 @@ impl SnapshotSource {
             if refused.is_empty() {
                 continue;
             }
-            // The first URLs may have expired: retry once with new URLs.
+            // The first URLs may have expired. Retry once with new URLs.
             let retried: Vec<R::Request> = refused.iter().map(|chunk| chunk.request).collect();
             for refused_again in self.download_chunks(&retried, receiver).await? {
                 let RefusedChunk { request, is_not_found } = refused_again;
                 let key = chunk_key(self.family(), R::hash_of(&request));
                 let error = ReaderError::Missing { log: self.log(), key };
-                // After a refused download, the client cannot know whether the chunk exists.
+                // If access was refused, it is unknown whether the chunk exists.
                 if !is_not_found {
                     return Err(error);
                 }
@@ -130,7 +130,8 @@ impl SnapshotSource {
         Ok(())
     }
 
-    /// Passes the cached chunks to `receiver`. Returns the requests for the other chunks.
+    /// Passes the cached chunks to `receiver`. Returns the requests for the chunks that are not
+    /// cached.
     fn receive_cached_chunks<R: ChunkReceiver>(
         &self,
         requests: &[R::Request],
@@ -148,8 +149,8 @@ impl SnapshotSource {
         missing_requests
     }
 
-    /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently. Returns the chunks refused by the
-    /// object store.
+    /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently. Returns the chunks that the object
+    /// store refused.
     async fn download_chunks<R: ChunkReceiver>(
         &self,
         requests: &[R::Request],
@@ -261,7 +262,7 @@ pub(super) trait ChunkReceiver {
     /// Verifies and retains a chunk. The error describes why the chunk is corrupt.
     fn accept(&mut self, request: &Self::Request, stored: &[u8]) -> Result<(), String>;
 
-    /// Handles a missing or corrupt chunk: `Err` aborts the load, `Ok` skips the chunk.
+    /// Handles a missing or corrupt chunk. `Err` aborts the load, and `Ok` skips the chunk.
     fn handle_unavailable(
         &mut self,
         request: &Self::Request,
@@ -304,8 +305,8 @@ fn too_large_message(max_bytes: usize) -> String {
     format!("it is larger than the limit of {max_bytes} bytes")
 }
 
-/// Runs one task per input, at most `max_tasks` at a time, and passes each result to
-/// `handle_result` as soon as it is available. If that returns an error, cancels the other tasks.
+/// Runs one task per input, at most `max_tasks` at a time. Passes each result to `handle_result` as
+/// soon as it is available. If `handle_result` returns an error, cancels the other tasks.
 async fn run_concurrently<I, T: Send + 'static, F, E>(
     max_tasks: usize,
     inputs: impl IntoIterator<Item = I>,

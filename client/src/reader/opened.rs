@@ -1,5 +1,4 @@
-//! Loads a spreadsheet's newest state, consisting of the newest snapshot root and the log entries
-//! after it.
+//! Loads the newest state of a spreadsheet: the newest snapshot root and the log entries after it.
 
 use std::borrow::Cow;
 
@@ -23,7 +22,7 @@ use crate::{ClientError, ItemStream};
 pub(crate) struct ReadableState {
     pub(crate) position: Position,
     pub(crate) incarnation: u32,
-    /// Workbook metadata: everything except cells.
+    /// Workbook metadata, which contains everything except the cells.
     pub(crate) metadata: WorkbookMetadata,
     pub(crate) root: Option<Root>,
     /// The cumulative effect of the log entries after the root.
@@ -37,7 +36,7 @@ pub(crate) struct ReadableState {
 pub(crate) struct EntryTail {
     pub(crate) fold: Fold,
     last_position: Option<Position>,
-    /// Required position of the next entry.
+    /// Position that the next entry must have.
     next_position: Option<Position>,
 }
 
@@ -49,11 +48,11 @@ pub(crate) struct LoadedSpreadsheet {
     root: Option<Root>,
     objects: Objects,
     tail: EntryTail,
-    /// The log entries at and after the root's position. Empty unless requested by the caller.
+    /// The log entries at and after the root's position. Empty unless the caller requested them.
     entries: Vec<EntryView>,
 }
 
-/// Whether a load keeps the log entries after the root in memory.
+/// Whether the log entries after the root stay in memory after a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryRetention {
     KeepEntries,
@@ -84,8 +83,9 @@ impl ReadableState {
 }
 
 impl LoadedSpreadsheet {
-    /// Loads the newest state, at or after `min_position`. Starts again if the snapshot is replaced
-    /// or the tables are restored during the load, up to `MAX_READ_BEGINNINGS` attempts in total.
+    /// Loads the newest state, at or after `min_position`. Restarts if the snapshot is replaced or
+    /// the tables are restored during the load. Makes at most `MAX_READ_BEGINNINGS` attempts in
+    /// total.
     pub(crate) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -102,7 +102,7 @@ impl LoadedSpreadsheet {
             let missing_object = error.object();
             let can_retry =
                 missing_object.is_some() || matches!(error, ReaderError::Changing { .. });
-            // If the same object is missing twice, the cause is not a newer snapshot.
+            // If the same object is missing twice, a newer snapshot is not the cause.
             let is_same_object = missing_object.is_some() && missing_object == previous_object;
             if !can_retry || is_same_object || attempts_left == 0 {
                 return Err(error);
@@ -126,7 +126,7 @@ impl LoadedSpreadsheet {
             return Err(invalid_reply(source, "`next` is not the position of the last entry"));
         }
         let mut pages = source.spreadsheet.entry_pages(after);
-        // Stop at the head position of the first response; otherwise a fast writer could prolong
+        // Stop at the newest position of the first response. Otherwise, a fast writer could prolong
         // the load forever.
         while loaded.tail.last_position < Some(head) {
             let Some(entries) = load_next_entries(&mut pages, incarnation).await? else { break };
@@ -221,8 +221,8 @@ impl EntryTail {
         self.last_position.ok_or_else(|| invalid_reply(source, "the reply has no entries"))
     }
 
-    /// Applies the next log entry. If it is out of order or its body cannot be loaded, the state is
-    /// unchanged.
+    /// Applies the next log entry. If the entry is out of order or its body cannot be loaded, the
+    /// state is unchanged.
     pub(crate) async fn apply_entry(
         &mut self,
         source: &SnapshotSource,
@@ -254,7 +254,7 @@ impl EntryTail {
 }
 
 /// Loads the next page of log entries, if there is one. Returns [`ReaderError::Changing`] if the
-/// tables were restored or the entries were trimmed since the load began.
+/// tables were restored or the entries were trimmed after the load began.
 async fn load_next_entries(
     pages: &mut ItemStream<EntriesReply>,
     incarnation: u32,
@@ -268,7 +268,8 @@ async fn load_next_entries(
     }
 }
 
-/// Loads the snapshot root of a response. Returns `None` if the spreadsheet has no snapshot.
+/// Loads the snapshot root to which a response refers. Returns `None` if the spreadsheet has no
+/// snapshot.
 async fn load_root(
     source: &SnapshotSource,
     reply: &LoadReply,

@@ -1,4 +1,5 @@
-//! Reads a rectangle's cells in horizontal bands, so that only one band's tiles are in memory.
+//! Reads the cells of a rectangle in horizontal bands, so that the tiles of only one band are in
+//! memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -23,9 +24,10 @@ use super::opened::ReadableState;
 
 /// Number of cells in the first band, including blank cells.
 const FIRST_BAND_CELLS: u32 = 32 * 1024;
-/// Number of non-blank cells below which the next band has twice as many rows.
+/// Number of non-blank cells. A band with fewer is followed by a band with twice as many rows.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
-/// Number of non-blank cells from which the next band has half as many rows.
+/// Number of non-blank cells. A band with at least as many is followed by a band with half as many
+/// rows.
 const DENSE_BAND_CELLS: usize = 64 * 1024;
 
 /// Clips a rectangle to the used range of a sheet.
@@ -42,7 +44,8 @@ fn first_band_rows(columns: &Range<u32>) -> u32 {
     (FIRST_BAND_CELLS / column_count).max(1)
 }
 
-/// Returns the number of rows of the band after one of `band_rows` rows with `cell_count` cells.
+/// Returns the number of rows of the next band. The previous band had `band_rows` rows and
+/// `cell_count` cells.
 fn next_band_rows(band_rows: u32, cell_count: usize) -> u32 {
     match cell_count {
         ..SPARSE_BAND_CELLS => band_rows.saturating_mul(2),
@@ -55,12 +58,12 @@ fn halve_rows(row_count: u32) -> u32 {
     (row_count / 2).max(1)
 }
 
-/// How to proceed if a band requires tiles that are not in memory.
+/// Action for a band that requires tiles that are not in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingTilesAction {
     /// Load the missing tiles.
     Load,
-    /// Drop all tiles in memory and check again, because the band may require some of the dropped
+    /// Drop all tiles in memory, and check again, because the band may require some of the dropped
     /// tiles.
     DropLoaded,
     /// Split the band into fewer rows.
@@ -82,7 +85,7 @@ impl MissingTilesAction {
     }
 }
 
-/// The long texts of some cells. Missing and corrupt texts are skipped.
+/// The long texts of some cells. Excludes missing and corrupt texts.
 #[derive(Debug, Default)]
 struct LongTexts {
     by_hash: BTreeMap<ChunkHash, String>,
@@ -117,7 +120,7 @@ impl ChunkReceiver for LongTexts {
 }
 
 impl ReadableState {
-    /// Returns a rectangle's non-blank cells in row-major order, with complete texts.
+    /// Returns the non-blank cells of a rectangle in row-major order, with complete texts.
     pub(super) async fn nonblank_cells(
         &mut self,
         source: &SnapshotSource,
@@ -147,8 +150,8 @@ impl ReadableState {
         Ok(cells)
     }
 
-    /// Merges the snapshot levels within a window and loads the required tiles. Returns `None` if
-    /// the window has several rows and requires more tiles than may be in memory.
+    /// Merges the snapshot levels within a window, loading the required tiles. Returns `None` if
+    /// the window has several rows and requires more tiles than fit in memory.
     async fn merge_window(
         &mut self,
         source: &SnapshotSource,

@@ -13,14 +13,14 @@ use super::read::load_mutations;
 use super::{OwnMutation, ReplayError};
 use crate::Spreadsheet;
 
-/// Id of the first mutation that a replay appends. The ids of the next ones follow.
+/// Id of the first mutation that a replay appends. Later mutations have consecutive ids.
 const FIRST_MUTATION_ID: u64 = 1;
 /// Upper bound on the length of a request without its mutations, in bytes.
 const REQUEST_FRAME_BYTES: usize = 4 * 1024;
 /// Upper bound on the length of a mutation without its operation, in bytes.
 const MUTATION_FRAME_BYTES: usize = 128;
 
-/// A piece to append: one operation of a mutation in the fork, or a part of such an operation.
+/// A piece to append: a single operation of a mutation in the fork, or a part of such an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OperationPiece {
     /// Index of the mutation among the fork's mutations.
@@ -36,7 +36,7 @@ pub(super) struct SettledPiece {
     /// Index of the mutation among the fork's mutations.
     pub(super) mutation_index: usize,
     pub(super) sent: Operation,
-    /// The committed operations, if they differ from the requested one.
+    /// The committed operations, if they differ from the requested operation.
     pub(super) committed: Option<Vec<Operation>>,
 }
 
@@ -77,7 +77,8 @@ pub(super) fn split_into_pieces(
     Ok(pieces)
 }
 
-/// Adds an operation to `pieces`, split into halves as long as it is too large and can be split.
+/// Adds an operation to `pieces`. While a piece is too large and can be split, it is split into
+/// halves.
 fn push_pieces(pieces: &mut Vec<OperationPiece>, mutation_index: usize, mut operation: Operation) {
     let json_bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
     let bytes = json_bytes.saturating_add(MUTATION_FRAME_BYTES);
@@ -91,8 +92,8 @@ fn push_pieces(pieces: &mut Vec<OperationPiece>, mutation_index: usize, mut oper
     }
 }
 
-/// Splits off half the cells of a `SetCells` with several cells. Together, the two halves have the
-/// same effect as the original.
+/// Splits off half of the cells if the operation is a `SetCells` with several cells. Together, the
+/// two halves have the same effect as the original operation.
 fn split_off_half(operation: &mut Operation) -> Option<Operation> {
     let Operation::SetCells(SetCells { sheet, cells }) = operation else { return None };
     if cells.len() < 2 {
@@ -128,7 +129,7 @@ pub(super) async fn append_pieces(
     Ok(())
 }
 
-/// Returns the number of leading pieces that fit in one request, at least one.
+/// Returns the number of leading pieces that fit in one request. The result is at least one.
 fn batch_length(pieces: &[OperationPiece]) -> usize {
     let mut request_bytes = REQUEST_FRAME_BYTES;
     let mut piece_count = 0;
@@ -142,8 +143,8 @@ fn batch_length(pieces: &[OperationPiece]) -> usize {
     piece_count.max(1)
 }
 
-/// Reads the outcomes of all pieces, including those appended by earlier runs, from the new fork's
-/// log entries.
+/// Reads the outcomes of all pieces from the new fork's log entries. Includes pieces appended by
+/// earlier runs.
 pub(super) async fn read_outcomes(
     new_fork: &Spreadsheet,
     first_position: Position,
@@ -160,7 +161,7 @@ pub(super) async fn read_outcomes(
         }
         for mutation in load_mutations(new_fork.client(), entry).await? {
             // Later entries by other clients may use the same ids. Entries are read newest first,
-            // so the earliest entry's outcome is retained.
+            // so the outcome of the earliest entry is the one retained.
             if mutation.id <= last_id {
                 mutations_by_id.insert(mutation.id, mutation);
             }

@@ -5,7 +5,7 @@ use cellar_base::position::Position;
 
 use crate::ClientError;
 
-/// Replay error. The fork and its source are unchanged.
+/// Error of a replay. The fork and its source are unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {

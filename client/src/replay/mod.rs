@@ -1,8 +1,9 @@
 //! Replays a fork's edits onto a later position of its source.
 //!
 //! A replay creates a new fork at the later position and appends the existing fork's operations to
-//! it. Their base is the position at which the existing fork was created; the server transforms
-//! them past the later entries of the source, as if a single client had made them.
+//! the new fork. Their base is the position at which the existing fork was created. The server
+//! transforms the operations past the later entries of the source, as if a single client had made
+//! them.
 //!
 //! The new fork's nonce (idempotency key), client id and mutation ids are derived from the existing
 //! fork and the target position, so a repeated or interrupted replay appends each operation exactly
@@ -37,7 +38,7 @@ pub struct ForkReplay {
     pub source: LogId,
     /// Position of the source at which the fork was created.
     pub from: Position,
-    /// Position of the source onto which the edits are replayed; at or after `from`.
+    /// Position of the source onto which the edits are replayed. At or after `from`.
     pub onto: Position,
     /// Newest position of the fork when the replay was planned.
     pub head: Position,
@@ -66,8 +67,8 @@ struct OwnMutation {
 }
 
 impl ForkReplay {
-    /// Reads the fork and plans a replay onto position `onto`, which defaults to the newest
-    /// position of the source. Changes nothing.
+    /// Reads the fork and plans a replay onto position `onto`. If `onto` is `None`, the newest
+    /// position of the source is used. Changes nothing.
     ///
     /// # Errors
     ///
@@ -92,7 +93,7 @@ impl ForkReplay {
         self.own_mutations.len()
     }
 
-    /// Predicts the outcome of each mutation with the same transform as the server. Changes
+    /// Predicts the outcome of each mutation, using the same transform as the server. Changes
     /// nothing.
     ///
     /// # Errors
@@ -126,8 +127,8 @@ impl ForkReplay {
         Ok(ReplayedFork { id: created.id, head, mutations })
     }
 
-    /// Returns the nonce (idempotency key) of the new fork, which is also the client id of the
-    /// appended mutations. Deterministic for each fork and target position.
+    /// Returns the nonce (idempotency key) of the new fork. The nonce is also the client id of the
+    /// appended mutations. It is the same for each run with the same fork and target position.
     fn nonce(&self) -> String {
         let replay_key = format!("{}\n{}\n{}", self.fork, self.head, self.onto);
         let hash = blake3::hash(replay_key.as_bytes()).to_hex();
@@ -135,8 +136,8 @@ impl ForkReplay {
         format!("replay-{hash_prefix}")
     }
 
-    /// Returns the sheets that exist at the old position but not at the new one. The server accepts
-    /// edits of these sheets, but they have no effect.
+    /// Returns the sheets that exist at the old position but not at the new position. The server
+    /// accepts edits of these sheets, but the edits have no effect.
     async fn deleted_sheets(&self, spreadsheet: &Spreadsheet) -> Result<Vec<SheetId>, ReplayError> {
         let source = self.client.spreadsheet(self.source);
         let old_sheets = source.sheets(Some(self.from), None).await?.sheets;

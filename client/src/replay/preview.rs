@@ -1,4 +1,4 @@
-//! Predicts a replay's outcomes with the same transform as the server.
+//! Predicts the outcomes of a replay, using the same transform as the server.
 
 use cellar_api::{wire::EntryView, wire::MutationView};
 use cellar_base::identity::ClientKey;
@@ -13,12 +13,13 @@ use super::append::{OperationPiece, SettledPiece};
 
 use super::{ForkReplay, ReplayError};
 
-/// Client key of all log entries of the source.
+/// Client key used for all log entries of the source.
 const SOURCE_KEY: ClientKey = ClientKey([0; 8]);
-/// Client key of the replayed mutations.
+/// Client key used for the replayed mutations.
 const OWN_KEY: ClientKey = ClientKey([1; 8]);
 
-/// Predicts each piece's outcome when it is transformed past the source's entries after the fork.
+/// Predicts the outcome of each piece when the server transforms it past the source's entries after
+/// the fork.
 pub(super) async fn predict_outcomes(
     replay: &ForkReplay,
     pieces: &[OperationPiece],
@@ -27,7 +28,7 @@ pub(super) async fn predict_outcomes(
     for entry in read_moving_entries(replay).await? {
         viewpoint.add_entry(&entry);
     }
-    // `None` if the map is too long; the server then rejects all further operations.
+    // `None` if the map is too long. The server then rejects all further operations.
     let mut usable_map = viewpoint.map_from(replay.from).ok().filter(is_within_run_limit);
     let mut settled_pieces = Vec::with_capacity(pieces.len());
     for OperationPiece { mutation_index, operation, .. } in pieces {
@@ -49,8 +50,8 @@ fn is_within_run_limit(map: &SpaceMap) -> bool {
     !map.exceeds_run_limit()
 }
 
-/// Transforms an operation along `map` and adds its effect to the map, for later operations.
-/// Returns the committed operations, if they differ from the requested one.
+/// Transforms an operation along `map`, and adds the operation's effect to the map for later
+/// operations. Returns the committed operations, if they differ from the requested operation.
 fn transform_own_operation(operation: &Operation, map: &mut SpaceMap) -> Option<Vec<Operation>> {
     let committed = transform(operation, map);
     let effective = committed.as_deref().unwrap_or(std::slice::from_ref(operation));
@@ -63,8 +64,8 @@ fn too_far_behind() -> Rejection {
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Reads the source's log entries between the fork and the target position, oldest first. Returns
-/// only mutations that move cells. Skips the bodies of large entries, which only set cells.
+/// Reads the source's log entries from the fork to the target position, oldest first. Returns only
+/// mutations that move cells. Skips the bodies of large entries, because they only set cells.
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
     let source = replay.client.spreadsheet(replay.source);
     let mut moving_entries = Vec::new();
@@ -92,7 +93,7 @@ async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayEr
     Ok(moving_entries)
 }
 
-/// Converts a mutation. Returns `None` if the mutation moves no cells.
+/// Converts a mutation that moves cells. Returns `None` for other mutations.
 fn to_moving_mutation(view: MutationView) -> Option<Mutation> {
     if !view.committed_operations().iter().any(Operation::moves_cells) {
         return None;

@@ -1,4 +1,4 @@
-//! Outcome of each mutation of a replayed fork.
+//! The outcomes of a replayed fork's mutations.
 
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection, SheetId};
@@ -46,8 +46,8 @@ pub struct ReplayedEdit {
     pub rejection: Option<Rejection>,
 }
 
-/// Combines the outcomes of each mutation's pieces. Edits of `deleted_sheets` count as dropped,
-/// because the server accepts them but they have no effect.
+/// Combines the outcomes of the pieces of each mutation. Edits of `deleted_sheets` count as
+/// dropped: the server accepts them, but they have no effect.
 pub(super) fn combine_outcomes(
     own_mutations: &[OwnMutation],
     settled_pieces: &[SettledPiece],

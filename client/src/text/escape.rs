@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-/// Escapes characters that could control a terminal or mislead a reader: control characters
-/// (including ANSI escape sequences), line breaks, invisible characters and characters that change
-/// the text direction.
+/// Escapes characters that could control a terminal or mislead a reader. These are control
+/// characters (including ANSI escape sequences), line breaks, invisible characters, and characters
+/// that change the text direction.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -23,7 +23,7 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// Escapes a text and truncates it to `max_characters`.
+/// Truncates a text to `max_characters` and escapes it.
 pub(crate) fn escape_shortened(text: &str, max_characters: usize) -> String {
     let start: String = text.chars().take(max_characters).collect();
     let ellipsis = if start.len() < text.len() { "…" } else { "" };

@@ -2,7 +2,7 @@
 
 use crate::limits::{BACKOFF_BASE_MS, BACKOFF_MAX_MS};
 
-/// Maximum number of doublings, which prevents a shift overflow.
+/// Maximum number of times that the backoff is doubled. Prevents shift overflow.
 const DOUBLINGS_MAX: u32 = 16;
 
 /// The bounds of a backoff.
@@ -14,20 +14,20 @@ pub struct Backoff {
     pub max_ms: u64,
 }
 
-/// Backoff between Cellar's own requests.
+/// Default backoff, used for Cellar's own requests.
 const DEFAULT: Backoff = Backoff { base_ms: BACKOFF_BASE_MS, max_ms: BACKOFF_MAX_MS };
 
 impl Backoff {
     /// Returns a random backoff in milliseconds before retry number `attempt`, starting at 1. The
-    /// backoff is uniformly distributed between 0 and `base_ms · 2^(attempt−1)`, limited to
-    /// `max_ms`.
+    /// backoff is uniformly distributed between 0 and [`Backoff::longest_ms`].
     #[must_use]
     pub fn full_jitter_ms(self, attempt: u32, random: u64) -> u64 {
         random % self.longest_ms(attempt).saturating_add(1)
     }
 
-    /// Returns the maximum backoff in milliseconds before retry number `attempt`, starting at 1.
-    /// Intended for callers that do not compete with others and therefore need no jitter.
+    /// Returns the maximum backoff in milliseconds before retry number `attempt`, starting at 1:
+    /// `base_ms · 2^(attempt−1)`, limited to `max_ms`. Callers that do not compete with other
+    /// callers can wait for exactly this time, without jitter.
     #[must_use]
     pub fn longest_ms(self, attempt: u32) -> u64 {
         let doublings = attempt.saturating_sub(1).min(DOUBLINGS_MAX);

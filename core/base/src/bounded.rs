@@ -1,7 +1,8 @@
-//! Lists whose length is limited during decoding.
+//! Decoding of lists with a maximum length.
 //!
-//! One stored byte may decode to a hundred bytes in memory, so the length is checked before memory
-//! is allocated. The declared length is untrusted: no memory is reserved based on it.
+//! A stored byte may decode to a hundred bytes in memory. A list whose declared length exceeds the
+//! maximum is therefore rejected before any element is decoded. The declared length is untrusted,
+//! so no memory is reserved based on it.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -28,22 +29,22 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
-        // The declared length may cause an error, but must never cause an allocation.
-        if let Some(declared) = items.size_hint()
-            && declared > MAX
+        // The declared length may cause an error, but never an allocation.
+        if let Some(declared_length) = items.size_hint()
+            && declared_length > MAX
         {
             return Err(A::Error::custom(format_args!(
-                "a list has {declared} elements; at most {MAX} are allowed"
+                "a list has {declared_length} elements; at most {MAX} are allowed"
             )));
         }
-        let mut list = Vec::new();
+        let mut decoded_items = Vec::new();
         while let Some(item) = items.next_element()? {
-            if list.len() >= MAX {
+            if decoded_items.len() >= MAX {
                 return Err(A::Error::custom(format_args!("a list has more than {MAX} elements")));
             }
-            list.push(item);
+            decoded_items.push(item);
         }
-        Ok(list)
+        Ok(decoded_items)
     }
 }
 
@@ -88,7 +89,7 @@ mod tests {
         static DECODED: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// A one-byte element that counts how often it is decoded.
+    /// One-byte element that counts how many times an element is decoded.
     #[derive(Debug, PartialEq)]
     struct Counted;
 
@@ -116,8 +117,8 @@ mod tests {
         };
         assert_eq!(decoded(&[3, 0, 0, 0]), (Some(3), 3));
         assert_eq!(decoded(&[4, 0, 0, 0, 0]), (None, 0));
-        // The declared length exceeds the input. Decoding stops at the end of the input, or one
-        // element past the limit.
+        // The declared length exceeds the input length. Decoding stops at the end of the input, or
+        // one element past the limit, whichever comes first.
         let declared = [0xff, 0xff, 0xff, 0xff, 0x0f];
         assert_eq!(decoded(&[declared.as_slice(), &[0; 2]].concat()), (None, 3));
         assert_eq!(decoded(&[declared.as_slice(), &[0; 100]].concat()), (None, 4));

@@ -1,4 +1,4 @@
-//! Bytes as hexadecimal digits.
+//! Hexadecimal encoding of bytes.
 
 /// Formats bytes as lowercase hexadecimal digits.
 #[must_use]
@@ -6,11 +6,11 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Parses hexadecimal digits in upper or lower case, two per byte. Returns `None` if the text is
+/// Parses hexadecimal digits in upper or lower case, two per byte. Returns `None` if the string is
 /// malformed.
 pub fn parse_hexadecimal<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
     let digits = text.as_bytes();
-    // `from_str_radix` would accept a sign.
+    // `from_str_radix` would also accept a sign.
     if digits.len() != 2 * BYTES || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Spreadsheet ids, and hashes that identify subjects and clients.
+//! Spreadsheet ids, and the hashes that identify users and clients.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,13 +8,13 @@ use uuid::Uuid;
 
 use crate::limits::{MAX_CLIENT_ID_BYTES, MAX_NONCE_BYTES};
 
-/// Id of a spreadsheet (UUID), which is also the id of its log.
+/// Id of a spreadsheet and of its log (a UUID).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SpreadsheetId))]
 pub struct LogId(Uuid);
 
-/// Pattern in the id of every fork: the version digit of a custom UUID (8), followed by `f0c`.
+/// Third group of the UUID of every fork: version 8 (a custom UUID), followed by `f0c`.
 const FORK_MARK: [u8; 2] = [0x8f, 0x0c];
 
 /// Error for a nonce or client id that is empty or too long.
@@ -31,11 +31,11 @@ pub struct BadLength {
 
 impl LogId {
     /// Derives the id of the spreadsheet that `subject` creates with `nonce`. The id is a hash of
-    /// both, so creation is idempotent, and no subject can choose the id of another subject's
-    /// spreadsheet.
+    /// the subject and the nonce. Creation is therefore idempotent, and no subject can choose the
+    /// id of another subject's spreadsheet.
     ///
     /// # Errors
-    /// Returns [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
+    /// Returns [`BadLength`] if the nonce is empty or longer than `MAX_NONCE_BYTES`.
     pub fn derive(subject: &SubjectKey, nonce: &str) -> Result<Self, BadLength> {
         check_length("nonce", nonce, MAX_NONCE_BYTES)?;
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 spreadsheet id");
@@ -46,11 +46,11 @@ impl LogId {
         Ok(Self(uuid::Builder::from_custom_bytes(bytes).into_uuid()))
     }
 
-    /// Like [`LogId::derive`], but derives the id of the fork of `source` that `subject` creates
-    /// with `nonce`. [`LogId::may_be_fork`] recognizes such ids.
+    /// Derives the id of the fork of `source` that `subject` creates with `nonce`.
+    /// [`LogId::may_be_fork`] returns `true` for every such id.
     ///
     /// # Errors
-    /// Returns [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
+    /// Returns [`BadLength`] if the nonce is empty or longer than `MAX_NONCE_BYTES`.
     pub fn derive_fork(subject: &SubjectKey, source: Self, nonce: &str) -> Result<Self, BadLength> {
         check_length("nonce", nonce, MAX_NONCE_BYTES)?;
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 fork id");
@@ -66,8 +66,8 @@ impl LogId {
         Ok(Self(uuid::Builder::from_custom_bytes(marked).into_uuid()))
     }
 
-    /// Returns whether the third group of the UUID is `8f0c`, as in every fork's id. Ids of other
-    /// logs may match by chance, so the caller must read the log to be certain.
+    /// Returns whether the id has the UUID group `8f0c`, as every fork's id does. Other ids may
+    /// have this group by chance, so the caller must read the log to be certain.
     #[must_use]
     pub fn may_be_fork(&self) -> bool {
         let [_, _, _, _, _, _, high, low, ..] = *self.as_bytes();
@@ -99,7 +99,7 @@ impl FromStr for LogId {
     }
 }
 
-/// User id: a hash of the issuer and subject of the user's tokens.
+/// Hash that identifies a user, derived from the issuer and subject of the user's tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SubjectKey([u8; 32]);
 
@@ -120,17 +120,17 @@ impl SubjectKey {
     }
 }
 
-/// Key of the client that wrote an entry, used to deduplicate its mutations: 8 bytes of a hash of
-/// the subject and client id. The hash includes the subject so that no subject can impersonate
-/// another subject's client.
+/// Key that identifies the client that wrote an entry, used to deduplicate the client's mutations.
+/// The key is an 8-byte hash of the subject and the client id. Including the subject prevents a
+/// subject from impersonating another subject's client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ClientKey(pub [u8; 8]);
 
 impl ClientKey {
-    /// Derives the key of `client_id` as used by `subject`.
+    /// Derives the key of the client `client_id` of `subject`.
     ///
     /// # Errors
-    /// Returns [`BadLength`] unless the id has 1 to `MAX_CLIENT_ID_BYTES` bytes.
+    /// Returns [`BadLength`] if the client id is empty or longer than `MAX_CLIENT_ID_BYTES`.
     pub fn derive(subject: &SubjectKey, client_id: &str) -> Result<Self, BadLength> {
         check_length("client id", client_id, MAX_CLIENT_ID_BYTES)?;
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client");
@@ -146,8 +146,8 @@ impl ClientKey {
     }
 }
 
-/// Ids of a Replicache client and its client group. Stored with the client's mutations, because a
-/// pull response contains both ids.
+/// Ids of a Replicache client and its client group. Stored with the client's mutations, because
+/// pull responses contain both ids.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientName {
     group: String,
@@ -158,7 +158,7 @@ impl ClientName {
     /// Creates the name of `client` in the client group `group`.
     ///
     /// # Errors
-    /// Returns [`BadLength`] unless each id has 1 to `MAX_CLIENT_ID_BYTES` bytes.
+    /// Returns [`BadLength`] if one of the ids is empty or longer than `MAX_CLIENT_ID_BYTES`.
     pub fn new(group: &str, client: &str) -> Result<Self, BadLength> {
         check_length("client group id", group, MAX_CLIENT_ID_BYTES)?;
         check_length("client id", client, MAX_CLIENT_ID_BYTES)?;
@@ -175,8 +175,8 @@ impl ClientName {
         &self.client
     }
 
-    /// Derives the client key from the subject, client group and client id. The key never equals
-    /// that of a client without a group.
+    /// Derives the client key from the subject, client group and client id. The key differs from
+    /// the key of every client without a group.
     #[must_use]
     pub fn key(&self, subject: &SubjectKey) -> ClientKey {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client of a group");
@@ -195,7 +195,7 @@ impl ClientName {
     }
 }
 
-/// Name of the invalid value, for the error message.
+/// Name of the invalid value, as shown in the error message.
 fn check_length(what: &'static str, text: &str, max: usize) -> Result<(), BadLength> {
     if text.is_empty() || text.len() > max {
         return Err(BadLength { what, max, length: text.len() });

@@ -1,4 +1,4 @@
-//! Log positions, which are also the versions of a spreadsheet.
+//! Log positions, which also serve as spreadsheet versions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,17 +8,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::MAX_SEGMENTS;
 
-/// Position of an entry in a log: its segment number and its number within the segment.
+/// Position of an entry in a log: a segment number, and the entry's number within the segment.
 ///
-/// Positions are ordered by segment, then by number. The text form is `segment.num`; in JSON, a
-/// position is a single number, see [`Position::pack`].
+/// Positions are ordered by segment, then by number. A position is written as `segment.num` in
+/// text, and as a single number in JSON; see [`Position::pack`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     segment: u32,
     num: u32,
 }
 
-/// Error for a segment number too large to be packed into an exact JSON number.
+/// Error for a segment number that is too large for packed positions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("log segment {segment} is out of range; it must be below {MAX_SEGMENTS}")]
 pub struct SegmentOutOfRange {
@@ -58,7 +58,7 @@ impl Position {
         self.segment
     }
 
-    /// Returns the number of the entry within its segment, starting at 0.
+    /// Returns the entry's number within its segment, starting at 0.
     #[must_use]
     pub fn entry_number(self) -> u32 {
         self.num
@@ -87,9 +87,9 @@ impl Position {
         Self { num: 0, ..self }
     }
 
-    /// Returns a position twice as far before `later` as this one, limited to the start of this
-    /// position's segment. Doubling the distance ensures that a backward reader reads each entry
-    /// only a few times.
+    /// Returns the position that is twice as far before `later` as this position, limited to the
+    /// start of this position's segment. Because the distance doubles, a backward reader reads each
+    /// entry only a few times.
     #[must_use]
     pub fn step_back_from(self, later: Self) -> Self {
         if self.segment != later.segment {

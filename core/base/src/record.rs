@@ -21,7 +21,7 @@ pub type Item = BTreeMap<String, Attribute>;
 /// Reason why a table item cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
-    /// An attribute is missing or has another type.
+    /// An attribute is missing or has the wrong type.
     #[error("{record}: attribute `{name}` is missing or not {expected}")]
     Attribute {
         /// Kind of record.
@@ -31,7 +31,7 @@ pub enum RecordError {
         /// Expected type.
         expected: &'static str,
     },
-    /// The entry has an unknown type, written by a later version of Cellar.
+    /// The entry has an unknown type, because a later version of Cellar wrote it.
     #[error("entry type `{letter}` is not supported by this version of Cellar; upgrade it")]
     UnknownType {
         /// Letter that encodes the entry type.
@@ -45,7 +45,7 @@ pub enum RecordError {
     },
 }
 
-/// Returns the billed size of an item in bytes: attribute names and values.
+/// Returns the billed size of an item in bytes: the sizes of all attribute names and values.
 #[must_use]
 pub fn item_bytes(item: &Item) -> usize {
     item.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
@@ -56,8 +56,8 @@ fn value_bytes(value: &Attribute) -> usize {
     match value {
         Attribute::Text(text) => text.len(),
         Attribute::Bytes(bytes) => bytes.len(),
-        // A number takes one byte per two significant digits, plus one byte. Trailing zeros are
-        // free.
+        // A number takes one byte per two significant digits, plus one byte. Trailing zeros take no
+        // space.
         Attribute::Number(number) => {
             let digits = number.to_string();
             digits.trim_end_matches('0').len().div_ceil(2) + 1
@@ -68,9 +68,9 @@ fn value_bytes(value: &Attribute) -> usize {
     }
 }
 
-/// Reads typed attributes of an item.
+/// Reader of an item's typed attributes.
 pub struct Reader<'a> {
-    /// Record type, shown in error messages.
+    /// Record type, as shown in error messages.
     pub record: &'static str,
     pub item: &'a Item,
 }

@@ -1,9 +1,9 @@
 //! The safety rules of a protocol, which a model checker disables one at a time.
 
-/// The enforced safety rules of a protocol. `R` enumerates its rules.
+/// The set of a protocol's safety rules that are enforced. `R` is the enumeration of the rules.
 ///
 /// All rules are enforced unless the feature `model` is enabled. A model checker disables one rule
-/// and must then find a violation, which proves that the rule is necessary.
+/// at a time and must then find a violation, which proves that the rule is necessary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SafetyRules<R> {
     #[cfg(feature = "model")]
@@ -24,7 +24,7 @@ impl<R> SafetyRules<R> {
         }
     }
 
-    /// Enforces all rules except one.
+    /// Creates a set that enforces all rules except one.
     #[cfg(feature = "model")]
     #[must_use]
     pub const fn without(rule: R) -> Self {

@@ -1,5 +1,5 @@
-//! Attribute names of the tables and key prefixes of the bucket. Attribute names are single letters
-//! because DynamoDB bills their bytes.
+//! Attribute names in the tables, and key prefixes in the bucket. Attribute names are single
+//! letters, because DynamoDB bills their bytes.
 
 /// Partition key of the Entry, Segment and PendingSnapshots tables: the log's UUID. In the Entry
 /// table, the segment number follows the UUID.
@@ -10,10 +10,10 @@ pub const SORT_KEY: &str = "N";
 /// Creation time in seconds since the Unix epoch.
 pub const CREATED: &str = "C";
 
-/// Entry table: entry type as one letter: `S` for a snapshot, `X` for an End Segment (last entry of
-/// a segment), `E` for edits, `I` for an import.
+/// Entry table: entry type as one letter: `E` for edits, `I` for an import, `S` for a snapshot, `X`
+/// for an End Segment (last entry of a segment).
 pub const TYPE: &str = "T";
-/// Entry table: encoding version of the body; omitted for version 1.
+/// Entry table: version of the body's encoding; omitted for version 1.
 pub const VERSION: &str = "V";
 /// Entry: body, postcard.
 pub const BODY: &str = "B";
@@ -24,13 +24,14 @@ pub const CLIENT: &str = "K";
 /// Entry table: name of the client and its client group, encoded with postcard; omitted for a
 /// client without a group.
 pub const CLIENT_NAME: &str = "G";
-/// Entry table: id of the body's first mutation. Mutation ids in a body are consecutive.
+/// Entry table: id of the first mutation in the body. The ids of a body's mutations are
+/// consecutive.
 pub const MUTATION: &str = "M";
 /// Entry: author.
 pub const AUTHOR: &str = "U";
 /// Entry table: header, encoded with postcard (`cellar_log::entry::Header`).
 pub const HEADER: &str = "h";
-/// Entry table: legacy header without a state summary.
+/// Entry table: header in an older format without a summary of the state.
 pub const OLD_HEADER: &str = "H";
 /// Entry table: trim time of the segment, in seconds since the Unix epoch. Set on the first entry
 /// of a trimmed segment.
@@ -41,7 +42,7 @@ pub const LAST_SNAPSHOT: &str = "L";
 /// Segment table: object key of the offloaded entries.
 pub const OFFLOADED: &str = "A";
 
-/// Segment table: source of a fork, in the record of segment 0. In a fork list: id of the fork.
+/// Segment table: source of the fork, in the record of segment 0. In a fork list: id of the fork.
 pub const LINEAGE: &str = "F";
 /// Fork list: packed position of the fork.
 pub const FORKED_AT: &str = "P";
@@ -63,7 +64,7 @@ pub const PROGRESS: &str = "P";
 pub const UPLOADS_PREFIX: &str = "uploads/";
 /// Key prefix of snapshot objects.
 pub const SHEETS_PREFIX: &str = "sheets/";
-/// Pattern that matches exactly the keys of all chunks. A `*` matches any text.
+/// Pattern that matches the keys of all chunks and no other keys. A `*` matches any text.
 pub const CHUNKS_PATTERN: &str = "sheets/*/chunks/*";
 /// Key prefix of offloaded log segments.
 pub const OFFLOADED_PREFIX: &str = "offloaded/";
@@ -81,18 +82,18 @@ pub const STATE_PENDING: &str = "pending";
 pub const STREAM: &str = "p";
 /// EventStream table: sort key. [`TIP_INDEX`](crate::limits::TIP_INDEX) for the tip (newest item);
 /// for an event batch, the index of its first event. In an unfold (cached state): index of the
-/// first event that the unfold does not include.
+/// first event that is not included in the unfold.
 pub const STREAM_INDEX: &str = "i";
 /// EventStream table, tip: total size of the stream's event batches, in bytes.
 pub const BATCH_BYTES: &str = "b";
 /// EventStream table, tip: id of the last write (16 bytes).
 pub const ETAG: &str = "etag";
-/// EventStream table: index after the item's last event.
+/// EventStream table: index that follows the index of the item's last event.
 pub const NEXT_INDEX: &str = "n";
 /// EventStream table, tip: number of events appended by the last write.
 pub const APPENDED: &str = "a";
-/// EventStream table: kinds of the events, in the order of [`EVENTS`]. In an unfold (cached state):
-/// kind of the unfold.
+/// EventStream table: kinds of the events, in the same order as [`EVENTS`]. In an unfold (cached
+/// state): kind of the unfold.
 pub const KINDS: &str = "c";
 /// EventStream table: events, as a list of maps.
 pub const EVENTS: &str = "e";
@@ -115,14 +116,15 @@ pub const CAUSATION: &str = "y";
 /// Event: id of the append that wrote the event (16 bytes).
 pub const WRITER: &str = "w";
 
-/// Feed table: partition key, as text. Identifies a feed partition, the partition list, an event
+/// Feed table: partition key, a string. Identifies a feed partition, the partition list, an event
 /// stream, or a user's spreadsheet list.
 pub const FEED_PARTITION_KEY: &str = "p";
-/// Feed table: sort key, as text. Identifies an item in a partition, a partition, or a spreadsheet.
+/// Feed table: sort key, a string. Identifies an item in a partition, a partition, or a
+/// spreadsheet.
 pub const FEED_SORT_KEY: &str = "i";
-/// Feed item: total size of the partition's items up to and including this item, in bytes.
+/// Feed item: total size of the partition's items through this item, in bytes.
 pub const PARTITION_BYTES: &str = "b";
-/// Record of a feed partition, and its end marker: generation of the feed (8 bytes).
+/// Feed table: generation of the feed (8 bytes), in a feed partition's record and end marker.
 pub const FEED: &str = "f";
 /// Feed table: first partition of the record's generation.
 pub const FIRST_PARTITION: &str = "o";

@@ -1,5 +1,5 @@
-//! Compression and decompression of zstd frames. Contexts are reused, because creating one takes
-//! longer than compressing a small object.
+//! Compression and decompression of zstd frames. Compression contexts are reused, because creating
+//! a context takes longer than compressing a small object.
 
 use std::cell::RefCell;
 
@@ -9,13 +9,13 @@ use zstd::zstd_safe::{
     find_frame_compressed_size, get_frame_content_size,
 };
 
-/// Compression level of zstd. Columns are encoded compactly before compression, so a higher level
-/// gains almost nothing: level 3 would save 0.3 % of the bytes and take up a sixth of a snapshot's
+/// Zstd compression level. Columns are encoded compactly before compression, so a higher level
+/// gains almost nothing: level 3 would reduce the size by 0.3 % and take up a sixth of a snapshot's
 /// time.
 pub const COMPRESSION_LEVEL: i32 = 1;
 
 thread_local! {
-    // Reusable compression contexts. The output does not depend on earlier calls.
+    // Reusable compression contexts. Their output does not depend on earlier calls.
     static COMPRESSOR: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
     static DECOMPRESSOR: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
 }
@@ -30,42 +30,44 @@ impl From<usize> for CompressorFault {
     }
 }
 
-/// Compresses at least one part into a single frame that declares its content size. Ends a block
-/// after each part.
+/// Compresses one or more parts into a single frame that declares its content size. Each part ends
+/// a block.
 pub fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
     /// Maximum overhead per block, in bytes.
-    const BLOCK_BYTES: usize = 16;
+    const BLOCK_OVERHEAD_BYTES: usize = 16;
     let content_bytes: usize = parts.iter().map(|part| part.len()).sum();
-    let capacity =
-        compress_bound(content_bytes).saturating_add(parts.len().saturating_mul(BLOCK_BYTES));
+    let capacity = compress_bound(content_bytes)
+        .saturating_add(parts.len().saturating_mul(BLOCK_OVERHEAD_BYTES));
     let mut compressed = Vec::with_capacity(capacity);
     COMPRESSOR.with_borrow_mut(|context| {
         context.reset(ResetDirective::SessionAndParameters)?;
         context.set_parameter(CParameter::CompressionLevel(COMPRESSION_LEVEL))?;
         context.set_pledged_src_size(u64::try_from(content_bytes).ok())?;
-        let (last, others) = parts.split_last().ok_or(CompressorFault)?;
-        for part in others {
-            compress_part(context, &mut compressed, part, ZSTD_EndDirective::ZSTD_e_flush)?;
+        let (last_part, earlier_parts) = parts.split_last().ok_or(CompressorFault)?;
+        for part in earlier_parts {
+            append_compressed(&mut compressed, part, context, ZSTD_EndDirective::ZSTD_e_flush)?;
         }
-        compress_part(context, &mut compressed, last, ZSTD_EndDirective::ZSTD_e_end)
+        append_compressed(&mut compressed, last_part, context, ZSTD_EndDirective::ZSTD_e_end)
     })?;
-    // The reserved capacity allows for incompressible content and is mostly unused.
+    // The capacity suffices for incompressible content, so most of it is usually unused.
     compressed.shrink_to_fit();
     Ok(compressed)
 }
 
-fn compress_part(
-    context: &mut CCtx<'_>,
+/// Compresses a part and appends the result to `compressed`. `end_directive` ends the block or the
+/// frame after the part.
+fn append_compressed(
     compressed: &mut Vec<u8>,
     part: &[u8],
-    end: ZSTD_EndDirective,
+    context: &mut CCtx<'_>,
+    end_directive: ZSTD_EndDirective,
 ) -> Result<(), CompressorFault> {
     const MIN_GROWTH_BYTES: usize = 4_096;
     let mut input = InBuffer::around(part);
     loop {
-        let position = compressed.len();
-        let mut output = OutBuffer::around_pos(compressed, position);
-        let pending_bytes = context.compress_stream2(&mut output, &mut input, end)?;
+        let end_of_compressed = compressed.len();
+        let mut output = OutBuffer::around_pos(compressed, end_of_compressed);
+        let pending_bytes = context.compress_stream2(&mut output, &mut input, end_directive)?;
         if pending_bytes == 0 {
             return Ok(());
         }
@@ -82,7 +84,7 @@ pub fn declared_bytes(frame: &[u8]) -> Option<usize> {
 /// Decompresses a single frame that declares its content size. Returns `None` for any other input,
 /// or if the content exceeds `max_bytes`.
 pub fn decompress(frame: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
-    /// Magic number of a data frame. Skippable frames have other magic numbers.
+    /// Magic number of a data frame, as opposed to a skippable frame.
     const FRAME_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let is_single_frame =
         frame.starts_with(&FRAME_MAGIC) && find_frame_compressed_size(frame) == Ok(frame.len());
@@ -95,5 +97,5 @@ pub fn decompress(frame: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
     }
     let mut content = Vec::with_capacity(content_bytes);
     DECOMPRESSOR.with_borrow_mut(|context| context.decompress(&mut content, frame)).ok()?;
-    (content.len() == content_bytes).then_some(content)
+    if content.len() == content_bytes { Some(content) } else { None }
 }

@@ -160,14 +160,16 @@ impl Principal {
         let Some(role) = self.by(log).and_then(|by| by.role(listing, now_s)) else {
             return Access::Hidden;
         };
-        match (listing.map(|listing| listing.status), need) {
-            (Some(status @ Status::Deleted { .. }), _) => match status.kept_until_s() {
-                Some(until_s) if role == Role::Owner => Access::Deleted { until_s },
-                _ => Access::Hidden,
-            },
-            (_, Need::Write) if role < Role::Editor => Access::Forbidden(role),
-            (Some(Status::Archived { .. }), Need::Write) => Access::Archived,
-            (_, Need::Read | Need::Write) => Access::Allowed,
+        let status = listing.map(|listing| listing.status);
+        if let Some(until_s) = status.and_then(Status::undelete_deadline_s) {
+            let is_owner = role == Role::Owner;
+            return if is_owner { Access::Deleted { until_s } } else { Access::Hidden };
+        }
+        match need {
+            Need::Read => Access::Allowed,
+            Need::Write if role < Role::Editor => Access::Forbidden(role),
+            Need::Write if matches!(status, Some(Status::Archived { .. })) => Access::Archived,
+            Need::Write => Access::Allowed,
         }
     }
 

@@ -43,31 +43,45 @@ pub enum DeletedPlan {
 /// sources and omits logs that are not deleted.
 #[must_use]
 pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPlan)> {
-    let mut residents: Vec<&Resident> = residents.iter().collect();
-    residents.sort_by_key(|resident| (std::cmp::Reverse(resident.depth), resident.log));
-    let mut kept_forks: BTreeMap<LogId, BTreeSet<LogId>> = BTreeMap::new();
+    let mut forks_first: Vec<&Resident> = residents.iter().collect();
+    forks_first.sort_by_key(|resident| (std::cmp::Reverse(resident.depth), resident.log));
+    let mut retained_forks: BTreeMap<LogId, BTreeSet<LogId>> = BTreeMap::new();
     let mut plans = Vec::new();
-    for Resident { log, source, status, .. } in residents {
-        let forks = kept_forks.get(log).map_or(0, BTreeSet::len);
-        let plan = match status {
-            Some(status @ Status::Deleted { .. }) => match status.kept_until_s() {
-                Some(until_s) if now_s < until_s => Some(DeletedPlan::Restorable { until_s }),
-                _ if forks > 0 => Some(DeletedPlan::Forked { forks }),
-                _ => Some(DeletedPlan::Purge),
-            },
-            // Either a purge was interrupted, or the log was recreated concurrently.
-            Some(Status::Purged { .. }) if forks > 0 => Some(DeletedPlan::Forked { forks }),
-            Some(Status::Purged { .. }) => Some(DeletedPlan::Purge),
-            Some(Status::Active | Status::Archived { .. }) | None => None,
-        };
-        if plan != Some(DeletedPlan::Purge)
-            && let Some(source) = source
+    for resident in forks_first {
+        let fork_count = retained_forks.get(&resident.log).map_or(0, BTreeSet::len);
+        let plan = plan_resident(resident.status, fork_count, now_s);
+        let is_retained = plan != Some(DeletedPlan::Purge);
+        if let Some(source) = resident.source
+            && is_retained
         {
-            kept_forks.entry(*source).or_default().insert(*log);
+            retained_forks.entry(source).or_default().insert(resident.log);
         }
-        plans.extend(plan.map(|plan| (*log, plan)));
+        if let Some(plan) = plan {
+            plans.push((resident.log, plan));
+        }
     }
     plans
+}
+
+/// Decides whether a deleted log with `fork_count` retained forks is purged. Returns `None` if the
+/// log is not deleted.
+fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Option<DeletedPlan> {
+    match status? {
+        Status::Active | Status::Archived { .. } => return None,
+        status @ Status::Deleted { .. } => {
+            if let Some(until_s) = status.undelete_deadline_s()
+                && now_s < until_s
+            {
+                return Some(DeletedPlan::Restorable { until_s });
+            }
+        }
+        // Either a purge was interrupted, or the log was recreated concurrently.
+        Status::Purged { .. } => {}
+    }
+    if fork_count > 0 {
+        return Some(DeletedPlan::Forked { forks: fork_count });
+    }
+    Some(DeletedPlan::Purge)
 }
 
 /// A log whose snapshots must be retained.
@@ -85,17 +99,17 @@ pub struct Needed {
 #[must_use]
 pub fn needed(family: &[Resident], now_s: u64) -> Vec<Needed> {
     let plans = plan_deleted(family, now_s).into_iter();
-    let due: BTreeSet<LogId> =
+    let logs_due: BTreeSet<LogId> =
         plans.filter(|(_, plan)| *plan == DeletedPlan::Purge).map(|(log, _)| log).collect();
-    let mut needed = Vec::new();
+    let mut needed_logs = Vec::new();
     for Resident { log, status, .. } in family {
-        let is_due = due.contains(log);
+        let is_due = logs_due.contains(log);
         let is_purged = matches!(status, Some(Status::Purged { .. }));
         if !is_due || !is_purged {
-            needed.push(Needed { log: *log, is_due });
+            needed_logs.push(Needed { log: *log, is_due });
         }
     }
-    needed
+    needed_logs
 }
 
 #[cfg(test)]

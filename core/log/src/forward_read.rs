@@ -1,7 +1,8 @@
 //! Reads a log forward across pages and segments without skipping entries.
 //!
-//! A stale read can show a gap, or an end of the log before a position that is known to exist. The
-//! state machine repeats such a read with strong consistency before reporting the gap or the end.
+//! A stale read can show a false gap, or end before a position that is known to exist. Before
+//! reporting a gap or the end of the log, the state machine repeats the read with strong
+//! consistency.
 
 use std::sync::Arc;
 
@@ -14,11 +15,11 @@ use cellar_base::position::Position;
 pub struct ForwardRead {
     next_position: Option<Position>,
     consistent: bool,
-    /// Position that is known to exist. An earlier end of the log must be confirmed by a strongly
-    /// consistent read.
+    /// Position that is known to exist. If the log seems to end before this position, the read is
+    /// repeated with strong consistency.
     existing_position: Option<Position>,
-    /// Set after reading an End Segment (the last entry of a closed segment): the next segment must
-    /// exist.
+    /// Set after an End Segment (the last entry of a closed segment) was read, because the next
+    /// segment must then exist.
     is_after_end_segment: bool,
     /// Position of the last entry read.
     last_position: Option<Position>,
@@ -36,12 +37,12 @@ pub enum ReadStep {
         /// Whether the read must be strongly consistent.
         consistent: bool,
     },
-    /// Wait, then read one page with strong consistency. Items written by a single transaction may
+    /// Wait, then read one page with strong consistency. Items written in one transaction may
     /// become visible at different times.
     ReadLater {
         /// First position to read.
         from: Position,
-        /// Number of waits, including this one.
+        /// Number of waits so far, including this one.
         attempt: u32,
     },
     /// The end of the log was reached.
@@ -53,20 +54,20 @@ pub enum ReadStep {
     },
 }
 
-/// A page whose entries were added to a [`ForwardRead`].
+/// Result of adding a page's entries to a [`ForwardRead`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddedPage {
-    /// Whether no entry of the page was skipped or out of order.
+    /// Whether all entries of the page were consecutive.
     pub is_contiguous: bool,
     /// Whether the page had no entries.
     pub is_empty: bool,
-    /// Whether the segment may have later entries.
+    /// Whether the segment may have more entries.
     pub has_more: bool,
 }
 
 impl ForwardRead {
-    /// Starts a read at `from` (inclusive). If the log appears to end before `existing_position`, the read
-    /// continues with strong consistency.
+    /// Starts a read at `from` (inclusive). If the log seems to end before `existing_position`, the
+    /// read continues with strong consistency.
     #[must_use]
     pub fn begin(from: Position, existing_position: Option<Position>) -> Self {
         Self {
@@ -85,7 +86,8 @@ impl ForwardRead {
         Self { consistent: true, ..self }
     }
 
-    /// Adds an entry of the page. Returns `false` and ignores the entry if it is not the next one.
+    /// Adds an entry of the page and returns whether it is the next one. Any other entry is
+    /// ignored.
     pub fn add_entry(&mut self, entry: &Arc<Entry>) -> bool {
         if Some(entry.position) != self.next_position {
             return false;
@@ -96,7 +98,7 @@ impl ForwardRead {
         true
     }
 
-    /// Returns the next action after the entries of a page were added.
+    /// Returns the next action after all entries of a page were added.
     #[must_use]
     pub fn step_after_page(&mut self, page: AddedPage) -> ReadStep {
         let Some(next_position) = self.next_position else { return ReadStep::End };
@@ -144,7 +146,7 @@ impl ForwardRead {
         ReadStep::ReadLater { from: segment_start, attempt: self.segment_waits }
     }
 
-    /// Returns `step` if reads are already strongly consistent. Otherwise, repeats the last read
+    /// Returns `step` if the last read was strongly consistent. Otherwise, repeats the last read
     /// with strong consistency.
     fn confirm_with_consistent_read(&mut self, step: ReadStep) -> ReadStep {
         if self.consistent {

@@ -1,4 +1,4 @@
-//! Log rules: entries, transforms, appends, segments and retention.
+//! Log entries and their transforms, appends, segments and retention.
 
 pub mod append;
 pub mod entry;

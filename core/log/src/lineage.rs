@@ -1,9 +1,9 @@
 //! Forks: logs that inherit their first segments from another log.
 //!
-//! A fork at position (s, n) inherits segments 0 to s of its source. Segment s ends after entry n
-//! with a virtual End Segment (the last entry of a closed segment), which readers synthesize
-//! because the fork does not store it. The fork's own first entry has position (s + 1, 0). Up to
-//! the fork, positions mean the same in both logs, and nothing is copied.
+//! A fork at position (s, n) inherits segments 0 to s of its source. In the fork, segment s ends
+//! after entry n with an End Segment (the last entry of a closed segment), which readers synthesize
+//! because it is not stored. The first entry of the fork itself has position (s + 1, 0). Positions
+//! up to the fork refer to the same entries in both logs, and no entries are copied.
 
 use std::sync::Arc;
 
@@ -11,35 +11,37 @@ use crate::entry::{Content, Entry};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// Immutable origin of a fork.
+/// The origin of a fork. Immutable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lineage {
     /// Source log, from which the fork inherits the entries up to `position`. The source may itself
     /// have inherited some of them.
     pub source: LogId,
-    /// Position of the last inherited entry. The source stores this entry itself.
+    /// Position of the last inherited entry. The source stores this entry itself instead of
+    /// inheriting it.
     pub position: Position,
-    /// Whether the entry at `position` is an End Segment. If not, readers synthesize one after it.
+    /// Whether the entry at `position` is an End Segment. If not, readers synthesize an End Segment
+    /// after it.
     pub position_ends_segment: bool,
-    /// Root of the fork tree: the original log from which all logs of the family descend. All their
-    /// snapshot objects are stored under this log's key prefix, which deduplicates identical
-    /// objects.
+    /// Root of the fork tree: the log from which all logs of the family descend. The snapshot
+    /// objects of the whole family are stored under the key prefix of this log, so identical
+    /// objects are stored once.
     pub family: LogId,
-    /// Depth in the fork tree: 1 for a fork of the family's original log.
+    /// Depth in the fork tree. A fork of the original log has depth 1.
     pub depth: u32,
-    /// Position of the latest snapshot at or before `position` that was finished at the time of the
-    /// fork. `None` for the snapshot at the log's first entry.
+    /// Position of the latest snapshot at or before `position` that was finished when the fork was
+    /// created. If `None`, the snapshot at the log's first entry is used.
     pub snapshot: Option<Position>,
     /// Time at which the fork was created, in seconds since the Unix epoch.
     pub forked_s: u64,
 }
 
-/// The part of a source page that a fork inherits.
+/// The entries of a source page that a fork inherits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inherited {
-    /// Inherited entries, with the fork's log id.
+    /// Inherited entries, with the log id of the fork.
     pub entries: Vec<Arc<Entry>>,
-    /// Whether the segment may contain more entries.
+    /// Whether the segment may have more entries.
     pub has_more: bool,
 }
 
@@ -54,17 +56,17 @@ impl Lineage {
         position.segment() <= self.position.segment()
     }
 
-    /// Returns the position of the End Segment after the inherited entries.
+    /// Returns the position of the End Segment that follows the inherited entries.
     #[must_use]
     pub fn end_segment_position(&self) -> Position {
         if self.position_ends_segment {
             return self.position;
         }
-        // A fork is created only if its segment has a position left for the End Segment.
+        // A fork is created only if a position is left for the End Segment.
         self.position.next_in_segment().unwrap_or(self.position)
     }
 
-    /// Returns the position of the fork's own first entry, or `None` if no position is left.
+    /// Returns the position of the fork's own first entry, or `None` if the log is full.
     #[must_use]
     pub fn first_own_position(&self) -> Option<Position> {
         let has_end_segment_position =
@@ -72,7 +74,7 @@ impl Lineage {
         if has_end_segment_position { self.position.next_segment() } else { None }
     }
 
-    /// Creates the End Segment after `source_entry`, the last entry that the fork `fork_log` inherits.
+    /// Creates the End Segment that follows `source_entry`, the last entry inherited by `fork_log`.
     #[must_use]
     pub fn end_segment_after(&self, fork_log: LogId, source_entry: &Entry) -> Entry {
         Entry {
@@ -85,12 +87,12 @@ impl Lineage {
         }
     }
 
-    /// Returns the part of a source page that the fork `fork_log` inherits. `page_start` is the first
-    /// position of the page, at or before the fork position. `has_more` is set if more pages follow.
+    /// Returns the part of a source page that `fork_log` inherits. `page_start` is the first
+    /// position of the page, at or before the fork position. `has_more` is set if more pages
+    /// follow.
     ///
-    /// The inherited part ends with an End Segment, after a gap if the source's segment was
-    /// trimmed. Without the End Segment, a writer would consider a position in the source's segment
-    /// free.
+    /// The last inherited page ends with an End Segment; if the source's segment was trimmed, a gap
+    /// precedes the End Segment. Without it, a writer would try to append to the source's segment.
     ///
     /// # Errors
     /// Returns [`StalePage`] if the page ends before the fork position.
@@ -112,7 +114,7 @@ impl Lineage {
             }
             return Ok(Inherited { entries, has_more: false });
         }
-        // A later entry without an entry at the fork position means that the segment was trimmed.
+        // If the page has a later entry but no entry at the fork position, the segment was trimmed.
         if let Some(later) = source_page.iter().find(|entry| entry.position > self.position) {
             entries.push(Arc::new(self.end_segment_after(fork_log, later)));
             return Ok(Inherited { entries, has_more: false });
@@ -120,7 +122,7 @@ impl Lineage {
         if has_more { Ok(Inherited { entries, has_more }) } else { Err(StalePage) }
     }
 
-    /// Returns the entries of a source page up to the fork position, with the fork's log id.
+    /// Returns the entries of a source page up to the fork position, with the log id of the fork.
     fn entries_up_to_fork(&self, fork_log: LogId, source_page: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
         let inherited = source_page.iter().filter(|entry| entry.position <= self.position);
         inherited.map(|entry| Arc::new(Entry { log: fork_log, ..Entry::clone(entry) })).collect()
@@ -176,7 +178,7 @@ mod tests {
         assert_eq!(shown(&cut), (vec![(1, false), (2, false), (3, false), (4, true)], false));
         let end = cut.entries.last().unwrap();
         assert_eq!((end.created_s, end.author.clone()), (77, None), "the same for every reader");
-        // An End Segment of the source also ends the inherited part.
+        // An End Segment in the source also ends the inherited part.
         let mut page = entries(2, 2..4);
         Arc::make_mut(&mut page[1]).content = Content::EndSegment;
         let fork = lineage(at(2, 3), true);

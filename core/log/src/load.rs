@@ -1,4 +1,4 @@
-//! Uses the latest Segment records to determine where a load or update starts reading.
+//! Determines where a load or an update starts reading, based on the latest segment records.
 
 use crate::segment::Segment;
 use cellar_base::position::Position;
@@ -8,8 +8,8 @@ use cellar_base::position::Position;
 pub enum LoadPlan {
     /// The log has no segments, so it does not exist.
     NoLog,
-    /// First position to read: the Snapshot entry of the latest finished snapshot, or the log's
-    /// first entry if no snapshot has finished.
+    /// First position to read: the Snapshot entry of the latest finished snapshot. If no snapshot
+    /// has finished, the log's first entry.
     From(Position),
     /// The log is corrupt: neither of the two latest segments has a snapshot, although a segment is
     /// rolled only after its first snapshot.
@@ -24,13 +24,14 @@ pub enum LoadPlan {
 pub enum UpdatePlan {
     /// The log has no segments, so it does not exist.
     NoLog,
-    /// The client's segment is one of the two latest. Continue reading after the client's position.
+    /// The client's segment is one of the two latest segments. Continue reading after the client's
+    /// position.
     ReadOn,
     /// The client's segment is too old for an update. Load the spreadsheet from scratch.
     Reload,
 }
 
-/// Plans a load from the records of the log's two latest segments, latest first.
+/// Plans a load, based on the records of the log's two latest segments (latest first).
 #[must_use]
 pub fn plan_load(newest_segments: &[Segment]) -> LoadPlan {
     let Some(current_segment) = newest_segments.first() else {
@@ -39,8 +40,7 @@ pub fn plan_load(newest_segments: &[Segment]) -> LoadPlan {
     if let Some(snapshot) = newest_segments.iter().find_map(Segment::newest_snapshot) {
         return LoadPlan::From(snapshot);
     }
-    // A fork's second latest record may be its first record, which represents all inherited
-    // segments.
+    // The second record of a fork may represent all its inherited segments.
     let is_fork_record = |segment: &Segment| segment.num == 0 && segment.lineage.is_some();
     if current_segment.num == 0 || newest_segments.iter().any(is_fork_record) {
         return LoadPlan::From(Position::FIRST);
@@ -48,12 +48,11 @@ pub fn plan_load(newest_segments: &[Segment]) -> LoadPlan {
     LoadPlan::Corrupt { segment: current_segment.num }
 }
 
-/// Plans an update for a client that has read up to `read_position`, from the records of the log's two
-/// latest segments.
+/// Plans an update for a client that has read up to `read_position`, based on the records of the
+/// log's two latest segments.
 #[must_use]
 pub fn plan_update(newest_segments: &[Segment], read_position: Position) -> UpdatePlan {
-    // A fork's first record represents all inherited segments, so it counts as the last inherited
-    // segment.
+    // A fork's first record represents all inherited segments, so it counts as the last of them.
     let last_segment_num = |segment: &Segment| match segment.lineage {
         Some(lineage) => lineage.position.segment(),
         None => segment.num,

@@ -13,17 +13,19 @@ pub struct Segment {
     pub num: u32,
     /// Creation time of the segment, in seconds since the Unix epoch.
     pub created_s: u64,
-    /// Entry number of the latest Snapshot entry with a finished snapshot. Stored as `L`.
+    /// Entry number of the latest Snapshot entry whose snapshot is finished. Stored as attribute
+    /// `L`.
     pub last_snapshot: Option<u32>,
-    /// Object key of the offloaded entries, if any. Stored as `A`.
+    /// Object key of the offloaded entries, if any. Stored as attribute `A`.
     pub offloaded: Option<String>,
-    /// Source of a fork. Set only in a fork's segment 0 record, which has no entries of its own.
+    /// Origin of a fork. Set only in the record of a fork's segment 0, which has no entries of its
+    /// own.
     pub lineage: Option<Lineage>,
 }
 
 impl Segment {
-    /// Returns the position of the segment's latest finished snapshot. For a fork's first record,
-    /// considers the inherited entries.
+    /// Returns the position of the latest finished snapshot in the segment. A fork's first record
+    /// also covers the snapshots of the inherited segments.
     #[must_use]
     pub fn newest_snapshot(&self) -> Option<Position> {
         let own_snapshot =

@@ -1,4 +1,5 @@
-//! Upkeep after an append: puts Snapshot entries and rolls segments, to bound the time of a load.
+//! Upkeep after an append: puts Snapshot entries and rolls segments, which limits the time to load
+//! a spreadsheet.
 //!
 //! Failed upkeep is harmless, because the next append retries it.
 
@@ -35,9 +36,9 @@ impl Default for LogPolicy {
 }
 
 impl LogPolicy {
-    /// Whether to start a roll after `tail`, the latest entry. Starting a roll costs a read even if
-    /// the segment has no snapshot yet and cannot be rolled, so a long segment is tried only every
-    /// `ROLL_TRY_ENTRIES` entries.
+    /// Whether to start a roll after `tail`, the latest entry. An attempt costs a read even if the
+    /// segment cannot be rolled because it has no snapshot yet, so a roll of a long segment is
+    /// attempted only every `ROLL_TRY_ENTRIES` entries.
     #[must_use]
     pub fn should_roll(&self, tail: &Entry) -> bool {
         let entry_number = tail.position.entry_number();
@@ -48,8 +49,8 @@ impl LogPolicy {
             && segment_can_continue(tail)
     }
 
-    /// Returns the Snapshot entry to put after `tail`, the latest entry, or `None` if no snapshot
-    /// is due.
+    /// Returns the Snapshot entry to be put after `tail` (the latest entry), or `None` if no
+    /// snapshot is due.
     #[must_use]
     pub fn snapshot_entry_after(&self, tail: &Entry, now_s: u64) -> Option<Entry> {
         let Header { segment_bytes, snapshot_num, snapshot_bytes, .. } = tail.header;
@@ -73,8 +74,8 @@ impl LogPolicy {
     }
 }
 
-/// Whether the segment can continue after an entry. `false` for an End Segment, the last entry of a
-/// closed segment.
+/// Whether more entries may follow an entry in its segment. `false` for an End Segment, the last
+/// entry of a closed segment.
 fn segment_can_continue(tail: &Entry) -> bool {
     !matches!(tail.content, Content::EndSegment)
 }
@@ -113,7 +114,7 @@ mod tests {
             (1, header(1_000, 0, 0), true),
             (22, header(1_999, 20, 1_000), false),
             (22, header(2_000, 20, 1_000), true),
-            // The tail is the Snapshot entry.
+            // The latest entry is the Snapshot entry.
             (20, header(9_000, 20, 0), false),
         ] {
             let snapshot = POLICY.snapshot_entry_after(&tail(num, header.clone()), 9);

@@ -14,8 +14,8 @@ pub struct CellName {
     pub column: u32,
 }
 
-/// A rectangle of cells, given by two opposite corners. Rows and columns are 0-based; both corners
-/// are inclusive.
+/// A rectangle of cells, given by two opposite corners (both inclusive). Rows and columns are
+/// 0-based.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rectangle {
     /// The top left cell.
@@ -29,7 +29,7 @@ pub struct Rectangle {
 pub struct Range {
     /// Sheet name, if specified.
     pub sheet: Option<String>,
-    /// Cells of the range. Whole columns or rows extend to the end of the largest sheet.
+    /// Cells of the range. Whole columns or rows extend to the end of the largest possible sheet.
     pub rectangle: Rectangle,
     /// Set if the range consists of whole columns (`A:C`) or rows (`3:5`).
     pub is_open: bool,
@@ -45,7 +45,7 @@ pub struct NotARange {
     pub reason: &'static str,
 }
 
-/// Error for a range with more cells than one read may return.
+/// Error for a range that has more cells than a read may return.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("range {rectangle} has {area} cells; at most {MAX_RANGE_CELLS} are allowed")]
 pub struct RangeTooLarge {
@@ -81,8 +81,8 @@ impl Rectangle {
 }
 
 impl Range {
-    /// Checks the size of the range. A range of whole columns or rows is always allowed, because a
-    /// read stops at the last used row and column.
+    /// Checks the size of the range. Whole columns or rows are always allowed, because a read stops
+    /// at the last used row and column.
     ///
     /// # Errors
     /// Returns [`RangeTooLarge`] for a rectangle of more than `MAX_RANGE_CELLS` cells.
@@ -95,7 +95,8 @@ impl Range {
     }
 }
 
-/// Returns the letters of a 0-based column: 0 is `A`, 26 is `AA`.
+/// Returns the letters of a 0-based column index. For example, column 0 is `A` and column 26 is
+/// `AA`.
 #[must_use]
 pub fn column_name(column: u32) -> String {
     let mut letters = Vec::new();
@@ -109,8 +110,8 @@ pub fn column_name(column: u32) -> String {
     letters.iter().rev().collect()
 }
 
-/// Parses column letters in upper or lower case. Returns `None` if they are invalid or exceed the
-/// largest sheet.
+/// Parses column letters, ignoring case. Returns `None` if they are invalid or the column is
+/// outside the largest possible sheet.
 fn parse_column(letters: &str) -> Option<u32> {
     let mut number = 0_u32;
     for byte in letters.bytes() {
@@ -120,7 +121,8 @@ fn parse_column(letters: &str) -> Option<u32> {
     number.checked_sub(1).filter(|column| *column < MAX_COLUMNS)
 }
 
-/// Parses a 1-based row number. Returns `None` if it is invalid or exceeds the largest sheet.
+/// Parses a 1-based row number. Returns `None` if it is invalid or outside the largest possible
+/// sheet.
 fn parse_row(digits: &str) -> Option<u32> {
     let number: u32 = digits.parse().ok()?;
     number.checked_sub(1).filter(|row| *row < MAX_ROWS)
@@ -141,15 +143,14 @@ impl fmt::Display for Rectangle {
     }
 }
 
-/// A reference to a cell, a whole column or a whole row, at either end of a range.
+/// A reference to a cell, a whole column or a whole row. A range has one at each end.
 struct Reference {
     column: Option<u32>,
     row: Option<u32>,
 }
 
 fn parse_reference(text: &str) -> Result<Reference, &'static str> {
-    // Dollar signs mark absolute references. They are ignored, because they have no meaning in a
-    // range.
+    // Dollar signs mark absolute references. They have no meaning in a range, so they are ignored.
     let text = text.replace('$', "");
     let digits = text.trim_start_matches(|character: char| character.is_ascii_alphabetic());
     let letters = text.strip_suffix(digits).ok_or(SYNTAX)?;
@@ -163,7 +164,7 @@ fn parse_reference(text: &str) -> Result<Reference, &'static str> {
     Ok(Reference { column, row })
 }
 
-/// Rectangle of a range without its sheet name.
+/// The cells of a range, without the sheet name.
 struct ParsedRectangle {
     rectangle: Rectangle,
     /// Whether the range consists of whole columns or rows.
@@ -189,7 +190,8 @@ fn parse_rectangle(text: &str) -> Result<ParsedRectangle, &'static str> {
     Ok(ParsedRectangle { rectangle, is_open })
 }
 
-/// Returns the bounds of an axis in ascending order, or the whole axis if neither bound is given.
+/// Returns the bounds on an axis in ascending order. If neither bound is given, returns the whole
+/// axis.
 fn ascending_bounds(
     start: Option<u32>,
     end: Option<u32>,
@@ -202,8 +204,8 @@ fn ascending_bounds(
     }
 }
 
-/// Splits a range into its optional sheet name and the remaining text. In a quoted sheet name, a
-/// quote is escaped by doubling it.
+/// Splits a range into the optional sheet name and the remaining text. In a quoted sheet name,
+/// quotes are doubled.
 fn split_sheet(text: &str) -> Result<(Option<String>, &str), &'static str> {
     let Some(quoted) = text.strip_prefix('\'') else {
         return Ok(match text.rsplit_once('!') {

@@ -12,7 +12,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// Returns the number of rows or columns of the largest sheet.
+    /// Returns the number of rows or columns of the largest possible sheet.
     #[must_use]
     pub fn limit(self) -> u32 {
         match self {

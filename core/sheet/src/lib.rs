@@ -1,7 +1,7 @@
 //! Spreadsheet data model: cells, A1 notation, operations, axis maps and workbooks.
 //!
-//! The crate does not depend on logs or snapshots, so a program that only needs cells and
-//! operations can use it alone.
+//! The crate does not depend on logs or snapshots, so programs can use it on its own to handle
+//! cells and operations.
 
 pub mod a1;
 mod axis;

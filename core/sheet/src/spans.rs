@@ -37,8 +37,8 @@ impl Span {
     }
 }
 
-/// List of spans on one axis, in ascending order. Spans from a client may be unsorted until they
-/// are validated.
+/// List of spans on one axis. Validation sorts the spans in ascending order; spans from a client
+/// may be unsorted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -58,7 +58,7 @@ impl Spans {
     }
 
     /// Creates a list from spans in ascending order. Joins adjacent or overlapping spans and drops
-    /// empty ones.
+    /// empty spans.
     #[must_use]
     pub fn from_sorted(spans: Vec<Span>) -> Self {
         let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
@@ -80,8 +80,8 @@ impl Spans {
         Self::from_sorted(indices.into_iter().map(|first| Span { first, count: 1 }).collect())
     }
 
-    /// Adds the row or column `index`. Returns `false` and changes nothing if the index is already
-    /// contained, or if there would be more than `max_spans` spans.
+    /// Adds the row or column `index`. Returns `false` and changes nothing if the list already
+    /// contains the index or would have more than `max_spans` spans.
     pub(crate) fn insert(&mut self, index: u32, max_spans: usize) -> bool {
         if self.contains(index) {
             return false;
@@ -103,7 +103,7 @@ impl Spans {
         true
     }
 
-    /// Joins a span with the next one if they are adjacent.
+    /// Joins a span with the next span if they are adjacent.
     fn join_with_next(&mut self, span_index: usize) {
         let next_span_index = span_index + 1;
         let Some(next_span) = self.0.get(next_span_index).copied() else { return };
@@ -148,7 +148,8 @@ impl Spans {
     /// Returns whether these spans contain every row or column of `other`.
     #[must_use]
     pub fn cover(&self, other: &Self) -> bool {
-        // Spans are never adjacent, so each span of `other` must lie inside one span of `self`.
+        // Spans of a list are never adjacent, so each span of `other` must be inside one span of
+        // `self`.
         other.iter().all(|other_span| {
             let span_index = self.0.partition_point(|span| span.end() <= other_span.first);
             self.0.get(span_index).is_some_and(|span| {
@@ -165,7 +166,7 @@ impl Spans {
         let mut other_spans = other.0.iter().peekable();
         while let (Some(own_span), Some(other_span)) = (own_spans.peek(), other_spans.peek()) {
             intersections.extend(own_span.intersection(**other_span));
-            // The span that ends first cannot intersect any later span.
+            // Of the two spans, the one that ends first cannot intersect any later span.
             if own_span.end() <= other_span.end() {
                 own_spans.next();
             } else {

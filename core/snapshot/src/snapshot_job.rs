@@ -85,7 +85,8 @@ impl SnapshotJob {
         if body.len() > MAX_SNAPSHOT_JOB_BYTES {
             return Err(SnapshotJobError::TooLong { bytes: body.len() });
         }
-        let Versioned { version } = serde_json::from_str(body).map_err(malformed_json)?;
+        let Versioned { version } =
+            serde_json::from_str(body).map_err(|error| malformed_json(&error))?;
         match version {
             0 => Err(SnapshotJobError::Malformed { why: "versions begin at 1".to_owned() }),
             VERSION => Self::decode_version_1(body),
@@ -95,14 +96,14 @@ impl SnapshotJob {
 
     fn decode_version_1(body: &str) -> Result<Self, SnapshotJobError> {
         let Version1 { log, segment, num: entry_number, .. } =
-            serde_json::from_str(body).map_err(malformed_json)?;
+            serde_json::from_str(body).map_err(|error| malformed_json(&error))?;
         let position = Position::new(segment, entry_number)
             .map_err(|_| SnapshotJobError::Segment { segment })?;
         Ok(Self { log, position })
     }
 }
 
-fn malformed_json(error: serde_json::Error) -> SnapshotJobError {
+fn malformed_json(error: &serde_json::Error) -> SnapshotJobError {
     SnapshotJobError::Malformed { why: error.to_string() }
 }
 

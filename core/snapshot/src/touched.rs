@@ -35,17 +35,18 @@ pub struct TouchedWindow {
     pub partly: bool,
 }
 
-/// Returns the touched cells of all sheets that existed before the entries. `before` and `after`
-/// are the metadata before and after the entries; `level` is the result of folding the entries.
+/// Returns the touched cells of all sheets that existed before the entries. `old_metadata` and
+/// `new_metadata` are the metadata before and after the entries; `level` is the result of folding
+/// the entries.
 #[must_use]
 pub fn touched_cells(
-    before: &WorkbookMetadata,
-    after: &WorkbookMetadata,
+    old_metadata: &WorkbookMetadata,
+    new_metadata: &WorkbookMetadata,
     level: &FoldedLevel,
 ) -> BTreeMap<SheetId, TouchedCells> {
     let mut touched_by_sheet = BTreeMap::new();
-    for (sheet_id, old_sheet) in &before.sheets {
-        let is_deleted = !after.sheets.contains_key(sheet_id);
+    for (sheet_id, old_sheet) in &old_metadata.sheets {
+        let is_deleted = !new_metadata.sheets.contains_key(sheet_id);
         let folded_sheet = level.sheets.iter().find(|folded| folded.sheet == *sheet_id);
         let touched = if is_deleted {
             TouchedCells::whole_sheet(old_sheet.extent)

@@ -8,14 +8,15 @@ use cellar_base::limits::{LISTING_AGE_MS, MAX_CACHED_LISTINGS};
 use cellar_catalog::spreadsheet::Listing;
 use cellar_catalog::stream::Tip;
 
-/// A cached listing (a spreadsheet's catalog state) and the stream tip from which it was rebuilt.
+/// A cached listing (the state of a spreadsheet in the catalog) and the stream tip from which it
+/// was rebuilt.
 #[derive(Debug, Clone)]
 pub(super) struct CachedListing {
     /// `None` if the spreadsheet is not in the catalog.
     pub(super) listing: Option<Arc<Listing>>,
-    /// Stream tip from which the listing was rebuilt.
+    /// Stream tip (latest stream item) from which the listing was rebuilt.
     pub(super) tip: Option<Arc<Tip>>,
-    /// Time of the read or write, in milliseconds since the Unix epoch.
+    /// Time at which the listing was read or written, in milliseconds since the Unix epoch.
     pub(super) read_ms: u64,
 }
 
@@ -48,7 +49,7 @@ impl ListingCache {
         Some(cached.clone())
     }
 
-    /// Caches a listing, unless the cached listing already includes later events.
+    /// Caches a listing, unless the cached listing already includes more recent events.
     pub(super) fn insert(&self, log_id: LogId, new_listing: CachedListing) {
         let mut listings = self.lock();
         match listings.get(&log_id) {

@@ -1,4 +1,4 @@
-//! Updates users' spreadsheet lists after catalog events.
+//! Updates users' spreadsheet lists from catalog events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,8 +18,9 @@ use crate::feed::Reactions;
 use crate::ports::{Clock, Lists, PortError, Random, STRONGLY_CONSISTENT, Streams};
 use crate::streams::{StreamError, StreamStore};
 
-/// Updates spreadsheet lists. Each list entry is derived from the complete listing and records how
-/// many events it includes, so updates may be repeated, delayed or reordered.
+/// Updates users' spreadsheet lists. Each list entry is derived from the complete listing and
+/// records the number of events that the listing includes, so updates may be repeated, delayed or
+/// reordered.
 #[derive(Clone)]
 pub struct CatalogLists {
     streams: StreamStore,
@@ -38,9 +39,10 @@ impl CatalogLists {
         Self { streams: StreamStore::new(streams, clock, random), lists }
     }
 
-    /// Updates the lists of all users affected by a spreadsheet's events from `first_index` on.
+    /// Updates the lists of all users affected by a spreadsheet's events, starting at index
+    /// `first_index`.
     async fn update_lists(&self, stream: &StreamName, first_index: u64) -> Result<(), StreamError> {
-        // Ignore streams in this category whose id is not a log id: Cellar did not write them.
+        // Ignore streams whose id is not a log id: they were not written by Cellar.
         let Ok(log_id) = stream.id().parse::<LogId>() else { return Ok(()) };
         let loaded = self.streams.load(&Catalog, stream, STRONGLY_CONSISTENT).await?;
         let (Some(listing), Some(tip)) = (loaded.state, loaded.tip) else { return Ok(()) };

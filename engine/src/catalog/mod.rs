@@ -1,4 +1,5 @@
-//! The catalog: stores each spreadsheet's name, status, members and share links in an event stream.
+//! The catalog, which stores each spreadsheet's name, status, members and share links in an event
+//! stream.
 
 mod listing_cache;
 mod lists;
@@ -26,7 +27,7 @@ use crate::streams::{CachedTip, Events, StreamError, StreamStore, TransactError,
 use listing_cache::{CachedListing, ListingCache};
 use refusal_cache::RefusalCache;
 
-/// The catalog of one stack, with listing and refusal caches.
+/// The catalog of a stack, with caches for listings and refusals.
 #[derive(Clone)]
 pub struct CatalogStore {
     streams: StreamStore,
@@ -39,9 +40,9 @@ pub struct CatalogStore {
 /// Result of a catalog change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changed {
-    /// The listing after the change.
+    /// Listing after the change.
     pub listing: Option<Arc<Listing>>,
-    /// Events appended by the change; empty if an earlier request already made it.
+    /// Events that the change appended; empty if an earlier request already made the change.
     pub events: Vec<CatalogEvent>,
 }
 
@@ -57,7 +58,7 @@ pub enum CatalogError {
 }
 
 impl CatalogStore {
-    /// Creates a catalog over these event streams.
+    /// Creates a catalog that is stored in these event streams.
     #[must_use]
     pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         let store = StreamStore::new(streams, Arc::clone(&clock), Arc::clone(&random));
@@ -70,10 +71,11 @@ impl CatalogStore {
         }
     }
 
-    /// Decides whether a principal has the access to a spreadsheet that `need` requires. A grant
-    /// may be based on a cached listing up to `LISTING_AGE_MS` old. A refusal may be based on a
-    /// cached listing only up to `LISTING_REFUSAL_AGE_MS` old, so that new members gain access
-    /// quickly.
+    /// Decides whether a principal has the access to a spreadsheet that `need` requires.
+    ///
+    /// A grant may be based on a cached listing that is at most `LISTING_AGE_MS` old. A refusal may
+    /// be based on a cached listing that is at most `LISTING_REFUSAL_AGE_MS` old, so that new
+    /// members gain access quickly.
     ///
     /// # Errors
     ///
@@ -110,9 +112,10 @@ impl CatalogStore {
         self.cached_or_read(principal, log_id, has_role).await
     }
 
-    /// Returns a cached listing if it allows the request, or if the same subject was recently
-    /// refused based on it; otherwise reads the listing. A listing cached for one subject is never
-    /// used to refuse another, since the fast response would reveal that the spreadsheet exists.
+    /// Returns a cached listing if it grants access, or if it is the basis of a recent refusal to
+    /// the same subject. Otherwise, reads the listing. A listing cached for one subject is never
+    /// used to refuse access to another subject, since the fast response would reveal that the
+    /// spreadsheet exists.
     async fn cached_or_read(
         &self,
         principal: &Principal,
@@ -157,8 +160,9 @@ impl CatalogStore {
         Ok(self.read_and_cache(log_id, right).await?.listing)
     }
 
-    /// Changes a spreadsheet's listing. Idempotent. If `seen` is set, the change is rejected unless
-    /// the listing includes exactly `seen` changes.
+    /// Changes a spreadsheet's listing. Idempotent. `seen` is the number of changes that the caller
+    /// has seen. If it is set, the change is rejected unless the listing includes exactly this
+    /// number.
     ///
     /// # Errors
     ///
@@ -175,7 +179,7 @@ impl CatalogStore {
         let now_ms = self.clock.now_ms();
         let cached_tip = match self.listings.get(log_id, now_ms) {
             Some(cached_listing) => CachedTip::Tip(cached_listing.tip),
-            // A new spreadsheet usually has no stream yet, so skip reading the tip.
+            // A new spreadsheet usually has no stream yet, so skip reading its tip.
             None if matches!(action, CatalogAction::Create { .. }) => CachedTip::Tip(None),
             None => CachedTip::Unknown,
         };
@@ -188,7 +192,7 @@ impl CatalogStore {
             TransactError::Stream(error) => error.into(),
         })?;
         let listing = state.map(Arc::new);
-        // If the tip has events that the state does not include, do not cache it.
+        // Do not cache a tip that contains events that the state does not include.
         if let Some(tip) = tip
             && tip.next == next
         {
@@ -197,8 +201,8 @@ impl CatalogStore {
         Ok(Changed { listing, events })
     }
 
-    /// Returns a page of listing changes, newest first: the events of one stream item (the tip or
-    /// an event batch) whose index is less than `below`.
+    /// Returns a page of listing changes, newest first. The page consists of the events of one
+    /// stream item (the tip or an event batch) whose indexes are less than `below`.
     ///
     /// # Errors
     ///
@@ -230,7 +234,7 @@ impl CatalogStore {
     }
 
     /// Reads a listing. If the spreadsheet is not in the catalog, the result is cached only for
-    /// holders of an access token; otherwise strangers could fill the cache with made-up ids.
+    /// holders of an access token. Otherwise, anyone could fill the cache with made-up ids.
     async fn read_and_cache(
         &self,
         log_id: LogId,

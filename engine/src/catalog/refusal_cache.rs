@@ -15,7 +15,7 @@ type RefusalKey = (SubjectKey, LogId);
 pub(super) struct CachedRefusal {
     /// `None` if the spreadsheet is not in the catalog.
     pub(super) listing: Option<Arc<Listing>>,
-    /// Time of the read, in milliseconds since the Unix epoch.
+    /// Time at which the listing was read, in milliseconds since the Unix epoch.
     pub(super) read_ms: u64,
 }
 
@@ -32,8 +32,8 @@ impl RefusalCache {
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the subject's cached refusal for a spreadsheet, or `None` if it is missing or has
-    /// expired.
+    /// Returns the subject's cached refusal for a spreadsheet, or `None` if no refusal is cached or
+    /// the refusal has expired.
     pub(super) fn get(&self, key: RefusalKey, now_ms: u64) -> Option<CachedRefusal> {
         let refusals = self.lock();
         let refusal = refusals.get(&key)?;

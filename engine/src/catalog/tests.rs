@@ -12,7 +12,7 @@ use super::*;
 use crate::memory::{ManualClock, MemoryStreams};
 use crate::ports::StreamOutcome;
 
-/// Event streams that count catalog requests.
+/// Event streams that count the catalog's requests.
 #[derive(Default)]
 struct Counted {
     table: Arc<MemoryStreams>,
@@ -196,14 +196,14 @@ async fn a_missing_listing_is_cached_for_operators_only() {
         assert_eq!(access, Ok(Access::Allowed));
     }
     assert_eq!(world.counted.taken(), [1, 0, 0]);
-    // If no role could give the principal access, the check sends no request.
+    // If no role could grant the principal access, the check sends no request.
     let elsewhere = Principal { scope: Scope::Only(vec![]), ..operator };
     assert_eq!(world.here.access(&elsewhere, log(), Need::Read).await, Ok(Access::Hidden));
     assert_eq!(world.counted.taken(), [0, 0, 0]);
 }
 
 /// The cost of a stranger's requests does not reveal whether a spreadsheet exists, even while its
-/// members use it.
+/// members use the spreadsheet.
 #[tokio::test]
 async fn a_refusal_costs_the_same_for_a_missing_spreadsheet() {
     let world = world();
@@ -260,7 +260,7 @@ async fn a_change_in_this_process_ends_a_cached_refusal() {
 async fn a_rejection_is_based_on_the_current_listing() {
     let world = world();
     world.create().await.unwrap();
-    // The other process has not yet read the event that makes bob an owner.
+    // The other process has not yet read the event that makes Bob an owner.
     assert_eq!(world.may_read(&world.there, "bob").await, Access::Hidden);
     world.share("bob", Role::Owner).await.unwrap();
     let by = somebody("bob").by(log()).unwrap();
@@ -284,7 +284,7 @@ async fn an_operator_adds_an_older_spreadsheet_to_the_catalog() {
     let share = CatalogAction::Share { with, role: Role::Viewer };
     let changed = world.here.change(log(), by(), share.clone(), None).await.unwrap();
     assert_eq!(changed.events.len(), 2);
-    assert_eq!(changed.listing.unwrap().owners(), 1);
+    assert_eq!(changed.listing.unwrap().owner_count(), 1);
     assert_eq!(world.may_read(&world.there, "bob").await, Access::Allowed);
     assert_eq!(world.here.change(log(), by(), share, None).await.unwrap().events, []);
     let member = somebody("bob").by(log()).unwrap();
@@ -310,8 +310,8 @@ async fn events_of_a_listing_are_split_off_by_their_number() {
     assert_eq!(world.counted.taken(), [1, 0, 0]);
 }
 
-/// A frozen process resumes and sends a share change that its retry already made and that has since
-/// been revoked.
+/// A frozen process resumes and sends a change that shares the spreadsheet. A retry has already
+/// made the change, and the share has since been revoked.
 #[tokio::test]
 async fn a_delayed_change_does_not_revert_later_changes() {
     let world = world();
@@ -352,7 +352,7 @@ async fn changes_are_read_newest_first() {
     let expected: Vec<u64> = (0..count as u64).rev().collect();
     assert_eq!((indexes, pages), (expected, 3));
     assert_eq!(world.counted.taken(), [5, 0, 0], "the tip each time, and two event batches");
-    // Reads may start at any index, including past the end.
+    // A read may start at any index, including an index past the end.
     for (below, newest) in [(5, Some(4)), (1, Some(0)), (0, None), (99, Some(count as u64 - 1))] {
         let page = world.there.changes(log(), Some(below)).await.unwrap();
         assert_eq!(page.events.first().map(|dated| dated.index), newest, "{below}");

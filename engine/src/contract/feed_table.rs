@@ -79,7 +79,7 @@ async fn items_are_put_once_and_read_in_order<T: FeedTable>(table: &T) {
         table.put_item(checkpoint(9, 1), &feed_item("c", 0, 1)).await,
         FeedWriteOutcome::Exists
     );
-    // The two partition numbers share their first digit, so a prefix match would confuse them.
+    // Both partition numbers start with the same digit, so a prefix match would confuse them.
     assert_eq!(
         table.put_item(checkpoint(90, 0), &feed_item("d", 0, 1)).await,
         FeedWriteOutcome::Done

@@ -1,4 +1,4 @@
-//! Contract tests for forks: the fork transaction and the log's fork list.
+//! Contract tests for forks: the transaction that creates a fork, and a log's list of forks.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -43,7 +43,7 @@ pub(super) async fn a_fork_writes_all_four_records_or_none<T: Entries + Segments
         "a repeated request changes nothing"
     );
     assert_stored(tables, &stored_records).await;
-    // One of the four keys is taken. The transaction must write nothing.
+    // One of the four keys is taken, so the transaction must write nothing.
     let other_records = fork_records(source, new_log_id("another fork"), 78);
     let taken_number = ListedFork { number: 77, ..other_records.listed.clone() };
     let conflicting_forks = [

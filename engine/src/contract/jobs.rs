@@ -6,18 +6,18 @@ use cellar_base::limits::{MAX_MESSAGE_BYTES, MAX_RECEIVED_MESSAGES, MAX_VISIBILI
 
 use crate::ports::{Clock, Jobs, Received};
 
-/// Number of consecutive empty receives after which a queue counts as empty. SQS may query only a
-/// subset of its servers, so a single empty response proves nothing.
+/// Number of consecutive empty responses after which a queue is considered empty. A single empty
+/// response is not sufficient, since SQS may query only a subset of its servers.
 const RECEIVE_ATTEMPTS: u32 = 20;
-/// Visibility timeout in seconds that does not expire during the suite, even over a network.
+/// Visibility timeout in seconds. Long enough not to expire during the suite, even over a network.
 const LONG_TIMEOUT_S: u32 = 600;
-/// Visibility timeout in seconds that is short enough for a test to wait for.
+/// Visibility timeout in seconds. Short enough that a test can wait until it expires.
 const SHORT_TIMEOUT_S: u32 = 2;
 
-/// Time in milliseconds after which an expired timeout has certainly taken effect.
+/// Waiting time in milliseconds after which the short visibility timeout has certainly expired.
 const TIMEOUT_MARGIN_MS: u64 = 500;
 
-/// The queue under test. It must be empty and have no other users.
+/// The queue under test. It must be empty and must not be used by anything else.
 pub struct JobsUnderTest<'a> {
     pub queue: &'a dyn Jobs,
     pub dead_letters: &'a dyn Jobs,

@@ -1,6 +1,6 @@
 //! Contract tests for the ports: a suite that every adapter must pass.
 //!
-//! Adapter tests call the functions in this module, which panic at the first violation.
+//! Each adapter's tests call the functions in this module, which panic at the first violation.
 
 mod blobs;
 mod feed_table;
@@ -107,8 +107,8 @@ async fn create_writes_both_records_or_none<T: Entries + Segments>(tables: &T) {
     let other_entry = Entry { created_s: 8, ..first_entry.clone() };
     assert_eq!(tables.create(&segment, &other_entry).await, CreateOutcome::Exists);
     assert_eq!(tables.get(log_id, Position::FIRST).await, Ok(Some(first_entry.into())));
-    // The segment's key is free, but its first entry's key is taken. The transaction must write
-    // nothing.
+    // The segment's key is free, but the key of the first entry is taken, so the transaction must
+    // write nothing.
     let entry_with_taken_key = edit_entry(log_id, Position::FIRST, "x");
     let next_segment = Segment { num: 1, ..segment };
     assert_eq!(tables.create(&next_segment, &entry_with_taken_key).await, CreateOutcome::Exists);
@@ -154,7 +154,7 @@ async fn every_content_reads_back<T: Entries>(tables: &T) {
 }
 
 async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
-    // The entries exceed one DynamoDB page.
+    // Together, the entries exceed the size of a DynamoDB page.
     let log_id = new_log_id("pages");
     for num in 0..40 {
         let entry = edit_entry(log_id, at(0, num), &"x".repeat(60_000));
@@ -168,7 +168,7 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
     }
 }
 
-/// Reads the numbers of all entries of segment 0, starting at `first_number`.
+/// Returns the numbers of all entries of segment 0, starting at `first_number`.
 async fn read_numbers_from<T: Entries>(
     tables: &T,
     log_id: LogId,
@@ -184,7 +184,7 @@ async fn read_numbers_from<T: Entries>(
         if !page.more {
             return numbers_read;
         }
-        assert!(!page.entries.is_empty(), "a page that is not the last is not empty");
+        assert!(!page.entries.is_empty(), "only the last page may be empty");
         next_number = numbers_read.last().map_or(0, |last_number| last_number + 1);
     }
 }
@@ -220,7 +220,7 @@ async fn one_of_many_writers_wins<T: Entries>(tables: &T) {
     let log_id = new_log_id("race");
     let entries: Vec<Entry> =
         (0..16).map(|writer: u32| edit_entry(log_id, at(0, 1), &writer.to_string())).collect();
-    // The puts run together, so that all of them are in flight before the first response.
+    // The puts are sent concurrently, so that all of them are in flight before the first response.
     let outcomes = join_all(entries.iter().map(|entry| tables.put(entry))).await;
     let mut accepted_count = 0;
     let mut winners = BTreeSet::new();

@@ -10,8 +10,7 @@ use cellar_log::segment::Segment;
 use super::{at, edit_entry, forks, new_log_id, segment_record};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Retention, STRONGLY_CONSISTENT, Segments};
 
-/// Checks offloading, trimming and purging. Logs that already exist in the tables are left
-/// unchanged.
+/// Checks offloading, trimming and purging. Existing logs in the tables are not changed.
 pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
     all_segments_are_listed_log_by_log(tables).await;
     an_offload_is_recorded(tables).await;
@@ -44,7 +43,7 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
     assert_eq!(listed_count, created_count, "each once");
 }
 
-/// Lists all segments, page by page. Asserts that they span more than one page.
+/// Lists all segments, page by page. Asserts that there is more than one page.
 async fn list_all_segments<T: Retention>(tables: &T) -> Vec<Segment> {
     let mut listed_segments = Vec::new();
     let mut page_count = 0;
@@ -64,19 +63,20 @@ async fn list_all_segments<T: Retention>(tables: &T) -> Vec<Segment> {
     listed_segments
 }
 
-/// Creates logs whose segment records span several pages. Returns each log's segments in ascending
-/// order.
+/// Creates logs whose segment records span several pages. Returns the segments of each log in
+/// ascending order.
 async fn create_many_segments<T: Entries + Segments>(tables: &T) -> BTreeMap<LogId, Vec<Segment>> {
-    /// Number of logs. Their records span several pages, both in memory and in DynamoDB.
+    /// Number of logs. Chosen so that their records span several pages, both in memory and in
+    /// DynamoDB.
     const LOGS: u32 = 40;
     const SEGMENTS: u32 = 4;
     let mut created_segments = BTreeMap::<LogId, Vec<Segment>>::new();
     for number in 0..LOGS {
         let log_id = new_log_id(&format!("all segments {number}"));
-        // Segments are created in descending order; otherwise the check would pass even without
-        // sorting.
+        // Create the segments in descending order. Otherwise, the check would pass even if they
+        // were not sorted.
         for num in (0..SEGMENTS).rev() {
-            // The long key makes a DynamoDB page hold only a few segments.
+            // The long key limits a DynamoDB page to a few segments.
             let offloaded = Some("x".repeat(8_000));
             let segment = Segment { offloaded, ..segment_record(log_id, num) };
             let first_entry = edit_entry(log_id, at(num, 0), "x");
@@ -157,7 +157,7 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
     }
     let page = tables.page(other_log, Position::FIRST, STRONGLY_CONSISTENT).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 6), "other logs are unchanged");
-    // More entries than one request can delete.
+    // Delete more entries than a single request can delete.
     let many_positions: Vec<Position> = (6..106).map(|num| at(0, num)).collect();
     for position in &many_positions {
         let entry = edit_entry(other_log, *position, "x");

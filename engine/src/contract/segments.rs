@@ -1,4 +1,4 @@
-//! Contract tests for the segment port: backward paging, rolls, roots and the newest finished
+//! Contract tests for the segment port: backward paging, rolls, roots and the latest finished
 //! snapshot.
 
 use cellar_base::identity::LogId;
@@ -13,7 +13,8 @@ use crate::ports::{
 };
 
 pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(tables: &T) {
-    // The entries exceed one DynamoDB page, so a page contains fewer entries than its limit.
+    // Together, the entries exceed the size of a DynamoDB page, so a page contains fewer entries
+    // than its limit.
     let log_id = new_log_id("pages backward");
     for num in 0..30 {
         let entry = edit_entry(log_id, at(2, num), &"x".repeat(60_000));
@@ -26,8 +27,8 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
             read_numbers_backward(tables, log_id, at(2, 26), limit, consistent).await;
         assert_eq!(numbers_read, (0..=26).rev().collect::<Vec<_>>());
     }
-    // If the start is past the last entry, the page starts at the latest entry and contains no
-    // entries of other segments.
+    // If the start position is past the last entry, the page starts at the last entry. The page
+    // contains no entries of other segments.
     let page = tables.page_back(log_id, at(2, 99), 1, STRONGLY_CONSISTENT).await;
     assert!(page.is_ok_and(|page| page.entries.iter().all(|entry| entry.position == at(2, 29))));
     for other_segment in [at(1, 99), at(3, 99)] {
@@ -36,7 +37,7 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
     }
 }
 
-/// Reads the numbers of all entries from `start_position` back to the start of its segment.
+/// Returns the numbers of all entries from `start_position` back to the start of the segment.
 async fn read_numbers_backward<T: Entries>(
     tables: &T,
     log_id: LogId,
@@ -62,8 +63,8 @@ async fn read_numbers_backward<T: Entries>(
     numbers_read
 }
 
-/// Returns the transaction that rolls a log: it closes segment `num`, which contains entries 0 and
-/// 1.
+/// Returns a transaction that rolls a log. The transaction closes segment `num`, which contains
+/// entries 0 and 1, and opens the next segment.
 fn roll_of_segment(log_id: LogId, num: u32) -> Transaction {
     let entry = |position, content| Entry {
         position,
@@ -98,7 +99,7 @@ pub(super) async fn a_roll_writes_all_three_records_or_none<T: Entries + Segment
         "a repeated request changes nothing"
     );
     assert_rolled(tables, &stored_roll).await;
-    // One of the three keys is taken. The transaction must write nothing.
+    // One of the three keys is taken, so the transaction must write nothing.
     let other_roll =
         Transaction { end: edit_entry(log_id, at(0, 3), "x"), ..roll_of_segment(log_id, 7) };
     let conflicting_rolls = [
@@ -184,7 +185,7 @@ pub(super) async fn a_root_is_set_once<T: Entries + Segments>(tables: &T) {
     let finished_entry =
         Entry { content: Content::Snapshot { root, trimmed_s: None }, ..first_entry };
     assert_eq!(tables.get(log_id, finished_entry.position).await, Ok(Some(finished_entry.into())));
-    // An edit entry cannot get a root, and setting a root never creates an entry.
+    // A root cannot be set on an edit entry, and setting a root never creates an entry.
     for other_position in [at(0, 1), at(0, 2), at(1, 0)] {
         let entry_before = tables.get(log_id, other_position).await;
         let outcome = tables.set_root(log_id, other_position, "sheets/a/roots/b").await;

@@ -13,8 +13,8 @@ use futures_util::future::join_all;
 
 use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT, StreamOutcome, Streams};
 
-/// Maximum number of events per tip (latest stream item). The limit is low, so that tips split
-/// after a few appends.
+/// Maximum number of events per tip (latest stream item). Low enough that a tip splits after a few
+/// appends.
 const SMALL_TIPS: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
 /// Checks the EventStream table.
@@ -65,7 +65,7 @@ fn append_to(name: &StreamName, base_tip: Option<&Arc<Tip>>, writer: u8, text: &
     let writer = WriterId([writer; 16]);
     let proposal = Proposal {
         name: name.clone(),
-        on: base_tip.cloned(),
+        base_tip: base_tip.cloned(),
         writer,
         events: vec![event(writer, text)],
         unfolds: vec![unfold],
@@ -93,7 +93,7 @@ async fn append_many<T: Streams>(streams: &T, name: &StreamName, count: u8) -> A
     tip.unwrap_or_else(|| panic!("no events"))
 }
 
-/// Asserts that the stored tip equals the tip that was written.
+/// Asserts that the stored tip equals `tip`.
 async fn assert_stored<T: Streams>(streams: &T, name: &StreamName, tip: Option<&Arc<Tip>>) {
     for consistent in [STRONGLY_CONSISTENT, EVENTUALLY_CONSISTENT] {
         assert_eq!(streams.tip(name, consistent).await, Ok(tip.cloned()));
@@ -106,7 +106,7 @@ async fn nothing_is_there_at_first<T: Streams>(streams: &T) {
     for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
         assert_eq!(streams.batches_before(&name, TIP_INDEX, consistent).await, Ok(vec![]));
     }
-    // An append to a missing stream fails.
+    // An append to a nonexistent stream fails.
     let other_tip = append_many(streams, &stream_name("something"), 1).await;
     let Write::Update(mut update) = append_to(&name, Some(&other_tip), 1, "x") else { panic!() };
     update.tip.name = name.clone();
@@ -161,7 +161,7 @@ async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(st
     assert_eq!(stored_batches, Ok(vec![batch.clone()]));
 }
 
-/// Only the tip condition fails. The event batch is not written.
+/// Checks a write for which only the tip condition fails. The event batch must not be written.
 async fn assert_stale_tip_is_refused<T: Streams>(
     streams: &T,
     stored_batch: &EventBatch,
@@ -175,7 +175,8 @@ async fn assert_stale_tip_is_refused<T: Streams>(
     assert_eq!(streams.split_off(&new_batch, stale_update).await, *refused);
 }
 
-/// Only the event batch condition fails: the batch already exists. The tip is not written.
+/// Checks a write for which only the event batch condition fails, since the batch already exists.
+/// The tip must not be written.
 async fn assert_existing_batch_is_refused<T: Streams>(
     streams: &T,
     stored_batch: &EventBatch,
@@ -226,7 +227,8 @@ async fn one_of_many_writers_wins<T: Streams>(streams: &T) {
     assert!(current_tip.is_ok_and(|tip| tip.is_some_and(|tip| tip.next == 2)));
 }
 
-/// Streams whose names are prefixes of each other, or adjacent in sort order, do not interfere.
+/// Streams do not interfere with each other if one name is a prefix of another, or if their names
+/// are adjacent in sort order.
 async fn names_are_apart<T: Streams>(streams: &T) {
     let (first_name, other_name) = (stream_name("apart"), stream_name("apart-too"));
     let tip = append_many(streams, &first_name, 3).await;

@@ -25,7 +25,7 @@ pub async fn webhook<T: WebhookProgresses>(progresses: &T) {
     assert_eq!(expect_ok(progresses.progress().await), Some(first));
     assert!(expect_ok(progresses.advance(Some(first), second).await));
     assert!(!expect_ok(progresses.advance(Some(first), other).await), "the progress has changed");
-    // Progress at the same checkpoint of a different feed does not match.
+    // The same checkpoint in a different feed does not match the stored progress.
     assert!(!expect_ok(progresses.advance(Some(progress(2, 2)), other).await));
     assert_eq!(expect_ok(progresses.progress().await), Some(second));
     assert!(expect_ok(progresses.advance(Some(second), other).await));

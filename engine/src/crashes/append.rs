@@ -1,5 +1,5 @@
-//! Scenarios that create a log and append to it. Each append is followed by upkeep, as in the API
-//! functions. Undo and revert are appended like other edits.
+//! Scenarios in which clients create a log and append to it, with or without upkeep. Undo and
+//! revert requests are appended like other edits.
 
 use std::sync::Arc;
 
@@ -43,8 +43,8 @@ impl Scenario for Client {
     }
 }
 
-/// A client that runs upkeep after each append. A failed upkeep is neither reported nor retried,
-/// since the upkeep after the next append catches up.
+/// A client that runs upkeep after each append, like the API functions. An upkeep failure is
+/// neither reported nor retried, since the next append runs upkeep again.
 struct WithUpkeep {
     client: Client,
     policy: LogPolicy,
@@ -53,7 +53,7 @@ struct WithUpkeep {
 impl Scenario for WithUpkeep {
     type Process = Logs;
     type Caller = ();
-    /// Mutation ids, without their positions, which depend on the entries that upkeep adds.
+    /// Mutation ids. Positions are omitted, since they depend on the entries that upkeep adds.
     type Answer = Vec<u64>;
 
     const PROMISE: Promise = Promise::ReadsSame;
@@ -73,7 +73,7 @@ impl Scenario for WithUpkeep {
     }
 }
 
-/// A client whose process fails while another client appends.
+/// A client whose process fails while another client appends entries.
 struct Contended {
     client: Client,
 }
@@ -128,7 +128,7 @@ impl Scenario for Contended {
     }
 }
 
-/// Returns three requests. The first request contains two mutations.
+/// Returns three requests, the first of which contains two mutations.
 fn three_requests() -> Client {
     let base = Position::FIRST;
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 2 };
@@ -148,7 +148,7 @@ async fn prepare_behind_others() -> Crashes<Client> {
     Crashes::new(three_requests(), ports_with_edits(4).await).await
 }
 
-/// An undo of another client's edit, an undo of that undo, and a revert of all edits.
+/// Prepares an undo of another client's edit, an undo of that undo, and a revert of all edits.
 async fn prepare_taking_back() -> Crashes<Client> {
     let undo = |position| Operation::Undo(Undo { position });
     let revert = Operation::Revert(Revert { position: at(0, 2) });
@@ -160,14 +160,14 @@ async fn prepare_taking_back() -> Crashes<Client> {
     Crashes::new(Client { requests }, ports_with_edits(4).await).await
 }
 
-/// The policy appends a Snapshot entry after every second edit.
+/// Prepares requests with a policy that appends a Snapshot entry after every second edit.
 async fn prepare_with_snapshot_entries() -> Crashes<WithUpkeep> {
     let never = LogPolicy::default();
     let policy = LogPolicy { snapshot_entries: 2, ..never };
     Crashes::new(WithUpkeep { client: three_requests(), policy }, empty_ports()).await
 }
 
-/// The segment is rolled after the second of three requests.
+/// Prepares three requests. The segment is rolled after the second request.
 async fn prepare_with_a_roll() -> Crashes<WithUpkeep> {
     let before = ports_with_edits(14).await;
     before.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
@@ -184,7 +184,7 @@ async fn prepare_contended() -> Crashes<Contended> {
 #[tokio::test]
 async fn a_log_that_is_created_and_edited_survives() {
     let crashes = prepare_created_and_edited().await;
-    assert_eq!(crashes.requests(), 4, "a transaction and three puts: nothing is read");
+    assert_eq!(crashes.requests(), 4, "one transaction, three puts and no reads");
     crashes.fail_each_request().await;
 }
 

@@ -1,5 +1,5 @@
 //! Scenarios that change a spreadsheet's listing, with and without a cached listing. The caller
-//! retries a command that got no response.
+//! retries commands that got no response.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::catalog::tests::{log, somebody};
 use crate::catalog::{CatalogError, CatalogStore};
 use crate::streams::StreamError;
 
-/// Changes that alice makes to her spreadsheet, in order.
+/// Changes that Alice makes to her spreadsheet, in order.
 struct CatalogClient {
     actions: Vec<CatalogAction>,
 }
@@ -48,7 +48,7 @@ impl Scenario for CatalogClient {
     type Caller = ();
     type Answer = bool;
 
-    // The archival time is part of the listing and differs between runs.
+    // The listing contains the time of archiving, which differs between runs.
     const PROMISE: Promise = Promise::Sound;
 
     fn step_count(&self) -> usize {
@@ -89,8 +89,8 @@ fn retry_or_panic(error: CatalogError) -> Retry {
                 AppendFault::Store | AppendFault::OutcomeUnknown | AppendFault::Contention,
             ),
         ) => Retry(error.to_string()),
-        // A frozen process resumes after a retry has made its change and further changes have
-        // followed.
+        // A frozen process may resume after a retry has made the change and others have changed the
+        // listing again.
         CatalogError::Rejected(Rejection::Changed | Rejection::Archived) => {
             Retry(error.to_string())
         }

@@ -18,17 +18,18 @@ pub(crate) enum Fault {
     ReplyLost,
     /// The request has no effect and returns a permanent error.
     Denied,
-    /// Outage: this request and the following ones fail, more often than a caller retries.
+    /// Outage: this request and the following requests fail. The outage lasts longer than a
+    /// caller's retries.
     Outage,
     /// The process dies before the request takes effect.
     DiesBefore,
     /// The process dies after the request takes effect.
     DiesAfter,
-    /// The process freezes before it sends the request, and sends the request when it resumes.
+    /// The process freezes before sending the request. When it resumes, it sends the request.
     FreezesBefore,
     /// The process freezes after the request takes effect.
     FreezesAfter,
-    /// Frozen processes resume while this request is in flight.
+    /// Frozen processes resume during this request.
     Wakes,
 }
 
@@ -44,19 +45,19 @@ impl Fault {
     }
 }
 
-/// Number of requests that fail in an outage. Exceeds the maximum number of attempts.
+/// Number of requests that fail in an outage. Exceeds the maximum number of attempts per request.
 const OUTAGE_REQUESTS: usize = MAX_READ_ATTEMPTS as usize + 2;
 
-/// Counts requests and injects the planned faults.
+/// Counts requests and injects planned faults.
 #[derive(Default)]
 pub(crate) struct FaultPlan {
     request_count: AtomicUsize,
-    /// Numbers of the requests that were reads.
+    /// Numbers of the requests that are reads.
     reads: Mutex<HashSet<usize>>,
     is_paused: AtomicBool,
     running_requests: AtomicUsize,
     max_running_requests: AtomicUsize,
-    /// Faults with the numbers of the requests into which they are injected.
+    /// Planned faults, each with the number of the request into which it is injected.
     planned_faults: Vec<(usize, Fault)>,
     /// Notified when a process dies during a request.
     pub(crate) died: Notify,
@@ -67,15 +68,20 @@ pub(crate) struct FaultPlan {
 }
 
 impl FaultPlan {
-    /// Creates a plan that injects these faults, each into the request with the given number.
+    /// Creates a plan from pairs of a request number and the fault to inject into that request.
     pub(crate) fn planned(planned_faults: Vec<(usize, Fault)>) -> Self {
         Self { planned_faults, ..Self::default() }
     }
 
     fn fault_of_request(&self, request_number: usize) -> Option<Fault> {
         for (fault_number, fault) in &self.planned_faults {
-            let duration = if *fault == Fault::Outage { OUTAGE_REQUESTS } else { 1 };
-            if (*fault_number..*fault_number + duration).contains(&request_number) {
+            let is_affected = match fault {
+                Fault::Outage => {
+                    (*fault_number..*fault_number + OUTAGE_REQUESTS).contains(&request_number)
+                }
+                _ => *fault_number == request_number,
+            };
+            if is_affected {
                 return Some(*fault);
             }
         }
@@ -103,13 +109,13 @@ impl FaultPlan {
         self.request_count.load(Ordering::SeqCst)
     }
 
-    /// Returns the number of requests since the last call, and restarts the numbering at 0.
+    /// Returns the number of requests since the last call, and resets the number to 0.
     pub(crate) fn take_requests(&self) -> usize {
         self.request_count.swap(0, Ordering::SeqCst)
     }
 
-    /// Whether a request was a read. For a read, a fault before the request and a fault after it
-    /// are equivalent.
+    /// Whether a request is a read. For a read, a fault before the request is equivalent to a fault
+    /// after it.
     pub(crate) fn is_read(&self, request_number: usize) -> bool {
         self.reads.lock().unwrap().contains(&request_number)
     }
@@ -144,7 +150,7 @@ impl FaultPlan {
         request: impl Future<Output = T> + Send,
         to_failure: impl FnOnce(PortError) -> T + Send,
     ) -> T {
-        // Let concurrent tasks run first.
+        // Let concurrent tasks run before continuing.
         tokio::task::yield_now().await;
         if self.is_paused.load(Ordering::SeqCst) {
             return request.await;
@@ -179,7 +185,7 @@ impl FaultPlan {
         }
     }
 
-    /// Reports that the process died, and never returns.
+    /// Notifies the test that the process died. Never returns.
     async fn die<T>(&self) -> T {
         self.died.notify_one();
         std::future::pending().await

@@ -1,4 +1,4 @@
-//! Scenarios for the feed and the webhook. Change stream batches update the feed and the
+//! Scenarios for the feed and the webhook. Batches from a change stream update the feed and the
 //! spreadsheet lists, and the webhook delivers the feed items. Lambda retries a batch until it
 //! succeeds.
 
@@ -23,7 +23,7 @@ use crate::catalog::{CatalogLists, CatalogStore};
 use crate::feed::{FeedReader, Indexer, Webhook, WebhookPorts};
 use crate::system::SystemRandom;
 
-/// Maximum number of items per partition. The limit is low, so that partitions end during the
+/// Maximum number of items per partition. Low enough that several partitions are filled during the
 /// scenario.
 const SMALL_PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
 
@@ -59,8 +59,8 @@ fn actions() -> Vec<CatalogAction> {
     ]
 }
 
-/// Creates a spreadsheet as alice, then shares, renames and archives it. Returns the stream's
-/// spans, one per event.
+/// Creates a spreadsheet as Alice, then shares, renames and archives the spreadsheet. Returns the
+/// spans of its event stream, one per event.
 async fn ports_with_changes() -> (Arc<FaultyPorts>, Vec<Span>) {
     let ports = empty_ports();
     let random = Arc::new(SystemRandom);
@@ -105,7 +105,7 @@ impl Scenario for Indexing {
     }
 
     /// Asserts that the feed contains every event exactly once and in order, and that the
-    /// spreadsheet lists match the listing.
+    /// spreadsheet lists match the spreadsheet's listing.
     fn assert_final(&self, stored: &Stored, _answers: &[()], context: &str) {
         let expected: Vec<_> = actions().iter().map(kind).collect();
         assert_eq!(events(&stored.feed, context), expected, "{context}");
@@ -180,7 +180,8 @@ impl Scenario for Delivering {
     }
 }
 
-/// Returns how many events of each stream the receiver got. Asserts that there are no gaps.
+/// Returns the number of events that the receiver got from each stream. Asserts that there are no
+/// gaps.
 fn received(stored: &Stored, context: &str) -> BTreeMap<String, u64> {
     let mut next_indexes = BTreeMap::new();
     for EventRange { stream, first, kinds, .. } in stored.received.iter().flatten() {
@@ -191,7 +192,8 @@ fn received(stored: &Stored, context: &str) -> BTreeMap<String, u64> {
     next_indexes
 }
 
-/// Batches as delivered by two shards: one batch is lost, one is redelivered, and some overlap.
+/// Batches as two shards would deliver them: one batch is lost, one is delivered twice, and some
+/// overlap.
 async fn prepare_indexing() -> Crashes<Indexing> {
     let (ports, spans) = ports_with_changes().await;
     let batch_of =

@@ -1,5 +1,5 @@
-//! Scenarios for forks: a fork is created, edited, maintained and forked again, and its first
-//! snapshots are built.
+//! Scenarios in which a log is forked, the fork is edited, maintained and forked again, and the
+//! first snapshots of the fork are built.
 
 use std::sync::Arc;
 
@@ -37,9 +37,9 @@ struct Process {
     workers: Snapshots,
 }
 
-/// Number of edits in the source log. A finished snapshot follows the second edit.
+/// Number of edits in the source log. A finished snapshot follows the first two edits.
 const SOURCE_EDITS: u64 = 4;
-/// Appends a Snapshot entry after every entry.
+/// Policy that appends a Snapshot entry after every entry.
 const SNAPSHOT_AFTER_EACH_ENTRY: LogPolicy = LogPolicy {
     snapshot_entries: 1,
     snapshot_bytes: 1 << 20,
@@ -74,7 +74,7 @@ impl Process {
         upkept.map(|_| vec![]).map_err(retry)
     }
 
-    /// Handles the snapshot jobs that the relay sends for the fork's Snapshot entries.
+    /// Sends the jobs of the fork's Snapshot entries, like the relay, and handles them.
     async fn make_snapshots(&self) -> Result<Vec<Position>, Retry> {
         for position in [at(1, 0), at(1, 2)] {
             let job = SnapshotJob { log: fork().log, position };
@@ -108,13 +108,13 @@ impl Scenario for Forking {
         }
     }
 
-    /// Handles jobs whose messages were delivered twice.
+    /// Handles the jobs whose messages were delivered twice.
     async fn finish_other_work(&self, ports: Arc<FaultyPorts>) {
         handle_queued_jobs(&ports.workers(), &ports).await;
     }
 }
 
-/// Creates a source log with a snapshot between its edits.
+/// Creates a source log with a snapshot in the middle of its edits.
 async fn ports_with_source() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(SOURCE_EDITS / 2).await;
     let logs = ports.logs();
@@ -137,7 +137,7 @@ async fn prepare_forks() -> Crashes<Forking> {
     Crashes::new(Forking { steps }, ports_with_source().await).await
 }
 
-/// Builds the fork's first snapshots: one at its first own entry and one after an edit.
+/// Builds the first snapshots of the fork: one at its first own entry and one after an edit.
 async fn prepare_first_snapshots() -> Crashes<Forking> {
     let ports = ports_with_source().await;
     let scenario = Forking { steps: &[Step::MakeSnapshots] };

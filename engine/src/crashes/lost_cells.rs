@@ -1,4 +1,4 @@
-//! Scenario for replacing lost cells (cells whose text object is missing). An operator retries the
+//! Scenario for replacing lost cells, whose text objects are missing. An operator retries the
 //! command until it succeeds.
 
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::logs::tests::imports::texts::{long, named, naming, sheet_of};
 use crate::ports::{BlobKey, Blobs as _, Entries as _, PutOutcome};
 use crate::snapshots::new_object;
 
-/// Command that replaces a log's lost cells.
+/// The command that replaces a log's lost cells.
 struct Replacing;
 
-/// Index of the entry that imports a sheet with a lost text.
+/// Number of the entry that imports a sheet with a lost text.
 const IMPORTED: u32 = 3;
 
 impl Scenario for Replacing {
@@ -32,7 +32,7 @@ impl Scenario for Replacing {
     type Caller = ();
     type Answer = ();
 
-    // Entries may differ between runs: each process has a different client id.
+    // Entries may differ between runs, since each process has a different client id.
     const PROMISE: Promise = Promise::ReadsSame;
 
     fn start_process(&self, ports: &Arc<FaultyPorts>) -> Logs {
@@ -43,7 +43,7 @@ impl Scenario for Replacing {
         process.replace_lost_cells(log(), "operator").await.map(|_| ()).map_err(retry)
     }
 
-    /// Asserts that one entry replaces the lost cell and no other cell.
+    /// Asserts that a single entry replaces the lost cell and no other cells.
     fn assert_final(&self, stored: &Stored, _: &[()], context: &str) {
         let entries_after_import: Vec<&Entry> =
             stored.entries_of(log()).filter(|entry| entry.position > at(0, IMPORTED)).collect();
@@ -60,7 +60,8 @@ impl Scenario for Replacing {
     }
 }
 
-/// Creates a sheet with three long texts in one column. The second text's object is never stored.
+/// Creates a sheet with three long texts in one column. The object of the second text is never
+/// stored.
 async fn ports_with_lost_text() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(2).await;
     let texts = [0, 1, 2].map(long);

@@ -1,16 +1,18 @@
-//! Crash tests. Each scenario runs over in-memory ports and is repeated, so that each of its
-//! requests fails once with each kind of fault. A fault returns an error before or after the
-//! request takes effect, makes all requests fail for some time, kills the process, or freezes the
-//! process until another one has finished. If a step gets no response, the caller retries it in a
-//! new process without caches. After each failure, the stored data must be consistent and readable.
-//! The final data must fulfil the scenario's [promise](Promise).
+//! Crash tests.
 //!
-//! Each scenario has its own file, which documents its steps and its caller. The snapshot worker
-//! has a separate harness over the same ports in `snapshots/levels/crashes`.
+//! Each scenario runs over in-memory ports. It is repeated until each of its requests has failed
+//! once with each kind of fault. A fault returns an error before or after the request takes effect,
+//! fails all requests for some time, kills the process, or freezes the process until another
+//! process has finished. If a step gets no response, the caller retries the step in a new process
+//! without caches. After each failure, the stored data must be consistent and readable. The final
+//! data must fulfil the scenario's [promise](Promise).
 //!
-//! By default, the tests cover all single faults. The long run covers all pairs of faults and takes
-//! a few minutes: `cargo test --release -p cellar-engine crashes:: -- --ignored`. With
-//! `--nocapture`, it prints the number of runs.
+//! Each scenario has its own file, which documents the scenario's steps and caller. The snapshot
+//! worker has a separate harness over the same ports in `snapshots/levels/crashes`.
+//!
+//! By default, the tests cover all single faults. A longer test run covers all pairs of faults and
+//! takes a few minutes: `cargo test --release -p cellar-engine crashes:: -- --ignored`. With
+//! `--nocapture`, the tests print the number of runs.
 
 mod append;
 mod catalog;
@@ -51,7 +53,7 @@ use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 /// Start time of each scenario, in milliseconds since the Unix epoch.
 const START_MS: u64 = 1_795_246_133_000;
 
-/// Creates empty ports without fault injection.
+/// Creates empty ports that inject no faults.
 fn empty_ports() -> Arc<FaultyPorts> {
     let clock = Arc::new(ManualClock::at(START_MS));
     let blobs = MemoryBlobs::new(clock.clone());
@@ -76,8 +78,8 @@ pub(crate) fn set_text(row: u32, text: &str) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
 }
 
-/// Builds a request with mutations of one client. Mutation ids start at `first_id`, and all
-/// mutations are based on `base`.
+/// Builds a request with mutations from one client. The first mutation has the id `first_id`. All
+/// mutations are based on position `base`.
 pub(crate) fn edit_request(
     log_id: LogId,
     client: u8,
@@ -92,7 +94,7 @@ pub(crate) fn edit_request(
         .unwrap()
 }
 
-/// Creates a log with `count` edits by client 9, each in a different row.
+/// Creates a log with `count` edits from client 9, each in a different row.
 pub(crate) async fn ports_with_edits(count: u64) -> Arc<FaultyPorts> {
     let ports = empty_ports();
     let logs = ports.logs();

@@ -18,7 +18,7 @@ use crate::logs::{CellsQuery, Logs, SheetName};
 /// The cells of each sheet.
 pub(crate) type Cells = BTreeMap<SheetId, Vec<((u32, u32), Cell)>>;
 
-/// Reads all cells at a position by replaying the log.
+/// Computes all cells at a position by replaying the log.
 pub(crate) async fn replayed(logs: &Logs, log_id: LogId, position: Position) -> Cells {
     let replay = logs.workbook(log_id, Some(position), None).await.unwrap();
     let mut all_cells = Cells::new();
@@ -28,7 +28,7 @@ pub(crate) async fn replayed(logs: &Logs, log_id: LogId, position: Position) -> 
     all_cells
 }
 
-/// Reads all cells of the given sheets from the latest snapshot, like a client.
+/// Reads all cells of the given sheets from the latest snapshot, as a client does.
 pub(crate) async fn shown(
     logs: &Logs,
     log_id: LogId,
@@ -59,13 +59,13 @@ pub(crate) async fn shown(
     all_cells
 }
 
-/// Each log's cells at each of its positions, in ascending order.
+/// Cells of each log at each of its positions, in ascending order.
 pub(crate) struct Readings(BTreeMap<LogId, Vec<(Position, Cells)>>);
 
 impl Readings {
     /// Reads every log in a new process. Asserts that the logs are readable and consistent, and
-    /// that the cells match a replay of the log. Imported cells are not compared, since the log
-    /// does not contain them.
+    /// that the cells match a replay of the log. Imported cells are not compared, since they are
+    /// not stored in the log.
     pub(crate) async fn of(ports: &FaultyPorts, context: &str) -> Self {
         let stored = Stored::read(ports);
         let ports = ports.copied(vec![]);
@@ -79,7 +79,7 @@ impl Readings {
         Self(readings)
     }
 
-    /// Asserts that these readings are a prefix of `expected`, with equal cells at each position.
+    /// Asserts that the readings of each log are a prefix of its readings in `expected`.
     pub(crate) fn assert_prefix_of(&self, expected: &Self, context: &str) {
         for (log_id, readings) in &self.0 {
             let expected_readings = expected
@@ -96,12 +96,12 @@ impl Readings {
             let (entry_count, max_count) = (readings.len(), expected_readings.len());
             assert!(
                 entry_count <= max_count,
-                "{context}: {log_id} has {entry_count} entries, not {max_count}"
+                "{context}: {log_id} has {entry_count} entries, more than {max_count}"
             );
         }
     }
 
-    /// Asserts that each log's latest cells equal the cells at some position in `expected`.
+    /// Asserts that the latest cells of each log equal its cells at any position in `expected`.
     pub(crate) fn assert_newest_among(&self, expected: &Self, context: &str) {
         for (log_id, readings) in &self.0 {
             let newest_cells = &readings.last().unwrap().1;
@@ -110,7 +110,7 @@ impl Readings {
         }
     }
 
-    /// Asserts that each log's latest cells equal the latest cells in `expected`.
+    /// Asserts that the latest cells of each log equal its latest cells in `expected`.
     pub(crate) fn assert_newest_are(&self, expected: &Self, context: &str) {
         assert_eq!(self.newest_cells(), expected.newest_cells(), "{context}: the newest cells");
     }
@@ -127,7 +127,7 @@ impl Readings {
 async fn read_all(logs: &Logs, log_id: LogId, context: &str) -> Vec<(Position, Cells)> {
     let loaded = logs.load(log_id, None).await;
     let loaded =
-        loaded.unwrap_or_else(|error| panic!("{context}: {log_id} does not load: {error}"));
+        loaded.unwrap_or_else(|error| panic!("{context}: {log_id} cannot be loaded: {error}"));
     let history = logs.history(log_id, None, 1_000).await.unwrap();
     assert_eq!(history.next, None, "{context}: one page has all entries");
     let newest_position = history.entries.first().map(|entry| entry.position);
@@ -139,7 +139,7 @@ async fn read_all(logs: &Logs, log_id: LogId, context: &str) -> Vec<(Position, C
         let shown_cells = shown(logs, log_id, position, replayed_cells.keys()).await;
         assert!(
             is_replay_of_log(&replayed_cells, &shown_cells),
-            "{context}: {log_id} at {position}: {shown_cells:?} is not a replay"
+            "{context}: {log_id} at {position}: {shown_cells:?} does not match a replay"
         );
         readings.push((position, shown_cells));
     }
@@ -151,7 +151,7 @@ fn is_replay_of_log(replayed_cells: &Cells, shown_cells: &Cells) -> bool {
         let shown = &shown_cells[sheet];
         match *sheet {
             SheetId::FIRST => replayed == shown,
-            // The log contains later edits of an imported sheet, but not its imported cells.
+            // The log contains later edits to an imported sheet, but not its imported cells.
             _ => replayed.iter().all(|cell| shown.contains(cell)),
         }
     })
@@ -161,7 +161,7 @@ fn is_replay_of_log(replayed_cells: &Cells, shown_cells: &Cells) -> bool {
 fn assert_sound(stored: &Stored, log_id: LogId, context: &str) {
     let entries: Vec<Arc<Entry>> = stored.entries_of(log_id).cloned().map(Arc::new).collect();
     let segments = stored.segments_of(log_id);
-    // Inherited entries are checked with the source log.
+    // Inherited entries are checked together with the source log.
     if segments.iter().all(|segment| segment.lineage.is_none()) {
         check_no_gap(&entries).unwrap_or_else(|violation| panic!("{context}: {violation}"));
         check_links(&entries, &segments)

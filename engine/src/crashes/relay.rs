@@ -1,5 +1,5 @@
-//! Scenario for the relay. The change stream retries a batch from the first failed record, or the
-//! whole batch if the function died.
+//! Scenario for the relay. If a record fails, the change stream retries the batch from that record.
+//! If the function dies, the change stream retries the whole batch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ struct ChangeStream {
     changes: Vec<EntryChange>,
 }
 
-/// Sets the `pending` tag of every upload, as if no entry had been relayed yet.
+/// Sets the `pending` tag of every upload, as if no entry had been relayed.
 pub(super) async fn tag_uploads(ports: &FaultyPorts) {
     for (key, (bytes, _)) in ports.blobs.contents() {
         let sha256 = crate::sha256::sha256(&bytes);
@@ -32,7 +32,7 @@ pub(super) async fn tag_uploads(ports: &FaultyPorts) {
 
 impl Scenario for ChangeStream {
     type Process = Relay;
-    /// Index of the record at which the batch is retried.
+    /// Index of the record from which the batch is retried.
     type Caller = AtomicUsize;
     type Answer = ();
 

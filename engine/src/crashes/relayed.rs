@@ -1,4 +1,4 @@
-//! The relay and the Entry table's change stream.
+//! A relay with the change stream of the Entry table.
 
 use std::sync::Arc;
 

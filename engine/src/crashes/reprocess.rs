@@ -1,4 +1,4 @@
-//! Scenarios for reprocessing: an operator retries each command until it succeeds.
+//! Scenarios for reprocessing. An operator retries each command until it succeeds.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::ports::{
 use crate::reprocess::{Reprocess, ReprocessPorts, Scope};
 use crate::snapshots::new_object;
 
-/// An operator's commands, each retried until it succeeds.
+/// Commands of an operator, each of which is retried until it succeeds.
 struct Operator {
     commands: Vec<Command>,
 }
@@ -32,7 +32,7 @@ struct Operator {
 enum Command {
     /// Surveys all logs and repairs all findings.
     Mend,
-    /// Rebuilds every snapshot of the log.
+    /// Rebuilds all snapshots of the log.
     Rebuild,
 }
 
@@ -95,7 +95,7 @@ impl Scenario for Operator {
         match self.commands[step] {
             Command::Rebuild => process.rebuild().await,
             Command::Mend => {
-                // Enough time has passed for pending snapshots of earlier commands to count as
+                // Advance the clock so that pending snapshots from earlier commands count as
                 // abandoned.
                 process.ports.clock.advance_ms(ABANDONED_S * 1_000);
                 process.repair_all().await
@@ -117,7 +117,8 @@ impl Scenario for Operator {
     }
 }
 
-/// Creates a log with Snapshot entries at 2, 4 and 6 whose jobs are lost.
+/// Creates a log with Snapshot entries at entries 2, 4 and 6. The jobs of these Snapshot entries
+/// are lost.
 async fn ports_with_lost_jobs() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(1).await;
     let logs = ports.logs();
@@ -137,8 +138,8 @@ fn job_at(num: u32) -> SnapshotJob {
     SnapshotJob { log: log(), position: at(0, num) }
 }
 
-/// Simulates lost jobs, an abandoned pending snapshot left by one of them, and an upload that still
-/// has its `pending` tag.
+/// Simulates lost jobs, an abandoned pending snapshot left by one of the jobs, and an upload that
+/// still has its `pending` tag.
 async fn prepare_repairs() -> Crashes<Operator> {
     let ports = ports_with_lost_jobs().await;
     append_large(&ports).await;
@@ -157,7 +158,7 @@ async fn prepare_repairs() -> Crashes<Operator> {
     Crashes::new(Operator { commands: vec![Command::Mend] }, ports).await
 }
 
-/// The first of the three snapshots was skipped; only a rebuild creates it.
+/// The first of the three snapshots was skipped, since only a rebuild creates it.
 async fn prepare_rebuild() -> Crashes<Operator> {
     let ports = ports_with_lost_jobs().await;
     let ports_with_snapshots = ports.copied(vec![]);

@@ -1,5 +1,5 @@
 //! Scenarios for offloading and trimming. An operator retries the command until it succeeds. Some
-//! writers freeze before their segment is trimmed and resume afterwards.
+//! writers freeze before their segment is trimmed, and resume afterwards.
 
 use std::sync::Arc;
 
@@ -25,10 +25,10 @@ use crate::ports::{Jobs as _, Segments as _};
 use crate::retention::Offloader;
 
 const POLICY: Policy = Policy { offload_after_days: 1, keep_segments: 2 };
-/// Duration in milliseconds that exceeds the trim fence.
+/// Duration in milliseconds that is longer than the trim fence.
 const LATER_MS: u64 = (TRIM_FENCE_S + 3_600) * 1_000;
 
-/// An operator who offloads old segments and then plans the remaining segments.
+/// An operator who offloads old segments and then plans the segments again.
 struct Offloading;
 
 fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
@@ -36,7 +36,8 @@ fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
     Offloader::new(entries, retention, Arc::clone(ports) as _, Arc::clone(&ports.clock) as _)
 }
 
-/// Executes all plans and returns them. A failed segment does not stop the others.
+/// Plans and processes all segments. Returns the plans. If a segment fails, the remaining segments
+/// are still processed.
 async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Retry> {
     let mut planned_segments = Vec::new();
     let survey = offloader.survey(POLICY, |planned| planned_segments.push(planned)).await;
@@ -74,13 +75,13 @@ impl Scenario for Offloading {
         step: usize,
     ) -> Result<Self::Answer, Retry> {
         let plans = offload(offloader).await?;
-        // Plans from the first step are not compared: they depend on earlier attempts.
+        // Plans from the first step are not compared, since they depend on earlier attempts.
         Ok(if step == 0 { vec![] } else { plans })
     }
 }
 
-/// A writer whose process dies or freezes. Before the write is retried or the process resumes, the
-/// segment is closed, offloaded and trimmed.
+/// A writer whose process dies or freezes. The segment is closed, offloaded and trimmed before the
+/// write is retried or the process resumes.
 struct FrozenWriter {
     requests: Vec<Request>,
 }
@@ -152,7 +153,7 @@ async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
     handle_queued_jobs(&ports.workers(), ports).await;
 }
 
-/// Creates four segments with two edits each. The last segment was opened more than a day ago.
+/// Creates four segments with two edits each. The latest segment was opened more than a day ago.
 async fn prepare_offloading() -> Crashes<Offloading> {
     let ports = ports_with_edits(2).await;
     for segment in 0..3 {
@@ -183,7 +184,7 @@ async fn offloading_and_trimming_survive() {
     let crashes = prepare_offloading().await;
     let trimmed_plan = Plan::Keep(Keep::TrimmedAlready);
     assert_eq!(crashes.answers()[1][..2], [(0, trimmed_plan), (1, trimmed_plan)]);
-    // Each of the two trimmed segments retains only its first entry and its End Segment (last
+    // Each of the two trimmed segments consists of its first entry and its End Segment (last
     // entry).
     assert_eq!(crashes.stored().entries.keys().filter(|(_, at)| at.segment() < 2).count(), 4);
     assert_eq!(offloaded_entries(crashes.stored()).len(), 8);

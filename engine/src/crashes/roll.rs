@@ -1,4 +1,4 @@
-//! Scenarios for rolls and for upkeep on its own. Failed calls are retried until they succeed.
+//! Scenarios for rolls and upkeep without appends. Failed calls are retried until they succeed.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{FaultyPorts, at, log, ports_with_edits};
 use crate::logs::Logs;
 use crate::ports::Segments as _;
 
-/// Caches the log's tail, then runs upkeep if `policy` is set, or a roll otherwise.
+/// Caches the log's tail. Then runs upkeep if `policy` is set, and a roll otherwise.
 struct Keeping {
     policy: Option<LogPolicy>,
 }
@@ -28,7 +28,7 @@ impl Scenario for Keeping {
         let tail = cache_tail(logs, log()).await?;
         match &self.policy {
             Some(policy) => logs.upkeep(log(), policy).await.map(drop).map_err(retry),
-            // A retry that finds the next segment already open must not roll that segment as well.
+            // On a retry, the next segment may already be open and must not be rolled.
             None if tail.position.segment() > 0 => Ok(()),
             None => logs.roll(tail).await.map(drop).map_err(retry),
         }

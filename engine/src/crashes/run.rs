@@ -22,14 +22,14 @@ pub(crate) const FAULTS: [Fault; 8] = [
     Fault::FreezesAfter,
 ];
 
-/// Timeout after which a caller retries a step that got no response, and after which frozen
-/// processes resume.
+/// Time after which a caller retries a step that got no response, and after which frozen processes
+/// resume.
 const RETRY_AFTER_MS: u64 = 2_000;
-/// Maximum number of attempts for a scenario's steps. Exceeds the number of attempts that any two
-/// faults cause, including all failures of an outage.
+/// Maximum number of retries per run. Exceeds the number of retries caused by any two faults,
+/// including all failures during an outage.
 const MAX_RETRIES: usize = 30;
-/// Number of additional requests into which faults are injected after those of a fault-free run,
-/// since retries send more requests.
+/// Number of requests beyond those of a fault-free run into which faults are injected. Retries need
+/// these additional requests.
 const RETRY_REQUESTS: usize = 10;
 
 /// Final state of a run.
@@ -45,7 +45,7 @@ pub(crate) struct Crashes<S: Scenario> {
     initial_ports: Arc<FaultyPorts>,
     fault_free_result: RunResult<S::Answer>,
     request_count: usize,
-    /// For each request, whether it is a read.
+    /// Whether each request is a read, by request number.
     is_read: Vec<bool>,
 }
 
@@ -96,8 +96,8 @@ impl<S: Scenario> Crashes<S> {
         FAULTS.into_iter().filter(move |fault| !is_read || !fault.is_after())
     }
 
-    /// Runs the scenario for each pair of requests and each pair of faults. In some runs, a frozen
-    /// process resumes while another process is running.
+    /// Runs the scenario once for each pair of requests and each pair of faults. In some runs, a
+    /// frozen process resumes while another process is running.
     pub(crate) async fn fail_each_two_requests(&self) {
         let mut run_count = 0;
         for first_request in 0..self.request_count {
@@ -120,7 +120,8 @@ impl<S: Scenario> Crashes<S> {
         println!("{scenario}: {} requests, {run_count} pairs", self.request_count);
     }
 
-    /// Checks two runs: one retries failed steps in a new process, the other in the same process.
+    /// Checks a run in which failed steps are retried in a new process. If a step returned an
+    /// error, also checks a run in which failed steps are retried in the same process.
     async fn check_runs(&self, planned_faults: Vec<(usize, Fault)>) {
         let has_erred = self.check_run(planned_faults.clone(), RetryIn::NewProcess).await;
         if has_erred {
@@ -158,7 +159,7 @@ impl<S: Scenario> Crashes<S> {
     }
 }
 
-/// Process that retries a step after an error.
+/// Process in which a step is retried after an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RetryIn {
     /// A new process with empty caches.
@@ -171,11 +172,11 @@ enum RetryIn {
 enum StepOutcome<A> {
     Answered(A),
     Failed(Retry),
-    /// The process died or froze.
+    /// The process died or froze during the step.
     ProcessLost,
 }
 
-/// Task of a step in progress.
+/// Task that performs a step.
 type StepTask<S> = JoinHandle<Result<<S as Scenario>::Answer, Retry>>;
 
 /// The state of one run.
@@ -185,9 +186,9 @@ struct Run<'a, S: Scenario> {
     ports: Arc<FaultyPorts>,
     caller: Arc<S::Caller>,
     answers: Vec<S::Answer>,
-    /// Frozen processes, each with the index of its interrupted step.
+    /// Frozen processes, each with the index of the step that was interrupted.
     frozen_tasks: Vec<(usize, StepTask<S>)>,
-    /// Stored data after the last failure.
+    /// Copy of the stored data after the last failure.
     last_stored: Stored,
     other_writers_ran: bool,
     retry_in: RetryIn,
@@ -218,7 +219,7 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// Runs all steps. If a process dies or freezes, a new process retries its step.
+    /// Runs all steps. If a process dies or freezes, its step is retried in a new process.
     async fn take_all_steps(mut self) -> Self {
         let max_attempts = MAX_RETRIES + self.scenario.step_count();
         let mut attempts = 0;
@@ -227,7 +228,7 @@ impl<S: Scenario> Run<'_, S> {
             attempts += 1;
             assert!(
                 attempts <= max_attempts,
-                "{}: not finished after {max_attempts} attempts: {:?}",
+                "{}: the scenario has not finished after {max_attempts} attempts: {:?}",
                 self.context,
                 self.last_error
             );
@@ -280,7 +281,7 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// Checks the stored data after a failure, as read by another process.
+    /// Reads the stored data after a failure in another process, and checks the data.
     async fn check_after_failure(&mut self) {
         let Some(fault_free_result) = self.fault_free_result else {
             panic!("a step of an undisturbed run failed");
@@ -306,8 +307,8 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// Runs the remaining work of other processes, then resumes frozen processes and asserts that
-    /// they do not change the stored data.
+    /// Runs the remaining work of other processes. Then resumes the frozen processes and asserts
+    /// that they do not change the stored data.
     async fn finish(mut self) -> RunResult<S::Answer> {
         self.ports.faults.pause();
         self.scenario.finish_other_work(Arc::clone(&self.ports)).await;

@@ -1,5 +1,4 @@
-//! Scenarios that run with injected faults. A scenario includes the caller of the service under
-//! test.
+//! Scenarios that run with injected faults. A scenario includes the caller of the tested service.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -12,13 +11,12 @@ use super::ports::FaultyPorts;
 use super::stored::Stored;
 use crate::logs::{LogError, Logs};
 
-/// Error that requires the caller to retry the same step. Contains the cause.
+/// Error after which the caller must retry the same step. Contains the cause.
 #[derive(Debug)]
 pub(crate) struct Retry(pub(crate) String);
 
-/// Guarantee for the final data, which holds after any fault. In addition, every scenario
-/// guarantees consistent data: invariants hold, all logs are readable, and existing data is
-/// preserved.
+/// Guarantee for the final data after any faults. Every scenario also guarantees that the data is
+/// consistent: the invariants hold, all logs are readable, and existing data is preserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Promise {
     /// The data equals that of a fault-free run, except for times.
@@ -26,18 +24,19 @@ pub(crate) enum Promise {
     /// Readable cells equal those of a fault-free run, but redundant data such as snapshots may be
     /// missing.
     ReadsSame,
-    /// No general guarantee, since other writers are active. The scenario checks the data itself.
+    /// No general guarantee, since other writers change the data. The scenario checks the data
+    /// itself.
     Sound,
 }
 
-/// A service of the engine and its caller. The caller runs one step at a time and retries a step
-/// that got no response in a new process.
+/// A service of the engine and its caller. The caller runs one step at a time. If a step gets no
+/// response, the caller retries the step in a new process.
 pub(crate) trait Scenario: Send + Sync + 'static {
-    /// Process state, including caches.
+    /// State of a process, including its caches.
     type Process: Send + Sync + 'static;
-    /// Caller state, in addition to the step index.
+    /// State of the caller, in addition to the step index.
     type Caller: Default + Send + Sync + 'static;
-    /// Step result. A retry of the step must return an equal result (I14).
+    /// Result of a step. A retry of the step must return an equal result (I14).
     type Answer: Clone + PartialEq + Debug + Send + 'static;
 
     /// Guarantee for the final data.
@@ -65,18 +64,18 @@ pub(crate) trait Scenario: Send + Sync + 'static {
     /// Checks the final data, in addition to the promised guarantee.
     fn assert_final(&self, _stored: &Stored, _answers: &[Self::Answer], _what: &str) {}
 
-    /// Runs other writers after a failure, before the step is retried.
+    /// Runs other writers after a failure and before the step is retried.
     fn run_other_writers(&self, _: Arc<FaultyPorts>) -> impl Future<Output = ()> + Send {
         async {}
     }
 
-    /// Runs the remaining work of other processes at the end, without fault injection.
+    /// Runs the remaining work of other processes without fault injection, after all steps.
     fn finish_other_work(&self, _: Arc<FaultyPorts>) -> impl Future<Output = ()> + Send {
         async {}
     }
 }
 
-/// Converts a request error to a retry. Panics if no client would retry after the error.
+/// Converts a request error to a retry. Panics if no client would retry after this error.
 pub(crate) fn retry(error: LogError) -> Retry {
     match error {
         LogError::Store(_)
@@ -87,10 +86,10 @@ pub(crate) fn retry(error: LogError) -> Retry {
     }
 }
 
-/// Outcome of a mutation: its id, its position and, if it was rejected, the reason.
+/// Outcome of a mutation: its id, its position, and the reason if it was rejected.
 pub(crate) type MutationPlace = (u64, Option<Position>, Option<RejectionReason>);
 
-/// Returns the mutation outcomes of an append, without the parts that depend on earlier attempts.
+/// Returns the outcome of each appended mutation. Omits data that depends on earlier attempts.
 pub(crate) fn mutation_places(appended: Appended) -> Vec<MutationPlace> {
     let reason = |rejection: cellar_sheet::operation::Rejection| rejection.reason;
     let results = appended.results.into_iter();

@@ -1,4 +1,4 @@
-//! Copy of all stored data, for comparisons.
+//! A copy of all stored data, for comparisons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,18 +27,18 @@ pub(crate) struct Stored {
     pub(crate) segments: BTreeMap<(LogId, u32), Segment>,
     pub(crate) forks: Vec<ListedFork>,
     pub(crate) pending: Vec<PendingSnapshot>,
-    /// Each object's content, and whether the object has the pending tag.
+    /// Content of each object, and whether the object has the pending tag.
     pub(crate) objects: BTreeMap<String, (Bytes, bool)>,
-    /// Distinct queue messages. Duplicates are removed, since every job may be sent more than once.
+    /// Distinct queue messages. Duplicates are removed, since a job may be sent more than once.
     pub(crate) messages: BTreeSet<String>,
-    /// Event stream items, event batches first. Each item consists of the index of its first event
-    /// and its event data.
+    /// Items of the event streams, event batches first. Each item consists of the index of its
+    /// first event and its event data.
     pub(crate) streams: Vec<(u64, Vec<Vec<u8>>)>,
-    /// The spans of each feed item, in order. The item that ends a partition has no spans.
+    /// Spans of each feed item, in order. The end item of a partition has no spans.
     pub(crate) feed: Vec<Vec<Span>>,
     /// Entries of all spreadsheet lists.
     pub(crate) lists: Vec<ListEntry>,
-    /// Event ranges in each delivery to the webhook receiver.
+    /// Event ranges of each delivery to the webhook receiver.
     pub(crate) received: Vec<Vec<EventRange>>,
 }
 
@@ -63,7 +63,7 @@ impl Stored {
         }
     }
 
-    /// Returns a copy without write times, since they differ between runs.
+    /// Returns a copy without write times, which differ between runs.
     pub(crate) fn without_times(&self) -> Self {
         let mut stored = self.clone();
         for entry in stored.entries.values_mut() {
@@ -80,7 +80,7 @@ impl Stored {
         }
         for fork in &mut stored.forks {
             fork.created_s = 0;
-            // Remove fork numbers from fork records, since they are derived from the time.
+            // Remove fork numbers from fork records, since the numbers are derived from the time.
             fork.number = 0;
         }
         stored.forks.sort_by_key(|fork| fork.fork);
@@ -101,17 +101,17 @@ impl Stored {
         assert!(self.objects == expected.objects, "{context}: an object has changed");
     }
 
-    /// Returns each object's key, and whether the object has the pending tag.
+    /// Returns the key of each object, and whether the object has the pending tag.
     fn keys_and_tags(&self) -> Vec<(&str, bool)> {
         self.objects.iter().map(|(key, (_, is_pending))| (key.as_str(), *is_pending)).collect()
     }
 
-    /// Asserts that `later` preserves this data (I2), except for the permitted changes: a Snapshot
-    /// entry may get a root; a segment may be offloaded, marked and trimmed; an object may lose its
+    /// Asserts that `later` preserves this data (I2), except for the permitted changes. A Snapshot
+    /// entry may get a root. A segment may be offloaded, marked and trimmed. An object may lose its
     /// pending tag.
     pub(crate) fn assert_preserved_in(&self, later: &Self, context: &str) {
         assert!(later.events().starts_with(&self.events()), "{context}: an event is missing");
-        assert!(later.feed.starts_with(&self.feed), "{context}: an item of the feed is missing");
+        assert!(later.feed.starts_with(&self.feed), "{context}: a feed item is missing");
         self.assert_entries_preserved_in(later, context);
         self.assert_segments_preserved_in(later, context);
         for (key, (bytes, is_pending)) in &self.objects {
@@ -125,7 +125,7 @@ impl Stored {
         );
     }
 
-    /// Returns the data of all stream events.
+    /// Returns the data of all events in the streams.
     fn events(&self) -> Vec<&Vec<u8>> {
         self.streams.iter().flat_map(|(_, events)| events).collect()
     }
@@ -176,7 +176,7 @@ impl Stored {
     }
 }
 
-/// Decodes the Feed table records that have the given attribute.
+/// Decodes the Feed table records that have a given attribute.
 fn decode_feed_records<T>(
     ports: &FaultyPorts,
     attribute: &str,
@@ -201,7 +201,7 @@ fn received_ranges(ports: &FaultyPorts) -> Vec<Vec<EventRange>> {
     deliveries.iter().map(ranges_of).collect()
 }
 
-/// Returns an entry without its root and trim mark, since both may be added later.
+/// Returns an entry without its root and trim mark, either of which may be added later.
 fn without_additions(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Content::Snapshot { root, trimmed_s } = &mut entry.content {

@@ -1,5 +1,5 @@
-//! Scenario for commands that create, update and split the tip (latest item) of an event stream.
-//! The caller retries a command that got no response as a new writer.
+//! Scenario for commands that create, update and split the tip (latest item) of an event stream. If
+//! a command gets no response, the caller retries it as a new writer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use super::{FaultyPorts, empty_ports};
 use crate::streams::tests::Words;
 use crate::streams::{CachedTip, StreamError, StreamStore, TransactError};
 
-/// Maximum number of events in a tip.
+/// Maximum number of events per tip.
 const TIP_EVENTS: usize = 2;
 
 /// Adds words in order, skipping words that the stream already contains.
@@ -46,7 +46,7 @@ async fn add(
     let decider = Words { keeps: true };
     let mut words =
         store.transact(&decider, &name(), word, writer(), CachedTip::Unknown).await?.state;
-    // Drop later words, which a delayed call may also have read.
+    // Remove words that were added later. A delayed call may have read them.
     let word_index = words.iter().position(|stored_word| stored_word == word).unwrap();
     words.truncate(word_index + 1);
     Ok(words)
@@ -86,7 +86,7 @@ impl Scenario for Adding {
     }
 }
 
-/// Asserts that the stream contains each word once, without gaps between its items.
+/// Asserts that the stream contains no word twice, and that there are no gaps between its items.
 fn assert_once(stored: &Stored, context: &str) {
     let mut words = Vec::new();
     for (first_index, events) in &stored.streams {
@@ -99,7 +99,7 @@ fn assert_once(stored: &Stored, context: &str) {
     assert_eq!(words.len(), word_count, "{context}: a word was added twice");
 }
 
-/// Runs the scenario on a stream that already contains `before` words.
+/// Prepares the scenario for a stream that already contains `before` words.
 async fn prepare_additions(before: usize, words: usize) -> Crashes<Adding> {
     let ports = empty_ports();
     for number in 0..before {
@@ -112,7 +112,7 @@ async fn prepare_additions(before: usize, words: usize) -> Crashes<Adding> {
 
 #[tokio::test]
 async fn an_append_to_a_stream_survives() {
-    // Creating, updating or splitting a tip costs one read and one write.
+    // One read and one write are sufficient to create, update or split a tip.
     for before in 0..=TIP_EVENTS {
         let crashes = prepare_additions(before, 1).await;
         assert_eq!(crashes.requests(), 2);

@@ -1,4 +1,4 @@
-//! Scenario for push and pull by a client group of two clients.
+//! Scenario in which a client group with two clients pushes and pulls.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::logs::{Logs, PullDelta, PullOutcome, PushClient, Pushing};
 
 const GROUP: &str = "group";
 
-/// A client group that pushes, pulls from the start, and pulls from a cookie received after the
-/// first push.
+/// A client group that pushes, then pulls from the start of the log, then pulls from a cookie
+/// received after the first push.
 struct Group {
     pushes: Vec<Vec<Pushed>>,
 }
@@ -25,9 +25,10 @@ struct Group {
 /// Result of a push or pull.
 #[derive(Debug, Clone, PartialEq)]
 enum Learned {
-    /// Pushed mutation ids. Clients learn the mutations' outcome by pulling.
+    /// Ids of the pushed mutations. Clients learn the outcome of a mutation by pulling.
     Pushed(Vec<u64>),
-    /// End position of a pull, positions of the pulled entries, and each client's last mutation id.
+    /// Position at the end of a pull, positions of the pulled entries, and the last mutation id of
+    /// each client.
     Pulled(Position, Vec<Position>, BTreeMap<String, u64>),
 }
 
@@ -37,7 +38,7 @@ fn client(number: usize) -> PushClient {
 }
 
 impl Group {
-    /// Pushes mutations in order, grouped into runs as in the API function.
+    /// Pushes mutations in order. As in the API function, they are grouped into runs.
     async fn push(&self, logs: &Logs, pushed: Vec<Pushed>) -> Result<Learned, Retry> {
         let pushing = Pushing { log: log(), author: Some("alice".to_owned()) };
         let mut pushed_ids = Vec::new();
@@ -97,7 +98,8 @@ fn pushed(client: usize, id: u64, base: Position, operation: Operation) -> Pushe
     }
 }
 
-/// Edits of two clients, including a malformed edit, an edit with a nonexistent base, and an undo.
+/// Edits from two clients, including a malformed edit, an edit with a nonexistent base, and an
+/// undo.
 async fn prepare_group() -> Crashes<Group> {
     let malformed = Rejection::new(RejectionReason::Invalid, "it is no mutation");
     let undo = Operation::Undo(Undo { position: at(0, 2) });

@@ -21,13 +21,13 @@ use crate::logs::{ChunkToUpload, Completion, Logs};
 use crate::ports::PresignedRequest;
 use crate::sha256::sha256;
 
-/// A client that uploads objects and then appends an entry that references them.
+/// A client that uploads objects and then appends an entry that references the objects.
 struct Uploading {
     upload: UploadKind,
 }
 
 enum UploadKind {
-    /// External body of a large entry.
+    /// External body (operations stored as a separate object) of a large entry.
     Body(Vec<u8>),
     /// An imported sheet.
     Sheet(Box<Sheet>),
@@ -43,8 +43,8 @@ const EDITS: usize = 2;
 const CLIENT: ClientKey = ClientKey([1; 8]);
 const UPLOAD: Uuid = Uuid::from_bytes([5; 16]);
 
-/// Appends a large entry. The log was created by [`ports_with_edits`](super::ports_with_edits) and
-/// contains at least one edit.
+/// Appends a large entry to a log created by [`ports_with_edits`](super::ports_with_edits), which
+/// must contain at least one edit.
 pub(super) async fn append_large(ports: &Arc<FaultyPorts>) {
     let body = encode_external_body(&[set_text(0, "large"), set_text(1, "larger")]).unwrap();
     let process = Process { ports: Arc::clone(ports), logs: ports.logs() };
@@ -53,7 +53,7 @@ pub(super) async fn append_large(ports: &Arc<FaultyPorts>) {
 }
 
 impl Process {
-    /// Uploads an object if it does not exist yet.
+    /// Uploads an object. The object may already exist.
     fn send(&self, granted: PresignedRequest, bytes: &[u8]) {
         let status = self.ports.upload(granted, bytes);
         assert!([200, 412].contains(&status), "{status}");
@@ -96,7 +96,7 @@ impl Process {
         Ok(vec![])
     }
 
-    /// Requests the check of the tile index chunks, layer by layer from the bottom up.
+    /// Requests the check of each tile index chunk, from the lowest layer to the highest.
     async fn check(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
         for object in &sheet.chunks {
             self.logs.check_chunks(log(), CLIENT, &[], Some(&object.chunk)).await.map_err(retry)?;
@@ -116,7 +116,7 @@ fn assert_kept_body_has_entry(stored: &Stored, context: &str) {
     let has_entry = stored.entries_of(log()).any(|entry| entry.position > at(0, 3));
     assert!(
         has_entry || !has_kept_body,
-        "{context}: a body without an entry has lost its pending tag"
+        "{context}: a body that no entry references has lost its pending tag"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Runs snapshot workers over ports that inject faults.
+//! Runs snapshot workers over ports with injected faults.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use super::ports::FaultyPorts;
 use crate::ports::{Clock as _, Jobs, Received};
 use crate::snapshots::Snapshots;
 
-/// Lambda function timeout in milliseconds.
+/// Timeout of the Lambda function in milliseconds.
 const FUNCTION_MS: u64 = 300_000;
 const QUEUE_VISIBILITY_S: u32 = 6 * 300;
-/// Time limit in milliseconds after which an unfinished snapshot fails the test. Exceeds the delay
-/// caused by any fault.
+/// Time in milliseconds after which a test fails if jobs are still queued. Exceeds the delay caused
+/// by any fault.
 const PATIENCE_MS: u64 = 4 * 60 * 60 * 1_000;
 
-/// Handles a message like the worker's Lambda function.
+/// Handles a message as the worker's Lambda function would.
 pub(crate) async fn handle_message(
     worker: Snapshots,
     ports: Arc<FaultyPorts>,
@@ -27,7 +27,7 @@ pub(crate) async fn handle_message(
     let deadline_ms = ports.clock.now_ms() + function_ms;
     let outcome = worker.handle(job, &message.receipt, deadline_ms).await;
     if matches!(outcome, SnapshotOutcome::Done | SnapshotOutcome::Drop) {
-        // If the delete fails, the message is redelivered and then dropped.
+        // If deleting the message fails, the message is delivered again and then dropped.
         let _ = Jobs::delete(ports.as_ref(), &message.receipt).await;
     }
 }

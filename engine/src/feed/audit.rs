@@ -1,4 +1,4 @@
-//! Feed audits for operators: compares the feed with its streams and repairs the feed.
+//! Feed audits for operators, which compare the feed with its streams and repair it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use super::reader::{FeedError, FeedReader};
 use super::sources::Sources;
 use crate::ports::{AllStreams, Clock, Entries, PortError, Retention, Streams};
 
-/// Maximum number of streams that are indexed in one call.
+/// Maximum number of streams indexed per call.
 const STREAMS_PER_CALL: usize = 100;
 
 /// Compares a stack's feed with its streams.
@@ -24,7 +24,7 @@ pub struct Auditor {
     reader: FeedReader,
     all_streams: Arc<dyn AllStreams>,
     sources: Sources,
-    /// Source of all log segments; set if the feed includes log entries.
+    /// Source of the log segments. Set if the feed includes log entries.
     segments: Option<Arc<dyn Retention>>,
     indexer: Indexer,
     clock: Arc<dyn Clock>,
@@ -33,23 +33,23 @@ pub struct Auditor {
 /// A defect of a feed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finding {
-    /// Stream events are missing from the feed. Indexing them repairs the defect.
+    /// Some of a stream's events are missing from the feed. Indexing them fixes the defect.
     Missing {
         stream: StreamName,
         /// Index of the first missing event.
         from: u64,
-        /// Index after the last missing event (exclusive).
+        /// Index after the last missing event.
         to: u64,
     },
-    /// The feed contains more events of a stream than the stream itself.
+    /// The feed contains more events from a stream than the stream itself.
     Beyond {
         stream: StreamName,
         /// Number of events in the stream.
         stored: u64,
-        /// Number of the stream's events in the feed.
+        /// Number of events from the stream in the feed.
         indexed: u64,
     },
-    /// The feed contains a stream's events twice or in the wrong order.
+    /// The feed contains events from a stream twice or in the wrong order.
     Disordered {
         stream: StreamName,
         /// Index of the expected event.
@@ -67,7 +67,8 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// Whether indexing missing events can repair the defect. Other defects require a feed rebuild.
+    /// Whether indexing the missing events fixes the defect. Other defects require rebuilding the
+    /// feed.
     #[must_use]
     pub fn can_be_repaired(&self) -> bool {
         matches!(self, Self::Missing { .. })
@@ -82,7 +83,7 @@ pub struct Audit {
     pub streams: u64,
     /// Number of items in the feed.
     pub items: u64,
-    /// Number of events in all items.
+    /// Total number of events in the items.
     pub events: u64,
     /// Checkpoint of the end of the feed.
     pub end: Option<Checkpoint>,
@@ -90,7 +91,7 @@ pub struct Audit {
     pub findings: Vec<Finding>,
 }
 
-/// Error comparing or repairing a feed.
+/// Error while comparing or repairing a feed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuditError {
     /// The feed cannot be read.
@@ -104,13 +105,13 @@ pub enum AuditError {
     Index(#[from] IndexError),
 }
 
-/// Number of events per stream.
+/// Number of events in each stream.
 type EventCounts = BTreeMap<StreamName, u64>;
 
 /// Progress of a feed scan.
 #[derive(Default)]
 struct FeedScan {
-    /// Number of events in the feed per stream.
+    /// Number of events in the feed from each stream.
     indexed_counts: EventCounts,
     audit: Audit,
 }
@@ -123,8 +124,7 @@ enum ScanEnd {
 }
 
 impl Auditor {
-    /// Creates an auditor that compares these streams with their feed and repairs the feed with
-    /// `indexer`.
+    /// Creates an auditor that compares the feed with these streams. Repairs use `indexer`.
     #[must_use]
     pub fn new<S: Streams + AllStreams + 'static>(
         streams: &Arc<S>,
@@ -138,8 +138,8 @@ impl Auditor {
         Self { reader, all_streams, sources, segments: None, indexer, clock }
     }
 
-    /// Includes log entries in the comparison. If `segments` is set, entries that are missing from
-    /// the feed are reported as defects.
+    /// Includes log entries in the comparison. Entries that are missing from the feed are reported
+    /// as defects if `segments` is set.
     #[must_use]
     pub fn with_entries(
         self,
@@ -150,8 +150,9 @@ impl Auditor {
         Self { sources: self.sources.with_entries(entries), segments, indexer, ..self }
     }
 
-    /// Compares the whole feed with all streams. Recent events may still be in the process of being
-    /// indexed, so the feed is re-read for some seconds before events are reported as missing.
+    /// Compares the whole feed with all streams. Events that are missing from the feed may still be
+    /// in the process of being indexed, so the feed is read again for some seconds before such
+    /// events are reported.
     ///
     /// # Errors
     ///
@@ -168,7 +169,7 @@ impl Auditor {
         Ok(audit)
     }
 
-    /// Scans the feed, and repeats the scan for some seconds while events are missing.
+    /// Scans the feed. While events are missing, repeats the scan for some seconds.
     async fn scan_until_complete(
         &self,
         stored_counts: &EventCounts,
@@ -188,7 +189,7 @@ impl Auditor {
         Ok(scan)
     }
 
-    /// Indexes exactly the events that an audit reported as missing.
+    /// Indexes the events that an audit reported as missing.
     ///
     /// # Errors
     ///
@@ -210,9 +211,10 @@ impl Auditor {
     }
 
     /// Builds a new generation of the feed from all events of all streams. The new generation
-    /// follows the existing one. Appends and indexing may continue during the rebuild. An
-    /// interrupted rebuild is completed by [`Auditor::verify`] and [`Auditor::repair`]. Calls
+    /// follows the existing generation. Appends and indexing may continue during the rebuild. Calls
     /// `report_progress` with the number of events indexed so far.
+    ///
+    /// If the rebuild is interrupted, [`Auditor::verify`] and [`Auditor::repair`] complete it.
     ///
     /// # Errors
     ///
@@ -235,8 +237,9 @@ impl Auditor {
         Ok(total)
     }
 
-    /// Returns the span to pass to the indexer for a range of events. A log segment may be long, so
-    /// its span contains only the last entry; the indexer reads the missing entries before it.
+    /// Returns the span to pass to the indexer for a range of events. For a log segment, which may
+    /// be long, the span contains only the last entry. The indexer reads the missing entries before
+    /// it.
     async fn span_to_index(
         &self,
         stream: &StreamName,
@@ -278,8 +281,8 @@ impl Auditor {
         Ok(stored_counts)
     }
 
-    /// Adds the number of entries per log segment to `stored_counts`. Skips inherited segments of
-    /// forks, which belong to their source.
+    /// Adds the number of entries in each log segment to `stored_counts`. Skips the inherited
+    /// segments of forks, which belong to the source.
     async fn count_log_entries(
         &self,
         segments: &dyn Retention,
@@ -302,7 +305,7 @@ impl Auditor {
         }
     }
 
-    /// Advances a scan to the end of the feed, or to a missing item.
+    /// Continues a scan until the end of the feed or a missing item.
     async fn scan_to_end(&self, scan: &mut FeedScan) -> Result<ScanEnd, AuditError> {
         loop {
             let Audit { end: next_checkpoint, feed, .. } = scan.audit;
@@ -330,8 +333,8 @@ impl Auditor {
         }
     }
 
-    /// Returns the streams with more events in the feed than in the stream. The events are counted
-    /// again, since a stream may have grown since the first count.
+    /// Returns the streams from which the feed contains more events than the stream itself. Counts
+    /// each stream's events again, since the stream may have grown since the first count.
     async fn find_excess_events(
         &self,
         stored_counts: &EventCounts,
@@ -343,7 +346,7 @@ impl Auditor {
             if indexed <= stored_counts.get(stream).copied().unwrap_or_default() {
                 continue;
             }
-            // Events of a purged spreadsheet can no longer be counted.
+            // The events of a purged spreadsheet can no longer be counted.
             let Some(stored) = self.sources.count_events(stream).await? else { continue };
             if indexed > stored {
                 findings.push(Finding::Beyond { stream: stream.clone(), stored, indexed });
@@ -369,7 +372,7 @@ impl FeedScan {
     }
 }
 
-/// Returns the streams with fewer events in the feed than in the stream.
+/// Returns the streams from which the feed contains fewer events than the stream itself.
 fn find_missing_events(stored_counts: &EventCounts, indexed_counts: &EventCounts) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (stream, stored_count) in stored_counts {

@@ -16,8 +16,8 @@ use crate::ports::{
     Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, STRONGLY_CONSISTENT, Streams,
 };
 
-/// Adds appended events to the feed. Caches the end of the feed, so that a batch of events of one
-/// stream usually costs two writes and no read.
+/// Adds appended events to the feed. The end of the feed is cached, so that indexing a batch of
+/// events from one stream usually costs two writes and no read.
 #[derive(Clone)]
 pub struct Indexer {
     index: Arc<dyn FeedTable>,
@@ -77,7 +77,7 @@ impl Indexer {
         }
     }
 
-    /// Indexes log entries in addition to catalog events.
+    /// Also indexes log entries, in addition to catalog events.
     #[must_use]
     pub fn with_entries(self, entries: Arc<dyn Entries>) -> Self {
         Self { sources: self.sources.with_entries(entries), ..self }
@@ -89,8 +89,8 @@ impl Indexer {
         Self { policy, ..self }
     }
 
-    /// Indexes appended events. Earlier events of the same streams that are missing from the feed
-    /// are indexed first. Idempotent: events that are already in the feed are skipped.
+    /// Indexes appended events. If earlier events of the same streams are missing from the feed,
+    /// they are indexed first. Idempotent: events that the feed already contains are skipped.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Indexer {
         let end_spans = self.sources.spans_of_previous_ends(&spans).await?;
         spans.extend(end_spans);
         let cached_end = std::mem::take(&mut *self.lock_cached_end());
-        let (indexing, action) = Indexing::begin_by(
+        let (indexing, action) = Indexing::begin_with_policy_and_rules(
             cached_end,
             spans,
             self.tables_incarnation,
@@ -110,8 +110,8 @@ impl Indexer {
         self.run_indexing(indexing, action).await
     }
 
-    /// Starts a new generation of the feed after the existing one. The caller must then reindex
-    /// every stream.
+    /// Starts a new generation of the feed, which follows the existing generation. The caller must
+    /// then reindex every stream.
     ///
     /// # Errors
     ///

@@ -5,15 +5,16 @@ use cellar_catalog::feed::Span;
 
 use crate::ports::PortError;
 
-/// Updates data derived from events. Reactions run before an event is indexed, so feed consumers
-/// see their results. A reaction may run late, repeatedly, or concurrently with itself.
+/// Updates data that is derived from events. Reactions run before the events are indexed, so that
+/// feed consumers see their results. A reaction may run late, repeatedly, or concurrently with
+/// itself.
 #[async_trait]
 pub trait Reactions: Send + Sync {
     /// Reacts to the events in these spans.
     ///
     /// # Errors
     ///
-    /// Returns [`PortError`]. The events are then not indexed, and are redelivered later.
+    /// Returns [`PortError`]. In this case, the events are not indexed, and are redelivered later.
     async fn react(&self, spans: &[Span]) -> Result<(), PortError>;
 }
 

@@ -19,7 +19,7 @@ pub struct FeedReader {
 pub struct FeedPage {
     /// Feed id, or `None` if no event has been indexed yet.
     pub feed: Option<FeedId>,
-    /// Items with their checkpoints. Checkpoints between items may be unused.
+    /// Items with their checkpoints. The checkpoints need not be consecutive.
     pub items: Vec<FeedItem>,
     /// Checkpoint at which the next page starts.
     pub next: Checkpoint,
@@ -75,12 +75,12 @@ impl FeedReader {
         Self { index, tables_incarnation }
     }
 
-    /// Returns a page of the feed, starting at `requested_start`, which defaults to the start of
-    /// the feed. The page is limited to `limit` and `MAX_FEED_PAGE_ITEMS` items. If
-    /// `requested_feed` is set, it must match the current feed.
+    /// Returns a page of the feed, starting at `requested_start`. If `requested_start` is `None`,
+    /// starts at the beginning of the feed. The page contains at most `limit` and at most
+    /// `MAX_FEED_PAGE_ITEMS` items. If `requested_feed` is set, it must match the current feed.
     ///
-    /// Each call costs one read of the latest partition and usually one read of the items. Each
-    /// read costs half a read unit if the items are small.
+    /// Each call costs one read of the latest partition and usually one read of the items. Each of
+    /// these reads costs half a read unit if the items are small.
     ///
     /// # Errors
     ///
@@ -111,8 +111,8 @@ impl FeedReader {
         Ok(page)
     }
 
-    /// Returns the number and feed of the newest partition, or `None` if the feed is empty. Checks
-    /// the requested checkpoint and feed against them.
+    /// Returns the number and the feed of the latest partition, or `None` if the feed is empty.
+    /// Checks that the requested checkpoint and feed exist.
     async fn find_newest_partition(
         &self,
         requested_start: Option<Checkpoint>,
@@ -126,7 +126,7 @@ impl FeedReader {
         if check_checkpoint(requested_start, requested_feed, partition, current_feed).is_ok() {
             return Ok(Some((partition, current_feed)));
         }
-        // An eventually consistent read may miss a new partition.
+        // The eventually consistent read may have missed a new partition.
         let newest_partition = self.index.newest_partition(STRONGLY_CONSISTENT).await?;
         let (partition, current_feed) = newest_partition.unwrap_or((partition, current_feed));
         check_checkpoint(requested_start, requested_feed, partition, current_feed)?;
@@ -152,7 +152,7 @@ impl FeedReader {
         Ok(FeedPage { feed: None, items: Vec::new(), next: feed_start, is_end: true })
     }
 
-    /// Adds items of one partition to a page, starting at the page's `next` checkpoint.
+    /// Adds items from one partition to a page, starting at the page's `next` checkpoint.
     async fn read_items(
         &self,
         page: &mut FeedPage,
@@ -179,8 +179,8 @@ impl FeedReader {
         Ok(())
     }
 
-    /// Reads consecutive items of a partition. If items appear to be missing, retries with a
-    /// strongly consistent read.
+    /// Reads consecutive items of a partition. If items seem to be missing, retries with a strongly
+    /// consistent read.
     async fn read_run(
         &self,
         run_start: Checkpoint,
@@ -195,7 +195,8 @@ impl FeedReader {
         }
     }
 
-    /// Reads consecutive items and the item before them, which proves that the checkpoint exists.
+    /// Reads consecutive items. Also reads the preceding item, whose existence proves that the
+    /// checkpoint exists.
     async fn try_read_run(
         &self,
         run_start: Checkpoint,
@@ -225,7 +226,7 @@ impl FeedReader {
         }
         let is_end = items.is_empty();
         if is_end && !is_newest_partition {
-            // Every partition except the latest ends with an end item.
+            // The end item is missing, although every partition except the latest has one.
             return Err(FeedError::Damaged { at: run_start });
         }
         Ok(ItemRun { items, is_end })
@@ -256,7 +257,7 @@ fn check_checkpoint(
     if requested_start.partition() < current_feed.first_partition {
         return Err(FeedError::AnotherFeed);
     }
-    // The checkpoint may be the start of the next partition, which may not exist yet.
+    // The checkpoint may be the start of the next partition, which possibly does not exist yet.
     let is_next_partition_start = requested_start.partition() == newest_partition.saturating_add(1)
         && requested_start.offset() == 0;
     if requested_start.partition() <= newest_partition || is_next_partition_start {

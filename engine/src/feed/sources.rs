@@ -1,4 +1,4 @@
-//! Feed sources: the catalog's event streams and, optionally, spreadsheet logs.
+//! Sources of the feed: the catalog's event streams and, optionally, spreadsheet logs.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use cellar_catalog::stream::StreamName;
 use crate::ports::{Clock, Entries, PortError, Random, STRONGLY_CONSISTENT, Streams};
 use crate::streams::StreamStore;
 
-/// Event streams and, optionally, logs. Each log segment counts as a stream.
+/// Event streams and, optionally, logs. Each log segment is treated as a stream.
 #[derive(Clone)]
 pub(super) struct Sources {
     streams: StreamStore,
@@ -34,8 +34,8 @@ impl Sources {
         Self { entries: Some(entries), ..self }
     }
 
-    /// Returns the events of a stream with these indexes, or `None` if the stream does not contain
-    /// them. For a log segment, the result may contain only the start of the range.
+    /// Returns the events with these indexes from a stream, or `None` if the stream does not
+    /// contain them. For a log segment, the result may contain only the first part of the range.
     pub(super) async fn span(
         &self,
         stream: &StreamName,
@@ -52,8 +52,7 @@ impl Sources {
         }
     }
 
-    /// Returns the number of events of a stream, or `None` if it is unknown, for example because
-    /// the entries were trimmed.
+    /// Returns the number of events in a stream, or `None` if the number is unknown.
     pub(super) async fn count_events(&self, stream: &StreamName) -> Result<Option<u64>, PortError> {
         match (segment_of_stream(stream), &self.entries) {
             (Some((log_id, segment)), Some(entries)) => {
@@ -68,10 +67,10 @@ impl Sources {
         }
     }
 
-    /// For each span that starts with the first entry of a segment, returns a span for the End
-    /// Segment (last entry) of the previous segment. Both entries are written in one transaction.
-    /// However, the change stream may deliver the End Segment and the entries before it later,
-    /// since they are in another shard.
+    /// For each span that starts with the first entry of a segment, returns a span with the End
+    /// Segment (last entry) of the previous segment. Although both entries are written in one
+    /// transaction, the change stream may deliver the End Segment and the entries before it later,
+    /// since they are in a different shard.
     pub(super) async fn spans_of_previous_ends(
         &self,
         spans: &[Span],
@@ -81,7 +80,7 @@ impl Sources {
         for span in spans.iter().filter(|span| span.first == 0) {
             let Some((log_id, segment)) = segment_of_stream(&span.stream) else { continue };
             let Some(previous_segment) = segment.checked_sub(1) else { continue };
-            // A fork stores no entries of inherited segments, which belong to its source.
+            // A fork does not store the entries of inherited segments, which belong to its source.
             let Some(end) = entries.last(log_id, previous_segment, STRONGLY_CONSISTENT).await?
             else {
                 continue;
@@ -92,8 +91,8 @@ impl Sources {
     }
 }
 
-/// Returns one page of a segment's entries among the requested ones. Trimmed entries are returned
-/// with the kind `Offloaded`.
+/// Returns a span with one page of the requested entries of a segment. Trimmed entries have the
+/// kind `Offloaded`.
 async fn span_of_entries(
     entries: &dyn Entries,
     log_id: LogId,
@@ -123,8 +122,8 @@ async fn span_of_entries(
     Ok(Some(entries_span(log_id, start, kinds)?))
 }
 
-/// Returns a span for entries that are missing from the table, or `None` if their segment was not
-/// trimmed.
+/// Returns a span for entries that are missing from the table. Returns `None` if their segment was
+/// not trimmed.
 async fn span_of_trimmed(
     entries: &dyn Entries,
     log_id: LogId,

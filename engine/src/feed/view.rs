@@ -9,11 +9,11 @@ use super::reader::FeedPage;
 use crate::catalog::CatalogStore;
 use crate::streams::StreamError;
 
-/// Maximum size of the event contents of one response, in bytes.
+/// Maximum size in bytes of the event contents in a response.
 const MAX_EVENT_BYTES: usize = MAX_REPLY_BYTES / 2;
 
 /// Converts a page to an API response. If `catalog` is set, the response includes the contents of
-/// catalog events, limited to half of the maximum response size.
+/// catalog events. Their size is limited to half of the maximum response size.
 ///
 /// # Errors
 ///
@@ -33,7 +33,8 @@ pub async fn feed_reply(
             };
             spans.push(EventRange { events, ..span.into() });
         }
-        // The checkpoint after a partition's last item is the end of the partition.
+        // Reading continues after the item's checkpoint. After the last item of a partition, this
+        // is the end of the partition.
         let next_checkpoint = item.at.number().saturating_add(1);
         items.push(FeedItemView { checkpoint: next_checkpoint, indexed_ms: item.time_ms, spans });
     }
@@ -41,7 +42,8 @@ pub async fn feed_reply(
     Ok(FeedReply { generation, items, checkpoint: page.next.number(), at_end: page.is_end })
 }
 
-/// Returns the contents of a span's catalog events, or `None` if they exceed `remaining_bytes`.
+/// Returns the contents of a span's catalog events, or `None` if their size exceeds
+/// `remaining_bytes`.
 async fn event_views(
     catalog: &CatalogStore,
     span: &Span,

@@ -1,10 +1,10 @@
-//! Garbage collector for snapshot objects: deletes those that no log in a fork family needs. Safe
-//! to run at any time and repeatedly, while all other work continues.
+//! Garbage collector for snapshot objects. It deletes the objects that no log in a fork family
+//! needs. A collection may run at any time and repeatedly, while all other work continues.
 //!
 //! The collector follows all references from the roots and imports of the family's logs. It deletes
-//! unreachable objects, except for those that [`GarbageSweep`] considers too young. Each log in the
-//! family and each of their objects is read once. If a log or a referenced object cannot be read,
-//! nothing is deleted.
+//! unreachable objects, except for objects that are too young according to [`GarbageSweep`]. Each
+//! log in the family and each of their objects is read once. If a log or a referenced object cannot
+//! be read, nothing is deleted.
 
 mod referenced;
 #[cfg(test)]
@@ -55,7 +55,7 @@ pub struct CollectedGarbage {
     pub bytes: u64,
 }
 
-/// Reason why a collection failed. Retrying the collection is safe.
+/// Reason why a collection failed. The collection can safely be retried.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GarbageError {
     /// A table or bucket request failed.
@@ -70,8 +70,8 @@ pub enum GarbageError {
     /// A referenced object is damaged.
     #[error("nothing was deleted, because an object of {log} is damaged: {why}")]
     Damaged { log: LogId, why: UnreadableReferences },
-    /// A snapshot that was started long ago is still unfinished, so its objects could be mistaken
-    /// for garbage.
+    /// A snapshot that was started long ago is still unfinished. Its objects could be mistaken for
+    /// garbage.
     #[error(
         "nothing was deleted, because the snapshot {at} of {log} was started more than a day ago and \
          is not finished: find the cause with `synth reprocess --spreadsheet {log}`"
@@ -97,14 +97,15 @@ impl GarbageCollector {
     ///
     /// # Errors
     ///
-    /// Returns [`GarbageError`] if a read or deletion fails. Nothing has been deleted unless the
-    /// error occurred during the final sweep.
+    /// Returns [`GarbageError`] if a read or deletion fails. If the error occurs before the final
+    /// sweep, nothing has been deleted.
     pub async fn collect(
         &self,
         family: LogId,
         needed: &[Needed],
     ) -> Result<CollectedGarbage, GarbageError> {
-        // Take the time before reading references: objects written later must not be deleted.
+        // Take the time before reading references, since objects that are written later must not be
+        // deleted.
         let now_s = self.ports.clock.now_ms() / 1_000;
         for needed_log in needed {
             if !needed_log.is_due {
@@ -177,7 +178,7 @@ impl GarbageCollector {
         self.retried(|| self.ports.versions.delete_version(&key, &version)).await
     }
 
-    /// Runs an idempotent request, retrying temporary failures for a while.
+    /// Performs an idempotent request, retrying temporary failures for a while.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,

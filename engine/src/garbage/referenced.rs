@@ -1,5 +1,5 @@
-//! Finds the objects that the logs in a fork family need: all objects reachable from roots and
-//! imports.
+//! Finds the objects that the logs in a fork family need: all objects that are reachable from their
+//! roots and imports.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -20,12 +20,12 @@ use crate::logs::{EntryCursor, LogError};
 use crate::ports::PortError;
 use crate::snapshots::ObjectFault;
 
-/// References in a log's own entries, excluding inherited entries.
+/// References in the entries of a log, excluding inherited entries.
 struct LogReferences {
     /// Position of the last entry.
     last_position: Position,
     root_keys: Vec<String>,
-    /// The references of each imported sheet.
+    /// References of each imported sheet.
     imports: Vec<References>,
 }
 
@@ -34,7 +34,8 @@ impl LogReferences {
         Self { last_position: first, root_keys: Vec::new(), imports: Vec::new() }
     }
 
-    /// Adds the references of an entry and of the operations that each of its mutations committed.
+    /// Adds the references of an entry. `operations_by_mutation` contains the operations that each
+    /// of the entry's mutations committed.
     fn add_entry(
         &mut self,
         entry: &Entry,
@@ -61,8 +62,8 @@ fn to_garbage_error(log: LogId, error: LogError) -> GarbageError {
     }
 }
 
-/// An object that references other objects. The kind is part of its identity: objects with equal
-/// bytes have the same name, but the bytes may be a text in one place and a tile in another.
+/// An object that references other objects. The kind is part of its identity, since the same bytes
+/// may be a text in one place and a tile in another. Objects with equal bytes have the same name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Node {
     Index(ChunkHash),
@@ -97,14 +98,14 @@ impl GarbageCollector {
     }
 
     /// Returns the references in a log's own entries. Inherited entries belong to the log's source.
-    /// A stale read can miss only entries that were just written; objects that only those entries
-    /// reference are just as new.
+    /// A stale read can miss only entries that were just written. Objects that only those entries
+    /// reference are new as well, so they are not deleted.
     async fn read_log_references(&self, log: LogId) -> Result<LogReferences, GarbageError> {
         let logs = &self.ports.logs;
         let first_own = logs.first_own(log).await.map_err(|error| to_garbage_error(log, error))?;
         let mut references = self.read_entry_references(log, first_own).await?;
-        // The table retains the first entry of a trimmed segment. Its root may differ from the root
-        // in the segment's offloaded copy.
+        // The table retains the first entry of a trimmed segment. That entry's root may differ from
+        // the root in the segment's offloaded copy.
         for segment in first_own.segment()..=references.last_position.segment() {
             let Ok(first_position) = Position::new(segment, 0) else { break };
             let root_key = logs.root_at(log, first_position).await;
@@ -114,7 +115,7 @@ impl GarbageCollector {
     }
 
     /// Returns the references in the entries from `first` on. Each entry is read from the table or
-    /// from its segment's offloaded copy.
+    /// from the offloaded copy of its segment.
     async fn read_entry_references(
         &self,
         log: LogId,
@@ -139,14 +140,15 @@ impl GarbageCollector {
         }
     }
 
-    /// Adds a root and everything reachable from it, unless the root was already added.
+    /// Adds a root and everything reachable from it. Does nothing if the root was already added.
     async fn follow_root(
         &self,
         family: LogId,
         root_key: &str,
         found_objects: &mut FoundObjects,
     ) -> Result<(), GarbageError> {
-        let damaged = |why: String| ObjectFault::Damaged { key: root_key.to_owned(), why };
+        let damaged =
+            |reason: String| ObjectFault::Damaged { key: root_key.to_owned(), why: reason };
         let parsed_key = parse_root_key(root_key).map_err(|error| damaged(error.to_string()))?;
         let is_new_root = found_objects.referenced.add_root(parsed_key.hash);
         if !is_new_root {
@@ -191,7 +193,7 @@ impl GarbageCollector {
     where
         F: Future<Output = Result<T, ObjectFault>>,
     {
-        // Only failures of the store are retried; any other fault is an inner result.
+        // Only failures of the store are retried, so other faults are returned as the inner result.
         let read_result: Result<Result<T, ObjectFault>, PortError> = self
             .retried(async || match read().await {
                 Err(ObjectFault::Store(error)) => Err(error),
@@ -211,8 +213,8 @@ impl Node {
 }
 
 impl FoundObjects {
-    /// Adds the referenced objects. Returns the newly added objects that may reference further
-    /// objects.
+    /// Adds the referenced objects. Returns the newly added objects that may themselves contain
+    /// references.
     fn add(&mut self, references: References) -> Vec<Node> {
         let References { index, tiles, leaves } = references;
         for leaf in leaves {

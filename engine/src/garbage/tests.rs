@@ -1,4 +1,4 @@
-//! Tests which objects of a fork family are collected and which are retained.
+//! Tests that check which objects of a fork family are collected and which are retained.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -58,9 +58,8 @@ async fn snapshot(ports: &Arc<FaultyPorts>, log: LogId, segment: u32) {
     handle_queued_jobs(&ports.workers(), ports).await;
 }
 
-/// Creates a log with long texts and imports, one of which is newer than the last snapshot.
-/// Optionally creates a fork with its own imports and texts, some of them equal to those of the
-/// log.
+/// Creates a log with long texts and imports. One of the imports is newer than the last snapshot.
+/// Optionally creates a fork with its own imports and texts, some of which equal those of the log.
 async fn world(is_forked: bool) -> Arc<FaultyPorts> {
     let ports = ports_with_edits(4).await;
     let logs = ports.logs();
@@ -107,7 +106,7 @@ async fn only_objects_that_only_the_fork_used_are_collected() {
     let (alone, forked) = (world(false).await, world(true).await);
     let before = (alone.blobs.contents().len(), forked.blobs.contents().len());
     assert!(before.1 > before.0 + 20, "{before:?}");
-    // While both logs are needed, only intermediate snapshot roots are garbage.
+    // While both logs are needed, only the roots of intermediate snapshots are garbage.
     let both = collect(&forked, &[log(), fork()]).await.unwrap();
     assert!(both.objects < 10, "{both:?}");
     assert_eq!(collect(&forked, &[log(), fork()]).await.unwrap(), CollectedGarbage::default());
@@ -132,8 +131,8 @@ async fn the_root_of_a_trimmed_segments_first_entry_stays() {
     for segment in planned.iter().filter(|planned| planned.segment.log == log()) {
         offloader.execute(segment).await.unwrap();
     }
-    // Simulates a snapshot that was rebuilt with a different root after its segment was offloaded
-    // and before it was trimmed.
+    // Simulate a snapshot that was rebuilt with a different root between the offload and the trim
+    // of its segment.
     let logs = ports.logs();
     let offloaded = logs.root_at(log(), at(1, 0)).await.unwrap();
     let other = logs.root_at(fork(), at(3, 0)).await.unwrap().unwrap();
@@ -178,7 +177,7 @@ async fn rewritten_objects_stay() {
     let collector = collector(&ports, Arc::new(Rewritten(Arc::clone(&ports))));
     let needed = [Needed { log: log(), is_due: false }];
     let collected = collector.collect(log(), &needed).await.unwrap();
-    assert!(collected.objects > 20, "the versions that were listed are gone: {collected:?}");
+    assert!(collected.objects > 20, "the listed versions are deleted: {collected:?}");
     assert_eq!(ports.blobs.contents(), before);
 }
 
@@ -221,7 +220,7 @@ async fn nothing_is_deleted_if_a_needed_object_cannot_be_read() {
     assert!(refused > 20, "{refused}");
 }
 
-/// Uploads missing objects like a client and requests the import check.
+/// Uploads a sheet's objects, like a client, and requests the import check.
 async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError> {
     for object in sheet.objects() {
         let key = staged_chunk_key(log(), CLIENT, object.chunk.hash);
@@ -233,11 +232,11 @@ async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError>
     Ok(())
 }
 
-/// Writes the fork's objects to the log, both as an import and as a worker's objects.
+/// Writes the fork's objects to the log again, both by an import and by a worker.
 async fn write_again(ports: &Arc<FaultyPorts>) {
     let (logs, sheet) = (ports.logs(), Sheet::new(4, 5, DEEP));
     while let Err(error) = upload(ports, &sheet).await {
-        // The object existed but was deleted in the meantime, so it is uploaded again.
+        // An object was deleted after its existence was checked, so upload it again.
         assert!(matches!(error, LogError::Import(ImportFault::Missing { .. })), "{error}");
     }
     let import = edit_request(log(), 5, 3, at(1, 1), vec![sheet.operation()]);

@@ -55,10 +55,10 @@ impl Logs {
         }
     }
 
-    /// Returns the cached entries from `start_position` on if a new entry may be appended after
+    /// Returns the cached entries from `start_position` on, if a new entry may be appended after
     /// them without a read. Returns no entries if the latest cached entry is old: its segment may
-    /// have been closed and trimmed in the meantime, and a put at the next position would then
-    /// succeed in a closed segment.
+    /// have been closed and trimmed since, and a put at the next position would then succeed
+    /// although the segment is closed.
     fn fresh_tail_from(&self, log_id: LogId, start_position: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         let cached_entries = self.tails.entries_from(now_ms, log_id, start_position);
@@ -73,7 +73,7 @@ impl Logs {
 struct AppendDriver<'a> {
     logs: &'a Logs,
     log: LogId,
-    /// Error of the last failed store request, reported if the append gives up.
+    /// Error of the last failed store request. Reported if the append gives up.
     last_store_error: Option<PortError>,
 }
 
@@ -142,8 +142,8 @@ impl AppendDriver<'_> {
         AppendEvent::ReadFailed { temporary }
     }
 
-    /// Converts a refusal to an error. If the base is unknown, checks with one more read whether
-    /// the log exists.
+    /// Converts a refusal to an error. If the base is unknown, one more read checks whether the log
+    /// exists.
     async fn into_error(self, refusal: Refusal) -> LogError {
         match (refusal, self.last_store_error) {
             (Refusal::Store, Some(store_error)) => LogError::Store(store_error),
@@ -160,7 +160,7 @@ impl AppendDriver<'_> {
     }
 }
 
-/// Returns the entries of a page up to its first gap.
+/// Returns a page's entries up to the first gap.
 pub(super) fn contiguous_prefix(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
     let followed_by_gap = entries.windows(2).position(|pair| match pair {
         [entry, following] => entry.next_position() != Some(following.position),

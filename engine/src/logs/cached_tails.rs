@@ -1,4 +1,4 @@
-//! Cache of each log's tail (latest entries).
+//! Cache of the logs' tails (latest entries).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,8 +17,8 @@ struct TailSlot {
     used_ms: u64,
 }
 
-/// Cached tails of up to `MAX_CACHED_TAILS` logs. A tail expires `CACHED_TAIL_AGE_MS` after its
-/// creation even if it is in use, so that no process relies on stale reads indefinitely.
+/// Cached tails of up to `MAX_CACHED_TAILS` logs. A tail expires `CACHED_TAIL_AGE_MS` after it is
+/// created, even if it is in use, so that a process does not rely on stale reads indefinitely.
 #[derive(Debug, Default)]
 pub(super) struct TailCache {
     tails: Mutex<HashMap<LogId, TailSlot>>,
@@ -65,7 +65,8 @@ impl TailCache {
         self.read_tail(now_ms, log_id, |tail| tail.last().cloned()).flatten()
     }
 
-    /// Calls `read` with a log's cached tail. Removes the tail if it has expired.
+    /// Calls `read` with a log's cached tail. If the tail has expired, removes the tail and returns
+    /// `None`.
     fn read_tail<T>(
         &self,
         now_ms: u64,

@@ -1,4 +1,4 @@
-//! Reads cells at any position in history.
+//! Reads cells at any position in a log's history.
 
 use std::fmt;
 
@@ -40,20 +40,20 @@ impl fmt::Display for SheetName {
     }
 }
 
-/// Request for the cells of a rectangle.
+/// Request for the cells in a rectangle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellsQuery {
     pub sheet: SheetName,
     pub rectangle: Rectangle,
-    /// Position in history to read; defaults to the latest position.
+    /// Position to read. If `None`, the latest position is used.
     pub at: Option<Position>,
     /// First cell to return, in row order. Earlier cells were returned by earlier pages.
     pub from: Option<CellName>,
-    /// Minimum position of the state to read.
+    /// Minimum position of the state that is read.
     pub min_position: Option<Position>,
 }
 
-/// Non-blank cells of a rectangle, limited to one response.
+/// Non-blank cells in a rectangle, limited to one response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellsRead {
     /// Position of the state that was read.
@@ -64,11 +64,9 @@ pub struct CellsRead {
     pub name: String,
     /// Used range of the sheet.
     pub extent: Extent,
-    /// Range formats that intersect the rectangle, oldest first. Only the first page contains
-    /// formats.
+    /// Range formats that intersect the rectangle, oldest first. Included only on the first page.
     pub formats: Vec<RangeFormat>,
-    /// Whether the oldest formats were dropped because the formats exceed the maximum response
-    /// size.
+    /// Whether the oldest formats were omitted because not all formats fit into the response.
     pub formats_cut: bool,
     /// Cells in row order.
     pub cells: Vec<CellAt>,
@@ -102,7 +100,7 @@ impl Logs {
     }
 }
 
-/// The sheet of a query, with the formats for its page.
+/// The sheet that a query selects, with the formats for the requested page.
 struct QueriedSheet {
     id: SheetId,
     name: String,
@@ -126,8 +124,8 @@ fn find_sheet(metadata: &WorkbookMetadata, query: &CellsQuery) -> Result<Queried
     queried_sheet.ok_or_else(|| LogError::UnknownSheet { sheet: query.sheet.to_string() })
 }
 
-/// Returns the formats for a page. Only the first page includes them, since they are the same for
-/// all pages.
+/// Returns the formats for a page. Since the formats are the same for all pages, only the first
+/// page contains formats.
 fn page_formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
     match query.from {
         None => ReplyFormats::newest_of(formats.in_rectangle(query.rectangle)),
@@ -135,14 +133,15 @@ fn page_formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
     }
 }
 
-/// Cells of one response, and the first cell of the next one.
+/// Cells of one response, and the first cell of the next response.
 struct CellPage {
     cells: Vec<CellAt>,
     next: Option<CellName>,
 }
 
-/// Reads one page of cells. `reply_bytes` is the size of the response so far. Cells are read in
-/// bands of rows, to avoid loading many tiles that do not fit on the page.
+/// Reads one page of cells. `reply_bytes` is the size of the response before the cells are added.
+/// Cells are read in bands of rows, so that few tiles are loaded whose cells do not fit on the
+/// page.
 async fn read_cell_page(
     view: &mut View,
     sheet: SheetId,

@@ -1,5 +1,5 @@
-//! Reads the changes made by a range of entries. Of the state before them, only the touched cells
-//! are read, so the cost does not depend on the sheet size.
+//! Reads the changes made by a range of entries. Only the touched cells of the preceding state are
+//! read, so the cost does not depend on the sheet size.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -20,18 +20,18 @@ use super::{LogError, LogHead, Logs, View};
 /// Cells with their row and column indexes.
 type PlacedCells = Vec<((u32, u32), Cell)>;
 
-/// The operations of a range of committed entries, with the previous values of the touched cells.
+/// Operations committed by a range of entries, and the previous values of the touched cells.
 pub(super) struct Changes {
-    /// State before the entries, limited to the touched cells.
+    /// State before the entries, limited to the cells that the entries touched.
     pub(super) before: Workbook,
     /// Operations committed by the entries.
     operations: Vec<Operation>,
-    /// All cells of the imported sheets, except for sheets that were deleted since.
+    /// All cells of the imported sheets. Sheets that have since been deleted are omitted.
     imported: BTreeMap<SheetId, PlacedCells>,
 }
 
 impl Changes {
-    /// Returns the state after the entries, limited to the touched cells.
+    /// Returns the state after the entries, limited to the cells that the entries touched.
     pub(super) fn after(&self) -> Result<Workbook, WorkbookTooLarge> {
         let mut workbook = self.before.clone();
         for operation in &self.operations {
@@ -53,8 +53,8 @@ impl Changes {
 }
 
 impl Logs {
-    /// Reads the entries after `base_position` up to and including `last_position`, and the state
-    /// at `base_position`.
+    /// Reads the state at `base_position` and the entries after it, up to and including
+    /// `last_position`.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl Logs {
         Ok(Changes { before, operations, imported })
     }
 
-    /// Returns the operations committed by the entries after `base_position` up to and including
+    /// Returns the operations committed by the entries after `base_position`, up to and including
     /// `last_position`.
     async fn committed_operations(
         &self,
@@ -121,15 +121,15 @@ fn imports_of(level: FoldedLevel) -> FoldedLevel {
     FoldedLevel { imported: level.imported, ..FoldedLevel::default() }
 }
 
-/// Reads all cells of the imported sheets that still exist. Later edits are not included, since
-/// the caller applies the operations afterwards.
+/// Reads all cells of the imported sheets that still exist. Edits after the imports are not
+/// included, since the caller applies their operations afterwards.
 async fn read_imported_cells(
     mut import_view: View,
     operations: &[Operation],
     metadata: &WorkbookMetadata,
 ) -> Result<BTreeMap<SheetId, PlacedCells>, LogError> {
     let mut imported_cells = BTreeMap::new();
-    // Enforces the memory limit on the sum of all imported sheets.
+    // Apply the memory limit to the total size of all imported sheets.
     let mut all_imports = Workbook::from_metadata(metadata);
     for operation in operations {
         let Operation::ImportSheet(import) = operation else { continue };

@@ -13,17 +13,17 @@ use super::{LogError, LogHead, Logs};
 use crate::ports::{BlobKey, GetOutcome};
 use crate::sha256::sha256;
 
-/// Cursor over the entries of a log.
+/// Cursor that reads the entries of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryCursor {
     /// Next position to read, or `None` after the last possible position of a log.
     pub(crate) next: Option<Position>,
-    /// Position and incarnation (restore counter) of the latest entry read.
+    /// Position and incarnation (restore counter) of the last entry that was read.
     pub(crate) newest: Option<LogHead>,
 }
 
 impl EntryCursor {
-    /// Creates a cursor that reads from `position` (inclusive).
+    /// Creates a cursor that starts at `position` (inclusive).
     pub(crate) fn from(position: Position) -> Self {
         Self { next: Some(position), newest: None }
     }
@@ -35,9 +35,9 @@ impl EntryCursor {
 }
 
 impl Logs {
-    /// Calls `visit` for each entry with the operations committed by each of its mutations, up to
-    /// the entry at `last_position` (inclusive), which defaults to the latest entry. The latest
-    /// entry is at or after `min_position`. Stops early if `visit` breaks.
+    /// Calls `visit` for each entry, passing the operations that each of its mutations committed.
+    /// Ends after the entry at `last_position`, or earlier if `visit` breaks. If `last_position` is
+    /// `None`, ends after the latest entry, which is at or after `min_position`.
     pub(crate) async fn visit_committed(
         &self,
         log_id: LogId,
@@ -46,8 +46,8 @@ impl Logs {
         min_position: Option<Position>,
         mut visit: impl FnMut(&Entry, &[&[Operation]]) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<(), LogError> {
-        // Always require the first entry: an empty result may be stale and does not prove that the
-        // log is empty.
+        // Always require the first entry: an empty result may be stale, so it does not prove that
+        // the log is empty.
         let required_position = last_position.max(min_position).max(Some(Position::FIRST));
         let mut visit_until_last = |entry: &Entry, mutations: &[&[Operation]]| {
             let flow = visit(entry, mutations)?;
@@ -64,7 +64,7 @@ impl Logs {
                     &mut visit_until_last,
                 )
                 .await?;
-            // External bodies are fetched between walks, since visitors are synchronous.
+            // External bodies are read between walks, since visitors are synchronous.
             let Some(external_entry) = next_entry else { return Ok(()) };
             let external_operations = self.external_operations(&external_entry).await?;
             let mutations: Vec<&[Operation]> =
@@ -76,8 +76,9 @@ impl Logs {
         }
     }
 
-    /// Visits entries up to the next entry with an external body, which is returned. Returns `None`
-    /// if the log, the requested range or the visitor ends before.
+    /// Visits entries up to the next entry with an external body, and returns that entry. Returns
+    /// `None` if there is no such entry before the end of the log or range, or if the visitor
+    /// breaks.
     async fn visit_inline_entries(
         &self,
         log_id: LogId,
@@ -104,7 +105,7 @@ impl Logs {
         Ok(external_entry)
     }
 
-    /// Returns the operations committed by each mutation of an entry with an external body.
+    /// Returns the operations that each mutation committed, for an entry with an external body.
     async fn external_operations(&self, entry: &Entry) -> Result<Vec<Vec<Operation>>, LogError> {
         let Content::External(external) = &entry.content else { return Ok(Vec::new()) };
         let Some(authored_operations) = self.read_external_body(external).await? else {
@@ -119,8 +120,8 @@ impl Logs {
         Ok(committed_operations)
     }
 
-    /// Reads the original operations from an external body, before any transform. Returns `None` if
-    /// the object is missing or does not match its entry.
+    /// Reads the original, untransformed operations from an external body. Returns `None` if the
+    /// object is missing or does not match its entry.
     async fn read_external_body(
         &self,
         external: &ExternalEdits,
@@ -135,7 +136,7 @@ impl Logs {
     }
 }
 
-/// Returns the operations committed by each mutation that is stored in the entry itself.
+/// Returns the operations that each mutation committed, for an entry that contains its operations.
 fn inline_operations(entry: &Entry) -> Vec<&[Operation]> {
     match entry.edits() {
         Some(edits) => edits.mutations.iter().map(Mutation::committed_operations).collect(),

@@ -1,4 +1,4 @@
-//! Creates a log in one idempotent transaction.
+//! Creates a log in a single idempotent transaction.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PUT_ATTEMPTS;
@@ -20,7 +20,7 @@ pub struct Created {
 }
 
 impl Logs {
-    /// Creates a log. A retry of the same request returns the existing log.
+    /// Creates a log. If a request is retried, returns the existing log.
     ///
     /// # Errors
     ///
@@ -60,13 +60,13 @@ impl Logs {
         Created { head, incarnation, existed: false }
     }
 
-    /// Compares the stored first entry with the requested one. Ignores time, root and incarnation,
-    /// which may change after creation.
+    /// Returns the existing log if its first entry matches the requested entry. Ignores the time,
+    /// root and incarnation of the entries, since they may differ after a retry or later change.
     async fn find_existing_log(&self, requested_entry: &Entry) -> Result<Created, LogError> {
         let log_id = requested_entry.log;
         let stored_entry = self.retry_read(|| self.entries.get(log_id, Position::FIRST)).await?;
         let Some(stored_entry) = stored_entry else {
-            let message = "another create of the same log is in progress";
+            let message = "another request is creating the same log";
             return Err(LogError::Store(PortError::temporary(message)));
         };
         let is_snapshot_entry = matches!(stored_entry.content, Content::Snapshot { .. });

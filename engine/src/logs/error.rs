@@ -1,4 +1,4 @@
-//! Errors of operations on a log.
+//! Errors of log operations.
 
 use cellar_base::position::Position;
 use cellar_log::append::Refusal;
@@ -14,7 +14,7 @@ pub enum LogError {
     /// The append was refused.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The client's position is too old or not in the log, so the client must reload the
+    /// The client's position is too old or does not exist in the log, so the client must reload the
     /// spreadsheet.
     #[error("the position is older than the two newest log segments; reload the spreadsheet")]
     Reload,
@@ -32,10 +32,10 @@ pub enum LogError {
     /// The sheet does not exist at the requested position.
     #[error("sheet `{sheet}` does not exist")]
     UnknownSheet {
-        /// Requested sheet number or name.
+        /// Number or name of the requested sheet.
         sheet: String,
     },
-    /// The uploaded object cannot be appended as an entry.
+    /// The uploaded object cannot become an entry.
     #[error(transparent)]
     Upload(#[from] super::UploadFault),
     /// Chunks of the import are missing or invalid.

@@ -1,5 +1,5 @@
-//! Forks logs and lists forks. A fork can start at any position. Its creation writes four records
-//! in one transaction, regardless of the log's size.
+//! Forks logs and lists forks. A fork can start at any position. Creating a fork writes four
+//! records in one transaction, regardless of the log's size.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS};
@@ -15,11 +15,11 @@ use crate::ports::{CreateOutcome, ForkPage, ForkRecords, PortError};
 /// A request to fork a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFork {
-    /// Fork id, derived by [`LogId::derive_fork`]. A retry derives the same id and thus finds the
+    /// Fork id, derived by [`LogId::derive_fork`]. A retry derives the same id, so it finds the
     /// existing fork.
     pub log: LogId,
     pub source: LogId,
-    /// Last position shared with the source; defaults to the latest position.
+    /// Last position shared with the source. If `None`, the latest position is used.
     pub at: Option<Position>,
     pub author: Option<String>,
 }
@@ -27,8 +27,8 @@ pub struct NewFork {
 /// Result of forking a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forked {
-    /// Log that stores the last shared entry: the requested source, or the log from which the
-    /// source inherits the entry.
+    /// Log that stores the last shared entry. This is the requested source, unless the source
+    /// itself inherits the entry from another log.
     pub source: LogId,
     /// Position of the last shared entry.
     pub position: Position,
@@ -42,7 +42,7 @@ pub struct Forked {
 /// Reason why a log cannot be forked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForkFault {
-    /// The source has reached the maximum fork depth.
+    /// The source already has the maximum fork depth.
     #[error(
         "the source is already nested {MAX_FORK_DEPTH} forks deep; fork one of its sources, or export \
          and import the source"
@@ -60,7 +60,7 @@ pub enum ForkFault {
 }
 
 impl Logs {
-    /// Forks a log. A retry of the same request returns the existing fork.
+    /// Forks a log. If a request is retried, returns the existing fork.
     ///
     /// # Errors
     ///
@@ -84,8 +84,8 @@ impl Logs {
         self.write_fork(&request, lineage, header).await
     }
 
-    /// Returns the lineage of a new fork whose last shared entry is `shared_entry`, which is stored
-    /// in `source`.
+    /// Returns the lineage of a new fork. `shared_entry` is the last shared entry and is stored in
+    /// `source`.
     async fn lineage_of_fork(
         &self,
         source: LogId,
@@ -111,8 +111,7 @@ impl Logs {
         })
     }
 
-    /// Writes the records of a fork. Each attempt uses a different number in the source's fork
-    /// list.
+    /// Writes a fork's records. Each attempt uses a different number in the source's list of forks.
     async fn write_fork(
         &self,
         request: &NewFork,
@@ -121,14 +120,14 @@ impl Logs {
     ) -> Result<Forked, LogError> {
         let mut failed_attempts = 0;
         loop {
-            // The fork number is derived from the time, so shift the time for each attempt.
+            // The fork number is derived from the time, so use a different time for each attempt.
             let now_ms = self.clock.now_ms() + u64::from(failed_attempts);
             let records = build_records(request, lineage, header.clone(), now_ms)?;
             let error = match self.segments.fork(&records).await {
                 CreateOutcome::Created => return Ok(self.cache_fork(records)),
                 CreateOutcome::Exists => match self.find_existing_fork(request, lineage).await? {
                     Some(existing_fork) => return Ok(existing_fork),
-                    None => PortError::temporary("another fork took the same number in the list"),
+                    None => PortError::temporary("another fork was created with the same number"),
                 },
                 CreateOutcome::Unknown(error) => error,
                 CreateOutcome::Failed(error) => return Err(LogError::Store(error)),
@@ -156,8 +155,9 @@ impl Logs {
         forked
     }
 
-    /// Returns the existing fork if it matches the request. A request without a position matches a
-    /// fork at any position, since the first attempt chose the latest position at that time.
+    /// Returns the existing fork, or an error if it does not match the request. A request without a
+    /// position matches a fork at any position, since the first attempt used the latest position at
+    /// that time.
     async fn find_existing_fork(
         &self,
         request: &NewFork,
@@ -180,7 +180,7 @@ impl Logs {
     }
 
     /// Returns the log that stores the entry at a position, and the entry's position in that log.
-    /// For a fork of a fork, the result may be the original source.
+    /// If the log is a fork of a fork, the entry may be stored in the source's source.
     async fn find_owner(
         &self,
         log_id: LogId,
@@ -200,7 +200,8 @@ impl Logs {
         }
     }
 
-    /// Returns a fork's source and their last shared position, or `None` if the log is not a fork.
+    /// Returns a fork's source and the last position that they share, or `None` if the log is not a
+    /// fork.
     ///
     /// # Errors
     ///
@@ -210,8 +211,8 @@ impl Logs {
         Ok(lineage.map(|lineage| (lineage.source, lineage.position)))
     }
 
-    /// Returns a log's forks with numbers greater than `after`, oldest first, limited to
-    /// `MAX_LISTED_FORKS`.
+    /// Returns the forks of a log whose numbers are greater than `after`, oldest first. Returns at
+    /// most `MAX_LISTED_FORKS` forks.
     ///
     /// # Errors
     ///

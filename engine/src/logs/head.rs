@@ -1,5 +1,5 @@
-//! Reads a log's latest position. The read costs 0.5 read units if the current segment is cached,
-//! and 1 read unit otherwise.
+//! Reads the latest position of a log. A read costs 0.5 read units if the current segment is
+//! cached, and 1 read unit otherwise.
 
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ impl LogHead {
 }
 
 impl Logs {
-    /// Returns a log's latest position. The result is at or after `min_position` and every cached
-    /// entry.
+    /// Returns the latest position of a log. The position is at or after `min_position` and the
+    /// positions of all cached entries.
     ///
     /// # Errors
     ///
@@ -55,8 +55,8 @@ impl Logs {
                     segment = self.segment_after(log_id, &end).await?;
                 }
                 Some(last_entry) => return Ok(LogHead::of(&last_entry)),
-                // A segment's record and first entry are written in one transaction, but an
-                // eventually consistent read may see the record before the entry.
+                // A segment's record and first entry are written in one transaction, but eventually
+                // consistent reads may see only the record.
                 None if waits < MAX_READ_ATTEMPTS => {
                     waits += 1;
                     self.pause_before_retry(waits).await;
@@ -69,8 +69,8 @@ impl Logs {
         }
     }
 
-    /// Returns the current segment of a log with the End Segment `end`. Many segments may have
-    /// followed, so the current one is found with a single read.
+    /// Returns the current segment of a log, given the End Segment `end` of an earlier segment.
+    /// Requires a single read, regardless of the number of segments between them.
     async fn segment_after(&self, log_id: LogId, end: &Entry) -> Result<u32, LogError> {
         let next_position = end.next_position().ok_or(LogError::Corrupt { at: end.position })?;
         let newest_segments = self.newest_segments(log_id, Some(next_position)).await?;
@@ -87,8 +87,8 @@ impl Logs {
         newest_segments.first().map(|segment| segment.num).ok_or(LogError::NotFound)
     }
 
-    /// Returns the latest entry of a segment. If that entry is older than `min_position`, retries
-    /// with a strongly consistent read.
+    /// Returns the latest entry of a segment. If the entry precedes `min_position`, retries with a
+    /// strongly consistent read.
     async fn last_entry_not_before(
         &self,
         log_id: LogId,
@@ -97,8 +97,8 @@ impl Logs {
     ) -> Result<Option<Arc<Entry>>, LogError> {
         let last_entry =
             self.retry_read(|| self.last_entry(log_id, segment, EVENTUALLY_CONSISTENT)).await?;
-        // If `min_position` is in a later segment, this segment has an End Segment (last entry)
-        // that the first read missed.
+        // If `min_position` is in a later segment, this segment has an End Segment (last entry),
+        // which an eventually consistent read may miss.
         match last_entry {
             Some(entry) if min_position.is_none_or(|min| entry.position >= min) => Ok(Some(entry)),
             _ => self.retry_read(|| self.last_entry(log_id, segment, STRONGLY_CONSISTENT)).await,

@@ -14,8 +14,8 @@ use cellar_sheet::workbook::WorkbookDiff;
 use super::{LogError, Logs};
 use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
 
-/// Future of a backward read. Boxed because the read is recursive: the source of a fork may itself
-/// be a fork.
+/// Boxed future of a backward read. Boxing is required because the read is recursive: the source of
+/// a fork may itself be a fork.
 type RecursiveRead<'a> =
     Pin<Box<dyn Future<Output = Result<Vec<Arc<Entry>>, LogError>> + Send + 'a>>;
 
@@ -23,13 +23,14 @@ type RecursiveRead<'a> =
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     pub entries: Vec<Arc<Entry>>,
-    /// Position at which the next (older) page starts, or `None` if there are no older entries.
+    /// Start position of the next page, which contains older entries, or `None` if there are no
+    /// older entries.
     pub next: Option<Position>,
 }
 
 impl Logs {
-    /// Returns at most `limit` entries from newest to oldest. Starts at `start_position`
-    /// (inclusive), which defaults to the latest entry.
+    /// Returns at most `limit` entries from newest to oldest, starting at `start_position`
+    /// (inclusive). If `start_position` is `None`, starts at the latest entry.
     ///
     /// # Errors
     ///
@@ -57,7 +58,7 @@ impl Logs {
             let missing_count = max_entries - entries.len();
             for entry in self.read_page_back(log_id, page_start, missing_count).await? {
                 reply_bytes = reply_bytes.saturating_add(entry.weight_bytes());
-                // Return at least one entry, regardless of its size, so that every response makes
+                // Return at least one entry, regardless of its size, so that the client makes
                 // progress.
                 if reply_bytes > MAX_REPLY_BYTES && !entries.is_empty() {
                     return Ok(History { entries, next: next_position });
@@ -87,7 +88,7 @@ impl Logs {
         {
             return self.read_inherited_back(log_id, lineage, start_position, page_limit).await;
         }
-        // If the first read misses entries, retry with a strongly consistent read.
+        // If entries are missing from the first read, retry with a strongly consistent read.
         for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
             let read_page =
                 || self.entries.page_back(log_id, start_position, page_limit, consistent);
@@ -100,8 +101,8 @@ impl Logs {
         self.read_offloaded_back(log_id, start_position, max_entries.max(1)).await
     }
 
-    /// Returns between one and `max_entries` entries at or before `start_position`, from newest to
-    /// oldest, from the segment's offloaded copy.
+    /// Returns at least one and at most `max_entries` entries at or before `start_position`, from
+    /// newest to oldest. The entries are read from the segment's offloaded copy.
     async fn read_offloaded_back(
         &self,
         log_id: LogId,
@@ -169,8 +170,8 @@ impl Logs {
         })
     }
 
-    /// Returns the position before `position`. The first position of a segment is preceded by the
-    /// End Segment (last entry) of the previous segment.
+    /// Returns the position before `position`. Before the first position of a segment, this is the
+    /// position of the previous segment's End Segment (last entry).
     pub(super) async fn position_before(
         &self,
         log_id: LogId,
@@ -187,8 +188,8 @@ impl Logs {
         Ok(Some(last_entry.position))
     }
 
-    /// Returns the differences between the states at two positions. Reads only the cells touched by
-    /// the entries between them.
+    /// Returns the differences between the states at two positions. Reads only the cells that were
+    /// touched by the entries between the two positions.
     ///
     /// # Errors
     ///
@@ -206,7 +207,7 @@ impl Logs {
     }
 }
 
-/// Returns the entries of a backward page, starting at `start_position`, up to the first gap.
+/// Returns a page's entries in descending order from `start_position` on, up to the first gap.
 fn contiguous_prefix_back(entries: &[Arc<Entry>], start_position: Position) -> &[Arc<Entry>] {
     let mut prefix_length = 0;
     for (entry, expected_number) in entries.iter().zip((0..=start_position.entry_number()).rev()) {

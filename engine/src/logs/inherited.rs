@@ -1,7 +1,7 @@
 //! Reads the entries that a fork inherits from its source.
 //!
-//! Inherited entries are not stored under the fork's id, but a writer must not treat their
-//! positions as free. Reads at these positions return the source's entries, which never change.
+//! Inherited entries are not stored under the fork's id. Reads at their positions return the
+//! source's entries, which never change, so that writers do not treat these positions as free.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -17,11 +17,11 @@ use cellar_log::lineage::{Inherited, Lineage, StalePage};
 use super::{LogError, Logs};
 use crate::ports::{Page, PortError, STRONGLY_CONSISTENT};
 
-/// Future of a read. Boxed because the read is recursive: the source of a fork may itself be a
-/// fork.
+/// Boxed future of a read. Boxing is required because the read is recursive: the source of a fork
+/// may itself be a fork.
 type RecursiveRead<'a, T> = Pin<Box<dyn Future<Output = Result<T, PortError>> + Send + 'a>>;
 
-/// Cache of log lineages, which never change. A log that is not a fork is cached as `None`.
+/// Cache of lineages, which never change. `None` is cached for a log that is not a fork.
 #[derive(Default)]
 pub(super) struct LineageCache {
     lineages: Mutex<HashMap<LogId, Option<Lineage>>>,
@@ -43,9 +43,9 @@ impl LineageCache {
 }
 
 impl Logs {
-    /// Returns a log's lineage (its source and their last shared position), or `None` if the log is
-    /// not a fork. The first call for an id that can belong to a fork costs one read unit; all
-    /// other calls are free.
+    /// Returns a fork's lineage (its source and the last position that they share), or `None` if
+    /// the log is not a fork. The first call for an id that can belong to a fork costs one read
+    /// unit. All other calls are free.
     pub(super) async fn lineage(&self, log_id: LogId) -> Result<Option<Lineage>, PortError> {
         if !log_id.may_be_fork() {
             return Ok(None);
@@ -53,7 +53,7 @@ impl Logs {
         if let Some(cached_lineage) = self.lineages.get(log_id) {
             return Ok(cached_lineage);
         }
-        // The read is strongly consistent: a missed lineage would make inherited positions look
+        // The read is strongly consistent. If it missed the lineage, inherited positions would look
         // free.
         let Some(first_segment) = self.segments.segment(log_id, 0, STRONGLY_CONSISTENT).await?
         else {
@@ -72,8 +72,8 @@ impl Logs {
         Ok(self.lineage(log_id).await?.filter(|lineage| lineage.inherits(position)))
     }
 
-    /// Returns the original log of a fork family. Snapshot objects of all logs in the family are
-    /// stored under its id.
+    /// Returns the original log of a fork family. The snapshot objects of all logs in the family
+    /// are stored under the id of this log.
     ///
     /// # Errors
     ///
@@ -83,8 +83,8 @@ impl Logs {
         Ok(lineage.map_or(log_id, |lineage| lineage.family))
     }
 
-    /// Returns the first writable position of a log: the position after the inherited entries of a
-    /// fork, or [`Position::FIRST`] for any other log.
+    /// Returns the first writable position of a log: for a fork, the position after the inherited
+    /// entries; otherwise [`Position::FIRST`].
     ///
     /// # Errors
     ///
@@ -106,8 +106,8 @@ impl Logs {
             if start_position > lineage.end_segment_position() {
                 return Ok(Page { entries: Vec::new(), more: false });
             }
-            // A fork's End Segment (last entry of a segment) is not stored but derived from the
-            // last shared entry.
+            // If a fork inherits only part of a segment, the segment's End Segment (last entry) is
+            // not stored, but derived from the last shared entry.
             let source_start = start_position.min(lineage.position);
             for consistent in [consistent, STRONGLY_CONSISTENT] {
                 let page = self.read_page(lineage.source, source_start, consistent).await?;
@@ -128,8 +128,8 @@ impl Logs {
         })
     }
 
-    /// Returns the entry at a position, which may be inherited or offloaded. The read is strongly
-    /// consistent.
+    /// Returns the entry at a position, including inherited and offloaded entries. The read is
+    /// strongly consistent.
     pub(super) async fn get_entry(
         &self,
         log_id: LogId,
@@ -190,8 +190,8 @@ impl Logs {
             Some(lineage) if segment == lineage.position.segment() => {
                 self.inherited_entry(log_id, lineage, lineage.end_segment_position()).await
             }
-            // This segment precedes the last shared entry's segment, so it is closed. Trimming
-            // retains its End Segment (last entry).
+            // The segment precedes the segment of the last shared entry, so it is closed. Its End
+            // Segment (last entry) exists even if the segment was trimmed.
             Some(lineage) => self.inherited_last_entry(log_id, lineage.source, segment).await,
         }
     }

@@ -1,4 +1,4 @@
-//! Loads a log from its latest snapshot, and reads the entries after a position.
+//! Loads a log from the latest snapshot, or reads the entries after a position.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use super::walk::WalkEnd;
 use super::{LogError, LogHead, Logs};
 use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
 
-/// Number of latest segments that a read needs: the current segment and its predecessor.
+/// Number of latest segments that a read needs: the current segment and the previous segment.
 const NEWEST_SEGMENTS: u8 = 2;
 
 /// Entries from oldest to newest, limited to one response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// Root key of the snapshot on which `entries` are based, or `None` if the entries start at the
-    /// beginning of the log.
+    /// Root key of the snapshot at the position of the first entry, or `None` if the entries start
+    /// at the beginning of the log.
     pub root: Option<String>,
     pub entries: Vec<Arc<Entry>>,
     /// Position of the log's latest entry.
@@ -33,8 +33,8 @@ pub struct Loaded {
 }
 
 impl Logs {
-    /// Returns the entries, starting at the latest snapshot. Includes at least every entry up to
-    /// `min_position`.
+    /// Returns the root key of the latest snapshot and the entries from its position on. The head
+    /// in the result is at or after `min_position`.
     ///
     /// # Errors
     ///
@@ -46,7 +46,8 @@ impl Logs {
     ) -> Result<Loaded, LogError> {
         let mut newest_segments = self.newest_segments(log_id, min_position).await?;
         if matches!(plan_load(&newest_segments), LoadPlan::Corrupt { .. }) {
-            // The read may be stale, so report corruption only after a strongly consistent read.
+            // The read may have been stale, so report corruption only after a strongly consistent
+            // read.
             newest_segments = self.read_newest_segments(log_id, STRONGLY_CONSISTENT).await?;
         }
         let start = match plan_load(&newest_segments) {
@@ -63,7 +64,7 @@ impl Logs {
         };
         let has_snapshot =
             newest_segments.iter().any(|segment| segment.newest_snapshot().is_some());
-        // The state at a log's first entry is empty, so its root is not worth a read.
+        // The state at a log's first entry is empty, so there is no need to read its root.
         if !has_snapshot || start == Position::FIRST {
             return Ok(loaded);
         }
@@ -71,8 +72,8 @@ impl Logs {
         Ok(Loaded { root: Some(root_key), ..loaded })
     }
 
-    /// Returns the root key of the finished snapshot at `position`. The root is added to an
-    /// existing entry, so cached entries and eventually consistent reads may lack it.
+    /// Returns the root key of the finished snapshot at `position`. Cached entries and eventually
+    /// consistent reads may lack the root, since it is added to an existing entry.
     pub(super) async fn finished_root_key(
         &self,
         log_id: LogId,
@@ -85,7 +86,7 @@ impl Logs {
         }
     }
 
-    /// Returns the entries after `after`.
+    /// Returns the entries after the position `after`.
     ///
     /// # Errors
     ///
@@ -101,15 +102,15 @@ impl Logs {
             }
         }
         match self.collect(log_id, after, Some(after), FirstEntry::Excluded).await {
-            // The log has no entry at `after`, so the client has read a different version of the
-            // log.
+            // The log has no entry at `after`, so the client must have read a different version of
+            // the log.
             Err(LogError::NoSuchPosition { .. }) => Err(LogError::Reload),
             loaded => loaded,
         }
     }
 
-    /// Returns a log's latest segments. If they are older than `min_position`, retries with a
-    /// strongly consistent read.
+    /// Returns the latest segments of a log. If all of them precede the segment of `min_position`,
+    /// retries with a strongly consistent read.
     pub(super) async fn newest_segments(
         &self,
         log_id: LogId,
@@ -131,7 +132,7 @@ impl Logs {
         self.retry_read(|| self.segments.newest(log_id, NEWEST_SEGMENTS, consistent)).await
     }
 
-    /// Collects the entries that follow `start` until the response is full.
+    /// Collects entries from `start` on until the response is full.
     async fn collect(
         &self,
         log_id: LogId,
@@ -146,7 +147,7 @@ impl Logs {
         self.finish_reply(log_id, walk_end, collector).await
     }
 
-    /// Collects the entries after `after` with strongly consistent reads.
+    /// Collects the entries after the position `after` with strongly consistent reads.
     pub(super) async fn collect_consistently(
         &self,
         log_id: LogId,
@@ -158,7 +159,7 @@ impl Logs {
         self.finish_reply(log_id, walk_end, collector).await
     }
 
-    /// Builds the response. A truncated response requires one more read to find the log's head.
+    /// Builds the response. If it is truncated, one more read is needed to find the log's head.
     async fn finish_reply(
         &self,
         log_id: LogId,
@@ -183,7 +184,7 @@ impl Logs {
     }
 }
 
-/// Whether a response contains the entry at its start position.
+/// Whether the response includes the entry at the start position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FirstEntry {
     Included,
@@ -196,7 +197,7 @@ struct ReplyCollector {
     first_entry: FirstEntry,
     entries: Vec<Arc<Entry>>,
     reply_bytes: usize,
-    /// Position and incarnation of the latest visited entry.
+    /// Position and incarnation of the last visited entry.
     newest: Option<LogHead>,
 }
 
@@ -205,12 +206,11 @@ impl ReplyCollector {
         Self { start, first_entry, entries: Vec::new(), reply_bytes: 0, newest: None }
     }
 
-    /// Adds an entry; breaks if the response is full.
+    /// Adds an entry. Breaks if the response is full.
     fn add(&mut self, entry: &Arc<Entry>) -> ControlFlow<()> {
         if self.first_entry == FirstEntry::Included || entry.position > self.start {
             self.reply_bytes = self.reply_bytes.saturating_add(entry.weight_bytes());
-            // Return at least one entry, regardless of its size, so that every response makes
-            // progress.
+            // Return at least one entry, regardless of its size, so that the client makes progress.
             if self.reply_bytes > MAX_REPLY_BYTES && !self.entries.is_empty() {
                 return ControlFlow::Break(());
             }

@@ -1,4 +1,5 @@
-//! Finds cells whose long text is lost and overwrites them with `#LOST!` in a normal edit.
+//! Finds lost cells (cells whose long text is unreadable), and overwrites them with `#LOST!` in
+//! ordinary edits.
 
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::limits::{
@@ -19,8 +20,8 @@ use super::{LogError, Logs, View};
 
 /// Approximate size of a `#LOST!` cell in an entry, in bytes, excluding its formula.
 const CELL_BYTES: usize = 32;
-/// Maximum approximate size of the cells of one entry, in bytes. The margin below the limit covers
-/// the error of the approximation.
+/// Maximum approximate size of the cells of one entry, in bytes. Well below the maximum entry size,
+/// since the sizes are approximate.
 const MAX_GROUP_BYTES: usize = MAX_ENTRY_BODY_BYTES / 2;
 
 /// A cell whose long text is permanently unreadable.
@@ -38,7 +39,7 @@ pub struct LostCell {
     formula: Option<String>,
 }
 
-/// Lost cells of a spreadsheet at a position.
+/// Lost cells in a spreadsheet at a position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LostCells {
     /// Position of the searched state.
@@ -54,7 +55,7 @@ pub struct LostCells {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplacedCells {
     pub cells: Vec<LostCell>,
-    /// Whether lost cells remain for the next call.
+    /// Whether some lost cells were not replaced and need another call.
     pub more: bool,
     /// Positions of the entries that replaced the cells.
     pub positions: Vec<Position>,
@@ -80,9 +81,9 @@ impl Logs {
         Ok(LostCells { at: view.position, cells, more, incarnation: view.incarnation })
     }
 
-    /// Writes `#LOST!` into the cells whose text is lost. If other clients edit the spreadsheet
-    /// concurrently, the search is retried, so that no edit is overwritten. Idempotent: a cell that
-    /// contains `#LOST!` no longer counts as lost.
+    /// Writes `#LOST!` into all cells whose text is lost. If other clients edit the spreadsheet
+    /// during the search, the search is repeated, so that their edits are not overwritten.
+    /// Idempotent, since a cell that contains `#LOST!` is not a lost cell.
     ///
     /// # Errors
     ///
@@ -106,7 +107,7 @@ impl Logs {
         Err(LogError::Refused(Refusal::Contention))
     }
 
-    /// Appends one entry per group of cells, provided that the log has not changed since the
+    /// Appends an entry for each group of cells. Fails if other entries were appended after the
     /// search.
     async fn append_replacements(
         &self,
@@ -123,7 +124,8 @@ impl Logs {
             let request =
                 Request::directly_after(log_id, client, author, incarnation, position, edit);
             let appended = self.append(request).await?;
-            // If another client appends after this entry, the next request is rejected as stale.
+            // The next request is rejected as stale if another client appends an entry after this
+            // entry.
             if let Some(new_position) = appended.results.first().and_then(|result| result.position)
             {
                 position = new_position;
@@ -178,7 +180,7 @@ impl LostCellSearch {
     }
 }
 
-/// Groups cells by sheet, limited to the size of one entry.
+/// Groups the cells by sheet. The size of a group is limited, so that it fits into an entry.
 fn group_by_entry(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
     let mut groups: Vec<Vec<LostCell>> = Vec::new();
     let mut last_group_bytes = 0;

@@ -72,8 +72,8 @@ use numbering::LastIdCache;
 use pages::OffloadedCache;
 use snapshot::RootCache;
 
-/// Creates, forks, reads and appends to logs, and accepts uploads and imports. All requests of a
-/// process share one `Logs`.
+/// Creates, forks and reads logs, appends to them, and accepts uploads and imports. A process uses
+/// one `Logs` for all requests.
 pub struct Logs {
     entries: Arc<dyn Entries>,
     segments: Arc<dyn Segments>,
@@ -117,8 +117,8 @@ impl Logs {
         }
     }
 
-    /// Sets the current incarnation (restore counter) of the tables. New logs start with this
-    /// incarnation, and entries read from offloaded segment copies get at least this incarnation.
+    /// Sets the current incarnation (restore counter) of the tables. It is assigned to new logs,
+    /// and it is the minimum incarnation of entries that are read from offloaded segments.
     #[must_use]
     pub fn with_incarnation(mut self, incarnation: u32) -> Self {
         self.incarnation = incarnation;
@@ -132,7 +132,7 @@ impl Logs {
         self
     }
 
-    /// Returns each table's name and whether the table responds.
+    /// Returns the name of each table and whether the table responds.
     pub async fn reachable(&self) -> [(&'static str, bool); 2] {
         let (entries_reachable, segments_reachable) =
             tokio::join!(self.entries.reachable(), self.segments.reachable());
@@ -160,7 +160,8 @@ impl Logs {
         self.tails.add(self.clock.now_ms(), entries);
     }
 
-    /// Runs a read, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in total (I6).
+    /// Performs a read. Temporary failures are retried, up to `MAX_READ_ATTEMPTS` attempts in total
+    /// (I6).
     async fn retry_read<T, F>(&self, send_read: impl Fn() -> F) -> Result<T, LogError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -173,8 +174,8 @@ fn blob_key(key: impl Into<String>) -> Result<BlobKey, LogError> {
     BlobKey::new(key).map_err(|error| LogError::Store(PortError::from_permanent(error)))
 }
 
-/// Runs an idempotent request, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in
-/// total.
+/// Performs an idempotent request. Temporary failures are retried, up to `MAX_READ_ATTEMPTS`
+/// attempts in total.
 async fn retry_temporary_errors<T, F>(
     clock: &dyn Clock,
     random: &dyn Random,

@@ -1,5 +1,5 @@
-//! Finds the last mutation id of each client in a sync group, whose requests do not include the
-//! last acknowledged id.
+//! Finds the last mutation id of a client in a sync group. Requests from such clients do not
+//! include the last acknowledged id.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -15,15 +15,15 @@ use cellar_snapshot::view;
 
 use super::{LogError, LogHead, Logs};
 
-/// Cache of each client's last mutation id, per log. A cached id may be too low but never too high,
-/// since entries are never removed from a log.
+/// Cache of the last mutation id of each client, per log. A cached id may be too low but never too
+/// high, since a log never loses entries.
 #[derive(Debug, Default)]
 pub(super) struct LastIdCache {
     last_ids: Mutex<HashMap<(LogId, ClientKey), u64>>,
 }
 
 impl LastIdCache {
-    /// Returns the cached id of a client's last mutation, or 0 if it is not cached.
+    /// Returns the last mutation id cached for a client, or 0 if none is cached.
     pub(super) fn last_id(&self, log_id: LogId, client: ClientKey) -> u64 {
         let last_ids = self.last_ids.lock().unwrap_or_else(PoisonError::into_inner);
         last_ids.get(&(log_id, client)).copied().unwrap_or(0)
@@ -40,7 +40,7 @@ impl LastIdCache {
 }
 
 impl Logs {
-    /// Computes a client's last mutation id from the latest root and the entries after it.
+    /// Finds a client's last mutation id in the latest root and the entries after it.
     pub(super) async fn look_up_last_id(
         &self,
         log_id: LogId,
@@ -70,7 +70,7 @@ impl Logs {
         Ok(LookedUp { last_id, head, incarnation })
     }
 
-    /// Returns each client's last mutation id as stored in a root.
+    /// Returns the last mutation id of each client, as stored in a root.
     pub(super) async fn root_clients(
         &self,
         log_id: LogId,

@@ -13,8 +13,8 @@ use super::Logs;
 use super::append::contiguous_prefix;
 use crate::ports::{BlobKey, GetOutcome, Page, PortError};
 
-/// Cache of the most recently read offloaded segment, identified by its object key, which contains
-/// a content hash.
+/// Cache of the most recently read offloaded segment. The segment is identified by its object key,
+/// which contains a hash of the content.
 #[derive(Default)]
 pub(super) struct OffloadedCache {
     last: Mutex<Option<(String, SegmentEntries)>>,
@@ -24,9 +24,9 @@ pub(super) struct OffloadedCache {
 pub(super) type SegmentEntries = Arc<Vec<Arc<Entry>>>;
 
 impl Logs {
-    /// Returns one page of a segment in ascending order, starting at `start_position` (inclusive).
-    /// If the page in the table has a gap and the segment has an offloaded copy, the page is read
-    /// from the copy. Inherited entries are read from the fork's source.
+    /// Returns a page of a segment's entries in ascending order, starting at `start_position`
+    /// (inclusive). If the page in the table has a gap and the segment has an offloaded copy, the
+    /// page is read from the copy. Inherited entries are read from the fork's source.
     pub(super) async fn read_page(
         &self,
         log_id: LogId,
@@ -49,8 +49,8 @@ impl Logs {
         }
     }
 
-    /// Returns a segment's entries from its offloaded copy. Returns `None` if there is no copy, or
-    /// if the copy is missing or damaged, since retries would not help.
+    /// Returns all entries of a segment from its offloaded copy. Returns `None` if the copy does
+    /// not exist or is unusable.
     pub(super) async fn offloaded_entries(
         &self,
         log_id: LogId,
@@ -79,7 +79,7 @@ impl Logs {
     }
 }
 
-/// Returns one page of a segment's entries, starting at `start_position`.
+/// Returns a page of a segment's entries, starting at `start_position`.
 fn offloaded_page(segment_entries: &[Arc<Entry>], start_position: Position) -> Page {
     let page_limit = usize::try_from(MAX_PAGE_ENTRIES).unwrap_or(usize::MAX);
     let skipped_count = segment_entries.partition_point(|entry| entry.position < start_position);
@@ -108,12 +108,12 @@ impl OffloadedCache {
 pub(crate) enum OffloadedRead {
     /// All entries of the segment, from the first entry to the End Segment (last entry).
     Whole(Vec<Arc<Entry>>),
-    /// The copy is missing or damaged, as the text describes. Retries would not help.
+    /// The copy is missing or damaged, for the given reason. Retries would not help.
     Unusable(String),
 }
 
-/// Reads and verifies a segment's offloaded copy. An unknown format version results in an error
-/// instead of [`OffloadedRead::Unusable`], since a newer release can read the copy.
+/// Reads and verifies a segment's offloaded copy. If the format version is unknown, returns an
+/// error instead of [`OffloadedRead::Unusable`], since a newer release can read the copy.
 pub(crate) async fn read_offloaded(
     blobs: &dyn crate::ports::Blobs,
     log_id: LogId,
@@ -152,7 +152,7 @@ pub(crate) async fn read_offloaded(
     }
 }
 
-/// Whether `entries` is a complete closed segment of `log_id`: all entries from the first one to
+/// Whether `entries` is a complete closed segment of `log_id`: all entries from the first entry to
 /// the End Segment (last entry), without gaps.
 pub(crate) fn is_complete_segment(entries: &[Arc<Entry>], log_id: LogId, segment: u32) -> bool {
     let start = Position::new(segment, 0).ok();

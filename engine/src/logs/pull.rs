@@ -1,4 +1,4 @@
-//! Pull: returns the entries since a cookie and the last mutation ids of a client group.
+//! Pull: returns the entries since a cookie, and the last mutation ids of a client group's clients.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub enum PullOutcome {
     Nothing(Cookie),
     /// The entries after the cookie.
     Since(PullDelta),
-    /// The latest snapshot and the entries after it, which replace the client's state.
+    /// The latest snapshot and the entries after it. They replace the client's state.
     Reset {
         /// Root key of the snapshot, or `None` if the log has no snapshot.
         root: Option<String>,
@@ -28,22 +28,22 @@ pub enum PullOutcome {
     UnknownCookie,
 }
 
-/// Entries of a pull, and the next cookie.
+/// Result of a pull: the entries and the next cookie.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PullDelta {
     /// Cookie for the next pull.
     pub cookie: Cookie,
     /// Entries, oldest first.
     pub entries: Vec<Arc<Entry>>,
-    /// Last mutation id of each client in the group that has new mutations.
+    /// Last mutation id of each client in the group that has appended mutations since the cookie.
     pub last_ids: BTreeMap<String, u64>,
     /// Whether `entries` was truncated.
     pub more: bool,
 }
 
 impl Logs {
-    /// Pulls a log's changes for a subject's client group. The read is strongly consistent, so it
-    /// includes every acknowledged write.
+    /// Pulls a log's changes for a client group of a subject. The read is strongly consistent, so
+    /// it includes every acknowledged write.
     ///
     /// # Errors
     ///
@@ -87,8 +87,8 @@ impl Logs {
         }
     }
 
-    /// Returns the latest finished snapshot, and whether a client at `client_position` must reload
-    /// from it.
+    /// Returns the position of the latest finished snapshot, and whether a client at
+    /// `client_position` must reload from it.
     async fn advise_reload(
         &self,
         log_id: LogId,
@@ -130,11 +130,11 @@ impl Logs {
 struct ReloadAdvice {
     /// Position of the latest finished snapshot.
     snapshot: Option<Position>,
-    /// Whether too many entries follow the client's position.
+    /// Whether the client must reload because its position is too old.
     needs_reload: bool,
 }
 
-/// Builds the response with the entries after `cookie` and the next cookie.
+/// Builds a response from the entries after `cookie`. Includes the next cookie.
 fn pull_delta(
     cookie: Cookie,
     mut client_ids: ClientIds,
@@ -149,8 +149,8 @@ fn pull_delta(
     PullDelta { cookie: next_cookie, entries, last_ids: client_ids.into_ids(), more }
 }
 
-/// Returns the position and incarnation of the latest loaded entry after the cookie, or of the
-/// cookie's own entry if there is none.
+/// Returns the position and incarnation of the latest loaded entry. If no entry was loaded, returns
+/// those of the cookie's entry.
 fn newest_after(cookie: &Cookie, loaded: &Loaded) -> (Position, u32) {
     match loaded.entries.last() {
         Some(entry) => (entry.position, entry.header.incarnation),

@@ -16,7 +16,7 @@ pub struct PushClient {
     pub name: ClientName,
 }
 
-/// Target log and author of a push.
+/// Log and author of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pushing {
     pub log: LogId,
@@ -30,8 +30,8 @@ impl Logs {
     ///
     /// # Errors
     ///
-    /// Returns [`LogError`] if the failure is temporary or was not caused by a mutation. The client
-    /// should then retry the push.
+    /// Returns [`LogError`] if a failure is temporary or was not caused by a mutation. The client
+    /// should retry the push.
     pub async fn push(
         &self,
         pushing: &Pushing,
@@ -62,14 +62,14 @@ impl Logs {
     }
 }
 
-/// Converts the result of an append to a state machine event, or returns an error that ends the
-/// push.
+/// Converts the result of an append to a state machine event. Returns an error if the push must
+/// end.
 fn to_push_event(append_result: Result<Appended, LogError>) -> Result<PushEvent, LogError> {
     match append_result {
         Ok(appended) => PushEvent::of(Ok(appended)).map_err(LogError::Refused),
         Err(LogError::Refused(refusal)) => PushEvent::of(Err(refusal)).map_err(LogError::Refused),
-        // Reject the mutation instead of returning an error. The client would retry an error
-        // forever and never send its later mutations.
+        // Reject the mutation instead of returning an error. After an error, the client would retry
+        // the mutation forever and never send later mutations.
         Err(LogError::Import(fault)) => {
             Ok(PushEvent::Unfit(Rejection::new(RejectionReason::Invalid, fault.to_string())))
         }

@@ -1,5 +1,5 @@
-//! Appends undo and revert requests, whose operations are computed from the state immediately
-//! before their entry.
+//! Appends undo and revert requests. Their operations are computed from the state immediately
+//! before the new entry.
 
 use std::ops::ControlFlow;
 
@@ -11,23 +11,23 @@ use cellar_log::append::{Appended, Refusal, Request, Resolution, ResolutionReque
 use super::undo::UndoStates;
 use super::{LogError, Logs};
 
-/// Data for resolving an undo or revert anew in each attempt.
+/// Data needed to resolve an undo or revert again in each attempt.
 enum Resolver {
     Undo(Box<UndoStates>),
     Revert(Position),
 }
 
 impl Logs {
-    /// Appends an undo or revert. If another entry is appended concurrently, reads that entry,
-    /// resolves the request anew and retries.
+    /// Appends an undo or revert. If another entry is appended first, reads that entry, resolves
+    /// the request again and retries.
     pub(super) async fn append_resolved(
         &self,
         request: Request,
         resolution_request: ResolutionRequest,
     ) -> Result<Appended, LogError> {
         let log_id = request.log();
-        // If this request is a retry, the log already contains its mutation, even if the current
-        // state no longer allows the mutation.
+        // A repeated request needs no resolution. It succeeds even if the mutation could no longer
+        // be resolved.
         if self.has_mutation(log_id, resolution_request).await? {
             return self.append_unresolved(request).await;
         }
@@ -55,8 +55,8 @@ impl Logs {
         Err(LogError::Refused(Refusal::Contention))
     }
 
-    /// Appends a request without its resolution. Its mutation is rejected, unless the log already
-    /// contains it.
+    /// Appends a request without resolving it. Its mutation is rejected, unless the log already
+    /// contains the mutation.
     async fn append_unresolved(&self, request: Request) -> Result<Appended, LogError> {
         self.append_unchecked(request).await
     }
@@ -88,7 +88,8 @@ impl Logs {
     }
 
     /// Whether the log contains the mutation after its base. The read is eventually consistent and
-    /// may miss the mutation; the check merely avoids resolving a repeated request again.
+    /// may miss the mutation. This is safe, since the check only avoids resolving a repeated
+    /// request again.
     async fn has_mutation(
         &self,
         log_id: LogId,
@@ -110,9 +111,9 @@ impl Logs {
     }
 }
 
-/// Whether an error means that a state is permanently unreadable. If an undo or revert needs that
-/// state, it is rejected: the client would retry an error forever and never send its later
-/// mutations.
+/// Whether an error means that a state is permanently unreadable. An undo or revert that needs the
+/// state is then rejected. After an error, the client would retry the mutation forever and never
+/// send later mutations.
 fn is_unreadable(error: &LogError) -> bool {
     matches!(error, LogError::TooLarge(_) | LogError::Corrupt { .. } | LogError::Snapshot(_))
 }

@@ -8,9 +8,9 @@ use cellar_sheet::workbook::revert;
 use super::{LogError, Logs};
 
 impl Logs {
-    /// Returns the operations that restore the state at `target`, starting from the latest state,
-    /// which is at or after `min_position`. Reads only the cells that differ. Returns no operations
-    /// if the states are equal or `target` does not exist.
+    /// Returns the operations that restore the state at `target` from the latest state, which is at
+    /// or after `min_position`. Reads only the cells that differ. Returns no operations if the
+    /// states are equal or `target` does not exist.
     ///
     /// # Errors
     ///

@@ -11,8 +11,8 @@ use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, PortError, STRONGLY_CONSISTENT};
 
 impl Logs {
-    /// Closes the segment of `tail` (the latest known entry) and opens the next segment.
-    /// Idempotent; several workers may roll a log concurrently.
+    /// Closes the segment of `tail`, which is the latest known entry, and opens the next segment.
+    /// Idempotent. Several workers may roll the same log concurrently.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl Logs {
 struct RollDriver<'a> {
     logs: &'a Logs,
     log: LogId,
-    /// Error of the last failed store request, reported if the roll gives up.
+    /// Error of the last failed store request. Reported if the roll gives up.
     last_store_error: Option<PortError>,
 }
 

@@ -1,27 +1,27 @@
-//! Divides the rows of a sheet into bands that are read one after the other.
+//! Divides the rows of a sheet into bands that are read in sequence.
 
 use std::ops::Range;
 
 /// Number of cells in the first band of rows, including blank cells.
 const FIRST_BAND_CELLS: u32 = 32 * 1024;
-/// Number of non-blank cells below which a band is sparse. After a sparse band, the band height is
-/// doubled.
+/// Number of non-blank cells below which a band is sparse. After a sparse band, the height of the
+/// following bands is doubled.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
 
-/// Consecutive bands of rows that have not been read yet.
+/// Remaining rows, which are read in consecutive bands.
 pub(super) struct RowBands {
     remaining_rows: Range<u32>,
     band_height: u32,
 }
 
 impl RowBands {
-    /// Divides `rows` into bands. `column_count` is the number of columns that are read.
+    /// Divides `rows` into bands. `column_count` is the number of columns read per row.
     pub(super) fn new(rows: Range<u32>, column_count: u32) -> Self {
         let band_height = (FIRST_BAND_CELLS / column_count.max(1)).max(1);
         Self { remaining_rows: rows, band_height }
     }
 
-    /// Returns the rows of the next band, or `None` after the last one.
+    /// Returns the rows of the next band, or `None` if there are no more rows.
     pub(super) fn next_rows(&mut self) -> Option<Range<u32>> {
         if self.remaining_rows.is_empty() {
             return None;
@@ -32,7 +32,7 @@ impl RowBands {
         Some(start..band_end)
     }
 
-    /// Doubles the height of the following bands if a band has few non-blank cells.
+    /// Doubles the height of the following bands if the last band was sparse.
     pub(super) fn adapt_height(&mut self, cell_count: usize) {
         if cell_count < SPARSE_BAND_CELLS {
             self.band_height = self.band_height.saturating_mul(2);

@@ -14,7 +14,7 @@ use super::{LogError, Logs};
 use crate::ports::EVENTUALLY_CONSISTENT;
 
 /// Maximum number of Snapshot entries per segment that are searched backward for a root. If none of
-/// them has a root, the read is based on an earlier segment, which is slower but correct.
+/// them has a root, the read is based on an earlier segment. This is slower but correct.
 const MAX_UNFINISHED_SNAPSHOTS: usize = 8;
 
 /// A finished snapshot.
@@ -35,7 +35,7 @@ enum SnapshotEntry {
 }
 
 /// Cache of each log's latest root and the position of its Snapshot entry. A cached root stays
-/// valid: an entry's root changes only if a rebuild replaces it with an equivalent root.
+/// valid, since only a rebuild replaces an entry's root, and the new root is equivalent.
 #[derive(Default)]
 pub(super) struct RootCache {
     roots: Mutex<HashMap<LogId, (Position, Arc<Root>)>>,
@@ -59,8 +59,8 @@ impl RootCache {
         roots.insert(log_id, (position, Arc::clone(root)));
     }
 
-    /// Returns `result` unchanged. If a snapshot object is missing or damaged, evicts the root from
-    /// the cache, so that the next read finds the rebuilt root.
+    /// Returns `result` unchanged. If a snapshot object is missing or damaged, evicts the log's
+    /// cached root, so that the next read finds the rebuilt root.
     pub(super) fn invalidate_on_error<T>(
         &self,
         log_id: LogId,
@@ -79,9 +79,9 @@ fn last_position_of(segment: u32) -> Position {
 }
 
 impl Logs {
-    /// Returns the root on which a read at `requested_position` is based. It defaults to the latest
-    /// position, which is at or after `min_position`. Returns `None` if no snapshot is usable; the
-    /// read then starts at the log's first entry.
+    /// Returns the root on which a read at `requested_position` is based. If `requested_position`
+    /// is `None`, the latest position is used, which is at or after `min_position`. Returns `None`
+    /// if there is no usable snapshot. The read must then start at the log's first entry.
     pub(super) async fn find_base_root(
         &self,
         log_id: LogId,
@@ -89,11 +89,11 @@ impl Logs {
         min_position: Option<Position>,
     ) -> Result<Option<Arc<Root>>, LogError> {
         let newest_segments = self.newest_segments(log_id, min_position).await?;
-        // Segment records may be missing even if the log exists, so its existence is checked with
-        // the entries.
+        // Segment records may be missing even if the log exists. The caller finds out whether it
+        // exists by reading the entries.
         let Some(current_segment) = newest_segments.first() else { return Ok(None) };
         let newest_snapshot = newest_segments.iter().find_map(Segment::newest_snapshot);
-        // The state at a log's first entry is empty, so its root is not worth a read.
+        // The state at a log's first entry is empty, so there is no need to read its root.
         let newest_snapshot = newest_snapshot.filter(|position| *position != Position::FIRST);
         if let Some(snapshot) = newest_snapshot
             && requested_position.is_none_or(|requested| snapshot <= requested)
@@ -125,8 +125,8 @@ impl Logs {
         Ok(root)
     }
 
-    /// Returns the latest finished snapshot at or before `position`, or `None` if the log must be
-    /// read from its first entry.
+    /// Returns the latest finished snapshot at or before `position`. If there is none, returns
+    /// `None`, and the log must be read from its first entry.
     pub(crate) async fn snapshot_before(
         &self,
         log_id: LogId,
@@ -135,7 +135,7 @@ impl Logs {
         let mut searched_log = log_id;
         let mut search_start = position;
         loop {
-            // Snapshots of inherited entries are stored in the source.
+            // Snapshots of inherited entries are stored in the fork's source.
             while let Some(lineage) =
                 self.retry_read(|| self.lineage_if_inherited(searched_log, search_start)).await?
             {
@@ -153,7 +153,7 @@ impl Logs {
         }
     }
 
-    /// Returns the latest finished snapshot at or before `position` within its segment.
+    /// Returns the latest finished snapshot at or before `position` in the same segment.
     async fn snapshot_in_segment(
         &self,
         log_id: LogId,
@@ -208,8 +208,8 @@ impl Logs {
         }
     }
 
-    /// Returns the segment's last Snapshot entry at or before `position`, which the header of the
-    /// entry at `position` contains.
+    /// Returns the position of the segment's last Snapshot entry at or before `position`. The
+    /// header of the entry at `position` contains its number.
     async fn snapshot_entry_before(
         &self,
         log_id: LogId,

@@ -17,7 +17,7 @@ use super::committed::EntryCursor;
 use super::{LogError, LogHead, Logs};
 use crate::snapshots::ObjectStore;
 
-/// The window that a client requests when it opens a sheet.
+/// The window that a client requests when a sheet is opened.
 const FIRST_VIEW: Window = Window { rows: 0..50, columns: 0..20 };
 
 impl Logs {
@@ -48,7 +48,7 @@ impl Logs {
             let open = OpenStats::default();
             return Ok(StatsReply { head, snapshot: None, entries_since, open });
         };
-        // Bypass the shared cache to measure the cost of a cold read.
+        // Bypass the shared cache, so that the cost of a cold read is measured.
         let uncached_store = ObjectStore::new(Arc::clone(&self.blobs));
         let family = self.family(log_id).await?;
         let snapshot = Some(snapshot_stats(&uncached_store, family, &root).await?);
@@ -89,7 +89,7 @@ fn level_stats(level: &RootLevel) -> LevelStats {
     }
 }
 
-/// Returns the number of tiles of a level. Each of them is stored in a chunk of its own.
+/// Returns the number of tiles in a level. Each tile is stored in a separate chunk.
 async fn count_tiles(
     store: &ObjectStore,
     family: LogId,
@@ -104,7 +104,7 @@ async fn count_tiles(
     Ok(u64::try_from(tile_count).unwrap_or(u64::MAX))
 }
 
-/// Reads the first window shown by a client, and counts the requests and bytes.
+/// Reads the first window that a client shows, and counts the requests and bytes.
 async fn measure_open(
     store: &ObjectStore,
     family: LogId,

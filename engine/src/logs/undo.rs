@@ -12,7 +12,7 @@ use cellar_sheet::workbook::{Workbook, undo};
 use super::workbook::Replay;
 use super::{LogError, Logs};
 
-/// A logged undo or revert that was not rejected.
+/// An undo or revert in the log that was not rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reversal {
     /// Position of the entry that contains the undo or revert.
@@ -20,7 +20,7 @@ struct Reversal {
     reversed: ReversedEdits,
 }
 
-/// Edits reversed by an undo or revert.
+/// Edits that an undo or revert reverses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReversedEdits {
     /// The edits of one entry.
@@ -29,12 +29,13 @@ enum ReversedEdits {
     After(Position),
 }
 
-/// States compared by an undo: before the target entry, after it, and the latest state.
+/// States that an undo compares: before the target entry, after the target entry, and the latest
+/// state.
 pub(super) struct UndoStates {
     target: Position,
     before: Option<Workbook>,
     after: Option<Workbook>,
-    /// Undos and reverts after the target that were not rejected, oldest first.
+    /// Undos and reverts after the target that were not rejected, from oldest to newest.
     reversals: Vec<Reversal>,
     latest: Replay,
 }
@@ -45,8 +46,8 @@ impl UndoStates {
     }
 
     /// Returns the operations that reverse the target. Returns no operations if later edits
-    /// replaced everything that the target changed, or if the target was already reversed or does
-    /// not exist. Returns `None` if no entry has been read yet.
+    /// replaced everything that the target changed, or if the target does not exist or is already
+    /// reversed. Returns `None` if no entry has been read yet.
     fn resolve(&self) -> Option<Resolution> {
         let head = self.latest.cursor.newest?.head;
         Some(Resolution { state_position: head, operations: self.reversing_operations() })
@@ -95,7 +96,7 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::TooLarge`] if the state exceeds the memory limit, [`LogError::NotFound`]
-    /// if the log does not exist, and any error from reading entries.
+    /// if the log does not exist, and the errors of reading entries.
     pub(super) async fn resolve_undo(
         &self,
         log_id: LogId,
@@ -116,7 +117,7 @@ impl Logs {
     }
 }
 
-/// Returns the undos and reverts of an entry that were not rejected.
+/// Returns the undos and reverts in an entry that were not rejected.
 fn reversals_in(entry: &Entry) -> Vec<Reversal> {
     let Some(edits) = entry.edits() else { return Vec::new() };
     let mut reversals = Vec::new();
@@ -137,7 +138,7 @@ fn reversals_in(entry: &Entry) -> Vec<Reversal> {
 /// sorted from oldest to newest.
 fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
     let mut effective = EffectiveReversals::default();
-    // A reversal can be reversed only by a later one, so iterate from newest to oldest.
+    // Iterate from newest to oldest, since a reversal can be reversed only by a later reversal.
     for reversal in reversals.iter().rev() {
         if !effective.reverses(reversal.position) {
             effective.add(reversal);
@@ -146,14 +147,14 @@ fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
     effective.reverses(target)
 }
 
-/// Undos and reverts in effect: no later one reversed them.
+/// Undos and reverts in effect, which no later undo or revert reversed.
 #[derive(Default)]
 struct EffectiveReversals {
     undone: BTreeSet<Position>,
     reverted: Vec<RevertedRange>,
 }
 
-/// Entries reverted by one revert. Both bounds are exclusive.
+/// Range of entries that a revert reverses. Both bounds are exclusive.
 struct RevertedRange {
     after: Position,
     before: Position,
@@ -215,7 +216,7 @@ mod tests {
             (1..7).filter(|num| is_reversed(log, at(*num))).collect()
         };
         assert_eq!(reversed(&log[..2]), [1, 2]);
-        assert_eq!(reversed(&log), [1, 4, 5], "also the undo of 2, so 2 is in effect again");
+        assert_eq!(reversed(&log), [1, 4, 5], "the undo of 2 is reversed, so 2 is in effect again");
         let mut undone = log.to_vec();
         undone.push(undo(7, 6));
         assert_eq!(reversed(&undone), [1, 2, 6], "as before the revert");

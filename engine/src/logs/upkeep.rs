@@ -1,4 +1,4 @@
-//! Log upkeep after an append: adds Snapshot entries and rolls segments.
+//! Log upkeep after an append: appends Snapshot entries and rolls segments.
 
 use std::sync::Arc;
 
@@ -28,8 +28,9 @@ pub enum UpkeepOutcome {
 }
 
 impl Logs {
-    /// Performs the upkeep that is due after the latest cached entry; usually none is due and no
-    /// read is needed. To be called after each append. Idempotent, and safe to skip.
+    /// Performs the upkeep that is due after the latest cached entry. Usually no upkeep is due and
+    /// no read is needed. The caller should call this function after each append. Idempotent and
+    /// safe to skip.
     ///
     /// # Errors
     ///
@@ -41,7 +42,7 @@ impl Logs {
         policy: &LogPolicy,
     ) -> Result<UpkeepOutcome, LogError> {
         let Some(tail) = self.fresh_tail(log_id) else { return Ok(UpkeepOutcome::Nothing) };
-        // Inherited entries are maintained by the source log.
+        // The source log performs the upkeep for inherited entries.
         if self.retry_read(|| self.lineage_if_inherited(log_id, tail.position)).await?.is_some() {
             return Ok(UpkeepOutcome::Nothing);
         }
@@ -60,8 +61,8 @@ impl Logs {
         self.tails.last(now_ms, log_id).filter(|tail| is_fresh(tail, now_ms))
     }
 
-    /// Appends a Snapshot entry with a conditional put. If another entry was appended first and a
-    /// snapshot is still due after it, retries.
+    /// Appends a Snapshot entry with a conditional put. If another entry was appended first,
+    /// retries if a snapshot is still due.
     async fn put_snapshot_entry(
         &self,
         mut tail: Arc<Entry>,

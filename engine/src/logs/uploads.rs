@@ -1,5 +1,5 @@
-//! Large entries: grants uploads of external bodies (separate objects) and appends entries that
-//! reference the uploaded objects.
+//! Large entries: grants uploads of external bodies (objects with an entry's operations) and
+//! appends entries that reference the uploaded objects.
 
 use std::sync::Arc;
 
@@ -23,13 +23,13 @@ pub struct Completion {
     /// Object length in bytes.
     pub bytes: u64,
     pub sha256: [u8; 32],
-    /// Client that authored the mutations.
+    /// Client that created the mutations.
     pub client: ClientKey,
     /// Author of the entry.
     pub author: Option<String>,
     /// Incarnation of the base.
     pub incarnation: u32,
-    /// Latest mutation id in the log that the client knows of.
+    /// Id of the client's latest mutation that the client knows to be in the log.
     pub acknowledged: u64,
     /// Id of the first mutation.
     pub first_id: u64,
@@ -46,7 +46,7 @@ pub enum UploadFault {
         /// Length in bytes.
         bytes: u64,
     },
-    /// The object was never uploaded, or it has expired: incomplete uploads are deleted after three
+    /// The object was never uploaded, or it has expired. Incomplete uploads are deleted after three
     /// days.
     #[error("the upload has no object; create a new upload and send the body again")]
     Absent,
@@ -61,7 +61,7 @@ pub enum UploadFault {
     Unreadable(String),
 }
 
-/// Media type of uploads, chosen so that browsers do not render the content.
+/// Media type of uploads. Chosen so that browsers do not render the content.
 const CONTENT_TYPE: &str = "application/octet-stream";
 
 /// Returns the object key of a client's upload.
@@ -80,7 +80,7 @@ fn decode_valid_operations(body: &[u8]) -> Result<Vec<Operation>, UploadFault> {
 }
 
 impl Logs {
-    /// Returns a presigned request to upload one object to an existing log.
+    /// Returns a presigned request that uploads one object to an existing log.
     ///
     /// # Errors
     ///
@@ -112,9 +112,9 @@ impl Logs {
     /// Appends an uploaded object as an entry. The entry is appended exactly once, even if the
     /// request is retried.
     ///
-    /// The object is verified before the append, since an entry with an unreadable body would break
-    /// every reader. The `pending` tag is removed last. If the removal fails, the relay removes the
-    /// tag later.
+    /// The object is verified before the append, since every reader would fail at an entry with an
+    /// unreadable body. The `pending` tag is removed last. If removing the tag fails, the relay
+    /// removes it later.
     ///
     /// # Errors
     ///
@@ -172,8 +172,8 @@ impl Logs {
         if now_s <= head.modified_s.saturating_add(MAX_UPLOAD_AGE_S) {
             return Ok(());
         }
-        // If an old upload has no `pending` tag, an earlier request completed it in time and this
-        // request is a retry.
+        // If an old upload has no `pending` tag, an earlier request completed the upload in time,
+        // and this request is a retry.
         let is_pending = self.retry_read(|| self.blobs.pending(key)).await?;
         if is_pending != Some(false) {
             return Err(UploadFault::TooOld.into());
@@ -181,8 +181,8 @@ impl Logs {
         Ok(())
     }
 
-    /// Whether the entry that contains the mutations references this upload. It does not if the
-    /// mutations were rejected or were appended by another request.
+    /// Whether the entry that contains the mutations references this upload. This is not the case
+    /// if the mutations were rejected or another request appended them.
     async fn entry_references(
         &self,
         log_id: LogId,
@@ -206,7 +206,7 @@ impl Logs {
         Ok(references_upload)
     }
 
-    /// Removes the `pending` tag. Failures are only logged, since the relay removes the tag later.
+    /// Removes the `pending` tag. A failure is only logged, since the relay removes the tag later.
     async fn remove_pending_tag(&self, key: &BlobKey) {
         match self.retry_read(|| self.blobs.keep(key)).await {
             Ok(KeepOutcome::Kept) => {}

@@ -1,4 +1,4 @@
-//! Presigned URLs through which clients read objects directly. They are valid for a few minutes.
+//! Presigned URLs, valid for a few minutes, through which clients read objects directly.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PRESIGNED_S;
@@ -27,7 +27,7 @@ impl Logs {
         Ok(self.object_url(&external.object).await?.url)
     }
 
-    /// Returns a presigned request for reading an object.
+    /// Returns a presigned request that reads an object.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl Logs {
     }
 
     /// Returns presigned URLs for reading a log's snapshot chunks, in the order of `hashes`. Sends
-    /// no request, so the existence of the chunks is not checked.
+    /// no requests, so it does not check whether the chunks exist.
     ///
     /// # Errors
     ///

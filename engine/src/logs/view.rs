@@ -27,12 +27,12 @@ use super::committed::EntryCursor;
 use super::{LogError, LogHead, Logs};
 use crate::snapshots::{ObjectFault, ObjectStore};
 
-/// Number of decoded tiles above which a view drops all of them.
+/// Maximum number of decoded tiles per view. A view that exceeds it evicts all its decoded tiles.
 const MAX_VIEW_TILES: usize = 64;
 
 /// Spreadsheet state at a position. Cells are loaded on demand.
 pub struct View {
-    /// Id of the log under which the fork family's snapshot objects are stored.
+    /// Id of the log under which the snapshot objects of the fork family are stored.
     family: LogId,
     pub position: Position,
     /// Incarnation (restore counter) of the tables at `position`.
@@ -54,8 +54,8 @@ pub(super) enum LongText {
 }
 
 impl Logs {
-    /// Reads the state at `requested_position`, which defaults to the latest position. The latest
-    /// position is at or after `min_position`.
+    /// Reads the state at `requested_position`. If `requested_position` is `None`, the latest
+    /// position is used, which is at or after `min_position`.
     ///
     /// # Errors
     ///
@@ -136,8 +136,8 @@ fn apply_mutations(
 }
 
 impl View {
-    /// Returns the non-blank cells of a window, each with its row, column and complete text. If a
-    /// cell's text is lost, its value is `#LOST!`.
+    /// Returns the non-blank cells in a window, each with its row, column and complete text. If a
+    /// cell's text is lost, the cell's value is `#LOST!`.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ impl View {
         self.fill_in_long_texts(visible_cells(&tile, &sheet.formats)).await
     }
 
-    /// Returns a window's cells as stored, without applying range formats.
+    /// Returns the cells in a window as stored, without applying range formats.
     pub(super) async fn read_stored_cells(
         &mut self,
         sheet: SheetId,
@@ -181,7 +181,8 @@ impl View {
         Ok(workbook)
     }
 
-    /// Returns a view of the same sheets with only the cells of `level`, without the snapshot.
+    /// Returns a view of the same sheets that contains only the cells of `level` and not those of
+    /// the snapshot.
     pub(super) fn with_only_level(&self, level: FoldedLevel) -> Self {
         Self {
             family: self.family,
@@ -200,7 +201,7 @@ impl View {
         self.tail.imported.sheet(sheet).is_some()
     }
 
-    /// Returns a window's tile, merged from all levels.
+    /// Returns the tile of a window, merged from all levels.
     pub(super) async fn merged_tile(
         &mut self,
         sheet: SheetId,
@@ -233,7 +234,7 @@ impl View {
     }
 
     /// Returns a long text from its object or from an entry after the snapshot. A lost text is not
-    /// an error, since it affects a single cell and the other cells remain readable.
+    /// an error, since it affects only one cell.
     pub(super) async fn long_text(&self, hash: [u8; 32]) -> Result<LongText, LogError> {
         let text_in_tail = self.tail.long_texts.iter().find(|long_text| long_text.hash == hash);
         if let Some(long_text) = text_in_tail {
@@ -244,7 +245,7 @@ impl View {
             Err(fault @ (ObjectFault::Missing { .. } | ObjectFault::Damaged { .. })) => {
                 Ok(LongText::Lost(fault))
             }
-            // The text is not lost: a later read may succeed.
+            // The text is not lost, since a later read may succeed.
             Err(fault @ ObjectFault::Store(_)) => Err(fault.into()),
         }
     }

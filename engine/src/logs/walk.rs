@@ -1,4 +1,4 @@
-//! Reads a log forward: first the cached entries, then pages from the store.
+//! Walks through a log from oldest to newest: first the cached entries, then pages from the store.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

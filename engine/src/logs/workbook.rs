@@ -1,4 +1,4 @@
-//! Reads the state at a position by replaying the whole log. Tests use this as the reference model
+//! Reads the state at a position by replaying the whole log. In tests, the result is the reference
 //! for faster reads.
 
 use std::ops::ControlFlow;
@@ -29,16 +29,16 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// Resumes a replay from a state. `next_position` is the next entry to replay.
+    /// Resumes a replay from a state. `next_position` is the position of the next entry to replay.
     pub(super) fn resume(workbook: Workbook, next_position: Position) -> Self {
         Self { workbook, cursor: EntryCursor::from(next_position) }
     }
 }
 
 impl Logs {
-    /// Returns the state at `requested_position`, which defaults to the latest position. The latest
-    /// position is at or after `min_position`. Cells of imported sheets are missing, since the log
-    /// does not contain them.
+    /// Returns the state at `requested_position`. If `requested_position` is `None`, the latest
+    /// position is used, which is at or after `min_position`. Cells of imported sheets are missing,
+    /// since they are not stored in the log.
     ///
     /// # Errors
     ///
@@ -56,16 +56,16 @@ impl Logs {
         let Replay { workbook, cursor } = replay;
         let LogHead { head: position, incarnation } = cursor.newest.ok_or(LogError::NotFound)?;
         match requested_position {
-            // `at` is after the latest entry, or in the gap between a segment's End Segment (last
-            // entry) and the next segment.
+            // The requested position is after the latest entry, or between a segment's End Segment
+            // (last entry) and the next segment.
             Some(at) if position < at => Err(LogError::NoSuchPosition { at, newest: position }),
             _ => Ok(WorkbookRead { workbook, position, incarnation }),
         }
     }
 
-    /// Continues a replay up to `last_position`, calling `visit` for each entry with the state
-    /// before it. `last_position` defaults to the latest entry, which is at or after
-    /// `min_position`.
+    /// Continues a replay up to `last_position`. Calls `visit` for each entry, passing the state
+    /// before the entry. If `last_position` is `None`, replays up to the latest entry, which is at
+    /// or after `min_position`.
     pub(super) async fn continue_replay(
         &self,
         log_id: LogId,

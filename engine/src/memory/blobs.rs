@@ -23,7 +23,7 @@ pub struct MemoryBlobs {
     state: Mutex<State>,
 }
 
-/// HTTP statuses of replies to presigned requests.
+/// HTTP statuses of responses to presigned requests.
 mod status {
     pub(super) const OK: u16 = 200;
     pub(super) const BAD_REQUEST: u16 = 400;
@@ -69,7 +69,7 @@ impl State {
 
 #[derive(Clone)]
 struct Object {
-    /// Version id of the object. Older versions are not retained.
+    /// Version id of the object. The store does not retain older versions.
     version: u64,
     head: BlobHead,
     bytes: Bytes,
@@ -77,7 +77,8 @@ struct Object {
 }
 
 impl MemoryBlobs {
-    /// Creates an empty store. `clock` supplies write times and determines when URLs expire.
+    /// Creates an empty store. `clock` supplies write times and determines whether URLs have
+    /// expired.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, state: Mutex::default() }
@@ -113,7 +114,7 @@ impl MemoryBlobs {
         Self { clock, state: Mutex::new(copied_state) }
     }
 
-    /// Returns each object's content, and whether the object has the pending tag.
+    /// Returns the content of each object, and whether the object has the pending tag.
     #[cfg(test)]
     pub(crate) fn contents(&self) -> BTreeMap<String, (Bytes, bool)> {
         let mut contents = BTreeMap::new();

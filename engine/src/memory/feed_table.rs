@@ -73,7 +73,7 @@ impl MemoryFeed {
         in_partition.last().map(|(_, record)| record.clone())
     }
 
-    /// Removes an item to simulate data loss, for repair tests.
+    /// Removes an item to simulate data loss. Used by repair tests.
     pub fn lose(&self, at: Checkpoint) {
         self.lock().remove(&key_of(&item_key(at)));
     }
@@ -134,7 +134,7 @@ impl FeedTable for MemoryFeed {
         let key = key_of(&mark_key(stream));
         let stored_mark = items.get(&key).map(decode_mark).transpose()?;
         // A high-water mark of a later feed is greater than any mark of an earlier feed, regardless
-        // of its index.
+        // of the indexes.
         let is_higher = match stored_mark {
             Some((_, stored_mark)) => stored_mark < mark,
             None => true,

@@ -1,4 +1,4 @@
-//! In-memory pending tags of uploaded objects.
+//! In-memory implementation of the pending tags of uploaded objects.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use crate::ports::{PendingTags, PortError};
 
-/// Maps each object key to whether the object has the pending tag.
+/// For each object key, whether the object has the pending tag.
 #[derive(Debug, Default)]
 pub struct MemoryPendingTags {
     objects: Mutex<BTreeMap<String, bool>>,

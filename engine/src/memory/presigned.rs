@@ -1,4 +1,4 @@
-//! Presigned requests of the in-memory object store, which records a grant for each URL.
+//! Presigned requests of the in-memory object store. The store records a grant for each URL.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::ports::{
     check_valid_s,
 };
 
-/// Prefix of headers that the store interprets. Requests may contain such a header only if it is
+/// Prefix of headers that the store interprets. A request may contain such headers only if they are
 /// signed.
 const SIGNED_PREFIX: &str = "x-amz-";
 
@@ -20,7 +20,7 @@ pub(super) struct Grants {
     by_url: BTreeMap<String, Grant>,
 }
 
-/// Grant of one presigned URL.
+/// Grant for one presigned URL.
 pub(super) enum Grant {
     Upload { presigned: PresignedRequest, grant: UploadGrant },
     Download { presigned: PresignedRequest, key: BlobKey },
@@ -68,7 +68,7 @@ impl Grants {
         self.by_url.insert(grant.presigned().url.clone(), grant);
     }
 
-    /// Returns a request with a unique URL and without headers.
+    /// Returns a request that has a unique URL and no headers.
     fn presign(&self, method: &str, key: &BlobKey, valid_s: u64, now_s: u64) -> PresignedRequest {
         let grant_number = self.by_url.len();
         let url = format!("memory:///{key}?X-Amz-Expires={valid_s}&grant={grant_number}.");
@@ -76,7 +76,7 @@ impl Grants {
         PresignedRequest { method: method.to_owned(), url, headers: vec![], expires_s }
     }
 
-    /// Returns a request's grant if the request matches the grant exactly.
+    /// Returns the grant of a request if the request matches the grant exactly.
     pub(super) fn find(&self, request: &UrlRequest, now_s: u64) -> Option<&Grant> {
         let grant = self.by_url.get(&request.url)?;
         let presigned = grant.presigned();
@@ -99,7 +99,7 @@ fn has_signed_headers(request: &UrlRequest, presigned: &PresignedRequest) -> boo
     })
 }
 
-/// Whether the request has a header that must be signed but is not.
+/// Whether the request contains an unsigned header that would have to be signed.
 fn has_forbidden_header(request: &UrlRequest, presigned: &PresignedRequest) -> bool {
     let is_signed =
         |sent_name: &str| presigned.headers.iter().any(|(signed_name, _)| signed_name == sent_name);
@@ -123,7 +123,7 @@ impl Grant {
         }
     }
 
-    /// Returns the object described by an upload grant, without its content.
+    /// Returns the object that an upload grant describes, without its content.
     pub(super) fn granted_upload(&self) -> Option<NewBlob> {
         let Self::Upload { grant, .. } = self else { return None };
         Some(NewBlob {

@@ -13,7 +13,7 @@ use cellar_catalog::stream::{Etag, EventBatch, StreamName, Tip, Update};
 
 use crate::ports::{AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams};
 
-/// The page size is small, so that callers must request several pages.
+/// Maximum number of items per page. Small, so that callers must request several pages.
 const BATCHES_PER_PAGE: usize = 2;
 
 type Items = BTreeMap<(StreamName, u64), Item>;
@@ -64,7 +64,7 @@ fn stored_tip(items: &Items, stream: &StreamName) -> Result<Option<Arc<Tip>>, Re
 }
 
 /// Writes the tip (latest item) and the event batch if the stored tip has the expected etag and the
-/// event batch does not exist. If the expected etag is `None`, no tip may exist.
+/// event batch does not exist. If no etag is expected, the tip must not exist.
 fn write_if_current(
     items: &mut Items,
     batch: Option<&EventBatch>,
@@ -120,7 +120,7 @@ impl Streams for MemoryStreams {
     }
 }
 
-/// The page size is small, so that callers must request several pages.
+/// Return small pages, so that callers must request several pages.
 const STREAMS_PER_PAGE: usize = 3;
 
 #[async_trait]

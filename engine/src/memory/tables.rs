@@ -1,7 +1,7 @@
 //! In-memory Entry and Segment tables, with the same records and conditions as the DynamoDB tables.
 //!
-//! Records are encoded as in DynamoDB, so that a record that DynamoDB would reject is rejected here
-//! as well.
+//! Records are encoded as in DynamoDB, so that records that DynamoDB would reject are also rejected
+//! in memory.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -60,7 +60,7 @@ impl MemoryTables {
 }
 
 impl MemoryTables {
-    /// Writes all records if none of them exists; otherwise writes nothing.
+    /// Writes all records if none of them exists. Otherwise, writes nothing.
     fn insert_all_or_none(
         &self,
         segments: &[&Segment],
@@ -114,7 +114,7 @@ impl MemoryTables {
 #[async_trait]
 impl Retention for MemoryTables {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
-        /// The page size is small, so that callers must request several pages.
+        /// Return small pages, so that callers must request several pages.
         const SEGMENTS_PER_PAGE: usize = 3;
         let scan_key = |log_id: LogId, num: u32| ScanKey {
             partition: log_id.as_bytes().to_vec(),
@@ -175,7 +175,7 @@ fn decode_entry(item: &Item) -> Result<Arc<Entry>, PortError> {
     entry::decode(item).map(Arc::new).map_err(PortError::from)
 }
 
-/// Returns the first `limit` of these entries.
+/// Returns a page with the first `limit` of these entries.
 fn entry_page<'a>(
     items: impl Iterator<Item = (&'a (LogId, Position), &'a Item)>,
     limit: u32,

@@ -1,4 +1,4 @@
-//! Measures the consumption of a single request while other requests run concurrently.
+//! Measures the resource consumption of a single request while other requests run concurrently.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cellar_api::cost::Cost;
 
 tokio::task_local! {
-    /// Innermost measurement of the current task; unset outside of [`measure`].
+    /// Innermost measurement of the current task. Unset outside of [`measure`].
     static SCOPE: Arc<MeasureScope>;
 }
 
-/// An active measurement, which may be nested in another one.
+/// An active measurement, which may be nested in another measurement.
 struct MeasureScope {
     cost: Mutex<Cost>,
     parent: Option<Arc<MeasureScope>>,
@@ -22,8 +22,8 @@ impl MeasureScope {
     }
 }
 
-/// Adds a cost to all active measurements immediately, so that it is included even if the future is
-/// dropped later.
+/// Adds a cost to all active measurements. The cost is added immediately, so that it is included
+/// even if the future is dropped later.
 pub(super) fn add(cost: Cost) {
     let mut next_scope = MeasureScope::current();
     while let Some(scope) = next_scope {
@@ -32,11 +32,11 @@ pub(super) fn add(cost: Cost) {
     }
 }
 
-/// Runs a future and returns its output together with the consumption of its own port requests.
-/// Requests of concurrent futures are excluded, whichever [`Meter`](super::Meter) counts them.
-/// Requests of a nested measurement count for both measurements.
+/// Runs a future. Returns its output and the resource consumption of its port requests. Requests of
+/// concurrent futures are excluded, even if the same [`Meter`](super::Meter) counts them. Requests
+/// of a nested measurement count for both measurements.
 ///
-/// If part of the future is dropped, for example by a timeout, its consumption up to that point is
+/// If part of the future is dropped, for example by a timeout, its consumption up to that time is
 /// included. A request without a response is not counted, since its consumption is unknown. Spawned
 /// tasks are counted only if they are wrapped in [`carried`].
 pub async fn measure<F: Future>(future: F) -> (F::Output, Cost) {
@@ -46,8 +46,9 @@ pub async fn measure<F: Future>(future: F) -> (F::Output, Cost) {
     (output, cost)
 }
 
-/// Returns a future whose consumption counts for the current measurement even if it runs in another
-/// task: `tokio::spawn(carried(…))`. Consumption after the end of the measurement is not counted.
+/// Returns a future whose consumption counts for the current measurement, even if it runs in
+/// another task: `tokio::spawn(carried(…))`. Consumption after the measurement has ended is not
+/// counted.
 pub fn carried<F: Future>(future: F) -> impl Future<Output = F::Output> {
     let scope = MeasureScope::current();
     async move {
@@ -142,7 +143,7 @@ mod tests {
         })
         .await;
         assert_eq!(units(cost), (2, 2, 2));
-        // `carried` is a no-op outside of a measurement.
+        // Outside of a measurement, `carried` has no effect.
         carried(task(1)).await;
         assert_eq!(units(meter.take()), (8, 8, 8));
     }

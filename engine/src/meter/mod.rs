@@ -1,7 +1,7 @@
-//! Measures the consumption of port requests.
+//! Measures the resource consumption of port requests.
 //!
 //! Each adapter counts its requests with the process's [`Meter`]. [`measure`] returns the
-//! consumption of a single API request, even if other requests run concurrently, and needs no
+//! consumption of a single API request, even if other requests run concurrently. It requires no
 //! additional code in the adapters.
 
 mod measure;
@@ -25,7 +25,7 @@ pub enum ObjectRequest {
     Delete,
 }
 
-/// Sums the consumption of requests. All adapters of a process share one meter.
+/// Sums the resource consumption of requests. All adapters of a process share one meter.
 #[derive(Debug, Default)]
 pub struct Meter {
     consumed: Mutex<Cost>,
@@ -54,7 +54,8 @@ impl Meter {
         });
     }
 
-    /// Adds the received bytes of an object, whose number is known only after the transfer.
+    /// Adds a number of bytes received for an object. Called after the transfer, since the number
+    /// is unknown before.
     pub fn add_object_bytes_received(&self, bytes: u64) {
         self.add(Cost { object_bytes_received: bytes, ..Cost::default() });
     }
@@ -76,8 +77,8 @@ impl Meter {
     }
 }
 
-/// Rounds the request units reported by a service up to an integer. NaN and negative numbers become
-/// 0.
+/// Rounds the number of request units reported by a service up to an integer. NaN and negative
+/// numbers become 0.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -3,8 +3,8 @@ use std::fmt;
 use cellar_base::limits::MAX_BLOB_KEY_BYTES;
 
 /// Key of an object written by Cellar. A key consists of segments of letters, digits, `-`, `_`, `=`
-/// and `.`, separated by `/`. URLs and signatures can therefore contain the key without escaping,
-/// and no client resolves `..` as a parent directory.
+/// and `.`, separated by `/`. A key needs no escaping in URLs and signatures, and no client
+/// resolves `..` in a key as a parent directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobKey(String);
 
@@ -17,7 +17,7 @@ pub enum BlobKeyError {
         /// Length of the key in bytes.
         bytes: usize,
     },
-    /// The key contains a character or segment that is not allowed.
+    /// The key contains an invalid character or segment.
     #[error(
         "`{key}` is not a valid object key; use segments of letters, digits, `-`, `_`, `=` and `.`, \
          separated by `/`"

@@ -1,4 +1,4 @@
-//! Port for listing and deleting object versions. Only operators delete versions.
+//! Port for listing and deleting object versions. Only operators are permitted to delete versions.
 
 use async_trait::async_trait;
 
@@ -7,7 +7,8 @@ use super::{BlobKey, PortError};
 /// A listed object version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedVersion {
-    /// Object key. Not a [`BlobKey`], since other writers may store objects in the bucket.
+    /// Object key. Not a [`BlobKey`], since the bucket may contain objects that Cellar did not
+    /// write.
     pub key: String,
     /// Version id assigned by the store.
     pub version: String,
@@ -17,12 +18,12 @@ pub struct ListedVersion {
     pub modified_s: u64,
 }
 
-/// Last version on a page, after which the next page starts.
+/// Last version on a page. The next page starts after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionMarker {
     /// Key of the last version on the page.
     pub key: String,
-    /// Id of the last version, or `None` if the page includes all versions of the key.
+    /// Id of the last version, or `None` if the page contains all versions of the key.
     pub version: Option<String>,
 }
 
@@ -31,15 +32,16 @@ pub struct VersionMarker {
 pub struct VersionPage {
     /// Versions sorted bytewise by key; versions of the same key are sorted from newest to oldest.
     pub versions: Vec<ListedVersion>,
-    /// Value of `after` for the next page, or `None` on the last page.
+    /// Value of `after` that requests the next page, or `None` on the last page.
     pub next: Option<VersionMarker>,
 }
 
 /// An object store in which each write creates a version. A store that retains only the latest
-/// version may also implement this trait. All methods are idempotent and do not retry.
+/// version may also implement this trait. Methods are idempotent and do not retry.
 #[async_trait]
 pub trait BlobVersions: Send + Sync {
-    /// Returns a page of the versions after `after` whose keys start with `prefix`, limited to
+    /// Returns a page of the versions whose keys start with `prefix`, starting after the version
+    /// `after`. The page contains at most
     /// [`MAX_LISTED_BLOBS`](cellar_base::limits::MAX_LISTED_BLOBS) versions. Sends one request.
     ///
     /// # Errors
@@ -51,7 +53,7 @@ pub trait BlobVersions: Send + Sync {
         after: Option<&VersionMarker>,
     ) -> Result<VersionPage, PortError>;
 
-    /// Permanently deletes one object version, if it exists. Other versions are retained. Sends one
+    /// Permanently deletes an object version if it exists. Other versions are retained. Sends one
     /// request.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ pub type Sha256 = [u8; 32];
 /// Key of the tag that marks an incomplete upload.
 pub const STATE_TAG: &str = "state";
 /// [`STATE_TAG`] value of an incomplete upload. The bucket's lifecycle rule deletes objects with
-/// this tag value after a few days.
+/// this value after a few days.
 pub const STATE_PENDING: &str = "pending";
 
 /// An object to store.
@@ -67,7 +67,7 @@ pub enum GetOutcome {
 /// Result of removing the pending tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeepOutcome {
-    /// The object has no pending tag (any more), so it does not expire.
+    /// The object has no pending tag, so it does not expire.
     Kept,
     /// The object has expired or was never uploaded.
     Absent,
@@ -76,7 +76,8 @@ pub enum KeepOutcome {
 /// One listed object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedBlob {
-    /// Object key. Not a [`BlobKey`], since other writers may store objects in the bucket.
+    /// Object key. Not a [`BlobKey`], since the bucket may contain objects that Cellar did not
+    /// write.
     pub key: String,
     /// Length in bytes.
     pub length: u64,
@@ -89,12 +90,12 @@ pub struct ListedBlob {
 pub struct BlobPage {
     /// Objects sorted bytewise by key.
     pub blobs: Vec<ListedBlob>,
-    /// Value of `after` for the next page, or `None` on the last page.
+    /// Value of `after` that requests the next page, or `None` on the last page.
     pub next: Option<String>,
 }
 
-/// The object store. Methods do not retry. All requests except presigned ones are idempotent, so
-/// the caller may retry [temporary](PortError::temporary) failures.
+/// The object store. Methods do not retry. All requests except presigned requests are idempotent,
+/// so callers may retry them after [temporary](PortError::temporary) failures.
 #[async_trait]
 pub trait Blobs: Send + Sync {
     /// Stores an object durably, replacing any object with the same key. Sends one request.
@@ -105,8 +106,8 @@ pub trait Blobs: Send + Sync {
     /// nothing is stored.
     async fn put(&self, blob: NewBlob) -> Result<(), PortError>;
 
-    /// Reads a complete object of at most `max_bytes` bytes and verifies it against the stored
-    /// checksum. Sends one request.
+    /// Reads an object if it has at most `max_bytes` bytes, and verifies the object against the
+    /// stored checksum. Sends one request.
     ///
     /// # Errors
     ///
@@ -153,9 +154,9 @@ pub trait Blobs: Send + Sync {
     /// Returns the same errors as [`Blobs::head`].
     async fn delete(&self, key: &BlobKey) -> Result<(), PortError>;
 
-    /// Returns a page of the objects whose keys start with `prefix` and sort after `after`, limited
-    /// to `limit` and [`MAX_LISTED_BLOBS`](cellar_base::limits::MAX_LISTED_BLOBS) objects. Sends
-    /// one request.
+    /// Returns a page of the objects whose keys start with `prefix` and sort after `after`. The
+    /// page contains at most `limit` and at most
+    /// [`MAX_LISTED_BLOBS`](cellar_base::limits::MAX_LISTED_BLOBS) objects. Sends one request.
     ///
     /// # Errors
     ///
@@ -168,9 +169,8 @@ pub trait Blobs: Send + Sync {
     ) -> Result<BlobPage, PortError>;
 
     /// Presigns a request that uploads one object with the pending tag. The signature covers the
-    /// key, length and checksum, and the request never replaces an existing object. The request is
-    /// valid for the grant's duration, starting at `now_s` (seconds since the Unix epoch). Sends no
-    /// request.
+    /// key, length and checksum. The request never replaces an existing object. The grant's
+    /// validity period starts at `now_s` (seconds since the Unix epoch). Sends no request.
     ///
     /// # Errors
     ///

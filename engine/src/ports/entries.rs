@@ -15,7 +15,7 @@ pub struct Page {
     /// Entries of one segment in ascending order. An eventually consistent page may have gaps,
     /// which the caller must detect.
     pub entries: Vec<Arc<Entry>>,
-    /// Whether the segment may have more entries after `entries`.
+    /// Whether the segment may contain more entries after `entries`.
     pub more: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct Page {
 pub enum PutOutcome {
     /// The entry was written durably.
     Accepted,
-    /// The position is already taken; nothing was written.
+    /// The position was already taken, so nothing was written.
     Refused {
         /// The existing entry at the position.
         winner: Arc<Entry>,
@@ -35,10 +35,10 @@ pub enum PutOutcome {
     Failed(PortError),
 }
 
-/// The Entry table, which stores the entries of all logs. Adapters do not retry requests.
+/// The Entry table, which stores the entries of all logs. Adapters must not retry requests.
 #[async_trait]
 pub trait Entries: Send + Sync {
-    /// Returns a page of a segment in ascending order, starting at `from` (inclusive).
+    /// Returns a page of a segment in ascending order, starting at position `from` (inclusive).
     ///
     /// # Errors
     ///
@@ -50,8 +50,8 @@ pub trait Entries: Send + Sync {
         consistent: bool,
     ) -> Result<Page, PortError>;
 
-    /// Returns a page of a segment in descending order, starting at `from` (inclusive), limited to
-    /// `limit` entries.
+    /// Returns a page of a segment in descending order, starting at position `from` (inclusive).
+    /// The page contains at most `limit` entries.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ pub trait Entries: Send + Sync {
     /// state machine decides how to proceed after an unknown outcome.
     async fn put(&self, entry: &Entry) -> PutOutcome;
 
-    /// Sets the root of a Snapshot entry that has none, and returns the stored root. Only this
+    /// Sets the root of a Snapshot entry if it has no root, and returns the stored root. Only this
     /// method and [`Entries::replace_root`] change an existing entry (I12).
     ///
     /// # Errors
@@ -101,9 +101,9 @@ pub trait Entries: Send + Sync {
         root: &str,
     ) -> Result<String, PortError>;
 
-    /// Sets the root of a Snapshot entry if its current root equals `replaces` (`None` for no
-    /// root). Returns the root stored afterwards, or `None` if the entry has no root or is not a
-    /// Snapshot entry.
+    /// Sets the root of a Snapshot entry if its current root equals `replaces`, where `None` means
+    /// that the entry has no root. Returns the root stored afterwards, or `None` if there is no
+    /// root or no Snapshot entry.
     ///
     /// # Errors
     ///

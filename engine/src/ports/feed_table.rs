@@ -11,7 +11,7 @@ use super::PortError;
 pub enum FeedWriteOutcome {
     /// The record was written durably.
     Done,
-    /// A record with the same key exists; nothing was written.
+    /// A record with the same key exists, so nothing was written.
     Exists,
     /// The record may have been written, or may still be written later.
     Unknown(PortError),
@@ -19,11 +19,12 @@ pub enum FeedWriteOutcome {
     Failed(PortError),
 }
 
-/// The Feed table. Items and partitions are immutable once written. Adapters must not retry writes:
-/// the indexing state machine decides how to proceed after an unknown outcome.
+/// The Feed table, whose items and partitions are immutable. Adapters must not retry writes: the
+/// indexing state machine decides how to proceed after an unknown outcome.
 #[async_trait]
 pub trait FeedTable: Send + Sync {
-    /// Returns the latest partition and its feed, or `None` if the table has no partition.
+    /// Returns the number and the feed of the latest partition, or `None` if the table has no
+    /// partition.
     ///
     /// # Errors
     ///
@@ -33,7 +34,7 @@ pub trait FeedTable: Send + Sync {
     /// Creates a partition if it does not exist.
     async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome;
 
-    /// Returns a partition's last item with its offset. The read is strongly consistent.
+    /// Returns the last item of a partition and its offset. The read is strongly consistent.
     ///
     /// # Errors
     ///
@@ -43,8 +44,9 @@ pub trait FeedTable: Send + Sync {
     /// Writes an item if no item exists at its offset.
     async fn put_item(&self, at: Checkpoint, item: &Item) -> FeedWriteOutcome;
 
-    /// Returns at most `limit` items of a partition in ascending order, starting at `from`. Empty
-    /// only if there are no more items. An eventually consistent read may have gaps.
+    /// Returns at most `limit` items of a partition in ascending order, starting at checkpoint
+    /// `from`. The result is empty only if there are no more items. An eventually consistent result
+    /// may have gaps.
     ///
     /// # Errors
     ///
@@ -56,16 +58,17 @@ pub trait FeedTable: Send + Sync {
         consistent: bool,
     ) -> Result<Vec<(u64, Item)>, PortError>;
 
-    /// Returns a stream's high-water mark: the index up to which its events are in the feed, or
-    /// `None` if the stream was never indexed. The read is strongly consistent.
+    /// Returns a stream's high-water mark, or `None` if the stream was never indexed. The
+    /// high-water mark is the index up to which the feed contains the stream's events. The read is
+    /// strongly consistent.
     ///
     /// # Errors
     ///
     /// Returns the same errors as [`FeedTable::newest_partition`].
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError>;
 
-    /// Raises a stream's high-water mark. No-op if the stored mark is at least as high or belongs
-    /// to a later feed. Idempotent.
+    /// Raises a stream's high-water mark. Has no effect if the stored mark is at least as high or
+    /// belongs to a later feed. Idempotent.
     ///
     /// # Errors
     ///

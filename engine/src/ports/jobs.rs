@@ -1,20 +1,20 @@
-//! Port of a job queue with the semantics of an SQS standard queue.
+//! Port for a job queue with the semantics of an SQS standard queue.
 
 use async_trait::async_trait;
 use cellar_base::limits::{MAX_MESSAGE_BYTES, MAX_RECEIVED_MESSAGES, MAX_VISIBILITY_S};
 
 use super::PortError;
 
-/// A received message. Hidden from other receivers until its visibility timeout expires.
+/// A received message. It is hidden from other receivers until its visibility timeout expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// Message id, which stays the same if the message is redelivered.
+    /// Message id, which does not change when the message is redelivered.
     pub id: String,
     /// Message body as it was sent.
     pub body: String,
-    /// Handle for deleting or hiding the message after this receive.
+    /// Handle that deletes or hides the message after this receive.
     pub receipt: Receipt,
-    /// Approximate receive count, including this receive.
+    /// Approximate number of receives, including this receive.
     pub receive_count: u32,
     /// Time when the message was sent, in milliseconds since the Unix epoch.
     pub sent_ms: u64,
@@ -24,12 +24,13 @@ pub struct Received {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receipt(pub String);
 
-/// Retention period and dead-letter rule of a queue.
+/// Retention period and dead-letter policy of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueRules {
-    /// Retention period in milliseconds, after which the queue drops a message.
+    /// Retention period in milliseconds. The queue deletes older messages.
     pub retention_ms: u64,
-    /// Receive count at which a message moves to the dead-letter queue, or `None` for no limit.
+    /// Maximum number of receives, after which a message moves to the dead-letter queue, or `None`
+    /// if unlimited.
     pub max_receive_count: Option<u32>,
 }
 
@@ -41,9 +42,9 @@ impl QueueRules {
 
 /// A job queue.
 ///
-/// Messages are delivered at least once, in any order. A received message is hidden until its
+/// Messages are delivered at least once and in any order. A received message is hidden until its
 /// visibility timeout expires, and is then redelivered unless it was deleted. If the queue has a
-/// dead-letter queue, a message that was received too often moves there.
+/// dead-letter queue, messages that were received too often move to that queue.
 #[async_trait]
 pub trait Jobs: Send + Sync {
     /// Sends a message durably. Not idempotent: each call adds a message.
@@ -54,8 +55,8 @@ pub trait Jobs: Send + Sync {
     /// `MAX_MESSAGE_BYTES`.
     async fn send(&self, body: &str) -> Result<(), PortError>;
 
-    /// Receives up to `max` messages and hides each of them for `visibility_s` seconds. May return
-    /// fewer messages, or none, even if the queue contains more.
+    /// Receives at most `max` messages and hides each message for `visibility_s` seconds. May
+    /// return fewer messages or none, even if the queue contains more.
     ///
     /// # Errors
     ///
@@ -63,9 +64,9 @@ pub trait Jobs: Send + Sync {
     /// `MAX_RECEIVED_MESSAGES`, or `visibility_s` exceeds `MAX_VISIBILITY_S`.
     async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError>;
 
-    /// Hides a received message for `visibility_s` seconds from now; 0 makes the message visible
-    /// immediately. Returns `false` if the receipt has expired because the message was deleted or
-    /// became visible again.
+    /// Hides a received message for `visibility_s` seconds from now. 0 makes the message visible
+    /// immediately. Returns `false` if the receipt is no longer valid because the message was
+    /// deleted or became visible again.
     ///
     /// # Errors
     ///
@@ -76,8 +77,8 @@ pub trait Jobs: Send + Sync {
         visibility_s: u32,
     ) -> Result<bool, PortError>;
 
-    /// Deletes a received message. Idempotent. The message may be retained if it was redelivered
-    /// with another receipt.
+    /// Deletes a received message. Idempotent. If the message has since been redelivered with
+    /// another receipt, the message may be retained.
     ///
     /// # Errors
     ///

@@ -41,9 +41,9 @@ use std::fmt;
 
 use cellar_base::record::RecordError;
 
-/// Read option of a table request: the reply includes every earlier acknowledged write.
+/// Option for table reads: the response includes every write acknowledged before.
 pub const STRONGLY_CONSISTENT: bool = true;
-/// Read option of a table request: the reply may miss recent writes, and costs half as much.
+/// Option for table reads: the response may miss recent writes, and costs half as much.
 pub const EVENTUALLY_CONSISTENT: bool = false;
 
 /// Error of a port request.
@@ -52,26 +52,26 @@ pub const EVENTUALLY_CONSISTENT: bool = false;
 pub struct PortError {
     /// Whether a retry may succeed.
     pub temporary: bool,
-    /// Cause of the error, for operators. Not exposed through the API.
+    /// Cause of the error, for operators. The API does not expose it.
     pub message: String,
 }
 
 impl PortError {
-    /// Creates an error that a retry may resolve, such as a timeout, a throttled request or a lost
-    /// connection.
+    /// Creates a temporary error, such as a timeout, a throttled request or a lost connection. A
+    /// retry may succeed.
     #[must_use]
     pub fn temporary(message: impl Into<String>) -> Self {
         Self { temporary: true, message: message.into() }
     }
 
-    /// Creates an error that a retry cannot resolve, such as a denied permission, a missing table
-    /// or an unreadable record.
+    /// Creates a permanent (non-retryable) error, such as a denied permission, a missing table or
+    /// an unreadable record.
     #[must_use]
     pub fn permanent(message: impl Into<String>) -> Self {
         Self { temporary: false, message: message.into() }
     }
 
-    /// Converts an error that a retry cannot resolve.
+    /// Converts an error to a permanent (non-retryable) error.
     #[must_use]
     pub fn from_permanent(error: impl fmt::Display) -> Self {
         Self::permanent(error.to_string())

@@ -1,4 +1,4 @@
-//! Port of the PendingSnapshots table.
+//! Port for the PendingSnapshots table.
 
 use async_trait::async_trait;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
@@ -11,7 +11,7 @@ use super::PortError;
 pub enum WriteOutcome {
     /// The record was written durably.
     Written,
-    /// The condition failed; nothing was written.
+    /// The condition was not met, so nothing was written.
     Refused,
     /// The record may or may not have been written.
     Unknown(PortError),
@@ -19,7 +19,7 @@ pub enum WriteOutcome {
     Failed(PortError),
 }
 
-/// The PendingSnapshots table. Adapters do not retry writes.
+/// The PendingSnapshots table. Adapters must not retry writes.
 #[async_trait]
 pub trait PendingSnapshots: Send + Sync {
     /// Returns the first pending snapshot of the job's log at or before the job's position. The
@@ -44,8 +44,8 @@ pub trait PendingSnapshots: Send + Sync {
     /// Replaces the stored record if its increment (version counter) equals `increment`.
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome;
 
-    /// Deletes a job's record if it belongs to the rebuild run `run`; other records are retained.
-    /// Idempotent.
+    /// Deletes the record of a job if it belongs to the rebuild run `run`. Other records are
+    /// retained. Idempotent.
     ///
     /// # Errors
     ///

@@ -6,11 +6,11 @@ use async_trait::async_trait;
 
 use super::{BlobKey, Blobs, KeepOutcome, PortError};
 
-/// Removes the pending tag of uploaded objects. The bucket's lifecycle rule deletes objects that
-/// retain the tag.
+/// Removes the pending tags of uploaded objects. The bucket's lifecycle rule deletes objects that
+/// still have the tag after a few days.
 #[async_trait]
 pub trait PendingTags: Send + Sync {
-    /// Removes an object's `state=pending` tag. Idempotent: succeeds if the object has no tag.
+    /// Removes an object's `state=pending` tag. Idempotent: succeeds if the object has no such tag.
     /// Returns `false` if the object does not exist.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! Pokes: hints to a spreadsheet's followers that its log has grown. Optional: a client that
-//! receives no pokes polls the log's head instead.
+//! Pokes, which are hints to a spreadsheet's followers that its log has grown. Optional: without
+//! pokes, clients poll the log's head.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use tokio::sync::watch;
 /// Subscription to the pokes (change hints) of a log.
 #[derive(Debug, Clone)]
 pub struct Subscription {
-    /// Latest announced position. Intermediate positions may be skipped.
+    /// Latest announced position. Some positions may be skipped.
     pub newest: watch::Receiver<Position>,
-    /// Counts the subscription for its subject until dropped.
+    /// Counts towards the subject's connections until it is dropped.
     pub slot: Arc<()>,
 }
 
@@ -36,7 +36,7 @@ pub enum FollowError {
     },
 }
 
-/// Notifies a log's followers when the log has grown. A poke is only a hint and may be lost.
+/// Notifies the followers of a log that the log has grown. A poke is only a hint and may be lost.
 pub trait Pokes: Send + Sync {
     /// Announces that the log has an entry at `head`.
     fn poke(&self, log_id: LogId, head: Position);
@@ -46,12 +46,13 @@ pub trait Pokes: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns [`FollowError`] if the server does not push or a connection limit is reached.
+    /// Returns [`FollowError`] if the server does not push changes or a connection limit is
+    /// reached.
     fn follow(&self, log_id: LogId, subject: SubjectKey) -> Result<Subscription, FollowError>;
 }
 
-/// No-op implementation. A serverless function cannot be notified between requests without a
-/// permanently running component, which would incur costs while idle.
+/// Implementation without pokes, for serverless functions. Notifying a function between requests
+/// would require a permanently running component, which would incur costs while idle.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoPokes;
 

@@ -13,8 +13,8 @@ pub struct UploadGrant {
     pub sha256: Sha256,
     /// Required media type. If `None`, the media type is not signed and the uploader may choose it.
     pub content_type: Option<String>,
-    /// Required content encoding, for example `zstd`. If `None`, the content encoding is not
-    /// signed.
+    /// Required content encoding, for example `zstd`. If `None`, the content encoding is not signed
+    /// and the uploader may choose it.
     pub content_encoding: Option<String>,
     /// Validity period in seconds.
     pub valid_s: u64,
@@ -26,7 +26,7 @@ pub struct PresignedRequest {
     pub method: String,
     /// Request URL. Must be kept secret while valid.
     pub url: String,
-    /// Headers that must be sent unchanged, sorted by lower-case name. Excludes `host`, which HTTP
+    /// Headers that must be sent unchanged, sorted by lowercase name. Excludes `host`, which HTTP
     /// clients derive from the URL.
     pub headers: Vec<(String, String)>,
     /// Expiry time, in seconds since the Unix epoch.
@@ -34,7 +34,7 @@ pub struct PresignedRequest {
 }
 
 impl UploadGrant {
-    /// Validates the grant's validity period and object length.
+    /// Validates the validity period and object length of the grant.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use cellar_log::segment::Segment;
 
 use super::PortError;
 
-/// Scan position in the Segment table: the key of the last scanned record.
+/// Position in a scan of the Segment table: the key of the last scanned record.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ScanKey {
     pub partition: Vec<u8>,
@@ -17,7 +17,7 @@ pub struct ScanKey {
 /// A page of the segments of all logs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SegmentPage {
-    /// Segments on the page. Segments of the same log are in ascending order; logs are in no
+    /// Segments on the page. Segments of the same log are in ascending order. The logs are in no
     /// particular order.
     pub segments: Vec<Segment>,
     /// Scan key after which the next page starts, or `None` on the last page. May be the key of a
@@ -25,7 +25,7 @@ pub struct SegmentPage {
     pub next: Option<ScanKey>,
 }
 
-/// Writes that offload and trim segments and delete the records of purged spreadsheets.
+/// Offloads and trims segments, and deletes the records of purged spreadsheets.
 #[async_trait]
 pub trait Retention: Send + Sync {
     /// Returns a page of the segments of all logs, starting after `after`. A page may be empty even
@@ -44,7 +44,7 @@ pub trait Retention: Send + Sync {
     /// segment does not exist.
     async fn set_offloaded(&self, log_id: LogId, segment: u32, key: &str) -> Result<(), PortError>;
 
-    /// Sets the trim mark on a segment's first entry. No-op if the mark is already set.
+    /// Sets the trim mark on a segment's first entry. Has no effect if the mark is already set.
     ///
     /// # Errors
     ///
@@ -57,12 +57,12 @@ pub trait Retention: Send + Sync {
         trimmed_s: u64,
     ) -> Result<(), PortError>;
 
-    /// Deletes entries of one segment. Idempotent.
+    /// Deletes entries of a segment. Idempotent.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Retention::all_segments`]. After an error, some of the entries
-    /// may have been deleted.
+    /// Returns the same errors as [`Retention::all_segments`]. Some entries may be deleted despite
+    /// the error.
     async fn delete(&self, log_id: LogId, positions: &[Position]) -> Result<(), PortError>;
 
     /// Deletes a segment record. Idempotent.
@@ -72,7 +72,7 @@ pub trait Retention: Send + Sync {
     /// Returns the same errors as [`Retention::all_segments`].
     async fn delete_segment(&self, log_id: LogId, segment: u32) -> Result<(), PortError>;
 
-    /// Deletes a fork record, identified by its number, from its source's fork list. Idempotent.
+    /// Deletes the fork record with a given number from the fork list of its source. Idempotent.
     ///
     /// # Errors
     ///

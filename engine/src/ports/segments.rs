@@ -1,4 +1,4 @@
-//! Port of the Segment table, whose transactions open logs and segments.
+//! Port for the Segment table, whose transactions open logs and segments.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
@@ -15,7 +15,7 @@ use super::PortError;
 pub enum CreateOutcome {
     /// All records were written durably.
     Created,
-    /// A record with one of the keys exists; nothing was written.
+    /// A record with one of the keys exists, so nothing was written.
     Exists,
     /// The transaction may or may not have been committed.
     Unknown(PortError),
@@ -23,7 +23,7 @@ pub enum CreateOutcome {
     Failed(PortError),
 }
 
-/// Records written when a fork is created.
+/// Records that are written to create a fork.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForkRecords {
     /// The fork's segment 0, which contains its lineage (source and last shared position).
@@ -32,7 +32,7 @@ pub struct ForkRecords {
     pub segment: Segment,
     /// The fork's first own entry.
     pub first: Entry,
-    /// The fork's record in its source's fork list.
+    /// The fork's record in the fork list of its source.
     pub listed: ListedFork,
 }
 
@@ -41,7 +41,7 @@ pub struct ForkRecords {
 pub struct ForkPage {
     /// Forks, oldest first.
     pub forks: Vec<ListedFork>,
-    /// Fork number after which the next page starts, or `None` on the last page.
+    /// Number of the fork after which the next page starts, or `None` on the last page.
     pub next: Option<u64>,
 }
 
@@ -72,12 +72,12 @@ pub trait Segments: Send + Sync {
         consistent: bool,
     ) -> Result<Option<Segment>, PortError>;
 
-    /// Closes a segment and opens the next one in one transaction. Writes nothing if any of the
-    /// records exists.
+    /// Closes a segment and opens the next segment in one transaction. If any of the records
+    /// exists, nothing is written.
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome;
 
-    /// Records an entry as its segment's latest entry with a finished snapshot. No-op if a later
-    /// entry is already recorded (I9).
+    /// Records that an entry is the latest entry of its segment with a finished snapshot. Has no
+    /// effect if a later entry is already recorded (I9).
     ///
     /// # Errors
     ///
@@ -85,15 +85,15 @@ pub trait Segments: Send + Sync {
     /// not exist.
     async fn raise_last_snapshot(&self, log_id: LogId, at: Position) -> Result<(), PortError>;
 
-    /// Writes a log's first segment and first entry in one transaction. Writes nothing if either
-    /// record exists.
+    /// Writes the first segment and first entry of a log in one transaction. If either record
+    /// exists, nothing is written.
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome;
 
-    /// Writes a fork's records in one transaction. Writes nothing if any of them exists.
+    /// Writes the records of a fork in one transaction. If any of them exists, nothing is written.
     async fn fork(&self, records: &ForkRecords) -> CreateOutcome;
 
-    /// Returns a page of a log's forks after the number `after`, oldest first, limited to `limit`
-    /// forks. The read is eventually consistent.
+    /// Returns a page of a log's forks, oldest first, starting after the fork number `after`. The
+    /// page contains at most `limit` forks. The read is eventually consistent.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Port of the EventStream table.
+//! Port for the EventStream table.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use super::PortError;
 pub enum StreamOutcome {
     /// The write is durable.
     Done,
-    /// The tip condition failed; nothing was written.
+    /// The tip does not match the condition, so nothing was written.
     Refused {
-        /// Current tip, if the response included it.
+        /// Current tip, if the response contained it.
         tip: Option<Arc<Tip>>,
     },
-    /// An event batch with the same index exists, so nothing was written. The response did not
-    /// report a failed tip condition.
+    /// An event batch with the same index exists, so nothing was written. The response does not
+    /// report a mismatch of the tip.
     BatchExists,
     /// The write may have taken effect, or may still take effect later.
     Unknown(PortError),
@@ -40,8 +40,8 @@ pub trait Streams: Send + Sync {
     async fn tip(&self, name: &StreamName, consistent: bool)
     -> Result<Option<Arc<Tip>>, PortError>;
 
-    /// Returns a page of event batches with indexes less than `below`, newest first. Empty only if
-    /// there are no such batches.
+    /// Returns a page of the event batches whose indexes are less than `below`, newest first. The
+    /// page is empty only if there are no such batches.
     ///
     /// # Errors
     ///
@@ -59,22 +59,22 @@ pub trait Streams: Send + Sync {
     /// Appends events to the tip if its etag matches.
     async fn update(&self, update: &Update) -> StreamOutcome;
 
-    /// Writes an event batch and updates the tip in one transaction, provided that no batch exists
-    /// at the index and the tip's etag matches. A repeated identical request may also succeed
-    /// within ten minutes after the first success.
+    /// Writes an event batch and updates the tip in one transaction, if no batch exists at the
+    /// index and the tip's etag matches. If an identical request is repeated within ten minutes of
+    /// its success, it may succeed again.
     async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome;
 }
 
 /// A page of the streams in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamPage {
-    /// Each stream with the index of its next event. A stream may be on several pages.
+    /// Each stream and the index of its next event. A stream may be on several pages.
     pub streams: Vec<(StreamName, u64)>,
     /// Scan key after which the next page starts, or `None` on the last page.
     pub next: Option<StreamScanKey>,
 }
 
-/// Scan position in the EventStream table: the key of the last scanned item.
+/// Position in a scan of the EventStream table: the key of the last scanned item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamScanKey {
     pub stream: String,
@@ -82,7 +82,7 @@ pub struct StreamScanKey {
     pub index: u64,
 }
 
-/// Lists all streams of a table. For operators, since the scan reads the whole table.
+/// Lists all streams in a table. Intended for operators, since the scan reads the whole table.
 #[async_trait]
 pub trait AllStreams: Send + Sync {
     /// Returns a page of streams in no particular order. The read is strongly consistent.

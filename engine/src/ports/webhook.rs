@@ -1,4 +1,4 @@
-//! Ports of the webhook: stored progress and delivery.
+//! Ports for the webhook's stored progress and its deliveries.
 
 use async_trait::async_trait;
 use cellar_api::wire::WebhookDelivery;
@@ -17,9 +17,9 @@ pub trait WebhookProgresses: Send + Sync {
     /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn progress(&self) -> Result<Option<WebhookProgress>, PortError>;
 
-    /// Replaces the stored progress with `to` if it equals `from`, and returns whether it did.
-    /// After an error, the new progress may have been stored nevertheless; a retry then returns
-    /// `false`.
+    /// Replaces the stored progress with `to` if it equals `from`. Returns whether the progress was
+    /// replaced. If an error is returned, the progress may have been replaced nevertheless. A retry
+    /// then returns `false`.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ pub trait WebhookProgresses: Send + Sync {
     ) -> Result<bool, PortError>;
 }
 
-/// A delivery was not accepted by the receiver and is retried later.
+/// Error for a delivery that the receiver did not accept. The delivery is retried later.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct DeliveryRejected {
@@ -42,7 +42,7 @@ pub struct DeliveryRejected {
 /// Sends deliveries to the webhook receiver.
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// Sends a delivery. `Ok` means that the receiver accepted it.
+    /// Sends a delivery. Returns `Ok` if the receiver accepted the delivery.
     ///
     /// # Errors
     ///

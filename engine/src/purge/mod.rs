@@ -1,7 +1,7 @@
-//! Purges deleted spreadsheets that can no longer be undeleted. Safe to run at any time and
+//! Purges deleted spreadsheets that can no longer be undeleted. Purges may run at any time and
 //! repeatedly, while all other work continues.
 //!
-//! The spreadsheet is first marked as purged in the catalog, which makes it unrecoverable; then all
+//! The spreadsheet is first marked as purged in the catalog, which makes it unrecoverable. Then all
 //! its data is deleted. A purge finds spreadsheets by their segment records. The last segment
 //! record of a spreadsheet is therefore deleted after all its other data, so that an interrupted
 //! purge can be resumed.
@@ -38,13 +38,13 @@ use crate::ports::{
 use crate::retry::retry_temporary_errors;
 use crate::streams::StreamError;
 
-/// Page size when listing forks.
+/// Number of forks per page when forks are listed.
 const FORKS_PAGE: u32 = 100;
 
 pub struct PurgePorts {
     pub entries: Arc<dyn Entries>,
     pub segments: Arc<dyn Segments>,
-    /// Deletions in the Entry and Segment tables, which only operators are permitted to make.
+    /// Port for deletions in the Entry and Segment tables. Only operators have the permissions.
     pub retention: Arc<dyn Retention>,
     /// The PendingSnapshots table, or `None` if the deployment has no such table.
     pub pending: Option<Arc<dyn PendingSnapshots>>,
@@ -71,11 +71,11 @@ pub struct PlannedPurge {
     pub name: String,
     /// Time at which the spreadsheet was deleted or purged, in seconds since the Unix epoch.
     pub since_s: u64,
-    /// Whether the spreadsheet is to be purged or kept.
+    /// Whether the spreadsheet will be purged or kept.
     pub plan: DeletedPlan,
 }
 
-/// Amount of data deleted by a purge.
+/// Amount of data that a purge deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PurgedData {
     /// Number of deleted log entries.
@@ -203,7 +203,7 @@ impl Purger {
         }
     }
 
-    /// Purges a spreadsheet that is due according to its plan.
+    /// Purges a spreadsheet. Its plan must state that the purge is due.
     ///
     /// # Errors
     ///
@@ -213,8 +213,8 @@ impl Purger {
         self.mark_purged(log_id).await?;
         self.delete_pending_snapshots(log_id).await?;
         let mut purged = self.delete_objects(log_id).await?;
-        // Read the latest segment first and delete segments in descending order: a resumed purge
-        // then finds the latest remaining segment.
+        // Delete segments in descending order, starting with the latest segment, so that a resumed
+        // purge finds the latest remaining segment.
         while let Some(segment) = self.newest_segment(log_id).await? {
             purged.entries += self.delete_entries(log_id, segment.num).await?;
             if segment.num == 0 {
@@ -243,7 +243,7 @@ impl Purger {
         }
     }
 
-    /// Deletes the snapshot objects that only this fork needed.
+    /// Deletes the snapshot objects that only the given fork needed.
     async fn delete_fork_snapshots(
         &self,
         fork: LogId,
@@ -257,8 +257,8 @@ impl Purger {
         let listings = self.read_listings(lineages.keys().copied()).await?;
         let needed_logs = needed(&residents(&lineages, &listings), self.now_s());
         if needed_logs.is_empty() {
-            // The origin is purged last in its fork family, and its purge deletes all of the
-            // family's snapshots.
+            // The family's origin is purged last. Purging the origin deletes all snapshots of the
+            // family.
             return Ok(CollectedGarbage::default());
         }
         let collected = self.collector.collect(family, &needed_logs).await;
@@ -271,7 +271,7 @@ impl Purger {
         Ok(segments.into_iter().next())
     }
 
-    /// Returns an error if the log has a fork.
+    /// Returns an error if a fork of the log still exists.
     async fn check_not_forked(&self, log_id: LogId) -> Result<(), PurgeError> {
         for ForkListItem { fork, .. } in self.list_forks(log_id).await? {
             if self.newest_segment(fork).await?.is_some() {
@@ -325,8 +325,8 @@ impl Purger {
         }
     }
 
-    /// Deletes the log's fork list, whose forks are all purged already, and the log's own record in
-    /// its source's fork list.
+    /// Deletes the log's fork list and the log's own record in the fork list of its source. All
+    /// forks in the deleted list are already purged.
     async fn delete_fork_list_items(&self, first_segment: &Segment) -> Result<(), PortError> {
         let log_id = first_segment.log;
         for item in self.list_forks(log_id).await? {
@@ -349,7 +349,7 @@ struct ForkListItem {
     fork: LogId,
 }
 
-/// Combines each log with its catalog status.
+/// Returns each log with its lineage and its status in the catalog.
 fn residents(
     lineages: &BTreeMap<LogId, Option<Lineage>>,
     listings: &BTreeMap<LogId, Arc<Listing>>,

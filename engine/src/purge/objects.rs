@@ -9,8 +9,9 @@ use super::{PurgedData, Purger};
 use crate::ports::{BlobKey, ListedBlob, PortError};
 
 impl Purger {
-    /// Deletes all objects under a log's key prefixes. Does not include a fork's snapshots, which
-    /// are stored under the prefix of the family's origin and deleted by [`crate::garbage`].
+    /// Deletes all objects under a log's key prefixes. For a fork, this does not include the
+    /// snapshots, which are stored under the prefix of the family's origin and are deleted by
+    /// [`crate::garbage`].
     pub(super) async fn delete_objects(&self, log_id: LogId) -> Result<PurgedData, PortError> {
         let mut purged = PurgedData::default();
         for prefix in [UPLOADS_PREFIX, OFFLOADED_PREFIX, SHEETS_PREFIX] {

@@ -1,4 +1,4 @@
-//! Tests of purges over in-memory ports with injected faults.
+//! Tests of purges over in-memory ports, with and without injected faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ fn other() -> LogId {
 }
 
 fn catalog(ports: &Arc<FaultyPorts>) -> CatalogStore {
-    // Writers are identified by a random number, so each process needs a different sequence of
+    // Writers are identified by random numbers, so each process needs a different sequence of
     // random numbers.
     let (streams, random) = (Arc::clone(ports) as _, Arc::new(SystemRandom));
     CatalogStore::new(streams, Arc::clone(&ports.clock) as _, random)
@@ -85,9 +85,9 @@ async fn snapshot(ports: &Arc<FaultyPorts>, job: SnapshotJob) {
     handle_queued_jobs(&ports.workers(), ports).await;
 }
 
-/// Creates a log, a fork of it and an unrelated log, and adds them to the catalog. Each has three
-/// segments (the first of them offloaded), snapshots, an upload and the pending record of an
-/// abandoned worker.
+/// Creates a log, a fork of that log, and an unrelated log. Adds all three to the catalog. Each log
+/// has three segments, the first of which is offloaded. Each log also has snapshots, an upload and
+/// the pending record of an abandoned worker.
 async fn world() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(4).await;
     let logs = ports.logs();
@@ -131,8 +131,8 @@ async fn world() -> Arc<FaultyPorts> {
     ports
 }
 
-/// Builds two snapshots of the fork, the second of them with a long text. Returns the objects used
-/// only by these snapshots, in the notation of [`everything`].
+/// Builds two snapshots of the fork, the second of which contains a long text. Returns the objects
+/// that only these snapshots use, in the notation of [`everything`].
 async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
     let (before, logs) = (ports.blobs.contents(), ports.logs());
     snapshot(ports, SnapshotJob { log: fork(), position: at(2, 0) }).await;
@@ -170,8 +170,8 @@ async fn plans(ports: &Arc<FaultyPorts>) -> Vec<(LogId, DeletedPlan)> {
     planned.into_iter().map(|planned| (planned.log, planned.plan)).collect()
 }
 
-/// Deletes the log, the fork or both, long enough ago that they can be purged. Also returns the
-/// objects used only by the fork's snapshots.
+/// Deletes the log, the fork or both. The deletion is old enough that they can be purged. Returns
+/// the objects that only the fork's snapshots use.
 async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
     let ports = world().await;
     let of_fork = snapshots_of_fork(&ports).await;
@@ -188,7 +188,7 @@ async fn mend(ports: &Arc<FaultyPorts>) {
     ports.pending.delete(SnapshotJob { log: log(), position: at(2, 0) }, None).await.unwrap();
 }
 
-/// Purges every spreadsheet that is due, forks first.
+/// Purges all spreadsheets that are due, forks first.
 async fn purge(ports: &Arc<FaultyPorts>) -> Result<Vec<PurgedData>, PurgeError> {
     let purger = purger(ports);
     let mut removed = Vec::new();
@@ -224,7 +224,10 @@ async fn deleted_spreadsheets_are_purged_after_their_grace_period_unless_forks_n
     assert_eq!(plans(&ports).await, []);
     let [of_fork, of_log] = removed.as_slice() else { panic!("{removed:?}") };
     assert_eq!((of_fork.entries, of_fork.objects, of_fork.object_bytes), (2, 1, 9));
-    assert!(of_log.entries > 3 && of_log.objects > 3, "{of_log:?}: snapshots and an archive, too");
+    assert!(
+        of_log.entries > 3 && of_log.objects > 3,
+        "{of_log:?}: snapshots and the offloaded segment are deleted too"
+    );
 }
 
 #[tokio::test]
@@ -253,7 +256,7 @@ async fn a_purged_fork_leaves_its_source_readable() {
 async fn recently_written_objects_stay() {
     let (ports, _) = deleted(&[fork()]).await;
     mend(&ports).await;
-    // Same as `synth reprocess --rebuild`.
+    // Write all objects again, as `synth reprocess --rebuild` does.
     for (key, (bytes, _)) in ports.blobs.contents() {
         let key = BlobKey::new(key).unwrap();
         let sha256 = sha256(&bytes);
@@ -301,7 +304,7 @@ async fn data_created_by_a_late_request_is_purged_again() {
 }
 
 /// Asserts that no data was deleted before the catalog marked the spreadsheet as purged, and that
-/// no data of other logs was deleted.
+/// no data from other logs was deleted.
 async fn assert_between(
     ports: &Arc<FaultyPorts>,
     (before, of_fork): (&FaultyPorts, &BTreeSet<String>),
@@ -322,13 +325,13 @@ async fn assert_between(
             all.retain(|key, _| !key.starts_with("listed") && is_kept(key));
             all
         };
-        assert_eq!(of_log(ports), of_log(before), "{what}: it went before it was said");
+        assert_eq!(of_log(ports), of_log(before), "{what}: deleted before marked as purged");
     }
     ports.faults.resume();
 }
 
-/// Purges the logs with each fault injected into each request, then retries the purge without
-/// faults until it succeeds.
+/// Purges the logs repeatedly. In each run, a fault is injected into one request, and the purge is
+/// then retried without faults until it succeeds.
 async fn purge_with_each_fault(logs: &[LogId]) {
     let (before, of_fork) = deleted(logs).await;
     mend(&before).await;

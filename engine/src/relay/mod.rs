@@ -1,4 +1,5 @@
-//! The relay: for each change in the Entry table, sends a snapshot job or removes a pending tag.
+//! The relay. For each change in the Entry table, it sends a snapshot job or removes a pending tag
+//! if required.
 
 #[cfg(test)]
 mod tests;
@@ -10,10 +11,10 @@ use cellar_snapshot::relay::{RelayAction, RelayError, decide_relay_action};
 
 use crate::ports::{Jobs, PendingTags, PortError};
 
-/// A record of the Entry table's change stream.
+/// A record from the change stream of the Entry table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntryChange {
-    /// Sequence number in the change stream, reported if the record cannot be relayed.
+    /// Sequence number in the change stream. Reported if the record cannot be relayed.
     pub sequence_number: String,
     /// DynamoDB's event name, such as `INSERT`.
     pub name: String,
@@ -30,7 +31,7 @@ pub enum RelayFailure {
     /// A queue or bucket request failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// The external body's object does not exist, so the entry's data is lost.
+    /// The object of the external body does not exist, so the entry's data is lost.
     #[error(
         "the external body `{key}` is missing, but an entry references it; restore an older version \
          of the object"
@@ -39,13 +40,13 @@ pub enum RelayFailure {
 }
 
 impl RelayFailure {
-    /// Whether retrying the record may succeed.
+    /// Whether a retry of the record may succeed.
     fn is_temporary(&self) -> bool {
         matches!(self, Self::Port(PortError { temporary: true, .. }))
     }
 }
 
-/// Relays change records of the Entry table. All operations are short and idempotent.
+/// Relays change records from the Entry table. All operations are short and idempotent.
 #[derive(Clone)]
 pub struct Relay {
     jobs: Arc<dyn Jobs>,
@@ -53,18 +54,18 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Creates a relay that sends jobs to `queue` and removes the pending tag of uploaded objects.
+    /// Creates a relay that sends jobs to `queue` and removes the pending tags of uploaded objects.
     #[must_use]
     pub fn new(jobs: Arc<dyn Jobs>, pending_tags: Arc<dyn PendingTags>) -> Self {
         Self { jobs, pending_tags }
     }
 
-    /// Relays a batch of records in order. Returns the sequence number of the first failed record,
-    /// from which the change stream retries.
+    /// Relays a batch of records in order. If a record fails, returns the sequence number of the
+    /// first failed record, from which the change stream retries.
     ///
-    /// After a permanent failure, the remaining records are still relayed, so that only the failed
-    /// records are lost if the change stream gives up on the batch. After a temporary failure the
-    /// batch stops, since the next record would probably fail as well.
+    /// After a permanent failure, the remaining records are still relayed. Thus only the failed
+    /// records are lost if the change stream discards the batch. After a temporary failure, the
+    /// remaining records are not relayed, since they would probably fail as well.
     pub async fn relay_batch(&self, changes: &[EntryChange]) -> Option<String> {
         let mut first_failed = None;
         for change in changes {

@@ -88,8 +88,8 @@ async fn snapshots_become_jobs_and_uploads_stay() {
     assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(nums(&queue).await, [0, 2]);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
-    // Relaying the batch again sends the same jobs, which the worker drops, and leaves the tag
-    // removed.
+    // If the batch is relayed again, the same jobs are sent and the worker drops them. The tag
+    // stays removed.
     assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
 }

@@ -1,13 +1,17 @@
-//! Finds and repairs snapshots and external bodies that were lost by the relay or by workers. Safe
-//! to run at any time and repeatedly, while appends and workers continue.
+//! Finds and repairs snapshots and external bodies that the relay or workers have lost.
+//! Reprocessing may run at any time and repeatedly, while appends and workers continue.
 //!
 //! A survey reads a log's tables and reports each [`Finding`]. A repair resends a snapshot job or
-//! removes the pending tag of an external body. The repair itself builds nothing: the worker that
+//! removes the pending tag of an external body. The repair itself builds nothing. The worker that
 //! receives the job decides whether work is needed, and drops superfluous jobs.
 //!
-//! - A Snapshot entry without a root is built if it is after the last finished snapshot of its segment. An earlier Snapshot entry without a root is skipped: a worker would drop its job, and reads do not need it, because every read starts from a finished snapshot and folds the entries after it. A rebuild builds the snapshots of all Snapshot entries.
-//! - The first entry of a log needs no snapshot, because the state at that entry is empty.
-//! - If a pending record was not written for `ABANDONED_S` seconds, its job is resent even if its entry has a root. Otherwise the record would block all later snapshots.
+//! - A Snapshot entry without a root is built if it is after the last finished snapshot of its
+//!   segment. An earlier Snapshot entry without a root is skipped. A worker would drop its job, and
+//!   reads do not need its snapshot, since every read starts from a finished snapshot and folds the
+//!   entries after it. Only a rebuild builds the snapshots of all Snapshot entries.
+//! - The first entry of a log needs no snapshot, since the state at that entry is empty.
+//! - If a pending record was not written for `ABANDONED_S` seconds, its job is resent even if its
+//!   entry has a root. Otherwise, the record would block all later snapshots.
 //!
 //! A rebuild ([`Reprocess::plan_rebuild`]) builds every snapshot of a log from the log's entries.
 //! It succeeds even if all objects under the bucket's `sheets/` prefix are lost.
@@ -43,17 +47,18 @@ pub struct ReprocessPorts {
     pub clock: Arc<dyn Clock>,
 }
 
-/// The logs and entries covered by a survey.
+/// Scope of a survey: the logs and entries that it covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scope {
-    /// A single log, or `None` for all logs.
+    /// The surveyed log, or `None` for all logs.
     pub log: Option<LogId>,
-    /// Earliest creation time of the surveyed entries, in seconds since the Unix epoch according to
-    /// their writers' clocks. Pending records are surveyed regardless of age.
+    /// Earliest creation time of the surveyed entries, in seconds since the Unix epoch. Creation
+    /// times are according to the writers' clocks. Pending records are surveyed regardless of their
+    /// age.
     pub since_s: u64,
 }
 
-/// Number of entries and other records read by a survey.
+/// Number of entries and other records that a survey read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SurveyCounts {
     pub logs: u64,
@@ -68,7 +73,7 @@ pub struct SurveyCounts {
     pub pending: u64,
 }
 
-/// A fault or notable state found by a survey.
+/// A fault or another notable state that a survey found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub log: LogId,
@@ -86,10 +91,10 @@ pub enum FindingKind {
     /// snapshot.
     Skipped,
     /// A Snapshot entry without a root, although the segment record states that its snapshot is
-    /// finished. The log cannot be loaded until its snapshots are rebuilt. Never caused by workers,
-    /// but possible after tables are restored to different points in time.
+    /// finished. The log cannot be loaded until its snapshots are rebuilt. Workers never cause this
+    /// state, but it can occur if the tables are restored to different points in time.
     RootMissing,
-    /// A Snapshot entry without a root in a trimmed segment. Its root can no longer be set.
+    /// A Snapshot entry without a root in a trimmed segment. The root can no longer be set.
     Offloaded,
     /// A snapshot that a worker is building.
     InProgress {
@@ -101,13 +106,14 @@ pub enum FindingKind {
         /// Seconds since the last write of its pending record.
         silent_s: u64,
     },
-    /// An external body that still has its pending tag. Unless repaired, the object expires.
+    /// An external body that still has its pending tag. The object expires unless the tag is
+    /// removed.
     BodyPending {
         /// S3 key of the body.
         key: String,
     },
-    /// An external body whose object was deleted. Recoverable only from a noncurrent object version
-    /// in the bucket.
+    /// An external body whose object was deleted. The body can be recovered only from a noncurrent
+    /// object version in the bucket.
     BodyLost {
         /// S3 key of the body.
         key: String,
@@ -123,7 +129,7 @@ impl FindingKind {
         matches!(self, Self::NotBuilt | Self::Abandoned { .. } | Self::BodyPending { .. })
     }
 
-    /// Whether the finding is a data loss that [`Reprocess::repair`] cannot recover.
+    /// Whether the finding is a loss of data that [`Reprocess::repair`] cannot restore.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         matches!(self, Self::RootMissing | Self::BodyLost { .. } | Self::Unreadable { .. })
@@ -147,7 +153,7 @@ impl Reprocess {
         self.ports.clock.now_ms() / 1_000
     }
 
-    /// Runs an idempotent request, retrying temporary failures for a while.
+    /// Performs an idempotent request, retrying temporary failures for a while.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -155,8 +161,8 @@ impl Reprocess {
         retry_temporary_errors(self.ports.clock.as_ref(), call).await
     }
 
-    /// Returns all segments that contain a log's own entries, in ascending order. Inherited entries
-    /// of a fork are surveyed with its source.
+    /// Returns all segments that contain a log's own entries, in ascending order. Entries that a
+    /// fork inherits are surveyed with its source.
     async fn segments_of(&self, log: LogId) -> Result<Vec<Segment>, PortError> {
         let newest_segments = self.retried(|| self.ports.segments.newest(log, 1, true)).await?;
         let Some(newest_segment) = newest_segments.into_iter().next() else {
@@ -173,7 +179,7 @@ impl Reprocess {
         Ok(segments)
     }
 
-    /// Returns the number of the first segment that is not inherited from a fork's source.
+    /// Returns the number of the first segment that is not inherited.
     async fn first_own_segment(&self, log: LogId) -> Result<u32, PortError> {
         if !log.may_be_fork() {
             return Ok(0);

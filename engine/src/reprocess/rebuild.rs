@@ -1,14 +1,16 @@
 //! Rebuilds every snapshot of a log, starting at the log's first entry.
 //!
 //! A rebuild writes a pending record for each Snapshot entry in the table, oldest first. Each
-//! record requests the rebuild of its snapshot. Workers read these records first, so the worker of
+//! record requests the rebuild of one snapshot. Workers read these records first, so the worker of
 //! a snapshot waits until all earlier snapshots are rebuilt. The first snapshot is built from the
-//! log's entries, and each later snapshot from the previous one. Pending records are the only state
-//! of a rebuild. After a crash, some snapshots are unchanged and the others will still be rebuilt.
+//! log's entries, and each later snapshot from the previous snapshot. The pending records are the
+//! only state of a rebuild. After a crash, some snapshots are unchanged, and the snapshots with
+//! pending records will still be rebuilt.
 //!
-//! Two messages are sufficient: a worker that finishes a snapshot sends the job of the next one.
-//! The message of the last snapshot is redelivered until all earlier snapshots are finished. If the
-//! message of an earlier snapshot was lost, handling this last message resends it.
+//! Two messages are sufficient, since a worker that finishes a snapshot sends the job of the next
+//! snapshot. The message of the last snapshot is redelivered until all earlier snapshots are
+//! finished. If the message of an earlier snapshot is lost, the worker that handles this last
+//! message sends it again.
 
 use std::collections::BTreeMap;
 
@@ -33,8 +35,8 @@ pub struct SnapshotToRebuild {
     pub at: Position,
     /// Key of the current root, or `None` if the snapshot was never built.
     pub root: Option<String>,
-    /// Seconds since the last write of the pending record, if an earlier rebuild of this snapshot
-    /// is still active.
+    /// Seconds since the last write of the pending record. Set if an earlier rebuild of this
+    /// snapshot is still active.
     pub active_silent_s: Option<u64>,
 }
 
@@ -46,8 +48,9 @@ pub struct RebuildPlan {
     pub counts: SurveyCounts,
     /// Snapshots to rebuild, oldest first.
     pub snapshots: Vec<SnapshotToRebuild>,
-    /// Number of Snapshot entries with a root in offloaded segments. Their roots cannot be
-    /// replaced, so reads at positions before the first rebuilt snapshot may find objects missing.
+    /// Positions of the Snapshot entries in offloaded segments that have a root. These roots cannot
+    /// be replaced. Objects may therefore be missing when states before the first rebuilt snapshot
+    /// are read.
     pub offloaded: Vec<Position>,
 }
 
@@ -65,7 +68,7 @@ pub enum RebuildRefusal {
         at: Position,
         why: String,
     },
-    /// The external body's object was deleted.
+    /// The object of an external body was deleted.
     #[error(
         "the external body {key} of entry {at} of {log} is deleted: restore its previous version"
     )]
@@ -80,12 +83,12 @@ pub enum RebuildRefusal {
     Store(#[from] PortError),
 }
 
-/// Result of starting the rebuild of a snapshot.
+/// Result of starting to rebuild a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RebuildStart {
     /// The pending record was written.
     Started,
-    /// An earlier rebuild of the snapshot is active and continues.
+    /// An earlier rebuild of the snapshot is still active and continues.
     InProgress,
 }
 
@@ -94,7 +97,7 @@ struct StartedRebuild {
     log: LogId,
     /// Rebuild id.
     run: u64,
-    /// The previous snapshot, on which the next one is based.
+    /// Position of the previous snapshot, on which the next snapshot is based.
     base: Option<Position>,
     /// Snapshots whose records were written, oldest first.
     started: Vec<Position>,
@@ -182,7 +185,7 @@ impl Reprocess {
         }
     }
 
-    /// Counts the entry's external body, if it has one. Returns an error if the body is lost.
+    /// Counts the external body of an entry, if there is one. Returns an error if the body is lost.
     async fn check_body(
         &self,
         entry: &Entry,
@@ -198,14 +201,14 @@ impl Reprocess {
         }
     }
 
-    /// Starts a rebuild: writes the pending records, oldest first, and sends the jobs. Calls
-    /// `report` for each snapshot. Snapshots appended after the planning are also rebuilt, because
-    /// their workers may have started from lost objects.
+    /// Starts a rebuild. Writes the pending records, oldest first, and sends the jobs. Calls
+    /// `report` for each snapshot. Snapshots that were appended after planning are also rebuilt,
+    /// since their workers may have started from lost objects.
     ///
     /// # Errors
     ///
     /// Returns [`RebuildRefusal`] if not all records were written or not all jobs were sent. The
-    /// call should then be retried. Snapshots whose records were written are rebuilt once a later
+    /// caller should then retry. Snapshots whose records were written are rebuilt when a later
     /// call, or any reprocessing, sends their jobs.
     pub async fn start_rebuild(
         &self,
@@ -221,7 +224,7 @@ impl Reprocess {
         Ok(())
     }
 
-    /// Returns the snapshots that were appended after the planning.
+    /// Returns the snapshots that were appended after planning.
     async fn find_snapshots_after(
         &self,
         plan: &RebuildPlan,
@@ -297,7 +300,7 @@ impl Reprocess {
             };
             match write_outcome {
                 WriteOutcome::Written => return Ok(RebuildStart::Started),
-                // The next attempt reads the record again.
+                // Retry with the record that is read next.
                 WriteOutcome::Refused => {}
                 WriteOutcome::Unknown(error) => last_error = error,
                 WriteOutcome::Failed(error) => return Err(error),
@@ -366,7 +369,7 @@ fn is_active_rebuild(record: &PendingSnapshot, now_s: u64) -> bool {
     PendingState { silent_s, is_rebuild }.is_active_rebuild()
 }
 
-/// Returns the greatest position before `position`, whether or not an entry exists there.
+/// Returns the last possible position before `position`, whether or not an entry exists there.
 fn last_position_before(position: Position) -> Option<Position> {
     if let Some(previous_number) = position.entry_number().checked_sub(1) {
         return Position::new(position.segment(), previous_number).ok();

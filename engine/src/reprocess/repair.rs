@@ -26,7 +26,7 @@ impl Reprocess {
     ///
     /// # Errors
     ///
-    /// Returns [`PortError`] if a port fails. Retrying the repair is safe.
+    /// Returns [`PortError`] if a port fails. The repair can safely be retried.
     pub async fn repair(&self, finding: &Finding) -> Result<RepairOutcome, PortError> {
         match &finding.kind {
             FindingKind::NotBuilt | FindingKind::Abandoned { .. } => {
@@ -57,8 +57,8 @@ impl Reprocess {
         self.retried(|| self.ports.jobs.send(&body)).await
     }
 
-    /// Removes finished jobs from the front of the queue of sent jobs. Jobs of the same log must be
-    /// in ascending order.
+    /// Removes finished jobs from the front of `sent_jobs`, up to the first unfinished job. Jobs of
+    /// the same log must be in ascending order.
     ///
     /// # Errors
     ///
@@ -77,7 +77,8 @@ impl Reprocess {
         Ok(())
     }
 
-    /// Returns whether the snapshot of a job exists and no earlier snapshot is pending.
+    /// Returns whether the snapshot of a job is finished and no earlier snapshot of the log is
+    /// pending.
     async fn is_job_finished(&self, job: SnapshotJob) -> Result<bool, PortError> {
         let pending_record = self.retried(|| self.ports.pending.first_up_to(job)).await?;
         let segment_number = job.position.segment();

@@ -14,7 +14,7 @@ use super::walk::{PageRead, SegmentReader};
 use super::{Finding, FindingKind, Reprocess, Scope, SurveyCounts};
 use crate::ports::{BlobKey, PortError};
 
-/// The parts of a pending record that a survey needs.
+/// Parts of a pending record that a survey needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PendingState {
     /// Seconds since the last write of the record.
@@ -24,7 +24,7 @@ pub(super) struct PendingState {
 }
 
 impl PendingState {
-    /// Whether a worker wrote the record recently.
+    /// Whether the record was written recently, so that a worker is probably active.
     pub(super) fn is_alive(self) -> bool {
         self.silent_s < ABANDONED_S
     }
@@ -45,13 +45,13 @@ impl PendingState {
 }
 
 impl Reprocess {
-    /// Surveys all logs in the scope, one at a time. Calls `report` immediately for each finding:
+    /// Surveys all logs in the scope, one at a time. Calls `report` for each finding without delay:
     /// first for pending records, then for entries in ascending order.
     ///
     /// # Errors
     ///
-    /// Returns [`PortError`] if a port fails. Unreadable data is reported as a finding, not as an
-    /// error.
+    /// Returns [`PortError`] if a port fails. Unreadable data is not an error, but is reported as a
+    /// finding.
     pub async fn survey(
         &self,
         scope: Scope,
@@ -95,7 +95,7 @@ impl Reprocess {
         }
     }
 
-    /// Surveys a log. `segments` are all of its segments, in ascending order.
+    /// Surveys a log. `segments` must contain all its segments, in ascending order.
     async fn survey_log(
         &self,
         segments: &[Segment],
@@ -111,7 +111,7 @@ impl Reprocess {
             report(Finding { log, at: *position, kind: pending_state.to_finding() });
         }
         for (index, segment) in segments.iter().enumerate() {
-            // Inherited segments of a fork are surveyed with its source.
+            // Segments that a fork inherits are surveyed with its source.
             if segment.lineage.is_some() {
                 continue;
             }
@@ -218,7 +218,7 @@ impl Reprocess {
 /// Survey of one segment.
 struct SegmentSurvey<'a> {
     segment: &'a Segment,
-    /// Whether the segment is the latest of its log.
+    /// Whether the segment is the latest segment of its log.
     is_newest: bool,
     /// Earliest creation time of the surveyed entries.
     since_s: u64,
@@ -226,7 +226,7 @@ struct SegmentSurvey<'a> {
 }
 
 impl SegmentSurvey<'_> {
-    /// Returns the finding for a Snapshot entry that has neither a root nor a pending record.
+    /// Returns the finding for a Snapshot entry without a root and without a pending record.
     fn find_unbuilt(&self, entry: &Entry, is_offloaded: bool) -> Option<FindingKind> {
         let Content::Snapshot { root: None, .. } = entry.content else { return None };
         let position = entry.position;

@@ -1,5 +1,5 @@
-//! Reads a segment's entries page by page, from the table or, if the segment was trimmed, from its
-//! offloaded copy.
+//! Reads the entries of a segment, page by page. Entries are read from the table or, if the segment
+//! was trimmed, from its offloaded copy.
 
 use std::sync::Arc;
 
@@ -33,10 +33,10 @@ pub(super) enum PageRead {
 pub(super) struct SegmentReader<'a> {
     reprocess: &'a Reprocess,
     segment: &'a Segment,
-    /// Whether the segment is the latest of its log. Only the latest segment has no End Segment
-    /// (last entry of a closed segment).
+    /// Whether the segment is the latest segment of its log. All other segments are closed by an
+    /// End Segment (last entry).
     is_newest: bool,
-    /// Position at which the next page starts, or `None` at the end of the segment.
+    /// Start position of the next page, or `None` at the end of the segment.
     next_position: Option<Position>,
 }
 
@@ -58,8 +58,7 @@ impl<'a> SegmentReader<'a> {
         {
             Ok(page) => page,
             Err(error) if error.temporary => return Err(error),
-            // Report the unreadable record as a finding, so that the survey of other logs
-            // continues.
+            // Report unreadable records as a finding, so that the survey continues with other logs.
             Err(error) => return Ok(unreadable(page_start, error.to_string())),
         };
         let is_trimmed = page.entries.first().is_some_and(|entry| entry.is_trimmed());
@@ -84,9 +83,9 @@ impl<'a> SegmentReader<'a> {
         Ok(PageRead::Page(EntryPage { entries: page.entries, is_offloaded: false }))
     }
 
-    /// Reads the rest of a segment from its offloaded copy. Only the first `contiguous_count` of
-    /// the table's entries have no gap. If the segment has no copy, these entries are returned
-    /// first, and the next call returns `Unreadable`.
+    /// Reads the rest of a segment from its offloaded copy. If there is no copy, returns the first
+    /// `contiguous_count` entries of the table, which precede the first gap. The next call then
+    /// returns `Unreadable`.
     async fn read_offloaded_copy(
         &mut self,
         page_start: Position,
@@ -113,7 +112,7 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    /// Returns the entries of the table before the first gap, or `Unreadable` if there are none.
+    /// Returns the table's entries before the first gap. If there are none, returns `Unreadable`.
     fn page_before_gap(
         &mut self,
         page_start: Position,
@@ -136,7 +135,7 @@ fn unreadable(at: Position, why: String) -> PageRead {
     PageRead::Unreadable { at, why }
 }
 
-/// Returns the number of leading entries with consecutive positions starting at `start`.
+/// Returns the number of entries at the beginning that have consecutive positions from `start` on.
 fn count_contiguous(start: Position, entries: &[Arc<Entry>]) -> usize {
     let expected_positions =
         std::iter::successors(Some(start), |position| position.next_in_segment());

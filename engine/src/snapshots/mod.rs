@@ -1,4 +1,4 @@
-//! Runs the snapshot worker state machine: performs its actions for one message.
+//! Runs the state machine of a snapshot worker: performs its actions for one message.
 
 mod builder;
 mod levels;
@@ -57,18 +57,18 @@ impl Snapshots {
         self.ports.entries.reachable().await
     }
 
-    /// Handles a received message. The function invocation ends at `deadline_ms` (milliseconds
-    /// since the Unix epoch). The outcome determines how long the message is hidden. If the outcome
-    /// is [`SnapshotOutcome::Done`] or [`SnapshotOutcome::Drop`], the caller must delete the
-    /// message.
+    /// Handles a received message. `deadline_ms` is the time at which the function invocation ends,
+    /// in milliseconds since the Unix epoch. The message is hidden for as long as the outcome
+    /// requires. If the outcome is [`SnapshotOutcome::Done`] or [`SnapshotOutcome::Drop`], the
+    /// caller must delete the message.
     pub async fn handle(
         &self,
         job: SnapshotJob,
         receipt: &Receipt,
         deadline_ms: u64,
     ) -> SnapshotOutcome {
-        // Shorten the queue's own visibility timeout, which spans several invocations: if this
-        // invocation died, the retry would be delayed for too long.
+        // Shorten the visibility timeout, which the queue sets to the duration of several
+        // invocations. Otherwise, the retry would be delayed for too long if this invocation died.
         self.hide(receipt, WORK_VISIBILITY_S).await;
         let (mut worker, mut action) = Worker::begin(job, deadline_ms);
         let mut piece_count = 0_u64;
@@ -156,8 +156,8 @@ impl Snapshots {
         self.call_with_retries(job, replace_root, to_event).await
     }
 
-    /// Replaces the stored record if its increment (version counter) equals `increment`. Only the
-    /// model checker passes `None`.
+    /// Replaces the stored record if its increment (version counter) equals `increment`, which is
+    /// `None` only in the model checker.
     async fn replace_record(
         &self,
         record: &PendingSnapshot,
@@ -186,8 +186,8 @@ impl Snapshots {
         self.call_with_retries(job, || self.ports.jobs.send(&body), |()| SnapshotEvent::Done).await
     }
 
-    /// Performs an idempotent call, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts
-    /// in total (I6).
+    /// Performs an idempotent call. Temporary failures are retried, up to `MAX_READ_ATTEMPTS`
+    /// attempts in total (I6).
     async fn call_with_retries<T, F>(
         &self,
         job: SnapshotJob,
@@ -224,8 +224,8 @@ impl Snapshots {
         }
     }
 
-    /// Hides a message for this number of seconds. Failures are only logged, since they merely
-    /// cause the message to be redelivered earlier or later than intended.
+    /// Hides a message for `hidden_s` seconds. A failure is only logged, since its only effect is
+    /// that the message is redelivered earlier or later than intended.
     pub async fn hide(&self, receipt: &Receipt, hidden_s: u32) {
         match self.ports.jobs.change_visibility(receipt, hidden_s).await {
             Ok(true) => {}
@@ -245,7 +245,7 @@ fn to_root_replacement_event(
     match current_root {
         Some(current_root) if current_root == root => SnapshotEvent::Done,
         Some(current_root) => {
-            tracing::warn!(%log, %at, root, current_root, "the entry has another root than expected");
+            tracing::warn!(%log, %at, root, current_root, "the root of the entry differs from the expected root");
             SnapshotEvent::OtherRoot { current_root }
         }
         None => {

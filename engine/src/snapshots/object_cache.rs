@@ -1,4 +1,4 @@
-//! In-memory cache of snapshot objects. Objects are immutable, so cached objects never become
+//! In-memory cache of snapshot objects. Since objects are immutable, cached objects never become
 //! stale.
 
 use std::collections::{HashMap, VecDeque};

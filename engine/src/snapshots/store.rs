@@ -18,7 +18,7 @@ use crate::meter::carried;
 use crate::ports::{BlobKey, Blobs, GetOutcome, NewBlob, PortError};
 use crate::sha256::sha256;
 
-/// Media type of chunks and roots before compression.
+/// Media type of chunks and roots before they are compressed.
 pub(crate) const CONTENT_TYPE: &str = "application/vnd.cellar.chunk";
 /// Content encoding of chunks and roots.
 pub(crate) const CONTENT_ENCODING: &str = "zstd";
@@ -53,7 +53,7 @@ pub enum ObjectFault {
 }
 
 impl ObjectFault {
-    /// Describes the object and its fault, without the hint to rebuild.
+    /// Describes the object and its fault. Does not suggest a rebuild.
     #[must_use]
     pub(crate) fn summary(&self) -> String {
         match self {
@@ -68,7 +68,7 @@ impl ObjectFault {
 #[derive(Clone)]
 pub(crate) struct ObjectStore {
     blobs: Arc<dyn Blobs>,
-    /// Cache of read objects; unset in workers, which read each object only once.
+    /// Cache of objects that were read. Unset in workers, which read each object only once.
     cache: Option<Arc<ObjectCache>>,
 }
 
@@ -77,12 +77,13 @@ impl ObjectStore {
         Self { blobs, cache: None }
     }
 
-    /// Creates a store that caches the objects it reads.
+    /// Creates a store that caches the objects that it reads.
     pub(crate) fn with_cache(blobs: Arc<dyn Blobs>) -> Self {
         Self { blobs, cache: Some(Arc::default()) }
     }
 
-    /// Stores a chunk even if it already exists, because a new write resets the object's age.
+    /// Stores a chunk. An existing chunk is written again, since a new write resets the object's
+    /// age.
     pub(crate) async fn put_chunk(
         &self,
         log: LogId,
@@ -117,7 +118,8 @@ impl ObjectStore {
         Root::unpack(parsed_key.hash, &stored).map_err(|error| damaged(error.to_string()))
     }
 
-    /// Returns the stored bytes of a chunk. Only bytes from the cache are already verified.
+    /// Returns the stored bytes of a chunk. The bytes are verified only if they come from the
+    /// cache.
     pub(crate) async fn chunk(&self, log: LogId, hash: ChunkHash) -> Result<Bytes, ObjectFault> {
         if let Some(stored) = self.cache.as_deref().and_then(|cache| cache.get(log, hash)) {
             return Ok(stored);
@@ -143,7 +145,7 @@ impl ObjectStore {
         String::from_utf8(text_bytes).map_err(|error| damaged(error.to_string()))
     }
 
-    /// Loads and verifies objects concurrently.
+    /// Loads and verifies several objects concurrently.
     pub(crate) async fn load(
         &self,
         log: LogId,
@@ -157,12 +159,12 @@ impl ObjectStore {
             loads.spawn(carried(load));
         }
         while let Some(join_result) = loads.join_next().await {
-            let (request, stored) = join_result.map_err(|error| {
+            let (request, chunk_result) = join_result.map_err(|error| {
                 ObjectFault::Store(PortError::temporary(format!(
                     "loading an object was aborted: {error}"
                 )))
             })?;
-            let stored = stored?;
+            let stored = chunk_result?;
             objects
                 .insert(&request, &stored)
                 .map_err(|error| damaged_object(log, &request, &error))?;
@@ -171,7 +173,7 @@ impl ObjectStore {
         Ok(())
     }
 
-    /// Calls `compute` until it returns a result. After each call, loads the objects that it
+    /// Calls `compute` until it returns a result. After each call, loads the objects that `compute`
     /// reported as missing.
     pub(crate) async fn load_until_ready<T>(
         &self,
@@ -200,14 +202,14 @@ pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
     }
 }
 
-/// Returns the command that rebuilds the snapshots containing the object with this key.
+/// Returns the command that rebuilds the snapshots to which the object with this key belongs.
 fn rebuild_command(key: &str) -> String {
     // The second segment of the key is the log id.
     let log_id = key.split('/').nth(1).filter(|segment| segment.parse::<LogId>().is_ok());
     format!("synth reprocess --rebuild --spreadsheet {}", log_id.unwrap_or("ID"))
 }
 
-/// Converts an error about a snapshot of `log` that does not concern a single object.
+/// Converts an error about a snapshot of `log`. The error must not concern a single object.
 pub(crate) fn snapshot_fault(log: LogId, error: &SnapshotError) -> ObjectFault {
     ObjectFault::Damaged { key: format!("sheets/{log}"), why: error.to_string() }
 }
@@ -272,7 +274,7 @@ mod tests {
         for object in [&text, &tile] {
             store.put_chunk(log(), object.chunk.hash, object.stored.clone()).await.unwrap();
         }
-        // Damaged bytes must not be cached, but verified bytes must be.
+        // Damaged bytes must not be cached. Verified bytes must be cached.
         for _ in 0..2 {
             assert_eq!(store.text(log(), text.chunk.hash).await.unwrap(), "a text");
             read(tile.chunk).await.unwrap();

@@ -1,5 +1,5 @@
-//! Worker crash tests. Each request fails before it takes effect, fails afterwards, or never
-//! returns.
+//! Crash tests of the snapshot worker. Requests fail before they take effect, fail after they take
+//! effect, or never return.
 
 mod rebuild;
 
@@ -24,11 +24,11 @@ struct World {
     ports: Arc<FaultyPorts>,
     clock: Arc<ManualClock>,
     steps: AtomicU32,
-    /// Jobs that the builder received, and the length of their progress.
+    /// Jobs that the builder received, each with the length of the received progress.
     seen: Mutex<Vec<(SnapshotJob, usize)>>,
 }
 
-/// Number of times that the builder returns progress before it finishes a snapshot.
+/// Number of times that the builder reports progress before it finishes a snapshot.
 const PROGRESS_WRITES: usize = 2;
 const STEP_MS: u64 = 5_000;
 
@@ -73,7 +73,7 @@ fn root(job: &SnapshotJob) -> String {
 }
 
 impl World {
-    /// Creates a log with Snapshot entries 0 and 1 over ports that inject these faults.
+    /// Creates a log with Snapshot entries at entries 0 and 1, over ports that inject these faults.
     async fn new(planned: Vec<(usize, Fault)>) -> Arc<Self> {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let tables = MemoryTables::default();
@@ -98,8 +98,8 @@ impl World {
         })
     }
 
-    /// Invokes a function with the next visible message, like Lambda. Returns `None` if no message
-    /// is visible.
+    /// Invokes a function with the next visible message, as Lambda would. Returns `None` if no
+    /// message is visible.
     async fn call(self: &Arc<Self>, function_ms: u64) -> Option<Option<SnapshotOutcome>> {
         // The queue's own visibility timeout is six times the function timeout.
         let message = self.ports.queue.receive(1, 6 * 300).await.unwrap().pop()?;
@@ -117,7 +117,8 @@ impl World {
         Some(outcome)
     }
 
-    /// Invokes functions until the queue is empty. Returns the number of minutes that have passed.
+    /// Invokes functions until the queue is empty. Returns the number of minutes that have passed
+    /// on the clock.
     async fn run(self: &Arc<Self>, function_ms: u64) -> u64 {
         let began_ms = self.clock.now_ms();
         while !self.ports.queue.is_empty() {
@@ -153,9 +154,9 @@ async fn a_snapshot_needs_a_minimum_of_requests() {
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0], "alone").await;
     // The first requests are: hide, find, read, create, read. Three pieces of work follow. Each
-    // needs a hide (except for the first piece), a build, and a write (except for the last piece).
-    // The last requests set the root, raise the last snapshot, delete the record, and find the next
-    // record.
+    // piece requires a build, a hide unless it is the first piece, and a write unless it is the
+    // last piece. The last requests set the root, raise the last snapshot, delete the record, and
+    // find the next record.
     assert_eq!(world.ports.faults.requests(), 5 + 2 + 3 + 2 + 4);
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Drop)), "a late message");
@@ -180,7 +181,8 @@ async fn an_earlier_snapshot_whose_message_is_lost_is_woken() {
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(waits)));
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)), "the earlier one");
     world.assert_made_first().await;
-    // The finished worker has sent the next snapshot's job, whose earlier message is still hidden.
+    // The finished worker has sent the job of the next snapshot again. The job's first message is
+    // still hidden.
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0, 1], "both").await;
     world.run(FUNCTION_MS).await;
@@ -196,19 +198,19 @@ impl World {
 
 #[tokio::test]
 async fn a_dead_worker_is_replaced_after_its_lease_and_its_progress_is_resumed() {
-    // The requests are hide, find, read, create, read, build, write, hide: the worker dies in its
+    // The requests are: hide, find, read, create, read, build, write, hide. The worker dies in the
     // second piece of work.
     let world = World::new(vec![(8, Fault::DiesBefore)]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(None));
-    // A second message for the same job waits until the dead worker's lease expires.
+    // A second message for the same job waits until the lease of the dead worker expires.
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     let rest_s = u32::try_from(LEASE_S - STEP_MS / 1_000).unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Wait { wait_s: rest_s })));
     assert_eq!(world.run(FUNCTION_MS).await, 1, "minutes");
     world.assert_made(&[0], "replaced").await;
     let ranks: Vec<usize> = world.seen.lock().unwrap().iter().map(|(_, rank)| *rank).collect();
-    assert_eq!(ranks, [0, 1, 1, 2], "nothing but the piece that was lost is done again");
+    assert_eq!(ranks, [0, 1, 1, 2], "only the lost piece is repeated");
 }
 
 #[tokio::test]
@@ -221,12 +223,12 @@ async fn a_permanent_failure_of_the_builder_does_not_prevent_retries() {
     world.assert_made(&[0], "tried again").await;
 }
 
-/// Sends the messages of both snapshots, the later one first.
+/// Message order in which the later snapshot comes first.
 const ONCE: [u32; 2] = [1, 0];
-/// Each message is delivered twice.
+/// Message order in which each message is delivered twice.
 const TWICE: [u32; 4] = [1, 0, 1, 0];
 
-/// Sends these messages and invokes functions until both snapshots are built.
+/// Sends messages for these snapshots and invokes functions until both snapshots are built.
 async fn survives(planned: Vec<(usize, Fault)>, messages: &[u32], function_ms: u64) -> usize {
     let what = format!("{planned:?}");
     let world = World::new(planned).await;
@@ -239,7 +241,7 @@ async fn survives(planned: Vec<(usize, Fault)>, messages: &[u32], function_ms: u
     for num in [0, 1] {
         let of_job = seen.iter().filter(|(its, _)| *its == job(num));
         let ranks: Vec<usize> = of_job.map(|(_, rank)| *rank).collect();
-        assert!(ranks.is_sorted(), "{what}: the work on {num} fell back: {ranks:?}");
+        assert!(ranks.is_sorted(), "{what}: the progress of snapshot {num} decreased: {ranks:?}");
     }
     world.ports.faults.requests()
 }

@@ -10,7 +10,7 @@ use crate::ports::{PortError, STRONGLY_CONSISTENT, StreamOutcome};
 
 impl StreamStore {
     /// Appends events that were decided from the state at a tip (latest item of the stream). The
-    /// events are appended exactly once, or not at all if another append came first.
+    /// events are appended exactly once, or not at all if other events were appended first.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl StreamStore {
 struct AppendDriver<'a> {
     store: &'a StreamStore,
     stream: &'a StreamName,
-    /// Error of the last failed store request, reported if the append gives up.
+    /// Error of the last failed store request. Reported if the append gives up.
     last_error: Option<PortError>,
 }
 

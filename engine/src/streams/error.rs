@@ -8,16 +8,16 @@ use crate::ports::PortError;
 /// Error of an event stream operation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
-    /// The append state machine refused or abandoned the append.
+    /// The append state machine refused or gave up the append.
     #[error(transparent)]
     Append(#[from] AppendFault),
     /// The state cannot be rebuilt from the events.
     #[error(transparent)]
     Rebuild(#[from] RebuildFault),
-    /// An event or a state is too long to be stored.
+    /// An event or a state is too large to be stored.
     #[error(transparent)]
     Payload(#[from] PayloadError),
-    /// Every attempt lost to a concurrent append.
+    /// In every attempt, other events were appended first.
     #[error("too many concurrent writers; retry the unchanged request")]
     Contention,
     /// A store request failed.

@@ -1,4 +1,4 @@
-//! Reads a stream's events from newest to oldest.
+//! Reads the events of a stream from newest to oldest.
 
 use cellar_catalog::stream::{Dated, Decider, EventBatch, RebuildFault, StreamName, newest_first};
 
@@ -10,15 +10,15 @@ use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
 pub struct Events<E> {
     /// Events, newest first.
     pub events: Vec<Dated<E>>,
-    /// Index below which the stream has older events, or `None` if this item contains the oldest
-    /// events.
+    /// Index below which the stream contains older events, or `None` if this item contains the
+    /// oldest events.
     pub below: Option<u64>,
 }
 
 impl StreamStore {
-    /// Returns the events with indexes less than `before_index` from one stream item, newest first.
-    /// The item is the tip (latest item) or the event batch that contains event `below - 1`. Costs
-    /// one read for the tip, plus one for an event batch.
+    /// Returns the events whose indexes are less than `before_index` from one stream item, newest
+    /// first. The item is the tip (latest item) or the event batch that contains the event before
+    /// `before_index`. Costs one read for the tip, and one more read for an event batch.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl StreamStore {
         Ok(Events { events, below: if has_older_events { Some(first_index) } else { None } })
     }
 
-    /// Returns the event batch that contains event `below - 1`.
+    /// Returns the event batch that contains the event at index `below - 1`.
     async fn read_batch_before(
         &self,
         stream: &StreamName,

@@ -10,7 +10,7 @@ use cellar_catalog::stream::{
 use super::{StreamError, StreamStore};
 use crate::ports::{EVENTUALLY_CONSISTENT, PortError, STRONGLY_CONSISTENT};
 
-/// A state and the tip (latest stream item) from which it was rebuilt.
+/// A state and the tip (latest stream item) from which the state was rebuilt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded<S> {
     pub state: S,
@@ -21,9 +21,9 @@ pub struct Loaded<S> {
 }
 
 impl StreamStore {
-    /// Returns a stream's state. Costs one read if the tip (latest item) contains an unfold (cached
-    /// state) or an origin event, and more reads otherwise. An eventually consistent read may
-    /// return an earlier state.
+    /// Returns the state of a stream. Costs one read if the tip (latest item) contains an unfold
+    /// (cached state) or an origin event. Otherwise, costs more reads. An eventually consistent
+    /// read may return an earlier state.
     ///
     /// # Errors
     ///
@@ -40,8 +40,8 @@ impl StreamStore {
         Ok(Loaded { state, next, tip })
     }
 
-    /// Rebuilds the state at a tip. If an eventually consistent read misses an event batch, retries
-    /// the batch reads with strong consistency.
+    /// Rebuilds the state at a tip. If an event batch is missing from an eventually consistent
+    /// read, reads the batches again with strong consistency.
     pub(super) async fn rebuild<D: Decider>(
         &self,
         decider: &D,
@@ -92,7 +92,8 @@ impl StreamStore {
         self.retry_read(|| self.streams.batches_before(stream, below, consistent)).await
     }
 
-    /// Runs a read, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in total.
+    /// Performs a read. Temporary failures are retried, up to `MAX_READ_ATTEMPTS` attempts in
+    /// total.
     async fn retry_read<T, F>(&self, send_read: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,

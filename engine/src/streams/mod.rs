@@ -38,7 +38,7 @@ impl StreamStore {
         Self { streams, clock, random, policy: SplitPolicy::default() }
     }
 
-    /// Sets the policy for splitting event batches off a tip (latest stream item).
+    /// Sets the policy for moving events from a tip (latest stream item) to event batches.
     #[must_use]
     pub fn with_split_policy(self, policy: SplitPolicy) -> Self {
         Self { policy, ..self }

@@ -1,4 +1,4 @@
-//! Reads ranges of stream events.
+//! Reads ranges of events from streams.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use super::{StreamError, StreamStore};
 use crate::ports::{PortError, STRONGLY_CONSISTENT};
 
 impl StreamStore {
-    /// Returns the events of a stream with these indexes, or `None` if any of them is missing, for
-    /// example due to an eventually consistent read.
+    /// Returns the events with these indexes from a stream. Returns `None` if any of them is
+    /// missing, for example because of an eventually consistent read.
     ///
     /// # Errors
     ///
@@ -26,8 +26,8 @@ impl StreamStore {
         self.events_of(&tip, event_indexes, consistent).await
     }
 
-    /// Like [`StreamStore::stored_events`], but uses a tip (latest stream item) that was already
-    /// read. Costs a read only if some of the events are in event batches.
+    /// Like [`StreamStore::stored_events`], but uses a tip (latest stream item) that the caller has
+    /// already read. Costs a read only if some of the events are in event batches.
     ///
     /// # Errors
     ///
@@ -69,7 +69,8 @@ impl StreamStore {
         self.read_tip(stream, STRONGLY_CONSISTENT).await
     }
 
-    /// Like [`StreamStore::stored_events`], but returns a span, which contains the event kinds.
+    /// Like [`StreamStore::stored_events`], but returns a span, which contains the kinds of the
+    /// events.
     ///
     /// # Errors
     ///

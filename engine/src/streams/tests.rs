@@ -1,4 +1,4 @@
-//! Tests of the stream store over an in-memory table with injected faults.
+//! Tests of the event stream store over an in-memory table with injected faults.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -15,8 +15,8 @@ use super::{CachedTip, StreamError, StreamStore, TransactError};
 use crate::memory::{ManualClock, MemoryStreams};
 use crate::ports::{PortError, Random, StreamOutcome, Streams};
 
-/// State of the test streams: a list of words. A command adds a word unless the list already
-/// contains it. An empty word is rejected.
+/// Decider of the test streams, whose state is a list of words. A command adds a word unless the
+/// list already contains the word. An empty word is rejected.
 pub(crate) struct Words {
     /// Whether the state is stored as an unfold (cached state).
     pub(crate) keeps: bool,
@@ -74,7 +74,7 @@ enum FaultPlan {
     None,
     /// The write succeeds, but the response is lost.
     ReplyLost,
-    /// The write gets no response and takes effect only after the next write that gets a response.
+    /// The write gets no response and takes effect late: after the next write that gets a response.
     Late,
     Throttled,
     ReadFails,
@@ -132,7 +132,7 @@ impl Faulty {
         outcome
     }
 
-    /// Appends a word like another process.
+    /// Appends a word, like another process would.
     async fn overtake(&self) {
         let number = {
             let mut others = self.others.lock().unwrap();
@@ -223,7 +223,7 @@ fn store(streams: Arc<dyn Streams>) -> StreamStore {
         .with_split_policy(policy)
 }
 
-/// Returns a store that injects these faults and whose stream contains these words.
+/// Returns a store with these injected faults, whose stream contains these words.
 async fn fixture(words: &[&str]) -> (Arc<Faulty>, StreamStore) {
     let faulty = Arc::new(Faulty::default());
     let store = store(faulty.clone());
@@ -279,8 +279,8 @@ async fn a_cached_tip_needs_no_read() {
     assert_eq!(faulty.requests(), (0, 1));
     let state = add(&store, "b", CachedTip::Tip(first.tip)).await.unwrap();
     assert_eq!((state.join(" "), faulty.requests()), ("a b".to_owned(), (0, 2)));
-    // The third append splits the tip. Thanks to the unfold (cached state), the event batch need
-    // not be read.
+    // The third append splits the tip. The tip contains an unfold (cached state), so the event
+    // batch need not be read.
     add(&store, "c", CachedTip::Unknown).await.unwrap();
     assert_eq!(faulty.requests(), (1, 3));
     assert_eq!(words(&store).await, "a b c");
@@ -291,7 +291,7 @@ async fn a_cached_tip_needs_no_read() {
 async fn reads_event_batches_without_an_unfold() {
     let (faulty, store) = fixture(&["a", "b", "c", "d", "e", "f", "g"]).await;
     assert_eq!(words(&store).await, "a b c d e f g");
-    // The requests read a tip, a page of two event batches, and a page of one event batch.
+    // The requests read the tip, a page of two event batches, and a page of one event batch.
     assert_eq!(faulty.requests(), (3, 0));
     // A missing page is read again.
     faulty.plan(&[FaultPlan::None, FaultPlan::Stale, FaultPlan::Stale]);
@@ -321,7 +321,7 @@ async fn rejects_only_on_a_current_state() {
         add(&store, "", CachedTip::Unknown).await,
         Err(TransactError::Rejected("a word has letters"))
     );
-    // A stale read that finds no stream costs an additional write.
+    // A stale read that finds no stream requires one more write.
     faulty.plan(&[FaultPlan::Stale]);
     assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a b");
 }

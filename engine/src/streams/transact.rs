@@ -1,5 +1,5 @@
-//! Executes a command: loads the state, decides and appends. If another append came first, reloads
-//! the state and decides again.
+//! Executes commands: loads the state, decides and appends. If other events were appended first,
+//! reloads the state and decides again.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use cellar_catalog::stream::{
 use super::{StreamError, StreamStore, TransactError};
 use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
 
-/// The caller's prior knowledge of a stream.
+/// What the caller already knows about a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CachedTip {
     /// Nothing is known about the stream, so the tip (latest item) is read.
     Unknown,
-    /// The current or an earlier tip, so that no read is needed; `None` for a new stream.
+    /// The current or an earlier tip, or `None` for a new stream. The tip need not be read.
     Tip(Option<Arc<Tip>>),
 }
 
@@ -27,7 +27,7 @@ pub enum CachedTip {
 pub struct Transacted<D: Decider> {
     /// State after the command.
     pub state: D::State,
-    /// Events that the command appended; empty if there was nothing to do.
+    /// Events that the command appended. Empty if no change was necessary.
     pub events: Vec<D::Event>,
     /// Index of the first event that the state does not include.
     pub next: u64,
@@ -41,13 +41,15 @@ impl StreamStore {
     /// exactly once. `writer` must be unique to this call. A rejection or an empty list of events
     /// is always based on a strongly consistent state.
     ///
-    /// If the caller does not receive the result, it may repeat the command with another call only
-    /// if the decider can recognize from the state that the command was already executed.
+    /// If the caller does not receive the result, it may repeat the command in another call. This
+    /// is safe only if the decider can recognize from the state that the command was already
+    /// executed.
     ///
     /// # Errors
     ///
     /// - [`TransactError::Rejected`] if the decider rejects the command.
-    /// - [`TransactError::Stream`] if the store fails, an event is unreadable or too long, or `MAX_DECIDE_ATTEMPTS` attempts lost to concurrent appends.
+    /// - [`TransactError::Stream`] if the store fails, if an event is unreadable or too long, or if
+    ///   other events were appended first in `MAX_DECIDE_ATTEMPTS` attempts.
     pub async fn transact<D: Decider>(
         &self,
         decider: &D,
@@ -100,8 +102,8 @@ impl StreamStore {
         }
     }
 
-    /// Builds the append of events to a tip. The state after the events is included as an unfold
-    /// (cached state).
+    /// Builds the append of events after a tip. Includes the resulting state as an unfold (cached
+    /// state).
     fn build_proposal<D: Decider>(
         &self,
         decider: &D,
@@ -122,7 +124,7 @@ impl StreamStore {
         if let Some(encoded_state) = decider.unfold(state) {
             unfolds.push(encode_unfold(encoded_state, time_ms, next_index)?);
         }
-        Ok(Proposal { name: stream.clone(), on: base_tip, writer, events: stored_events, unfolds })
+        Ok(Proposal { name: stream.clone(), base_tip, writer, events: stored_events, unfolds })
     }
 }
 

@@ -1,4 +1,4 @@
-//! The second pass over a csv file, which creates the cells.
+//! The second pass over a csv file. This pass creates the cells.
 
 use std::io::Read;
 
@@ -10,12 +10,12 @@ use crate::block::{BlockBuilder, RowTooLong};
 use crate::typing::RecognisedValue;
 use crate::{Block, BlockSize, ColumnTyping, ReadError};
 
-/// Creates cells from records, using the column types known at the start of the pass.
+/// Creates cells from records. Uses the column types that are known at the start of the pass.
 #[derive(Debug)]
 pub(super) struct CellReader<R> {
     pub(super) records: Records<R>,
     pub(super) tally: Tally,
-    /// Column types used to create the cells.
+    /// Column types that are used to create the cells.
     typings: Vec<ColumnTyping>,
     builder: BlockBuilder,
 }
@@ -24,16 +24,16 @@ pub(super) struct CellReader<R> {
 #[derive(Debug)]
 pub(super) enum NextCells {
     Block(Block),
-    /// All cells were returned. The survey (first pass) now covers the whole file.
+    /// All cells were returned. The survey covers the whole file.
     End(Survey),
-    /// A field changed its column's type, so the cells returned earlier are wrong. The survey now
-    /// covers the records up to this field.
+    /// A field changed its column's type, so cells that were returned earlier have the wrong type.
+    /// The survey now covers the records up to this field.
     TypesChanged,
 }
 
 impl<R: Read> CellReader<R> {
     /// Creates a reader at the start of the file. `tally` must contain evidence of the column
-    /// types, but no counted rows.
+    /// types, but must not have counted any rows.
     pub(super) fn new(records: Records<R>, tally: Tally, block: BlockSize) -> Self {
         Self { records, typings: tally.typings(), tally, builder: BlockBuilder::new(block) }
     }
@@ -68,10 +68,11 @@ impl<R: Read> CellReader<R> {
         }
     }
 
-    /// Returns whether a column's type now differs from the type used to create its cells.
+    /// Returns whether the current type of any column differs from the type that was used to create
+    /// the column's cells.
     fn have_types_changed(&self) -> bool {
         for (index, current_typing) in self.tally.typings().iter().enumerate() {
-            // Cells of initially unknown columns were created as text.
+            // If a column was unknown at first, its cells were created as text.
             let used_typing = self.typings.get(index).unwrap_or(&ColumnTyping::TEXT);
             if current_typing != used_typing {
                 return true;

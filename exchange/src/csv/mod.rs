@@ -1,9 +1,9 @@
 //! Reads and writes csv.
 //!
-//! A file is read in two passes: the first detects the column types (`survey`), the second creates
-//! the cells (`cells`). Each pass keeps at most one row and one block in memory. If types may be
-//! detected from a sample, one pass is enough for most files. `records` splits the bytes into
-//! records and fields, with `scanner` for quoted fields.
+//! A file is read in two passes. The first pass detects the column types (`survey`), and the second
+//! pass creates the cells (`cells`). Each pass keeps at most one row and one block in memory. If
+//! types are detected from a sample, most files are read only once. `records` splits the bytes into
+//! records and fields, and uses `scanner` for quoted fields.
 
 mod cells;
 mod options;

@@ -9,15 +9,15 @@ pub struct CsvOptions {
     pub delimiter: u8,
     /// Whether rows may have different numbers of fields. Short rows are padded with empty cells.
     pub pads_short_rows: bool,
-    /// Column types chosen by the caller. The types of all other columns are detected.
+    /// Column types that the caller chose. The types of all other columns are detected.
     pub types: ColumnTypes,
     /// Target size of blocks.
     pub block: BlockSize,
-    /// Number of bytes sampled for type detection before the first cells are returned. `None`
-    /// samples the whole file.
+    /// Number of bytes to sample for type detection before the first cells are returned. If `None`,
+    /// the whole file is sampled.
     ///
-    /// If a later field contradicts a detected type, [`ImportStep::Restart`](crate::ImportStep::Restart) is
-    /// returned, followed by all cells again.
+    /// If a field after the sample contradicts a detected type, the import returns
+    /// [`ImportStep::Restart`](crate::ImportStep::Restart) and then all cells again.
     pub sample_bytes: Option<u64>,
 }
 

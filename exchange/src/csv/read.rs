@@ -1,4 +1,4 @@
-//! Csv import, which combines the survey pass and the cell pass.
+//! Csv import, which consists of a survey pass and a cell pass.
 
 use super::cells::{CellReader, NextCells};
 use super::options::CsvOptions;
@@ -6,7 +6,7 @@ use super::records::Records;
 use super::survey::{Survey, SurveyState, Surveyor, Tally};
 use crate::{Import, ImportProgress, ImportStep, ReadError, SheetStart, Source};
 
-/// Maximum number of bytes surveyed per call.
+/// Maximum number of bytes that one call surveys.
 const MAX_SURVEY_STEP_BYTES: u64 = 1024 * 1024;
 
 /// An import of a csv file.
@@ -26,8 +26,8 @@ enum Pass<R> {
         surveyor: Surveyor<R>,
         sample_bytes: u64,
     },
-    /// Creates cells with the column types detected in the sample, until a field contradicts these
-    /// types.
+    /// Creates cells with the column types detected in the sample. Ends early if a field
+    /// contradicts these types.
     SampledCells(CellReader<R>),
     /// Surveys the rest of the file after a field contradicted the sampled types.
     SurveyRemaining(Surveyor<R>),
@@ -51,19 +51,20 @@ impl<S: Source> CsvImport<S> {
         Ok(Self { source, options: options.clone(), file_bytes, survey: None, pass })
     }
 
-    /// Returns the survey of the file, or `None` if the file has not been read completely.
+    /// Returns the survey of the whole file, or `None` if the file has not been read completely
+    /// yet.
     #[must_use]
     pub fn survey(&self) -> Option<&Survey> {
         self.survey.as_ref()
     }
 
-    /// Reopens the file and creates cells with the types from `tally`.
+    /// Reopens the file to create cells with the column types from `tally`.
     fn open_cell_reader(&self, tally: &Tally) -> Result<CellReader<S::Stream>, ReadError> {
         let records = Records::new(self.source.open()?, self.options.delimiter)?;
         Ok(CellReader::new(records, tally.restarted(), self.options.block))
     }
 
-    /// Starts creating cells after the whole file has been surveyed.
+    /// Starts to create cells after the whole file has been surveyed.
     fn start_final_cells(&mut self, tally: &Tally) -> Result<(), ReadError> {
         self.survey = Some(tally.to_survey()?);
         self.pass = Pass::FinalCells(self.open_cell_reader(tally)?);
@@ -135,7 +136,7 @@ impl<S: Source> CsvImport<S> {
                 Ok(Some(ImportStep::Block(block)))
             }
             NextCells::End(survey) if self.survey.as_ref() == Some(&survey) => Ok(None),
-            // The two passes read different contents, so the file has changed.
+            // The contents differ between the two passes, so the file has changed.
             NextCells::End(_) | NextCells::TypesChanged => Err(ReadError::Changed),
         }
     }
@@ -154,8 +155,8 @@ impl<S: Source> Import for CsvImport<S> {
         }
     }
 
-    /// Returns the import's progress. Sample bytes are not counted, because they are read again to
-    /// create the cells.
+    /// Returns the import's progress. The bytes of the sample are not counted, because they are
+    /// read again to create the cells.
     fn progress(&self) -> ImportProgress {
         let one_pass = self.file_bytes;
         let two_passes = self.file_bytes.saturating_mul(2);

@@ -1,7 +1,7 @@
-//! Splits csv into records and fields, with bounded memory and strict quoting rules.
+//! Splits csv into records and fields. Memory is bounded, and quoting rules are strict.
 //!
-//! Most csv readers accept unmatched quotes and silently turn the rest of the file into a single
-//! field. This reader returns an error with the position of the quote instead.
+//! Most csv readers accept an unmatched quote and silently turn the rest of the file into a single
+//! field. This reader instead returns an error with the position of the quote.
 
 use std::io::Read;
 
@@ -22,7 +22,7 @@ pub(super) const WINDOW_BYTES: usize = 256 * 1024;
 pub(super) struct Record<'a> {
     text: &'a str,
     fields: &'a [FieldSpan],
-    /// One-based number of the record's first line.
+    /// Number of the record's first line, counted from one.
     pub(super) line: u64,
     /// Number of blank lines between the previous record and this one.
     pub(super) blank_lines: u32,
@@ -40,10 +40,10 @@ impl<'a> Record<'a> {
         indexed_texts.map(|(column_index, text)| NonemptyField { column_index, text })
     }
 
-    /// Iterates over the field texts.
+    /// Iterates over the texts of all fields.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let text = self.text;
-        // Fields are delimited by ASCII characters, so no multi-byte character is split.
+        // Delimiters are ASCII characters, so no multi-byte character is split.
         self.fields.iter().map(move |field| text.get(field.start..field.end).unwrap_or_default())
     }
 }
@@ -70,11 +70,11 @@ pub(super) struct Records<R> {
     /// Number of file bytes before the window.
     bytes_before_window: u64,
     line: u64,
-    /// Whether the last record ended with a line feed. If not, the reader skips the search for line
+    /// Whether the last record ended with a line feed. If not, the reader does not search for line
     /// feeds, because the file may not contain any.
     uses_line_feeds: bool,
     fields: Vec<FieldSpan>,
-    /// Text of the current record with doubled quotes replaced by single ones.
+    /// Text of the current record, in which doubled quotes are replaced by single quotes.
     unquoted_text: String,
 }
 
@@ -100,12 +100,12 @@ impl<R: Read> Records<R> {
         Ok(records)
     }
 
-    /// Returns the number of bytes split into records so far.
+    /// Returns the number of bytes that have been split into records so far.
     pub(super) fn bytes(&self) -> u64 {
         add_count(self.bytes_before_window, self.unread_start)
     }
 
-    /// Rejects files whose first bytes indicate another format, and skips the byte order mark.
+    /// Rejects a file whose first bytes indicate another format. Skips a byte order mark.
     fn check_file_start(&mut self) -> Result<(), ReadError> {
         const ZIP_MARK: &[u8] = b"PK\x03\x04";
         const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
@@ -150,8 +150,8 @@ impl<R: Read> Records<R> {
         Ok(Some(Record { text, fields: &self.fields, line, blank_lines }))
     }
 
-    /// Finds the next record, reading more of the input as needed. Returns `None` at the end of the
-    /// file.
+    /// Finds the next record, and reads more of the input if necessary. Returns `None` at the end
+    /// of the file.
     fn find_next_record(&mut self) -> Result<Option<RecordBounds>, ReadError> {
         while !self.unread().is_empty() {
             match self.find_record_in_window()? {
@@ -192,8 +192,8 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Discards the bytes that were read as records, and performs one read into the free part of
-    /// the window.
+    /// Discards the bytes that have been split into records. Then performs a single read into the
+    /// free part of the window.
     fn fill_window(&mut self) -> Result<(), ReadError> {
         self.discard_bytes_before_unread();
         self.grow_window();
@@ -228,13 +228,13 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Reads more bytes of a record that continues beyond the unread bytes.
+    /// Reads more bytes of a record that is longer than the unread bytes.
     fn read_more_of_record(&mut self) -> Result<(), ReadError> {
         let unread_bytes = self.unread().len();
         if unread_bytes > MAX_IMPORT_ROW_BYTES {
             return Err(ReadError::RowTooLong { line: self.line });
         }
-        // Double the number of unread bytes to limit how often a long record is rescanned.
+        // Doubling the number of unread bytes limits how often a long record is rescanned.
         let doubled_bytes = unread_bytes * 2;
         self.fill_window_to(doubled_bytes.min(MAX_IMPORT_ROW_BYTES + 1))
     }
@@ -272,7 +272,7 @@ impl<R: Read> Records<R> {
         Ok(record_end)
     }
 
-    /// Splits the next line into fields. Returns `None` if it may not be a plain record.
+    /// Splits the next line into fields. Returns `None` if the line needs the [`Scanner`].
     fn split_next_plain_line(&mut self) -> Option<RecordBounds> {
         self.fields.clear();
         if !self.uses_line_feeds {
@@ -303,7 +303,7 @@ fn split_plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<FieldSpan>) -> 
             Some(b'"') if offset != field_start => {}
             _ => return LineForm::NeedsScanner,
         }
-        // The caller rejects a record with too many fields, so the rest of it is skipped.
+        // Skips the rest of the record, because the caller rejects a record with too many fields.
         if has_too_many_fields(fields) {
             return LineForm::Plain;
         }
@@ -329,8 +329,8 @@ fn check_field_lengths(fields: &[FieldSpan], line: u64) -> Result<(), ReadError>
     Ok(())
 }
 
-/// Writes a record's fields into `unquoted_text`, with doubled quotes replaced by single ones, and
-/// updates the field spans.
+/// Writes a record's fields into `unquoted_text` and updates the field spans. Doubled quotes are
+/// replaced by single quotes.
 fn replace_doubled_quotes<'a>(
     record_text: &str,
     fields: &mut [FieldSpan],

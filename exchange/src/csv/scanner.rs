@@ -6,7 +6,7 @@ use memchr::{memchr, memchr3};
 use super::records::WINDOW_BYTES;
 use crate::ReadError;
 
-/// Start and end of a field, as offsets into the record's text.
+/// Start and end of a field, as byte offsets into the record's text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FieldSpan {
     pub(super) start: usize,
@@ -21,7 +21,7 @@ pub(super) enum RecordEnd {
 }
 
 pub(super) struct RecordBounds {
-    /// Number of bytes of the record, including its line ending.
+    /// Number of bytes in the record, including its line ending.
     pub(super) length: usize,
     /// Whether the record is a single line without quoted fields.
     pub(super) is_plain: bool,
@@ -46,9 +46,10 @@ enum ScannedField {
 
 struct CompleteField {
     span: FieldSpan,
-    /// Offset of the first byte after the field and its delimiter or line ending.
+    /// Offset of the first byte after the field and after the delimiter or line ending that
+    /// follows.
     next_start: usize,
-    /// Whether the field is the last field of its record.
+    /// Whether the field is the last field in the record.
     is_last: bool,
     has_doubled_quotes: bool,
 }
@@ -68,7 +69,8 @@ impl Scanner<'_> {
             };
             fields.push(field.span);
             has_doubled_quotes |= field.has_doubled_quotes;
-            // The caller rejects a record with too many fields, so the rest of it is skipped.
+            // Skips the rest of the record, because the caller rejects a record with too many
+            // fields.
             if field.is_last || has_too_many_fields(fields) {
                 let length = field.next_start;
                 return Ok(RecordEnd::Found(RecordBounds {
@@ -96,7 +98,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Handles a field that continues beyond the window. Errors if the field is already too long.
+    /// Handles a field that continues beyond the window. Returns an error if the field is already
+    /// too long.
     fn continue_after_window(&self, start: usize, column: u64) -> Result<ScannedField, ReadError> {
         // A quoted field may be twice as long as its text, because every character may be a doubled
         // quote.
@@ -108,7 +111,7 @@ impl Scanner<'_> {
     }
 
     /// Returns the scanned field. `separator_start` is the offset of the delimiter or line ending
-    /// after the field, or of the end of the file.
+    /// after the field. If there is none, it is the end of the file.
     fn end_field(
         &self,
         span: FieldSpan,
@@ -119,7 +122,7 @@ impl Scanner<'_> {
             match self.unread.get(separator_start..).unwrap_or_default() {
                 [] => (0, true),
                 [b'\r', b'\n', ..] => (2, true),
-                // A line feed may follow beyond the window.
+                // The line feed may be beyond the window.
                 [b'\r'] if !self.is_input_at_end => return ScannedField::NotInWindow,
                 [b'\r' | b'\n', ..] => (1, true),
                 [_delimiter, ..] => (1, false),

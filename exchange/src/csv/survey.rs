@@ -1,4 +1,4 @@
-//! The first pass over a csv file, which counts rows and cells and detects column types.
+//! The first pass over a csv file. This pass counts rows and cells and detects the column types.
 
 use std::io::Read;
 
@@ -18,13 +18,13 @@ pub struct Survey {
     pub columns: u32,
     /// Number of nonempty fields.
     pub cells: u64,
-    /// Zero-based index of the first row with a nonempty field. This row may contain headings.
+    /// Zero-based index of the first row that has a nonempty field. This row may contain headings.
     pub first_row: u32,
     /// Types of all columns.
     pub typings: Vec<ColumnTyping>,
 }
 
-/// Counts and column types of the rows surveyed so far.
+/// Counts and column types of the rows that have been surveyed so far.
 #[derive(Debug)]
 pub(super) struct Tally {
     shape: Shape,
@@ -34,7 +34,7 @@ pub(super) struct Tally {
     first_row: Option<u32>,
 }
 
-/// A nonempty field with the result of its examination.
+/// A nonempty field and the result of examining it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExaminedCsvField<'a> {
     pub(super) column: u32,
@@ -55,8 +55,8 @@ impl Tally {
         }
     }
 
-    /// Returns a tally for another pass over the file, with the same column evidence and all counts
-    /// reset.
+    /// Returns a tally for another pass over the file. All counts are reset, but the evidence of
+    /// the column types is kept.
     pub(super) fn restarted(&self) -> Self {
         Self {
             shape: Shape::new(self.shape.pads_short_rows),
@@ -67,7 +67,7 @@ impl Tally {
         }
     }
 
-    /// Returns the number of rows counted so far.
+    /// Returns the number of rows that have been counted so far.
     pub(super) fn rows(&self) -> u32 {
         self.shape.rows
     }
@@ -82,7 +82,7 @@ impl Tally {
         Ok(row)
     }
 
-    /// Counts and examines a nonempty field. The field's row must have been added.
+    /// Counts and examines a nonempty field. The field's row must have been added before.
     pub(super) fn examine_field<'a>(
         &mut self,
         row: u32,
@@ -97,7 +97,7 @@ impl Tally {
         Some(ExaminedCsvField { column, text, examined, in_first_row })
     }
 
-    /// Returns all column types, based on the fields examined so far.
+    /// Returns the types of all columns, based on the fields that have been examined so far.
     pub(super) fn typings(&self) -> Vec<ColumnTyping> {
         self.columns.iter().map(|evidence| evidence.typing()).collect()
     }
@@ -120,7 +120,7 @@ pub(super) enum SurveyState {
     Unfinished,
 }
 
-/// Surveys all records of a file.
+/// Surveys the records of a file.
 #[derive(Debug)]
 pub(super) struct Surveyor<R> {
     pub(super) records: Records<R>,
@@ -128,7 +128,7 @@ pub(super) struct Surveyor<R> {
 }
 
 impl<R: Read> Surveyor<R> {
-    /// Surveys records of about `bytes` bytes in total.
+    /// Surveys records with a total size of about `bytes` bytes.
     pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<SurveyState, ReadError> {
         let goal_bytes = self.records.bytes().saturating_add(bytes);
         while self.records.bytes() < goal_bytes {
@@ -162,8 +162,8 @@ impl Shape {
 
     /// Counts a record and returns its row index.
     ///
-    /// If the first record has a single field, each blank line is an empty row, even before the
-    /// first record. Otherwise, blank lines are ignored.
+    /// If the first record has a single field, each blank line counts as an empty row, even before
+    /// the first record. Otherwise, blank lines are ignored.
     pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
         let fields = record.len();
         let expected = *self.first_row_fields.get_or_insert(fields);

@@ -6,8 +6,8 @@ use cellar_sheet::cell::{GENERAL, display};
 
 use crate::{CellToWrite, WriteError};
 
-/// Writes a sheet as csv. All rows have the same number of fields; skipped rows and cells become
-/// empty fields.
+/// Writes a sheet as csv. All rows have the same number of fields. Skipped rows and cells are
+/// written as empty fields.
 #[derive(Debug)]
 pub struct CsvWriter<W: Write> {
     target: BufWriter<W>,
@@ -21,8 +21,8 @@ pub struct CsvWriter<W: Write> {
 impl<W: Write> CsvWriter<W> {
     /// Creates a writer for rows with `columns` fields. `delimiter` must be an ASCII character.
     ///
-    /// If `writes_formulas` is true, cells with a formula are written as formula text. All other
-    /// cells are written as displayed.
+    /// If `writes_formulas` is true, a cell with a formula is written as the text of its formula.
+    /// All other cells are written as displayed.
     pub fn new(target: W, delimiter: u8, columns: u32, writes_formulas: bool) -> Self {
         let target = BufWriter::new(target);
         Self { target, delimiter, columns, writes_formulas, next_row: 0, next_column: 0 }
@@ -31,8 +31,8 @@ impl<W: Write> CsvWriter<W> {
     /// Writes the next cell.
     ///
     /// # Errors
-    /// Returns [`WriteError::OutOfOrder`] if the cell does not follow the previous one or is beyond
-    /// the last column, or [`WriteError::Io`] if writing fails.
+    /// Returns [`WriteError::OutOfOrder`] if the cell does not follow the previous cell or is
+    /// beyond the last column. Returns [`WriteError::Io`] if writing fails.
     pub fn write_cell(
         &mut self,
         row: u32,
@@ -92,10 +92,10 @@ impl<W: Write> CsvWriter<W> {
     }
 
     fn needs_quotes(&self, text: &str) -> bool {
-        // Quote the field of a row with a single empty field, because many programs skip blank
-        // lines.
+        // If a row has only one field, and this field is empty, the field is quoted, because many
+        // programs skip blank lines.
         let is_blank_line = text.is_empty() && self.columns == 1;
-        // A file that starts with one of these characters would be detected as another format.
+        // If a file started with one of these characters, it would be detected as another format.
         let is_first_field = self.next_row == 0 && self.next_column == 0;
         let is_file_mark =
             is_first_field && (text.starts_with('\u{feff}') || text.starts_with("PK"));

@@ -1,4 +1,4 @@
-//! Converts OpenFormula formulas to Excel syntax.
+//! Converts OpenFormula formulas to Excel's syntax.
 
 /// Converts a formula such as `of:=SUM([.A1:.B2];[$Other.A1])` to `=SUM(A1:B2,Other!A1)`. Unknown
 /// syntax is left unchanged.
@@ -37,15 +37,15 @@ fn convert_tokens(open_formula: &str) -> String {
     excel_formula
 }
 
-/// Returns the length of the quoted text or name at the start of `text`. A text with a doubled
-/// quote counts as two quoted texts.
+/// Returns the length of the quoted text or name at the start of `text`, up to the next quote. A
+/// text that contains a doubled quote thus counts as two quoted texts.
 fn quoted_token_bytes(text: &str, quote: char) -> usize {
     let closing_quote = text.char_indices().skip(1).find(|(_, character)| *character == quote);
     closing_quote.map_or(text.len(), |(index, _)| index + quote.len_utf8())
 }
 
 /// Converts a reference: `[.A1:.B2]` becomes `A1:B2`, and `[$'My sheet'.A1]` becomes `'My
-/// sheet'!A1`. Returns other tokens, such as files and names, unchanged.
+/// sheet'!A1`. All other tokens, such as files and names, are returned unchanged.
 fn convert_reference(token: &str) -> String {
     let range = token.trim_start_matches('[').trim_end_matches(']');
     let mut converted_ends = Vec::new();

@@ -1,8 +1,8 @@
-//! Reads ods spreadsheets. A single part contains all sheets in sequence and is read once.
+//! Reads ods spreadsheets. One part (file) contains all sheets in sequence and is read once.
 //!
-//! The reader returns cell values and formulas, and the number formats of cells with a value.
-//! Formulas are converted to Excel syntax. Cells with only a number format are omitted, because
-//! every unused cell of a sheet may have one.
+//! The reader returns cell values and formulas, and number formats for cells with a value. Formulas
+//! are converted to Excel's syntax. Cells that have only a number format are omitted, because every
+//! unused cell in a sheet may have a format.
 
 mod formula;
 mod row;
@@ -112,8 +112,8 @@ impl<R: Read + Seek> Ods<R> {
     }
 }
 
-/// Reads the manifest and rejects encrypted files, whose parts would otherwise be reported as
-/// damaged.
+/// Reads the manifest and rejects encrypted files. Without this check, the parts of encrypted files
+/// would be reported as damaged.
 fn check_not_encrypted<S: Source>(archive: &Archive<S>) -> Result<(), ReadError>
 where
     S::Stream: Seek,

@@ -1,4 +1,4 @@
-//! Reads a sheet row. A cell may repeat across columns, and a row may repeat many times.
+//! Reads a row of a sheet. A cell may repeat across columns, and the row may repeat many times.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// Default cell styles of columns.
+/// Columns' default cell styles.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     runs: Vec<ColumnRun>,
@@ -48,7 +48,7 @@ impl Columns {
     }
 }
 
-/// Returns the repeat count of a row, column or cell, which is at least 1.
+/// Returns how often a row, column or cell is repeated. The number is at least 1.
 pub(super) fn repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, WorkbookError> {
     let Some(text) = attribute(tag, name) else { return Ok(1) };
     match text.parse::<u32>() {
@@ -60,7 +60,7 @@ pub(super) fn repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, Workb
     }
 }
 
-/// Cells of a row, returned once per repetition of the row.
+/// A row's cells. They are returned once for each repetition of the row.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     cells: Vec<RepeatedCell>,
@@ -70,7 +70,7 @@ pub(super) struct Row {
     rows_returned: u32,
     /// Index of the next cell in the current repetition.
     next_cell: usize,
-    /// Offset of the next column in the current run of repeated columns.
+    /// Number of columns that the current repeated cell has filled so far.
     column_offset: u32,
 }
 
@@ -82,8 +82,8 @@ struct RepeatedCell {
     style: Option<String>,
     value_type: String,
     is_error: bool,
-    /// Whether an attribute contains the value, in which case the element's text is only the
-    /// displayed form.
+    /// Whether an attribute contains the value. If so, the element's text is only the displayed
+    /// form.
     has_value: bool,
 }
 
@@ -169,7 +169,7 @@ impl Row {
         }
     }
 
-    /// Checks the number of cells, including repetitions, before any cell is returned.
+    /// Checks the total number of cells, including repeated cells, before any cell is returned.
     fn check_repetitions(&self, sheet_name: &str) -> Result<(), WorkbookError> {
         let column_counts = self.cells.iter().map(|cell| u64::from(cell.columns));
         let cells_per_row = column_counts.fold(0, u64::saturating_add);
@@ -179,8 +179,8 @@ impl Row {
         Ok(())
     }
 
-    /// Sets each cell's number format: the format of the cell style, else of the column style, else
-    /// the default for the value type.
+    /// Sets each cell's number format. The format of the cell style has priority over the format of
+    /// the column style. If neither has a format, the default for the value type is used.
     pub(super) fn set_formats(&mut self, columns: &Columns, styles: &Styles) {
         for repeated_cell in &mut self.cells {
             let cell_style = repeated_cell.style.as_deref();
@@ -191,7 +191,7 @@ impl Row {
     }
 }
 
-/// Maximum memory for a row's cells, in bytes.
+/// Maximum memory for the cells of a row, in bytes.
 const MAX_ROW_MEMORY_BYTES: usize = 2 * MAX_IMPORT_ROW_BYTES;
 
 fn check_position(sheet_name: &str, cell: &WorkbookCell) -> Result<(), WorkbookError> {
@@ -211,7 +211,7 @@ fn is_cell(name: &str) -> bool {
 }
 
 impl RepeatedCell {
-    /// Creates a cell from its element's attributes.
+    /// Creates a cell from the attributes of its element.
     fn from_tag(tag: &BytesStart<'_>) -> Result<Self, WorkbookError> {
         let mut repeated_cell = Self {
             columns: repetitions(tag, "number-columns-repeated")?,
@@ -246,9 +246,9 @@ impl RepeatedCell {
         size_of::<Self>() + self.cell.text.len() + self.cell.formula.len()
     }
 
-    /// Reads the cell element's contents up to its end tag. If no attribute contains the value, the
-    /// paragraph text becomes the cell's text. Other elements, such as notes and pictures, are
-    /// ignored.
+    /// Reads the contents of a cell element up to its end tag. If no attribute contains the value,
+    /// the text of the paragraphs becomes the cell's text. Other elements, such as notes and
+    /// pictures, are ignored.
     fn read_text<R: Read>(
         &mut self,
         xml: &mut Xml<R>,
@@ -292,7 +292,7 @@ impl RepeatedCell {
         }
     }
 
-    /// Appends the whitespace represented by an element in a paragraph.
+    /// Appends the whitespace that an element in a paragraph represents.
     fn push_whitespace_element(&mut self, tag: &BytesStart<'_>) {
         match tag.name().as_ref() {
             "text:s" => {
@@ -306,8 +306,8 @@ impl RepeatedCell {
         }
     }
 
-    /// Parses the cell's text as its value. A text that does not match the declared type stays
-    /// text.
+    /// Parses the cell's text as its value. If the text does not match the declared type, the value
+    /// stays text.
     fn set_value(&mut self) {
         self.cell.value = self.parse_value();
     }
@@ -338,7 +338,7 @@ impl RepeatedCell {
         }
     }
 
-    /// Returns the default number format for the value's type.
+    /// Returns the default number format of the value's type.
     fn default_format(&self) -> Option<Arc<str>> {
         if !matches!(self.cell.value, CellValue::Number(_)) {
             return None;

@@ -1,4 +1,4 @@
-//! Converts OpenDocument number formats, which are element sequences, to format codes.
+//! Converts OpenDocument number formats, which are sequences of elements, to format codes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -11,7 +11,8 @@ use crate::WorkbookError;
 use crate::workbook::formats::Format;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// Maximum depth of parent styles. The limit also breaks cycles.
+/// Maximum number of styles that are searched for an inherited number format. The limit also ends
+/// cycles.
 const MAX_PARENT_STYLES: usize = 16;
 /// Maximum number of decimals in a format code.
 const MAX_DECIMALS: usize = 30;
@@ -19,11 +20,11 @@ const MAX_DECIMALS: usize = 30;
 /// The styles of a document.
 #[derive(Debug, Default)]
 pub(super) struct Styles {
-    /// Number formats by data style name.
+    /// Number formats by the name of their data style.
     formats: BTreeMap<String, Format>,
     /// Cell styles by name.
     cell_styles: BTreeMap<String, CellStyle>,
-    /// Names of the table styles that hide a sheet.
+    /// Names of the table styles that hide sheets.
     hidden_tables: BTreeSet<String>,
 }
 
@@ -36,7 +37,7 @@ struct CellStyle {
 }
 
 impl Styles {
-    /// Reads styles up to the first sheet or the end of the part.
+    /// Reads styles up to the first sheet or up to the end of the part.
     pub(super) fn read_part<R: Read>(&mut self, xml: &mut Xml<R>) -> Result<(), WorkbookError> {
         let mut data_style: Option<DataStyle> = None;
         let mut table_style_name = None;
@@ -75,7 +76,7 @@ impl Styles {
         }
     }
 
-    /// Stores a cell style. For a table style, returns its name instead.
+    /// Stores a cell style. If the style is a table style, returns the style's name instead.
     fn add_style(&mut self, tag: &BytesStart<'_>) -> Option<String> {
         let name = attribute(tag, "name")?;
         match attribute(tag, "family").as_deref() {
@@ -90,7 +91,7 @@ impl Styles {
         None
     }
 
-    /// Returns a cell style's number format, which may be inherited.
+    /// Returns the number format of a cell style, which may inherit the format.
     pub(super) fn number_format(&self, style_name: &str) -> Option<Arc<str>> {
         let mut searched_name = style_name;
         for _ in 0..MAX_PARENT_STYLES {
@@ -141,14 +142,14 @@ fn is_data_style(element: &str) -> bool {
     )
 }
 
-/// Builds a format code from a data style's elements.
+/// Builds a format code from the elements of a data style.
 #[derive(Debug, Default)]
 struct FormatCodeBuilder {
     code: String,
     /// Text of the current element.
     literal: String,
     is_percentage: bool,
-    /// Whether hours represent elapsed time, which may exceed a day.
+    /// Whether hours are elapsed time, which may exceed a day.
     is_elapsed: bool,
 }
 
@@ -187,7 +188,7 @@ impl FormatCodeBuilder {
         let decimals = declared_decimals.and_then(|text| text.parse::<usize>().ok());
         let is_grouped = attribute(tag, "grouping").as_deref() == Some("true");
         let is_plain_number = !is_grouped && !self.is_percentage && exponent.is_empty();
-        // An unspecified number of decimals means as many as necessary.
+        // If the number of decimals is not specified, as many decimals as necessary are displayed.
         if decimals.is_none() && is_plain_number {
             self.code.push_str("General");
             return;
@@ -202,9 +203,9 @@ impl FormatCodeBuilder {
         self.code.push_str(exponent);
     }
 
-    /// Appends the element's text, which is a separator or a currency symbol.
+    /// Appends the text of the element, which is a separator or a currency symbol.
     fn end_element(&mut self) {
-        // Codes that exceed the limit are discarded, so appending more is pointless.
+        // A code that exceeds the limit is discarded later, so its rest is not needed.
         if self.code.len() > MAX_FORMAT_BYTES {
             self.literal.clear();
         }

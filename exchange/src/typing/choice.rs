@@ -1,4 +1,4 @@
-//! Column types chosen by the caller.
+//! Column types that the caller chooses.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -7,12 +7,12 @@ use cellar_sheet::a1::CellName;
 
 use super::recognise::RecognisedValue;
 
-/// A column type chosen by the caller.
+/// A column type that the caller can choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeChoice {
     /// All fields stay text.
     Text,
-    /// Numeric fields become numbers; all other fields stay text.
+    /// Number fields become numbers; all other fields stay text.
     Number,
     /// Date fields become dates; all other fields stay text.
     Date,
@@ -42,8 +42,9 @@ impl TypeChoice {
     }
 }
 
-/// Column types that are chosen by the caller. The types of all other columns are detected. No
-/// information is lost: a field that cannot be displayed exactly as its chosen type stays text.
+/// Column types that the caller chooses. The types of all other columns are detected. No
+/// information is lost, because a field stays text if its chosen type would not display the field
+/// exactly.
 ///
 /// ```
 /// use cellar_exchange::{ColumnTypes, TypeChoice};
@@ -61,7 +62,7 @@ pub struct ColumnTypes {
 }
 
 impl ColumnTypes {
-    /// Returns a column's chosen type, or `None` if the type is detected.
+    /// Returns the type chosen for a column, or `None` if the type is detected.
     #[must_use]
     pub fn chosen_type(&self, column: u32) -> Option<TypeChoice> {
         self.columns.get(&column).copied().or(self.others)

@@ -10,22 +10,22 @@ pub enum ColumnKind {
     Text,
     /// `TRUE` and `FALSE`.
     Boolean,
-    /// Dates with a common format.
+    /// Dates that all have the same format.
     Date {
         /// Number format of the dates, such as `yyyy-mm-dd`.
         format: String,
     },
     /// Numbers in their shortest form, which need no number format.
     General,
-    /// Numbers with a common number of decimals.
+    /// Numbers that all have the same number of decimals.
     Decimals {
         /// Number format such as `0.0` or `0.00`.
         format: String,
     },
-    /// Numbers in various notations, each with a separate cell format.
+    /// Numbers in different notations. Each cell has its own number format.
     MixedNumbers,
-    /// The type chosen by the caller ([`ColumnTypes`](super::ColumnTypes)). Fields of any other
-    /// type stay text.
+    /// Type chosen by the caller ([`ColumnTypes`](super::ColumnTypes)). Fields that do not match
+    /// this type stay text.
     Chosen(TypeChoice),
 }
 
@@ -33,15 +33,15 @@ pub enum ColumnKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnTyping {
     pub kind: ColumnKind,
-    /// Whether the first row's field is a heading, which stays text.
+    /// Whether the field in the first row is a heading, which stays text.
     pub heading: bool,
 }
 
 impl ColumnTyping {
-    /// Column type for text columns.
+    /// Type of a text column.
     pub(crate) const TEXT: Self = Self { kind: ColumnKind::Text, heading: false };
 
-    /// Returns a field's recognised value, or `None` if the field stays text in this column.
+    /// Returns a field's recognised value, or `None` if this column stores the field as text.
     pub(crate) fn value_of_field(
         &self,
         recognised_value: Option<RecognisedValue>,
@@ -51,7 +51,7 @@ impl ColumnTyping {
         if is_text { None } else { recognised_value }
     }
 
-    /// Returns the number format shared by all cells of the column.
+    /// Returns the number format that all cells of the column share.
     pub(crate) fn number_format(&self) -> Option<&str> {
         match &self.kind {
             ColumnKind::Decimals { format } => Some(format),

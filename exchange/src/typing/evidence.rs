@@ -4,7 +4,7 @@ use super::choice::TypeChoice;
 use super::column::{ColumnKind, ColumnTyping};
 use super::recognise::{Number, RecognisedValue, fixed_format, recognise};
 
-/// The common type of all fields examined so far, in constant space.
+/// Common type of all fields that have been examined so far, stored in constant space.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 enum CommonType {
     /// No field yet.
@@ -16,8 +16,8 @@ enum CommonType {
     Numbers {
         /// Whether all numbers are written in their shortest form.
         is_general: bool,
-        /// Number of decimals of a format that displays every number exactly as written, or `None`
-        /// if no such format exists.
+        /// Number of decimals in the format that displays every number exactly as written. `None`
+        /// if there is no such format.
         decimals: Option<usize>,
     },
     Text,
@@ -54,7 +54,7 @@ impl CommonType {
         }
     }
 
-    /// Returns the column's kind, or `None` if the column contains text or has no fields.
+    /// Returns the kind of the column, or `None` if the column contains text or has no fields.
     fn column_kind(self) -> Option<ColumnKind> {
         match self {
             Self::Unknown | Self::Text => None,
@@ -69,8 +69,8 @@ impl CommonType {
     }
 }
 
-/// Evidence of a column's type from the fields examined so far. The first row's field is tracked
-/// separately, because it may be a heading.
+/// Evidence of a column's type, from the fields that have been examined so far. The first row's
+/// field is tracked separately, because it may be a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Evidence {
     chosen: Option<TypeChoice>,
@@ -81,19 +81,21 @@ pub(crate) struct Evidence {
 /// Outcome of examining a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ExaminedField {
-    /// The recognised value, or `None` if the field or its column is text.
+    /// Recognised value, or `None` if the field or its column is text.
     pub(crate) recognised_value: Option<RecognisedValue>,
-    /// Whether the field changed its column's evidence.
+    /// Whether the field changed the evidence of its column's type.
     pub(crate) changed_evidence: bool,
 }
 
 impl Evidence {
-    /// Creates the evidence for an unexamined column. The caller may have chosen the column's type.
+    /// Creates the evidence for a column without examined fields. If the caller chose a type, no
+    /// type is detected.
     pub(crate) fn new(chosen: Option<TypeChoice>) -> Self {
         Self { chosen, ..Self::default() }
     }
 
-    /// Examines a nonempty field and adds its type to the evidence. Idempotent for the same field.
+    /// Examines a nonempty field and adds its type to the evidence. Adding the same field again has
+    /// no effect.
     pub(crate) fn examine_field(&mut self, text: &str, in_first_row: bool) -> ExaminedField {
         if let Some(chosen_type) = self.chosen {
             let recognised_value = recognise(text).filter(|value| chosen_type.accepts(*value));
@@ -106,7 +108,8 @@ impl Evidence {
             self.first_row = field_type;
             return ExaminedField { recognised_value, changed_evidence };
         }
-        // A text column stays a text column, so skip the expensive recognition of its fields.
+        // Fields of a text column are not parsed, because a text column stays a text column and
+        // parsing is expensive.
         if self.other_rows == CommonType::Text {
             return ExaminedField { recognised_value: None, changed_evidence: false };
         }
@@ -117,8 +120,8 @@ impl Evidence {
         ExaminedField { recognised_value, changed_evidence }
     }
 
-    /// Returns the column's type. The first field is a heading if only the fields after it have a
-    /// common type.
+    /// Returns the column's type. If only the fields after the first field have a common type, the
+    /// first field is a heading.
     pub(crate) fn typing(self) -> ColumnTyping {
         if let Some(choice) = self.chosen {
             return ColumnTyping { kind: ColumnKind::Chosen(choice), heading: false };

@@ -1,7 +1,8 @@
-//! Detects csv column types: numbers, dates, booleans or text.
+//! Detects the types of csv columns: numbers, dates, booleans or text.
 //!
-//! All fields of a column must have the same type. For example, a single product code such as `0E8`
-//! keeps all codes in its column as text. Every cell displays exactly its field's text.
+//! All fields of a column must have the same type. For example, if a column of product codes
+//! contains the code `0E8`, all of its codes stay text. Every cell is displayed exactly like its
+//! field.
 
 mod choice;
 mod column;

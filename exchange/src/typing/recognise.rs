@@ -1,23 +1,23 @@
 //! Fast recognition of numbers, dates and booleans. Equivalent to `cellar_sheet::cell::recognise`,
-//! but hardly any field requires an allocation.
+//! but almost never allocates memory.
 
 use cellar_sheet::cell::{Value, date_serial};
 
-/// Maximum number of decimals in a fixed format. Must match `cellar_sheet::cell`.
+/// Maximum number of decimals in a fixed format. Must be the same as in `cellar_sheet::cell`.
 const MAX_DECIMALS: usize = 15;
-/// Exclusive upper bound for mantissas with at most 15 significant digits (`DBL_DIG`), which
-/// survive parsing and displaying unchanged.
+/// Exclusive upper bound for mantissas with at most 15 significant digits (`DBL_DIG`). Such
+/// mantissas are unchanged after parsing and displaying.
 const EXACT_MANTISSA_END: u64 = 1_000_000_000_000_000;
-/// Maximum number of digits that always fit into a `u64`.
+/// Maximum number of digits that fit into a `u64`.
 const MAX_MANTISSA_DIGITS: usize = 19;
 /// Exclusive lower bound for numbers that are displayed without an exponent.
 const MIN_WITHOUT_EXPONENT: f64 = 1e-6;
-/// Powers of ten with an exact floating-point representation.
+/// Powers of ten that have an exact floating-point representation.
 const POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
-/// Number formats, indexed by their number of decimals.
+/// Number formats, indexed by number of decimals.
 const FIXED_FORMATS: [&str; MAX_DECIMALS + 1] = [
     "0",
     "0.0",
@@ -45,13 +45,14 @@ pub(crate) enum RecognisedValue {
     Date { serial: f64, format: &'static str },
 }
 
-/// A number with its notation.
+/// A number and its notation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Number {
     pub(crate) value: f64,
     /// Number of digits after the decimal point.
     pub(crate) decimals: usize,
-    /// Whether the number is written in its shortest form, as displayed by the `General` format.
+    /// Whether the number is written in its shortest form, which is the form that the `General`
+    /// format displays.
     pub(crate) is_general: bool,
     /// Whether the format with `decimals` decimals is known to display the number exactly as
     /// written.
@@ -59,19 +60,20 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// Returns the format that displays the number exactly as written, or `None` for `General`.
+    /// Returns the number format that displays the number exactly as written, or `None` for
+    /// `General`.
     pub(crate) fn format(&self) -> Option<&'static str> {
         if self.is_general { None } else { fixed_format(self.decimals) }
     }
 }
 
-/// Returns the format with the given number of decimals, or `None` if no such format exists.
+/// Returns the format with this number of decimals, or `None` if no such format exists.
 pub(crate) fn fixed_format(decimals: usize) -> Option<&'static str> {
     FIXED_FORMATS.get(decimals).copied()
 }
 
-/// Parses a number, date or boolean. Returns `None` if the parsed value would not be displayed
-/// exactly as `text`.
+/// Parses a number, date or boolean. Returns `None` if the value would not be displayed exactly as
+/// `text`.
 pub(crate) fn recognise(text: &str) -> Option<RecognisedValue> {
     let bytes = text.as_bytes();
     match bytes.first()? {
@@ -90,7 +92,7 @@ fn may_be_date(bytes: &[u8]) -> bool {
 
 /// The digits of a decimal number without an exponent.
 struct Digits {
-    /// All digits as one integer, which wraps if there are more than [`MAX_MANTISSA_DIGITS`]
+    /// All digits as one integer. The integer wraps if there are more than [`MAX_MANTISSA_DIGITS`]
     /// digits.
     mantissa: u64,
     count: usize,
@@ -106,7 +108,7 @@ fn parse_number(text: &str) -> Option<Number> {
     if digits.count > MAX_MANTISSA_DIGITS || digits.mantissa >= EXACT_MANTISSA_END {
         return parse_long_number(text, &digits);
     }
-    // The quotient of two exact operands is the nearest floating-point number.
+    // Both operands are exact, so the quotient is the nearest floating-point number.
     let magnitude = digits.mantissa as f64 / POWERS_OF_TEN.get(digits.decimals)?;
     let needs_exponent =
         digits.decimals > 0 && digits.mantissa > 0 && magnitude < MIN_WITHOUT_EXPONENT;
@@ -123,7 +125,7 @@ fn parse_number(text: &str) -> Option<Number> {
 }
 
 /// Parses digits such as `0`, `12`, `0.5` or `12.80`. Returns `None` for texts such as `007`, `.5`
-/// and `5.`, which no format displays.
+/// and `5.`, because no format displays numbers in this form.
 fn parse_digits(unsigned_text: &[u8]) -> Option<Digits> {
     let integer = parse_leading_digits(unsigned_text, 0);
     let has_leading_zero = integer.count > 1 && unsigned_text.starts_with(b"0");
@@ -149,7 +151,7 @@ fn parse_digits(unsigned_text: &[u8]) -> Option<Digits> {
     })
 }
 
-/// Parses the leading digits in `bytes` and appends them to the mantissa of earlier digits.
+/// Parses the digits at the start of `bytes` and appends them to the mantissa of earlier digits.
 /// The mantissa wraps if there are too many digits.
 fn parse_leading_digits(bytes: &[u8], mantissa_before: u64) -> LeadingDigits {
     let mut digits = LeadingDigits { count: 0, mantissa: mantissa_before };
@@ -167,18 +169,18 @@ fn parse_leading_digits(bytes: &[u8], mantissa_before: u64) -> LeadingDigits {
 /// The digits at the start of a text.
 struct LeadingDigits {
     count: usize,
-    /// Mantissa with these digits appended.
+    /// Earlier mantissa, with these digits appended.
     mantissa: u64,
 }
 
-/// Parses a number with more digits than a floating-point number can generally preserve. Most such
-/// numbers are the shortest form of a floating-point number, which the `zmij` crate writes as well.
+/// Parses a number with more digits than a floating-point number can preserve in general. Most such
+/// numbers are the shortest form of a floating-point number, as written by the `zmij` crate.
 fn parse_long_number(text: &str, digits: &Digits) -> Option<Number> {
-    /// Range in which `zmij` returns the expected text. Outside this range, `zmij` may use an
-    /// exponent or break ties between shortest forms differently.
+    /// Range in which `zmij` returns the expected text. Outside of this range, `zmij` may use an
+    /// exponent, or choose a different one of several shortest forms.
     const SHORTEST_FORM_RANGE: std::ops::Range<f64> = 1e-5..1e9;
     let value: f64 = text.parse().ok()?;
-    // Compare only fractions, because `zmij` appends `.0` to whole numbers.
+    // Only fractions are compared, because `zmij` appends `.0` to whole numbers.
     let is_comparable = SHORTEST_FORM_RANGE.contains(&value.abs())
         && digits.decimals > 0
         && digits.last_digit != b'0';
@@ -232,7 +234,7 @@ fn parse_date(bytes: &[u8]) -> Option<RecognisedValue> {
     Some(RecognisedValue::Date { serial, format })
 }
 
-/// Parses a time such as `10:00:00` and returns seconds since midnight.
+/// Parses a time such as `10:00:00`. Returns the number of seconds since midnight.
 fn parse_second_of_day(time: &[u8]) -> Option<i64> {
     let &[h1, h2, b':', m1, m2, b':', s1, s2] = time else { return None };
     let hour = parse_decimal(&[h1, h2])?;
@@ -244,7 +246,7 @@ fn parse_second_of_day(time: &[u8]) -> Option<i64> {
     Some(hour * 3_600 + minute * 60 + second)
 }
 
-/// Parses a few digits. Returns `None` if the text contains any other character.
+/// Parses a few digits. Returns `None` if the text contains any other characters.
 fn parse_decimal(digits: &[u8]) -> Option<i64> {
     let mut number = 0_i64;
     for byte in digits {

@@ -1,8 +1,8 @@
 //! Reads the parts (files) of a workbook, which is a zip archive.
 //!
 //! The `zip` crate reads the archive's central directory. This module decompresses the parts itself
-//! and counts every byte, because the declared sizes may be wrong; they are used only to reject a
-//! large workbook early.
+//! and counts every byte, because the declared sizes may be wrong. The declared sizes are only used
+//! to reject large workbooks early.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
@@ -17,10 +17,10 @@ use zip::{CompressionMethod, ZipArchive};
 use crate::file_format::COMPOUND_FILE_SIGNATURE;
 use crate::{ReadError, Source, WorkbookError};
 
-/// Signature of a zip central directory entry.
+/// Signature of an entry in a zip archive's central directory.
 const DIRECTORY_ENTRY_SIGNATURE: &[u8] = b"PK\x01\x02";
 const PART_BUFFER_BYTES: usize = 64 * 1024;
-/// Read size for counting central directory entries, in bytes.
+/// Number of bytes per read when central directory entries are counted.
 const MAX_SCAN_STEP_BYTES: u64 = 1024 * 1024;
 
 /// The parts of a workbook.
@@ -29,15 +29,15 @@ pub(crate) struct Archive<S> {
     source: S,
     /// Parts by normalized name.
     parts: BTreeMap<String, PartLocation>,
-    /// Total uncompressed size of all parts in bytes, as declared by the central directory.
+    /// Total uncompressed size of all parts in bytes, as declared in the central directory.
     declared_bytes: u64,
     /// Maximum number of decompressed bytes.
     max_unpacked_bytes: u64,
-    /// Number of bytes decompressed so far, shared by all open parts.
+    /// Number of bytes that have been decompressed so far. Shared by all open parts.
     unpacked_bytes: Arc<AtomicU64>,
 }
 
-/// Location of a part in the archive.
+/// Location of a part within the archive.
 #[derive(Debug, Clone, Copy)]
 struct PartLocation {
     start: u64,
@@ -55,7 +55,7 @@ where
         Self::open_with_max_unpacked_bytes(source, MAX_XLSX_UNPACKED_BYTES)
     }
 
-    /// Like [`Archive::open`], but with the given limit on uncompressed bytes.
+    /// Like [`Archive::open`], but with a given limit on uncompressed bytes.
     fn open_with_max_unpacked_bytes(source: S, max_unpacked_bytes: u64) -> Result<Self, ReadError> {
         let file_bytes = source.bytes()?;
         if file_bytes > MAX_WORKBOOK_BYTES {
@@ -90,13 +90,13 @@ where
         self.parts.contains_key(&normalize_name(name))
     }
 
-    /// Returns the total uncompressed size of all parts in bytes, as declared by the central
+    /// Returns the total uncompressed size of all parts in bytes, as declared in the central
     /// directory.
     pub(crate) fn declared_bytes(&self) -> u64 {
         self.declared_bytes
     }
 
-    /// Returns the number of bytes decompressed so far.
+    /// Returns the number of bytes that have been decompressed so far.
     pub(crate) fn unpacked_bytes(&self) -> u64 {
         self.unpacked_bytes.load(Ordering::Relaxed)
     }
@@ -124,8 +124,8 @@ where
     }
 }
 
-/// Returns the normalized name and the location of a part. Returns `None` for parts that cannot be
-/// read, because they may not be needed.
+/// Returns the normalized name and the location of a part. Returns `None` if the part cannot be
+/// read, because the part may not be needed.
 fn locate_part<R: Read>(part: &ZipFile<'_, R>) -> Option<(String, PartLocation)> {
     let is_deflated = match part.compression() {
         CompressionMethod::Stored => false,
@@ -146,18 +146,18 @@ fn damaged_archive_error(error: &dyn std::fmt::Display) -> ReadError {
     WorkbookError::Archive { why: error.to_string() }.into()
 }
 
-/// Normalizes a part name, because programs differ in letter case and slashes.
+/// Normalizes a part name. Programs differ in their use of letter case and slashes.
 fn normalize_name(name: &str) -> String {
     name.trim_start_matches(['/', '\\']).replace('\\', "/").to_ascii_lowercase()
 }
 
 /// Checks that the file is a zip archive with a limited number of parts.
 ///
-/// The limit is needed because the `zip` crate keeps all entries in memory. The number of entry
-/// signatures in the file is an upper bound on the number of entries.
+/// The `zip` crate keeps all entries in memory, so their number must be limited. It is at most the
+/// number of entry signatures in the file.
 fn check_signature_and_part_count(mut file: impl Read) -> Result<(), ReadError> {
     const ZIP_SIGNATURE_START: &[u8] = b"PK";
-    /// Bytes kept from one step to the next, because a signature may start in the former.
+    /// Number of bytes kept from the previous step, because they may be the start of a signature.
     const OVERLAP_BYTES: usize = DIRECTORY_ENTRY_SIGNATURE.len() - 1;
     let mut window = Vec::new();
     file.by_ref().take(MAX_SCAN_STEP_BYTES).read_to_end(&mut window)?;
@@ -184,7 +184,7 @@ fn check_signature_and_part_count(mut file: impl Read) -> Result<(), ReadError> 
 /// An open part.
 pub(crate) type Part<R> = BufReader<PartReader<R>>;
 
-/// Decompresses a part, counts its bytes and verifies the checksum at the end.
+/// Decompresses a part and counts its bytes. Verifies the checksum at the end of the part.
 #[derive(Debug)]
 pub(crate) struct PartReader<R: Read> {
     decoder: PartDecoder<R>,
@@ -200,7 +200,7 @@ enum PartDecoder<R: Read> {
     Deflated(DeflateDecoder<Take<R>>),
 }
 
-/// Reason for aborting a read, wrapped in an I/O error.
+/// Reason why a read was aborted. Wrapped in an I/O error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PartFault {
     #[error("the uncompressed contents are too large")]
@@ -240,7 +240,7 @@ impl<R: Read> Read for PartReader<R> {
     }
 }
 
-/// Converts an I/O error from reading a part. The error may contain a [`PartFault`].
+/// Converts an I/O error that occurred while reading a part. The error may contain a [`PartFault`].
 pub(crate) fn to_part_error(part: &str, error: &io::Error) -> WorkbookError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<PartFault>()) {
         Some(PartFault::UnpacksTooLarge) => WorkbookError::UnpacksTooLarge,
@@ -260,7 +260,7 @@ mod tests {
     const LIMIT: u64 = 1 << 20;
 
     /// Returns an archive with two parts of `bytes` zeros each. The central directory declares a
-    /// size of one byte for each part.
+    /// size of one byte per part.
     fn bomb(bytes: u64) -> Vec<u8> {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         for name in ["a", "b"] {
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_workbook_declares_so_many_bytes_and_no_more() {
-        // Sizes declared by the central directory of an archive with two small parts.
+        // Sizes that the central directory of an archive with two small parts declares.
         let declaring = |sizes: [u64; 2]| {
             let mut bytes = bomb(10);
             let entries: Vec<usize> =

@@ -1,4 +1,4 @@
-//! Workbook cells before they are added to a block.
+//! Cells of a workbook before they are added to a block.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use cellar_sheet::cell::ErrorCode;
 
 use crate::WorkbookError;
 
-/// A cell's value. For a text value, [`WorkbookCell::text`] contains the text.
+/// A cell's value. If the value is a text, [`WorkbookCell::text`] contains the text.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) enum CellValue {
     #[default]
@@ -19,15 +19,15 @@ pub(crate) enum CellValue {
     Text,
 }
 
-/// A workbook cell. Readers reuse one cell for all cells, which retains the allocated memory of its
-/// strings.
+/// A cell of a workbook. Readers reuse the same cell object, so that its strings keep their
+/// allocated memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WorkbookCell {
     pub(crate) row: u32,
     pub(crate) column: u32,
     pub(crate) value: CellValue,
     pub(crate) text: String,
-    /// Formula text, starting with `=`. Empty if the cell has no formula.
+    /// Text of the formula. Starts with `=`. Empty if the cell has no formula.
     pub(crate) formula: String,
     /// Number format, or `None` for `General`.
     pub(crate) format: Option<Arc<str>>,
@@ -41,12 +41,12 @@ impl WorkbookCell {
         self.format = None;
     }
 
-    /// Returns the cell name, such as `B2`.
+    /// Returns the cell's name, such as `B2`.
     pub(crate) fn name(&self) -> String {
         CellName { row: self.row, column: self.column }.to_string()
     }
 
-    /// Checks the lengths of the text and the formula.
+    /// Checks that the text and the formula are not too long.
     pub(crate) fn check_lengths(&self, sheet_name: &str) -> Result<(), WorkbookError> {
         let sheet = || sheet_name.to_owned();
         if self.text.len() > MAX_TEXT_BYTES {
@@ -65,8 +65,7 @@ impl WorkbookCell {
 }
 
 impl CellValue {
-    /// Returns a number value if the number is finite. Otherwise, the cell's text becomes its
-    /// value.
+    /// Returns a number value, or a text value if the number is not finite.
     pub(crate) fn from_number(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Text }
     }

@@ -29,7 +29,7 @@ pub(crate) fn parse_iso_date(text: &str) -> Option<IsoDate> {
     }
 }
 
-/// Parses a time such as `10:00` or `10:00:00.5` and returns it as a fraction of a day.
+/// Parses a time such as `10:00` or `10:00:00.5`. Returns a fraction of a day.
 fn parse_time_of_day(time: &str) -> Option<f64> {
     let mut fields = time.splitn(3, ':').map(parse_nonnegative_number);
     let hours = fields.next()??;
@@ -46,7 +46,7 @@ fn parse_nonnegative_number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number| *number >= 0.0)
 }
 
-/// Parses a duration such as `PT36H30M00S` or `P1DT12H` and returns the number of days.
+/// Parses a duration such as `PT36H30M00S` or `P1DT12H`. Returns a number of days.
 pub(crate) fn parse_iso_duration_days(text: &str) -> Option<f64> {
     let (sign, unsigned_text) = match text.strip_prefix('-') {
         Some(unsigned_text) => (-1.0, unsigned_text),

@@ -1,4 +1,4 @@
-//! Converts workbook number formats to Cellar's.
+//! Converts number formats of workbooks to Cellar's number formats.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use cellar_base::limits::MAX_FORMAT_BYTES;
 use cellar_sheet::cell::{GENERAL, Value, display, general};
 
-/// Difference between serial numbers of the 1904 and the 1900 date system, in days.
+/// Number of days between the start of the 1900 date system and the start of the 1904 date system.
 pub(crate) const DAYS_TO_1904: f64 = 1_462.0;
 
-/// Excel's format for texts.
+/// Excel's number format for text cells.
 const TEXT_FORMAT: &str = "@";
 
 /// A number format.
@@ -24,8 +24,8 @@ pub(crate) struct Format {
 impl Format {
     /// Converts a workbook's format code.
     ///
-    /// A date format that Cellar does not display as a date is replaced by a supported format with
-    /// the same parts. All other formats, including time formats, stay unchanged.
+    /// A date format that Cellar would not display as a date is replaced by a supported format with
+    /// the same parts. All other formats, including time formats, are unchanged.
     pub(crate) fn from_code(code: &str) -> Self {
         let code_with_unquoted_t = code.replace("\"T\"", "T").replace("\\T", "T");
         let workbook_code =
@@ -38,7 +38,7 @@ impl Format {
         } else {
             "yyyy-mm-dd"
         };
-        // Discard codes that exceed the limit, which Excel never writes.
+        // Discards codes that exceed the limit. Excel never writes such codes.
         let is_general = converted_code.is_empty()
             || converted_code.len() > MAX_FORMAT_BYTES
             || converted_code.eq_ignore_ascii_case(GENERAL)
@@ -47,8 +47,8 @@ impl Format {
         Self { code, is_date: parts.has_date }
     }
 
-    /// Returns a built-in Excel format. The file contains only the format's number, not its code
-    /// (ECMA-376 18.8.30).
+    /// Returns one of Excel's built-in formats. Files contain only the id of a built-in format, not
+    /// its code (ECMA-376 18.8.30).
     fn built_in(id: u32) -> Self {
         Self::from_code(match id {
             1 => "0",
@@ -79,7 +79,7 @@ impl Format {
     }
 }
 
-/// The number formats of an Excel workbook by id.
+/// Number formats of an Excel workbook, by id.
 #[derive(Debug, Default)]
 pub(crate) struct NumberFormats(BTreeMap<u32, Format>);
 
@@ -88,7 +88,7 @@ impl NumberFormats {
         self.0.insert(id, Format::from_code(code));
     }
 
-    /// Returns the workbook's format with this id, or else the built-in one.
+    /// Returns the workbook's format with this id. If there is none, returns the built-in format.
     pub(crate) fn format_of(&self, id: u32) -> Format {
         self.0.get(&id).cloned().unwrap_or_else(|| Format::built_in(id))
     }
@@ -112,8 +112,8 @@ struct DateParts {
     has_time: bool,
 }
 
-/// Returns the date parts displayed by the first section of a format. Ignores quoted and escaped
-/// text, colours and conditions.
+/// Returns the date parts that a format's first section displays. Ignores quoted and escaped text,
+/// colours and conditions.
 fn find_date_parts(code: &str) -> DateParts {
     let mut parts = DateParts::default();
     let mut has_m = false;
@@ -135,20 +135,20 @@ fn find_date_parts(code: &str) -> DateParts {
             'y' | 'Y' | 'd' | 'D' => parts.has_date = true,
             'h' | 'H' | 's' | 'S' => parts.has_time = true,
             'm' | 'M' => has_m = true,
-            // `General` and exponents are number formats, so the format does not display a date.
+            // `General` and exponents display numbers, so the format does not display a date.
             'e' | 'E' | 'g' | 'G' if !parts.has_date && !parts.has_time && !has_m => {
                 return DateParts::default();
             }
             _ => {}
         }
     }
-    // `m` stands for minutes if the format also contains hours or seconds, and for months
-    // otherwise.
+    // `m` stands for minutes if the format also contains hours or seconds. Otherwise, it stands for
+    // months.
     parts.has_date |= has_m && !parts.has_time;
     parts
 }
 
-/// Returns whether a bracketed part of a format code, such as `h` in `[h]`, displays elapsed time.
+/// Returns whether a bracketed part of a format code displays elapsed time, such as `h` in `[h]`.
 fn is_elapsed_time(bracketed: &str) -> bool {
     let is_time_unit = |unit: char| "hms".contains(unit.to_ascii_lowercase());
     !bracketed.is_empty() && bracketed.chars().all(is_time_unit)

@@ -1,4 +1,4 @@
-//! Workbook import, including code shared by the xlsx, xlsb and ods readers.
+//! Workbook import, and code that the xlsx, xlsb and ods readers share.
 
 pub(crate) mod archive;
 pub(crate) mod cell;

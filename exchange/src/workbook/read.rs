@@ -1,4 +1,4 @@
-//! Workbook import for all supported formats.
+//! Workbook import for all supported workbook formats.
 
 use std::io::Seek;
 
@@ -16,11 +16,11 @@ use crate::{
     BlockSize, Import, ImportProgress, ImportStep, ReadError, SheetStart, Source, WorkbookError,
 };
 
-/// Maximum number of cells read per call.
+/// Maximum number of cells that one call reads.
 const MAX_CELLS_PER_STEP: usize = 1 << 17;
 
-/// A workbook import. Includes hidden and empty sheets. The value of merged cells is in their top
-/// left cell.
+/// A workbook import. Hidden and empty sheets are included. The top left cell of merged cells
+/// contains their value.
 #[derive(Debug)]
 pub struct WorkbookImport<S: Source> {
     archive: Archive<S>,
@@ -30,11 +30,11 @@ pub struct WorkbookImport<S: Source> {
     current_sheet: Option<String>,
     builder: BlockBuilder,
     cell: WorkbookCell,
-    /// Whether `cell` was read but not yet added to a block.
+    /// Whether `cell` was read but not added to a block yet.
     has_pending_cell: bool,
-    /// Row and column of the last cell that was added to a block of the current sheet.
+    /// Row and column of the cell that was last added to a block of the current sheet.
     last_cell: Option<(u32, u32)>,
-    /// Remaining number of cells within the cell limit.
+    /// Number of cells that may still be read before the cell limit is reached.
     remaining_cells: u64,
     sheet_count: usize,
     is_done: bool,
@@ -51,7 +51,7 @@ impl<S: Source> WorkbookImport<S>
 where
     S::Stream: Seek,
 {
-    /// Opens a workbook and reads the parts shared by all sheets.
+    /// Opens a workbook and reads the parts that all sheets share.
     ///
     /// # Errors
     /// Returns a [`ReadError`] if the file is not a workbook, is damaged, or exceeds a limit.
@@ -95,8 +95,8 @@ where
         Ok(sheet_start)
     }
 
-    /// Reads the sheet's next cell into `cell`, unless `cell` is still pending. Returns `false` at
-    /// the end of the sheet.
+    /// Reads the sheet's next cell into `cell`, unless `cell` was not added to a block yet. Returns
+    /// `false` at the end of the sheet.
     fn read_next_cell(&mut self) -> Result<bool, WorkbookError> {
         if self.has_pending_cell {
             return Ok(true);
@@ -143,7 +143,7 @@ where
         let column = cell.column;
         match cell.value {
             CellValue::Empty if cell.formula.is_empty() => {}
-            // A formula cell must also have a value, which may be empty.
+            // A cell with a formula must also have a value, which may be empty.
             CellValue::Empty => self.builder.push_value(column, TileValue::Empty),
             CellValue::Number(number) => {
                 self.builder.push_value(column, TileValue::Number(number));
@@ -161,8 +161,8 @@ where
         Ok(())
     }
 
-    /// Returns the sheet's next block, [`ImportStep::Working`] if more cells must be read for the block,
-    /// or `None` at the end of the sheet.
+    /// Returns the sheet's next block, or `None` at the end of the sheet. Returns
+    /// [`ImportStep::Working`] if the block needs more cells.
     fn next_block(&mut self) -> Result<Option<ImportStep>, ReadError> {
         for _ in 0..MAX_CELLS_PER_STEP {
             if !self.read_next_cell()? {
@@ -202,7 +202,7 @@ where
         if self.is_done {
             return Ok(None);
         }
-        // Set the state before reading, so that the import also ends after an error.
+        // The state is set before reading, so that the import also ends after an error.
         self.is_done = true;
         let step = self.read_step()?;
         self.is_done = step.is_none();

@@ -1,4 +1,4 @@
-//! Reads a part's XML as events of limited length.
+//! Reads the XML of a part as events of limited length.
 
 use std::io::{self, BufRead, Read};
 
@@ -9,8 +9,8 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use super::archive::{Part, PartFault, to_part_error};
 use crate::WorkbookError;
 
-/// Maximum nesting depth of elements. The limit is needed because the parser keeps all open
-/// elements in memory.
+/// Maximum nesting depth of elements. The parser keeps all open elements in memory, so the depth
+/// must be limited.
 const MAX_DEPTH: usize = 64;
 
 /// An XML part.
@@ -20,7 +20,7 @@ pub(crate) struct Xml<R: Read> {
     buffer: Vec<u8>,
     part: String,
     depth: usize,
-    /// Number of events still allowed before the next cell or text.
+    /// Number of events that may still occur before the next cell or text.
     remaining_idle_events: u64,
 }
 
@@ -39,7 +39,7 @@ impl<R: Read> Xml<R> {
         }
     }
 
-    /// Returns the next event. An empty element yields a start event and an end event.
+    /// Returns the next event. For an empty element, returns a start event and then an end event.
     pub(crate) fn next_event(&mut self) -> Result<Event<'_>, WorkbookError> {
         let Some(remaining_idle_events) = self.remaining_idle_events.checked_sub(1) else {
             return Err(WorkbookError::NothingInTags { part: self.part.clone() });
@@ -67,7 +67,7 @@ impl<R: Read> Xml<R> {
         Ok(event)
     }
 
-    /// Raises the number of allowed events after a cell or a text.
+    /// Increases the number of allowed events after a cell or text.
     pub(crate) fn record_content(&mut self) {
         self.remaining_idle_events =
             (self.remaining_idle_events + XML_EVENTS_PER_FOUND).min(MAX_IDLE_XML_EVENTS);
@@ -88,7 +88,7 @@ fn truncated(part: &str) -> WorkbookError {
     WorkbookError::Damaged { part: part.to_owned(), why: "the part is truncated".to_owned() }
 }
 
-/// Returns an attribute's value with resolved entities. `name` has no namespace prefix.
+/// Returns an attribute's value, in which entities are resolved. `name` has no namespace prefix.
 pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = tag.attributes();
     let mut valid_attributes = attributes.with_checks(false).flatten();
@@ -100,7 +100,7 @@ pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     }
 }
 
-/// Appends the event's text, if any.
+/// Appends the text of the event, if any.
 pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
     match event {
         Event::Text(content) => text.push_str(&content.xml10_content()),
@@ -110,7 +110,7 @@ pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
     }
 }
 
-/// Appends the text of a character reference or of an entity. Unknown entities stay unchanged.
+/// Appends the text of a character reference or an entity. Unknown entities are appended unchanged.
 fn push_reference(reference: &BytesRef<'_>, text: &mut String) {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         text.push(character);
@@ -131,7 +131,7 @@ fn push_reference(reference: &BytesRef<'_>, text: &mut String) {
 #[derive(Debug)]
 struct EventLimiter<B> {
     part: B,
-    /// Number of bytes read for the current event.
+    /// Number of bytes that have been read for the current event.
     event_bytes: usize,
 }
 
@@ -145,7 +145,8 @@ impl<B: BufRead> Read for EventLimiter<B> {
 
 impl<B: BufRead> BufRead for EventLimiter<B> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        // Allow one additional byte, so that an event of exactly the maximum length is accepted.
+        // One additional byte is allowed, so that an event of exactly the maximum length is
+        // accepted.
         let bytes_left = (MAX_XML_EVENT_BYTES + 1).saturating_sub(self.event_bytes);
         if bytes_left == 0 {
             return Err(io::Error::other(PartFault::EventTooLong));
@@ -169,8 +170,8 @@ mod tests {
     use super::*;
     use crate::workbook::archive::Archive;
 
-    /// Reads a part with `tags` tags, recording every `content_every`th event as content. Returns
-    /// the number of remaining idle events.
+    /// Reads a part with `tags` tags. Every `content_every`th event is recorded as content. Returns
+    /// the number of idle events that are still allowed.
     fn read(
         tags: usize,
         remaining_idle_events: u64,
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn tags_without_anything_in_them_end() {
-        // Each tag yields a start event and an end event; the end of the part is another event.
+        // There are a start event and an end event per tag, and one event for the end of the part.
         for (remaining_idle_events, ends) in [(200, true), (201, false)] {
             match read(100, remaining_idle_events, None) {
                 Ok(left) => assert!(!ends && left == 0),
@@ -209,7 +210,7 @@ mod tests {
                 }
             }
         }
-        // Content raises the number of allowed tags, up to the initial number.
+        // Content increases the number of allowed tags up to the initial number.
         let every = usize::try_from(XML_EVENTS_PER_FOUND).unwrap();
         assert!(read(10 * every, 1, Some(every)).is_ok());
         assert!(read(10 * every, 1, Some(every + 1)).is_err());

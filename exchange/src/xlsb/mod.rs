@@ -1,7 +1,7 @@
-//! Reads xlsb workbooks, the binary variant of xlsx.
+//! Reads xlsb workbooks. The xlsb format is a binary variant of xlsx.
 //!
 //! The reader returns cell values and number formats. Formulas are stored as programs for a stack
-//! machine and are not read; formula cells only have their value.
+//! machine and are not read. For cells with a formula, only the value is returned.
 
 mod records;
 
@@ -122,7 +122,7 @@ impl<R: Read + Seek> Xlsb<R> {
     }
 }
 
-/// Reads to the end of the part, where the checksum is verified.
+/// Reads to the end of the part, because the checksum is verified there.
 fn skip_remaining_records<R: Read>(records: &mut Records<R>) -> Result<(), WorkbookError> {
     let is_wanted = |_| false;
     while records.next_record(is_wanted)?.is_some() {}
@@ -157,7 +157,7 @@ fn read_cell(context: &WorkbookContext, cell: &mut WorkbookCell, record: Record<
         CellValue::Number(number) if context.from_1904 && is_date => {
             cell.value = CellValue::from_number(number + DAYS_TO_1904);
         }
-        // The text is empty, or the number is not finite and has no text form in this format.
+        // The text is empty, or the number is not finite and has no text form in xlsb.
         CellValue::Text if cell.text.is_empty() => cell.value = CellValue::Empty,
         _ => {}
     }
@@ -196,8 +196,8 @@ fn read_cell_value(
     Some(value)
 }
 
-/// Decodes a 32-bit number: either the 30 high bits of a floating-point number or a 30-bit integer,
-/// optionally in hundredths.
+/// Decodes a 32-bit number, which consists of a 30-bit value and two flags. The value is either an
+/// integer or the upper bits of a floating-point number, and may be in hundredths.
 fn decode_short_number(bits: u32) -> f64 {
     const IS_HUNDREDTHS: u32 = 1;
     const IS_INTEGER: u32 = 2;
@@ -250,7 +250,7 @@ fn read_sheet_list<R: Read>(
     Ok(sheet_list)
 }
 
-/// Fields of a sheet record.
+/// Fields of a record that describes a sheet.
 struct SheetFields {
     is_hidden: bool,
     relationship_id: String,
@@ -284,7 +284,7 @@ fn read_shared_texts<R: Read>(records: &mut Records<R>) -> Result<SharedTexts, W
     Ok(shared_texts)
 }
 
-/// Reads the styles part. Returns number formats indexed by style.
+/// Reads the styles part. Returns the number formats, indexed by style.
 fn read_styles<R: Read>(records: &mut Records<R>) -> Result<Vec<Format>, WorkbookError> {
     let is_wanted = |record_type| {
         matches!(record_type, NUMBER_FORMAT | STYLE | CELL_STYLES_BEGIN | CELL_STYLES_END)

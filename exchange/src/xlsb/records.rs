@@ -1,5 +1,4 @@
-//! Reads the records of binary parts. A record consists of its type, its length in bytes and its
-//! fields.
+//! Reads the records of binary parts. A record consists of a type, a length in bytes, and fields.
 
 use std::io::{self, BufRead, Read};
 
@@ -15,7 +14,7 @@ pub(super) struct Record<'a> {
     pub(super) fields: Fields<'a>,
 }
 
-/// Reads the records of a part.
+/// Reads the records in a part.
 #[derive(Debug)]
 pub(super) struct Records<R: Read> {
     part: Part<R>,
@@ -28,7 +27,7 @@ impl<R: Read> Records<R> {
         Self { part, name: name.to_owned(), buffer: Vec::new() }
     }
 
-    /// Returns the next record of a wanted type, or `None` at the end of the part.
+    /// Returns the next record that has one of the wanted types, or `None` at the end of the part.
     pub(super) fn next_record(
         &mut self,
         is_wanted: impl Fn(u16) -> bool,
@@ -40,8 +39,8 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Skips records of other types, reads the fields of the next record of a wanted type into the
-    /// buffer, and returns its type.
+    /// Skips records of other types. Reads the fields of the next record that has a wanted type
+    /// into the buffer, and returns the record's type.
     fn read_next_record(&mut self, is_wanted: impl Fn(u16) -> bool) -> io::Result<Option<u16>> {
         while !self.part.fill_buf()?.is_empty() {
             let record_type = u16::try_from(self.read_number(2)?).unwrap_or(u16::MAX);
@@ -76,7 +75,8 @@ impl<R: Read> Records<R> {
     }
 
     /// Reads a variable-length number of at most `max_bytes` bytes. Each byte contains seven bits
-    /// of the number, lowest bits first; its high bit is set if another byte follows.
+    /// of the number, starting with the lowest bits. The high bit of a byte is set if another byte
+    /// follows.
     fn read_number(&mut self, max_bytes: u32) -> io::Result<u32> {
         const BITS_PER_BYTE: u32 = 7;
         const NUMBER_BITS: u8 = 0x7f;
@@ -104,7 +104,7 @@ fn truncated_part_error() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the part is truncated")
 }
 
-/// Reads a record's fields in order. All methods return `None` at the end of the record.
+/// Reads the fields of a record in order. All methods return `None` at the end of the record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a>(&'a [u8]);
 
@@ -131,8 +131,9 @@ impl<'a> Fields<'a> {
         self.read_bytes().map(f64::from_le_bytes)
     }
 
-    /// Reads a text and appends it to `text`. The text is encoded as the number of UTF-16 code
-    /// units, followed by the code units. Unpaired surrogates become replacement characters.
+    /// Reads a text and appends it to `text`. The text is encoded as the number of its UTF-16 code
+    /// units, followed by the code units. Replacement characters are appended for unpaired
+    /// surrogates.
     pub(super) fn read_text(&mut self, text: &mut String) -> Option<()> {
         const BYTES_PER_UNIT: usize = 2;
         let unit_count = usize::try_from(self.read_u32()?).ok()?;

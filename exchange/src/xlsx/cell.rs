@@ -1,4 +1,4 @@
-//! Reads a cell from its XML element.
+//! Reads a cell from the cell's XML element.
 
 use std::borrow::Cow;
 
@@ -24,24 +24,25 @@ enum CellType {
     Date,
 }
 
-/// Attributes of a cell and its formula.
+/// Attributes of a cell and of the cell's formula.
 #[derive(Debug, Default)]
 pub(super) struct CellAttributes {
     cell_type: CellType,
     style_index: usize,
-    /// Id of the cell's shared formula.
+    /// Id of the shared formula that the cell uses.
     pub(super) shared_formula_id: Option<u32>,
 }
 
 impl CellAttributes {
-    /// Reads a cell's attributes. Sets the cell's position if the attributes include its name.
+    /// Reads a cell's attributes. If the attributes include the cell's name, the cell's position is
+    /// set.
     pub(super) fn read(
         tag: &BytesStart<'_>,
         sheet_name: &str,
         cell: &mut WorkbookCell,
     ) -> Result<Self, WorkbookError> {
         let mut attributes = Self::default();
-        // These attribute values never contain escape sequences.
+        // The values of these attributes never contain escape sequences.
         for attribute in tag.attributes().with_checks(false).flatten() {
             let value = attribute.value.as_ref();
             match attribute.key.as_ref() {
@@ -62,9 +63,9 @@ impl CellAttributes {
         Ok(attributes)
     }
 
-    /// Sets a cell's value and number format. The value is parsed from the cell's text; a text that
-    /// does not match the declared type stays text. Returns `None` if the cell refers to a missing
-    /// shared text.
+    /// Sets a cell's value and number format. The value is parsed from the cell's text. If the text
+    /// does not match the declared type, the value stays text. Returns `None` if the cell refers to
+    /// a missing shared text.
     pub(super) fn set_value(
         &self,
         context: &WorkbookContext,
@@ -130,14 +131,14 @@ fn parse_number_value(text: &str, offset_days: f64) -> CellValue {
 }
 
 fn parse_error_value(cell: &mut WorkbookCell) -> CellValue {
-    // Represent an error value without a formula as a formula that consists of the error.
+    // An error value without a formula is stored as a formula that consists of the error.
     if cell.formula.strip_prefix('=') == Some(&cell.text) {
         cell.formula.clear();
     }
     cell.text.parse().map_or(CellValue::Text, CellValue::Error)
 }
 
-/// Parses a cell's ISO 8601 date. Sets a date format if the cell has no number format.
+/// Parses a cell's ISO 8601 date. If the cell has no number format, sets a date format.
 fn parse_date_value(cell: &mut WorkbookCell) -> CellValue {
     let Some(IsoDate { serial, has_time }) = dates::parse_iso_date(&cell.text) else {
         return CellValue::Text;
@@ -155,7 +156,7 @@ pub(super) fn no_such_cell_error(sheet_name: &str, cell: &str) -> WorkbookError 
     WorkbookError::NoSuchCell { sheet: sheet_name.to_owned(), cell: shown_cell }
 }
 
-/// Zero-based row and column of a cell.
+/// Row and column of a cell, both zero-based.
 struct CellPosition {
     row: u32,
     column: u32,
@@ -172,7 +173,7 @@ fn parse_cell_name(name: &str) -> Option<CellPosition> {
         column_number = column_number.checked_mul(LETTERS_OF_ALPHABET)?;
         column_number = column_number.checked_add(letter_index + 1)?;
     }
-    // `parse` alone would accept a leading sign.
+    // `parse` would also accept a leading sign.
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }

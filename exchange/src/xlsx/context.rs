@@ -1,4 +1,4 @@
-//! Data shared by all sheets of a workbook.
+//! Data that all sheets of a workbook share.
 
 use super::strings::SharedTexts;
 use crate::workbook::formats::Format;

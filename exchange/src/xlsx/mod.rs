@@ -1,10 +1,10 @@
 //! Reads xlsx workbooks.
 //!
-//! Existing readers cannot return a cell's value, formula and format in one pass, and some of them
+//! Existing readers cannot return a cell's value, formula and format in one pass. Some of them also
 //! panic on damaged files (see `tests/workbooks/comparison.rs`).
 //!
-//! This reader returns cell values, formulas and number formats. Shared formulas are expanded.
-//! Number formats of whole rows and columns apply only to existing cells. All other contents are
+//! This reader returns cell values, formulas and number formats. Shared formulas are expanded. A
+//! number format of a whole row or column applies only to existing cells. All other contents are
 //! ignored.
 
 mod cell;
@@ -38,7 +38,7 @@ pub(crate) struct Xlsx<R: Read> {
     sheet_reader: Option<SheetReader<R>>,
 }
 
-/// A sheet and the name of the part with its cells.
+/// A sheet and the name of the part that contains the sheet's cells.
 #[derive(Debug)]
 pub(crate) struct SheetPart {
     pub(crate) start: SheetStart,
@@ -92,7 +92,7 @@ where
     Ok(Xml::new(archive.open_part(part)?, part))
 }
 
-/// The sheets of a workbook in order, without those that have no cells.
+/// The workbook's sheets in order, without chart sheets and dialog sheets.
 #[derive(Debug, Default)]
 pub(crate) struct SheetList {
     pub(crate) sheets: VecDeque<SheetPart>,
@@ -101,7 +101,7 @@ pub(crate) struct SheetList {
 }
 
 impl SheetList {
-    /// Adds a sheet. No-op for chart sheets and dialog sheets, which have no cells.
+    /// Adds a sheet. No-op for chart sheets and dialog sheets, because they have no cells.
     pub(crate) fn add_sheet(
         &mut self,
         start: SheetStart,
@@ -117,16 +117,16 @@ impl SheetList {
     }
 }
 
-/// Type and target of a relationship.
+/// A relationship's type and target.
 #[derive(Debug)]
 pub(crate) struct RelationshipTarget {
-    /// Last path segment of the relationship type, such as `worksheet`.
+    /// Last path segment of the relationship's type, such as `worksheet`.
     pub(crate) kind: String,
     pub(crate) part: String,
 }
 
-/// Returns the name of the main part: `xl/workbook.xml` or, in an xlsb file, `xl/workbook.bin`.
-/// Returns `None` if the archive is not an Excel workbook.
+/// Returns the name of the main part, which is `xl/workbook.xml`, or `xl/workbook.bin` in an xlsb
+/// file. Returns `None` if the archive is not an Excel workbook.
 pub(crate) fn find_office_document<S: Source>(
     archive: &Archive<S>,
 ) -> Result<Option<String>, ReadError>
@@ -141,7 +141,8 @@ where
     Ok(main_target.map(|target| target.part))
 }
 
-/// Returns the name of the relationships part of `part`, such as `xl/_rels/workbook.xml.rels`.
+/// Returns the name of the part with the relationships of `part`, such as
+/// `xl/_rels/workbook.xml.rels`.
 pub(crate) fn relationships_part(part: &str) -> String {
     let (folder, name) = part.rsplit_once('/').unwrap_or(("", part));
     format!("{folder}/_rels/{name}.rels")
@@ -151,7 +152,7 @@ pub(crate) fn parent_folder(part: &str) -> &str {
     part.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Reads a relationships part and returns its targets by relationship id. Relative names are
+/// Reads a relationships part. Returns the targets of the relationships, by id. Relative names are
 /// resolved against `folder`.
 pub(crate) fn read_relationships<S: Source>(
     archive: &Archive<S>,

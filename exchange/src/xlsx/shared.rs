@@ -1,16 +1,16 @@
-//! Shared formulas. The formula text is stored for the first cell, and its references are shifted
-//! for all other cells.
+//! Shared formulas. A shared formula's text belongs to its first cell. For all other cells, the
+//! references in the text are shifted.
 
 use cellar_sheet::a1::column_name;
 
-/// Number of rows in an Excel sheet. Shifted references wrap around at the sheet edges.
+/// Number of rows in an Excel sheet. Shifted references wrap around at the edges of the sheet.
 const SHEET_ROWS: i64 = 1_048_576;
 /// Number of columns in an Excel sheet.
 const SHEET_COLUMNS: i64 = 16_384;
 const MAX_COLUMN_LETTERS: usize = 3;
 
-/// Shifts the references in `formula` for another cell, which is `row_offset` rows and
-/// `column_offset` columns away from the formula's original cell.
+/// Shifts the references in `formula` for a cell that is `row_offset` rows and `column_offset`
+/// columns away from the formula's original cell.
 pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) -> String {
     let mut shifted_formula = String::with_capacity(formula.len());
     let mut unread_formula = formula;
@@ -21,7 +21,7 @@ pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) 
             break;
         };
         let next_character = after_token.chars().next();
-        // A name is a function if `(` follows it, and a sheet if `!` follows it.
+        // A name that is followed by `(` is a function. A name that is followed by `!` is a sheet.
         let can_be_reference = !matches!(next_character, Some('(' | '!'));
         let is_range_end = previous_character == Some(':') || next_character == Some(':');
         match Reference::parse(token) {
@@ -53,15 +53,15 @@ fn is_word_character(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '.' | '$' | '\\' | '?')
 }
 
-/// Returns the length of the quoted text or name at the start of `text`. A text with a doubled
-/// quote counts as two quoted texts.
+/// Returns the length of the quoted text or name at the start of `text`, up to the next quote. A
+/// text that contains a doubled quote thus counts as two quoted texts.
 fn quoted_token_bytes(text: &str, quote: char) -> usize {
     let closing_quote = text.char_indices().skip(1).find(|(_, character)| *character == quote);
     closing_quote.map_or(text.len(), |(index, _)| index + quote.len_utf8())
 }
 
-/// Returns the length of the bracketed text at the start of `text`, which refers to a table part or
-/// to a file.
+/// Returns the length of the bracketed text at the start of `text`. Such a text refers to a part of
+/// a table or to a file.
 fn bracketed_token_bytes(text: &str) -> usize {
     let mut depth = 0_usize;
     for (index, character) in text.char_indices() {
@@ -77,18 +77,18 @@ fn bracketed_token_bytes(text: &str) -> usize {
     text.len()
 }
 
-/// A reference to a cell, or a column or row that is one end of a range.
+/// A reference to a cell, or a column or row at one end of a range.
 struct Reference {
     column: Option<Coordinate>,
     row: Option<Coordinate>,
 }
 
-/// A row or column in a reference.
+/// A row or column within a reference.
 #[derive(Clone, Copy)]
 struct Coordinate {
     /// Index from 0.
     index: i64,
-    /// Whether the coordinate is absolute: preceded by a `$` and never shifted.
+    /// Whether the coordinate is absolute, which means that it follows a `$` and is never shifted.
     is_fixed: bool,
 }
 
@@ -114,7 +114,7 @@ impl Coordinate {
     /// Parses a row such as `5` or `$5`.
     fn parse_row(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('$').unwrap_or(text);
-        // `parse` alone would accept a leading sign.
+        // `parse` would also accept a leading sign.
         if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
             return None;
         }
@@ -125,7 +125,8 @@ impl Coordinate {
         Some(Self { index: row_number - 1, is_fixed: text.starts_with('$') })
     }
 
-    /// Returns the row or column index after a shift, which wraps around at the sheet edges.
+    /// Returns the row or column index after a shift. The index wraps around at the edges of the
+    /// sheet.
     const fn shifted_index(self, offset: i64, count: i64) -> i64 {
         if self.is_fixed { self.index } else { (self.index + offset).rem_euclid(count) }
     }

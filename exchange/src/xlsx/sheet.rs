@@ -1,4 +1,4 @@
-//! Reads a sheet's cells from its part.
+//! Reads the cells of a sheet from the sheet's part.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -17,16 +17,16 @@ use crate::workbook::xml::{Xml, attribute, push_text};
 pub(super) struct SheetReader<R: Read> {
     xml: Xml<R>,
     name: String,
-    /// Row of the next unnamed cell.
+    /// Row of the next cell without a name.
     next_row: u32,
-    /// Column of the next unnamed cell.
+    /// Column of the next cell without a name.
     next_column: u32,
     /// Shared formulas by id.
     shared_formulas: BTreeMap<u32, SharedFormula>,
     shared_formula_bytes: usize,
 }
 
-/// A shared formula and the cell for which it was written.
+/// A shared formula and the position of its original cell.
 #[derive(Debug)]
 struct SharedFormula {
     text: String,
@@ -34,7 +34,7 @@ struct SharedFormula {
     column: u32,
 }
 
-/// The element whose text is being read.
+/// Element whose text is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextElement {
     Other,
@@ -115,7 +115,7 @@ impl<R: Read> SheetReader<R> {
         }
     }
 
-    /// Sets a cell's formula, value and format after its XML element has been read.
+    /// Sets a cell's formula, value and format after the cell's XML element has been read.
     fn finish_cell(
         &mut self,
         context: &WorkbookContext,
@@ -144,7 +144,7 @@ impl<R: Read> SheetReader<R> {
         cell.check_lengths(&self.name)
     }
 
-    /// Sets the cell's formula to a shared formula with shifted references.
+    /// Sets the cell's formula to a shared formula whose references have been shifted.
     fn copy_shared_formula(&self, id: u32, cell: &mut WorkbookCell) {
         let Some(shared_formula) = self.shared_formulas.get(&id) else { return };
         let row_offset = i64::from(cell.row) - i64::from(shared_formula.row);

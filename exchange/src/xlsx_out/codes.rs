@@ -1,17 +1,18 @@
-//! Converts number formats for Excel, which treats a file with an invalid number format as damaged.
+//! Converts number formats for Excel. Excel treats a file with an invalid number format as damaged.
 
-/// Maximum number of sections in a number format: positive, negative, zero and text.
+/// Maximum number of sections in a number format. The sections are for positive numbers, negative
+/// numbers, zero and text.
 const MAX_SECTIONS: usize = 4;
 
-/// Converts a number format to Excel syntax. Returns `None` if Excel would reject the format.
+/// Converts a number format to Excel's syntax. Returns `None` if Excel would reject the format.
 pub(super) fn to_excel_code(code: &str) -> Option<String> {
-    // Excel requires a backslash before the literal `T` that separates date and time.
+    // Excel requires a backslash before the literal `T` between date and time.
     let excel_code = code.replace("ddT", "dd\\T");
     if is_supported_code(&excel_code) { Some(excel_code) } else { None }
 }
 
-/// Returns whether all elements of a number format are supported by Excel. The combination of
-/// elements is not checked.
+/// Returns whether Excel supports all elements of a number format. Does not check whether the
+/// elements may be combined.
 fn is_supported_code(code: &str) -> bool {
     const WORDS: [&str; 3] = ["General", "AM/PM", "A/P"];
     let mut unchecked_code = code;
@@ -23,7 +24,7 @@ fn is_supported_code(code: &str) -> bool {
         let mut following_characters = unchecked_code.chars();
         following_characters.next();
         let is_supported_element = match first_character {
-            // These characters display, skip or repeat the following character.
+            // Each of these characters displays, skips or repeats the following character.
             '\\' | '_' | '*' => following_characters.next().is_some(),
             '"' => following_characters.any(|character| character == '"'),
             '[' => following_characters.any(|character| character == ']'),

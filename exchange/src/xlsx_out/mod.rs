@@ -1,11 +1,11 @@
-//! Writes xlsx files. Rows are stored in temporary files until the workbook is finished.
+//! Writes xlsx files. Until the workbook is finished, its rows are stored in temporary files.
 //!
-//! Cells that Excel does not support cause errors that recommend csv, with two exceptions: newer
-//! error values such as `#SPILL!` are written as texts, and number formats that Excel would reject
-//! are omitted.
+//! A cell that Excel does not support causes an error that recommends csv. There are two
+//! exceptions: newer error values such as `#SPILL!` are written as text, and number formats that
+//! Excel would reject are omitted.
 //!
-//! If a formula's cached text looks like a number, other programs read it as a number until Excel
-//! opens the file and recalculates the formula.
+//! If the cached text of a formula looks like a number, other programs read it as a number until
+//! Excel has opened the file and recalculated the formula.
 
 mod codes;
 mod names;
@@ -25,7 +25,7 @@ use names::SheetNames;
 const MAX_ROWS: u32 = 1_048_576;
 /// Maximum number of columns in an Excel sheet.
 const MAX_COLUMNS: u16 = 16_384;
-/// Maximum length of a text in an Excel cell, in UTF-16 code units.
+/// Maximum text length in an Excel cell, in UTF-16 code units.
 const MAX_TEXT_CHARACTERS: usize = 32_767;
 
 /// Writes an xlsx workbook sheet by sheet and row by row.
@@ -35,15 +35,15 @@ pub struct XlsxWriter {
     /// Name of the current sheet.
     sheet_name: String,
     sheet_count: usize,
-    /// Row and column of the last written cell of the current sheet.
+    /// Row and column of the cell that was last written in the current sheet.
     last_cell: Option<(u32, u32)>,
-    /// The workbook's cell formats by number format code.
+    /// Workbook cell formats, by number format code.
     formats: BTreeMap<String, Format>,
 }
 
 impl XlsxWriter {
-    /// Creates a workbook whose rows are stored in temporary files in `folder` until the workbook
-    /// is finished. Defaults to the system's temporary directory.
+    /// Creates a workbook. Rows are stored in temporary files in `folder` until the workbook is
+    /// finished. If `folder` is `None`, the system's temporary directory is used.
     ///
     /// # Errors
     /// Returns a [`WriteError`] if the directory does not exist.
@@ -62,8 +62,8 @@ impl XlsxWriter {
         })
     }
 
-    /// Starts the next sheet and returns its name, which differs from `name` if Excel does not
-    /// allow `name` or another sheet already uses it.
+    /// Starts the next sheet and returns the sheet's name. The name differs from `name` if Excel
+    /// does not allow `name` or another sheet already has this name.
     ///
     /// # Errors
     /// Returns [`WriteError::Io`] if no temporary file can be created.
@@ -71,7 +71,7 @@ impl XlsxWriter {
         let allowed_name = self.names.choose_name(name);
         let sheet = self.workbook.add_worksheet_with_constant_memory().map_err(to_write_error)?;
         sheet.set_name(&allowed_name).map_err(to_write_error)?;
-        // Cached result of a formula with an empty value.
+        // Cached result of a formula whose value is empty.
         sheet.set_formula_result_default("");
         self.sheet_name.clone_from(&allowed_name);
         self.sheet_count += 1;
@@ -82,7 +82,7 @@ impl XlsxWriter {
     /// Writes the next cell of the current sheet.
     ///
     /// # Errors
-    /// Returns a [`WriteError`] if the cell does not follow the previous one, or if Excel does not
+    /// Returns a [`WriteError`] if the cell does not follow the previous cell, or if Excel does not
     /// support the cell.
     pub fn write_cell(
         &mut self,
@@ -106,7 +106,7 @@ impl XlsxWriter {
         Ok(())
     }
 
-    /// Checks that a cell fits in Excel's largest sheet, and returns its column.
+    /// Checks that a cell is within Excel's largest sheet. Returns the cell's column.
     fn to_excel_column(&self, row: u32, column: u32) -> Result<u16, WriteError> {
         match u16::try_from(column) {
             Ok(excel_column) if excel_column < MAX_COLUMNS && row < MAX_ROWS => Ok(excel_column),
@@ -132,8 +132,8 @@ impl XlsxWriter {
         })
     }
 
-    /// Writes the workbook to `target`. An empty workbook gets an empty sheet, because Excel
-    /// requires at least one.
+    /// Writes the workbook to `target`. If the workbook has no sheets, an empty sheet is written,
+    /// because Excel requires at least one sheet.
     ///
     /// # Errors
     /// Returns a [`WriteError`] if the workbook cannot be written.
@@ -180,7 +180,7 @@ fn write_cell(
         Value::Number(number) => sheet.write_number_with_format(row, column, *number, format)?,
         Value::Bool(boolean) => sheet.write_boolean_with_format(row, column, *boolean, format)?,
         Value::Text(text) => sheet.write_string_with_format(row, column, text, format)?,
-        // The library can write error values only as formula results.
+        // The library can write an error value only as the result of a formula.
         Value::Error(code) if code.number() <= ErrorCode::GettingData.number() => {
             let error_formula = Formula::new(format!("={code}")).set_result(code.to_string());
             sheet.write_formula_with_format(row, column, error_formula, format)?

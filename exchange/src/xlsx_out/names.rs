@@ -1,20 +1,20 @@
-//! Creates sheet names that Excel allows.
+//! Creates valid sheet names for Excel.
 
 use std::collections::BTreeSet;
 
 /// Maximum sheet name length in Excel, in UTF-16 code units.
 const MAX_NAME_UNITS: usize = 31;
 
-/// Sheet names already used in a workbook.
+/// Sheet names that a workbook already uses.
 #[derive(Debug, Default)]
 pub(super) struct SheetNames {
-    /// Names in lowercase, because Excel compares names case-insensitively.
+    /// Names in lowercase, because Excel ignores letter case when it compares names.
     used_names: BTreeSet<String>,
 }
 
 impl SheetNames {
     /// Returns an unused name that Excel allows and that is as similar to `name` as possible.
-    /// Records the name as used.
+    /// Records the returned name as used.
     pub(super) fn choose_name(&mut self, name: &str) -> String {
         let allowed_name = to_allowed_name(name);
         let mut candidate = with_suffix(&allowed_name, "");
@@ -28,7 +28,7 @@ impl SheetNames {
     }
 }
 
-/// Replaces characters that Excel does not allow, and completes empty and reserved names.
+/// Replaces characters that Excel does not allow. Completes empty and reserved names.
 fn to_allowed_name(name: &str) -> String {
     let replace_forbidden_character = |character: char| match character {
         '[' | ']' | ':' | '*' | '?' | '/' | '\\' => '_',
@@ -37,12 +37,12 @@ fn to_allowed_name(name: &str) -> String {
     };
     let replaced_name: String = name.chars().map(replace_forbidden_character).collect();
     let trimmed_name = replaced_name.trim_matches('\'');
-    // "History" is a reserved name in Excel.
+    // "History" is a name that Excel reserves.
     let is_forbidden = trimmed_name.is_empty() || trimmed_name.eq_ignore_ascii_case("history");
     if is_forbidden { format!("{trimmed_name}_") } else { trimmed_name.to_owned() }
 }
 
-/// Appends `suffix` to `name`, truncating `name` to keep the result within the maximum length.
+/// Appends `suffix` to `name`. If the result would exceed the maximum length, `name` is truncated.
 fn with_suffix(name: &str, suffix: &str) -> String {
     let max_name_units = MAX_NAME_UNITS.saturating_sub(suffix.len());
     let mut truncated_name = String::new();
@@ -54,7 +54,7 @@ fn with_suffix(name: &str, suffix: &str) -> String {
         }
         truncated_name.push(character);
     }
-    // Excel does not allow a trailing apostrophe.
+    // Excel does not allow a name that ends with an apostrophe.
     let allowed_name = truncated_name.trim_end_matches('\'');
     format!("{allowed_name}{suffix}")
 }

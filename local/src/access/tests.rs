@@ -12,7 +12,7 @@ fn access() -> Access {
 
 const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
 
-/// Builds a request, sent at 8 o'clock, whose signature covers the given headers.
+/// Builds a request with the time 08:00 UTC. Its signature covers the given headers.
 fn request(signed: &[&str]) -> Parts {
     let request = Request::post("/")
         .header("host", "localhost:80")

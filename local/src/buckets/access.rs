@@ -13,7 +13,7 @@ use crate::roles::{AccessRequest, Denied, Roles, objects};
 const MEANINGFUL_PREFIX: &str = "x-amz-";
 const SIGNED_HEADERS: &str = "SignedHeaders";
 const EXPIRES: &str = "X-Amz-Expires";
-/// Maximum lifetime of a presigned URL. Matches S3's limit of one week.
+/// Maximum lifetime of a presigned URL: one week, as in S3.
 const MAX_VALID_S: u64 = 7 * 24 * 60 * 60;
 
 /// Returns all credentials that may sign requests.
@@ -25,7 +25,8 @@ pub(super) fn known_credentials(roles: &Roles) -> SimpleAuth {
     auth
 }
 
-/// Checks the permissions of a request's signer. A presigned URL has its signer's permissions.
+/// Checks whether the signer of a request has the required permission. A request with a presigned
+/// URL has the permissions of the URL's signer.
 pub(super) fn check_permission(
     roles: &Roles,
     signer: Option<&Credentials>,
@@ -38,8 +39,8 @@ pub(super) fn check_permission(
     roles.check(caller, request).map_err(|Denied(message)| s3_error!(AccessDenied, "{message}"))
 }
 
-/// Accepts only signed requests that the signer's role permits. The s3s crate verifies the
-/// signature.
+/// Accepts a request only if it is signed and the signer's role permits it. The s3s crate verifies
+/// the signature.
 pub(super) struct SignedOnly {
     pub(super) roles: Arc<Roles>,
 }
@@ -67,7 +68,7 @@ fn check_signed_headers(context: &S3AccessContext<'_>) -> S3Result<()> {
     let is_signed = context.credentials().is_some();
     let signed_headers = if is_signed { signed_headers(context) } else { None };
     let Some(signed_headers) = signed_headers else {
-        // The request is unsigned or uses an obsolete signature version.
+        // The request is unsigned, or its signature version is obsolete.
         return Err(s3_error!(AccessDenied, "A signature of version 4 is required"));
     };
     for header_name in context.headers().keys().map(|name| name.as_str()) {
@@ -94,8 +95,8 @@ fn check_expiry(context: &S3AccessContext<'_>) -> S3Result<()> {
     }
 }
 
-/// Accepts every bucket name, so that long stack names work. A request for an unknown bucket fails
-/// with a "not found" error.
+/// Accepts every bucket name, because long stack names result in long bucket names. A request for
+/// an unknown bucket fails with a "not found" error.
 pub(super) struct AnyName;
 
 impl NameValidation for AnyName {

@@ -7,13 +7,13 @@ use super::record::Record;
 const DAY_S: u64 = 24 * 60 * 60;
 const ENABLED: &str = "Enabled";
 
-/// The enabled expiration rules of a bucket.
+/// A bucket's enabled expiration rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Lifecycle {
     rules: Vec<ExpirationRule>,
 }
 
-/// Expires matching objects a number of days after they were written.
+/// A rule that deletes matching objects a number of days after they were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ExpirationRule {
     prefix: String,
@@ -46,20 +46,20 @@ struct Rule {
     #[serde(default)]
     tag_filters: Vec<Tag>,
     expiration_in_days: Option<u64>,
-    /// Ignored: replaced and deleted objects are removed immediately.
+    /// Ignored, because replaced and deleted objects are removed immediately.
     #[serde(rename = "NoncurrentVersionExpiration")]
     _noncurrent: Option<serde::de::IgnoredAny>,
-    /// Ignored: deletions leave no delete markers.
+    /// Ignored, because deletions create no delete markers.
     #[serde(rename = "ExpiredObjectDeleteMarker")]
     _marker: Option<serde::de::IgnoredAny>,
-    /// Ignored: multipart uploads are not supported, and files of interrupted uploads are deleted
-    /// at the next start.
+    /// Ignored, because multipart uploads are not supported. The files of interrupted uploads are
+    /// deleted at the next start.
     #[serde(rename = "AbortIncompleteMultipartUpload")]
     _multipart: Option<serde::de::IgnoredAny>,
 }
 
 impl Lifecycle {
-    /// Parses the property. If it is missing, objects never expire.
+    /// Parses the property. If the property is missing, objects never expire.
     ///
     /// # Errors
     ///
@@ -93,8 +93,8 @@ impl ExpirationRule {
         record.key.starts_with(&self.prefix) && self.tags.iter().all(has_tag)
     }
 
-    /// Returns an object's expiry time in Unix seconds. Like S3, rounds up to the next midnight
-    /// (UTC).
+    /// Returns an object's expiry time in Unix seconds. Like in S3, the time is rounded up to the
+    /// next midnight (UTC).
     fn expires_s(&self, record: &Record) -> u64 {
         let lifetime_s = self.after_days.saturating_mul(DAY_S);
         let end_s = record.modified_s.saturating_add(lifetime_s);
@@ -135,7 +135,7 @@ mod tests {
         store(&bucket, "other-tag", b"x", 0, &[("state", "done"), ("pending", "state")]);
         assert!(bucket.set_tags("kept", Default::default()).unwrap());
         let rules = template_rules();
-        // Three days later, rounded up to midnight.
+        // Three days after the writes, rounded up to midnight.
         let midnight_s = 20_004 * DAY_S;
         assert_eq!(delete_expired_objects(&bucket, &rules, midnight_s - 1).unwrap(), 0);
         assert_eq!(delete_expired_objects(&bucket, &rules, midnight_s).unwrap(), 2);

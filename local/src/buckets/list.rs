@@ -13,8 +13,8 @@ use super::store::Bucket;
 /// Maximum number of objects and common prefixes per page. Matches S3's limit.
 pub(super) const MAX_KEYS: i32 = 1_000;
 
-/// Returns one page of an object list. The continuation token is the previous page's last key or
-/// common prefix.
+/// Returns one page of an object list. The continuation token is the last key or common prefix of
+/// the previous page.
 pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2Output {
     let prefix = input.prefix.clone().unwrap_or_default();
     let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
@@ -46,13 +46,13 @@ pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjec
 #[derive(Default)]
 struct Page {
     delimiter: Option<String>,
-    /// Maximum number of keys and common prefixes.
+    /// Maximum number of keys and common prefixes on the page.
     max_names: usize,
     /// Key or common prefix after which the page starts.
     start_after: String,
     objects: Vec<Object>,
     common_prefixes: Vec<CommonPrefix>,
-    /// Key or common prefix that was added last.
+    /// The most recently added key or common prefix.
     last_name: String,
     is_truncated: bool,
 }
@@ -62,7 +62,7 @@ impl Page {
         self.objects.len() + self.common_prefixes.len()
     }
 
-    /// Adds an object or its common prefix. Breaks the scan if the page is full.
+    /// Adds an object or its common prefix to the page. Breaks if the page is full.
     fn try_add(&mut self, prefix: &str, record: &Arc<Record>) -> ControlFlow<()> {
         let common_prefix = self.common_prefix(prefix, &record.key);
         let is_already_listed = common_prefix.as_ref().is_some_and(|common_prefix| {
@@ -72,7 +72,7 @@ impl Page {
             return ControlFlow::Continue(());
         }
         if self.name_count() >= self.max_names {
-            // S3 reports an empty page as complete if the client asked for no keys.
+            // If the client requests a maximum of zero keys, S3 reports the empty page as complete.
             self.is_truncated = self.max_names > 0;
             return ControlFlow::Break(());
         }

@@ -1,4 +1,4 @@
-//! S3 server for the template's buckets, which stores objects in files.
+//! An S3 server for the template's buckets. Objects are stored in files.
 
 mod access;
 mod blocking;
@@ -79,8 +79,8 @@ impl TemplateBucket {
 }
 
 impl Buckets {
-    /// Opens the template's buckets and creates directories for new ones. Errors if a bucket in
-    /// `existing_names` is missing.
+    /// Opens the template's buckets and creates the directories of new buckets. Errors if a bucket
+    /// in `existing_names` is missing.
     pub(crate) fn open(
         folder: &StateFolder,
         template: &Template,
@@ -109,7 +109,7 @@ impl Buckets {
         self.by_name.keys().cloned().collect()
     }
 
-    /// Deletes objects that have expired by `now_s` (Unix seconds).
+    /// Deletes all objects whose expiry time is at or before `now_s` (Unix seconds).
     pub(crate) fn delete_expired(&self, now_s: u64) {
         for (name, bucket) in &self.by_name {
             match delete_expired_objects(&bucket.objects, &bucket.lifecycle, now_s) {
@@ -121,7 +121,7 @@ impl Buckets {
     }
 
     /// Serves the buckets on a free port until the returned server is dropped. Deletes expired
-    /// objects at the start and then periodically.
+    /// objects at startup and periodically afterwards.
     pub(crate) async fn serve(
         self,
         roles: &Arc<Roles>,
@@ -185,8 +185,8 @@ fn single_cors_rule(property: Option<&Value>) -> Result<Option<Value>, String> {
     }
 }
 
-/// Deletes a bucket's objects that have expired by `now_s` (Unix seconds). Returns the number of
-/// deleted objects.
+/// Deletes the bucket's objects whose expiry time is at or before `now_s` (Unix seconds). Returns
+/// the number of deleted objects.
 fn delete_expired_objects(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) -> io::Result<u64> {
     let mut expired_keys = vec![];
     bucket.scan(Bound::Unbounded, |record| {
@@ -197,7 +197,7 @@ fn delete_expired_objects(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) ->
     });
     let mut deleted_count = 0;
     for key in expired_keys {
-        // Check again under the bucket lock, because the object's tags may have changed.
+        // Check again while holding the bucket lock, because the object's tags may have changed.
         if bucket.delete(&key, |record| lifecycle.is_expired(record, now_s))? {
             deleted_count += 1;
         }
@@ -210,7 +210,7 @@ async fn delete_expired_periodically(buckets: Arc<Buckets>, clock: Arc<dyn Clock
     loop {
         interval.tick().await;
         let (buckets, now_s) = (Arc::clone(&buckets), clock.now_ms() / 1_000);
-        // The panic has been logged; the next run tries again.
+        // The panic has already been logged, and the next run tries again.
         let _ = tokio::task::spawn_blocking(move || buckets.delete_expired(now_s)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Object records. A record is a JSON file with an object's metadata and the name of its data file.
+//! Object records: JSON files that contain an object's metadata and the name of its data file.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
@@ -19,16 +19,16 @@ pub(super) struct Record {
     pub(super) length: u64,
     /// Write time in Unix seconds.
     pub(super) modified_s: u64,
-    /// Entity tag: the MD5 hash in hexadecimal.
+    /// Entity tag: the hexadecimal MD5 hash of the object.
     pub(super) etag: String,
-    /// SHA-256 in Base64, if sent by the client.
+    /// SHA-256 in Base64, if the client sent one.
     pub(super) sha256: Option<String>,
     /// Headers that are returned exactly as the client sent them.
     pub(super) headers: Headers,
     pub(super) tags: BTreeMap<String, String>,
 }
 
-/// Object headers that the store returns without interpreting them.
+/// Object headers that are stored and returned without being interpreted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Headers {
@@ -42,19 +42,19 @@ pub(super) struct Headers {
 }
 
 impl Record {
-    /// Returns the length as the signed integer of the S3 API.
+    /// Returns the length as a signed integer, as required by the S3 API.
     pub(super) fn signed_length(&self) -> i64 {
         i64::try_from(self.length).unwrap_or(i64::MAX)
     }
 
-    /// Returns the write time as the timestamp type of the S3 API.
+    /// Returns the write time in the timestamp type of the S3 API.
     pub(super) fn modified(&self) -> Timestamp {
         Timestamp::from(UNIX_EPOCH + Duration::from_secs(self.modified_s))
     }
 }
-/// Returns a record's file name, which is a hash of the object key. A key therefore cannot refer to
-/// a file outside the directory, exceed the maximum file name length, or collide with a key that
-/// differs only in case.
+/// Returns a record's file name, which is a hash of the object key. Whatever the key contains, the
+/// name cannot refer to a file outside the directory, exceed the maximum file name length, or
+/// collide with the name for a key that differs only in case.
 pub(super) fn file_name(key: &str) -> String {
     format!("{}.json", hex(&Sha256::checksum(key.as_bytes())))
 }

@@ -1,5 +1,5 @@
-//! Implements the S3 operations used by Cellar and its clients. All others return the S3 error
-//! `NotImplemented`.
+//! Implements the S3 operations that Cellar and its clients use. All other operations return the S3
+//! error `NotImplemented`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -31,17 +31,17 @@ use crate::roles::{Roles, objects};
 
 /// Chunk size for reading response bodies, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// Version id that S3 assigns in unversioned buckets.
+/// Version id that S3 uses in unversioned buckets.
 const NO_VERSION: &str = "null";
 
-/// A request's object and signer.
+/// The object and the signer of a request.
 struct RequestedObject<'a> {
     bucket: &'a str,
     key: &'a str,
     signer: Option<&'a Credentials>,
 }
 
-/// Implements the S3 operations for a template's buckets.
+/// Implements S3 operations on the template's buckets.
 pub(super) struct Requests {
     buckets: BTreeMap<String, Arc<Bucket>>,
     roles: Arc<Roles>,
@@ -68,8 +68,8 @@ impl Requests {
         }
     }
 
-    /// Returns the error for a missing object: access denied if the signer may not list the object,
-    /// so that the error does not reveal whether the object exists.
+    /// Returns the error for a missing object. If the signer lacks the permission to list the
+    /// object, the error is "access denied", so that it does not reveal whether the object exists.
     fn missing_error(&self, object: &RequestedObject<'_>) -> S3Error {
         let list_request = objects::list_request(object.bucket, object.key);
         match access::check_permission(&self.roles, object.signer, &list_request) {
@@ -103,7 +103,7 @@ fn reject_condition<T>(condition: Option<&T>) -> S3Result<()> {
     Ok(())
 }
 
-/// Returns the full-object checksum if the request asks for checksums.
+/// Returns the checksum of the full object if the request asks for checksums.
 fn requested_checksum(record: &Record, mode: Option<&ChecksumMode>) -> Option<String> {
     let is_requested = mode.is_some_and(|mode| mode.as_str() == ChecksumMode::ENABLED);
     if is_requested { record.sha256.clone() } else { None }
@@ -177,7 +177,7 @@ impl S3 for Requests {
         };
         reject_condition(input.if_match.as_ref())?;
         reject_condition(input.write_offset_bytes.as_ref())?;
-        // Read the whole body even if the request will fail, because an early response would break
+        // Read the whole body even if the request will fail, because responding early would break
         // the connection.
         let trailers = request.trailing_headers.as_ref();
         let upload = Upload::receive(&bucket, &mut input, trailers).await?;
@@ -224,7 +224,7 @@ impl S3 for Requests {
                     .check(record.length)
                     .map_err(|error| s3_error!(error, InvalidRange))?;
                 let content_range = content_range(&byte_range, record.length);
-                // The checksum covers the whole object rather than a range.
+                // The checksum covers the whole object, not only the requested range.
                 (byte_range, Some(content_range), None)
             }
         };

@@ -1,9 +1,9 @@
-//! Stores a bucket in a directory. Each object has a data file with its bytes, and a record file
-//! with its metadata and the data file's name.
+//! Stores a bucket in a directory. Each object has a data file, which contains the object's bytes,
+//! and a record file, which contains the metadata and the data file's name.
 //!
 //! The record is written last, atomically and durably. After a crash, the bucket therefore contains
-//! either the complete old object or the complete new one. Data files without a record are deleted
-//! at the next start. Replaced and deleted objects are removed immediately; old versions are not
+//! either the complete old object or the complete new object. At startup, data files without a
+//! record are deleted. Replaced and deleted objects are removed immediately; old versions are not
 //! retained.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,7 @@ impl Bucket {
     }
 
     /// Creates an empty data file and returns it with its name. The file belongs to no object until
-    /// a record refers to it.
+    /// a record names the file.
     pub(super) fn create_data(&self) -> io::Result<(File, String)> {
         let data_name = uuid::Uuid::new_v4().simple().to_string();
         let file = File::create_new(self.data_path(&data_name))?;
@@ -85,7 +85,7 @@ impl Bucket {
 
     /// Deletes a data file without a record.
     pub(super) fn delete_data(&self, data_name: &str) {
-        // On failure, the next start deletes the file.
+        // If the deletion fails, the next start deletes the file.
         let _ = fs::remove_file(self.data_path(data_name));
     }
 
@@ -94,7 +94,8 @@ impl Bucket {
         self.lock().get(key).cloned()
     }
 
-    /// Returns an object's record and its open data file. Later writes do not affect the open file.
+    /// Returns an object's record and its open data file. Later writes do not change the contents
+    /// of the open file.
     pub(super) fn open_object(&self, key: &str) -> io::Result<Option<(Arc<Record>, File)>> {
         let index = self.lock();
         let Some(record) = index.get(key) else { return Ok(None) };
@@ -102,8 +103,8 @@ impl Bucket {
         Ok(Some((Arc::clone(record), data_file)))
     }
 
-    /// Stores an object's record. The data file must be complete and durable. It is deleted if the
-    /// object exists and `write_mode` forbids to replace it.
+    /// Stores an object's record, for which a complete and durable data file must exist. If the
+    /// object exists and `write_mode` does not allow replacing it, deletes the data file instead.
     pub(super) fn store(&self, record: Record, write_mode: WriteMode) -> io::Result<StoreOutcome> {
         sync_folder(&self.folder.join(DATA))?;
         let mut index = self.lock();
@@ -138,7 +139,8 @@ impl Bucket {
         sync_folder(&records_folder)
     }
 
-    /// Deletes an object that exists and meets `condition`. Returns whether the object was deleted.
+    /// Deletes an object if it exists and meets `condition`. Returns whether the object was
+    /// deleted.
     pub(super) fn delete(
         &self,
         key: &str,
@@ -157,8 +159,8 @@ impl Bucket {
         Ok(true)
     }
 
-    /// Visits the objects whose keys start with `prefix` and are greater than `after`, in key
-    /// order, until `visit` breaks.
+    /// Calls `visit` for each object whose key starts with `prefix` and is greater than `after`, in
+    /// key order, until `visit` breaks.
     pub(super) fn scan_prefix(
         &self,
         prefix: &str,
@@ -174,7 +176,7 @@ impl Bucket {
         });
     }
 
-    /// Visits objects in key order, from `start` until `visit` breaks.
+    /// Calls `visit` for each object from `start`, in key order, until `visit` breaks.
     pub(super) fn scan(
         &self,
         start: Bound<&str>,
@@ -189,7 +191,7 @@ impl Bucket {
     }
 }
 
-/// Syncs a directory to make file creations, renames and deletions durable.
+/// Syncs a directory, which makes file creations, renames and deletions durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
@@ -224,7 +226,7 @@ fn read_record(folder: &Path, record_path: &Path) -> Result<Record, String> {
     if record_path.file_name() != Some(OsStr::new(&file_name(&record.key))) {
         return Err(format!("it is the record of another object: `{}`", record.key));
     }
-    // Other characters could refer to a file outside the directory.
+    // A name with any other character could refer to a file outside the directory.
     if !record.data.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(format!("it names the invalid data file `{}`", record.data));
     }
@@ -300,7 +302,7 @@ pub(super) mod tests {
             2,
             "data of replaced and deleted objects is deleted"
         );
-        // A crash leaves a data file without a record, and an incomplete record.
+        // A crash left a data file without a record, and an incomplete record.
         let (mut unfinished, _) = bucket.create_data().unwrap();
         unfinished.write_all(b"half").unwrap();
         fs::write(folder.path().join(INCOMING).join("half"), "{").unwrap();

@@ -1,4 +1,5 @@
-//! Receives a new object's bytes, writes them durably to a data file and verifies their checksums.
+//! Receives the bytes of a new object, writes them durably to a data file and verifies their
+//! checksums.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use super::blocking::{run_blocking, to_s3_error};
 use super::record::hex;
 use super::store::Bucket;
 
-/// A new object's data file, which is deleted on drop.
+/// The data file of a new object. The file is deleted on drop.
 pub(super) struct Upload {
     bucket: Arc<Bucket>,
     data_name: Option<String>,
@@ -26,7 +27,7 @@ pub(super) struct Upload {
 }
 
 impl Upload {
-    /// Reads the complete body and verifies the client's checksums.
+    /// Reads the complete body and verifies the checksums that the client sent.
     pub(super) async fn receive(
         bucket: &Arc<Bucket>,
         input: &mut PutObjectInput,
@@ -42,7 +43,7 @@ impl Upload {
     async fn write_data_file(bucket: &Arc<Bucket>, mut body: Body) -> S3Result<Self> {
         let file_bucket = Arc::clone(bucket);
         let (file, data_name) = run_blocking(move || file_bucket.create_data()).await?;
-        // From here on, dropping the upload deletes the file.
+        // From this point on, dropping the upload deletes the file.
         let mut upload = Self {
             bucket: Arc::clone(bucket),
             data_name: Some(data_name),
@@ -70,7 +71,7 @@ impl Upload {
         Ok(upload)
     }
 
-    /// Compares the computed checksums with those that the client sent in headers or trailers.
+    /// Compares the computed checksums with the checksums in the client's headers or trailers.
     fn verify_checksums(
         &self,
         input: &PutObjectInput,
@@ -100,12 +101,12 @@ impl Upload {
         Ok(())
     }
 
-    /// Returns the entity tag: the MD5 hash in hexadecimal.
+    /// Returns the entity tag: the hexadecimal MD5 hash of the object.
     pub(super) fn etag(&self) -> String {
         hex(&self.md5)
     }
 
-    /// Returns the data file's name and disables its deletion on drop.
+    /// Returns the data file's name. The file is no longer deleted on drop.
     pub(super) fn into_data_name(mut self) -> String {
         self.data_name.take().unwrap_or_default()
     }
@@ -119,7 +120,7 @@ impl Drop for Upload {
     }
 }
 
-/// Checks the object length announced by the client. S3 requires a content length.
+/// Checks the object length that the client announced. S3 requires a content length.
 fn check_length(content_length: Option<i64>) -> S3Result<()> {
     match content_length.map(u64::try_from) {
         Some(Ok(0..=MAX_BLOB_BYTES)) => Ok(()),

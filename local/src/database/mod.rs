@@ -1,7 +1,7 @@
 //! The embedded DynamoDB. Opens and checks the database file, and serves the database over HTTP.
 //!
-//! dynoxide's HTTP server is not used, because it responds to every client, including web pages,
-//! and does not support access checks.
+//! The HTTP server of the dynoxide crate is not used, because it responds to every client,
+//! including web pages, and does not support access checks.
 
 mod requests;
 #[cfg(test)]
@@ -41,7 +41,7 @@ pub(crate) fn open(path: &Path) -> Result<Database, LocalError> {
     Ok(database)
 }
 
-/// Indexes the stream records by sequence number. dynoxide stores sequence numbers as unindexed
+/// Creates an index on the sequence numbers of stream records. dynoxide stores them as unindexed
 /// text, so every write and every poll would otherwise scan all records.
 fn index_streams(path: &Path) -> rusqlite::Result<()> {
     rusqlite::Connection::open(path)?.execute_batch(
@@ -50,7 +50,8 @@ fn index_streams(path: &Path) -> rusqlite::Result<()> {
     )
 }
 
-/// Runs SQLite's integrity check; otherwise a damaged page would be detected only when it is read.
+/// Runs SQLite's integrity check. Without it, a damaged page would not be detected until the page
+/// is read.
 pub(crate) fn check_integrity(path: &Path) -> Result<(), LocalError> {
     let damaged = |why: String| LocalError::Damaged { path: path.to_owned(), why };
     let report = integrity_report(path).map_err(|error| damaged(error.to_string()))?;

@@ -12,7 +12,7 @@ use crate::roles::tables::VERSION;
 
 type OperationResult = Result<Vec<u8>, DynoxideError>;
 
-/// Performs the requested operation. Blocks the thread until the disk has synced.
+/// Performs the requested operation. Blocks the thread until the data is synced to disk.
 pub(super) fn handle_request(database: &Database, headers: &HeaderMap, body: &Bytes) -> Response {
     let operation = operation(headers, VERSION);
     match perform_operation(database, operation, body) {
@@ -29,8 +29,8 @@ pub(super) fn handle_request(database: &Database, headers: &HeaderMap, body: &By
     }
 }
 
-/// Performs an item operation or describes tables. Returns `None` for all other operations, because
-/// only the template may create, change or delete tables.
+/// Performs an operation that accesses items or describes tables. Returns `None` for all other
+/// operations, because only the template may create, change or delete tables.
 fn perform_operation(database: &Database, operation: &str, body: &[u8]) -> Option<OperationResult> {
     let result = match operation {
         "BatchGetItem" => parse_and_perform(body, |request| database.batch_get_item(request)),
@@ -65,8 +65,8 @@ fn parse_and_perform<Q: DeserializeOwned, R: Serialize>(
         .map_err(|error| DynoxideError::InternalServerError(error.to_string()))
 }
 
-/// Converts a parse error: malformed JSON becomes a serialization error, and valid JSON that does
-/// not fit the operation becomes a validation error. dynoxide's messages start with the error type,
+/// Converts a parse error. Malformed JSON becomes a serialization error; valid JSON that does not
+/// match the operation becomes a validation error. dynoxide's messages start with the error type,
 /// such as `VALIDATION:`.
 fn from_json_error(error: &serde_json::Error) -> DynoxideError {
     let full_message = error.to_string();

@@ -3,8 +3,8 @@
 //! Records are processed in order. If the function reports the first failed record, processing
 //! resumes from that record. If the function fails without a report, the batch is split in two,
 //! repeatedly if necessary, until only the failing record remains. A batch that keeps failing is
-//! discarded, so that it does not block later records. After a reported failure, the discarded
-//! batch contains the failed record and all records after it.
+//! discarded, so that it does not block later records. If the function reported the failed record,
+//! the discarded batch contains that record and all records after it.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub(super) struct Record {
     pub(super) sequence_number: String,
     /// Write time in milliseconds since the Unix epoch.
     pub(super) created_ms: u64,
-    /// The record in the function's input format.
+    /// The record in the format in which the function receives it.
     pub(super) event: Value,
 }
 
@@ -37,18 +37,18 @@ impl Batch {
     }
 }
 
-/// Outcome of an invocation for its batch.
+/// Result of invoking the function with a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BatchOutcome {
     /// All records were processed.
     Done,
     /// The records before this sequence number were processed.
     FailedFrom(String),
-    /// The function failed without a report. None of the records counts as processed.
+    /// The function failed without reporting a record, so no record counts as processed.
     Failed,
 }
 
-/// Next action after an invocation.
+/// What to do after an invocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AfterInvocation {
     /// Continue with the next batch.
@@ -59,14 +59,14 @@ pub(super) enum AfterInvocation {
     GiveUp,
 }
 
-/// Lambda's name for the discard reason.
+/// Reason for discarding records, named as in Lambda.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GiveUpReason {
     RetryAttemptsExhausted,
     RecordAgeExceeded,
 }
 
-/// Records that were read from a shard but not yet processed.
+/// Records that were read from a shard and are not processed yet.
 #[derive(Debug)]
 pub(super) struct PendingRecords {
     rules: Rules,
@@ -78,8 +78,8 @@ pub(super) struct PendingRecords {
 }
 
 impl PendingRecords {
-    /// Divides the records that passed the filters into batches. `last_read` is the sequence number
-    /// of the last record read.
+    /// Divides `records`, which passed the filters, into batches. `last_read` is the sequence
+    /// number of the last record read, including filtered records.
     pub(super) fn new(records: Vec<Record>, last_read: String, rules: Rules) -> Self {
         let mut batches = VecDeque::new();
         let mut unbatched_records = records;
@@ -99,14 +99,14 @@ impl PendingRecords {
         self.batches.front()
     }
 
-    /// Returns the sequence number up to which the shard was processed, or `None` if no record was
-    /// processed yet.
+    /// Returns the sequence number up to which the shard was processed. Returns `None` if no record
+    /// was processed yet.
     pub(super) fn position(&self) -> Option<&str> {
         if self.batches.is_empty() { Some(&self.last_read) } else { self.last_processed.as_deref() }
     }
 
-    /// Moves expired records at the front into a separate first batch. Returns `true` if there are
-    /// any, in which case the caller must discard the first batch.
+    /// Moves expired records at the front into a separate first batch, which the caller must
+    /// discard. Returns whether there are any.
     pub(super) fn split_expired(&mut self, now_ms: u64) -> bool {
         let Some(max_age_ms) = self.rules.max_record_age_ms else { return false };
         let Some(first_batch) = self.batches.front_mut() else { return false };
@@ -131,20 +131,20 @@ impl PendingRecords {
         }
     }
 
-    /// Applies the outcome of an invocation with the first batch.
+    /// Applies the outcome of an invocation to the first batch.
     pub(super) fn apply_outcome(&mut self, outcome: &BatchOutcome) -> AfterInvocation {
         let Some(mut batch) = self.batches.pop_front() else { return AfterInvocation::Continue };
         batch.invocations = batch.invocations.saturating_add(1);
         let processed_count = match outcome {
             BatchOutcome::Done => Some(batch.records.len()),
             BatchOutcome::Failed => None,
-            // Treat an unknown sequence number as a failure without a report.
+            // An unknown sequence number counts as a failure without a report.
             BatchOutcome::FailedFrom(failed_number) => {
                 batch.records.iter().position(|record| record.sequence_number == *failed_number)
             }
         };
         match processed_count {
-            // Like Lambda, do not split a batch whose first record was reported.
+            // Like in Lambda, do not split the batch if its first record was reported as failed.
             Some(0) => self.retry_or_give_up(batch),
             Some(processed_count) => {
                 self.finish_records(batch, processed_count);
@@ -158,7 +158,8 @@ impl PendingRecords {
         }
     }
 
-    /// Removes the first records of a batch, and puts a batch with the others at the front.
+    /// Removes the first `finished_count` records of a batch. The remaining records become the
+    /// first batch.
     fn finish_records(&mut self, mut batch: Batch, finished_count: usize) {
         let remaining_records = batch.records.split_off(finished_count);
         if let Some(last_record) = batch.records.pop() {
@@ -210,7 +211,7 @@ mod tests {
         batch.records.iter().map(|record| record.sequence_number.as_str()).collect()
     }
 
-    /// Invokes a function until no records are pending. Returns the records of each invocation, and
+    /// Invokes a function until no records are pending. Returns the records of each invocation and
     /// the discarded records.
     fn run(
         pending: &mut PendingRecords,
@@ -255,7 +256,7 @@ mod tests {
         });
         assert_eq!(given_up, ["5"]);
         let lengths: Vec<_> = invocations.iter().map(Vec::len).collect();
-        // Record ranges of the invocations: 0-7, 0-3, 4-7, 4-5, 4, then 5 three times, 6-7.
+        // Records per invocation: 0-7, 0-3, 4-7, 4-5, 4, three times 5, 6-7.
         assert_eq!(lengths, [8, 4, 4, 2, 1, 1, 1, 1, 2]);
     }
 
@@ -270,7 +271,7 @@ mod tests {
             let bad = batch.iter().find(|number| **number == "5");
             bad.map_or(BatchOutcome::Done, |number| BatchOutcome::FailedFrom((*number).to_owned()))
         });
-        // The batch is no longer split, and is discarded as a whole.
+        // The batch is not split any further and is discarded as a whole.
         assert_eq!(invocations, [["5", "6", "7"]; 3]);
         assert_eq!(given_up, ["5", "6", "7"]);
     }

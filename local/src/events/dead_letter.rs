@@ -1,5 +1,5 @@
 //! Builds the messages that Lambda sends to the dead letter queue when it discards records. A
-//! message contains the records' positions, but not their contents.
+//! message identifies the records by position and does not contain their contents.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ use super::batch::{Batch, GiveUpReason, Record};
 use super::mapping::Mapping;
 use super::stream::Shard;
 
-/// Why a batch is discarded.
+/// The reason why a batch is discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GiveUpCause {
     pub(super) reason: GiveUpReason,

@@ -1,4 +1,4 @@
-//! Functions that event sources invoke in this process.
+//! Functions that the event sources invoke in this process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,8 @@ use tokio::task::JoinSet;
 
 use super::batch::BatchOutcome;
 
-/// A function as invoked by Lambda, with a JSON event and a JSON response or an error.
+/// A function that is invoked like in Lambda: with a JSON event, returning a JSON response or an
+/// error.
 #[async_trait]
 pub(crate) trait EventFunction: Send + Sync {
     /// Processes one event.
@@ -40,7 +41,8 @@ impl EventFunction for IndexerHandler {
     }
 }
 
-/// The snapshot function. Like in Lambda, the invocation deadline follows from the timeout.
+/// The snapshot function. Like in Lambda, each invocation receives a deadline, which is derived
+/// from the timeout.
 pub(crate) struct SnapshotFunction {
     pub(crate) handler: SnapshotHandler,
     pub(crate) clock: Arc<dyn Clock>,
@@ -58,7 +60,8 @@ impl EventFunction for SnapshotFunction {
     }
 }
 
-/// The webhook function. Like in Lambda, the invocation deadline follows from the timeout.
+/// The webhook function. Like in Lambda, each invocation receives a deadline, which is derived from
+/// the timeout.
 pub(crate) struct WebhookFunction {
     pub(crate) handler: WebhookHandler,
     pub(crate) clock: Arc<dyn Clock>,
@@ -81,15 +84,15 @@ fn deadline_ms(clock: &Arc<dyn Clock>, timeout: Duration) -> u64 {
     clock.now_ms().saturating_add(timeout_ms)
 }
 
-/// Invokes a function like Lambda: applies the timeout and converts a panic to an error.
+/// Invokes a function with a timeout. Like in Lambda, a panic becomes an error.
 pub(super) async fn invoke_with_timeout(
     function: &Arc<dyn EventFunction>,
     event: Value,
     timeout: Duration,
 ) -> Result<Value, String> {
     let function = Arc::clone(function);
-    // Run the function in a separate task, so that a panic ends only that task. Dropping the task
-    // set aborts the task.
+    // Run the function in a separate task, so that a panic ends only that task. The task is aborted
+    // when the task set is dropped.
     let mut tasks = JoinSet::new();
     tasks.spawn(async move { function.invoke(event).await });
     let Ok(ended_task) = tokio::time::timeout(timeout, tasks.join_next()).await else {
@@ -102,8 +105,8 @@ pub(super) async fn invoke_with_timeout(
     }
 }
 
-/// Parses the batch result from the function's response. If the response contains several sequence
-/// numbers, the lowest one counts.
+/// Parses the batch outcome from the function's response. If the response contains several sequence
+/// numbers, the lowest one applies.
 pub(super) fn read_batch_outcome(
     response: &Result<Value, String>,
     reports_failures: bool,
@@ -126,7 +129,7 @@ pub(super) fn read_batch_outcome(
             _ => return BatchOutcome::Failed,
         }
     }
-    // Compare sequence numbers numerically: the shorter string is the lower number.
+    // Sequence numbers are compared numerically: a shorter string is a lower number.
     let first_failed_number =
         failed_numbers.into_iter().min_by_key(|number| (number.len(), *number));
     match first_failed_number {

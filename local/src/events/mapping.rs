@@ -12,22 +12,22 @@ use crate::names::{Names, referenced_id};
 const TABLE: &str = "AWS::DynamoDB::Table";
 const FUNCTION: &str = "AWS::Lambda::Function";
 const QUEUE: &str = "AWS::SQS::Queue";
-/// Lambda's defaults for missing properties.
+/// Lambda's default batch size.
 const DEFAULT_BATCH_SIZE: u64 = 100;
 const DEFAULT_TIMEOUT_S: u64 = 3;
-/// Maximum batch size: the number of records that DynamoDB returns per read.
+/// Maximum batch size. DynamoDB does not return more records per read.
 const MAX_BATCH_SIZE: u64 = 1_000;
-/// Property value without a limit.
+/// Property value that means unlimited.
 const UNLIMITED: i64 = -1;
 
 /// A mapping from a table's change stream to a function.
 #[derive(Debug, Clone)]
 pub(crate) struct Mapping {
-    /// Logical id of the mapping, under which its position is persisted.
+    /// Logical id of the mapping. The mapping's position is stored under this id.
     pub(crate) id: String,
     /// Physical table name.
     pub(crate) table_name: String,
-    /// Change stream ARN, as used in policies.
+    /// Change stream ARN in the form that policies contain.
     pub(crate) stream_arn: String,
     /// Logical id of the function.
     pub(crate) function_id: String,
@@ -115,8 +115,8 @@ impl<'a> PropertyReader<'a> {
         LocalError::Template { logical_id: self.mapping_id.to_owned(), why: reason.into() }
     }
 
-    /// Returns the logical id that a property refers to. Errors if the resource does not have the
-    /// given type.
+    /// Returns the logical id of the resource to which a property refers. Errors if the resource
+    /// does not have the given type.
     pub(super) fn referenced_resource(
         &self,
         property: &str,
@@ -145,7 +145,7 @@ impl<'a> PropertyReader<'a> {
         }
     }
 
-    /// Returns whether the function's response reports the failed items.
+    /// Returns whether the function's responses report failed items.
     pub(super) fn reports_failures(&self) -> bool {
         let response_types = self.properties.get("FunctionResponseTypes").and_then(Value::as_array);
         response_types.is_some_and(|types| types.contains(&"ReportBatchItemFailures".into()))

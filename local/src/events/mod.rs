@@ -1,6 +1,6 @@
 //! Event sources, which connect change streams and queues to functions according to the template's
-//! event source mappings. Like Lambda, they poll, filter, batch, invoke, retry, split and finally
-//! discard records.
+//! event source mappings. Like in Lambda, an event source polls, filters and batches records,
+//! invokes the function, and on failure retries, splits and finally discards the batch.
 
 mod batch;
 mod dead_letter;
@@ -46,7 +46,7 @@ pub(crate) struct EventSources {
     write_notifier: watch::Sender<()>,
 }
 
-/// Local stack components used by event sources.
+/// The components of the local stack that event sources use.
 pub(crate) struct SourceContext<'a> {
     pub(crate) database: &'a Database,
     pub(crate) store: &'a Arc<EventStore>,
@@ -56,8 +56,8 @@ pub(crate) struct SourceContext<'a> {
 }
 
 impl SourceContext<'_> {
-    /// Returns a mapping's dead letter queue. Like in Lambda, access to the queue is subject to the
-    /// function's role.
+    /// Returns a mapping's dead letter queue. Like in AWS, the function's role must permit access
+    /// to the queue.
     fn dead_letter_queue(
         &self,
         names: &Names<'_>,
@@ -73,8 +73,8 @@ impl SourceContext<'_> {
 
 impl EventSources {
     /// Creates the template's event sources. `build_function` builds the function with a given
-    /// logical id, or returns `None` if that function does not run locally, in which case its
-    /// records and messages stay unprocessed.
+    /// logical id. If it returns `None`, the function does not run locally, and its records and
+    /// messages stay unprocessed.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,
@@ -144,15 +144,15 @@ impl EventSources {
         Ok(())
     }
 
-    /// Returns a sender that wakes the event sources after a possible write, so that they poll
-    /// immediately.
+    /// Returns a sender that wakes the event sources. Use it after a request that may have written,
+    /// so that they poll immediately.
     pub(crate) fn write_notifier(&self) -> watch::Sender<()> {
         self.write_notifier.clone()
     }
 
     /// Runs the event sources. After `stop` becomes true, each source ends between two invocations.
-    /// Dropping the task set aborts the sources without losing records, because sources resume from
-    /// their stored positions.
+    /// Dropping the task set aborts the sources without losing records, because the sources resume
+    /// from their stored positions after the next start.
     pub(crate) fn run(self, stop: &watch::Receiver<bool>) -> JoinSet<()> {
         let mut source_tasks = JoinSet::new();
         for poller in self.pollers {

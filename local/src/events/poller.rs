@@ -1,4 +1,4 @@
-//! Polls one change stream shard for one event source.
+//! Polls one shard of a change stream for one event source.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ const MAX_IDLE_MS: u64 = 2_000;
 /// attempt.
 const MIN_RETRY_MS: u64 = 100;
 const MAX_RETRY_MS: u64 = 30_000;
-/// Delay between a write and the poll it triggers, so that several writes trigger one poll.
+/// Delay before the poll after a write, in milliseconds. Several writes within the delay cause only
+/// one poll.
 const WRITE_GATHER_MS: u64 = 25;
-/// Number of filtered records after which the position is persisted even if no record was
-/// processed.
+/// Number of filtered records after which the position is stored, even if no record was processed.
 const MAX_SKIPPED_RECORDS: usize = 1_000;
 
-/// A shard and the event source that processes it.
+/// Polls a shard for the event source that processes it.
 pub(super) struct Poller {
     mapping: Mapping,
     shard: Shard,
@@ -35,14 +35,14 @@ pub(super) struct Poller {
     function: Arc<dyn EventFunction>,
     dead_letter_queue: Option<Arc<dyn Jobs>>,
     clock: Arc<dyn Clock>,
-    /// Position up to which the shard was processed. `None` until loaded.
+    /// Position up to which the shard was processed. `None` until the position is loaded.
     position: Option<Position>,
     pending: Option<PendingRecords>,
-    /// Number of filtered records since the position was last persisted.
+    /// Number of filtered records since the position was last stored.
     skipped_count: usize,
 }
 
-/// A shard's processed sequence numbers. `None` if no record was processed yet.
+/// The sequence numbers up to which a shard was processed. `None` if no record was processed yet.
 struct Position {
     current: Option<String>,
     /// The persisted position.
@@ -56,7 +56,7 @@ pub(super) enum PollStep {
     Worked,
     /// The shard has no new records.
     Idle,
-    /// An invocation failed and must be retried after this backoff, in milliseconds.
+    /// An invocation failed and must be retried after the given backoff in milliseconds.
     Wait(u64),
 }
 
@@ -71,8 +71,7 @@ impl std::fmt::Debug for Poller {
     }
 }
 
-/// Returns the backoff after `attempts` earlier attempts: `first_ms`, doubled with each attempt, up
-/// to `max_ms`.
+/// Returns the backoff in milliseconds: `first_ms`, doubled `attempts` times, limited to `max_ms`.
 fn backoff_ms(first_ms: u64, attempts: u32, max_ms: u64) -> u64 {
     first_ms.saturating_mul(2_u64.saturating_pow(attempts)).min(max_ms)
 }
@@ -134,7 +133,7 @@ impl Poller {
         }
     }
 
-    /// Discards pending records, to be read again from the persisted position.
+    /// Discards the pending records. They are read again from the stored position.
     fn discard_progress(&mut self) {
         self.pending = None;
         self.position = None;
@@ -146,7 +145,7 @@ impl Poller {
     /// the dead letter queue before the position advances past it. A crash therefore loses no
     /// records, but records may be delivered more than once.
     pub(super) async fn step(&mut self) -> Result<PollStep, PortError> {
-        // After an error, the pending records are read again.
+        // After an error, discard the pending records and read them again.
         let Some(mut pending) = self.pending.take() else {
             return self.read_records().await;
         };
@@ -204,7 +203,7 @@ impl Poller {
         }
     }
 
-    /// Sends the first pending batch to the dead letter queue and removes it.
+    /// Sends the first pending batch to the dead letter queue, then removes the batch.
     async fn give_up(
         &self,
         pending: &mut PendingRecords,
@@ -249,8 +248,8 @@ impl Poller {
         Ok(stored_position)
     }
 
-    /// Advances the position past filtered records. The position is persisted only occasionally,
-    /// because reading filtered records again is harmless.
+    /// Advances the position past filtered records. The position is stored only occasionally,
+    /// because filtered records may be read again without harm.
     async fn skip_to(
         &mut self,
         sequence_number: String,
@@ -266,7 +265,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Advances the position past processed records and persists it.
+    /// Advances the position past processed records and stores it.
     async fn advance_to(&mut self, sequence_number: String) -> Result<(), PortError> {
         let stored = self.position.as_ref().and_then(|position| position.stored.as_ref());
         if stored != Some(&sequence_number) {

@@ -13,7 +13,7 @@ use crate::names::Names;
 
 const QUEUE: &str = "AWS::SQS::Queue";
 const FUNCTION: &str = "AWS::Lambda::Function";
-/// Defaults of Lambda and SQS for missing properties.
+/// Default values that Lambda and SQS use for missing properties.
 const DEFAULT_BATCH_SIZE: u64 = 10;
 const DEFAULT_VISIBILITY_S: u32 = 30;
 const DEFAULT_CONCURRENCY: usize = 5;
@@ -37,7 +37,7 @@ pub(crate) struct QueueMapping {
     pub(crate) batch_size: u8,
     /// Visibility timeout of received messages, in seconds.
     pub(crate) visibility_s: u32,
-    /// Whether the function's response reports failed messages.
+    /// Whether the function's responses report failed messages.
     pub(crate) reports_failures: bool,
     /// Maximum number of concurrent invocations.
     pub(crate) max_concurrency: usize,

@@ -1,6 +1,6 @@
-//! Polls a queue for an event source. Receives messages, invokes the function and deletes the
-//! processed messages. All other messages become visible again, and finally move to the dead letter
-//! queue.
+//! Polls a queue for an event source: receives messages, invokes the function and deletes the
+//! processed messages. All other messages become visible again and are eventually moved to the dead
+//! letter queue.
 
 use std::sync::Arc;
 
@@ -12,12 +12,13 @@ use tokio::task::JoinSet;
 use super::function::{self, EventFunction};
 use super::queue_mapping::QueueMapping;
 
-/// Poll interval while a queue is empty. A hidden message can become visible at any time.
+/// Poll interval while the queue is empty, in milliseconds. Polling is necessary because a hidden
+/// message can become visible at any time.
 const IDLE_MS: u64 = 250;
 /// Backoff after a queue error.
 const RETRY_MS: u64 = 1_000;
 
-/// A queue and the event source that processes it.
+/// Polls a queue for the event source that processes it.
 #[derive(Clone)]
 pub(super) struct QueuePoller {
     mapping: Arc<QueueMapping>,
@@ -45,7 +46,7 @@ impl QueuePoller {
         Self { mapping: Arc::new(mapping), queue, function, clock }
     }
 
-    /// Polls until `stop` becomes true, then waits for in-flight invocations.
+    /// Polls until `stop` becomes true, then waits for running invocations.
     pub(super) async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut invocations = JoinSet::new();
         while !*stop.borrow() {
@@ -59,8 +60,8 @@ impl QueuePoller {
             };
             tokio::select! {
                 stop_change = stop.changed() => if stop_change.is_err() { return },
-                // Poll immediately: another invocation may start now, and the function may have
-                // sent messages.
+                // Poll again immediately, because another invocation may start now and the function
+                // may have sent messages.
                 Some(_) = invocations.join_next() => {}
                 () = self.clock.sleep_ms(wait_ms) => {}
             }
@@ -70,7 +71,7 @@ impl QueuePoller {
 
     /// Starts invocations until the queue is empty or the maximum concurrency is reached.
     async fn start_invocations(&self, invocations: &mut JoinSet<()>) -> Result<(), PortError> {
-        // Forget the invocations that have ended.
+        // Remove the invocations that have ended.
         while invocations.try_join_next().is_some() {}
         while invocations.len() < self.mapping.max_concurrency {
             let messages = self.receive_batch().await?;
@@ -83,13 +84,13 @@ impl QueuePoller {
         Ok(())
     }
 
-    /// Receives the messages for one invocation and hides them for the visibility timeout. The
-    /// result may be empty.
+    /// Receives the messages for one invocation and hides them for the visibility timeout. Returns
+    /// no messages if the queue is empty.
     pub(super) async fn receive_batch(&self) -> Result<Vec<Received>, PortError> {
         self.queue.receive(self.mapping.batch_size, self.mapping.visibility_s).await
     }
 
-    /// Invokes the function and deletes the messages that it does not report as failed.
+    /// Invokes the function. Deletes all messages that the function does not report as failed.
     pub(super) async fn process_batch(&self, messages: Vec<Received>) {
         let source = self.mapping.id.as_str();
         let event = self.build_event(&messages);
@@ -128,9 +129,9 @@ impl QueuePoller {
     }
 }
 
-/// Returns the messages that the response reports as processed. Like in Lambda, a function that
-/// does not report failures processes either all messages or none. If the report is malformed or
-/// refers to an unknown message, no message counts as processed.
+/// Returns the messages that the function processed according to its response. Like in Lambda, a
+/// function that does not report failures processes either all messages or none. If the report is
+/// malformed or contains an unknown message id, no message counts as processed.
 fn processed_messages<'a>(
     messages: &'a [Received],
     response: &Result<Value, String>,

@@ -28,7 +28,7 @@ pub(super) struct Shard {
     pub(super) id: String,
 }
 
-/// Wraps the database to implement `Debug`.
+/// Wrapper that implements `Debug` for the database.
 #[derive(Clone)]
 struct SharedDatabase(Database);
 
@@ -77,7 +77,8 @@ impl TableStream {
 }
 
 impl Shard {
-    /// Reads the records after a sequence number, or from the oldest record if `after` is `None`.
+    /// Reads the records after the sequence number `after`. If `after` is `None`, starts at the
+    /// oldest record.
     pub(super) async fn read(&self, after: Option<&str>) -> Result<Vec<Record>, PortError> {
         let shard = self.clone();
         let after = after.map(str::to_owned);
@@ -108,7 +109,8 @@ impl Shard {
         records_reply.records.iter().map(|record| self.to_record(record)).collect()
     }
 
-    /// Converts a record to the functions' input format, which includes the stream ARN.
+    /// Converts a record to the format in which functions receive it, which includes the stream
+    /// ARN.
     fn to_record(&self, record: &impl serde::Serialize) -> Result<Record, String> {
         let mut event = serde_json::to_value(record).map_err(|error| error.to_string())?;
         if let Some(fields) = event.as_object_mut() {

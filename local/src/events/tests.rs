@@ -1,4 +1,4 @@
-//! Tests of pollers with an embedded database, files and a manual clock.
+//! Tests of pollers with an embedded database, temporary files and a manual clock.
 
 use std::sync::Mutex;
 
@@ -18,9 +18,9 @@ use crate::tables;
 struct Scripted {
     /// Entry numbers for which the function fails.
     bad: Mutex<Vec<u64>>,
-    /// Whether the response reports the failed record; otherwise the function returns an error.
+    /// Whether the response reports the failed record. If false, the function returns an error.
     reports: bool,
-    /// Entries of each invocation.
+    /// The entries per invocation.
     invocations: Mutex<Vec<Vec<u64>>>,
 }
 
@@ -61,13 +61,13 @@ impl World {
         let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
         let names = Names { template: &template, stack: "cellar", url: String::new() };
         tables::create_missing_tables(&database, &template, &names, &[]).unwrap();
-        // Stream records have real timestamps.
+        // Start the clock at the current time, because stream records have real timestamps.
         let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
         let clock = Arc::new(ManualClock::at(u64::try_from(now).unwrap()));
         Self { folder, database, clock, function: Arc::new(function) }
     }
 
-    /// A new process's poller and its dead letter queue.
+    /// A poller, created as in a new process, and its dead letter queue.
     fn start(&self) -> (Poller, LocalQueue) {
         let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
         let names = Names { template: &template, stack: "cellar", url: String::new() };
@@ -95,7 +95,7 @@ impl World {
         self.database.put_item(serde_json::from_value(request).unwrap()).unwrap();
     }
 
-    /// Runs poll steps until the shard has no new records, advancing the clock by each backoff.
+    /// Runs poll steps until the shard has no new records. Advances the clock by each backoff.
     async fn drain(&self, poller: &mut Poller) {
         for _ in 0..500 {
             match poller.step().await.unwrap() {
@@ -123,7 +123,7 @@ async fn filters_select_the_records_of_the_function() {
     for (number, letter) in [(0, "S"), (1, "E"), (2, "X"), (3, "S")] {
         world.put(number, letter);
     }
-    // The second write of an entry is a modification.
+    // The second write to an entry is a modification.
     world.put(0, "S");
     let (mut poller, _) = world.start();
     world.drain(&mut poller).await;
@@ -138,7 +138,8 @@ async fn resumes_from_the_stored_position() {
     let world = World::new(Scripted::default());
     world.put(0, "S");
     let (mut poller, _) = world.start();
-    // The process ends after the read and before the second step's invocation.
+    // The process ends after the first step has read the records and before the second step invokes
+    // the function.
     assert_eq!(poller.step().await.unwrap(), PollStep::Worked);
     drop(poller);
     let (mut poller, _) = world.start();
@@ -168,7 +169,7 @@ async fn a_failing_record_becomes_a_dead_letter() {
         handled.dedup();
         handled.retain(|number| *number != 5);
         assert_eq!(handled, [0, 1, 2, 3, 4, 6, 7, 8]);
-        // A failure without a report splits the batch; a reported failure does not.
+        // A failure without a report splits the batch; a failure with a report does not.
         let given_up: &[u64] = if reports { &[5, 6, 7, 8] } else { &[5] };
         let failures = invocations.iter().filter(|numbers| **numbers == given_up).count();
         assert_eq!(failures, 11, "one attempt and ten retries");

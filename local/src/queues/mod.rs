@@ -21,14 +21,14 @@ use crate::names::{Names, referenced_id};
 use crate::store::EventStore;
 
 const QUEUE: &str = "AWS::SQS::Queue";
-/// Default message retention period. Matches SQS's default.
+/// Default message retention period, as in SQS.
 const DEFAULT_RETENTION_S: u64 = 4 * 24 * 60 * 60;
 
 /// The template's queues, keyed by logical id.
 #[derive(Debug, Clone)]
 pub(crate) struct Queues(BTreeMap<String, QueueWithUrl>);
 
-/// A queue and the URL by which the template's functions refer to it.
+/// A queue and the URL that the template's functions use for it.
 #[derive(Debug, Clone)]
 struct QueueWithUrl {
     url: String,
@@ -63,18 +63,18 @@ impl Queues {
         Ok(Self(queues))
     }
 
-    /// Returns the queue with this logical id.
+    /// Returns the queue with the given logical id.
     pub(crate) fn get(&self, logical_id: &str) -> Option<&Arc<LocalQueue>> {
         self.0.get(logical_id).map(|entry| &entry.queue)
     }
 
-    /// Returns the queue with this URL.
+    /// Returns the queue with the given URL.
     pub(crate) fn at_url(&self, url: &str) -> Option<&Arc<LocalQueue>> {
         self.0.values().find(|entry| entry.url == url).map(|entry| &entry.queue)
     }
 }
 
-/// Reads a queue's properties and the logical id of its dead letter queue.
+/// Reads a queue's properties, including the logical id of its dead letter queue.
 fn read_rules(
     template: &Template,
     logical_id: &str,

@@ -1,4 +1,4 @@
-//! A durable queue with the semantics of SQS.
+//! A durable queue that behaves like an SQS queue.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
 use crate::store::EventStore;
 
-/// A queue in the local SQLite file. Sent messages survive a crash.
+/// A queue stored in the local SQLite file. Sent messages survive a crash.
 pub struct LocalQueue {
     store: Arc<EventStore>,
     clock: Arc<dyn Clock>,
@@ -27,8 +27,7 @@ impl std::fmt::Debug for LocalQueue {
 }
 
 impl LocalQueue {
-    /// Creates the queue `name`. `dead_letter_queue` names the dead letter queue, which must be in
-    /// the same file.
+    /// Creates the queue `name`. The queue named by `dead_letter_queue` must be in the same file.
     pub(crate) fn new(
         store: Arc<EventStore>,
         clock: Arc<dyn Clock>,
@@ -39,10 +38,10 @@ impl LocalQueue {
         Self { store, clock, name, rules, dead_letter_queue }
     }
 
-    /// Returns the number of messages, including hidden ones.
+    /// Returns the number of messages, including hidden messages.
     ///
     /// # Errors
-    /// Returns a [`PortError`] if reading the file fails.
+    /// Returns a [`PortError`] if the file cannot be read.
     pub async fn len(&self) -> Result<u64, PortError> {
         let name = self.name.clone();
         let sql = "SELECT COUNT(*) FROM messages WHERE queue = ?1";
@@ -56,7 +55,7 @@ impl LocalQueue {
     /// Returns whether the queue has no messages.
     ///
     /// # Errors
-    /// Returns a [`PortError`] if reading the file fails.
+    /// Returns a [`PortError`] if the file cannot be read.
     pub async fn is_empty(&self) -> Result<bool, PortError> {
         Ok(self.len().await? == 0)
     }
@@ -86,18 +85,19 @@ impl LocalQueue {
     }
 }
 
-/// Converts a number to SQLite's signed integer. Times and durations are far below the upper bound.
+/// Converts a number to a signed integer for SQLite. Times and durations are far below the upper
+/// bound.
 fn to_sql_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns when a hidden message becomes visible.
+/// Returns the time at which a hidden message becomes visible, in milliseconds.
 fn visible_from_ms(now_ms: i64, visibility_s: u32) -> i64 {
     now_ms.saturating_add(i64::from(visibility_s) * 1_000)
 }
 
-/// The parts of a receipt, which has the form `id.count`. The count distinguishes the receipts of a
-/// message that is received several times.
+/// The parts of a receipt, which has the form `id.count`. If a message is received several times,
+/// the count distinguishes the receipts.
 struct ReceiptParts {
     message_id: i64,
     receive_count: u32,
@@ -153,7 +153,7 @@ fn remove_dead_messages(
 }
 
 /// Receives visible messages in the order in which they became visible, so that messages that keep
-/// failing do not block new messages. Hides them until `hidden_until_ms`.
+/// failing do not block new messages. The received messages are hidden until `hidden_until_ms`.
 fn receive_visible_messages(
     transaction: &Transaction<'_>,
     queue_name: &str,

@@ -1,5 +1,5 @@
-//! Serves the queues over the SQS protocol, for commands that send jobs. Only `SendMessage` is
-//! supported, because functions receive messages through their event sources.
+//! Serves the queues over the SQS protocol for commands that send jobs. Supports only
+//! `SendMessage`, because functions receive messages through their event sources.
 
 use std::sync::Arc;
 

@@ -40,7 +40,7 @@ fn rejects_invalid_queue_properties() {
     }
 }
 
-/// Queues in a temporary file, and their HTTP server.
+/// Queues in a temporary file, and an HTTP server for them.
 struct Served {
     queues: Queues,
     server: crate::server::ServerThread,

@@ -1,21 +1,22 @@
-//! An action requested on a resource, in terms of IAM policies.
+//! A request for permission to perform an action on a resource, in the terms of IAM policies.
 
-/// A condition key supported by the local stack.
+/// A condition key that the local stack supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConditionKey {
-    /// Top-level attributes in a DynamoDB request's item, key and expressions.
+    /// The top-level attributes in the item, key and expressions of a DynamoDB request.
     Attributes,
-    /// Prefix of an object list, or the object key when checking for a missing object.
+    /// The prefix of the requested object list or, for a permission check on a missing object, the
+    /// object's key.
     Prefix,
-    /// Service on whose behalf KMS is called. Local requests never contain this key, because
-    /// nothing is encrypted, so statements with this condition never apply.
+    /// The service on whose behalf KMS is called. Local requests never contain this key, because
+    /// nothing is encrypted, so a statement with this condition never applies.
     ViaService,
 }
 
 impl ConditionKey {
     const ALL: [Self; 3] = [Self::Attributes, Self::Prefix, Self::ViaService];
 
-    /// Returns the condition key with this name, ignoring case.
+    /// Returns the condition key with the given name, ignoring case.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|key| key.name().eq_ignore_ascii_case(name))
     }
@@ -28,18 +29,18 @@ impl ConditionKey {
         }
     }
 
-    /// Returns whether a request can contain several values of this key.
+    /// Returns whether a request may contain several values of this key.
     pub(super) const fn is_multivalued(self) -> bool {
         matches!(self, Self::Attributes)
     }
 }
 
-/// One action on one resource.
+/// A request to perform one action on one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AccessRequest {
     /// Action name, such as `dynamodb:PutItem`.
     pub(crate) action: String,
-    /// Resource ARN, or `*` for an action without a resource.
+    /// ARN of the resource, or `*` if the action has no resource.
     pub(crate) resource: String,
     /// Condition key values.
     pub(crate) keys: Vec<(ConditionKey, Vec<String>)>,

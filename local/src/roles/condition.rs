@@ -1,11 +1,11 @@
-//! Conditions of policy statements, limited to the operators that the template uses.
+//! Conditions of policy statements. Only the operators that the template uses are supported.
 
 use cellar_stacks::wildcard::{Case, matches_wildcards};
 use serde_json::Value;
 
 use super::access_request::{AccessRequest, ConditionKey};
 
-/// An operator with one condition key and the key's permitted values.
+/// A condition: an operator, a condition key and the key's permitted values.
 #[derive(Debug)]
 pub(super) struct Condition {
     quantifier: Quantifier,
@@ -14,10 +14,10 @@ pub(super) struct Condition {
     permitted_values: Vec<String>,
 }
 
-/// Which of the request's values must match.
+/// Determines which values in the request must match.
 #[derive(Clone, Copy, Debug)]
 enum Quantifier {
-    /// The request must contain exactly one value, and that value must match.
+    /// The request must contain exactly one value, and the value must match.
     One,
     /// All values must match. A request without values also matches.
     All,
@@ -31,7 +31,7 @@ enum Comparison {
     Like,
 }
 
-/// Start of a policy variable.
+/// Start of a policy variable in a string.
 const VARIABLE_START: &str = "${";
 
 /// Reads a string or a non-empty list of strings. Rejects policy variables.
@@ -54,7 +54,7 @@ pub(super) fn read_strings(name: &str, value: &Value) -> Result<Vec<String>, Str
 }
 
 impl Condition {
-    /// Reads a statement's conditions. The statement applies only if all of them are met.
+    /// Reads a statement's conditions. The statement applies only if all conditions are met.
     pub(super) fn read(property: Option<&Value>) -> Result<Vec<Self>, String> {
         let Some(property) = property else { return Ok(vec![]) };
         let operators = property.as_object().ok_or("Condition is not an object")?;

@@ -1,11 +1,11 @@
-//! Finds attributes in DynamoDB expressions.
+//! Finds the attributes that DynamoDB expressions contain.
 
 use std::collections::BTreeMap;
 
-/// Expression keywords. Attributes with these names must be aliased.
+/// Expression keywords. An attribute with one of these names must have an alias.
 const KEYWORDS: [&str; 9] = ["ADD", "AND", "BETWEEN", "DELETE", "IN", "NOT", "OR", "REMOVE", "SET"];
 
-/// Returns an expression's top-level attributes. Aliases start with `#`, values with `:`.
+/// Returns the top-level attributes in an expression. Aliases start with `#`, values with `:`.
 pub(super) fn top_level_attributes(
     expression: &str,
     aliases: &BTreeMap<String, String>,
@@ -32,7 +32,7 @@ pub(super) fn top_level_attributes(
 
 /// A word of an expression.
 struct Word<'a> {
-    /// The last character before the word that is not a space.
+    /// The last character before the word, not counting spaces.
     previous_character: Option<char>,
     text: &'a str,
     following_text: &'a str,

@@ -1,4 +1,4 @@
-//! Authorizes requests by the roles of a template's functions.
+//! Authorizes requests according to the roles of the template's functions.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -15,18 +15,18 @@ use crate::error::LocalError;
 use crate::names::Names;
 use crate::state::Credentials;
 
-/// Number of recent denials to retain.
+/// Maximum number of denial messages that are retained.
 pub(super) const MAX_DENIALS: usize = 100;
 
-/// Extracts a request's actions and resources from its headers and body. The error states why the
-/// request is malformed.
+/// Extracts a request's actions and resources from its headers and body. Returns an error message
+/// if the request is malformed.
 pub(crate) type RequestParser = fn(&HeaderMap, &[u8]) -> Result<Vec<AccessRequest>, String>;
 
-/// A denied access request with AWS's error message.
+/// A denied access request. Contains the error message that AWS would return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Denied(pub(crate) String);
 
-/// An action permitted by a role's statement.
+/// An action that a role's statement allows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Permission {
     /// Logical id of the role.
@@ -37,11 +37,11 @@ pub struct Permission {
     pub statement: String,
     /// The action as written in the statement.
     pub action: String,
-    /// Number of requests that this permission has decided since startup.
+    /// Number of requests that this permission has allowed since startup.
     pub used: u64,
 }
 
-/// Roles of a template's functions, with usage counts of their permissions.
+/// The roles of a template's functions. Counts how often each permission is used.
 #[derive(Debug)]
 pub struct Roles {
     functions: Vec<Function>,
@@ -64,7 +64,7 @@ impl Roles {
     /// Returns all roles' permissions, sorted, with their usage counts.
     #[must_use]
     pub fn permissions(&self) -> Vec<Permission> {
-        // Functions may share a role.
+        // Several functions may share a role.
         let mut roles_by_id: BTreeMap<&str, &Role> = BTreeMap::new();
         for function in &self.functions {
             roles_by_id.insert(&function.role.logical_id, &function.role);
@@ -94,7 +94,7 @@ impl Roles {
         self.keys.get(caller).ok_or_else(|| unknown_function(function_id))
     }
 
-    /// Returns a function as a caller.
+    /// Returns a function in its role as a caller.
     pub(crate) fn caller_of(&self, function_id: &str) -> Result<Caller, LocalError> {
         match self.functions.iter().position(|function| function.logical_id == function_id) {
             Some(function_index) => Ok(Caller::Function(function_index)),
@@ -102,7 +102,7 @@ impl Roles {
         }
     }
 
-    /// Returns an access key's owner and the owner's credentials.
+    /// Returns the owner of an access key and the owner's credentials.
     pub(crate) fn signer(&self, access_key: &str) -> Option<(Caller, &Credentials)> {
         self.keys.signer(access_key)
     }
@@ -112,7 +112,8 @@ impl Roles {
         self.keys.all()
     }
 
-    /// Checks whether the caller may perform an action. Denials are logged and retained.
+    /// Checks whether the caller may perform an action on a resource. Denials are logged and
+    /// retained.
     pub(crate) fn check(&self, caller: Caller, request: &AccessRequest) -> Result<(), Denied> {
         let Caller::Function(function_index) = caller else { return Ok(()) };
         let (decision, session_arn) = match self.functions.get(function_index) {
@@ -165,7 +166,7 @@ fn unknown_function(function_id: &str) -> LocalError {
 
 #[cfg(test)]
 impl Roles {
-    /// Creates roles without functions. The operator uses the given keys.
+    /// Creates roles without functions. The operator has the given keys.
     pub(crate) fn of_operator((access_key, secret_key): (&str, &str)) -> std::sync::Arc<Self> {
         let (access_key, secret_key) = (access_key.to_owned(), secret_key.to_owned());
         let keys = Keys::new(&Credentials { access_key, secret_key }, 0);

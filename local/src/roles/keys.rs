@@ -9,11 +9,12 @@ use crate::state::Credentials;
 pub(crate) enum Caller {
     /// The owner of the state directory, who has all permissions.
     Operator,
-    /// A template function, by index.
+    /// A function of the template, identified by its index.
     Function(usize),
 }
 
-/// All credentials. Function credentials are random, created at each start and held only in memory.
+/// All credentials. Functions' credentials are random, created at each start and held only in
+/// memory.
 #[derive(Debug)]
 pub(super) struct Keys {
     operator: Credentials,
@@ -35,7 +36,7 @@ impl Keys {
         }
     }
 
-    /// Finds an access key's owner. Compares keys in constant time to resist timing attacks.
+    /// Finds the owner of an access key. Compares keys in constant time to prevent timing attacks.
     pub(super) fn signer(&self, access_key: &str) -> Option<(Caller, &Credentials)> {
         let owns_key = |credentials: &Credentials| -> bool {
             credentials.access_key.as_bytes().ct_eq(access_key.as_bytes()).into()
@@ -51,7 +52,7 @@ impl Keys {
         None
     }
 
-    /// Returns all credentials, the operator's first.
+    /// Returns all credentials, starting with the operator's.
     pub(super) fn all(&self) -> impl Iterator<Item = &Credentials> {
         [&self.operator].into_iter().chain(&self.functions)
     }

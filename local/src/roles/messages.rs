@@ -1,4 +1,4 @@
-//! Access requests of SQS operations, and queues that check the calling function's role.
+//! Access requests for SQS operations, and queues that check the role of the calling function.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ struct Request {
     queue_url: String,
 }
 
-/// Returns a request's action and queue. The error states why the request is malformed.
+/// Returns a request's action and queue. Returns an error message if the request is malformed.
 pub(crate) fn access_requests(
     headers: &HeaderMap,
     body: &[u8],
@@ -40,8 +40,7 @@ fn queue_arn_of_url(queue_url: &str) -> String {
     queue_arn(queue_name)
 }
 
-/// A queue that a function calls directly, without HTTP. Each call is checked against the
-/// function's role.
+/// A queue that a function calls directly, without HTTP. The function's role must permit each call.
 pub(crate) struct RoleQueue {
     pub(crate) queue: Arc<dyn Jobs>,
     pub(crate) url: String,

@@ -1,9 +1,9 @@
-//! Authorizes the template's functions like IAM roles in AWS.
+//! Authorizes the template's functions in the same way as IAM roles in AWS.
 //!
-//! Each function has separate credentials and the permissions granted by its role's inline
-//! policies. The credentials in the state directory belong to the operator and grant all
-//! permissions. Resource-based policies of buckets and queues are ignored: in the template, they
-//! only require TLS, which the local stack does not use.
+//! Each function has separate credentials and the permissions that its role's inline policies
+//! grant. The credentials in the state directory belong to the operator and grant all permissions.
+//! Resource-based policies of buckets and queues are ignored: in the template, they only require
+//! TLS, which the local stack does not use.
 
 mod access_request;
 mod condition;

@@ -1,4 +1,4 @@
-//! Access requests of S3 operations.
+//! Access requests for S3 operations.
 
 use axum::http::HeaderMap;
 use s3s::path::S3Path;
@@ -53,8 +53,8 @@ fn query_parameter(query: &str, name: &str) -> Option<String> {
     Some(value.into_owned())
 }
 
-/// Returns the permission to list the object, which S3 requires before it reports that an object
-/// does not exist.
+/// Returns the access request for listing the object. S3 requires this permission before it reports
+/// that an object does not exist.
 pub(crate) fn list_request(bucket: &str, key: &str) -> AccessRequest {
     AccessRequest::new("s3:ListBucket", bucket_arn(bucket))
         .with_key(ConditionKey::Prefix, vec![key.to_owned()])

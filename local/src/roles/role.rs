@@ -1,4 +1,4 @@
-//! Roles and their decisions on access requests.
+//! Roles, which allow or deny access requests.
 
 use super::access_request::AccessRequest;
 use super::statement::{ActionPattern, Effect, Statement};
@@ -10,11 +10,11 @@ pub(super) enum Decision {
     Allowed,
     /// No statement allows the request.
     ImplicitDeny,
-    /// A statement denies the request.
+    /// A statement denies the request explicitly.
     ExplicitDeny,
 }
 
-/// A role with its inline policy statements.
+/// A role and the statements of its inline policies.
 #[derive(Debug)]
 pub(super) struct Role {
     pub(super) logical_id: String,
@@ -22,7 +22,8 @@ pub(super) struct Role {
 }
 
 impl Role {
-    /// Decides an access request. Counts one use of the action in the deciding statement.
+    /// Decides an access request. Counts one use of the action in the statement that determines the
+    /// decision.
     pub(super) fn decide(&self, request: &AccessRequest) -> Decision {
         if let Some(action) = self.first_matching_action(Effect::Deny, request) {
             action.count_use();

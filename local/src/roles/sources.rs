@@ -1,4 +1,4 @@
-//! Permissions that Lambda's event source mappings require of a function's role.
+//! Permissions that a function's role must grant for Lambda's event source mappings.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::function_roles::{Denied, Roles};
 use super::messages::RoleQueue;
 use crate::error::LocalError;
 
-/// Actions that Lambda performs on a stream. [`LIST_STREAMS`] is required as well, but applies to
-/// no particular resource.
+/// Actions that Lambda performs on a stream. [`LIST_STREAMS`] is also required but does not apply
+/// to a particular resource.
 const STREAM_ACTIONS: [&str; 3] =
     ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
 const LIST_STREAMS: &str = "dynamodb:ListStreams";
@@ -20,7 +20,7 @@ const QUEUE_ACTIONS: [&str; 3] =
 
 impl Roles {
     /// Checks that a function's role permits Lambda to read a stream. Like in AWS, the event source
-    /// cannot be created otherwise.
+    /// cannot be created without this permission.
     pub(crate) fn check_stream(
         &self,
         source_id: &str,
@@ -63,7 +63,7 @@ impl Roles {
     }
 }
 
-/// Returns a queue that checks each call against the role of a function.
+/// Returns a queue that checks each call against a function's role.
 pub(crate) fn queue_with_role(
     roles: &Arc<Roles>,
     function_id: &str,

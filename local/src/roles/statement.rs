@@ -20,7 +20,7 @@ pub(super) enum Effect {
 pub(super) struct Statement {
     /// Name of the policy.
     pub(super) policy: String,
-    /// Statement name, or its number if it has no `Sid`.
+    /// The `Sid` of the statement, or the statement's number if there is no `Sid`.
     pub(super) sid: String,
     pub(super) effect: Effect,
     pub(super) actions: Vec<ActionPattern>,
@@ -28,7 +28,7 @@ pub(super) struct Statement {
     pub(super) conditions: Vec<Condition>,
 }
 
-/// A statement's action, and the number of requests that it has decided.
+/// An action in a statement, with the number of requests for which it determined the decision.
 #[derive(Debug)]
 pub(super) struct ActionPattern {
     pub(super) pattern: String,
@@ -39,7 +39,8 @@ pub(super) struct ActionPattern {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Resource {
     Any,
-    /// An ARN with wildcards, split into its parts. A wildcard matches a `:` only in the last part.
+    /// An ARN that may contain wildcards, split into its parts. A wildcard matches `:` only in the
+    /// last part.
     Arn([String; ARN_PARTS]),
 }
 
@@ -66,7 +67,7 @@ fn split_arn(arn: &str) -> Option<[&str; ARN_PARTS]> {
 }
 
 impl Resource {
-    /// Parses a resource. Returns `None` if the text is neither `*` nor an ARN.
+    /// Parses a resource. Returns `None` if the string is neither `*` nor an ARN.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if text == "*" {
             return Some(Self::Any);
@@ -88,8 +89,8 @@ impl Resource {
 }
 
 impl Statement {
-    /// Returns this statement's action that matches a request, or `None` if the statement does not
-    /// apply.
+    /// Returns the action in this statement that matches the request, or `None` if the statement
+    /// does not apply.
     pub(super) fn matching_action(&self, request: &AccessRequest) -> Option<&ActionPattern> {
         let matches_request = |action: &&ActionPattern| {
             matches_wildcards(&action.pattern, &request.action, Case::Insensitive)

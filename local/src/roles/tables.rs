@@ -1,8 +1,8 @@
-//! Access requests of DynamoDB operations.
+//! Access requests for DynamoDB operations.
 //!
-//! A transaction results in one access request for each of its actions. The condition key
-//! `dynamodb:Attributes` contains the top-level attributes in a request's item, key and
-//! expressions.
+//! A transaction results in one access request per action in it. The condition key
+//! `dynamodb:Attributes` contains the top-level attributes in the item, key and expressions of the
+//! request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +21,8 @@ pub(crate) const VERSION: &str = "DynamoDB_20120810.";
 /// A map keyed by attribute name. The values are skipped when parsing.
 type AttributeNames = BTreeMap<String, IgnoredAny>;
 
-/// Request fields that contain table or attribute names, for all operations, including legacy
-/// fields.
+/// Request fields that contain table or attribute names. Includes the fields of all operations and
+/// the legacy fields.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct Request {
@@ -47,7 +47,7 @@ struct Request {
     request_items: BTreeMap<String, Batch>,
 }
 
-/// A batch request's part for one table.
+/// The part of a batch request that concerns one table.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Batch {
@@ -55,7 +55,7 @@ enum Batch {
     Get(Box<Request>),
 }
 
-/// Returns a request's actions and resources. The error states why the request is malformed.
+/// Returns a request's actions and resources. Returns an error message if the request is malformed.
 pub(crate) fn access_requests(
     headers: &HeaderMap,
     body: &[u8],
@@ -85,7 +85,7 @@ pub(crate) fn access_requests(
     Ok(access_requests)
 }
 
-/// Returns the operation that corresponds to a transaction's action.
+/// Returns the operation that corresponds to an action in a transaction.
 fn operation_in_transaction(action: &str) -> &str {
     match action {
         "ConditionCheck" => "ConditionCheckItem",
@@ -112,7 +112,7 @@ impl Batch {
 
 impl Request {
     fn to_access_request(&self, operation: &str, table: &str) -> AccessRequest {
-        // A request may identify a table by ARN.
+        // A request may identify a table by its ARN.
         let table_name = match table.rsplit_once(":table/") {
             Some((_, table_name)) => table_name,
             None => table,

@@ -8,10 +8,11 @@ use super::StateFolder;
 use crate::error::LocalError;
 
 pub(super) const ENDPOINTS: &str = "endpoints.json";
-/// The file name mentions buckets for compatibility with existing state directories.
+/// File name of the credentials, which apply to all services. The name mentions buckets for
+/// compatibility with existing state directories.
 const CREDENTIALS: &str = "bucket-credentials.json";
 
-/// Endpoints and resource names of a running local stack, through which commands access its
+/// Endpoints and resource names of a running local stack. Commands use them to access the stack's
 /// services directly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoints {
@@ -21,14 +22,13 @@ pub struct Endpoints {
     pub entry_table: String,
     /// Name of the Segment table.
     pub segment_table: String,
-    /// Name of the EventStream table. `None` if the file was written by an earlier version of
-    /// Cellar.
+    /// Name of the EventStream table. `None` if an earlier version of Cellar wrote the file.
     #[serde(default)]
     pub event_stream_table: Option<String>,
-    /// Name of the Feed table. `None` if the file was written by an earlier version of Cellar.
+    /// Name of the Feed table. `None` if an earlier version of Cellar wrote the file.
     #[serde(default)]
     pub feed_table: Option<String>,
-    /// Incarnation of the tables.
+    /// Incarnation of the tables (number of restores).
     #[serde(default)]
     pub tables_incarnation: u32,
     /// URL of the embedded S3.
@@ -36,15 +36,15 @@ pub struct Endpoints {
     /// Name of the bucket.
     pub bucket: String,
     /// Endpoints of the snapshot function. `None` if the template does not contain this function,
-    /// or if the file was written by an earlier version of Cellar.
+    /// or if an earlier version of Cellar wrote the file.
     #[serde(default)]
     pub snapshots: Option<SnapshotEndpoints>,
 }
 
-/// Queue and table of the snapshot function.
+/// The queue and the table of the snapshot function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotEndpoints {
-    /// URL of the embedded SQS server.
+    /// URL of the embedded SQS.
     pub queues_url: String,
     /// URL that identifies the job queue in requests.
     pub snapshot_queue: String,
@@ -70,7 +70,7 @@ impl Credentials {
     }
 }
 
-/// Omits the secret to keep it out of logs.
+/// Omit the secret, to keep it out of logs.
 impl fmt::Debug for Credentials {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Credentials").finish_non_exhaustive()
@@ -85,7 +85,7 @@ impl StateFolder {
 
     /// Returns the running stack's endpoints with the operator's access key and secret key, or
     /// `None` if no stack was ever started. Check [`StateFolder::occupancy`] first, because a
-    /// killed process leaves a stale file.
+    /// killed process leaves an outdated file.
     ///
     /// # Errors
     ///
@@ -98,8 +98,8 @@ impl StateFolder {
         Ok(Some((endpoints, access_key, secret_key)))
     }
 
-    /// Returns the operator's credentials, creating them on the first call. The file is readable
-    /// only by the directory's owner.
+    /// Returns the operator's credentials. Creates them on the first call, in a file that only the
+    /// directory's owner can read.
     pub(crate) fn credentials(&self) -> Result<Credentials, LocalError> {
         if let Some(json) = self.read(CREDENTIALS)? {
             return serde_json::from_str(&json).map_err(|error| self.damaged(CREDENTIALS, error));

@@ -1,4 +1,5 @@
-//! The manifest of a state directory: the stack name and the resources that must exist.
+//! The manifest of a state directory, which contains the stack name and the resources that must
+//! exist.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ pub(crate) struct Manifest {
     pub(super) layout: u32,
     /// Name of the stack that owns the directory.
     pub(crate) stack: String,
-    /// Random id of the local stack, stable across port changes.
+    /// Random id of the local stack. Does not change with the port.
     pub(crate) identity: String,
     /// Names of previously created tables, which must exist at every later start.
     pub(crate) tables: Vec<String>,
@@ -55,8 +56,8 @@ impl StateFolder {
         Ok(Some(manifest))
     }
 
-    /// Checks the state of an earlier process, or creates a new manifest. Existing state is left
-    /// unchanged.
+    /// Checks the state that an earlier process left, or creates a new manifest. Existing state is
+    /// left unchanged.
     pub(crate) fn open(&self, stack: &str) -> Result<Manifest, LocalError> {
         let database_bytes = match self.database().metadata() {
             Ok(metadata) => Some(metadata.len()),
@@ -78,7 +79,7 @@ impl StateFolder {
         if manifest.tables.is_empty() {
             return Ok(manifest);
         }
-        // Continuing would replace a database with data by an empty one.
+        // Continuing would replace a database that contains data with an empty one.
         match database_bytes {
             None => Err(self.damaged(DATABASE, "the file is missing")),
             Some(0) => Err(self.damaged(DATABASE, "the file is empty")),

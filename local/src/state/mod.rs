@@ -1,4 +1,4 @@
-//! Manages a local stack's state directory: its files, lock and integrity.
+//! Manages the state directory of a local stack: its files, lock and integrity.
 
 mod endpoints;
 mod links;
@@ -27,14 +27,14 @@ const EVENTS: &str = "events.sqlite";
 const BUCKETS: &str = "buckets";
 const TEMPLATE: &str = "template.json";
 
-/// The directory with all data of a local stack.
+/// The directory that contains all data of a local stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateFolder {
     path: PathBuf,
 }
 
 impl StateFolder {
-    /// Uses the directory at `path`, which need not exist.
+    /// Uses the directory at `path`, which does not have to exist.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
@@ -58,7 +58,7 @@ impl StateFolder {
         self.path.join(DATABASE)
     }
 
-    /// Returns the database size in bytes, including the write-ahead log.
+    /// Returns the size of the database in bytes, including the write-ahead log.
     #[must_use]
     pub fn database_bytes(&self) -> Option<u64> {
         let file_bytes = |name: &str| Some(self.path.join(name).metadata().ok()?.len());
@@ -66,19 +66,19 @@ impl StateFolder {
         Some(file_bytes(DATABASE)? + write_ahead_log_bytes)
     }
 
-    /// Returns the path of the file with queue messages and stream positions.
+    /// Returns the path of the file that stores queue messages and stream positions.
     #[must_use]
     pub fn events(&self) -> PathBuf {
         self.path.join(EVENTS)
     }
 
-    /// Returns the path of the running stack's template.
+    /// Returns the path of the file that stores the running stack's template.
     #[must_use]
     pub fn template(&self) -> PathBuf {
         self.path.join(TEMPLATE)
     }
 
-    /// Returns the path of the bucket directory.
+    /// Returns the path of the directory that stores the buckets.
     #[must_use]
     pub fn buckets(&self) -> PathBuf {
         self.path.join(BUCKETS)
@@ -99,8 +99,7 @@ impl StateFolder {
         result.map_err(|source| self.file_error("delete", "", source))
     }
 
-    /// Checks that the directory contains no symbolic link, and that neither the directory nor its
-    /// parent is one.
+    /// Errors if the directory, its parent or anything in the directory is a symbolic link.
     fn check_links(&self) -> Result<(), LocalError> {
         let read_error = |source| self.file_error("read", "", source);
         let link = match self.path.parent() {
@@ -110,7 +109,7 @@ impl StateFolder {
         let Some(link) = link else { return Ok(()) };
         let target = match fs::canonicalize(&link) {
             Ok(target) => target,
-            // The target does not exist.
+            // The target does not exist, so return its path as stored in the link.
             Err(_) => fs::read_link(&link).map_err(read_error)?,
         };
         Err(LocalError::Linked { link, target })

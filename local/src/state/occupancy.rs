@@ -15,19 +15,19 @@ pub(super) const LOCK: &str = "lock";
 pub(super) const RUNNING: &str = "running.json";
 const STOP: &str = "stop";
 const PRIVATE_MODE: u32 = 0o700;
-/// Number of lock attempts and the interval between them. Retries are needed because even a process
-/// that only checks the occupancy locks the directory briefly.
+/// Maximum number of attempts to lock the directory, and the pause between them. Retrying is
+/// necessary because even a process that only checks the occupancy locks the directory briefly.
 const MAX_LOCK_ATTEMPTS: u32 = 15;
 pub(super) const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// Whether and how a process uses a state directory.
+/// Whether a process uses a state directory, and which one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Occupancy {
     /// No process uses the directory.
     Free,
     /// A local stack that is ready to serve requests.
     By(Running),
-    /// A process without a record, whose stack is starting or stopping.
+    /// A process whose stack is starting or stopping, and which therefore has no record.
     Unknown,
 }
 
@@ -42,15 +42,15 @@ pub struct Running {
     pub started_s: u64,
 }
 
-/// Exclusive lock on a state directory. The lock is released when the process exits for any reason.
+/// Exclusive lock on a state directory. However the process exits, the lock is released.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
 impl StateFolder {
-    /// Returns the state directory's occupancy. Only the lock is reliable, because a killed process
-    /// leaves a stale record and process ids are reused.
+    /// Returns the state directory's occupancy. Relies only on the lock, because a killed process
+    /// leaves an outdated record and process ids are reused.
     ///
     /// # Errors
     ///
@@ -76,8 +76,8 @@ impl StateFolder {
         serde_json::from_str(&text).ok()
     }
 
-    /// Asks the process that uses the directory to stop. No signal is sent, because the recorded
-    /// process id could belong to another process.
+    /// Requests that the process that uses the directory stop. Does not send a signal, because the
+    /// recorded process id could belong to another process.
     ///
     /// # Errors
     /// Returns [`LocalError::File`] if the request cannot be written.
@@ -90,10 +90,10 @@ impl StateFolder {
         self.path.join(STOP).exists()
     }
 
-    /// Locks the directory for this process, creating it if it does not exist. Deletes the records
-    /// of earlier processes.
+    /// Locks the directory for this process. Creates the directory if it does not exist. Deletes
+    /// the records of earlier processes.
     pub(crate) fn lock(&self) -> Result<Lock, LocalError> {
-        // Other users must not read the data.
+        // Other users of the machine must not read the data.
         fs::DirBuilder::new()
             .recursive(true)
             .mode(PRIVATE_MODE)
@@ -118,8 +118,8 @@ impl StateFolder {
         Ok(Lock { _file: lock_file })
     }
 
-    /// Retries locking the directory, because even a process that only checks the occupancy locks
-    /// it briefly.
+    /// Tries to lock the directory several times, because even a process that only checks the
+    /// occupancy locks the directory briefly.
     fn lock_with_retries(&self, lock_file: &File) -> Result<(), LocalError> {
         for _attempt in 1..=MAX_LOCK_ATTEMPTS {
             match lock_file.try_lock() {
@@ -134,7 +134,7 @@ impl StateFolder {
         Err(LocalError::AlreadyRunning { folder: self.path.clone(), url })
     }
 
-    /// Stores this process's record, for `synth status` and `synth destroy`.
+    /// Stores this process's record, which `synth status` and `synth destroy` read.
     pub(crate) fn record_running(&self, running: &Running) -> Result<(), LocalError> {
         self.write(RUNNING, running)
     }

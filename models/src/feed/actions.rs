@@ -1,4 +1,4 @@
-//! Enabled actions of a state, and their effects.
+//! The actions that are enabled in a state, and the effects of actions.
 
 use cellar_catalog::feed::{Indexing, IndexingAction as Request, IndexingAnswer, Known};
 
@@ -45,7 +45,7 @@ pub enum RequestOutcome {
     Lost,
 }
 
-/// Adds the outcomes of an indexer's pending request, and its crash.
+/// Adds the possible outcomes of an indexer's pending request, and the crash of the indexer.
 fn add_running_actions(
     state: &State,
     indexer_index: usize,
@@ -97,7 +97,14 @@ impl FeedModel {
                 let indexer = new_state.indexers.get_mut(indexer_index)?;
                 let spans = self.batch_spans(indexer_index, indexer.batches_done)?;
                 let cache = std::mem::take(&mut indexer.cache);
-                let begun = Indexing::begin_by(cache, spans, 0, self.policy, self.rules, INPUTS);
+                let begun = Indexing::begin_with_policy_and_rules(
+                    cache,
+                    spans,
+                    0,
+                    self.policy,
+                    self.rules,
+                    INPUTS,
+                );
                 indexer.running = Some(begun);
                 indexer.has_put_item = false;
             }

@@ -26,8 +26,8 @@ use cellar_catalog::stream::{InvalidEvent, InvalidStreamName, Kind, StreamName};
 use cellar_log::append::Inputs;
 use stateright::{Model, Property};
 
-/// Constant time and random bits: no decision depends on the clock, and a generation is identified
-/// by its first partition.
+/// Inputs of every step. The time and the random bits are constant, because no decision depends on
+/// the clock and a generation is identified by its first partition.
 const INPUTS: Inputs = Inputs { now_s: 1, random: 1 };
 
 /// Maximum number of injected faults per run, by type.
@@ -41,19 +41,19 @@ pub struct Budget {
     pub rebuilds: u8,
 }
 
-/// A range of a stream's events: stream number, index of the first event, number of events.
+/// Range of a stream's events: stream number, index of the first event, and number of events.
 pub type Part = (u8, u64, u64);
 
-/// Feed model with its bounds.
+/// Model of the feed, with its bounds.
 #[derive(Debug, Clone)]
 pub struct FeedModel {
     /// The safety rules that the indexers enforce.
     pub rules: Rules,
     /// Size limit at which a feed partition is full.
     pub policy: PartitionPolicy,
-    /// Batches delivered to each indexer, in order.
+    /// Batches per indexer, in order of delivery.
     pub batches: Vec<Vec<Vec<Part>>>,
-    /// Number of events of each stream.
+    /// Number of events per stream.
     pub streams: Vec<u64>,
     /// Maximum number of injected faults, by type.
     pub budget: Budget,
@@ -64,11 +64,11 @@ pub struct FeedModel {
 pub struct Indexer {
     /// Cached view of the feed.
     pub cache: Known,
-    /// The running state machine and its pending request.
+    /// The indexer's running state machine, with the pending request.
     pub running: Option<(Indexing, Request)>,
-    /// Set while the indexer starts a new generation of the feed.
+    /// Whether the indexer is starting a new generation of the feed.
     pub is_rebuilding: bool,
-    /// Set if the indexer has put an item during the current batch.
+    /// Whether the indexer has put an item during the current batch.
     pub has_put_item: bool,
     /// Number of completed batches.
     pub batches_done: usize,
@@ -85,16 +85,16 @@ pub struct State {
     pub late_writes: Vec<Request>,
     /// Remaining faults.
     pub budget: Budget,
-    /// Set once a put of an item was refused because its key was taken.
+    /// Whether the put of an item was ever refused because its key was taken.
     pub has_refused_put: bool,
-    /// Set once an indexer advanced high-water marks for items that another indexer had put.
+    /// Whether an indexer ever advanced high-water marks for items that another indexer had put.
     pub has_raised_marks_of_others: bool,
 }
 
 /// Returns the name of a stream.
 ///
 /// # Errors
-/// Never fails: every number yields a valid id.
+/// Never returns an error, because every stream number yields a valid id.
 pub fn stream_name(stream_number: u8) -> Result<StreamName, InvalidStreamName> {
     StreamName::new("S", &stream_number.to_string())
 }
@@ -109,7 +109,7 @@ pub fn part_span((stream_number, first_index, event_count): Part) -> Option<Span
 }
 
 impl FeedModel {
-    /// Returns the spans of an indexer's batch, or `None` if the batch does not exist.
+    /// Returns the spans of a batch of an indexer, or `None` if the indexer has no such batch.
     fn batch_spans(&self, indexer_index: usize, batch_index: usize) -> Option<Vec<Span>> {
         let parts = self.batches.get(indexer_index)?.get(batch_index)?;
         parts.iter().map(|part| part_span(*part)).collect()

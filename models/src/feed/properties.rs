@@ -1,4 +1,4 @@
-//! Properties checked in every state.
+//! Properties that are checked in every state.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,14 @@ pub const ORDERED: &str =
     "the feed contains the events of each stream once, in order and without a gap";
 /// Property: an event's reactions run before the event is added to the feed.
 pub const REACTED: &str = "every event of the feed was reacted to";
-/// Property: no stream's high-water mark is ahead of the feed; otherwise events would be skipped.
+/// Property: no stream's high-water mark is ahead of the feed, so that no events are skipped.
 pub const MARKS: &str = "no mark is ahead of the feed";
 /// Property: every delivered event eventually reaches the feed.
 pub const COMPLETE: &str =
     "when all batches are done, the feed has their events and all earlier events";
 
-/// Returns each stream's number of indexed events, or `None` if a stream's events are out of order.
+/// Returns the number of indexed events per stream, or `None` if any stream's events are out of
+/// order.
 fn count_indexed_events(state: &State) -> Option<BTreeMap<StreamName, u64>> {
     let mut indexed_counts: BTreeMap<StreamName, u64> = BTreeMap::new();
     for span in state.table.newest_feed_spans() {

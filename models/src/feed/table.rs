@@ -12,13 +12,13 @@ use super::part_span;
 /// Contents of the Feed table and the event streams.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Table {
-    /// Existing partitions with their generations.
+    /// Existing feed partitions, each with its generation.
     pub partitions: BTreeMap<u64, Feed>,
     /// The items of the feed.
     pub items: BTreeMap<Checkpoint, Item>,
-    /// High-water mark of each stream: its number of indexed events.
+    /// High-water mark per stream: the number of events that are indexed in the feed.
     pub marks: BTreeMap<StreamName, Mark>,
-    /// Number of events in each stream.
+    /// Number of events per stream.
     pub streams: BTreeMap<StreamName, u64>,
     /// Events whose reactions have run.
     pub reacted: BTreeSet<(StreamName, u64)>,
@@ -79,8 +79,8 @@ impl Table {
         Some((checkpoint.offset(), item.clone()))
     }
 
-    /// Returns the events from index `from` to before index `to`, or `None` if the stream is
-    /// shorter.
+    /// Returns the events from index `from` (inclusive) to index `to` (exclusive), or `None` if the
+    /// stream has fewer than `to` events.
     fn stream_span(&self, stream: &StreamName, from: u64, to: u64) -> Option<Span> {
         let event_count = self.streams.get(stream).copied().unwrap_or_default();
         if to > event_count {
@@ -90,7 +90,7 @@ impl Table {
         part_span((stream_number, from, to.saturating_sub(from)))
     }
 
-    /// Returns the spans in the latest generation, in order.
+    /// Returns the event spans of the latest feed generation, in feed order.
     #[must_use]
     pub fn newest_feed_spans(&self) -> Vec<&Span> {
         let mut spans = Vec::new();

@@ -1,4 +1,4 @@
-//! Enabled actions of a state, and their effects.
+//! The actions that are enabled in a state, and the effects of actions.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub enum LogAction {
         /// How the request ends.
         outcome: RequestOutcome,
     },
-    /// A client abandons its request; it will retry the mutations with another process.
+    /// A client abandons its request and will retry the mutations with another process.
     Abandon {
         /// Index of the client.
         client_index: usize,
@@ -71,8 +71,8 @@ pub enum RequestOutcome {
     Stale(View),
     /// The response is lost. The request is executed later or never.
     Lost,
-    /// The request is a day old, so its signature has expired: it is not executed, and no response
-    /// arrives.
+    /// The request is not executed, and no response arrives: the request is a day old, so its
+    /// signature has expired.
     Expired,
 }
 
@@ -102,7 +102,7 @@ impl LogModel {
         add_maintenance_actions(state, actions);
     }
 
-    /// Adds the requests that a client without a running process may send.
+    /// Adds the possible requests of a client without a running process.
     fn add_send_actions(&self, client_index: usize, client: &Client, actions: &mut Vec<LogAction>) {
         let next_id = client.acknowledged_id + 1;
         let max_first_id = if self.pipelined { client.mutation_count } else { next_id };
@@ -197,7 +197,7 @@ impl LogModel {
         Some(())
     }
 
-    /// Returns whether every base existed when its mutation was sent.
+    /// Returns whether each mutation's base existed when the mutation was sent.
     fn has_real_bases(&self) -> bool {
         self.beyond_end == 0
     }
@@ -318,7 +318,7 @@ impl State {
                 let newest_segment = self.tables.newest_segment();
                 AppendEvent::NewestSegment(newest_segment.map(|segment| segment.num))
             }
-            // Every header has a state summary, so the state is never read.
+            // In this model, every entry header has a state summary, so the state is never read.
             append::AppendAction::ReadState { .. } => AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 AppendEvent::Waited
@@ -383,7 +383,8 @@ impl State {
         self.late_requests.sort();
     }
 
-    /// Lets a client abandon its request. It will retry with a process without cached state.
+    /// Lets a client abandon its request. The client will retry with a process that has no cached
+    /// state.
     fn abandon_request(&mut self, client_index: usize) -> Option<()> {
         let client = self.clients.get_mut(client_index)?;
         let process = client.process.take()?;
@@ -398,7 +399,7 @@ impl State {
         self.abandoned.sort();
     }
 
-    /// Drops delayed requests whose key is taken: a trim cannot free the key before the requests
+    /// Drops delayed requests whose key is taken. A trim cannot free the key before these requests
     /// expire.
     fn drop_ineffective_requests(&mut self) {
         let tables = &self.tables;

@@ -14,7 +14,7 @@ use cellar_log::{
 use super::tables::{Tables, View};
 use crate::fingerprint::Hashed;
 
-/// Number of entries of a trimmed segment: the first one and the End Segment.
+/// Number of entries that remain in a trimmed segment: the first entry and the End Segment.
 const TRIMMED_SEGMENT_ENTRIES: usize = 2;
 
 /// A running roll.
@@ -103,7 +103,7 @@ impl Trimming {
         let entry_count = tables.segment_entries(segment.num).count();
         let is_trimmed = entry_count <= TRIMMED_SEGMENT_ENTRIES;
         let policy = Policy { offload_after_days: 0, keep_segments: 0 };
-        // The trim does not wait if the age fence is disabled, so the plan must not wait either.
+        // If the age fence is disabled, the trim does not wait, so the plan must not wait either.
         let plan_s = if fences.age { now_s } else { now_s + TRIM_FENCE_S };
         let plan = retention::plan_retention(
             &segment,

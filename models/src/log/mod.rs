@@ -53,14 +53,14 @@ pub struct Budget {
     pub days: u8,
 }
 
-/// Log model with its bounds.
+/// Model of the log, with its bounds.
 #[derive(Debug, Clone)]
 pub struct LogModel {
     /// The safety rules that appends enforce.
     pub rules: Rules,
     /// The fences that the trim enforces.
     pub fences: Fences,
-    /// Number of mutations of each client.
+    /// Number of mutations per client.
     pub mutations: Vec<u64>,
     /// Number of entries by which the first client's base is ahead of the log.
     pub beyond_end: u32,

@@ -1,4 +1,4 @@
-//! Properties checked in every state.
+//! Properties that are checked in every state.
 
 use cellar_log::append::{Appended, Refusal};
 use cellar_log::invariants::{
@@ -20,9 +20,9 @@ pub const ORDER: &str = "I3 a client's mutations take effect in their order";
 pub const ACKNOWLEDGED: &str = "I4 an acknowledged mutation stays readable";
 /// Invariant I5.
 pub const LINKS: &str = "I5 segments are linked by one End Segment";
-/// Property: the reason for each refusal is true of the log.
+/// Property: the reason given for each refusal is true.
 pub const REFUSALS: &str = "the reason of a refusal is true";
-/// Property: a rejected mutation had no effect; otherwise its client would apply the edit again.
+/// Property: a rejected mutation had no effect. If it had, its client would apply the edit again.
 pub const REJECTIONS: &str = "a rejected mutation had no effect";
 /// Liveness part of invariant I6: writers eventually finish.
 pub const FINISHING: &str = "every writer finishes when faults stop";
@@ -32,17 +32,17 @@ pub const FINISHING: &str = "every writer finishes when faults stop";
 pub enum Fault {
     /// The step changed an entry that was readable before.
     Prefix(Violation),
-    /// A client was refused for a false reason; contains the refusal message.
+    /// A client's request was refused for a false reason. Contains the refusal message.
     FalseRefusal(String),
     /// A mutation was rejected although it had taken effect.
     Rejected(MutationId),
 }
 
 impl State {
-    /// Records a violation if the log contradicts the reason for a refusal.
+    /// Records a violation if the log contradicts the reason given for a refusal.
     ///
-    /// `has_real_bases` is false if a client uses an invented base: a position that did not exist
-    /// at the refusal may exist later.
+    /// `has_real_bases` is false if a client uses an invented base. The refusal of an invented base
+    /// is never a violation, because a position that did not exist at the refusal may exist later.
     pub(super) fn check_refusal(
         &mut self,
         client_index: usize,
@@ -120,8 +120,8 @@ impl LogModel {
         properties
     }
 
-    /// Returns properties that must hold in at least one state; otherwise the bounds are too small
-    /// for a meaningful check.
+    /// Returns properties that must hold in at least one state. If one never holds, the bounds are
+    /// too small for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         let mut occurrences =
             vec![Property::sometimes("all mutations are acknowledged", |_, state: &State| {
@@ -154,8 +154,8 @@ impl LogModel {
         occurrences
     }
 
-    /// Returns whether each client's mutations are acknowledged if all other processes stop and no
-    /// fault is injected.
+    /// Returns whether all mutations of each client are acknowledged if all other processes stop
+    /// and no fault is injected.
     fn can_finish(&self, state: &State) -> bool {
         const MAX_STEPS_PER_CLIENT: usize = 64;
         let mut state = state.clone();

@@ -21,10 +21,11 @@ pub struct Tables {
     entries: BTreeMap<Position, Stored>,
     segments: BTreeMap<u32, Segment>,
     offloaded: BTreeMap<Position, Stored>,
-    /// Position up to which every read sees the entries, because they are at least a day old.
+    /// Position up to which every read sees all entries, because the entries are at least a day
+    /// old.
     settled_position: Option<Position>,
-    /// Set if a trim changed the tables since the last clock jump: reads may still return the state
-    /// before the trim.
+    /// Whether a trim has changed the tables since the last clock jump. If so, reads may still
+    /// return the state before the trim.
     has_recent_trim: bool,
 }
 
@@ -33,14 +34,13 @@ pub struct Tables {
 pub enum View {
     /// All stored entries.
     Now,
-    /// Only the first entries, up to this number.
+    /// Only this number of entries, from the start of the read.
     Prefix(usize),
     /// All entries except this one.
     Without(Position),
     /// The segment before it was trimmed.
     BeforeTrim,
-    /// The first entry without its trim mark, and only those other entries that are not yet
-    /// deleted.
+    /// The first entry without its trim mark, and the entries that have not been deleted yet.
     Unmarked,
 }
 
@@ -90,7 +90,8 @@ impl Tables {
         }
     }
 
-    /// Writes all items of a roll if every key is free. Returns whether it wrote them.
+    /// Writes all items of a roll if all of their keys are free. Returns whether the items were
+    /// written.
     pub fn transact(&mut self, transaction: &Transaction) -> bool {
         let Transaction { end, segment, first } = transaction;
         let is_key_taken = self.entries.contains_key(&end.position)
@@ -158,7 +159,8 @@ impl Tables {
         entries_of_segment(&self.entries, segment_number)
     }
 
-    /// Returns the entries that a read from `from` returns, limited to one segment.
+    /// Returns the entries that a read starting at `from` returns. A read is limited to one
+    /// segment.
     #[must_use]
     pub fn read(&self, from: Position, view: View) -> Vec<Arc<Entry>> {
         let segment_number = from.segment();
@@ -185,7 +187,8 @@ impl Tables {
         page.map(|entry| Arc::clone(entry.shared())).collect()
     }
 
-    /// Returns the incomplete views that an eventually consistent read from `from` may return.
+    /// Returns the incomplete views that an eventually consistent read starting at `from` may
+    /// return.
     #[must_use]
     pub fn stale_views(&self, from: Position) -> Vec<View> {
         let page: Vec<Position> =
@@ -210,8 +213,8 @@ impl Tables {
     }
 
     /// Returns the incomplete view that a strongly consistent read from a segment's start may
-    /// return: no entries, although the previous segment has ended. A roll writes both sides in one
-    /// transaction, but two separate reads may see only one of them.
+    /// return: no entries, although the previous segment has ended. A roll writes the End Segment
+    /// and the next segment in one transaction, but two separate reads may see only one of them.
     #[must_use]
     pub fn torn_view(&self, from: Position) -> Option<View> {
         let is_new_segment = from.entry_number() == 0 && !self.is_settled(from);

@@ -30,7 +30,7 @@ pub struct Process {
 impl Process {
     fn new(client_index: usize, append: Append, action: AppendAction, now_s: u64) -> Self {
         let (mut append, mut action) = (append, action);
-        // Backoff has no effect in the model: any step may be delayed anyway.
+        // Backoff has no effect in the model, because any step may be delayed.
         while matches!(action, AppendAction::Wait { .. }) {
             (append, action) = append.step(AppendEvent::Waited, inputs(now_s));
         }
@@ -65,7 +65,7 @@ pub struct Client {
     key: ClientKey,
     /// Number of mutations of this client.
     pub mutation_count: u64,
-    /// Base of each sent mutation. Immutable once sent.
+    /// Base of each sent mutation. A base is immutable once its mutation is sent.
     bases: Vec<Position>,
     /// The newest position that the client has seen.
     seen_position: Position,
@@ -96,7 +96,7 @@ impl Client {
         }
     }
 
-    /// Sends the mutations `first` through `through` in one request.
+    /// Sends the mutations from `first_id` through `last_id` in one request.
     ///
     /// # Errors
     /// Returns [`InvalidRequest`] if the ids are not consecutive.
@@ -129,7 +129,7 @@ impl Client {
         Ok(())
     }
 
-    /// Records a reply. Returns the rejected mutations.
+    /// Records a reply and returns the rejected mutations.
     pub fn record_reply(&mut self, appended: &Appended) -> Vec<MutationId> {
         self.seen_position = self.seen_position.max(appended.tail);
         let mut rejected_mutations = Vec::new();
@@ -161,7 +161,7 @@ impl Client {
         MutationId { client: self.key, id }
     }
 
-    /// Adds entries to the cached tail, up to the first gap, like the engine's driver.
+    /// Adds entries to the cached tail, up to the first gap, as the engine's driver does.
     pub fn add_to_cached_tail(&mut self, entries: &[Arc<Entry>]) {
         let mut cached_tail = self.cached_tail.as_deref().cloned().unwrap_or_default();
         let mut expected_position = None;
@@ -175,13 +175,13 @@ impl Client {
         self.cached_tail = Some(Hashed::new(Arc::new(cached_tail)));
     }
 
-    /// Drops the cached tail, because it has expired or because the client uses another process.
+    /// Drops the cached tail, which has expired or belongs to an abandoned process.
     pub fn drop_cached_tail(&mut self) {
         self.cached_tail = None;
     }
 }
 
-/// Returns an operation that moves no rows or columns. Its content is irrelevant to the model.
+/// Returns an operation that moves no rows or columns. Its content does not matter to the model.
 pub(crate) fn identity_operation(id: u64) -> Operation {
     let value = Some(Value::Bool(true));
     let row = u32::try_from(id).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Enabled actions of a state, and their effects.
+//! The actions that are enabled in a state, and the effects of actions.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub enum PushAction {
         client_index: usize,
         /// Number of mutations that the client has created.
         mutation_count: usize,
-        /// What the process knows about the client.
+        /// What the process that runs the push knows about the client.
         knowledge: ClientKnowledge,
     },
     /// A client pulls.
@@ -52,7 +52,7 @@ pub enum PushAction {
     },
 }
 
-/// What a new process knows about the client that pushes.
+/// What a new process knows about the client whose push it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientKnowledge {
     /// The client's last mutation id, cached from an earlier push.
@@ -66,9 +66,9 @@ pub enum ClientKnowledge {
 pub enum RequestOutcome {
     /// The request is executed, and its response arrives.
     Answered,
-    /// A stale read returns only this number of entries.
+    /// The read is stale and returns only this number of entries.
     Stale(usize),
-    /// The newest root (snapshot) has dropped the client.
+    /// The lookup reads a root (snapshot) that has dropped the client.
     Forgotten,
 }
 
@@ -96,7 +96,7 @@ impl PushModel {
         }
     }
 
-    /// Adds the pull and the pushes of a client without a running push.
+    /// Adds the pull and the possible pushes of a client without a running push.
     fn add_client_actions(
         &self,
         client_index: usize,
@@ -252,7 +252,7 @@ impl State {
                 }
             }
             append::AppendAction::FindNewestSegment => append::AppendEvent::NewestSegment(Some(0)),
-            // Every header has a state summary, so the state is never read.
+            // In this model, every entry header has a state summary, so the state is never read.
             append::AppendAction::ReadState { .. } => append::AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 append::AppendEvent::Waited

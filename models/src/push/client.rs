@@ -22,7 +22,7 @@ pub enum MutationContent {
     NoBase,
 }
 
-/// A pushed mutation. Immutable once pushed.
+/// A pushed mutation. Immutable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PushedMutation {
     /// Content of the mutation.
@@ -33,7 +33,7 @@ pub struct PushedMutation {
     pub incarnation: u32,
 }
 
-/// How far a client has pulled the log.
+/// The point up to which a client has pulled the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Pull {
     position: Position,
@@ -51,7 +51,8 @@ pub struct Client {
     pub acknowledged_id: u64,
     /// Last mutation id that a process knows to be in the log.
     pub known_last_id: u64,
-    /// Set once a response reported a restore or an unknown client. The client then stops pushing.
+    /// Whether a response has reported a restore or an unknown client. If so, the client no longer
+    /// pushes.
     pub is_lost: bool,
     /// Process that runs the client's push.
     pub process: Option<Process>,
@@ -90,15 +91,15 @@ impl Client {
         MutationId { client: self.key(), id }
     }
 
-    /// Returns mutation `id`, if it was pushed.
+    /// Returns mutation `id`, or `None` if the mutation was never pushed.
     #[must_use]
     pub fn pushed_mutation(&self, id: u64) -> Option<&PushedMutation> {
         let index = usize::try_from(id.checked_sub(1)?).ok()?;
         self.pushed.get(index)
     }
 
-    /// Creates the first `mutation_count` mutations, except existing ones. Returns the runs of a
-    /// push of all unacknowledged mutations.
+    /// Creates any missing mutations up to `mutation_count`. Returns all unacknowledged mutations,
+    /// grouped into the runs of a push.
     pub fn push(&mut self, contents: &[MutationContent], mutation_count: usize) -> Vec<Run> {
         let Pull { position, incarnation } = self.last_pull;
         for content in contents.iter().take(mutation_count).skip(self.pushed.len()) {
@@ -128,7 +129,7 @@ impl Client {
         true
     }
 
-    /// Drops the client's process, as a restore does: in-flight pushes and cached ids are lost.
+    /// Drops the client's process, because a restore loses in-flight pushes and cached ids.
     pub fn lose_processes(&mut self) {
         self.process = None;
         self.known_last_id = 0;

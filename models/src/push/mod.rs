@@ -46,7 +46,7 @@ pub struct Budget {
     pub restores: u8,
 }
 
-/// Push model with its bounds.
+/// Model of pushes, with its bounds.
 #[derive(Debug, Clone)]
 pub struct PushModel {
     /// The safety rules that pushes enforce.

@@ -141,7 +141,7 @@ impl ProcessStep {
         mut append: Append,
         mut action: append::AppendAction,
     ) -> StepResult {
-        // Backoff has no effect in the model.
+        // Backoff has no effect in the model, because any step may be delayed.
         while matches!(action, append::AppendAction::Wait { .. }) {
             (append, action) = append.step(append::AppendEvent::Waited, constant_inputs());
         }
@@ -171,7 +171,8 @@ impl ProcessStep {
     }
 }
 
-/// Returns the inputs of every step: no decision of the model depends on the clock.
+/// Returns the inputs of every step, constant because no decision of the model depends on the
+/// clock.
 fn constant_inputs() -> Inputs {
     Inputs { now_s: 0, random: 0 }
 }

@@ -1,4 +1,4 @@
-//! Properties checked in every state.
+//! Properties that are checked in every state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,20 +20,21 @@ pub const NO_GAP: &str = "I1 no gap";
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
 /// Invariants I3 and I13: mutations are applied in order.
 pub const ORDER: &str = "I3 a client's mutations take effect in their order";
-/// Property: mutation ids are consecutive, including rejected mutations, even across a restore.
+/// Property: mutation ids are consecutive, even across a restore. Rejected mutations have ids too.
 pub const NUMBERED: &str = "a client's ids in the log are 1 and up, each once";
-/// Invariant I4, checked until a restore.
+/// Invariant I4, checked until the log is restored.
 pub const ACKNOWLEDGED: &str = "I4 a mutation acknowledged by a pull is in the log";
-/// Property: no mutation is rejected after it succeeded; otherwise the client would undo an applied
-/// edit.
+/// Property: no mutation is rejected after it succeeded, because its client would then undo an
+/// applied edit.
 pub const NOT_REJECTED: &str = "no mutation is rejected after it took effect";
 /// Property: no valid edit is rejected without a reason.
 pub const WITH_REASON: &str =
     "a rejected mutation is invalid, has no base, or is older than a restore";
-/// Property: an edit whose base precedes a restore has no effect, because it would change the wrong
-/// cells.
+/// Property: an edit whose base precedes a restore has no effect, because the edit would change the
+/// wrong cells.
 pub const TIMELINE: &str = "an effective mutation has the incarnation of its base";
-/// Property: push responses are true, and so are the ids that processes assume to be in the log.
+/// Property: push responses are true, and all ids that processes assume to be in the log are in the
+/// log.
 pub const ANSWERS: &str = "every answer to a push is true";
 /// Property: every client eventually finishes.
 pub const FINISHING: &str = "a client that keeps pushing succeeds or learns that it is unknown";
@@ -43,7 +44,7 @@ pub const FINISHING: &str = "a client that keeps pushing succeeds or learns that
 pub enum Fault {
     /// A push by this client received a false response.
     Answer(usize, FalsePart),
-    /// A push was refused although no request failed; contains the refusal message.
+    /// A push was refused although no request failed. Contains the refusal message.
     Refused(String),
 }
 
@@ -96,7 +97,7 @@ impl State {
         None
     }
 
-    /// Returns whether the log confirms a mutation's result.
+    /// Returns whether the log confirms the reported result of a mutation.
     fn is_result_true(&self, key: ClientKey, result: &MutationResult, is_forgotten: bool) -> bool {
         let mutation_id = MutationId { client: key, id: result.id };
         let mut effective_count = 0;
@@ -121,7 +122,7 @@ impl State {
     }
 
     pub(super) fn check_refusal(&mut self, refusal: &Refusal) {
-        // Contention is always possible, because other writers may win every race.
+        // Contention is always a true reason, because other writers may win every race.
         if *refusal != Refusal::Contention {
             self.fault = Some(Fault::Refused(refusal.to_string()));
         }
@@ -164,8 +165,8 @@ impl State {
         true
     }
 
-    /// Returns whether all mutations in the log satisfy a predicate of the logged and the pushed
-    /// mutation.
+    /// Returns whether all mutations in the log satisfy a predicate. Its arguments are the mutation
+    /// as logged and as pushed.
     fn do_all_mutations_satisfy(
         &self,
         predicate: impl Fn(&LoggedMutation, &PushedMutation) -> bool,
@@ -222,13 +223,13 @@ impl PushModel {
         properties
     }
 
-    /// Returns properties that must hold in at least one state; otherwise the bounds are too small
-    /// for a meaningful check.
+    /// Returns properties that must hold in at least one state. If one never holds, the bounds are
+    /// too small for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         let mut occurrences =
             vec![Property::sometimes("all mutations are acknowledged", are_all_acknowledged)];
-        // A lone client pulls all entries before each push, and its resulting base proves that the
-        // log knows the client.
+        // A client that runs alone pulls all entries before each push, so the base of its mutations
+        // proves that the log knows the client.
         if self.budget.forgotten > 0 && self.mutations.len() > 1 {
             occurrences.push(Property::sometimes("a client is unknown", |_, state: &State| {
                 state.clients.iter().any(|client| {
@@ -278,8 +279,8 @@ impl PushModel {
         state.fault.is_some() || are_all_done
     }
 
-    /// Returns the next state if only this client acts, without faults: it pulls if the log has new
-    /// entries; otherwise it pushes all its mutations.
+    /// Returns the next state if only this client acts and no fault is injected. The client pulls
+    /// if the log has new entries; otherwise, it pushes all its mutations.
     fn state_if_alone(
         &self,
         state: &State,

@@ -47,8 +47,7 @@ impl Table {
         Self { entries, incarnation: FIRST_INCARNATION, settled_position: Position::FIRST }
     }
 
-    /// Returns the table's incarnation, which is the minimum incarnation of every entry that is
-    /// read.
+    /// Returns the table's incarnation. Every entry is returned with at least this incarnation.
     #[must_use]
     pub fn incarnation(&self) -> u32 {
         self.incarnation
@@ -66,7 +65,7 @@ impl Table {
         self.entries.keys().next_back().copied().unwrap_or(Position::FIRST)
     }
 
-    /// Returns all entries as a read returns them.
+    /// Returns all entries, as returned by reads.
     #[must_use]
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         self.entries.values().map(|entry| self.read_back(entry)).collect()
@@ -85,13 +84,13 @@ impl Table {
         self.entries.range(from..).map(|(_, entry)| entry).filter(of_segment)
     }
 
-    /// Returns the first `count` entries that a read from `from` returns, limited to one segment.
+    /// Returns at most `count` entries, starting at `from`. A read is limited to one segment.
     #[must_use]
     pub fn read(&self, from: Position, count: usize) -> Vec<Arc<Entry>> {
         self.segment_entries_from(from).take(count).map(|entry| self.read_back(entry)).collect()
     }
 
-    /// Returns the possible numbers of entries that a stale read from `from` may return.
+    /// Returns the numbers of entries that a stale read starting at `from` may return.
     #[must_use]
     pub fn stale_counts(&self, from: Position) -> std::ops::Range<usize> {
         let settled_count = self
@@ -115,7 +114,7 @@ impl Table {
         }
     }
 
-    /// Looks up a client's last mutation id. Returns `None` if `is_forgotten`.
+    /// Looks up a client's last mutation id. Finds none if `is_forgotten` is set.
     #[must_use]
     pub fn look_up(&self, client: ClientKey, is_forgotten: bool) -> LookedUp {
         let mut last_id = None;

@@ -1,4 +1,4 @@
-//! Enabled actions of a state, and their effects.
+//! The actions that are enabled in a state, and the effects of actions.
 
 use cellar_base::limits::{LEASE_S, WORK_VISIBILITY_S};
 use cellar_snapshot::pending_snapshot::{
@@ -235,7 +235,7 @@ fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
     }
 }
 
-/// Returns the write to the PendingSnapshots table that a request makes, if any.
+/// Returns the write to the PendingSnapshots table that `action` requests, if any.
 fn write_of(action: &pending::SnapshotAction) -> Option<Write> {
     match action {
         pending::SnapshotAction::Create(record) => Some(Write::Create(record.clone())),
@@ -246,18 +246,18 @@ fn write_of(action: &pending::SnapshotAction) -> Option<Write> {
     }
 }
 
-/// Returns the number of the rebuild that a record belongs to.
+/// Returns the number of the rebuild to which a record belongs, if any.
 fn rebuild_run(record: &PendingSnapshot) -> Option<u64> {
     record.rebuild.as_ref().map(|rebuild| rebuild.run)
 }
 
-/// Returns the rank of stored progress, which increases as the job advances.
+/// Returns the rank of stored progress. The rank increases as the job advances.
 fn progress_rank(progress: &[u8]) -> u8 {
     progress.first().copied().unwrap_or_default()
 }
 
 impl State {
-    /// Returns the number of the Snapshot entry of a message.
+    /// Returns the number of the Snapshot entry that a message refers to.
     fn entry_number_of(&self, message_id: u8) -> Option<u32> {
         let message = self.store.messages.iter().find(|message| message.id == message_id)?;
         Some(message.entry_number)
@@ -287,7 +287,7 @@ impl State {
         self.add_process(process);
     }
 
-    /// Records what a worker's first write claimed.
+    /// Records the snapshot's state when the worker's first write claimed the record.
     fn record_claim(&self, process: &mut Process) {
         if process.snapshot_at_claim.is_some() {
             return;
@@ -305,8 +305,8 @@ impl State {
         self.store.hide(message_id, until_s);
     }
 
-    /// Resets the time of visible messages, so that states that differ only in this time are
-    /// deduplicated.
+    /// Sets the expired hide times of messages to 0, so that states that differ only in these times
+    /// are deduplicated.
     fn reset_visible_messages(&mut self) {
         for message in &mut self.store.messages {
             if message.hidden_until_s <= self.now_s {
@@ -334,7 +334,7 @@ impl State {
         true
     }
 
-    /// Stores progress once, then the root. Waits for earlier unfinished snapshots.
+    /// Stores the progress once and then the root, unless an earlier snapshot is unfinished.
     fn build(&mut self, process: &Process, progress: &[u8]) -> SnapshotEvent {
         let entry_number = process.entry_number;
         let is_rebuild = process.run.is_some();
@@ -357,8 +357,8 @@ impl State {
         }
     }
 
-    /// Reads the base snapshot, which is read only once, and returns the first progress. Objects
-    /// stored before the loss are lost even if the worker does not know about it.
+    /// Reads the base snapshot and returns the first progress. The base snapshot is not read again.
+    /// Objects stored before the loss are lost, even if the worker does not know about the loss.
     fn begin_build(&mut self, entry_number: u32, is_rebuild: bool) -> SnapshotEvent {
         let has_lost_base = entry_number > 0 && !self.store.is_complete(entry_number - 1);
         if !has_lost_base {

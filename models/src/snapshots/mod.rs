@@ -48,7 +48,7 @@ pub struct Budget {
     pub rebuilds: u8,
 }
 
-/// Conditions that the tables enforce. Tests disable one at a time.
+/// Conditions that the tables enforce. Tests disable individual conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Guarantees {
     /// The segment's last snapshot number `L` never decreases.
@@ -57,8 +57,8 @@ pub struct Guarantees {
     pub set_root_once: bool,
     /// A root is replaced only if it is still the root that the record references.
     pub replace_old_root_only: bool,
-    /// A record with a rebuild id is deleted only by a worker of that rebuild; a record without
-    /// one, only by a worker outside any rebuild.
+    /// Workers of a rebuild delete only records with the id of that rebuild. Other workers delete
+    /// only records without a rebuild id.
     pub delete_own_only: bool,
 }
 
@@ -72,7 +72,7 @@ impl Guarantees {
     };
 }
 
-/// Snapshot model with its bounds.
+/// Model of snapshots, with its bounds.
 #[derive(Debug, Clone)]
 pub struct SnapshotsModel {
     /// The safety rules that workers enforce.
@@ -89,7 +89,7 @@ pub struct SnapshotsModel {
     pub finishing: bool,
     /// Maximum number of faults and clock steps, by type.
     pub budget: Budget,
-    /// Cache of the states from which all snapshots are known to finish.
+    /// Cache of states from which all snapshots are known to finish.
     pub known_to_complete: KnownToComplete,
 }
 

@@ -1,4 +1,4 @@
-//! Operator that rebuilds all snapshots.
+//! The operator that rebuilds all snapshots.
 
 use cellar_base::limits::ABANDONED_S;
 use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
@@ -12,12 +12,12 @@ pub struct Operator {
     run: u64,
     /// Number of the Snapshot entry whose record is written next.
     next_entry_number: u32,
-    /// Roots as read when the rebuild began.
+    /// Roots of the log when the rebuild began.
     roots: Vec<Option<Root>>,
 }
 
-/// Distance between two rebuild numbers: far more than workers can add to a record's version
-/// number.
+/// Distance between consecutive rebuild numbers, which is more than workers can add to a record's
+/// version number.
 const RUN_STEP: u64 = 1_000;
 
 impl SnapshotsModel {
@@ -31,8 +31,8 @@ impl SnapshotsModel {
         state.operator = Some(Operator { run, next_entry_number: 0, roots });
     }
 
-    /// Writes the next record unless an active rebuild owns it. After the last record, sends the
-    /// first and the last message.
+    /// Writes the next record unless an active rebuild owns that record. After the last record,
+    /// sends the first message and the last message.
     pub(super) fn step_operator(&self, state: &mut State) -> Option<()> {
         let mut operator = state.operator.take()?;
         if operator.next_entry_number == self.snapshots {

@@ -1,4 +1,4 @@
-//! Properties checked in every state.
+//! Properties that are checked in every state.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -27,8 +27,8 @@ pub const NOT_AGAIN: &str = "a finished snapshot is not built again";
 /// Invariant I10.
 pub const COMPLETES: &str = "I10 all snapshots complete when faults stop";
 
-/// Version number of a record after its creation and one stored progress. Only another worker, which
-/// has taken over the record, writes a higher one.
+/// Version number of a record after the record was created and progress was stored once. A higher
+/// version number is written only by another worker that has taken over the record.
 const MAX_INCREMENT_OF_FIRST_WORKER: u64 = 2;
 
 /// A violation caused by a step.
@@ -141,8 +141,8 @@ impl State {
         self.store.roots.get(&last).copied().flatten().is_some()
     }
 
-    /// Returns whether no snapshot was built before an earlier one. A rebuild does not wait for a
-    /// snapshot that was never built.
+    /// Returns whether the snapshots were built in order. During a rebuild, an earlier snapshot
+    /// that was never built does not count.
     fn are_roots_in_order(&self) -> bool {
         let Some(first_unfinished) = self.store.first_unfinished() else { return true };
         let has_later_root =
@@ -163,8 +163,8 @@ impl State {
     }
 }
 
-/// Fingerprints of states from which all snapshots finish. Paths from most states soon converge, so
-/// the cache avoids most of the work.
+/// Fingerprints of the states from which all snapshots finish. The paths from different states soon
+/// converge, so the cache saves most of the work.
 #[derive(Debug, Clone, Default)]
 pub struct KnownToComplete(Arc<Mutex<HashSet<u64>>>);
 

@@ -1,4 +1,4 @@
-//! In-memory tables and queue.
+//! In-memory tables and message queue.
 
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
@@ -10,13 +10,15 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::log::tables::log_id;
 
-/// Start time of the model, in seconds since the Unix epoch; large enough to subtract from.
+/// Start time of the model, in seconds since the Unix epoch. Large enough to subtract durations
+/// from.
 pub(super) const START_S: u64 = 1_000_000;
 
 /// Maximum number of queued messages per snapshot.
 const MAX_MESSAGES_PER_SNAPSHOT: usize = 3;
 
-/// Number of the first rebuild; larger than any version number that a record has by then.
+/// Number of the first rebuild. Larger than any version number that a record has when that rebuild
+/// starts.
 const FIRST_RUN: u64 = 1_000;
 
 /// A message in the queue.
@@ -35,7 +37,8 @@ pub struct Message {
 pub enum Write {
     /// Creates the record if none exists.
     Create(PendingSnapshot),
-    /// Replaces the record if it has this version number, or any record if `None`.
+    /// Replaces the record if it has this version number. If the number is `None`, replaces any
+    /// record.
     Replace(PendingSnapshot, Option<u64>),
 }
 
@@ -47,12 +50,13 @@ impl Write {
     }
 }
 
-/// A root: the worker that built it, and whether its objects exist.
+/// A root, described by the worker that built it and by whether its objects exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Root {
     /// Id of the worker's process.
     pub builder: u8,
-    /// Whether the work began after the loss of all objects, so that all of its objects exist.
+    /// Whether the work began after the loss of all objects, so that all objects of this root
+    /// exist.
     pub is_complete: bool,
 }
 
@@ -80,7 +84,7 @@ pub struct Store {
     pub pending: BTreeMap<u32, PendingSnapshot>,
     /// Highest rank of progress ever stored, by snapshot and rebuild.
     pub best_ranks: BTreeMap<(u32, Option<u64>), u8>,
-    /// Whether all earlier objects were lost.
+    /// Whether all objects were lost at some point.
     pub are_objects_lost: bool,
     /// Number of the next rebuild.
     pub(super) next_run: u64,
@@ -90,7 +94,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Creates a log with `snapshots` Snapshot entries, each with a queued message.
+    /// Creates a log with `snapshots` Snapshot entries and one queued message per entry.
     pub(super) fn new(snapshots: u32) -> Self {
         let mut store = Self {
             roots: (0..snapshots).map(|entry_number| (entry_number, None)).collect(),
@@ -110,8 +114,8 @@ impl Store {
 
     /// Enqueues a message.
     pub(super) fn send(&mut self, entry_number: u32) {
-        // More than a few messages per snapshot cause no new behavior. The limit keeps the state
-        // space finite.
+        // Behavior does not depend on more than a few messages per snapshot. The limit keeps the
+        // state space finite.
         let message_count =
             self.messages.iter().filter(|message| message.entry_number == entry_number).count();
         if message_count < MAX_MESSAGES_PER_SNAPSHOT {

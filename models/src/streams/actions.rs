@@ -1,4 +1,4 @@
-//! Enabled actions of a state, and their effects.
+//! The actions that are enabled in a state, and the effects of actions.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ pub enum StreamAction {
     Begin {
         /// Index of the client.
         client_index: usize,
-        /// The tip that the call starts with: the newest one when this number of tips had been
-        /// written.
+        /// Number of tips that had been written when the tip on which the call decides was the
+        /// newest.
         tip_count: usize,
     },
     /// The pending request of a client's process completes.
@@ -48,7 +48,8 @@ pub enum StreamAction {
         /// Index of the delayed write.
         write_index: usize,
     },
-    /// Only the event batch of a delayed write is applied, because the write is not a transaction.
+    /// Only the event batch of a delayed write is applied. Possible only if a split is not a
+    /// transaction.
     ArriveBatchOnly {
         /// Index of the delayed write.
         write_index: usize,
@@ -68,10 +69,10 @@ pub enum RequestOutcome {
     Failed,
     /// The write is refused, and the response omits the current tip.
     RefusedWithoutTip,
-    /// The write is refused; the response contains the existing event batch but omits the current
+    /// The write is refused. The response contains the existing event batch but omits the current
     /// tip.
     BatchExistsReported,
-    /// A transaction that was executed before is reported as successful.
+    /// A transaction is reported as successful because it was executed before.
     DoneBefore,
 }
 
@@ -214,7 +215,7 @@ impl StreamModel {
         Some(new_state)
     }
 
-    /// Executes a process's pending request. After a conflict, the call makes a new decision.
+    /// Executes a process's pending request. After a conflict, the call decides again.
     fn step(
         &self,
         state: &mut State,
@@ -249,7 +250,8 @@ impl StreamModel {
         }
     }
 
-    /// Makes the next decision of a call, after a conflict that reported `tip`.
+    /// Makes the next decision of a call after a conflict, based on the tip that the conflict
+    /// reported.
     fn decide_again(
         &self,
         state: &State,
@@ -274,7 +276,8 @@ impl StreamModel {
         match progress {
             CallProgress::Running(process) => client.process = Some(process),
             CallProgress::Done => client.commands_done += 1,
-            // A client whose decider cannot detect a completed command does not retry it.
+            // A client does not retry a command if its decider cannot detect that the command has
+            // been applied.
             CallProgress::Unknown if !self.repeats => client.commands_done += 1,
             CallProgress::Unknown | CallProgress::Failed => {}
         }
@@ -282,7 +285,7 @@ impl StreamModel {
     }
 }
 
-/// Returns how a writer determined its outcome from a response.
+/// Returns how a writer determined the outcome of its append.
 fn evidence_of(action: &append::StreamAppendAction, answer: &StreamAppendAnswer) -> Evidence {
     match (action, answer) {
         (append::StreamAppendAction::Write(_), StreamAppendAnswer::Done) => Evidence::Answer,

@@ -1,5 +1,5 @@
-//! Events of the model. Each event records its append and the number of events on which the append
-//! was decided.
+//! Events of the model. Each event records its append, and the number of events in the stream when
+//! the append was decided.
 
 use std::convert::Infallible;
 
@@ -8,7 +8,7 @@ use cellar_catalog::stream::{Decider, Encoded, InvalidEvent, Kind, UnreadableEve
 /// Encoded length of an event, in bytes.
 const EVENT_BYTES: usize = 6;
 
-/// Identity of an append. Each decision of a call yields a separate append.
+/// Identity of an append. Each decision in a call yields a separate append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AppendId {
     /// Index of the client.
@@ -51,7 +51,7 @@ pub struct Command {
     pub append: AppendId,
     /// Number of events that the command produces.
     pub event_count: u8,
-    /// Whether the command produces no events if it has already been applied.
+    /// Whether the command produces no events if the command has already been applied.
     pub skip_if_done: bool,
 }
 

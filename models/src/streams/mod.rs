@@ -50,7 +50,7 @@ pub struct Budget {
     pub refusals_without_tip: u8,
 }
 
-/// Event stream model with its bounds.
+/// Model of an event stream, with its bounds.
 #[derive(Debug, Clone)]
 pub struct StreamModel {
     /// The safety rules that appends enforce.
@@ -61,7 +61,7 @@ pub struct StreamModel {
     pub policy: SplitPolicy,
     /// Number of events per command, for each client.
     pub commands: Vec<Vec<u8>>,
-    /// Whether appends store their state in an unfold (cached state). Otherwise the state is
+    /// Whether appends store the stream's state in an unfold (cached state). If unset, the state is
     /// derived from all events.
     pub unfolds: bool,
     /// Whether clients retry a command with an unknown outcome. If set, the decider produces no

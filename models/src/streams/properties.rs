@@ -1,4 +1,4 @@
-//! Properties checked in every state.
+//! Properties that are checked in every state.
 
 use std::collections::BTreeSet;
 
@@ -36,11 +36,11 @@ pub const FINISHING: &str = "every writer finishes when faults stop";
 pub enum Fault {
     /// The step changed events that were readable before.
     Changed,
-    /// A writer received a tip that never existed; contains the tip's number of events.
+    /// A writer received a tip that never existed. Contains the tip's number of events.
     NoSuchTip(u64),
     /// A writer received a conflict although the stream is empty.
     NoConflict,
-    /// An append failed for a false reason; contains the error message.
+    /// An append failed for a false reason. Contains the error message.
     FalseReason(String),
 }
 
@@ -85,8 +85,8 @@ impl State {
         }
     }
 
-    /// Records a violation if the table contradicts the append's result: its tip, conflict or
-    /// failure.
+    /// Records a violation if the table contradicts the tip, conflict or failure that an append
+    /// reported.
     pub(super) fn check_append_result(&mut self, result: &Result<AppendOutcome, AppendFault>) {
         let fault = match result {
             Ok(
@@ -232,8 +232,8 @@ impl StreamModel {
         properties
     }
 
-    /// Returns properties that must hold in at least one state; otherwise the bounds are too small
-    /// for a meaningful check.
+    /// Returns properties that must hold in at least one state. If one never holds, the bounds are
+    /// too small for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         vec![
             Property::sometimes("all commands are done", |model: &Self, state: &State| {
@@ -253,8 +253,8 @@ impl StreamModel {
         clients.all(|(client_index, client)| self.is_done(client_index, client))
     }
 
-    /// Like [`StreamModel::occurrences`], but for events that require a fault; omitted if the
-    /// bounds allow no such fault.
+    /// Like [`StreamModel::occurrences`], but for properties that require a fault. Omits properties
+    /// whose fault the bounds do not allow.
     fn occurrences_of_faults(&self) -> Vec<Property<Self>> {
         let mut occurrences = Vec::new();
         if self.budget.lost > 0 {

@@ -20,7 +20,7 @@ pub struct Table {
     batches: BTreeMap<u64, Hashed<EventBatch>>,
 }
 
-/// Condition of a write on the tip that it replaces.
+/// Condition that a write imposes on the tip that it replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TipCondition {
     /// The tip has the expected etag.
@@ -31,17 +31,17 @@ pub enum TipCondition {
     Nothing,
 }
 
-/// Conditions that the table enforces. Tests weaken one at a time.
+/// Conditions that the table enforces. Tests relax individual conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conditions {
-    /// Whether a first tip is put only if none exists.
+    /// Whether a stream's first tip is put only if the stream has no tip.
     pub first_once: bool,
-    /// Condition of an update on the tip.
+    /// Condition that an update imposes on the tip.
     pub update: TipCondition,
-    /// Condition of a split on the tip. The event batch's key must also be free.
+    /// Condition that a split imposes on the tip. The event batch's key must also be free.
     pub split_off: TipCondition,
-    /// Whether a split is one transaction. Otherwise a writer that crashes may leave an event batch
-    /// without its tip.
+    /// Whether a split is one transaction. If it is not, a writer that crashes may leave an event
+    /// batch without its tip.
     pub one_transaction: bool,
 }
 
@@ -59,7 +59,7 @@ impl Table {
         self.nth_tip(self.tips.len())
     }
 
-    /// Returns the newest tip when `tip_count` tips had been written.
+    /// Returns the tip that was the newest when `tip_count` tips had been written.
     #[must_use]
     pub fn nth_tip(&self, tip_count: usize) -> Option<Arc<Tip>> {
         self.tips.get(tip_count.checked_sub(1)?).map(|tip| Arc::clone(tip.shared()))
@@ -71,7 +71,7 @@ impl Table {
         self.tips.len()
     }
 
-    /// Returns whether exactly this tip was ever stored.
+    /// Returns whether this exact tip was ever stored.
     #[must_use]
     pub fn ever_contained(&self, tip: &Tip) -> bool {
         self.tips.iter().any(|stored| **stored == *tip)
@@ -100,7 +100,7 @@ impl Table {
         split_off.chain(self.tips.last().into_iter().flat_map(|tip| &tip.events))
     }
 
-    /// Returns all events, decoded, or `None` if one cannot be decoded.
+    /// Returns all events, decoded, or `None` if any event cannot be decoded.
     #[must_use]
     pub fn decode_events(&self, decider: &EventListDecider) -> Option<Vec<ModelEvent>> {
         let decode =
@@ -168,8 +168,8 @@ impl Table {
         self.store_tip(Tip { events, ..update.tip.clone() })
     }
 
-    /// Moves events to a batch. If both conditions fail, the response reports the condition on the
-    /// tip.
+    /// Moves events from the tip to an event batch. If neither condition is met, the response
+    /// reports the condition on the tip.
     fn split_off(
         &mut self,
         batch: &EventBatch,

@@ -45,7 +45,7 @@ pub(super) enum Decision {
 impl Process {
     fn new(append_id: AppendId, append: Append, action: StreamAppendAction) -> Self {
         let (mut append, mut action) = (append, action);
-        // Backoff has no effect in the model: any step may be delayed anyway.
+        // Backoff has no effect in the model, because any step may be delayed.
         while matches!(action, StreamAppendAction::Wait { .. }) {
             (append, action) = append.step(StreamAppendAnswer::Waited, INPUTS);
         }
@@ -69,8 +69,8 @@ impl Process {
 }
 
 impl StreamModel {
-    /// Returns the number of events that a command produces, or `None` if the client has no such
-    /// command.
+    /// Returns the number of events that a command produces, or `None` if the client does not have
+    /// the command.
     pub(super) fn event_count(&self, client_index: usize, command_index: u8) -> Option<u8> {
         self.commands.get(client_index)?.get(usize::from(command_index)).copied()
     }
@@ -80,7 +80,7 @@ impl StreamModel {
         self.event_count(client_index, client.commands_done).is_none()
     }
 
-    /// Decides an append on a tip. Returns `None` if the stream's state cannot be derived.
+    /// Decides on a tip what to append. Returns `None` if the stream's state cannot be derived.
     pub(super) fn decide(
         &self,
         table: &Table,
@@ -96,7 +96,7 @@ impl StreamModel {
             return Some(Decision::AlreadyDone);
         }
         let proposal = self.propose(&decider, append_id, tip, stream_events, &new_events)?;
-        let (append, action) = Append::begin_by(&proposal, self.policy, self.rules).ok()?;
+        let (append, action) = Append::begin_with_rules(&proposal, self.policy, self.rules).ok()?;
         Some(Decision::Append(Process::new(append_id, append, action)))
     }
 
@@ -125,7 +125,13 @@ impl StreamModel {
             meta: Payload::default(),
         });
         let name = StreamName::new("Sayings", "1").ok()?;
-        Some(Proposal { name, on: tip, writer, events, unfolds: unfold.into_iter().collect() })
+        Some(Proposal {
+            name,
+            base_tip: tip,
+            writer,
+            events,
+            unfolds: unfold.into_iter().collect(),
+        })
     }
 
     /// Returns the writer id of a call, which all decisions of the call share.
@@ -140,8 +146,9 @@ impl StreamModel {
 }
 
 impl State {
-    /// Starts a call for a client's next command, based on the tip when `tip_count` tips had been
-    /// written. Returns `None` if no decision is possible on that tip.
+    /// Starts a call for a client's next command. The call decides on the tip that was the newest
+    /// when `tip_count` tips had been written. Returns `None` if no decision is possible on that
+    /// tip.
     pub(super) fn begin_call(
         &mut self,
         model: &StreamModel,

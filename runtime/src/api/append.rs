@@ -54,7 +54,7 @@ pub(super) async fn append_mutations(
     Ok(Json(append_reply(&state, &appended).await?))
 }
 
-/// Mutations of a request, as raw JSON whose length can be measured.
+/// A request's mutations as raw JSON, whose length in bytes is known.
 #[derive(Deserialize)]
 struct RawMutations<'a> {
     #[serde(borrow)]

@@ -1,4 +1,4 @@
-//! Authentication and authorization of requests.
+//! Authenticates and authorizes requests.
 
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
@@ -15,8 +15,8 @@ use crate::token::TokenError;
 
 const BEARER_PREFIX: &str = "Bearer ";
 
-/// Extracts the holder of a verified token or share link. Whether the share link still exists is
-/// checked later, against the catalog.
+/// An authenticated caller: the user of a verified token, or the holder of a share link. Whether
+/// the share link still exists is checked later, when the catalog is read.
 #[derive(Clone)]
 pub(super) struct Caller {
     pub(super) principal: Principal,
@@ -26,7 +26,7 @@ impl FromRequestParts<ApiState> for Caller {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, Failure> {
-        // The `whole_body` middleware verified the token before it read the body.
+        // The `whole_body` middleware has already verified the token.
         if let Some(caller) = parts.extensions.remove() {
             return Ok(caller);
         }
@@ -40,7 +40,7 @@ impl FromRequestParts<ApiState> for Caller {
     }
 }
 
-/// Returns the token of the only `Authorization` header.
+/// Returns the bearer token. Errors unless the request has exactly one `Authorization` header.
 fn bearer_token(headers: &HeaderMap) -> Result<&str, Failure> {
     let unauthorized = |detail: &str| Failure::new(ProblemKind::Unauthorized, detail);
     let mut authorizations = headers.get_all(AUTHORIZATION).iter();
@@ -72,8 +72,8 @@ fn from_token_error(error: TokenError) -> Failure {
 }
 
 impl Caller {
-    /// Parses a log id and checks the caller's access. Returns the same error for invalid ids,
-    /// missing logs and logs that the caller may not see.
+    /// Parses a log id and checks the caller's access. Returns the same error for an invalid id, a
+    /// missing log and a log that the caller is not allowed to view.
     pub(super) async fn authorize(
         &self,
         state: &ApiState,
@@ -93,14 +93,14 @@ impl Caller {
         }
     }
 
-    /// Returns whether the caller may read the spreadsheet with the given log.
+    /// Returns whether the caller is allowed to read the spreadsheet with the given log.
     pub(super) async fn can_read(&self, state: &ApiState, log_id: LogId) -> Result<bool, Failure> {
         let access = state.catalog().access(&self.principal, log_id, Need::Read).await?;
         Ok(access == Access::Allowed)
     }
 
-    /// Parses a log id. Returns the id, the caller's identity and the caller's maximum role on the
-    /// log. Errors if the scope of the caller's token excludes the log.
+    /// Parses a log id. Returns the id and the caller's identity, including the caller's maximum
+    /// role. Errors if the token's scope excludes the log.
     pub(super) fn parse_log_and_actor(&self, spreadsheet_id: &str) -> Result<(LogId, By), Failure> {
         let log_id: LogId = spreadsheet_id.parse().map_err(|_| Failure::not_found())?;
         let actor = self.principal.by(log_id).ok_or_else(Failure::not_found)?;
@@ -113,8 +113,8 @@ impl Caller {
         Ok(())
     }
 
-    /// Builds the error for a spreadsheet that the caller may not see. For a share link, the error
-    /// is the same whether or not the spreadsheet exists.
+    /// Builds the error for a spreadsheet that the caller is not allowed to view. For a share link,
+    /// the error is the same whether or not the spreadsheet exists.
     pub(super) fn hidden_error(&self, log_id: LogId) -> Failure {
         match self.principal.scope {
             Scope::Link { log: linked_log_id, .. } if linked_log_id == log_id => {

@@ -6,7 +6,8 @@ use cellar_base::limits::{MAX_KEPT_BODY_BYTES, MAX_KEPT_LINK_BODY_BYTES};
 use cellar_catalog::access::Scope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Memory budgets for request bodies. Token callers and share link callers have separate budgets.
+/// Memory budgets for request bodies. Callers with tokens and callers with share links have
+/// separate budgets.
 #[derive(Debug)]
 pub struct BodyBudget {
     tokens: Arc<Semaphore>,
@@ -23,14 +24,14 @@ impl Default for BodyBudget {
 }
 
 impl BodyBudget {
-    /// Returns the number of bytes in use by request bodies.
+    /// Returns the number of bytes that request bodies currently occupy.
     #[must_use]
     pub fn used_bytes(&self) -> usize {
         let free_bytes = self.tokens.available_permits() + self.share_links.available_permits();
         MAX_KEPT_BODY_BYTES + MAX_KEPT_LINK_BODY_BYTES - free_bytes
     }
 
-    /// Returns the memory budget for callers with this scope. One permit is one byte.
+    /// Returns the memory budget for a caller with the given scope. One permit is one byte.
     pub(super) fn budget_for(&self, scope: &Scope) -> &Arc<Semaphore> {
         match scope {
             Scope::Link { .. } => &self.share_links,
@@ -39,7 +40,7 @@ impl BodyBudget {
     }
 }
 
-/// A partially received body with the memory permits that it occupies.
+/// A partially received body and the permits for its memory.
 #[derive(Debug, Default)]
 pub(super) struct BodyBuffer {
     bytes: Vec<u8>,
@@ -51,7 +52,7 @@ pub(super) struct BodyBuffer {
 pub(super) struct BudgetExceeded;
 
 impl BodyBuffer {
-    /// Appends a part of the body, doubling the capacity up to `max_bytes` when necessary.
+    /// Appends a part of the body. If necessary, doubles the capacity, up to `max_bytes`.
     pub(super) fn append(
         &mut self,
         part: &[u8],
@@ -67,7 +68,7 @@ impl BodyBuffer {
         Ok(())
     }
 
-    /// Grows the buffer to `capacity`. Acquires the permits before it allocates.
+    /// Grows the buffer to `capacity`. Acquires the memory permits before allocating.
     fn grow(&mut self, capacity: usize, budget: &Arc<Semaphore>) -> Result<(), BudgetExceeded> {
         let held_count = self.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let missing_count = capacity.saturating_sub(held_count);

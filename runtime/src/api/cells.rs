@@ -90,8 +90,8 @@ fn parse_range(range: &str) -> Result<Range, Failure> {
     Ok(range)
 }
 
-/// Returns the sheet selected by the `sheet` parameter or by the range. If both contain a sheet
-/// name, the names must match case-insensitively.
+/// Returns the sheet selected by the `sheet` parameter or by the range. If both name a sheet, the
+/// names must match, ignoring case.
 fn select_sheet(sheet_name: Option<&str>, range: Option<&Range>) -> Result<SheetName, Failure> {
     let sheet_name_in_range = range.and_then(|range| range.sheet.as_deref());
     match (sheet_name, sheet_name_in_range) {

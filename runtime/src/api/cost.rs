@@ -9,8 +9,8 @@ use cellar_engine::meter;
 
 const COST_HEADER: HeaderName = HeaderName::from_static(HEADER);
 
-/// Middleware that measures a request and adds its cost to the response. Response bodies are fully
-/// buffered, so the cost is final.
+/// Middleware that measures a request and adds its cost to the response headers. The response body
+/// is fully buffered first, so that the cost is final.
 ///
 /// Responses with status 401 or 404 omit the header, because the cost would reveal whether a
 /// spreadsheet exists: looking up a missing spreadsheet costs one read, whereas a spreadsheet

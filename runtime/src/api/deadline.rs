@@ -9,7 +9,7 @@ use super::reply::Failure;
 use super::state::ApiState;
 
 /// Middleware that responds with status 503 after the configured timeout. Writes may still be in
-/// flight; a retry by the client detects them.
+/// progress at that time; retrying the request does not repeat them.
 pub(super) async fn enforce_deadline(
     State(state): State<ApiState>,
     request: Request,

@@ -38,7 +38,7 @@ impl IntoResponse for Details {
     }
 }
 
-/// Details version from the `If-Match` header.
+/// The details version in the `If-Match` header, if present.
 #[derive(Clone, Copy)]
 pub(super) struct ExpectedVersion(Option<u64>);
 
@@ -97,8 +97,8 @@ fn require_role(
     actor.role(listing, state.now_s()).ok_or_else(|| caller.hidden_error(log_id))
 }
 
-/// Only operators can access a spreadsheet without a catalog entry. Its log shows whether it
-/// exists.
+/// Checks that the log exists. Used for a spreadsheet without a catalog entry, which only operators
+/// can access.
 async fn check_log_exists(state: &ApiState, log_id: LogId) -> Result<(), Failure> {
     state.logs().head(log_id, None).await?;
     Ok(())
@@ -174,7 +174,8 @@ fn parse_actions(request: &UpdateDetailsRequest) -> Result<Vec<CatalogAction>, F
     }
     match request.status {
         None => {}
-        // Activate the spreadsheet first; an archived or deleted spreadsheet cannot be renamed.
+        // Activate the spreadsheet before renaming, because an archived or deleted spreadsheet
+        // cannot be renamed.
         Some(SpreadsheetStatus::Active) => actions.insert(0, CatalogAction::Activate),
         Some(SpreadsheetStatus::Archived) => actions.push(CatalogAction::Archive),
         Some(SpreadsheetStatus::Deleted) => actions.push(CatalogAction::Delete),
@@ -192,8 +193,8 @@ pub(super) async fn apply_changes(
 ) -> Result<Details, Failure> {
     let (log_id, actor) = caller.parse_log_and_actor(spreadsheet_id)?;
     let role_is_from_token = matches!(actor.right, Right::Token(_));
-    // Check the token's role before any read, so that the response to an insufficient token reveals
-    // nothing.
+    // Check the token's role before any read, so that an insufficient token cannot learn anything
+    // about the spreadsheet.
     if role_is_from_token {
         check_token_role(&actor, &actions, state.now_s())?;
     }
@@ -206,7 +207,7 @@ pub(super) async fn apply_changes(
         let change =
             state.catalog().change(log_id, actor.clone(), action, expected_version).await?;
         listing = change.listing;
-        // Each event raises the version of the details by one.
+        // Each event increments the version of the details.
         let own_event_count = u64::try_from(change.events.len()).unwrap_or(u64::MAX);
         expected_version = expected_version.map(|version| version.saturating_add(own_event_count));
     }
@@ -216,7 +217,7 @@ pub(super) async fn apply_changes(
 fn check_token_role(actor: &By, actions: &[CatalogAction], now_s: u64) -> Result<(), Failure> {
     let actual_role = actor.role(None, now_s).ok_or_else(Failure::not_found)?;
     for action in actions {
-        let required_role = action.needs(actor);
+        let required_role = action.required_role(actor);
         if actual_role < required_role {
             return Err(Rejection::Role { has: actual_role, needs: required_role }.into());
         }
@@ -224,7 +225,7 @@ fn check_token_role(actor: &By, actions: &[CatalogAction], now_s: u64) -> Result
     Ok(())
 }
 
-/// Builds the details. Omits what the caller may not see.
+/// Builds the details. Omits everything that the caller is not allowed to view.
 async fn build_details(
     state: &ApiState,
     caller: &Caller,

@@ -65,7 +65,7 @@ pub(super) async fn load_spreadsheet(
     }))
 }
 
-/// Returns the source of a fork, unless the caller may not see it.
+/// Returns the source of a fork, or `None` if the caller is not allowed to view the source.
 async fn visible_fork_source(
     state: &ApiState,
     caller: &Caller,
@@ -108,7 +108,7 @@ pub(super) async fn list_entries(
     }))
 }
 
-/// Converts log entries to their response format and adds URLs of external bodies.
+/// Converts log entries to their response format. Adds a URL for each external body.
 pub(super) async fn entry_views(
     state: &ApiState,
     entries: &[Arc<Entry>],

@@ -12,7 +12,7 @@ use serde_json::error::Category;
 
 use super::reply::Failure;
 
-/// An unparsed request body with a JSON content type.
+/// An unparsed request body whose content type is JSON.
 pub(super) struct JsonBody(Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for JsonBody {
@@ -43,8 +43,7 @@ fn is_json(content_type: &str) -> bool {
 }
 
 impl JsonBody {
-    /// Parses the body. Syntax errors and unexpected values are reported as different problem
-    /// types.
+    /// Parses the body. Syntax errors and unexpected values have different problem types.
     pub(super) fn parse<'a, T: serde::Deserialize<'a>>(&'a self) -> Result<T, Failure> {
         serde_json::from_slice(&self.0).map_err(|error| {
             let kind = match error.classify() {
@@ -70,7 +69,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     }
 }
 
-/// Defines an extractor for two path ids: a spreadsheet id and the id of an upload or share link.
+/// Defines an extractor for paths with a spreadsheet id and a second id.
 macro_rules! path_of_two_ids {
     ($(#[$doc:meta])* $type_name:ident, $second_id:ident) => {
         $(#[$doc])*
@@ -95,12 +94,12 @@ macro_rules! path_of_two_ids {
 }
 
 path_of_two_ids! {
-    /// The spreadsheet id and upload id in the path.
+    /// The spreadsheet id and upload id from the path.
     PathUpload, upload_id
 }
 
 path_of_two_ids! {
-    /// The spreadsheet id and share link id in the path.
+    /// The spreadsheet id and share link id from the path.
     PathLink, link_id
 }
 
@@ -118,7 +117,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Paramet
     }
 }
 
-/// Checks the `limit` of a paged request.
+/// Checks the page size (`limit`) of a paged request.
 pub(super) fn check_page_limit(limit: u32, max_limit: u32) -> Result<(), Failure> {
     if (1..=max_limit).contains(&limit) {
         return Ok(());

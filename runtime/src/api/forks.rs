@@ -77,7 +77,7 @@ pub(super) async fn create_fork(
     Ok((status, Json(reply)))
 }
 
-/// Derives a fork's default name from the name of the source spreadsheet.
+/// Derives a fork's default name from its source's name.
 async fn default_fork_name(
     state: &ApiState,
     caller: &Caller,

@@ -21,9 +21,9 @@ use super::state::ApiState;
 
 /// Default number of entries per response.
 const DEFAULT_ENTRIES: u32 = 100;
-/// Estimated JSON size of a cell without its texts, in bytes.
+/// Estimated JSON size of a cell in bytes, excluding strings.
 const CELL_FRAME_BYTES: usize = 160;
-/// Estimated JSON size of a sheet without its name, spans and cells, in bytes.
+/// Estimated JSON size of a sheet in bytes, excluding its name, spans and cells.
 const SHEET_FRAME_BYTES: usize = 200;
 
 /// Query parameters of `listHistory`.
@@ -97,19 +97,20 @@ pub(super) async fn compare_positions(
 
 /// Selects the cells for one page of a comparison, within the response size limit.
 struct DiffPage {
-    /// Number of cells on all earlier pages.
+    /// Number of cells on earlier pages.
     earlier_cell_count: u64,
-    /// Number of cells counted so far, including the cells of earlier pages.
+    /// Number of cells counted so far, including those on earlier pages.
     cell_count: u64,
-    /// Estimated size of the response so far.
+    /// Estimated response size in bytes, as far as the page is filled.
     reply_bytes: usize,
     is_full: bool,
 }
 
-/// Parts of a comparison that were omitted from a page.
+/// What a page of a comparison omits.
 #[derive(Debug, PartialEq)]
 struct Truncation {
-    /// Whether row or column spans were omitted. Later pages omit them as well.
+    /// Whether row or column spans were omitted to limit the page size. Later pages do not contain
+    /// them either.
     spans_truncated: bool,
     /// Cursor of the next page.
     next: Option<u64>,
@@ -120,8 +121,8 @@ impl DiffPage {
         Self { earlier_cell_count, cell_count: 0, reply_bytes: 0, is_full: false }
     }
 
-    /// Removes everything from `sheets` that does not belong to this page. Every page contains all
-    /// sheets and at least one new cell.
+    /// Removes everything from `sheets` that does not belong to this page. Every page lists all
+    /// sheets and contains at least one new cell.
     fn truncate(mut self, sheets: &mut [SheetDiff]) -> Truncation {
         self.reply_bytes = sheets.iter().map(sheet_frame_bytes).sum();
         let is_first_page = self.earlier_cell_count == 0;
@@ -139,7 +140,7 @@ impl DiffPage {
         Truncation { spans_truncated, next }
     }
 
-    /// Keeps as many spans as fit on the page. Returns whether any spans were dropped.
+    /// Truncates the spans to the space on the page. Returns whether any spans were dropped.
     fn truncate_spans(&mut self, sheets: &mut [SheetDiff]) -> bool {
         let mut spans_truncated = false;
         for spans in sheets.iter_mut().flat_map(sheet_spans) {
@@ -154,7 +155,7 @@ impl DiffPage {
         spans_truncated
     }
 
-    /// Returns whether the next cell belongs to this page.
+    /// Returns whether the next cell belongs to this page, and counts the cell.
     fn try_add_cell(&mut self, cell_bytes: usize) -> bool {
         if self.is_full {
             return false;
@@ -163,8 +164,8 @@ impl DiffPage {
             self.cell_count += 1;
             return false;
         }
-        // Every page contains at least one cell, regardless of its size; otherwise paging could not
-        // advance.
+        // Every page contains at least one cell, regardless of the cell's size; otherwise paging
+        // would not advance.
         let is_first_cell = self.cell_count == self.earlier_cell_count;
         let reply_bytes = self.reply_bytes + cell_bytes;
         if !is_first_cell && reply_bytes > MAX_REPLY_BYTES {
@@ -177,7 +178,7 @@ impl DiffPage {
     }
 }
 
-/// Removes the spans from a later page, which would only repeat those of the first page.
+/// Removes all spans. Used for later pages, because the first page contains the spans.
 fn remove_spans(sheets: &mut [SheetDiff]) {
     for spans in sheets.iter_mut().flat_map(sheet_spans) {
         *spans = Spans::default();
@@ -250,7 +251,7 @@ mod tests {
         let max_spans =
             (MAX_REPLY_SPANS_BYTES - sheet_frame_bytes(&sheet(1, 0, 0, ""))) / MAX_SPAN_JSON_BYTES;
         let max_spans = u32::try_from(max_spans).unwrap();
-        // `sheet` adds one column span.
+        // The function `sheet` adds one column span, hence `max_spans - 1` row spans.
         let mut fits = [sheet(1, max_spans - 1, 1, "")];
         let all = fits.clone();
         let complete = Truncation { spans_truncated: false, next: None };
@@ -267,7 +268,7 @@ mod tests {
     #[test]
     fn every_page_fits_a_reply_and_only_the_first_has_spans() {
         let text = "\u{1}".repeat(64 * 1024);
-        // More sheets, spans and cells than fit in one response.
+        // More sheets, spans and cells than one response can contain.
         let few = |number| sheet(number, 20, 0, "");
         let mut all: Vec<SheetDiff> = (0..2_000).map(few).collect();
         all.push(sheet(2_000, 40_000, 20, &text));

@@ -70,7 +70,7 @@ pub(super) async fn remove_member(
     .await
 }
 
-/// Parses a user. The issuer defaults to the caller's issuer.
+/// Parses a user. If the issuer is omitted, the caller's issuer is used.
 fn parse_person(caller: &Caller, issuer: Option<&str>, subject: &str) -> Result<Person, BadPerson> {
     Person::new(issuer.unwrap_or(&caller.principal.issuer), subject)
 }

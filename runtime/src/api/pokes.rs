@@ -37,7 +37,7 @@ pub(super) async fn stream_pokes(
     PathId(spreadsheet_id): PathId,
 ) -> Result<Response, Failure> {
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
-    // Subscribe before reading the head; otherwise an append in between would be missed.
+    // Subscribe before reading the head, so that no append in between is missed.
     let subscription = state.pokes().follow(log_id, caller.principal.subject)?;
     let head = state.logs().head(log_id, None).await?.head;
     let keep_alive = KeepAlive::new().interval(Duration::from_secs(POKE_KEEP_ALIVE_S));
@@ -57,8 +57,8 @@ impl From<FollowError> for Failure {
     }
 }
 
-/// Returns a stream of pokes (change hints): first `head`, then each newer position. The stream
-/// ends after its time limit.
+/// Returns a stream of pokes (change hints): first the position `head`, then each newer position.
+/// The stream ends after its time limit.
 fn poke_events(
     log_id: LogId,
     head: Position,
@@ -77,7 +77,7 @@ fn poke_events(
     stream::once(ready(head)).chain(later_positions).map(to_event).take_until(time_limit)
 }
 
-/// Waits for a position after `sent_position`. Returns `None` when the subscription ends.
+/// Waits for a position newer than `sent_position`. Returns `None` when the subscription ends.
 async fn next_position(
     subscription: &mut Subscription,
     sent_position: Position,

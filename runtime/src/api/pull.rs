@@ -40,7 +40,8 @@ pub(super) async fn pull_changes(
         return Ok(Json(PullResponse::Error(error)));
     }
     let client_group_id = &request.client_group_id;
-    // Only the client group id needs validation, so pair it with an arbitrary client id.
+    // Validates the client group id. `ClientName` also needs a client id, whose value is irrelevant
+    // here.
     ClientName::new(client_group_id, client_group_id)?;
     let Ok(cookie) = parse_cookie(request.cookie) else {
         return Ok(Json(unknown_client_state()));
@@ -75,7 +76,7 @@ fn unknown_client_state() -> PullResponse {
     PullResponse::Error(error_response(SyncError::ClientStateNotFound))
 }
 
-/// This server version never writes cookies in this format.
+/// The cookie has a format that this version of the server never writes.
 struct UnknownCookie;
 
 fn parse_cookie(json: serde_json::Value) -> Result<Option<Cookie>, UnknownCookie> {
@@ -87,7 +88,7 @@ fn parse_cookie(json: serde_json::Value) -> Result<Option<Cookie>, UnknownCookie
     }
 }
 
-/// Appends the new entries and the head to `patch` and builds the pull response.
+/// Appends the new entries and the new head to `patch` and builds the pull response.
 fn build_reply(delta: PullDelta, mut patch: Vec<PatchOperation>) -> PullReply {
     for entry in &delta.entries {
         let entry_view = EntryView::from(entry.as_ref());

@@ -30,7 +30,7 @@ use super::reply::Failure;
 use super::state::ApiState;
 use super::sync::{check_versions, error_response};
 
-/// Maximum size of the entries in a response that the client has not received yet.
+/// Maximum size, in one response, of the entries that the client has not received yet.
 const MAX_MISSING_BYTES: usize = MAX_REPLY_BYTES / 2;
 
 type RawMutation<'a> = PushedMutation<&'a RawValue>;
@@ -84,7 +84,7 @@ pub(super) async fn push_mutations(
 /// The distinct clients of a push request.
 struct MutationClients {
     clients: Vec<PushClient>,
-    /// For each mutation of the request, the index of its client in `clients`.
+    /// For each mutation in the request, the index of the mutation's client in `clients`.
     client_index_by_mutation: Vec<usize>,
 }
 
@@ -95,7 +95,8 @@ impl MutationClients {
     ) -> Result<Self, Failure> {
         let mut clients = Vec::<PushClient>::new();
         let mut client_index_by_mutation = Vec::new();
-        // Use a map: in a hostile request, every mutation can have a different client.
+        // Use a map for fast lookups, because in a malicious request, every mutation can have a
+        // different client.
         let mut index_by_client_id = HashMap::<&str, usize>::new();
         for mutation in &request.mutations {
             check_mutation_id(mutation.id)?;
@@ -133,7 +134,7 @@ fn check_mutation_id(id: u64) -> Result<(), Failure> {
     Err(Failure::new(ProblemKind::InvalidRequest, detail))
 }
 
-/// The mutation ids of a run of consecutive mutations from one client.
+/// The ids of consecutive mutations from one client.
 struct RunIds<'a> {
     client: &'a PushClient,
     client_index: usize,
@@ -180,7 +181,7 @@ impl ReplyBuilder {
         }
     }
 
-    /// Adds entries that are newer than those already added, until the response is full.
+    /// Adds the entries that are newer than all added ones, until the response is full.
     fn add_missing_entries(&mut self, entries: Vec<Arc<Entry>>) {
         let newest_position = self.missing_entries.last().map(|entry| entry.position);
         for entry in entries {

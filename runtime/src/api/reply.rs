@@ -33,8 +33,8 @@ impl Failure {
         Self::new(ProblemKind::InvalidRequest, error.to_string())
     }
 
-    /// Builds the error for a resource that does not exist or that the caller may not see. The
-    /// response bytes are identical in both cases.
+    /// Builds the error for a resource that does not exist or that the caller is not allowed to
+    /// view. The two cases produce identical response bytes.
     pub(super) fn not_found() -> Self {
         let detail = "the resource does not exist, or the token does not grant access to it";
         Self::new(ProblemKind::NotFound, detail)
@@ -168,8 +168,8 @@ impl From<BadLink> for Failure {
     }
 }
 
-/// Returns the problem type for an import fault, from which the client can tell whether to send
-/// less data, to upload and check again, or to give up.
+/// Returns the problem type for an import fault. The type tells the client whether to send less
+/// data, to upload and check again, or to give up.
 fn problem_kind_of_import(fault: &ImportFault) -> ProblemKind {
     match fault {
         ImportFault::Nothing | ImportFault::ChunkLength { .. } => ProblemKind::InvalidRequest,

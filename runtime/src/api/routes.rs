@@ -64,7 +64,8 @@ pub fn router(state: ApiState) -> Router {
         .layer(from_fn_with_state(state.clone(), whole_body::buffer_body))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
         .layer(CatchPanicLayer::custom(respond_to_panic))
-        // Outermost layer, so that rejections, timeouts and panics report their cost as well.
+        // The outermost layer, so that the cost is also reported for rejected requests, timeouts
+        // and panics.
         .layer(from_fn(cost::report_cost))
         .with_state(state)
 }
@@ -79,7 +80,7 @@ async fn method_not_allowed(method: Method) -> Failure {
 }
 
 /// Converts a panic to a response with status 500, so that the process continues to serve requests.
-/// The Lambda bundle aborts on panic instead, and Lambda starts a new process.
+/// In the Lambda bundle, a panic aborts the process instead, and Lambda starts a new process.
 #[allow(clippy::needless_pass_by_value, reason = "the layer's signature")]
 fn respond_to_panic(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
     let message = if let Some(message) = cause.downcast_ref::<&str>() {

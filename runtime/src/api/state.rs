@@ -29,8 +29,8 @@ use super::bodies::BodyBudget;
 use crate::settings::{ApiSettings, SettingsError};
 use crate::token::{Issuers, KeySource, TokenError};
 
-/// Cache lifetime of the `health` result. The endpoint requires no token; the cache keeps strangers
-/// from causing costs.
+/// How long the table checks of the `health` endpoint are cached. The endpoint requires no token;
+/// caching prevents strangers from causing costs.
 const MAX_HEALTH_AGE: Duration = Duration::from_secs(10);
 
 /// API state of one process. Clones share the same state.
@@ -64,14 +64,14 @@ pub(super) struct TableHealth {
     pub(super) responds: bool,
 }
 
-/// The result of checking the three tables.
+/// The result of checking whether the three tables respond.
 #[derive(Clone, Copy)]
 struct TableCheck {
     checked_at: Instant,
     tables: [TableHealth; 3],
 }
 
-/// Ports from which an [`ApiState`] is built.
+/// The ports from which an [`ApiState`] is built.
 pub struct ApiPorts {
     /// The Entry table.
     pub entries: Arc<dyn Entries>,
@@ -81,7 +81,7 @@ pub struct ApiPorts {
     pub streams: Arc<dyn Streams>,
     /// The Feed table.
     pub index: Arc<dyn FeedTable>,
-    /// Spreadsheet lists in the Feed table.
+    /// The spreadsheet lists, which are stored in the Feed table.
     pub lists: Arc<dyn Lists>,
     /// The stack's S3 bucket.
     pub blobs: Arc<dyn Blobs>,
@@ -90,9 +90,9 @@ pub struct ApiPorts {
     pub random: Arc<dyn Random>,
     /// Notifies subscribers of appended entries.
     pub pokes: Arc<dyn Pokes>,
-    /// Fetches the public keys of OIDC issuers.
+    /// Fetches the public keys of OIDC (OpenID Connect) issuers.
     pub keys: Arc<dyn KeySource>,
-    /// Meters the resources that the ports consume.
+    /// Counts the resources that the ports consume.
     pub meter: Arc<Meter>,
 }
 
@@ -214,9 +214,9 @@ impl ApiState {
         self.shared.pokes.as_ref()
     }
 
-    /// Applies the log policy after an append: writes a Snapshot entry or rolls the log if the
-    /// policy requires it. Errors are only logged, because the append itself has succeeded and the
-    /// next append tries again.
+    /// Applies the log policy after an append: writes a Snapshot entry or starts a new log segment
+    /// if the policy requires one. Errors are only logged, because the append itself has succeeded
+    /// and the next append applies the policy again.
     pub(super) async fn apply_log_policy(&self, log: LogId) {
         let Some(log_policy) = &self.shared.log_policy else { return };
         let upkeep = self.shared.logs.upkeep(log, log_policy);
@@ -253,7 +253,7 @@ impl ApiState {
         &self.shared.stack
     }
 
-    /// Returns the meter for resources consumed by this process.
+    /// Returns the meter of the resources that this process consumes.
     #[must_use]
     pub fn meter(&self) -> &Arc<Meter> {
         &self.shared.meter
@@ -274,7 +274,7 @@ impl ApiState {
         }
     }
 
-    /// Checks whether the tables respond. Results are cached for `HEALTH_AGE`.
+    /// Checks whether the tables respond. Results are cached for `MAX_HEALTH_AGE`.
     pub(super) async fn check_tables(&self) -> [TableHealth; 3] {
         let mut cached_check = self.shared.cached_table_check.lock().await;
         if let Some(check) = &*cached_check
@@ -294,7 +294,7 @@ impl ApiState {
     }
 }
 
-/// Reading a stream that never exists shows whether the EventStream table responds.
+/// Returns whether the EventStream table responds, by reading a stream that never exists.
 async fn is_event_stream_table_reachable(streams: &dyn Streams) -> bool {
     let Ok(unused_name) = StreamName::new("Health", "nobody") else { return false };
     streams.tip(&unused_name, false).await.is_ok()

@@ -22,12 +22,12 @@ use super::bodies::BodyBuffer;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Path suffix of `pushMutations`, which has a higher body limit because Replicache does not split
-/// a push.
+/// Path suffix of `pushMutations`. Its body limit is higher, because Replicache does not split a
+/// push.
 const PUSH_SUFFIX: &str = "/push";
 
-/// Middleware that forwards a request with a buffered body, or with an empty body if the caller is
-/// not authenticated.
+/// Middleware that buffers the request body before forwarding the request. If the caller is not
+/// authenticated, the request is forwarded with an empty body.
 pub(super) async fn buffer_body(
     State(state): State<ApiState>,
     request: Request,
@@ -52,14 +52,14 @@ pub(super) async fn buffer_body(
         Err(failure) => return failure.into_response(),
     };
     parts.extensions.insert(caller);
-    // The permits occupy the memory budget until the response is complete.
+    // The permits reserve the body's memory until the response is complete.
     let (body_bytes, permits) = buffer.into_parts();
     let response = next.run(Request::from_parts(parts, Body::from(body_bytes))).await;
     drop(permits);
     response
 }
 
-/// Limit how long a body may take to arrive, because an incomplete body occupies memory.
+/// Limits the time that a body may take to arrive, because an incomplete body occupies memory.
 async fn with_timeout<T>(read: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::time::timeout(Duration::from_secs(MAX_BODY_S), read).await.unwrap_or_else(|_| {
         let detail = format!("the body did not arrive within {MAX_BODY_S} s; send it again");
@@ -92,8 +92,8 @@ async fn read_into_buffer(
     Ok(buffer)
 }
 
-/// Reads and discards the rest of a body of which `bytes_read` bytes were read. Stops after
-/// `MAX_DRAINED_BYTES`.
+/// Reads and discards the rest of a body. `bytes_read` bytes were read before; stops once the total
+/// exceeds `MAX_DRAINED_BYTES`.
 async fn discard_rest(mut body: Body, mut bytes_read: usize) -> Result<(), Failure> {
     while bytes_read <= MAX_DRAINED_BYTES {
         let Some(part) = read_part(&mut body).await? else { break };
@@ -102,7 +102,7 @@ async fn discard_rest(mut body: Body, mut bytes_read: usize) -> Result<(), Failu
     Ok(())
 }
 
-/// Returns the next part of a body, or `None` at its end.
+/// Returns the next part of a body, or `None` at the end of the body.
 async fn read_part(body: &mut Body) -> Result<Option<Bytes>, Failure> {
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
@@ -140,7 +140,7 @@ mod tests {
         Arc::new(Semaphore::new(Semaphore::MAX_PERMITS))
     }
 
-    /// Returns the number of body parts read, and whether the body is accepted.
+    /// Returns the number of body parts that were read, and whether the body was accepted.
     async fn parts_read(parts: &[usize], max_bytes: usize) -> (usize, bool) {
         let produced = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&produced);

@@ -1,4 +1,4 @@
-//! Counts the request units that DynamoDB requests consume.
+//! Counts the read and write request units that DynamoDB requests consume.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use cellar_engine::ports::PortError;
 
 use crate::outcome::port_error;
 
-/// Request units of a write whose item size is unknown.
+/// Number of request units counted for a write whose item size is unknown.
 pub(super) const MIN_WRITE_UNITS: usize = 1;
 /// Size of a write unit.
 const WRITE_UNIT_BYTES: usize = 1_024;
@@ -76,13 +76,13 @@ fn total_units(consumed: &[ConsumedCapacity]) -> f64 {
 }
 
 /// Returns the read and write request units of a write. DynamoDB recognizes a repeated transaction
-/// by its token and bills it as reads.
+/// by its token and bills read units for it.
 fn split_write_units(consumed: &[ConsumedCapacity]) -> ConsumedUnits {
     let read = consumed.iter().filter_map(ConsumedCapacity::read_capacity_units).sum();
     ConsumedUnits { read, write: total_units(consumed) - read }
 }
 
-/// Meters one table: the number of requests and their consumed request units.
+/// Counts the requests to DynamoDB and their consumed request units.
 #[derive(Debug, Clone)]
 pub(super) struct CapacityMeter(Arc<Meter>);
 
@@ -91,7 +91,7 @@ impl CapacityMeter {
         Self(meter)
     }
 
-    /// Counts the request units reported by a response. Error responses report none.
+    /// Counts the request units reported by a response. An error response does not report any.
     pub(super) fn count<T: ReportsCapacity, E>(&self, result: Result<T, E>) -> Result<T, E> {
         if let Ok(reply) = &result {
             let units = reply.consumed_units();
@@ -100,7 +100,7 @@ impl CapacityMeter {
         result
     }
 
-    /// Counts the request units of a successful response, or converts an error.
+    /// Counts the request units of a successful response. Converts an error to a [`PortError`].
     pub(super) fn count_reply<T, E>(&self, result: Result<T, SdkError<E>>) -> Result<T, PortError>
     where
         T: ReportsCapacity,

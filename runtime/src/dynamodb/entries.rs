@@ -24,7 +24,7 @@ use super::capacity::{is_condition_failed, write_units};
 use super::items::{SdkItem, decode_item, from_sdk_item, to_sdk_item, to_sdk_value};
 use crate::outcome::port_error;
 
-/// DynamoDB bills at least one unit, even if the item does not exist.
+/// Minimum number of bytes billed for a write, even if the item does not exist.
 const MIN_BILLED_BYTES: usize = 1;
 
 impl DynamoTables {
@@ -44,7 +44,8 @@ impl DynamoTables {
             .expression_attribute_values(":s", to_sdk_value(record::Attribute::Bytes(partition)))
     }
 
-    /// Sends a query of a segment. `start` is bound to `:n` in the condition on the entry number.
+    /// Queries one page of a segment. In the condition on the entry number, `:n` is bound to the
+    /// entry number of `start`.
     async fn query_page(
         &self,
         segment_query: QueryFluentBuilder,
@@ -68,12 +69,12 @@ impl DynamoTables {
         Ok(Arc::new(entry.raise_incarnation(self.incarnation)))
     }
 
-    /// Returns the outcome of a put at a position that already contains another entry. DynamoDB
-    /// bills the larger of the two items.
+    /// Returns the outcome of writing an entry to a position that already contains another entry.
+    /// DynamoDB bills the larger of the two items.
     fn rejected_put(&self, put_bytes: usize, existing_item: Option<&SdkItem>) -> PutOutcome {
         let Some(existing_item) = existing_item else {
             self.capacity.count_rejected(write_units(put_bytes));
-            // A retry of the put will return the winning entry.
+            // Retrying the write will return the existing entry.
             return PutOutcome::Unknown(PortError::temporary("the winner was not returned"));
         };
         let existing_bytes = from_sdk_item(existing_item).map_or(0, |record| item_bytes(&record));
@@ -111,7 +112,7 @@ impl DynamoTables {
         position: Position,
     ) -> Result<Option<String>, PortError> {
         let entry = self.get(log_id, position).await?;
-        // DynamoDB bills a rejected update by the existing item's size.
+        // DynamoDB bills a rejected update by the size of the existing item.
         let billed_bytes = match entry.as_deref() {
             Some(entry) => item_bytes(&records::entry::encode(entry)?),
             None => MIN_BILLED_BYTES,

@@ -38,7 +38,7 @@ pub(super) fn from_sdk_item(attributes: &SdkItem) -> Result<Item, PortError> {
         .collect()
 }
 
-/// Decodes an SDK item with the decoder of a record type.
+/// Decodes an SDK item with a record type's decoder.
 pub(super) fn decode_item<T>(
     item: &SdkItem,
     decode: impl Fn(&Item) -> Result<T, RecordError>,

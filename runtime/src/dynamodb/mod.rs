@@ -29,11 +29,11 @@ use capacity::CapacityMeter;
 use crate::sdk;
 use crate::settings::ApiSettings;
 
-/// Request timeout. The outcome of a timed-out request is unknown; the state machines retry the
-/// request.
+/// Request timeout. After a timeout, the outcome of the request is unknown, and the calling state
+/// machine retries it.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Region for endpoints outside AWS, where the region has no meaning.
+/// Region for endpoints outside AWS, which ignore the region.
 const REGION: &str = "local";
 
 /// The Entry table and the Segment table.
@@ -47,15 +47,17 @@ pub struct DynamoTables {
 }
 
 impl DynamoTables {
-    /// Uses the tables of `settings`. Entries of an earlier incarnation (before a table restore)
-    /// are returned with the incarnation of the settings. Requests are counted on `meter`.
+    /// Uses the tables named in `settings`. Entries written before a table restore are returned
+    /// with the current incarnation (restore count), which `settings` contains. Requests are
+    /// counted on `meter`.
     #[must_use]
     pub fn new(settings: &ApiSettings, client: Client, meter: Arc<Meter>) -> Self {
         let tables = Self::named(&settings.entry_table, &settings.segment_table, client, meter);
         Self { incarnation: settings.incarnation, ..tables }
     }
 
-    /// Uses the tables with the given names. Entries are returned with their stored incarnation.
+    /// Uses the tables with the given names. Entries are returned with their stored incarnation
+    /// (restore count).
     #[must_use]
     pub fn named(
         entry_table: &str,
@@ -69,14 +71,14 @@ impl DynamoTables {
     }
 }
 
-/// Creates a client for an endpoint outside AWS, such as a local stack or a test.
+/// Creates a client for an endpoint outside AWS, such as the local stack.
 #[must_use]
 pub fn client_for_endpoint(url: &str, access_key: &str, secret_key: &str) -> Client {
     client(&sdk::for_endpoint(url, REGION, access_key, secret_key))
 }
 
-/// Creates a client without automatic retries, because only the state machines know which requests
-/// may be retried.
+/// Creates a client without automatic retries, because only the calling state machine knows whether
+/// a request may be retried.
 #[must_use]
 pub fn client(config: &SdkConfig) -> Client {
     let timeouts = TimeoutConfig::builder()

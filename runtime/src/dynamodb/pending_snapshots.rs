@@ -33,8 +33,8 @@ impl DynamoPendingSnapshots {
         Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Returns the first record of the job's log that meets the condition. `:n` is bound to the
-    /// job's position.
+    /// Returns the first record of the job's log whose position meets the condition. In the
+    /// condition, `:n` is bound to the job's position.
     async fn first_record(
         &self,
         job: SnapshotJob,
@@ -60,7 +60,7 @@ impl DynamoPendingSnapshots {
         }
     }
 
-    /// Puts a record with the condition that `add_condition` adds to the request.
+    /// Writes a record if the condition holds that `add_condition` adds to the request.
     async fn put_if(
         &self,
         record: &PendingSnapshot,
@@ -138,8 +138,8 @@ impl PendingSnapshots for DynamoPendingSnapshots {
         };
         match self.capacity.count(conditional_delete.send().await) {
             Ok(_) => Ok(()),
-            // The record was already deleted or belongs to another run. The error does not report
-            // the record size, so the minimum size is counted.
+            // The record was already deleted or belongs to another run. The error does not contain
+            // the record's size, so the minimum size is counted.
             Err(error) if is_condition_failed(&error) => {
                 self.capacity.count_rejected(MIN_WRITE_UNITS);
                 Ok(())

@@ -1,5 +1,5 @@
-//! Implements the [`Retention`] port, which offloads and trims log segments. Used by operator
-//! commands only.
+//! Implements the [`Retention`] port, which offloads log segments to S3 and trims them. Only
+//! operator commands use this adapter.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::{
@@ -15,10 +15,10 @@ use cellar_log::records;
 use super::DynamoTables;
 use super::items::{SdkItem, from_sdk_item, to_sdk_item, to_sdk_value};
 
-/// Maximum number of deletes per request. Matches DynamoDB's limit.
+/// Maximum number of deletes per request, as limited by DynamoDB.
 const MAX_BATCH_DELETES: usize = 25;
-/// Maximum number of attempts to delete one batch. DynamoDB may leave some deletes of a request
-/// unprocessed.
+/// Maximum number of requests sent to delete one batch. DynamoDB may leave some of a request's
+/// deletes unprocessed.
 const MAX_BATCH_ATTEMPTS: u32 = 10;
 
 #[async_trait]
@@ -137,7 +137,7 @@ fn build_delete(log_id: LogId, position: Position) -> Result<WriteRequest, PortE
 }
 
 impl DynamoTables {
-    /// Deletes an item from the Segment table. No-op if the item does not exist.
+    /// Deletes an item from the Segment table. Does nothing if the item does not exist.
     async fn delete_segment_record(&self, key: Item) -> Result<(), PortError> {
         let delete = self
             .client

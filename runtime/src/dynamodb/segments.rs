@@ -18,8 +18,8 @@ use super::items::{decode_item, to_sdk_item, to_sdk_value};
 use super::{DynamoTables, cancellation};
 use crate::outcome::port_error;
 
-/// DynamoDB prepares and then commits each item of a transaction; each phase consumes the item's
-/// write request units.
+/// Number of phases in a transaction. DynamoDB first prepares and then commits each item, and each
+/// phase consumes the item's write request units.
 const TRANSACTION_PHASES: usize = 2;
 
 fn build_put_if_absent(table_name: &str, item: Item) -> Result<TransactWriteItem, PortError> {
@@ -46,7 +46,7 @@ impl DynamoTables {
     }
 }
 
-/// The puts of a transaction with their write request units.
+/// A transaction's puts and their write request units.
 struct TransactionPuts {
     items: Vec<TransactWriteItem>,
     write_units: usize,
@@ -77,7 +77,7 @@ impl DynamoTables {
         Ok(puts)
     }
 
-    /// Puts segment records and entries in one transaction. Fails if any of the records exists.
+    /// Writes segment records and entries in one transaction. Fails if any of them exists.
     async fn put_in_transaction(
         &self,
         segment_records: Vec<Item>,
@@ -99,8 +99,8 @@ impl DynamoTables {
             error.as_service_error()
             && let Some(outcome) = cancelled_outcome(cancelled.cancellation_reasons())
         {
-            // Count a cancelled transaction like a successful one, which is an upper bound on its
-            // cost.
+            // Count a cancelled transaction like a successful one, which gives an upper bound on
+            // the cost.
             self.capacity.count_rejected(puts.write_units);
             return outcome;
         }
@@ -113,9 +113,10 @@ impl DynamoTables {
     }
 }
 
-/// Returns the outcome of a transaction that another transaction or an existing item cancelled.
+/// Returns the outcome of a cancelled transaction, or `None` if the cause is neither a conflict
+/// with another transaction nor an existing item.
 fn cancelled_outcome(reasons: &[CancellationReason]) -> Option<CreateOutcome> {
-    // Check for temporary reasons first, because a conflicting transaction may itself fail.
+    // Check for temporary reasons first, because the conflicting transaction may itself fail.
     if reasons.iter().any(cancellation::is_temporary) {
         let error = PortError::temporary("the transaction conflicts with another one");
         return Some(CreateOutcome::Unknown(error));
@@ -236,7 +237,8 @@ impl Segments for DynamoTables {
             .expression_attribute_values(":l", to_sdk_value(snapshot_number));
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
-            // The condition fails if a later snapshot is already recorded or the segment is absent.
+            // The condition fails if a later snapshot is already recorded or if the segment does
+            // not exist.
             Err(error) if is_condition_failed(&error) => {
                 self.check_segment_exists(log_id, segment_number).await
             }

@@ -34,7 +34,8 @@ use super::capacity::{CapacityMeter, write_units};
 use super::items::{SdkItem, decode_item, from_sdk_item, to_sdk_item, to_sdk_value};
 use crate::outcome::port_error;
 
-/// Error codes of requests that DynamoDB is known not to have executed.
+/// Codes of throttling errors. DynamoDB has not executed a request that failed with one of these
+/// codes.
 const THROTTLING_CODES: [&str; 4] = [
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
@@ -42,8 +43,8 @@ const THROTTLING_CODES: [&str; 4] = [
     "ThrottlingException",
 ];
 
-/// DynamoDB prepares and then commits each item of a transaction; each phase consumes the item's
-/// write request units.
+/// Number of phases in a transaction. DynamoDB first prepares and then commits each item, and each
+/// phase consumes the item's write request units.
 const TRANSACTION_PHASES: usize = 2;
 
 /// The EventStream table.
@@ -54,11 +55,12 @@ pub struct DynamoStreams {
     capacity: CapacityMeter,
 }
 
-/// Estimated cost of a write that failed its condition check on the tip (newest events).
+/// The data for estimating the cost of a write whose condition check on the tip (newest events)
+/// failed.
 struct RejectedWrite {
-    /// Length of the tip that the rejected write contained.
+    /// Size of the tip in the rejected write, in bytes.
     new_tip_bytes: usize,
-    /// Number of times that the tip's request units are billed.
+    /// Number of times that DynamoDB bills the tip's request units.
     phase_count: usize,
     /// Request units of the event batch in the same transaction.
     batch_units: usize,
@@ -71,8 +73,8 @@ impl DynamoStreams {
         Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Handles a write that failed its condition check on the tip (newest events): counts the write
-    /// and returns the current tip. DynamoDB bills the larger of the new and the current tip.
+    /// Counts a write whose condition check on the tip (newest events) failed, and returns the
+    /// current tip. DynamoDB bills the larger of the new and the current tip.
     fn rejected_by_tip(
         &self,
         write: &RejectedWrite,
@@ -93,9 +95,9 @@ impl DynamoStreams {
         }
     }
 
-    /// Returns the outcome of a cancelled transaction. `reasons` contains the reason for the event
-    /// batch, then the reason for the tip (newest events). A cancelled transaction is counted like
-    /// a successful one, which is an upper bound on its cost.
+    /// Returns the outcome of a cancelled transaction. `reasons` contains the cancellation reason
+    /// of the event batch, then that of the tip (newest events). A cancelled transaction is counted
+    /// like a successful one, which gives an upper bound on the cost.
     fn cancelled_split(
         &self,
         reasons: &[CancellationReason],
@@ -135,12 +137,12 @@ struct TipUpdate {
     values: SdkItem,
 }
 
-/// How an update writes the new events to the tip.
+/// How an update writes new events to the tip.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EventWrite {
-    /// Appends them to the tip's events.
+    /// Appends the new events to the tip's events.
     Append,
-    /// Replaces the tip's events, which the same transaction moves to an event batch.
+    /// Replaces the tip's events. The same transaction moves the replaced events to an event batch.
     Replace,
 }
 
@@ -148,7 +150,7 @@ enum EventWrite {
 const ETAG_CONDITION: &str = "#etag = :expected";
 
 impl TipUpdate {
-    /// Builds an update of the tip (newest events) with the appended events.
+    /// Builds an update of the tip (newest events) that writes the appended events.
     fn build(update: &Update, event_write: EventWrite) -> Self {
         let Update { expected, tip, appended } = update;
         let attributes = [
@@ -182,7 +184,7 @@ fn etag_attribute(etag: Etag) -> Attribute {
     Attribute::Bytes(etag.0.to_vec())
 }
 
-/// Derives a write's idempotency token, 32 hexadecimal digits, from its new etag.
+/// Derives a write's idempotency token (32 hexadecimal digits) from the etag that the write sets.
 fn request_token(update: &Update) -> String {
     update.tip.etag.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -320,7 +322,7 @@ impl Streams for DynamoStreams {
         };
         match error.as_service_error() {
             Some(UpdateItemError::ConditionalCheckFailedException(failed)) => {
-                // Count only the current tip's length, because the new tip's length is unknown.
+                // The size of the new tip is unknown, so only the current tip is counted.
                 let write = RejectedWrite { new_tip_bytes: 1, phase_count: 1, batch_units: 0 };
                 self.rejected_by_tip(&write, failed.item())
             }

@@ -1,5 +1,5 @@
-//! Adapter for the webhook's checkpoint in the Feed table: the feed position up to which items are
-//! delivered.
+//! Stores the webhook's checkpoint, which is the feed position up to which items have been
+//! delivered, in the Feed table.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};

@@ -26,12 +26,12 @@ use crate::settings::IndexerSettings;
 use crate::table_stream::{self, FirstRecordFailed, take_new_image, take_sequence_number};
 
 /// Attributes that the indexer reads. For a tip (newest events of a stream), they identify the
-/// events that the write appended; for a log entry, they are its position and type. Payloads are
-/// not read.
+/// events that the write appended. For a log entry, they are the entry's position and type.
+/// Payloads are not read.
 const ATTRIBUTES: [&str; 8] =
     [STREAM, STREAM_INDEX, NEXT_INDEX, APPENDED, KINDS, PARTITION_KEY, SORT_KEY, TYPE];
 
-/// The batch must be redelivered, either whole or split.
+/// The batch must be delivered again, either whole or split.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexerFailure {
     /// The first of several records in the batch is malformed.
@@ -52,18 +52,18 @@ pub struct IndexerHandler {
 pub struct IndexerPorts {
     /// The Feed table.
     pub index: Arc<dyn FeedTable>,
-    /// Spreadsheet lists in the Feed table.
+    /// The spreadsheet lists, which are stored in the Feed table.
     pub lists: Arc<dyn Lists>,
     /// The EventStream table.
     pub streams: Arc<dyn Streams>,
     pub clock: Arc<dyn Clock>,
-    /// Randomness for jitter and the feed id.
+    /// Random numbers for jitter and the feed id.
     pub random: Arc<dyn Random>,
 }
 
 impl IndexerPorts {
     /// Builds an indexer that also updates the spreadsheet lists. `tables_incarnation` is the
-    /// incarnation of the tables.
+    /// number of table restores.
     #[must_use]
     pub fn build(self, tables_incarnation: u32) -> Indexer {
         let catalog_lists = CatalogLists::new(
@@ -100,7 +100,7 @@ pub fn build_indexer(settings: &IndexerSettings, client: Client, meter: Arc<Mete
     let indexer = ports.build(settings.incarnation);
     match &settings.entry_table {
         Some(entry_table) => {
-            // The indexer reads only entries.
+            // The indexer never uses the Segment table.
             let unused_segment_table = "";
             let tables = DynamoTables::named(entry_table, unused_segment_table, client, meter);
             indexer.with_entries(Arc::new(tables))
@@ -115,12 +115,13 @@ impl IndexerHandler {
         Self { indexer }
     }
 
-    /// Handles one batch. Malformed records are reported; the others are indexed. The events of a
-    /// malformed record are indexed with the next event of their stream, or by `synth feed repair`.
+    /// Handles one batch. Malformed records are reported, and all other records are indexed. The
+    /// events of a malformed record are indexed together with the next event of the stream, or by
+    /// `synth feed repair`.
     ///
     /// # Errors
     ///
-    /// Returns an [`IndexerFailure`] if Lambda must redeliver the batch, either whole or split.
+    /// Returns an [`IndexerFailure`] if Lambda must deliver the batch again, either whole or split.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, IndexerFailure> {
         let record_count = event.records.len();
         let mut first_number = None;
@@ -156,7 +157,7 @@ impl IndexerHandler {
     }
 }
 
-/// Reads the events that a change appended. Returns `None` for an event batch, whose events were
+/// Returns the events that a change appended. Returns `None` for an event batch, whose events were
 /// previously in the stream's tip, and for a modified entry.
 fn read_appended_span(record: &mut EventRecord) -> Result<Option<Span>, RecordError> {
     let image = take_new_image(record, &ATTRIBUTES);

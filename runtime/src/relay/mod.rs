@@ -1,4 +1,4 @@
-//! Lambda handler of the relay. Receives change stream batches of the Entry table and reports the
+//! Lambda handler of the relay. Receives change stream batches from the Entry table and reports the
 //! first failed record.
 
 mod change;
@@ -20,15 +20,15 @@ pub struct RelayHandler {
 }
 
 impl RelayHandler {
-    /// Creates a handler that sends snapshot jobs to `jobs` and removes the pending tag of uploaded
-    /// objects through `pending_tags`, so that the objects no longer expire.
+    /// Creates a handler that sends snapshot jobs to `jobs`. Through `pending_tags`, the handler
+    /// removes the tag that makes uploaded objects expire.
     #[must_use]
     pub fn new(jobs: Arc<dyn Jobs>, pending_tags: Arc<dyn PendingTags>) -> Self {
         Self { relay: Relay::new(jobs, pending_tags) }
     }
 
-    /// Handles one batch. If a record failed, the response identifies the first failed record, from
-    /// which Lambda resumes.
+    /// Handles one batch. If a record failed, the response identifies the first failed record, and
+    /// Lambda resumes from that record.
     ///
     /// # Errors
     ///

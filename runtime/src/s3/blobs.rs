@@ -31,7 +31,7 @@ impl S3Blobs {
             .body(ByteStream::new(SdkBody::from(blob.bytes)))
     }
 
-    /// Reads the body of a GET response, limited to `max_bytes`. Errors if the body is longer.
+    /// Reads the body of a GET response. Errors if the body is longer than `max_bytes`.
     async fn read_body(
         &self,
         reply: GetObjectOutput,
@@ -150,7 +150,7 @@ impl Blobs for S3Blobs {
 
     async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
         self.meter.count_object(ObjectRequest::Tag, 0);
-        // Delete all tags; Cellar's objects have no others.
+        // Delete all tags, because Cellar's objects have no tag other than the pending tag.
         let delete_tags =
             self.client.delete_object_tagging().bucket(&self.bucket).key(key.as_str());
         match delete_tags.send().await {

@@ -23,8 +23,8 @@ impl ObjectMetadata<'_> {
     ///
     /// # Errors
     ///
-    /// Returns a permanent [`PortError`] if a field is missing or invalid. S3 never omits these
-    /// fields.
+    /// Returns a permanent [`PortError`] if the length or the modification time is missing, which
+    /// S3 always returns, or if a field is invalid.
     pub(super) fn into_blob_head(self) -> Result<BlobHead, PortError> {
         let length = self.length.and_then(|length| u64::try_from(length).ok());
         let modified_s = self.modified_at.and_then(unix_seconds);
@@ -33,7 +33,7 @@ impl ObjectMetadata<'_> {
                 "S3 returned an object without length or modification time",
             ));
         };
-        // S3 and its emulators return an empty string for an unset encoding.
+        // S3 and its emulators may return an empty string if the encoding is not set.
         let content_encoding = self.content_encoding.filter(|encoding| !encoding.is_empty());
         Ok(BlobHead {
             length,
@@ -50,7 +50,7 @@ pub(super) fn unix_seconds(time: &DateTime) -> Option<u64> {
     u64::try_from(time.secs()).ok()
 }
 
-/// Encodes a checksum for S3's headers.
+/// Encodes a checksum in Base64, as S3's headers require.
 pub(super) fn encode_sha256(sha256: &Sha256) -> String {
     STANDARD.encode(sha256)
 }
@@ -64,8 +64,8 @@ fn decode_sha256(base64_sha256: &str) -> Result<Sha256, PortError> {
     })
 }
 
-/// Returns whether the object does not exist. A missing bucket counts as a failure, except for
-/// HEAD: HEAD responses have no body, so the two cases cannot be distinguished.
+/// Returns whether the error means that the object does not exist. A missing bucket does not count,
+/// except in a HEAD response, which has no body that distinguishes the two cases.
 pub(super) fn is_absent<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
     let status = error.raw_response().map(|response| response.status().as_u16());
     let code = error.as_service_error().and_then(ProvideErrorMetadata::code);

@@ -16,13 +16,13 @@ use cellar_engine::meter::Meter;
 
 use crate::sdk;
 
-/// Timeout until the response headers arrive, long enough to upload a large object.
+/// Timeout per attempt, until the response headers arrive. Long enough to upload a large object.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(25);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Region for endpoints outside AWS, where the region has no meaning.
+/// Region for endpoints outside AWS, which ignore the region.
 const REGION: &str = "us-east-1";
 
-/// An S3 bucket that counts all requests sent, including failed ones.
+/// An S3 bucket. Counts all requests sent, including failed ones.
 #[derive(Debug, Clone)]
 pub struct S3Blobs {
     client: Client,
@@ -37,15 +37,15 @@ impl S3Blobs {
     }
 }
 
-/// Creates a client for an endpoint outside AWS, such as a local stack or an emulator.
+/// Creates a client for an endpoint outside AWS, such as the local stack or an emulator.
 #[must_use]
 pub fn client_for_endpoint(url: &str, access_key: &str, secret_key: &str) -> Client {
     client(&sdk::for_endpoint(url, REGION, access_key, secret_key))
 }
 
-/// Creates a client without automatic retries, so that every request is counted; callers of the
-/// port retry instead. Custom endpoints use path-style bucket addresses, because only AWS provides
-/// a host name for each bucket.
+/// Creates a client without automatic retries, so that every request is counted; the callers of the
+/// port retry instead. For custom endpoints, the bucket name is in the URL path, because only AWS
+/// provides a host name per bucket.
 #[must_use]
 pub fn client(config: &SdkConfig) -> Client {
     let timeouts = TimeoutConfig::builder()
@@ -56,7 +56,8 @@ pub fn client(config: &SdkConfig) -> Client {
         .retry_config(RetryConfig::disabled())
         .timeout_config(timeouts)
         .force_path_style(config.endpoint_url().is_some())
-        // Every object is sent with its SHA-256, which makes the SDK's CRC redundant.
+        // The SDK's CRC checksum is redundant, because every object is sent with its SHA-256
+        // checksum.
         .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
         .response_checksum_validation(ResponseChecksumValidation::WhenSupported)
         .build();

@@ -1,4 +1,4 @@
-//! Creates presigned URLs. URLs are signed locally, without a request.
+//! Creates presigned URLs. Signing is local and sends no request.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -57,7 +57,7 @@ fn presigning_config(valid_s: u64, now_s: u64) -> Result<PresigningConfig, PortE
         .map_err(|error| PortError::permanent(error.to_string()))
 }
 
-/// Converts the SDK's result. A signing error is temporary, because its only cause is missing
+/// Converts the SDK's result. A signing error is temporary: it is always caused by missing
 /// credentials, which may become available later.
 fn to_presigned_request<E>(
     signing_result: Result<SignedRequest, SdkError<E>>,

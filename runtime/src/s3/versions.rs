@@ -1,5 +1,5 @@
-//! Implements the [`BlobVersions`] port with S3. Only operator commands use this adapter. Separate
-//! from [`super::blobs`], so that the Lambda bundle does not include it.
+//! Implements the [`BlobVersions`] port with S3. Only operator commands use this adapter. It is
+//! separate from [`super::blobs`] so that the Lambda bundle does not include it.
 
 use std::cmp::Reverse;
 
@@ -86,14 +86,14 @@ fn to_version_page(reply: &ListObjectVersionsOutput) -> Option<VersionPage> {
     Some(VersionPage { versions, next })
 }
 
-/// A version and whether it is the latest of its object.
+/// An object version and whether it is the object's latest version.
 struct RankedVersion {
     is_latest: bool,
     version: ListedVersion,
 }
 
 impl RankedVersion {
-    /// The sort key: the object's key, then the newest version first.
+    /// Returns the sort key: by object key, then the newest version first.
     fn key_then_newest_first(&self) -> (String, Reverse<(bool, u64)>) {
         (self.version.key.clone(), Reverse((self.is_latest, self.version.modified_s)))
     }

@@ -16,19 +16,19 @@ pub struct QueueEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueMessage {
-    /// Message id, as reported in [`ItemFailure`].
+    /// Message id. [`ItemFailure`] identifies the message by this id.
     pub message_id: String,
-    /// Receipt handle for changing the message's visibility timeout.
+    /// Receipt handle, required to change the message's visibility timeout.
     pub receipt_handle: String,
     pub body: String,
 }
 
-/// Response to a batch: the messages that return to the queue. Lambda deletes all other messages of
-/// the batch.
+/// Response to a batch, which lists the messages that return to the queue. Lambda deletes the
+/// batch's other messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueResponse {
-    /// Messages that return to the queue.
+    /// The messages that return to the queue.
     pub batch_item_failures: Vec<ItemFailure>,
 }
 

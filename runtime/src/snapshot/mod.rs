@@ -1,5 +1,5 @@
-//! Lambda handler of the snapshot worker. Processes queue messages and reports those that must
-//! return to the queue.
+//! Lambda handler of the snapshot worker. Processes queue messages and reports which of them return
+//! to the queue.
 
 mod event;
 mod ports;
@@ -13,7 +13,7 @@ use cellar_engine::snapshots::Snapshots;
 use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-/// A snapshot job failure that is reported to operators. The job's message returns to the queue.
+/// A failed snapshot job, reported to operators. The job's message returns to the queue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotFailure {
     /// The message is not a snapshot job.
@@ -47,7 +47,7 @@ impl SnapshotHandler {
         Self { snapshots }
     }
 
-    /// Opens a table connection in advance, so that the first job does not have to.
+    /// Opens a table connection in advance, so that the first job does not wait for it.
     pub async fn warm_up(&self) {
         if !self.snapshots.reachable().await {
             tracing::warn!("the tables do not respond");
@@ -56,8 +56,8 @@ impl SnapshotHandler {
 
     /// Handles one batch in an invocation that ends at `deadline_ms`, in milliseconds since the
     /// Unix epoch. The template configures a batch size of one message. The response identifies the
-    /// messages that return to the queue, whose visibility timeouts are already set; Lambda deletes
-    /// the others.
+    /// messages that return to the queue; their visibility timeouts are already set. Lambda deletes
+    /// all other messages.
     ///
     /// # Errors
     ///
@@ -75,8 +75,8 @@ impl SnapshotHandler {
             let item_identifier = message.message_id.clone();
             match self.handle_message(message, deadline_ms).await {
                 Ok(SnapshotOutcome::Done | SnapshotOutcome::Drop) => {}
-                // A waiting or handed-over job has not failed, but its message must be reported;
-                // otherwise Lambda deletes it.
+                // The job has not failed: it is waiting or another worker continues it. Report its
+                // message nevertheless, so that Lambda does not delete it.
                 Ok(_) => response.batch_item_failures.push(ItemFailure { item_identifier }),
                 Err(error) => {
                     tracing::error!(%error, "a snapshot job failed");
@@ -99,7 +99,7 @@ impl SnapshotHandler {
         let job = match SnapshotJob::decode(&message.body) {
             Ok(job) => job,
             Err(error) => {
-                // Keep the message; a later version may be able to parse it.
+                // Keep the message, because a later version may be able to parse it.
                 self.snapshots.hide(&receipt, BROKEN_WAIT_S).await;
                 let id = message.message_id;
                 return Err(SnapshotFailure::Message { id, why: error.to_string() });

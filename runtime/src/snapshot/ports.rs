@@ -13,7 +13,7 @@ use crate::dynamodb::{DynamoPendingSnapshots, DynamoTables};
 use crate::s3::S3Blobs;
 use crate::settings::SnapshotSettings;
 
-/// Ports of a snapshot builder.
+/// The ports that a snapshot builder uses.
 #[derive(Clone)]
 pub struct BuilderPorts {
     pub entries: Arc<dyn Entries>,
@@ -22,7 +22,7 @@ pub struct BuilderPorts {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Creates the builder that stores snapshots as levels of chunks.
+/// Creates the builder, which stores snapshots as levels of chunks.
 #[must_use]
 pub fn levels_builder(ports: BuilderPorts) -> Arc<dyn SnapshotBuilder> {
     let BuilderPorts { entries, segments, blobs, clock } = ports;
@@ -30,7 +30,7 @@ pub fn levels_builder(ports: BuilderPorts) -> Arc<dyn SnapshotBuilder> {
     Arc::new(LevelsBuilder::new(Arc::new(logs), blobs))
 }
 
-/// AWS clients of the snapshot function.
+/// The AWS clients of the snapshot function.
 #[derive(Clone)]
 pub struct SnapshotClients {
     pub dynamodb: aws_sdk_dynamodb::Client,

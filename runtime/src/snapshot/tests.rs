@@ -18,8 +18,8 @@ use super::*;
 
 const FUNCTION_MS: u64 = 300_000;
 
-/// A builder that reports progress once, then finishes the snapshot of the first entry. Fails for
-/// every other entry.
+/// A builder that can only build the snapshot of the first entry: it reports progress once and then
+/// finishes. It fails for every other entry.
 struct Scripted;
 
 #[async_trait]

@@ -1,5 +1,5 @@
-//! An SDK interceptor that counts every request attempt, including the SDK's retries, because AWS
-//! bills each attempt.
+//! An SDK interceptor that counts request attempts. AWS bills each attempt, so the SDK's retries
+//! are counted as well.
 
 use std::sync::Arc;
 

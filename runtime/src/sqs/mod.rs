@@ -15,13 +15,14 @@ use cellar_engine::meter::Meter;
 
 use crate::sdk;
 
-/// Must be longer than the wait time of a receive request.
+/// Request timeout, which must be longer than the wait time of a receive request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Retries are safe, because consumers tolerate duplicate messages.
+/// Maximum number of attempts per request. Retries are safe, because consumers tolerate duplicate
+/// messages.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// Creates a client for an endpoint outside AWS, such as a local stack, an emulator or a test.
+/// Creates a client for an endpoint outside AWS, such as the local stack or an emulator.
 #[must_use]
 pub fn client_for_endpoint(
     url: &str,

@@ -26,11 +26,12 @@ pub struct Claims {
     /// Role that the token grants.
     #[serde(deserialize_with = "deserialize_role")]
     pub role: Role,
-    /// Spreadsheets covered by the token.
+    /// The spreadsheets to which the token grants access.
     pub spreadsheets: Spreadsheets,
 }
 
-/// Spreadsheets covered by a token. The claim is `"*"`, `"shared"` or a list of ids.
+/// The spreadsheets to which a token grants access. The claim is `"*"`, `"shared"` or a list of
+/// ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Spreadsheets {
@@ -40,7 +41,7 @@ pub enum Spreadsheets {
     Named(Named),
 }
 
-/// Keyword that selects a set of spreadsheets.
+/// A keyword that selects a set of spreadsheets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Named {
     /// All spreadsheets of the stack.
@@ -51,7 +52,8 @@ pub enum Named {
     Shared,
 }
 
-/// Accepts only a JSON string; the derived implementation would also accept `{"owner": null}`.
+/// Deserializes a role from a JSON string. The derived implementation would also accept `{"owner":
+/// null}`.
 fn deserialize_role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
     Role::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }

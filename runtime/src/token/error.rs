@@ -23,7 +23,7 @@ pub enum TokenError {
     /// The signing key is not one of the stack's keys.
     #[error("the token's signing key is unknown to this stack")]
     UnknownKey,
-    /// The token cannot be verified, because its issuer's public keys are unavailable.
+    /// The issuer's public keys are unavailable, so the token cannot be verified.
     #[error("the issuer of the token does not respond; retry later")]
     KeysUnavailable,
     /// The token is invalid for another reason, such as a wrong format, algorithm, signature,

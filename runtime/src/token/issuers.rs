@@ -12,7 +12,7 @@ use super::oidc::{KeySource, OidcVerifier};
 use super::{TokenError, Verifier};
 use crate::settings::{SettingsError, TokenSettings};
 
-/// The stack's own keys and the configured OIDC issuers.
+/// Verifiers for the stack's own keys and for the configured OIDC issuers.
 pub struct Issuers {
     own_keys: Verifier,
     oidc_issuers: Vec<OidcVerifier>,
@@ -50,11 +50,11 @@ impl Issuers {
         Ok(Self { own_keys: Verifier::new(settings)?, oidc_issuers })
     }
 
-    /// Verifies a token at `now_s` (Unix seconds) and returns its holder.
+    /// Verifies a token at `now_s` (Unix seconds) and returns the token's holder.
     ///
     /// # Errors
     ///
-    /// Returns a [`TokenError`] if the token is rejected. Responses may contain only
+    /// Returns a [`TokenError`] if the token is rejected. Show the caller only
     /// [`TokenError::public`].
     pub async fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         if token.len() > MAX_TOKEN_BYTES {

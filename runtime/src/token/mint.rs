@@ -1,5 +1,5 @@
-//! Creates key pairs and signs tokens. Runs on operators' machines, because the stack never stores
-//! a private key.
+//! Creates key pairs and signs tokens. Runs only on operators' machines, because the stack never
+//! stores a private key.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
@@ -11,7 +11,7 @@ use super::Claims;
 use crate::settings::PublicKey;
 
 const PEM_TAG: &str = "PRIVATE KEY";
-/// Length of a key id in characters, sufficient to distinguish a stack's keys.
+/// Length of a key id in characters, sufficient to distinguish the keys of one stack.
 const KEY_ID_CHARS: usize = 12;
 
 /// An Ed25519 key pair that signs tokens.
@@ -35,7 +35,7 @@ pub enum MintError {
 }
 
 impl KeyPair {
-    /// Generates a key pair. Its id is derived from the public key.
+    /// Generates a key pair. The key id is derived from the public key.
     ///
     /// # Errors
     /// Returns [`MintError::Generate`] if no random numbers are available.
@@ -68,13 +68,13 @@ impl KeyPair {
         Ok(Self { id, pkcs8, public_key })
     }
 
-    /// Returns the private key as PEM text. Anyone who has the private key can create any token.
+    /// Returns the private key in PEM format. Anyone who has the private key can create any token.
     #[must_use]
     pub fn to_pem(&self) -> String {
         pem::encode(&pem::Pem::new(PEM_TAG, self.pkcs8.as_slice()))
     }
 
-    /// Returns the public key in `cellar.yaml` format.
+    /// Returns the public key in the format of `cellar.yaml`.
     #[must_use]
     pub fn public(&self) -> PublicKey {
         PublicKey { id: self.id.clone(), public_key: URL_SAFE_NO_PAD.encode(&self.public_key) }
@@ -92,7 +92,7 @@ impl KeyPair {
     }
 }
 
-/// Derives a key id: the first characters of the base64url-encoded public key.
+/// Returns the key id: the first characters of the base64url-encoded public key.
 fn derive_key_id(public_key: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(public_key).chars().take(KEY_ID_CHARS).collect()
 }

@@ -1,4 +1,4 @@
-//! Tests with valid tokens, and with tokens that are invalid in one way each.
+//! Tests with valid tokens and with tokens that are invalid in one respect.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -12,7 +12,7 @@ use super::verify::LEEWAY_S;
 use super::*;
 use crate::settings::TokenSettings;
 
-/// Current time of the tests, in Unix seconds.
+/// Current time in the tests, in Unix seconds.
 pub(super) const NOW_S: u64 = 1_800_000_000;
 
 fn settings(pairs: &[&KeyPair]) -> TokenSettings {
@@ -42,7 +42,7 @@ pub(super) fn encoded(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(text)
 }
 
-/// Builds a token with any header and claims and a valid signature of `pair`.
+/// Builds a token with the given header and claims, validly signed by `pair`.
 pub(super) fn signed(pair: &KeyPair, header: &Value, claims: &str) -> String {
     let message = format!("{}.{}", encoded(&header.to_string()), encoded(claims));
     let key = EncodingKey::from_ed_der(pem::parse(pair.to_pem()).unwrap().contents());
@@ -50,7 +50,7 @@ pub(super) fn signed(pair: &KeyPair, header: &Value, claims: &str) -> String {
     format!("{message}.{signature}")
 }
 
-/// Forges a token with an HMAC signature whose secret is the public key.
+/// Forges a token whose HMAC signature uses the public key as its secret.
 fn signed_with_the_public_key(pair: &KeyPair, secret: &[u8], claims: &str) -> String {
     let header = json!({"alg": "HS256", "kid": pair.public().id});
     let message = format!("{}.{}", encoded(&header.to_string()), encoded(claims));
@@ -96,7 +96,7 @@ fn wrong_headers(pair: &KeyPair) -> Vec<(&'static str, Value, TokenError)> {
     ]
 }
 
-/// Claims to replace (or to remove, if `None`), each with the expected error.
+/// Invalid claim values with the expected errors. `None` removes the claim.
 fn wrong_claims() -> Vec<(&'static str, &'static str, Option<Value>, TokenError)> {
     use TokenError::{Expired, Invalid, NotYetValid, ValidTooLong};
     let mut all = vec![
@@ -246,10 +246,10 @@ fn tolerates_small_clock_differences() {
     }
 }
 
-/// Builds a valid token of exactly `bytes` bytes.
+/// Builds a valid token whose length is exactly `bytes`.
 fn long_token(pair: &KeyPair, bytes: usize) -> String {
     let mut claims: Value = serde_json::to_value(claims()).unwrap();
-    // Base64 cannot produce every length, so pad the header.
+    // Base64 cannot produce every length, so the header is padded.
     for in_header in 0..4 {
         let typ = "x".repeat(in_header);
         let header = json!({"alg": "EdDSA", "kid": pair.public().id, "typ": typ});

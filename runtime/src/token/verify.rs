@@ -41,22 +41,22 @@ impl Verifier {
                 return Err(invalid_key(public_key, "the key is listed twice"));
             }
         }
-        // Fix the algorithm, so that a token cannot choose how it is verified.
+        // The algorithm is fixed, so that a token cannot choose how it is verified.
         let mut validation = Validation::new(Algorithm::EdDSA);
         validation.set_issuer(&[&settings.issuer]);
         validation.set_audience(&[&settings.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Disabled: `check_times` checks the times against the caller's clock instead.
+        // Disabled, because `check_times` checks the times against the caller's clock.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         Ok(Self { keys, validation, not_before_s: settings.not_before_s })
     }
 
-    /// Verifies a token at `now_s` (Unix seconds) and returns its holder.
+    /// Verifies a token at `now_s` (Unix seconds) and returns the token's holder.
     ///
     /// # Errors
     ///
-    /// Returns a [`TokenError`] if the token is rejected. Responses may contain only
+    /// Returns a [`TokenError`] if the token is rejected. Show the caller only
     /// [`TokenError::public`].
     pub fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         if token.len() > MAX_TOKEN_BYTES {
@@ -99,7 +99,7 @@ fn check_times(claims: &Claims, not_before_s: u64, now_s: u64) -> Result<(), Tok
     check_lifetime(claims.iat, claims.exp)
 }
 
-/// Checks that a token's lifetime does not exceed the limit.
+/// Errors if the token's lifetime exceeds the limit.
 pub(super) fn check_lifetime(begins_s: u64, ends_s: u64) -> Result<(), TokenError> {
     if ends_s.saturating_sub(begins_s) > MAX_TOKEN_S {
         return Err(TokenError::ValidTooLong);

@@ -1,5 +1,5 @@
-//! Lambda handler of the webhook. Receives change stream batches of the Feed table and delivers the
-//! feed to a URL.
+//! Lambda handler of the webhook. Receives change stream batches from the Feed table and delivers
+//! the feed to a URL.
 
 mod secrets;
 mod sender;
@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::Client;
 use cellar_base::record::RecordError;
 use cellar_base::table_attributes::{FEED_PARTITION_KEY, FEED_SORT_KEY};
 use cellar_catalog::feed::Checkpoint;
-use cellar_catalog::records::feed::place_of;
+use cellar_catalog::records::feed::decode_feed_position;
 use cellar_catalog::webhook::Receivers;
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::feed::{FeedReader, Webhook, WebhookError, WebhookPorts};
@@ -42,17 +42,17 @@ pub struct WebhookParts {
     pub index: Arc<DynamoFeed>,
     /// The EventStream table.
     pub streams: Arc<DynamoStreams>,
-    /// Bucket with the webhook's signing secrets.
+    /// Bucket that stores the webhook's signing secrets.
     pub blobs: Arc<dyn Blobs>,
-    /// Receiver URL of the feed.
+    /// URL to which the feed is delivered.
     pub url: String,
     /// Addresses to which deliveries may be sent.
     pub receivers: Receivers,
-    /// Whether to include event payloads in deliveries.
+    /// Whether deliveries include event payloads.
     pub events: bool,
     /// Name of the stack.
     pub stack: String,
-    /// Incarnation of the tables.
+    /// Incarnation of the tables (number of restores).
     pub incarnation: u32,
 }
 
@@ -108,13 +108,13 @@ impl WebhookHandler {
     }
 
     /// Handles one batch, stopping shortly before `deadline_ms` (milliseconds since the Unix
-    /// epoch). Only record keys are read, because they determine the range of feed items to
+    /// epoch). Only the record keys are read, because they determine the range of feed items to
     /// deliver. Malformed records are logged and skipped.
     ///
     /// # Errors
     ///
-    /// Returns a [`WebhookError`] if a part of the range was not delivered. Lambda then redelivers
-    /// the batch.
+    /// Returns a [`WebhookError`] if a part of the range was not delivered. Lambda then delivers
+    /// the batch again.
     pub async fn handle(&self, event: Event, deadline_ms: u64) -> Result<(), WebhookError> {
         let record_count = event.records.len();
         let mut checkpoints = Vec::new();
@@ -144,7 +144,7 @@ impl WebhookHandler {
     }
 }
 
-/// Reads the checkpoint of a record's feed item.
+/// Returns the checkpoint of a record's feed item.
 fn read_checkpoint(record: &mut EventRecord) -> Result<Checkpoint, RecordError> {
-    place_of(&take_new_image(record, &[FEED_PARTITION_KEY, FEED_SORT_KEY]))
+    decode_feed_position(&take_new_image(record, &[FEED_PARTITION_KEY, FEED_SORT_KEY]))
 }

@@ -1,6 +1,6 @@
 //! Manages the secrets that sign webhook deliveries. The secrets are stored as an object in the
-//! bucket, which keeps them out of templates, configuration and logs, and unchanged when the tables
-//! are restored.
+//! bucket, which keeps them out of templates, configuration and logs. A restore of the tables does
+//! not change them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::signature::{SECRET_BYTES, Secret};
 
-/// Number of secrets that sign each delivery: the current and the previous one.
+/// Maximum number of secrets that sign each delivery: the current and the previous secret.
 const ACTIVE_SECRETS: usize = 2;
 
 /// Contents of the stored secrets object.
@@ -45,15 +45,15 @@ impl WebhookSecrets {
             return Ok(secrets);
         }
         self.write(&[generate_secret()?]).await?;
-        // A concurrent caller may have stored another secret, so use the stored one.
+        // Another caller may have stored a different secret concurrently, so use the stored secret.
         match self.read().await? {
             Some(secrets) => Ok(secrets),
             None => Err(PortError::temporary("the new webhook secret is not readable yet")),
         }
     }
 
-    /// Rotates the secrets: creates a new secret and keeps the previous one, which also signs
-    /// deliveries until the next rotation.
+    /// Creates a new secret. The previous secret is kept and also signs deliveries until the next
+    /// rotation.
     ///
     /// # Errors
     ///

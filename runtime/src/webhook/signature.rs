@@ -1,4 +1,4 @@
-//! Signs deliveries according to Standard Webhooks version 1.
+//! Signs webhook deliveries according to version 1 of Standard Webhooks.
 
 use std::ops::RangeInclusive;
 
@@ -7,9 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cellar_catalog::webhook::SECRET_PREFIX;
 
-/// Length of generated secrets, in bytes.
+/// Length of a generated secret in bytes.
 pub(super) const SECRET_BYTES: usize = 32;
-/// Secret lengths permitted by the standard, in bytes.
+/// Secret lengths that the standard permits, in bytes.
 const PERMITTED_BYTES: RangeInclusive<usize> = 24..=64;
 
 /// A secret shared with the webhook's receiver.
@@ -19,7 +19,7 @@ pub struct Secret {
     key: hmac::Key,
 }
 
-/// The text is not a valid webhook secret.
+/// The string is not a valid webhook secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a webhook secret must be `{SECRET_PREFIX}` followed by 24 to 64 bytes in Base64")]
 pub struct BadSecret;
@@ -30,7 +30,7 @@ impl Secret {
         Self { text, key: hmac::Key::new(hmac::HMAC_SHA256, bytes) }
     }
 
-    /// Parses a secret from its text form.
+    /// Parses a secret from its string form.
     ///
     /// # Errors
     ///
@@ -44,13 +44,14 @@ impl Secret {
         Ok(Self::from_bytes(&bytes))
     }
 
-    /// Returns the secret's text form, for the receiver's configuration.
+    /// Returns the secret's string form, for the receiver's configuration.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Signs a delivery: its `id`, its time `sent_s` (Unix seconds) and its body.
+    /// Signs a delivery. The signature covers the delivery's `id`, sending time `sent_s` (Unix
+    /// seconds) and body.
     #[must_use]
     pub fn sign(&self, delivery_id: &str, sent_s: u64, body: &str) -> String {
         let signed_content = format!("{delivery_id}.{sent_s}.{body}");

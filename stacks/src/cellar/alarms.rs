@@ -1,6 +1,5 @@
-//! CloudWatch alarms of the stack. There are ten, the number that is free in each account; a stack
-//! with a webhook has an eleventh. `templates/runbook/` describes each alarm and the response to
-//! it.
+//! The stack's CloudWatch alarms. An account's first ten alarms are free, so there are ten; a stack
+//! with a webhook has one more. `templates/runbook/` explains how to respond to each alarm.
 
 use super::events::Queues;
 use super::storage::Storage;
@@ -11,19 +10,19 @@ use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
 use crate::template::SourceLine;
 
-/// Alarm threshold for the age of a change stream record, in milliseconds. Records are usually
+/// Change stream record age in milliseconds above which an alarm triggers. Records are usually
 /// processed within seconds.
 const MAX_RECORD_AGE_MS: u32 = 10 * 60 * 1_000;
-/// Alarm threshold for the age of a snapshot job, in seconds. A job may have to wait for earlier
+/// Snapshot job age in seconds above which an alarm triggers. A job may have to wait for earlier
 /// snapshots of the same log.
 const MAX_JOB_AGE_S: u32 = 6 * 60 * 60;
-/// Alarm threshold for failed requests per period. Clients retry up to 5 times, so a persistent
-/// fault exceeds the threshold, but a writer that loses a few races does not.
+/// Number of failed requests per period above which an alarm triggers. A client makes up to 5
+/// retries: a persistent fault exceeds the threshold, but a few lost write races do not.
 const MAX_FAILURES: u32 = 4;
 /// Number of consecutive periods with throttled requests that trigger an alarm.
 const THROTTLED_PERIODS: u32 = 3;
 
-/// Suffix of every alarm description.
+/// Reference to the runbook, appended to every alarm description.
 pub const SEE_RUNBOOK: &str = " See `synth runbook`.";
 
 /// Resources monitored by the alarms and the dashboard.
@@ -38,7 +37,7 @@ pub(super) struct StackResources<'a> {
     pub(super) queues: &'a Queues,
 }
 
-/// Adds all alarms and the SNS topic that they notify.
+/// Adds all alarms and the SNS topic to which they send notifications.
 pub(super) fn add_alarms(
     stack: &mut Stack,
     config: &Config,
@@ -67,8 +66,8 @@ pub(super) fn add_alarms(
     Ok(())
 }
 
-/// Adds a topic if an email address is configured. Returns the ARNs of the topics to notify: this
-/// topic, and the customer's own topic if configured.
+/// Adds a notification topic if an email address is configured. Returns the ARN of this topic, if
+/// any, and the ARN of the customer's own topic, if configured.
 fn add_notification_topic(
     stack: &mut Stack,
     config: &Config,
@@ -86,7 +85,7 @@ fn add_notification_topic(
     Ok(topic_arns)
 }
 
-/// Definition of an alarm to add to the stack.
+/// An alarm to add to the stack.
 struct AlarmSpec {
     /// Logical id without the `Alarm` suffix.
     name: &'static str,
@@ -142,8 +141,8 @@ fn api_alarms(config: &Config, resources: &StackResources<'_>) -> Vec<AlarmSpec>
 
 /// Returns the alarms for the functions that read change streams.
 ///
-/// A failing or throttled function shows up as an increasing record age, so failures need no
-/// separate alarms. Records that exhaust their retries are sent to a shared dead-letter queue.
+/// If a function fails or is throttled, the record age increases, so these cases have no separate
+/// alarms. Records that exhaust their retries are sent to a shared dead-letter queue.
 fn change_stream_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
     let relay = MonitoredResource::function(resources.relay);
     let indexer = MonitoredResource::function(resources.indexer);
@@ -170,8 +169,8 @@ fn change_stream_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
     alarm_specs
 }
 
-/// Returns the alarms for the snapshot function. Throttling increases the job age, so it needs no
-/// separate alarm.
+/// Returns the alarms for the snapshot function. Throttling has no separate alarm, because it
+/// increases the job age.
 fn snapshot_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
     let snapshot = MonitoredResource::function(resources.snapshot);
     let jobs = MonitoredResource::queue(&resources.queues.snapshot_jobs);

@@ -23,8 +23,8 @@ pub(super) struct Api {
     pub(super) url: Handle<FunctionUrl>,
 }
 
-/// Adds the function with its log group, role and URL, and the two permissions required to call the
-/// URL.
+/// Adds the function with its log group, its role, its URL and the two permissions required to call
+/// the URL.
 pub(super) fn add_api(
     stack: &mut Stack,
     config: &Config,
@@ -77,8 +77,8 @@ fn define_function(
     function
 }
 
-/// Sets the environment variables for optional token settings: `OpenID Connect` issuers and the
-/// earliest issue time.
+/// Sets the environment variables for the optional token settings: OpenID Connect issuers and the
+/// earliest accepted issue time.
 fn with_token_settings(mut function: Function, config: &Config) -> Function {
     if !config.tokens.oidc.is_empty() {
         function = function.environment(environment::TOKEN_OIDC, config.tokens.oidc_json());
@@ -89,22 +89,22 @@ fn with_token_settings(mut function: Function, config: &Config) -> Function {
     function
 }
 
-/// Returns the request timeout in milliseconds: one second less than the function timeout, so that
-/// the API returns an error before Lambda terminates the invocation.
+/// Returns the request timeout in milliseconds. It is one second shorter than the function timeout,
+/// so that the API can return an error before Lambda terminates the invocation.
 fn request_timeout_ms(config: &Config) -> u32 {
     const RESPONSE_RESERVE_S: u32 = 1;
     const MS_PER_SECOND: u32 = 1_000;
     config.api.timeout_s.saturating_sub(RESPONSE_RESERVE_S).saturating_mul(MS_PER_SECOND)
 }
 
-/// Returns the execution role of the API, which grants only the permissions that the API uses.
+/// Returns the API's execution role, which grants only the permissions that the API uses.
 ///
-/// The API cannot update or delete entries and segments, and cannot delete event streams. In the
-/// bucket, it can write only large entries and import chunks; it can read but not write offloaded
+/// The API can neither update nor delete entries and segments, and cannot delete event streams. The
+/// only bucket objects that it can write are large entries and import chunks. It can read offloaded
 /// segments and snapshots.
 fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>) -> Role {
-    // A presigned upload runs with the permissions of the role that signed its URL, so the role
-    // must be allowed to tag the object.
+    // A presigned upload uses the permissions of the role that signed its URL, so this role needs
+    // the permission to tag objects.
     let write_uploads = Statement::allow(
         "Uploads",
         [
@@ -116,13 +116,13 @@ fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>)
         ],
         [arn_of_objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
-    // The API reads offloaded segments; only operators write them.
+    // The API only reads offloaded segments. They are written by operators.
     let read_offloaded_segments = Statement::allow(
         "Offload",
         ["s3:GetObject"],
         [arn_of_objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
     );
-    // The API publishes uploaded chunks once verified. It cannot write roots.
+    // The API publishes uploaded chunks after verifying them. It cannot write snapshot roots.
     let write_chunks = Statement::allow(
         "Chunks",
         ["s3:PutObject"],
@@ -153,14 +153,14 @@ fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>)
     key::with_key_policy(traced_role, config, &[KeyUse::Tables, KeyUse::Bucket])
 }
 
-/// Returns the table policy statements. A transaction requires the permissions for each of its
-/// operations.
+/// Returns the policy statements for the tables. A transaction requires the permissions for each of
+/// its operations.
 fn table_statements(storage: &Storage) -> [Statement; 4] {
     let append_actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
     let append_entries = Statement::allow("EntryTable", append_actions, [storage.entries.arn()]);
     let append_segments =
         Statement::allow("SegmentTable", append_actions, [storage.segments.arn()]);
-    // An append updates the tip (newest item) of the event stream.
+    // An append updates the event stream's tip, which is its newest item.
     let update_actions =
         ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
     let append_event_streams =
@@ -170,8 +170,8 @@ fn table_statements(storage: &Storage) -> [Statement; 4] {
     [append_entries, append_segments, append_event_streams, read_feed]
 }
 
-/// Request headers allowed from other origins: the API headers, and the header that the Replicache
-/// client adds to each push and pull.
+/// Request headers allowed from other origins: the API's own headers, and the header that the
+/// Replicache client adds to push and pull requests.
 pub const REQUEST_HEADERS: [&str; 5] =
     ["authorization", "content-type", "if-match", "if-none-match", "x-replicache-requestid"];
 

@@ -1,4 +1,4 @@
-//! CloudWatch dashboard for requests, background work and consumed capacity.
+//! CloudWatch dashboard with request, background work and capacity metrics.
 
 use super::alarms::StackResources;
 use super::storage::Storage;

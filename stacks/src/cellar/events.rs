@@ -1,4 +1,4 @@
-//! The queues and the relay function, which reads the Entry table's change stream.
+//! The queues, and the relay function, which reads the Entry table's change stream.
 
 use cellar_api::environment;
 use cellar_base::limits::SNAPSHOT_RECEIVES;
@@ -21,9 +21,9 @@ use crate::stack::{Stack, SynthesisError};
 
 /// Relay memory in MB. The relay is I/O-bound: it mostly waits for SQS and S3.
 const RELAY_MEMORY_MB: u32 = 256;
-/// Relay timeout for a batch of records, in seconds.
+/// Relay timeout in seconds, for one batch of records.
 const RELAY_TIMEOUT_S: u32 = 60;
-/// Maximum timeout of the snapshot function in seconds (limit of Lambda).
+/// Maximum timeout of the snapshot function in seconds (Lambda).
 const SNAPSHOT_TIMEOUT_S_MAX: u32 = 15 * 60;
 /// Visibility timeout of the snapshot queue in seconds: six times the function timeout, as Lambda
 /// recommends.
@@ -35,7 +35,7 @@ pub(super) struct Queues {
     pub(super) change_stream_dead_letters: Handle<Queue>,
     /// Snapshot jobs.
     pub(super) snapshot_jobs: Handle<Queue>,
-    /// Dead-letter queue for snapshot jobs that exceeded the receive limit.
+    /// Dead-letter queue for snapshot jobs that were received too many times.
     pub(super) snapshot_dead_letters: Handle<Queue>,
 }
 
@@ -98,8 +98,8 @@ fn add_queue(
 /// Returns the relay's event source, which selects new Snapshot entries and new entries with an
 /// external body.
 ///
-/// Updates are excluded: finishing a snapshot updates its entry, which must not start another
-/// snapshot.
+/// Updates are excluded. Otherwise the update of an entry whose snapshot is finished would start
+/// another snapshot.
 fn relay_event_source(
     storage: &Storage,
     relay: &Handle<Function>,
@@ -115,7 +115,7 @@ fn relay_event_source(
         .filter(inserted_items(&entry_with_external_body))
 }
 
-/// Selects new items that match a pattern, but not item updates.
+/// Selects new items that match a pattern. Item updates are not selected.
 fn inserted_items(item_pattern: &Value) -> StreamFilter {
     StreamFilter::new(json!({ "eventName": [INSERT], "dynamodb": { "NewImage": item_pattern } }))
 }

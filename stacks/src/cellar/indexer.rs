@@ -1,5 +1,6 @@
 //! The indexer function, which writes the feed and the spreadsheet lists. It reads the EventStream
-//! table's change stream and, if the feed includes log appends, the Entry table's change stream.
+//! table's change stream. If the feed includes log appends, it also reads the Entry table's change
+//! stream.
 
 use cellar_api::environment;
 use cellar_base::table_attributes::APPENDED;
@@ -20,12 +21,12 @@ use crate::stack::{Stack, SynthesisError};
 
 /// Indexer memory in MB. The indexer is I/O-bound: it mostly waits for DynamoDB.
 const MEMORY_MB: u32 = 256;
-/// Indexer timeout for a batch of records, in seconds.
+/// Indexer timeout in seconds, for one batch of records.
 const TIMEOUT_S: u32 = 60;
-/// Batching window for log entries in seconds. A batch becomes one feed item. A separate invocation
-/// for each edit would cost more than the edit itself.
+/// Batching window for log entries in seconds. Each batch becomes one feed item, because an
+/// invocation per edit would cost more than the edit itself.
 const BATCHING_WINDOW_S: u32 = 5;
-/// Maximum number of log entries in a batch, about as many as fit into one feed item. Concurrent
+/// Maximum number of log entries per batch. About this many fit into one feed item. Concurrent
 /// batches wait for each other, so a few large batches are faster than many small ones.
 const ENTRY_BATCH_SIZE: u32 = 1_000;
 
@@ -71,20 +72,20 @@ pub(super) fn add_indexer(
     Ok(function)
 }
 
-/// Selects writes to tips (the newest item of each stream), which contain the number of appended
-/// events. Event batches that were split off from a tip do not contain this number.
+/// Selects writes to tips. A tip is an event stream's newest item, and contains the number of
+/// appended events. Older event batches do not contain this number.
 fn appended_tips() -> StreamFilter {
     let tip_pattern = json!({ APPENDED: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": tip_pattern } }))
 }
 
-/// Selects new entries, but not entry updates.
+/// Selects new entries. Entry updates are not selected.
 fn new_entries() -> StreamFilter {
     StreamFilter::new(json!({ "eventName": [INSERT] }))
 }
 
-/// Returns the indexer's execution role, which can read event streams and write the feed, but
-/// cannot delete items.
+/// Returns the indexer's execution role, which can read event streams and write the feed. It cannot
+/// delete items.
 fn indexer_role(
     storage: &Storage,
     dead_letters: &Handle<Queue>,

@@ -1,5 +1,5 @@
-//! Function permissions for the customer's KMS key. A function can use the key only through the
-//! service that stores the data, so a role cannot decrypt data directly.
+//! Permissions to use the customer's KMS key. Functions can use the key only through the services
+//! that store the data, so they cannot decrypt data directly.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::expression::Expression;
 pub(super) enum KeyUse {
     /// Read and write table items. DynamoDB calls KMS on behalf of the caller.
     Tables,
-    /// Read a table's change stream, which is encrypted with the key of the table.
+    /// Read a table's change stream, which is encrypted with the table's key.
     Stream,
     /// Read and write objects, including access through presigned URLs.
     Bucket,
@@ -24,7 +24,7 @@ impl KeyUse {
     fn allow_key_statement(self, key_arn: &str) -> Statement {
         let key_resource = [Expression::literal(key_arn)];
         match self {
-            // Required by the DynamoDB documentation for roles that read and write.
+            // The DynamoDB documentation requires these actions for roles that read and write.
             Self::Tables => {
                 let actions = [
                     "kms:Decrypt",
@@ -44,8 +44,7 @@ impl KeyUse {
                 Statement::allow("KeyOfBucket", actions, key_resource)
                     .only_if(called_via_service("s3"))
             }
-            // Senders must be able to decrypt too, because SQS reuses a data key for several
-            // minutes.
+            // Senders also need to decrypt, because SQS reuses each data key for several minutes.
             Self::Queues => {
                 let actions = ["kms:Decrypt", "kms:GenerateDataKey"];
                 Statement::allow("KeyOfQueues", actions, key_resource)
@@ -55,7 +54,8 @@ impl KeyUse {
     }
 }
 
-/// Returns the condition that a service in the stack's region calls KMS on behalf of the caller.
+/// Returns the condition that KMS is called by a service in the stack's region on behalf of the
+/// caller.
 fn called_via_service(service: &str) -> Value {
     let service_host =
         Expression::substitution(format!("{service}.${{AWS::Region}}.amazonaws.com"));

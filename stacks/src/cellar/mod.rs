@@ -27,49 +27,50 @@ use api::Api;
 use events::Queues;
 use storage::Storage;
 
-/// Name of the parameter for the S3 bucket with the Lambda bundle.
+/// Name of the parameter for the S3 bucket that contains the Lambda bundle.
 pub const ARTIFACT_BUCKET: &str = "ArtifactBucket";
-/// Name of the parameter for the Lambda bundle's S3 key, which contains the bundle's hash.
+/// Name of the parameter for the Lambda bundle's S3 key. The key contains the bundle's hash.
 pub const ARTIFACT_KEY: &str = "ArtifactKey";
 
-/// Name of the output for the API URL, which ends with a slash.
+/// Name of the output that contains the API URL. The URL ends with a slash.
 pub const OUTPUT_API_URL: &str = "ApiUrl";
-/// Name of the output for the Entry table's name.
+/// Name of the output that contains the Entry table's name.
 pub const OUTPUT_ENTRY_TABLE: &str = "EntryTableName";
-/// Name of the output for the Segment table's name.
+/// Name of the output that contains the Segment table's name.
 pub const OUTPUT_SEGMENT_TABLE: &str = "SegmentTableName";
-/// Name of the output for the PendingSnapshots table's name.
+/// Name of the output that contains the PendingSnapshots table's name.
 pub const OUTPUT_PENDING_SNAPSHOTS_TABLE: &str = "PendingSnapshotsTableName";
-/// Name of the output for the EventStream table's name.
+/// Name of the output that contains the EventStream table's name.
 pub const OUTPUT_EVENT_STREAM_TABLE: &str = "EventStreamTableName";
-/// Name of the output for the Feed table's name.
+/// Name of the output that contains the Feed table's name.
 pub const OUTPUT_FEED_TABLE: &str = "FeedTableName";
-/// Names of the outputs for the tables with customer data, in the order of [`table_logical_ids`].
+/// Names of the outputs that contain the names of the tables with customer data, in the order of
+/// [`table_logical_ids`].
 pub const OUTPUT_TABLES: [&str; TABLE_COUNT] = [
     OUTPUT_ENTRY_TABLE,
     OUTPUT_SEGMENT_TABLE,
     OUTPUT_PENDING_SNAPSHOTS_TABLE,
     OUTPUT_EVENT_STREAM_TABLE,
 ];
-/// Name of the output for the bucket's name.
+/// Name of the output that contains the bucket's name.
 pub const OUTPUT_BUCKET: &str = "BucketName";
-/// Name of the output for the API function's name.
+/// Name of the output that contains the API function's name.
 pub const OUTPUT_API_FUNCTION: &str = "ApiFunctionName";
-/// Name of the output for the snapshot queue's URL.
+/// Name of the output that contains the snapshot queue's URL.
 pub const OUTPUT_SNAPSHOT_QUEUE: &str = "SnapshotQueueUrl";
 
 const DESCRIPTION: &str = "Cellar: self-hosted spreadsheet backend";
 
-/// Reason why no template could be created.
+/// Reason why the template could not be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CellarStackError {
-    /// Configuration values are out of bounds.
+    /// One or more configuration values are out of bounds.
     #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Config {
         /// All out-of-bounds values.
         problems: Vec<ConfigProblem>,
     },
-    /// The stack is invalid, which is a bug in Cellar.
+    /// The stack is invalid. This error indicates a bug in Cellar.
     #[error(transparent)]
     Synthesis(#[from] SynthesisErrors),
 }
@@ -80,11 +81,12 @@ impl From<SynthesisError> for CellarStackError {
     }
 }
 
-/// Returns the template of the Cellar stack, with functions built for `architecture`.
+/// Returns the template of the Cellar stack. `architecture` is the CPU architecture of the
+/// functions.
 ///
 /// # Errors
-/// [`CellarStackError::Config`] if configuration values are out of bounds, which can happen only if
-/// the configuration was changed after it was parsed.
+/// [`CellarStackError::Config`] if configuration values are out of bounds. Parsed configurations
+/// are valid unless they were modified after parsing.
 pub fn cellar_stack(
     config: &Config,
     architecture: Architecture,
@@ -171,7 +173,7 @@ fn add_outputs(
     Ok(())
 }
 
-/// Adds the parameters for the location of the Lambda bundle, which must be uploaded before the
+/// Adds the parameters for the Lambda bundle's location. The bundle must be uploaded before the
 /// stack is deployed.
 fn add_bundle_parameters(stack: &mut Stack) -> Result<BundleLocation, SynthesisError> {
     let bucket_parameter = Parameter::text("S3 bucket of the Lambda bundle.");

@@ -6,18 +6,19 @@ use crate::config::Config;
 use crate::constructs::{Bucket, Handle, LogGroup, Role, Statement, Table};
 use crate::expression::Expression;
 
-/// Returns an ARN pattern for objects whose keys start with `prefix`.
+/// Returns an ARN pattern for the objects whose keys start with `prefix`.
 pub(super) fn arn_of_objects_with_prefix(bucket: &Handle<Bucket>, prefix: &str) -> Expression {
     Expression::concatenation([bucket.arn(), format!("/{prefix}*").into()])
 }
 
-/// Returns an ARN pattern for objects whose keys match `pattern`, in which `*` matches any text.
+/// Returns an ARN pattern for the objects whose keys match `pattern`, in which `*` matches any
+/// string.
 pub(super) fn arn_of_objects_matching(bucket: &Handle<Bucket>, pattern: &str) -> Expression {
     Expression::concatenation([bucket.arn(), format!("/{pattern}").into()])
 }
 
-/// Allows listing keys that start with one of the prefixes. Without this permission, S3 responds to
-/// requests for missing objects with 403 instead of 404.
+/// Allows listing the keys that start with one of the prefixes. Without this permission, S3
+/// responds with 403 instead of 404 if an object does not exist.
 pub(super) fn allow_missing_object_detection(
     bucket: &Handle<Bucket>,
     prefixes: &[&str],
@@ -34,7 +35,7 @@ pub(super) fn allow_stream_reads(statement_id: &str, table: &Handle<Table>) -> S
     Statement::allow(statement_id, read_actions, [table.stream_arn()])
 }
 
-/// Allows Lambda to list change streams, as event sources require.
+/// Allows Lambda to list change streams. Event sources require this permission.
 pub(super) fn allow_stream_listing() -> Statement {
     Statement::allow_on_any_resource(
         "ListStreams",
@@ -45,7 +46,7 @@ pub(super) fn allow_stream_listing() -> Statement {
 
 /// Allows a function to write to its own log group.
 pub(super) fn allow_log_writes(log_group: &Handle<LogGroup>) -> Statement {
-    // A log group ARN ends with `:*`, which also matches the log streams of the group.
+    // A log group ARN ends with `:*`, which also matches the group's log streams.
     Statement::allow("OwnLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], [log_group.arn()])
 }
 

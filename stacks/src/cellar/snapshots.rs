@@ -17,8 +17,8 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Maximum number of concurrent snapshot jobs: high enough for a busy stack, but low enough to
-/// leave concurrency for API requests in an account with a low limit.
+/// Maximum number of concurrent snapshot jobs. It is high enough for a busy stack, but leaves
+/// concurrency for API requests if the account has a low concurrency limit.
 const MAX_CONCURRENCY: u32 = 10;
 
 /// Adds the snapshot function with its log group, role and event source.
@@ -52,15 +52,15 @@ pub(super) fn add_snapshot_function(
     Ok(function)
 }
 
-/// Returns the execution role of the snapshot function.
+/// Returns the snapshot function's execution role.
 ///
 /// The function reads logs, writes snapshot objects and pending snapshots, and records finished
 /// snapshots in the log tables. It cannot modify edits.
 fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<LogGroup>) -> Role {
     let read_actions = ["dynamodb:GetItem", "dynamodb:Query"];
     let read_entries = Statement::allow("ReadEntries", read_actions, [storage.entries.arn()]);
-    // The function may update only an entry's root. The keys and the type are included because the
-    // update condition reads them.
+    // The root is the only entry attribute that the function may change. The keys and the type are
+    // listed because the update's condition reads them.
     let set_root = Statement::allow("SetRoot", ["dynamodb:UpdateItem"], [storage.entries.arn()])
         .only_if(json!({ "ForAllValues:StringEquals": {
             "dynamodb:Attributes": [EXTERNAL, SORT_KEY, PARTITION_KEY, TYPE],
@@ -81,7 +81,7 @@ fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<Log
         ["s3:GetObject"],
         [arn_of_objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
-    // A job that rebuilds a snapshot from scratch reads the entire log, including offloaded
+    // A job that rebuilds a snapshot from scratch reads the entire log, which includes offloaded
     // segments.
     let read_offloaded_segments = Statement::allow(
         "Offload",

@@ -1,4 +1,4 @@
-//! Tables and bucket of the stack. The bucket and four tables contain customer data; the Feed table
+//! The stack's tables and bucket. The bucket and four tables contain customer data. The Feed table
 //! is derived from this data.
 
 use cellar_base::table_attributes;
@@ -10,11 +10,11 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Number of days until an unconfirmed upload is deleted.
+/// Number of days after which an unconfirmed upload is deleted.
 const PENDING_UPLOAD_DAYS: u32 = 3;
-/// Number of days during which a replaced or deleted object can be recovered.
+/// Number of days for which a replaced or deleted object can be recovered.
 const NONCURRENT_VERSION_DAYS: u32 = 30;
-/// Number of days until the parts of an unfinished multipart upload are deleted.
+/// Number of days after which the parts of an unfinished multipart upload are deleted.
 const MULTIPART_DAYS: u32 = 3;
 /// Number of seconds for which browsers may cache CORS settings.
 pub(super) const CORS_MAX_AGE_S: u32 = 3600;
@@ -33,19 +33,19 @@ pub(super) struct Storage {
 /// Number of tables with customer data.
 pub const TABLE_COUNT: usize = 4;
 
-/// Returns the logical ids of one incarnation's tables with customer data.
+/// Returns the logical ids of an incarnation's tables with customer data.
 ///
-/// Each incarnation has its own ids, because CloudFormation cannot swap the table behind an
-/// existing id. The EventStream table is last, because early stacks do not have it.
+/// Each incarnation has its own ids, because CloudFormation cannot assign an existing id to a
+/// different table. The EventStream table is last because the first stacks did not have it.
 #[must_use]
 pub fn table_logical_ids(incarnation: u32) -> [String; TABLE_COUNT] {
     ["EntryTable", "SegmentTable", "PendingSnapshotsTable", "EventStreamTable"]
         .map(|table_name| logical_id_of(table_name, incarnation))
 }
 
-/// Returns the logical id of one incarnation's Feed table.
+/// Returns the logical id of an incarnation's Feed table.
 ///
-/// The feed is derived from the EventStream table and therefore not restored: a new incarnation
+/// The feed is derived from the EventStream table and therefore not restored. A new incarnation
 /// starts with an empty Feed table, which is then rebuilt.
 #[must_use]
 pub fn feed_table_logical_id(incarnation: u32) -> String {
@@ -59,21 +59,22 @@ fn logical_id_of(table_name: &str, incarnation: u32) -> String {
     format!("{table_name}Incarnation{incarnation}")
 }
 
-/// Adds the tables, and the bucket with its policy.
+/// Adds the tables, the bucket and the bucket's policy.
 pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
     let logical_id = |table_name| logical_id_of(table_name, config.incarnation);
-    // Change stream for the relay, and for the indexer if the feed includes log appends.
+    // Change stream that the relay reads. If the feed includes log appends, the indexer reads it
+    // too.
     let entry_table = define_log_table(config).stream(StreamView::NewImage);
     let entries = stack.add(&logical_id("EntryTable"), entry_table)?;
     let segments = stack.add(&logical_id("SegmentTable"), define_log_table(config))?;
     let pending_snapshots =
         stack.add(&logical_id("PendingSnapshotsTable"), define_log_table(config))?;
-    // Change stream for the indexer.
+    // Change stream that the indexer reads.
     let event_stream_table = define_event_stream_table(config).stream(StreamView::NewImage);
     let event_streams = stack.add(&logical_id("EventStreamTable"), event_stream_table)?;
     let mut feed_table = define_feed_table(config);
     if config.webhook.is_some() {
-        // Change stream for the webhook.
+        // Change stream that the webhook reads.
         feed_table = feed_table.stream(StreamView::NewImage);
     }
     let feed = stack.add(&logical_id("FeedTable"), feed_table)?;
@@ -88,21 +89,22 @@ pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage,
     Ok(Storage { entries, segments, pending_snapshots, event_streams, feed, bucket })
 }
 
-/// Returns a table of log data: the Entry, Segment or PendingSnapshots table.
+/// Defines one of the log's tables: Entry, Segment or PendingSnapshots.
 fn define_log_table(config: &Config) -> Table {
     let partition_key = (table_attributes::PARTITION_KEY, AttributeType::Binary);
     let sort_key = (table_attributes::SORT_KEY, AttributeType::Number);
     define_table(config, partition_key, sort_key)
 }
 
-/// Returns the EventStream table, which is keyed by event stream name and index in the stream.
+/// Defines the EventStream table. Its keys are the event stream's name and the item's index in the
+/// stream.
 fn define_event_stream_table(config: &Config) -> Table {
     let partition_key = (table_attributes::STREAM, AttributeType::String);
     let sort_key = (table_attributes::STREAM_INDEX, AttributeType::Number);
     define_table(config, partition_key, sort_key)
 }
 
-/// Returns the Feed table, whose keys are strings that preserve the order of the encoded values.
+/// Defines the Feed table. Its keys are strings that sort like the values they encode.
 fn define_feed_table(config: &Config) -> Table {
     let partition_key = (table_attributes::FEED_PARTITION_KEY, AttributeType::String);
     let sort_key = (table_attributes::FEED_SORT_KEY, AttributeType::String);
@@ -145,13 +147,13 @@ fn define_bucket(config: &Config) -> Bucket {
     bucket.cors(presigned_url_cors(&config.cors_origins))
 }
 
-/// Returns the CORS settings for browsers that upload and download with presigned URLs.
+/// Returns the CORS settings for browsers that use presigned URLs to upload and download.
 fn presigned_url_cors(origins: &[String]) -> BucketCors {
     let to_strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     BucketCors {
         origins: origins.to_vec(),
         methods: to_strings(&["GET", "HEAD", "PUT"]),
-        // Request headers covered by the signature of a presigned upload.
+        // Request headers that the signature of a presigned upload covers.
         request_headers: to_strings(&[
             "content-encoding",
             "content-type",

@@ -1,12 +1,11 @@
-//! Suppressions of linter rules that do not apply to Cellar, with reasons that are written to the
-//! template.
+//! Suppresses linter rules that do not apply to Cellar. The reasons are written to the template.
 
 use crate::constructs::{
     Bucket, Construct, Function, FunctionUrl, Handle, LogGroup, Queue, Rule, Table, Topic,
 };
 use crate::stack::Stack;
 
-/// Reason not to require a customer-managed key: the key has a monthly price, but an idle stack
+/// Reason for not using a customer-managed key. Such a key has a monthly price, but an idle stack
 /// must be free.
 const NO_CUSTOMER_KEY: &str =
     "Encrypted with a key that AWS manages; a customer-managed key has a monthly price.";
@@ -26,7 +25,7 @@ pub(super) fn suppress_bucket_rules(stack: &mut Stack, bucket: &Handle<Bucket>) 
     );
 }
 
-/// Suppresses the rule against hard-coded account ids in ARNs, for resources that use the
+/// Suppresses the rule against hard-coded account ids in ARNs for a resource that uses the
 /// customer's key.
 fn suppress_hard_coded_account_rule<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
     stack.suppress(
@@ -37,7 +36,7 @@ fn suppress_hard_coded_account_rule<C: Construct>(stack: &mut Stack, resource: &
     );
 }
 
-/// Suppresses queue encryption rules, depending on whether a customer's key is configured.
+/// Suppresses a linter rule about queue encryption. `uses_customer_key` determines which rule.
 pub(super) fn suppress_queue_rules(
     stack: &mut Stack,
     queue: &Handle<Queue>,
@@ -55,7 +54,7 @@ pub(super) fn suppress_queue_rules(
     );
 }
 
-/// Suppresses log group encryption rules, depending on whether a customer's key is configured.
+/// Suppresses a linter rule about log group encryption. `uses_customer_key` determines which rule.
 pub(super) fn suppress_log_group_rules(
     stack: &mut Stack,
     log_group: &Handle<LogGroup>,
@@ -68,7 +67,7 @@ pub(super) fn suppress_log_group_rules(
     stack.suppress(log_group, Rule::checkov("CKV_AWS_158"), NO_CUSTOMER_KEY);
 }
 
-/// A checkov rule for functions, and why it does not apply.
+/// A checkov rule for functions, with the reason why it does not apply.
 struct SuppressedRule {
     id: &'static str,
     reason: &'static str,
@@ -86,7 +85,7 @@ const VPC: SuppressedRule = SuppressedRule {
 };
 /// Rule against secrets in environment variables.
 const ENVIRONMENT_SECRETS: &str = "CKV_AWS_45";
-/// Rule that a function must have a dead-letter queue of its own.
+/// Rule that each function must have its own dead-letter queue.
 const FUNCTION_DEAD_LETTERS: &str = "CKV_AWS_116";
 /// Rule that environment variables must be encrypted with a customer-managed key.
 const ENVIRONMENT_ENCRYPTION: &str = "CKV_AWS_173";
@@ -153,8 +152,8 @@ pub(super) fn suppress_snapshot_function_rules(stack: &mut Stack, function: &Han
     suppress_function_rules(stack, function, rules);
 }
 
-/// Suppresses the rule that function URLs must use IAM authentication. The function verifies tokens
-/// itself.
+/// Suppresses the rule that function URLs must use IAM authentication. The API function verifies
+/// tokens itself.
 pub(super) fn suppress_api_url_rules(stack: &mut Stack, url: &Handle<FunctionUrl>) {
     stack.suppress(
         url,
@@ -164,8 +163,8 @@ pub(super) fn suppress_api_url_rules(stack: &mut Stack, url: &Handle<FunctionUrl
     );
 }
 
-/// Suppresses encryption rules for the alarm topic, depending on whether a customer's key is
-/// configured.
+/// Suppresses a linter rule about the alarm topic's encryption. `uses_customer_key` determines which
+/// rule.
 pub(super) fn suppress_topic_rules(
     stack: &mut Stack,
     topic: &Handle<Topic>,

@@ -20,7 +20,7 @@ use crate::stack::{Stack, SynthesisError};
 /// Webhook function memory in MB. The function is I/O-bound: it mostly waits for DynamoDB and the
 /// receiver.
 const MEMORY_MB: u32 = 256;
-/// Invocation timeout in seconds; sufficient for several deliveries to a slow receiver.
+/// Invocation timeout in seconds. Long enough for several deliveries to a slow receiver.
 const TIMEOUT_S: u32 = 60;
 
 /// Adds the webhook function with its log group, role and event source. No-op unless a webhook is
@@ -55,7 +55,7 @@ pub(super) fn add_webhook(
     }
     function = functions::with_incarnation(function, config);
     let function = stack.add("WebhookFunction", function)?;
-    // A receiver may be down for half a day, so retries are limited by record age, not by the
+    // A receiver may be unavailable for half a day, so retries are limited by record age instead of
     // number of attempts.
     let event_source = StreamSource::new(&storage.feed, &function, dead_letters)
         .retried_until_too_old()
@@ -65,14 +65,14 @@ pub(super) fn add_webhook(
     Ok(Some(function))
 }
 
-/// Selects feed items; the table also contains other items, such as spreadsheet lists.
+/// Selects feed items. The table also contains other items, such as spreadsheet lists.
 fn feed_items() -> StreamFilter {
     let item_pattern = json!({ PARTITION_BYTES: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": item_pattern } }))
 }
 
-/// Returns the execution role of the webhook function, which reads the feed and stores its progress
-/// and secrets. Event streams are readable only if deliveries include payloads.
+/// Returns the webhook function's execution role. The function reads the feed and stores its
+/// progress and secrets. It can read event streams only if deliveries include payloads.
 fn webhook_role(
     webhook: &Webhook,
     storage: &Storage,

@@ -6,7 +6,7 @@ use super::error::ConfigProblem;
 use super::limits::{EMAIL_CHARS_MAX, PER_5_MINUTES, TOPIC_NAME_CHARS_MAX};
 use super::{arn, region};
 
-/// Alarm notifications, plus thresholds for the two alarms that detect abuse of the public URL.
+/// Alarm notifications, and the thresholds of two alarms that detect abuse of the public URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Alarms {
@@ -14,11 +14,12 @@ pub struct Alarms {
     pub email: Option<String>,
     /// ARN of the customer's own SNS topic to notify.
     pub topic_arn: Option<String>,
-    /// Alarm threshold for API requests per 5 minutes. The default corresponds to 100 requests per
-    /// second, which cost about $3 a day if they are small.
+    /// Number of API requests per 5 minutes above which an alarm triggers. The default corresponds
+    /// to 100 requests per second. At this rate, small requests cost about $3 a day.
     pub requests_per_5_minutes: u32,
-    /// Alarm threshold for write request units consumed by the Entry table per 5 minutes. The
-    /// default corresponds to 200 units per second, which cost about $11 a day.
+    /// Number of write request units consumed by the Entry table per 5 minutes above which an alarm
+    /// triggers. The default corresponds to 200 units per second. At this rate, writes cost about
+    /// $11 a day.
     pub write_units_per_5_minutes: u32,
 }
 
@@ -65,13 +66,14 @@ fn find_topic_problem(topic_arn: &str, stack_region: Option<&str>) -> Option<Con
     }
 }
 
-/// FIFO topics, whose names end with `.fifo`, are rejected because they cannot send email.
+/// FIFO topics are rejected because they cannot send email. Their names end with `.fifo`.
 fn is_standard_topic_name(name: &str) -> bool {
     (1..=TOPIC_NAME_CHARS_MAX).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// Only the syntax is checked; confirming the subscription shows whether the address exists.
+/// Checks only the syntax. Whether the address exists becomes known when the subscription is
+/// confirmed.
 fn is_email(email: &str) -> bool {
     let Some((user, host)) = email.rsplit_once('@') else { return false };
     let is_plain_byte =

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// CPU architecture of the functions, serialized under Lambda's names.
+/// CPU architecture of the functions, serialized as in Lambda's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Architecture {
     /// Intel and AMD processors.
@@ -29,7 +29,7 @@ impl std::fmt::Display for Architecture {
     }
 }
 
-/// Value of the `architecture:` field: an architecture or `host`.
+/// Value of the `architecture:` field: the name of an architecture, or `host`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "`architecture` is x86_64, arm64 or host")]
 enum Choice {
@@ -43,7 +43,7 @@ enum Host {
     Host,
 }
 
-/// Deserializes the `architecture:` field, with `host` as `None`.
+/// Deserializes the `architecture:` field. `host` becomes `None`.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Architecture>, D::Error> {
@@ -53,7 +53,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     })
 }
 
-/// Serializes the `architecture:` field, with `None` as `host`.
+/// Serializes the `architecture:` field. `None` becomes `host`.
 pub(super) fn serialize<S: Serializer>(
     architecture: &Option<Architecture>,
     serializer: S,

@@ -1,4 +1,5 @@
-//! The `cellar.yaml` written by `synth init`, with every field, its default and a comment.
+//! Contents of the `cellar.yaml` that `synth init` writes. Lists every field with its default and a
+//! comment.
 
 use super::alarms::Alarms;
 use super::feed::FeedScope;
@@ -11,9 +12,9 @@ use super::limits::{
 use super::snapshots::Snapshots;
 
 impl Config {
-    /// Returns a `cellar.yaml` with every field, its default and a comment.
+    /// Returns a `cellar.yaml` that lists every field with its default and a comment.
     ///
-    /// The text parses to [`Config::default`]. Fields without a default are commented out.
+    /// Parsing it yields [`Config::default`], because fields without a default are commented out.
     pub fn documented_yaml() -> String {
         let Self { stack, tokens, api, snapshots, deletion_protection, .. } = Self::default();
         format!(
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!(config, Config::default());
     }
 
-    /// Collects all keys of a value, each in the form `KEY:`.
+    /// Collects all keys of a value, in the form `KEY:`.
     fn collect_keys(value: &serde_json::Value, found: &mut Vec<String>) {
         for (key, inner) in value.as_object().into_iter().flatten() {
             found.push(format!("{key}:"));

@@ -10,7 +10,8 @@ use super::{arn, region};
 #[serde(deny_unknown_fields, default)]
 pub struct Encryption {
     /// ARN of a symmetric KMS key that encrypts the tables, bucket, queues, log groups and alarm
-    /// topic. The key costs $1 a month plus requests. Defaults to AWS-owned keys, which are free.
+    /// topic. Such a key costs $1 a month plus its requests. Without this field, keys owned by AWS
+    /// are used, which are free.
     pub kms_key_arn: Option<String>,
 }
 
@@ -30,8 +31,8 @@ impl Encryption {
     }
 }
 
-/// Returns whether the resource part of an ARN has the form `key/ID`. Aliases are rejected because
-/// IAM policies cannot use them as resources.
+/// Returns whether the resource part of an ARN has the form `key/ID`. Key aliases are rejected
+/// because IAM policies cannot use an alias as a resource.
 fn is_key_resource(resource: &str) -> bool {
     const MULTI_REGION_ID_CHARS: usize = 32;
     const UUID_GROUP_CHARS: [usize; 5] = [8, 4, 4, 4, 12];

@@ -1,4 +1,4 @@
-//! Errors in `cellar.yaml`. Each message contains the rejected value and suggests a correction.
+//! Errors in `cellar.yaml`. Each message shows the rejected value and suggests a correction.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use super::limits::{
 use super::origin::OriginFault;
 use crate::suggest;
 
-/// Line and column in a file, both counted from 1.
+/// Line and column in a file, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourcePosition {
     pub line: usize,
@@ -29,7 +29,7 @@ impl fmt::Display for SourcePosition {
     }
 }
 
-/// An unknown field, with the most similar known field as a suggestion.
+/// An unknown field in a configuration file, with the known fields.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{file_name}: unknown field `{field}`{}{}{}; known fields: {}",
@@ -40,7 +40,8 @@ impl fmt::Display for SourcePosition {
 )]
 pub struct UnknownField {
     pub file_name: String,
-    /// Path of the enclosing section, such as `tokens.keys[0]`; empty at the top level.
+    /// Path of the section that contains the field, such as `tokens.keys[0]`. Empty at the top
+    /// level.
     pub section: String,
     pub field: String,
     pub position: Option<SourcePosition>,
@@ -96,7 +97,8 @@ pub enum ConfigProblem {
         "`stack` is `{value}`: use 1 to {STACK_NAME_CHARS_MAX} letters, digits and hyphens, starting with a letter"
     )]
     StackName { value: String },
-    /// A stage name is not allowed in a stack name.
+    /// A stage name contains characters that are not allowed in a stack name, or has an invalid
+    /// length.
     #[error(
         "`stages` has a stage named `{value}`: use 1 to {STAGE_NAME_CHARS_MAX} letters, digits and hyphens"
     )]
@@ -104,7 +106,7 @@ pub enum ConfigProblem {
     /// There are more than [`STAGES_MAX`] stages.
     #[error("`stages` lists {count} stages: at most {STAGES_MAX} are allowed")]
     TooManyStages { count: usize },
-    /// Two stages have the same stack name and region.
+    /// Two stages have the same stack name in the same region.
     #[error(
         "the stages {one} and {other} both use the stack name `{stack}` in the same region: set `stack` or `region` of one of them"
     )]
@@ -122,7 +124,7 @@ pub enum ConfigProblem {
         "`tokens.keys` lists {count} keys: at most {TOKEN_KEYS_MAX} are allowed; remove keys that are no longer in use"
     )]
     TooManyTokenKeys { count: usize },
-    /// A public key id is too long or contains invalid characters.
+    /// The id of a public key is too long or contains invalid characters.
     #[error(
         "`tokens.keys[{index}].id` is `{value}`: use 1 to {TOKEN_KEY_ID_CHARS_MAX} of the characters A-Z a-z 0-9 . _ -"
     )]
@@ -132,7 +134,7 @@ pub enum ConfigProblem {
         "`tokens.keys[{index}].id` is `{value}`, the id of an earlier key: give each key a unique id"
     )]
     DuplicateTokenKeyId { index: usize, value: String },
-    /// A public key is not 32 bytes in unpadded base64url.
+    /// A public key is not the unpadded base64url encoding of 32 bytes.
     #[error(
         "`tokens.keys[{index}].public_key` is not a public key: expected {PUBLIC_KEY_CHARS} characters, the 32 bytes of an Ed25519 key in unpadded base64url"
     )]
@@ -143,18 +145,18 @@ pub enum ConfigProblem {
     /// An element of `tokens.oidc` is invalid.
     #[error("`tokens.oidc[{index}]`: {fault}")]
     Issuer { index: usize, fault: IssuerFault },
-    /// The token settings do not fit into the environment variables of a function.
+    /// The token settings are too large for a function's environment variables.
     #[error(
         "`tokens` has {bytes} bytes: at most {TOKENS_BYTES_MAX} are allowed; remove issuers, or keys that are no longer in use"
     )]
     TokensTooLarge {
-        /// Size of the token settings in the environment variables, in bytes.
+        /// Total size of the token settings in the environment variables, in bytes.
         bytes: usize,
     },
-    /// `tokens.not_before_s` is after the year 9999, probably because it is in milliseconds.
+    /// `tokens.not_before_s` is later than the year 9999. The value is probably in milliseconds.
     #[error("`tokens.not_before_s` is {value}: use Unix seconds, as `date +%s` prints them")]
     NotBefore { value: u64 },
-    /// `webhook.url` is not a URL, uses plain HTTP, or has a host that is not public.
+    /// `webhook.url` is not a URL, uses plain HTTP, or does not have a public host.
     #[error(
         "`webhook.url` must be an https:// URL with a public host (or http://127.0.0.1 for development), of at most {WEBHOOK_URL_CHARS_MAX} characters"
     )]
@@ -162,10 +164,10 @@ pub enum ConfigProblem {
     /// `cors_origins` has more than [`CORS_ORIGINS_MAX`] origins.
     #[error("`cors_origins` lists {count} origins: at most {CORS_ORIGINS_MAX} are allowed")]
     TooManyOrigins { count: usize },
-    /// A `cors_origins` element is a wildcard or an origin that no browser sends.
+    /// An element of `cors_origins` is a wildcard, or an origin that no browser sends.
     #[error("`cors_origins[{index}]` is `{value}`: {fault}")]
     Origin { index: usize, value: String, fault: OriginFault },
-    /// `api.memory_mb` is outside Lambda's range.
+    /// `api.memory_mb` is outside of Lambda's range.
     #[error("`api.memory_mb` is {value}: use {} to {}", API_MEMORY_MB.start(), API_MEMORY_MB.end())]
     Memory { value: u32 },
     /// `api.timeout_s` is out of range.
@@ -198,7 +200,7 @@ pub enum ConfigProblem {
     /// `tags` has more than [`TAGS_MAX`] tags.
     #[error("`tags` lists {count} tags: AWS accepts at most {TAGS_MAX} for each resource")]
     TooManyTags { count: usize },
-    /// A tag is rejected by at least one AWS service in the stack.
+    /// A tag is not accepted by every AWS service in the stack.
     #[error("`tags` has the key `{key}`: {fault}")]
     Tag { key: String, fault: TagFault },
     /// `encryption.kms_key_arn` is not the ARN of a KMS key.
@@ -240,7 +242,8 @@ pub enum ConfigProblem {
 /// Reason why an issuer in `tokens.oidc` was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum IssuerFault {
-    /// A field is not a URL, or is a plain HTTP URL, which would let an attacker forge responses.
+    /// A field is not a URL, or is an HTTP URL without TLS. An attacker could forge the responses
+    /// of such a URL.
     #[error(
         "`{field}` must be a URL that starts with https:// (or http://127.0.0.1 for development), \
          of at most {OIDC_URL_CHARS_MAX} characters"
@@ -260,7 +263,7 @@ pub enum IssuerFault {
         "`subject_claim` must have 1 to {OIDC_CLAIM_CHARS_MAX} of the characters A-Z a-z 0-9 . _ - : /"
     )]
     Claim,
-    /// The issuer is already used by an earlier element or by `tokens.issuer`.
+    /// An earlier element or `tokens.issuer` already contains this issuer.
     #[error(
         "`issuer` is already used by an earlier issuer or `tokens.issuer`: use each issuer once"
     )]
@@ -278,7 +281,7 @@ pub enum TagFault {
     /// The key starts with `aws:`.
     #[error("keys that start with `aws:` are reserved by AWS; use another key")]
     Reserved,
-    /// An earlier tag key differs only in case.
+    /// The key differs from an earlier key only in case.
     #[error("an earlier key differs only in case, which IAM rejects; remove one of the two")]
     Case,
     /// The value is too long or contains characters that an AWS service rejects.

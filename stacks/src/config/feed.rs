@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Selects the events in the feed.
+/// Events that are written to the feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FeedScope {
-    /// Catalog changes only: creating, naming, sharing and deleting spreadsheets.
+    /// Only catalog changes: spreadsheets being created, named, shared or deleted.
     #[default]
     Catalog,
-    /// Catalog changes and log appends of all spreadsheets, without the contents of the appended
-    /// entries.
+    /// Catalog changes, and log appends of all spreadsheets. Appended entries are listed without
+    /// their contents.
     Everything,
 }
 

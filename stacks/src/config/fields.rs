@@ -14,16 +14,16 @@ use super::snapshots::Snapshots;
 use super::tokens::Tokens;
 use super::webhook::Webhook;
 
-/// A complete configuration, created by [`Config::parse`] or [`Config::default`].
+/// A complete configuration. Created by [`Config::parse`] or [`Config::default`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// CloudFormation stack name. Defaults to `cellar`.
     pub stack: String,
-    /// AWS region. Defaults to the region of the AWS profile.
+    /// AWS region. Defaults to the AWS profile's region.
     pub region: Option<String>,
-    /// CPU architecture of the functions. `None`, written as `host` in the file, is the
-    /// architecture of the build machine.
+    /// CPU architecture of the functions. `None` means the architecture of the build machine, and
+    /// is written as `host` in the file.
     #[serde(with = "architecture")]
     pub architecture: Option<Architecture>,
     /// Tokens accepted by the API.
@@ -31,25 +31,26 @@ pub struct Config {
     /// Web origins that may call the API from a browser. If empty, the API sends no CORS headers.
     pub cors_origins: Vec<String>,
     pub api: Api,
-    /// Snapshot and log segment thresholds, and the size of the snapshot function.
+    /// Thresholds for snapshots and log segments, and the snapshot function's memory and timeout.
     pub snapshots: Snapshots,
     /// Number of days for which CloudWatch retains log lines. Defaults to 30.
     pub log_retention_days: u32,
-    /// Number of days until `synth offload` moves a closed log segment to S3. If `None`, segments
+    /// Age in days at which `synth offload` moves a closed log segment to S3. If `None`, segments
     /// stay in DynamoDB.
     pub offload_after_days: Option<u32>,
     /// Number of newest log segments per spreadsheet that stay in DynamoDB. Defaults to 2.
     pub keep_segments: u32,
-    /// Events in the feed: catalog changes only, or log appends as well. Defaults to `catalog`.
+    /// Events that are written to the feed: only catalog changes, or log appends too. Defaults to
+    /// `catalog`.
     pub feed: FeedScope,
     /// Webhook that receives the feed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
-    /// Number of point-in-time restores of the tables, at most
+    /// Number of times that the tables were restored to a point in time, at most
     /// [`INCARNATION_MAX`](super::limits::INCARNATION_MAX). Defaults to 0. Each incarnation has its
-    /// own tables. Incremented by `synth restore`; ignored by the local stack.
+    /// own tables. `synth restore` increments this number; the local stack ignores it.
     pub incarnation: u32,
-    /// Whether the tables have deletion protection. Defaults to true.
+    /// Whether the tables are protected against deletion. Defaults to true.
     pub deletion_protection: bool,
     /// Encryption at rest.
     pub encryption: Encryption,
@@ -64,13 +65,13 @@ pub struct Config {
     /// Tags of all taggable resources. Defaults to none.
     pub tags: BTreeMap<String, String>,
     pub local: Local,
-    /// Stages: several stacks from one configuration, each with its own overrides. Defaults to
-    /// none. See [`Config::stage`].
+    /// Stages, by name. With stages, one configuration describes several stacks, each with its own
+    /// overrides. Defaults to none. See [`Config::stage`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub stages: BTreeMap<String, Stage>,
 }
 
-/// Overrides of one stage: the fields that differ from the main configuration.
+/// A stage's overrides: the fields that differ from the main configuration.
 ///
 /// [`Config::parse`] validates the overrides of every stage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,11 +80,11 @@ pub struct Stage(pub(super) Option<Mapping>);
 
 impl Eq for Stage {}
 
-/// Size of the API function.
+/// Memory and timeout of the API function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Api {
-    /// Memory in MB, to which CPU power is proportional. Defaults to 512.
+    /// Memory in MB. CPU power is proportional to memory. Defaults to 512.
     pub memory_mb: u32,
     /// Request timeout in seconds. Defaults to 29.
     pub timeout_s: u32,

@@ -1,7 +1,7 @@
-//! `cellar.yaml`: the settings of a stack.
+//! A stack's settings, which are read from `cellar.yaml`.
 //!
 //! Every field has a default, so an empty file is a complete configuration. Unknown fields are
-//! rejected with a suggestion, because silently ignoring a setting is worse than an error.
+//! rejected with a suggestion, because a misspelled setting must not be silently ignored.
 
 mod alarms;
 mod architecture;

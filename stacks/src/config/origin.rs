@@ -1,4 +1,4 @@
-//! Validates `cors_origins`. Each element must exactly match the `Origin` header that a browser
+//! Validates `cors_origins`. Each element must be identical to the `Origin` header that a browser
 //! sends.
 
 use thiserror::Error;
@@ -19,22 +19,22 @@ pub enum OriginFault {
          as https://sheets.example.com"
     )]
     Wildcard,
-    /// The scheme is not `https://`; `http://` is accepted for local hosts only.
+    /// The scheme is not `https://`. Only local hosts may use `http://`.
     #[error(
         "use https://HOST, or for development http://localhost or http://127.0.0.1, each with an \
          optional :PORT"
     )]
     Scheme,
-    /// The host contains invalid characters, or a path follows the port.
+    /// The host contains invalid characters, or the port is followed by a path.
     #[error(
         "an origin is a scheme, a lowercase host and an optional port, without a path, a trailing \
          slash or a user name"
     )]
     Host,
-    /// The port is not a number from 1 to 65535, or is the default port of the scheme.
+    /// The port is not a number from 1 to 65535, or is the scheme's default port.
     #[error("use a port from 1 to 65535; omit 443 for https and 80 for http, as browsers do")]
     Port,
-    /// The origin is longer than Lambda accepts.
+    /// The origin is longer than Lambda's limit.
     #[error("at most {CORS_ORIGIN_CHARS_MAX} characters are allowed")]
     TooLong,
     /// The origin is already in the list.
@@ -77,7 +77,7 @@ fn check_host(host: &str) -> Result<(), OriginFault> {
 }
 
 fn check_port(port: &str, default_port: u16) -> Result<(), OriginFault> {
-    // `parse` alone would accept ports such as `+8080` and `08080`, which no browser sends.
+    // `parse` would also accept ports such as `+8080` and `08080`, which no browser sends.
     let is_canonical = port.bytes().all(|byte| byte.is_ascii_digit()) && !port.starts_with('0');
     match port.parse::<u16>() {
         Ok(number) if is_canonical && number != default_port => Ok(()),

@@ -8,18 +8,17 @@ use crate::suggest;
 
 impl Config {
     /// Parses a configuration file. An empty text yields the default configuration. `file_name` is
-    /// used only in error messages.
+    /// only used in error messages.
     ///
     /// # Errors
-    /// [`ConfigError`] if the text is too large, is not YAML, contains an unknown field or a value
-    /// of the wrong type, or if values are out of bounds. A single error lists all out-of-bounds
-    /// values.
+    /// [`ConfigError`] if the text is too large or is not YAML, contains an unknown field or a
+    /// value of the wrong type, or if values are out of bounds. All out-of-bounds values are listed
+    /// in one error.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfigError> {
         check_size_and_nesting(text, file_name)?;
         let parsed_config: Option<Self> =
             serde_yaml::from_str(text).map_err(|error| to_config_error(&error, file_name))?;
-        // A file that contains only comments parses as `null`, which yields the default
-        // configuration.
+        // A file that contains only comments parses as `null`. It yields the default configuration.
         let config = parsed_config.unwrap_or_default();
         let problems = config.problems();
         if !problems.is_empty() {
@@ -42,7 +41,7 @@ fn check_size_and_nesting(text: &str, file_name: &str) -> Result<(), ConfigError
     Ok(())
 }
 
-/// Converts a YAML parser error. For an unknown field, adds a suggestion.
+/// Converts a YAML parser error. If the error is about an unknown field, adds a suggestion.
 pub(super) fn to_config_error(error: &serde_yaml::Error, file_name: &str) -> ConfigError {
     let position = error
         .location()
@@ -61,8 +60,8 @@ pub(super) fn to_config_error(error: &serde_yaml::Error, file_name: &str) -> Con
     ConfigError::UnknownField(Box::new(unknown_field))
 }
 
-/// The parts of a serde message such as ``section: unknown field `x`, expected one of `a`, `b` at
-/// line 1 column 1``.
+/// The parts of a serde error message such as ``section: unknown field `x`, expected one of `a`,
+/// `b` at line 1 column 1``.
 struct UnknownFieldMessage {
     section: String,
     field: String,
@@ -70,20 +69,20 @@ struct UnknownFieldMessage {
 }
 
 impl UnknownFieldMessage {
-    /// Parses a serde message, or returns `None` if it is about something else.
+    /// Parses a serde error message. Returns `None` if the message is not about an unknown field.
     ///
-    /// The list of known fields is available only from this message; parsing it avoids a second
-    /// list in this crate. Tests assert the message format.
+    /// The message contains the list of known fields. Parsing the message avoids a second list in
+    /// this crate. Tests assert the message format.
     fn parse(message: &str) -> Option<Self> {
         let (section_prefix, after_section) = message.split_once("unknown field `")?;
         let section = section_prefix.trim_end_matches(": ");
-        // A rejected value may itself contain the text of such a message. In a real message, only a
-        // path of known fields precedes this text.
+        // A rejected value may contain the text `unknown field` too. In a message about an unknown
+        // field, only a path of known fields precedes this text.
         if section.contains([' ', '"', '`']) {
             return None;
         }
         let (field, quoted_known_fields) = after_section.rsplit_once("`, expected ")?;
-        // Every second part is between two backticks.
+        // Every second part is a field name between two backticks.
         let known_fields = quoted_known_fields.split('`').skip(1).step_by(2).map(str::to_owned);
         Some(Self {
             section: section.to_owned(),

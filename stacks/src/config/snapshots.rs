@@ -13,24 +13,24 @@ use super::limits::{
     SNAPSHOT_MEMORY_MB, SNAPSHOT_TIMEOUT_S,
 };
 
-/// Snapshot and log segment thresholds, and the size of the snapshot function.
+/// Thresholds for snapshots and log segments, and the snapshot function's memory and timeout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Snapshots {
-    /// Whether appends start snapshots and new log segments. Defaults to true.
+    /// Whether an append can start a snapshot or a new log segment. Defaults to true.
     pub enabled: bool,
     /// Number of entries between two snapshots.
     pub entries: u32,
-    /// Size of the entries between two snapshots in bytes.
+    /// Total size of the entries between two snapshots, in bytes.
     pub bytes: u64,
-    /// Maximum number of entries in a log segment.
+    /// Maximum number of entries per log segment.
     pub segment_entries: u32,
-    /// Maximum size of the entries in a log segment, in bytes.
+    /// Maximum total size of a log segment's entries, in bytes.
     pub segment_bytes: u64,
-    /// Snapshot function memory in MB, to which CPU power is proportional. The default provides one
-    /// full vCPU.
+    /// Snapshot function memory in MB. CPU power is proportional to memory. The default provides
+    /// one full vCPU.
     pub memory_mb: u32,
-    /// Snapshot function timeout in seconds. The next invocation resumes unfinished work.
+    /// Snapshot function timeout in seconds. Unfinished work is resumed by the next invocation.
     pub timeout_s: u32,
 }
 

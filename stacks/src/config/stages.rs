@@ -1,5 +1,5 @@
-//! The `stages:` section of `cellar.yaml`: several stacks from one configuration, each with its own
-//! overrides.
+//! The `stages:` section of `cellar.yaml`. With stages, one configuration describes several stacks,
+//! each with its own overrides.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ impl Config {
     /// Returns the configuration of a stage, or `None` if the stage does not exist.
     ///
     /// The stage's overrides are applied to this configuration. Unless overridden, the stack name
-    /// and the token audience get the suffix `-NAME`, so that a stage rejects the tokens of other
-    /// stages. `file_name` is used only in error messages.
+    /// and the token audience get the suffix `-NAME`. Each stage thus rejects the tokens of other
+    /// stages. `file_name` is only used in error messages.
     ///
     /// # Errors
-    /// [`ConfigError`] if the overrides are invalid, which cannot happen if the configuration was
-    /// created by [`Config::parse`] and not changed since.
+    /// [`ConfigError`] if the overrides are invalid. This cannot happen if the configuration was
+    /// created by [`Config::parse`] and not modified afterwards.
     pub fn stage(&self, name: &str, file_name: &str) -> Result<Option<Self>, ConfigError> {
         let Some(Stage(overrides)) = self.stages.get(name) else { return Ok(None) };
         let file_name = format!("{file_name}, stage {name}");
@@ -52,8 +52,8 @@ impl Config {
         stage_defaults.tokens.audience = format!("{}-{stage_name}", self.tokens.audience);
         let mut stage_value = serde_yaml::to_value(&stage_defaults)?;
         apply_overrides(&mut stage_value, Value::Mapping(overrides));
-        // The value is converted to text because only the text parser reports the section of an
-        // error.
+        // Converts the value to text, because errors contain the section only if they come from the
+        // text parser.
         let stage_text = serde_yaml::to_string(&stage_value)?;
         serde_yaml::from_str(&stage_text)
     }
@@ -63,8 +63,8 @@ impl Config {
         self.stages.keys().map(String::as_str)
     }
 
-    /// Validates the configuration of every stage. No two stages may have both the same stack name
-    /// and the same region.
+    /// Validates the configuration of every stage. Two stages may not have the same stack name in
+    /// the same region.
     pub(super) fn check_stages(&self, file_name: &str) -> Result<(), ConfigError> {
         let mut stage_by_stack: BTreeMap<(String, Option<String>), &str> = BTreeMap::new();
         for stage_name in self.stage_names() {
@@ -81,8 +81,8 @@ impl Config {
     }
 }
 
-/// Removes the position from an error, since it refers to the merged text, which the user cannot
-/// see.
+/// Removes the position from an error. The position refers to the merged text, which the user
+/// cannot see.
 fn without_position(error: ConfigError) -> ConfigError {
     match error {
         ConfigError::UnknownField(unknown_field) => {
@@ -99,7 +99,7 @@ fn without_position(error: ConfigError) -> ConfigError {
     }
 }
 
-/// Returns a problem for each invalid stage name, and one if there are too many stages.
+/// Returns a problem for each invalid stage name, and another if there are too many stages.
 pub(super) fn find_stage_problems(stages: &BTreeMap<String, Stage>) -> Vec<ConfigProblem> {
     let mut problems = Vec::new();
     if stages.len() > STAGES_MAX {
@@ -119,7 +119,7 @@ fn is_stage_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Applies `overrides` to `value`. Maps are merged recursively; other values are replaced.
+/// Applies `overrides` to `value`. Maps are merged recursively; all other values are replaced.
 fn apply_overrides(value: &mut Value, overrides: Value) {
     match (value, overrides) {
         (Value::Mapping(fields), Value::Mapping(field_overrides)) => {

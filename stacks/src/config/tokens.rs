@@ -10,10 +10,10 @@ pub struct Tokens {
     pub issuer: String,
     /// Required token audience (`aud`). Defaults to `cellar`.
     pub audience: String,
-    /// Public keys for token verification. During key rotation, both the old and the new key are
-    /// listed.
+    /// Public keys for token verification. Contains both the old and the new key during key
+    /// rotation.
     pub keys: Vec<TokenKey>,
-    /// `OpenID Connect` issuers whose tokens are accepted too. Defaults to none.
+    /// OpenID Connect issuers whose tokens are also accepted. Defaults to none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub oidc: Vec<OidcIssuer>,
     /// Earliest accepted issue time of tokens, in seconds since the Unix epoch. If `None`, the
@@ -22,12 +22,12 @@ pub struct Tokens {
     pub not_before_s: Option<u64>,
 }
 
-/// A public key for token verification, serialized to JSON as an element of the `CELLAR_TOKEN_KEYS`
-/// variable.
+/// A public key for token verification. The `CELLAR_TOKEN_KEYS` variable contains a JSON array of
+/// these keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenKey {
-    /// Key id, which tokens specify as `kid` in their header.
+    /// Key id. A token's header refers to the key by this id (`kid`).
     pub id: String,
     /// Ed25519 public key: 32 bytes in unpadded base64url.
     pub public_key: String,
@@ -46,12 +46,12 @@ impl Default for Tokens {
 }
 
 impl Tokens {
-    /// Returns the public keys as compact JSON for an API environment variable.
+    /// Returns the public keys as compact JSON, for an environment variable of the API.
     pub(crate) fn keys_json(&self) -> String {
         serde_json::json!(self.keys).to_string()
     }
 
-    /// Returns the `OpenID Connect` issuers as compact JSON for an API environment variable.
+    /// Returns the OpenID Connect issuers as compact JSON, for an environment variable of the API.
     pub(crate) fn oidc_json(&self) -> String {
         serde_json::json!(self.oidc).to_string()
     }

@@ -15,8 +15,8 @@ use super::webhook::Webhook;
 use super::{oidc, region, stages, tags};
 
 impl Config {
-    /// Returns a problem for each out-of-bounds value, in field order. Empty if the configuration
-    /// is valid.
+    /// Returns a problem for each out-of-bounds value, in field order. If the configuration is
+    /// valid, the result is empty.
     ///
     /// [`Config::parse`] calls this method. Call it again after modifying a configuration.
     pub fn problems(&self) -> Vec<ConfigProblem> {
@@ -124,8 +124,8 @@ fn is_key_id(id: &str) -> bool {
 
 /// Returns whether `key` is the canonical unpadded base64url encoding of 32 bytes.
 ///
-/// The 43 characters encode 258 bits, the last two of which must be zero. The last character is
-/// therefore limited to every fourth character of the alphabet.
+/// The 43 characters encode 258 bits, of which the last two must be zero. Therefore, only every
+/// fourth character of the alphabet is valid as the last character.
 fn is_public_key(key: &str) -> bool {
     const LAST_CHARS: &str = "AEIMQUYcgkosw048";
     key.len() == PUBLIC_KEY_CHARS

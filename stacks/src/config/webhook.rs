@@ -11,9 +11,9 @@ use super::limits::WEBHOOK_URL_CHARS_MAX;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
-    /// HTTPS URL with a public host. For development, a local URL is accepted too.
+    /// HTTPS URL with a public host. For development, a local URL is also accepted.
     pub url: String,
-    /// Whether deliveries include event payloads, which contain data such as names and users.
+    /// Whether deliveries include event payloads. Payloads contain data such as names and users.
     /// Defaults to false.
     #[serde(default)]
     pub payloads: bool,

@@ -8,10 +8,10 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// An alarm on a resource metric. An account's first ten alarms are free; each additional alarm
+/// An alarm on a resource's metric. An account's first ten alarms are free; each additional alarm
 /// costs $0.10 a month.
 ///
-/// Missing data does not trigger the alarm, because an idle stack produces none.
+/// Missing data does not trigger the alarm, because idle stacks publish no data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alarm {
     description: String,
@@ -26,8 +26,8 @@ impl Alarm {
     /// Period length in seconds.
     pub const PERIOD_S: u32 = 300;
 
-    /// Creates an alarm that triggers when the metric exceeds `threshold` in `periods` consecutive
-    /// periods of [`Alarm::PERIOD_S`] seconds each.
+    /// Creates an alarm that triggers if the metric exceeds `threshold` in `periods` consecutive
+    /// periods. Each period lasts [`Alarm::PERIOD_S`] seconds.
     pub fn new(
         description: &str,
         metric: Metric,
@@ -39,7 +39,8 @@ impl Alarm {
         Self { description, metric, resource, threshold, periods, topic_arns: Vec::new() }
     }
 
-    /// Adds the ARNs of SNS topics to notify when the alarm triggers and when it returns to OK.
+    /// Adds SNS topic ARNs. The topics are notified when the alarm triggers and when it returns to
+    /// OK.
     #[must_use]
     pub fn notify(mut self, topic_arns: &[Expression]) -> Self {
         self.topic_arns.extend_from_slice(topic_arns);

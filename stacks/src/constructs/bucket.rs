@@ -1,4 +1,4 @@
-//! `AWS::S3::Bucket`: private, versioned, encrypted and always retained.
+//! `AWS::S3::Bucket`: a private, versioned and encrypted bucket that is always retained.
 
 use serde_json::{Map, Value, json};
 
@@ -9,8 +9,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// An S3 bucket without access control lists. Versioning is always enabled, which makes
-/// point-in-time recovery possible.
+/// An S3 bucket without access control lists. Versioning is always enabled, because point-in-time
+/// recovery requires it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     lifecycle: Vec<LifecycleRule>,
@@ -18,16 +18,16 @@ pub struct Bucket {
     kms_key: Option<String>,
 }
 
-/// Bucket CORS settings for browsers that use presigned URLs.
+/// A bucket's CORS settings, for browsers that use presigned URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketCors {
     /// Allowed web origins.
     pub origins: Vec<String>,
     /// Allowed HTTP methods.
     pub methods: Vec<String>,
-    /// Request headers that pages may send.
+    /// Request headers that web pages may send.
     pub request_headers: Vec<String>,
-    /// Response headers that pages may read.
+    /// Response headers that web pages may read.
     pub exposed_headers: Vec<String>,
     /// Number of seconds for which browsers may cache the CORS settings.
     pub max_age_s: u32,
@@ -44,23 +44,23 @@ impl Bucket {
         self
     }
 
-    /// Allows pages from other origins to access the bucket through presigned URLs.
+    /// Allows web pages from other origins to access the bucket through presigned URLs.
     #[must_use]
     pub fn cors(mut self, cors: BucketCors) -> Self {
         self.cors = Some(cors);
         self
     }
 
-    /// Encrypts the bucket with the customer's KMS key, given its ARN. If `None`, S3-managed
-    /// encryption is used.
+    /// Encrypts the bucket with the KMS key that has this ARN. If `None`, S3-managed encryption is
+    /// used.
     #[must_use]
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
         self.kms_key = kms_key.map(str::to_owned);
         self
     }
 
-    /// Returns the encryption settings. The bucket key is enabled to reduce the number of billed
-    /// KMS requests.
+    /// Returns the encryption settings. The bucket key is enabled because it reduces the number of
+    /// KMS requests, which are billed.
     fn encryption(&self) -> Value {
         let rule = match &self.kms_key {
             Some(key_arn) => json!({

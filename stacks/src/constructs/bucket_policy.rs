@@ -10,8 +10,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A bucket policy, retained together with the bucket. If it were deleted, the retained data could
-/// be read over plain HTTP.
+/// A bucket policy, which is retained together with the bucket. Without the policy, the retained
+/// data could be read over plain HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketPolicy {
     bucket: Expression,

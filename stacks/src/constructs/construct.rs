@@ -1,4 +1,4 @@
-//! The trait implemented by all constructs, which determines what a stack writes to its template.
+//! The trait that all constructs implement. It determines what a stack writes to its template.
 
 use serde_json::{Map, Value};
 
@@ -12,30 +12,31 @@ pub trait Construct: Sized {
     /// Returns the resource's `Properties`.
     fn properties(self) -> Map<String, Value>;
 
-    /// Returns CloudFormation's action when the resource is removed or replaced. `None` writes no
-    /// policy to the template, and is used for resources without data.
+    /// Returns the action that CloudFormation takes when the resource is removed or replaced. If
+    /// `None`, no policy is written to the template; used for resources without data.
     fn removal_policy(&self) -> Option<RemovalPolicy> {
         None
     }
 
-    /// Returns pairs of statement id and reason, which the stack writes to the resource's
-    /// `Metadata.Reasons`.
+    /// Returns statement ids and the reason for each statement. The stack writes them to the
+    /// resource's `Metadata.Reasons`.
     fn wildcard_reasons(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 }
 
-/// CloudFormation's action on a resource that is deleted with its stack or replaced by an update.
+/// Action that CloudFormation takes on a resource when its stack is deleted or when an update
+/// removes or replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemovalPolicy {
-    /// Deletes the resource, whose contents can be recreated or are no longer needed.
+    /// Deletes the resource, because its contents can be recreated or are no longer needed.
     Delete,
-    /// Retains the resource, which contains or protects customer data.
+    /// Retains the resource, because it contains or protects customer data.
     Retain,
-    /// Like [`RemovalPolicy::Retain`], but deletes the resource if the deployment that creates it
-    /// fails.
+    /// Like [`RemovalPolicy::Retain`], except that the resource is deleted if the deployment that
+    /// creates it fails.
     ///
-    /// Use only for resources that CloudFormation can delete: a table with deletion protection
+    /// Use only for resources that CloudFormation can delete. A table with deletion protection
     /// would leave the stack in the state `ROLLBACK_FAILED`.
     RetainExceptOnCreate,
 }
@@ -50,7 +51,7 @@ impl RemovalPolicy {
         }
     }
 
-    /// Returns the value of the `UpdateReplacePolicy` attribute, which does not support
+    /// Returns the value of the `UpdateReplacePolicy` attribute. This attribute does not support
     /// `RetainExceptOnCreate`.
     pub const fn update_replace_policy(self) -> &'static str {
         match self {

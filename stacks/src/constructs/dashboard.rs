@@ -20,7 +20,7 @@ const WIDGET_ROWS: usize = 6;
 /// A dashboard with three widgets per row. An account's first three dashboards are free; each
 /// additional dashboard costs $3 a month.
 ///
-/// The body is a single `Fn::Sub` that refers to the resources and the region.
+/// The body is a single `Fn::Sub` with placeholders for the resources and the region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dashboard {
     widgets: Vec<Widget>,
@@ -68,14 +68,14 @@ impl Widget {
         Self { title, series: Vec::new() }
     }
 
-    /// Adds a line for a resource metric, using the metric's default statistic.
+    /// Adds a line for a resource's metric, using the metric's default statistic.
     #[must_use]
     pub fn line(self, label: &'static str, metric: Metric, resource: MonitoredResource) -> Self {
         let statistic = metric.statistic();
         self.add_series(Series { label, metric, resource, statistic })
     }
 
-    /// Adds a line for a resource metric, using `statistic`, such as `p99`.
+    /// Adds a line for a resource's metric, using a statistic such as `p99`.
     #[must_use]
     pub fn percentile(
         self,
@@ -92,7 +92,7 @@ impl Widget {
         self
     }
 
-    /// Returns the JSON of the dashboard's widget at `index`.
+    /// Returns the JSON of the widget at `index` in the dashboard.
     fn to_json(&self, index: usize) -> Value {
         let row_index = index / WIDGETS_PER_ROW;
         let index_in_row = index % WIDGETS_PER_ROW;

@@ -1,4 +1,4 @@
-//! `AWS::Lambda::EventSourceMapping` for a table's change stream.
+//! `AWS::Lambda::EventSourceMapping`: invokes a function for a table's change stream.
 
 use serde_json::{Map, Value, json};
 
@@ -11,13 +11,14 @@ use super::resource_type::ResourceType;
 use super::table::Table;
 use crate::expression::Expression;
 
-/// Default maximum number of records in a batch.
+/// Default maximum number of records per batch.
 const DEFAULT_BATCH_SIZE: u32 = 100;
-/// Default maximum number of retries of a batch.
+/// Default maximum number of retries per batch.
 const DEFAULT_MAX_RETRIES: i32 = 10;
-/// Lambda's value for retries that are limited only by the age of the records.
+/// Lambda's value for an unlimited number of retries. Only record age then limits retries.
 const UNLIMITED_RETRIES: i32 = -1;
-/// Maximum age of retried records in seconds: half of a change stream's retention period.
+/// Record age in seconds above which a record is not retried: half of the change stream's retention
+/// period.
 const MAX_RECORD_AGE_S: u32 = 12 * 60 * 60;
 
 /// A filter for change stream records. Only selected records cause invocations, which are billed.
@@ -33,11 +34,11 @@ impl StreamFilter {
     }
 }
 
-/// Invokes a function with a table's changes, starting at the oldest record in the change stream.
+/// Invokes a function for a table's changes, starting with the oldest record in the change stream.
 ///
-/// Three settings keep a failing record from blocking the others: the function reports failures per
-/// record, a failed batch is split, and records that fail too often or are too old are sent to a
-/// dead-letter queue.
+/// A failing record does not block other records. The function reports failures per record, and
+/// failed batches are split. Records that fail too often or are too old are sent to a dead-letter
+/// queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamSource {
     stream: Expression,
@@ -53,8 +54,8 @@ pub struct StreamSource {
 }
 
 impl StreamSource {
-    /// Creates a mapping with batches of 100 records. Each batch is retried up to 10 times within
-    /// 12 hours, half of a change stream's retention period.
+    /// Creates a mapping with batches of 100 records. A failed batch is retried up to 10 times,
+    /// while its records are less than 12 hours old (half of a change stream's retention period).
     pub fn new(
         table: &Handle<Table>,
         function: &Handle<Function>,
@@ -73,21 +74,22 @@ impl StreamSource {
         }
     }
 
-    /// Retries batches without splitting them until their records are too old. For functions that
-    /// fail on all records at once, for example because a receiver is down.
+    /// Retries failed batches, without splitting them, until their records are too old. Use this
+    /// for functions that fail on all records at once, for example because a receiver is down.
     #[must_use]
     pub fn retried_until_too_old(self) -> Self {
         Self { max_retries: UNLIMITED_RETRIES, splits_failed_batches: false, ..self }
     }
 
-    /// Sets the maximum batch size in records, at most 10,000. Lambda also limits batches to 6 MB.
+    /// Sets the maximum number of records per batch, at most 10,000. Lambda also limits batches to
+    /// 6 MB.
     #[must_use]
     pub fn batch_size(self, batch_size: u32) -> Self {
         Self { batch_size, ..self }
     }
 
-    /// Sets the batching window: the maximum delay for collecting a full batch, in seconds, at most
-    /// 300. Defaults to 0.
+    /// Sets the batching window, which is the maximum time to wait for a full batch, in seconds. It
+    /// is at most 300 and defaults to 0.
     #[must_use]
     pub fn batching_window_s(self, batching_window_s: u32) -> Self {
         Self { batching_window_s, ..self }

@@ -24,7 +24,7 @@ pub struct BundleLocation {
 }
 
 /// A Lambda function that runs a `bootstrap` binary on Amazon Linux 2023 and writes JSON logs to
-/// its own log group. Has neither reserved nor provisioned concurrency.
+/// its own log group. The function has no reserved and no provisioned concurrency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     description: String,
@@ -73,7 +73,8 @@ impl Function {
         self
     }
 
-    /// Sets whether X-Ray traces invocations. The function's role must allow writing traces.
+    /// Sets whether X-Ray traces invocations. Tracing requires a role that allows the function to
+    /// write traces.
     #[must_use]
     pub fn traced(mut self, is_traced: bool) -> Self {
         self.is_traced = is_traced;
@@ -116,7 +117,8 @@ impl Construct for Function {
             .set("S3Key", self.bundle.object_key.clone());
         let logging_config =
             Properties::new().set("LogFormat", "JSON").set("LogGroup", self.log_group.clone());
-        // Always written, because CloudFormation does not reset a removed property.
+        // Always written, because CloudFormation does not reset the setting if the property is
+        // removed.
         let tracing_mode = if self.is_traced { "Active" } else { "PassThrough" };
         let environment =
             if self.environment.is_empty() { None } else { Some(self.environment_property()) };

@@ -1,4 +1,4 @@
-//! `AWS::Lambda::Url`: an HTTPS endpoint for a function, without the cost of an API gateway.
+//! `AWS::Lambda::Url`: an HTTPS endpoint for a function. It avoids the cost of an API gateway.
 
 use serde_json::{Map, Value, json};
 
@@ -9,39 +9,39 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A public function URL. IAM does not know the customer's users, so the function verifies the
-/// token of each request itself.
+/// A public function URL. IAM does not know the customer's users, so the function verifies each
+/// request's token itself.
 ///
-/// Calls through the URL require both kinds of [`Permission`](super::Permission).
+/// Calling the URL requires both kinds of [`Permission`](super::Permission).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionUrl {
     function: Expression,
     cors: Option<FunctionUrlCors>,
 }
 
-/// CORS settings of a function URL.
+/// A function URL's CORS settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionUrlCors {
     /// Allowed web origins.
     pub origins: Vec<String>,
-    /// Allowed HTTP methods, except `OPTIONS`, which Lambda handles itself and does not accept in
-    /// the list.
+    /// Allowed HTTP methods. `OPTIONS` must not be included, because Lambda rejects it and handles
+    /// these requests itself.
     pub methods: Vec<String>,
-    /// Request headers that pages may send.
+    /// Request headers that web pages may send.
     pub request_headers: Vec<String>,
-    /// Response headers that pages may read.
+    /// Response headers that web pages may read.
     pub exposed_headers: Vec<String>,
     /// Number of seconds for which browsers may cache the CORS settings.
     pub max_age_s: u32,
 }
 
 impl FunctionUrl {
-    /// Creates a URL without CORS.
+    /// Creates a URL without CORS settings.
     pub fn new(function: &Handle<Function>) -> Self {
         Self { function: function.arn(), cors: None }
     }
 
-    /// Allows pages from other origins to call the URL.
+    /// Allows web pages from other origins to call the URL.
     #[must_use]
     pub fn cors(mut self, cors: FunctionUrlCors) -> Self {
         self.cors = Some(cors);

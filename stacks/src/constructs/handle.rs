@@ -1,18 +1,18 @@
-//! Typed references to the constructs of a stack.
+//! Typed references to a stack's constructs.
 
 use std::marker::PhantomData;
 
 use crate::expression::Expression;
 
-/// A reference to a construct in a stack, limited to the attributes that the construct's type
-/// supports.
+/// A reference to a construct in a stack. Its methods return only attributes that the construct's
+/// type supports.
 #[derive(Debug)]
 pub struct Handle<C> {
     logical_id: String,
     construct: PhantomData<fn() -> C>,
 }
 
-// `#[derive(Clone)]` would require `C: Clone`, which copying a reference does not need.
+// `#[derive(Clone)]` would require `C: Clone`, but copying a reference does not.
 impl<C> Clone for Handle<C> {
     fn clone(&self) -> Self {
         Self { logical_id: self.logical_id.clone(), construct: PhantomData }

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-/// A bucket lifecycle rule. Each variant is a separate rule, because S3 cannot abort multipart
-/// uploads in a rule with a tag filter.
+/// A bucket lifecycle rule. Each variant is a rule of its own, because a rule with a tag filter
+/// cannot abort multipart uploads in S3.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LifecycleRule {
-    /// Deletes tagged objects a number of days after they were written.
+    /// Deletes tagged objects the given number of days after they were written.
     ExpireTagged {
         /// Rule id, unique within the bucket.
         id: String,
@@ -17,8 +17,8 @@ pub enum LifecycleRule {
         /// Age in days.
         after_days: u32,
     },
-    /// Deletes noncurrent object versions a number of days after the object was replaced or
-    /// deleted. Without this rule, a versioned bucket would retain all versions.
+    /// Deletes noncurrent object versions the given number of days after the object was replaced or
+    /// deleted. Without this rule, a versioned bucket retains all versions.
     ExpireNoncurrent {
         /// Rule id, unique within the bucket.
         id: String,
@@ -47,7 +47,7 @@ impl From<&LifecycleRule> for Value {
                 "Id": id,
                 "Status": "Enabled",
                 "NoncurrentVersionExpiration": { "NoncurrentDays": after_days },
-                // Removes a delete marker once the last version of its object has expired.
+                // Also removes an object's delete marker after its last version has expired.
                 "ExpiredObjectDeleteMarker": true,
             }),
             LifecycleRule::AbortMultipart { id, after_days } => json!({

@@ -1,4 +1,4 @@
-//! Template lists that AWS treats as sets, so that reordering them is not a change.
+//! Determines which template lists AWS treats as sets. Reordering such a list is not a change.
 
 use super::resource_type::ResourceType;
 
@@ -7,16 +7,16 @@ use super::resource_type::ResourceType;
 pub(crate) enum ListKind {
     /// By position.
     Ordered,
-    /// Lists are compared as sets; order and duplicates have no effect.
+    /// As sets: order and duplicates have no effect.
     Set,
-    /// Elements are matched by this key, which is unique within a list; order has no effect.
+    /// By this key, which is unique within a list: order has no effect.
     Keyed(&'static str),
 }
 
-/// Returns the comparison for the list at `path` in a resource.
+/// Returns how to compare the list at `path` in a resource.
 ///
-/// A path consists of `Properties`, `Metadata` or `DependsOn`, followed by property names and list
-/// element keys. `resource_type` is `None` for types without a construct.
+/// A path starts with `Properties`, `Metadata` or `DependsOn`, followed by property names and list
+/// element keys. `resource_type` is `None` for resource types without a construct.
 pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> ListKind {
     if let Some(kind) = policy_list_kind(path) {
         return kind;
@@ -33,7 +33,7 @@ pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> L
     }
 }
 
-/// Returns whether a list at `path` with a single element may be written as that element.
+/// Returns whether a single-element list at `path` may be written without the list.
 pub(crate) fn may_be_single(path: &[&str]) -> bool {
     path == ["DependsOn"] || policy_list_kind(path).is_some()
 }
@@ -41,8 +41,8 @@ pub(crate) fn may_be_single(path: &[&str]) -> bool {
 /// Properties that contain a policy document.
 pub(crate) const POLICY_DOCUMENTS: [&str; 2] = ["PolicyDocument", "AssumeRolePolicyDocument"];
 
-/// Returns the comparison for a list in a policy document, such as the statements or a statement
-/// field.
+/// Returns how to compare a list in a policy document, such as the list of statements or a list in
+/// a statement.
 fn policy_list_kind(path: &[&str]) -> Option<ListKind> {
     let document_index = path.iter().position(|name| POLICY_DOCUMENTS.contains(name))?;
     match path.get(document_index + 1..)? {
@@ -54,7 +54,7 @@ fn policy_list_kind(path: &[&str]) -> Option<ListKind> {
     }
 }
 
-/// Returns the comparison for the list at `path` under `Properties`. A `_` in a pattern is the key
+/// Returns how to compare the list at `path` under `Properties`. In a pattern, `_` matches the key
 /// or index of a list element.
 fn property_list_kind(resource_type: ResourceType, path: &[&str]) -> ListKind {
     use ResourceType::{

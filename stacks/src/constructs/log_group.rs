@@ -8,8 +8,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// The log group of a function. Log lines in a group created by Lambda itself would never expire,
-/// and would be billed forever.
+/// A function's log group. If Lambda created the log group itself, its log lines would never
+/// expire, and their storage would be billed forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogGroup {
     retention_days: u32,
@@ -17,13 +17,13 @@ pub struct LogGroup {
 }
 
 impl LogGroup {
-    /// Creates a log group that retains lines for `retention_days`, which must be one of
+    /// Creates a log group that retains log lines for `retention_days`, which must be in
     /// [`LOG_RETENTION_DAYS`](crate::config::limits::LOG_RETENTION_DAYS).
     pub fn new(retention_days: u32) -> Self {
         Self { retention_days, kms_key: None }
     }
 
-    /// Encrypts the log group with the customer's KMS key, given its ARN. The key policy must allow
+    /// Encrypts the log group with the KMS key that has this ARN. The key policy must allow
     /// CloudWatch Logs to use the key. If `None`, an AWS-owned key is used.
     #[must_use]
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
@@ -53,7 +53,7 @@ impl Construct for LogGroup {
             .into_map()
     }
 
-    /// The logs of a deleted stack are no longer needed.
+    /// Logs are not needed after the stack has been deleted.
     fn removal_policy(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::Delete)
     }

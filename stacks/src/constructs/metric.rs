@@ -6,7 +6,7 @@ use super::queue::Queue;
 use super::table::Table;
 use crate::expression::Expression;
 
-/// A metric that AWS publishes free of charge.
+/// A CloudWatch metric that AWS publishes free of charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// Number of function invocations.
@@ -19,7 +19,7 @@ pub enum Metric {
     ConcurrentExecutions,
     /// Invocation duration in milliseconds.
     Duration,
-    /// Age of the change stream record that a function read last, in milliseconds.
+    /// Age of the last change stream record that a function read, in milliseconds.
     IteratorAge,
     /// Number of function URL requests, including rejected ones.
     UrlRequests,
@@ -33,7 +33,8 @@ pub enum Metric {
     OldestMessage,
     /// Number of visible messages in a queue.
     VisibleMessages,
-    /// Number of in-flight messages: received from a queue, but not yet deleted or visible again.
+    /// Number of in-flight messages, which were received but neither deleted nor made visible
+    /// again.
     HiddenMessages,
     /// Read request units consumed by a table.
     ReadUnits,
@@ -69,8 +70,8 @@ impl Metric {
         }
     }
 
-    /// Returns the default statistic: the sum for counts; the maximum for ages, lengths and
-    /// durations.
+    /// Returns the default statistic: the sum for counts, and the maximum for ages, queue lengths
+    /// and durations.
     pub const fn statistic(self) -> &'static str {
         match self {
             Self::Invocations
@@ -94,7 +95,7 @@ impl Metric {
     }
 }
 
-/// A resource with metrics for an alarm or the dashboard.
+/// A resource whose metrics are used by an alarm or the dashboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitoredResource {
     namespace: &'static str,
@@ -120,22 +121,22 @@ impl MonitoredResource {
         Self { namespace: "AWS/DynamoDB", dimension: "TableName", name: table.name(), placeholder }
     }
 
-    /// Returns the CloudWatch namespace of the metrics.
+    /// Returns the metrics' CloudWatch namespace.
     pub(super) const fn namespace(&self) -> &'static str {
         self.namespace
     }
 
-    /// Returns the name of the CloudWatch dimension that contains the physical resource name.
+    /// Returns the name of the CloudWatch dimension whose value is the physical resource name.
     pub(super) const fn dimension(&self) -> &'static str {
         self.dimension
     }
 
-    /// Returns the physical name of the resource.
+    /// Returns the resource's physical name.
     pub(super) fn name(&self) -> Expression {
         self.name.clone()
     }
 
-    /// Returns a placeholder for the physical name, in the syntax of `Fn::Sub`.
+    /// Returns an `Fn::Sub` placeholder for the physical name.
     pub(super) fn placeholder(&self) -> &str {
         &self.placeholder
     }

@@ -1,8 +1,8 @@
-//! A typed struct for each AWS resource type in use. CloudFormation property names appear only in
-//! this module.
+//! Typed structs for the AWS resource types that Cellar uses. CloudFormation property names appear
+//! only in this module.
 //!
-//! No construct accepts a physical name. With fixed names, a region could contain only one stack,
-//! and CloudFormation could not replace resources.
+//! Constructs do not accept physical resource names. With fixed names, there could be only one
+//! stack per region, and CloudFormation could not replace resources.
 
 mod alarm;
 mod bucket;

@@ -10,7 +10,7 @@ use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
 /// A permission for everyone to invoke a function through its URL. AWS requires both kinds of
-/// permission: without [`Permission::invocation_through_url`], URLs created since October 2025
+/// permission. Without [`Permission::invocation_through_url`], URLs created since October 2025
 /// respond with 403.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permission {
@@ -30,8 +30,8 @@ impl Permission {
         Self { function: function.arn(), kind: PermissionKind::Url }
     }
 
-    /// Creates the permission for everyone to invoke the function, limited to invocations through
-    /// its URL (`lambda:InvokeFunction`).
+    /// Creates the permission for everyone to invoke the function (`lambda:InvokeFunction`). Only
+    /// invocations through the function's URL are allowed.
     pub fn invocation_through_url(function: &Handle<Function>) -> Self {
         Self { function: function.arn(), kind: PermissionKind::InvocationThroughUrl }
     }

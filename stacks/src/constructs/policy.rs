@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::properties::Properties;
 use crate::expression::Expression;
 
-/// IAM policy language version. IAM uses dates as version numbers.
+/// Version of the IAM policy language. Versions are dates.
 const POLICY_VERSION: &str = "2012-10-17";
 
 /// Effect of a policy statement.
@@ -15,7 +15,7 @@ const POLICY_VERSION: &str = "2012-10-17";
 pub enum Effect {
     /// Permits the actions.
     Allow,
-    /// Forbids the actions, overriding all statements that allow them.
+    /// Forbids the actions, even if another statement allows them.
     Deny,
 }
 
@@ -26,7 +26,7 @@ pub enum Resources {
     Exactly(Vec<Expression>),
     /// All resources. Only for actions that do not support resource ARNs.
     Any {
-        /// Why the statement cannot be restricted to specific resources.
+        /// Reason why the statement cannot be restricted to specific resources.
         reason: String,
     },
 }
@@ -43,8 +43,8 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Creates a statement that allows the actions on the resources. Synthesis rejects wildcards in
-    /// actions and resources. `id` must consist of letters and digits.
+    /// Creates a statement that allows the actions on the resources. Synthesis rejects actions and
+    /// resources with wildcards. `id` must consist of letters and digits.
     pub fn allow<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -53,8 +53,8 @@ impl Statement {
         Self::new(id, Effect::Allow, actions, Resources::Exactly(resources.into()))
     }
 
-    /// Creates a statement that allows the actions on all resources. Only for actions that do not
-    /// support resource ARNs; `reason` is written to the template.
+    /// Creates a statement that allows the actions on all resources. Use only for actions that do
+    /// not support resource ARNs. `reason` is written to the template.
     pub fn allow_on_any_resource<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -63,14 +63,14 @@ impl Statement {
         Self::new(id, Effect::Allow, actions, Resources::Any { reason: reason.to_owned() })
     }
 
-    /// Restricts the statement to requests that meet a condition.
+    /// Restricts the statement to requests that meet `condition`.
     #[must_use]
     pub fn only_if(mut self, condition: Value) -> Self {
         self.condition = Some(condition);
         self
     }
 
-    /// Creates a statement that denies the actions to everyone when `condition` is met.
+    /// Creates a statement that denies the actions to everyone if `condition` is met.
     pub fn deny_everyone<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -97,8 +97,8 @@ impl Statement {
         }
     }
 
-    /// Returns the statement id and the reason for allowing all resources, or `None` if the
-    /// statement is restricted to specific resources.
+    /// Returns the statement id, and the reason why the statement allows all resources. Returns
+    /// `None` if the statement is restricted to specific resources.
     pub(super) fn wildcard_reason(&self) -> Option<(String, String)> {
         match &self.resources {
             Resources::Exactly(_) => None,
@@ -134,7 +134,7 @@ impl Effect {
     }
 }
 
-/// Returns a policy document with the statements.
+/// Returns a policy document that contains the statements.
 pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Value {
     json!({
         "Version": POLICY_VERSION,
@@ -142,7 +142,7 @@ pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Va
     })
 }
 
-/// Returns the statements of a policy document; empty if `document` is malformed.
+/// Returns a policy document's statements, or none if `document` is malformed.
 pub(crate) fn statements_of(document: &Value) -> impl Iterator<Item = &Map<String, Value>> {
     let statements = document.get("Statement").and_then(Value::as_array);
     statements.into_iter().flatten().filter_map(Value::as_object)

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The properties that have been set so far.
+/// Properties that have been set so far.
 #[derive(Default)]
 pub(super) struct Properties(Map<String, Value>);
 

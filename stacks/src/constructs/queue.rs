@@ -8,14 +8,14 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A standard queue. FIFO queues would have no advantage: the stack does not need ordering, and
-/// they deduplicate messages for only five minutes.
+/// A standard queue. A FIFO queue would have no advantage: Cellar does not need ordering, and FIFO
+/// queues deduplicate messages for only five minutes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
     retention_s: u32,
     visibility_s: u32,
-    /// Dead-letter queue ARN, and the number of receives after which a message is moved to that
-    /// queue.
+    /// Dead-letter queue ARN, and the number of failed receives after which a message is moved to
+    /// the dead-letter queue.
     dead_letters: Option<(Expression, u32)>,
     kms_key: Option<String>,
 }
@@ -37,25 +37,25 @@ impl Queue {
         }
     }
 
-    /// Sets the visibility timeout in seconds. If the queue invokes a function, the timeout must be
-    /// at least six times the function timeout, as enforced by
-    /// [`Stack::synthesize`](crate::stack::Stack::synthesize).
+    /// Sets the visibility timeout in seconds. If the queue invokes a function, the visibility
+    /// timeout must be at least six times the function timeout.
+    /// [`Stack::synthesize`](crate::stack::Stack::synthesize) enforces this minimum.
     #[must_use]
     pub fn visibility_s(mut self, visibility_s: u32) -> Self {
         self.visibility_s = visibility_s;
         self
     }
 
-    /// Sets the dead-letter queue to which messages are moved after `max_receive_count` failed
-    /// receives.
+    /// Sets the dead-letter queue. A message is moved to this queue after `max_receive_count`
+    /// failed receives.
     #[must_use]
     pub fn dead_letters(mut self, queue: &Handle<Self>, max_receive_count: u32) -> Self {
         self.dead_letters = Some((queue.arn(), max_receive_count));
         self
     }
 
-    /// Encrypts the queue with the customer's KMS key, given its ARN. If `None`, SQS-managed
-    /// encryption is used, which is free.
+    /// Encrypts the queue with the KMS key that has this ARN. If `None`, SQS-managed encryption is
+    /// used, which is free.
     #[must_use]
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
         self.kms_key = kms_key.map(str::to_owned);
@@ -79,7 +79,7 @@ impl Handle<Queue> {
         self.attribute("Arn")
     }
 
-    /// Returns the physical queue name, the dimension of the queue metrics.
+    /// Returns the physical queue name, which is a dimension of the queue's metrics.
     pub fn name(&self) -> Expression {
         self.attribute("QueueName")
     }
@@ -104,7 +104,7 @@ impl Construct for Queue {
             .into_map()
     }
 
-    /// Messages are jobs of this stack and can be recreated from the logs.
+    /// Messages are jobs of this stack, which can be recreated from the logs.
     fn removal_policy(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::Delete)
     }

@@ -10,8 +10,7 @@ use super::queue::Queue;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A resource-based queue policy. Contains only deny statements, because access is granted by
-/// roles.
+/// A resource-based queue policy. It contains only deny statements, because roles grant access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuePolicy {
     queue: Expression,

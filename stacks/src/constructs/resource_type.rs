@@ -1,4 +1,4 @@
-//! Resource types of the constructs and their `Fn::GetAtt` attributes.
+//! CloudFormation resource types that have a construct, with their `Fn::GetAtt` attributes.
 
 use std::fmt;
 
@@ -53,7 +53,7 @@ impl ResourceType {
         Self::Topic,
     ];
 
-    /// Returns the value of `Type` in a template.
+    /// Returns the resource type's name in a template, such as `AWS::SQS::Queue`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Alarm => "AWS::CloudWatch::Alarm",
@@ -73,7 +73,7 @@ impl ResourceType {
         }
     }
 
-    /// Parses the value of `Type` in a template. Returns `None` if the type has no construct.
+    /// Parses a resource type's name in a template. Returns `None` if the type has no construct.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|resource_type| resource_type.name() == name)
     }
@@ -95,7 +95,7 @@ impl ResourceType {
         }
     }
 
-    /// Returns whether the resource type has a `Tags` property that is a list of keys and values.
+    /// Returns whether the resource type has a `Tags` property that lists keys and values.
     pub const fn is_taggable(self) -> bool {
         match self {
             Self::Alarm
@@ -112,8 +112,8 @@ impl ResourceType {
         }
     }
 
-    /// Returns the property that must be set for `attribute` to exist, or `None` if it always
-    /// exists.
+    /// Returns the property that must be set so that `attribute` exists. Returns `None` if the
+    /// attribute always exists.
     pub fn property_required_by(self, attribute: &str) -> Option<&'static str> {
         match (self, attribute) {
             (Self::Table, "StreamArn") => Some("StreamSpecification"),

@@ -9,15 +9,16 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// An AWS service that may assume a role.
+/// An AWS service that can assume a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// AWS Lambda.
     Lambda,
 }
 
-/// A role with inline policies only, which are deleted together with the role. Managed policies are
-/// not used, because changing one would silently change the role's permissions.
+/// A role with inline policies only. Inline policies are deleted together with the role. Managed
+/// policies are not used, because a change to such a policy would silently change the role's
+/// permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     service: Service,
@@ -25,7 +26,7 @@ pub struct Role {
 }
 
 impl Role {
-    /// Creates a role without permissions, which only `service` can assume.
+    /// Creates a role without permissions. Only `service` can assume the role.
     pub fn assumed_by(service: Service) -> Self {
         Self { service, policies: Vec::new() }
     }

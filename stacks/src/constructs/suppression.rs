@@ -1,5 +1,5 @@
-//! Suppressions of linter rules that do not apply to a resource, with reasons that are written to
-//! the template.
+//! Suppressions of linter rules that do not apply to a resource. The reasons are written to the
+//! template.
 
 use serde_json::{Map, Value, json};
 
@@ -28,19 +28,19 @@ impl Rule {
     }
 }
 
-/// A linter rule to suppress for a resource.
+/// A suppressed linter rule of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suppression {
     pub rule: Rule,
-    /// Why the rule does not apply.
+    /// Reason why the rule does not apply.
     pub reason: String,
 }
 
-/// Adds suppressions to a resource's `Metadata` in the format of each linter.
+/// Adds suppressions to a resource's `Metadata`, in each linter's format.
 ///
-/// cfn-lint has no field for reasons, so they are written next to its rule list.
-/// cloudformation-validate does not read suppressions; `tests/integration/template_linters.rs`
-/// applies them to its findings.
+/// cfn-lint has no field for reasons, so reasons are written next to cfn-lint's list of rules.
+/// cloudformation-validate does not read suppressions, so `tests/integration/template_linters.rs`
+/// applies them to the linter's findings.
 pub(crate) fn write_suppressions(suppressions: &[Suppression], metadata: &mut Map<String, Value>) {
     let mut checkov_skips = Vec::new();
     let mut cloudformation_validate_skips = Vec::new();

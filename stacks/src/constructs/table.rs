@@ -1,4 +1,4 @@
-//! `AWS::DynamoDB::Table`: on-demand, encrypted, retained, and with point-in-time recovery.
+//! `AWS::DynamoDB::Table`: a retained, encrypted on-demand table with point-in-time recovery.
 
 use serde_json::{Map, Value, json};
 
@@ -10,8 +10,8 @@ use crate::expression::Expression;
 
 /// A DynamoDB table.
 ///
-/// Capacity is always on-demand, so an idle table incurs only storage costs. Recovery, encryption
-/// and retention cannot be disabled.
+/// Capacity is always on-demand, so an idle table costs only its storage. Point-in-time recovery,
+/// encryption and retention cannot be disabled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     attributes: Vec<(String, AttributeType)>,
@@ -22,7 +22,7 @@ pub struct Table {
     kms_key: Option<String>,
 }
 
-/// Data type of a key attribute.
+/// Key attribute data type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttributeType {
     /// `B`: bytes.
@@ -33,7 +33,7 @@ pub enum AttributeType {
     String,
 }
 
-/// Contents of change stream records.
+/// Item contents in a change stream record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamView {
     KeysOnly,
@@ -41,12 +41,13 @@ pub enum StreamView {
     NewImage,
     /// The item before the change.
     OldImage,
-    /// The item before and after the change.
+    /// The item before the change, and the item after the change.
     NewAndOldImages,
 }
 
 impl Table {
-    /// Creates a table with a partition key, whose type must be set with [`Table::attribute`].
+    /// Creates a table with this partition key. The key's type must be set with
+    /// [`Table::attribute`].
     pub fn new(partition_key: impl Into<String>) -> Self {
         Self {
             attributes: Vec::new(),
@@ -58,7 +59,7 @@ impl Table {
         }
     }
 
-    /// Adds a sort key, whose type must be set with [`Table::attribute`].
+    /// Adds a sort key. The key's type must be set with [`Table::attribute`].
     #[must_use]
     pub fn sort_key(mut self, name: impl Into<String>) -> Self {
         self.sort_key = Some(name.into());
@@ -66,7 +67,7 @@ impl Table {
     }
 
     /// Sets the type of a key attribute. [`Stack::synthesize`](crate::stack::Stack::synthesize)
-    /// checks that exactly the key attributes have a type.
+    /// checks that every key attribute has a type, and that no other attribute has one.
     #[must_use]
     pub fn attribute(mut self, name: impl Into<String>, attribute_type: AttributeType) -> Self {
         self.attributes.push((name.into(), attribute_type));
@@ -80,15 +81,14 @@ impl Table {
         self
     }
 
-    /// Sets whether the table has deletion protection. Defaults to true.
+    /// Sets whether the table is protected against deletion. Defaults to true.
     #[must_use]
     pub fn deletion_protection(mut self, is_protected: bool) -> Self {
         self.deletion_protection = is_protected;
         self
     }
 
-    /// Encrypts the table with the customer's KMS key, given its ARN. If `None`, an AWS-owned key
-    /// is used.
+    /// Encrypts the table with the KMS key that has this ARN. If `None`, an AWS-owned key is used.
     #[must_use]
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
         self.kms_key = kms_key.map(str::to_owned);

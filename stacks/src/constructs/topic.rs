@@ -8,10 +8,10 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A topic that forwards messages to an email address. An idle topic is free, as are the first
-/// thousand emails a month.
+/// A topic that forwards messages to an email address. An idle topic is free. The first thousand
+/// emails per month are also free.
 ///
-/// Uses the default SNS policy, which allows alarms of the same account to publish.
+/// The default SNS policy is used. It allows alarms of the same account to publish messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic {
     email: String,
@@ -25,8 +25,8 @@ impl Topic {
         Self { email: email.to_owned(), kms_key: None }
     }
 
-    /// Encrypts the topic with the customer's KMS key, given its ARN. The key policy must allow
-    /// CloudWatch to use the key.
+    /// Encrypts the topic with the KMS key that has this ARN. The key policy must allow CloudWatch
+    /// to use the key.
     #[must_use]
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
         self.kms_key = kms_key.map(str::to_owned);

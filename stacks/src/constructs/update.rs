@@ -1,20 +1,20 @@
-//! Classifies the effect of property changes on resources, for the types that Cellar deploys. Based
-//! on "Update requires" in the CloudFormation documentation.
+//! Determines how property changes affect resources, for the resource types that Cellar deploys.
+//! Based on "Update requires" in the CloudFormation documentation.
 
 use serde::Serialize;
 
 use super::resource_type::ResourceType;
 
-/// Effect of a change on a resource, in order of increasing severity.
+/// Effect of a change on a resource, from least to most severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Update {
     /// The resource is updated in place.
     InPlace,
-    /// The resource may be replaced; the property or type is unknown.
+    /// The resource may be replaced. Used for unknown properties and resource types.
     MayReplace,
-    /// A new resource is created. The old one is deleted, or retained if its `UpdateReplacePolicy`
-    /// is `Retain`.
+    /// A new resource is created. The old resource is deleted, or retained if its
+    /// `UpdateReplacePolicy` is `Retain`.
     Replace,
 }
 
@@ -26,11 +26,11 @@ struct PropertyUpdates {
 
 impl ResourceType {
     /// Returns the effect of a change at `path` under `Properties`. A path consists of property
-    /// names, and of indices or keys of list elements.
+    /// names, list indices and list element keys.
     pub fn update_of(self, path: &[&str]) -> Update {
         match (self, path) {
-            // Adding or removing an index updates definitions in place, but a key of a different
-            // type requires a new table.
+            // Adding or removing an index changes the attribute definitions in place. Changing a
+            // key's type requires a new table.
             (Self::Table, ["AttributeDefinitions", _, _, ..]) => Update::Replace,
             (_, [property, ..]) => self.property_updates().update_of(property),
             (_, []) => Update::MayReplace,
@@ -45,7 +45,8 @@ impl ResourceType {
     /// Returns the attributes whose values change when `property` is updated in place.
     pub fn attributes_changed_by(self, property: &str) -> &'static [&'static str] {
         match (self, property) {
-            // When a stream is re-enabled, DynamoDB creates a new stream with a new ARN.
+            // If a change stream is disabled and enabled again, DynamoDB creates a new change
+            // stream with a different ARN.
             (Self::Table, "StreamSpecification") => &["StreamArn"],
             _ => &[],
         }

@@ -9,15 +9,15 @@ use super::permissions::PermissionChanges;
 use super::risk::Risk;
 use crate::constructs::Update;
 
-/// Severity of a change, in increasing order.
+/// Severity of a change, from lowest to highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// No change.
     None,
-    /// A resource without data is added, updated in place, or removed.
+    /// A resource without data is added, updated in place or removed.
     Update,
-    /// A resource without data is replaced, or may be replaced.
+    /// A resource without data is replaced or may be replaced.
     Replacement,
     /// A permission is added or broadened.
     Broadening,
@@ -25,7 +25,7 @@ pub enum Severity {
     Destructive,
 }
 
-/// CloudFormation's action on a resource.
+/// Action that CloudFormation takes on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeAction {
@@ -33,30 +33,30 @@ pub enum ChangeAction {
     Add,
     /// Deletes the resource.
     Remove,
-    /// Removes the resource from the stack but retains it in the account.
+    /// Removes the resource from the stack, but retains it in the account.
     Abandon,
     /// Updates the resource in place.
     Update,
-    /// Updates the resource in place or replaces it; it is unknown which.
+    /// Updates the resource in place or replaces it. Which of the two is unknown.
     MayReplace,
-    /// Replaces the resource with a new one.
+    /// Replaces the resource with a new resource.
     Replace,
 }
 
-/// A changed value: a resource property or another template field.
+/// A changed value, which is a resource property or another template field.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PropertyChange {
-    /// Path in JSON pointer style. In a resource, the path is relative to the resource, such as
-    /// `/Properties/MemorySize`; elsewhere, it starts with the section. Named list elements appear
-    /// under their name, set elements as `-`.
+    /// Path of the value as a JSON pointer. Paths in a resource are relative to the resource, such
+    /// as `/Properties/MemorySize`. All other paths start with the section name. Elements of a
+    /// keyed list are identified by their key, and elements of a set by `-`.
     pub path: String,
-    /// Old value, or `None` if the property is added.
+    /// Value before the change, or `None` if the property is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// New value, or `None` if the property is removed.
+    /// Value after the change, or `None` if the property is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
-    /// Effect on the resource that contains the value.
+    /// Effect of the change on the resource that contains the value.
     pub update: Update,
 }
 
@@ -64,7 +64,7 @@ pub struct PropertyChange {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResourceChange {
     pub logical_id: String,
-    /// CloudFormation type of the resource; the new type if the type changes.
+    /// CloudFormation type of the resource. If the type changes, this is the new type.
     #[serde(rename = "type")]
     pub resource_type: String,
     pub action: ChangeAction,
@@ -73,22 +73,22 @@ pub struct ResourceChange {
     pub holds_data: bool,
     /// Risks for the data.
     pub risks: Vec<Risk>,
-    /// Logical ids of the changed resources that this resource references and that cause it to
-    /// change too.
+    /// Logical ids of the changed resources that cause this resource to change too. This resource
+    /// references them.
     pub follows: BTreeSet<String>,
-    /// Changed properties; empty if the whole resource is added or removed.
+    /// Changed properties. Empty if the whole resource is added or removed.
     pub properties: Vec<PropertyChange>,
 }
 
-/// The differences between two templates.
+/// Differences between two templates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// Highest severity of all changes.
+    /// Highest severity among all changes.
     pub severity: Severity,
-    /// Changed resources, by decreasing severity.
+    /// Changed resources, sorted by decreasing severity.
     pub resources: Vec<ResourceChange>,
     pub permissions: PermissionChanges,
-    /// Changes outside resources: parameters, outputs, conditions and other sections.
+    /// Changes outside of resources, such as changed parameters, outputs and conditions.
     pub sections: Vec<PropertyChange>,
 }
 
@@ -100,7 +100,7 @@ impl Difference {
 }
 
 impl Severity {
-    /// Returns the name that is used in JSON.
+    /// Returns the severity's name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",

@@ -1,4 +1,4 @@
-//! Compares two normalized values and reports each changed property.
+//! Compares two normalized values and records each changed property.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::normal::{canonical_json, path_segments, usable_list_kind};
 use super::text::substitution_text;
 use crate::constructs::{ListKind, ResourceType, Update, list_kind};
 
-/// Path segment of a set element.
+/// Path segment for an element of a set.
 const SET_ELEMENT: &str = "-";
 
 /// Returns the changes between two versions of a resource. `resource_type` is `None` for types
@@ -35,7 +35,8 @@ pub(super) fn section_changes(
     let empty_section = Value::Object(Map::new());
     let mut path = vec![section_name.to_owned()];
     match (old, new) {
-        // If a whole section is added or removed, each of its entries is reported separately.
+        // If a whole section is added or removed, each of the section's entries is reported
+        // separately.
         (Some(old_section @ Value::Object(_)), None) => {
             comparison.compare_values(&mut path, old_section, &empty_section);
         }
@@ -50,7 +51,7 @@ pub(super) fn section_changes(
     comparison.changes
 }
 
-/// The template part that contains the compared values.
+/// Template part that contains the compared values.
 #[derive(Clone, Copy)]
 enum Subject {
     Resource(Option<ResourceType>),
@@ -100,7 +101,7 @@ impl Comparison {
         path.push(child_name.to_owned());
         match (old, new) {
             (Some(old_child), Some(new_child)) => self.compare_values(path, old_child, new_child),
-            // CloudFormation treats empty metadata, properties and conditions like missing ones.
+            // CloudFormation treats empty metadata, properties and conditions as missing.
             (Some(only_child), None) | (None, Some(only_child)) if is_empty(only_child) => {}
             (old_child, new_child) => self.record_change(path, old_child, new_child),
         }
@@ -119,9 +120,9 @@ impl Comparison {
         }
     }
 
-    /// Compares ordered lists after stripping their common prefix and suffix. Remaining elements
-    /// are compared pairwise if both sides have the same number, and otherwise reported as removed
-    /// and added.
+    /// Compares ordered lists after removing their common prefix and suffix. If the remaining lists
+    /// have the same length, elements are compared pairwise. Otherwise, old elements are reported
+    /// as removed and new elements as added.
     fn compare_ordered_lists(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
         let is_equal_pair = |pair: &(&Value, &Value)| are_equal(pair.0, pair.1);
         let prefix_len = old.iter().zip(new).take_while(is_equal_pair).count();
@@ -152,7 +153,8 @@ impl Comparison {
         let new_elements = index_by_canonical_json(new);
         let removed_elements = elements_missing_in(&new_elements, &old_elements);
         let added_elements = elements_missing_in(&old_elements, &new_elements);
-        // If a single map was replaced, the old and new maps are compared entry by entry.
+        // If exactly one map was replaced with another map, the two maps are compared entry by
+        // entry.
         if let ([old_map @ Value::Object(_)], [new_map @ Value::Object(_)]) =
             (removed_elements.as_slice(), added_elements.as_slice())
         {
@@ -190,8 +192,8 @@ impl Comparison {
         }
     }
 
-    /// Records an added or removed list element. Unlike a map entry, it is recorded even if it is
-    /// empty.
+    /// Records an added or removed list element. Empty list elements are recorded too, unlike empty
+    /// map entries.
     fn record_list_element(
         &mut self,
         path: &mut Vec<String>,
@@ -213,7 +215,7 @@ impl Comparison {
         });
     }
 
-    /// Returns the effect of a change at `path` on the resource.
+    /// Returns how a change at `path` affects the resource.
     fn update_of(&self, path: &[&str]) -> Update {
         let Subject::Resource(resource_type) = self.subject else { return Update::InPlace };
         match path {
@@ -222,7 +224,7 @@ impl Comparison {
                 None => Update::MayReplace,
             },
             ["Type"] => Update::Replace,
-            // A different condition can add or remove the resource.
+            // A changed condition can add or remove the resource.
             ["Condition"] => Update::MayReplace,
             _ => Update::InPlace,
         }
@@ -256,8 +258,8 @@ fn elements_missing_in<'a>(
     missing_elements
 }
 
-/// Returns whether CloudFormation treats two values as equal: it accepts, for example, the string
-/// `"true"` for `true` and `"30"` for `30`.
+/// Returns whether CloudFormation treats two values as equal. For example, the string `"true"` is
+/// equal to `true`, and `"30"` is equal to `30`.
 fn are_equal(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::String(text), Value::Bool(boolean))

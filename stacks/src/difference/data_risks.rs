@@ -1,5 +1,5 @@
-//! Finds changes that put data at risk: removed or replaced resources with data, and weakened
-//! protection.
+//! Finds changes that put data at risk: the removal or replacement of resources with data, and
+//! weaker protection.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use super::change::ChangeAction;
 use super::document::{is_retained, known_type, property, removal_policy, value_at};
 use super::risk::Risk;
 
-/// Returns whether a resource contains data. A resource of an unknown type is assumed to, if its
-/// `DeletionPolicy` preserves the resource or a backup.
+/// Returns whether a resource contains data. For an unknown resource type, returns true if the
+/// `DeletionPolicy` preserves the resource or a backup of it.
 pub(super) fn holds_data(resource: &Value) -> bool {
     match known_type(resource) {
         Some(resource_type) => resource_type.holds_data(),
@@ -19,7 +19,7 @@ pub(super) fn holds_data(resource: &Value) -> bool {
     }
 }
 
-/// Returns the risks of an action on a resource. Resources without data have no risks.
+/// Returns the data risks of a change to a resource. A resource without data has no risks.
 pub(super) fn find_risks(
     action: ChangeAction,
     old: Option<&Value>,
@@ -40,7 +40,7 @@ pub(super) fn find_risks(
 }
 
 fn find_replacement(action: ChangeAction, new_resource: &Value) -> Option<Risk> {
-    // CloudFormation applies the removal policy of the new template.
+    // CloudFormation applies the new template's removal policy.
     let kept = is_retained(removal_policy(new_resource, "UpdateReplacePolicy"));
     match action {
         ChangeAction::Replace => Some(Risk::Replaced { certain: true, kept }),
@@ -51,7 +51,7 @@ fn find_replacement(action: ChangeAction, new_resource: &Value) -> Option<Risk> 
     }
 }
 
-/// Data preserved by a removal policy, in increasing order.
+/// Data that a removal policy preserves, in increasing order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Preservation {
     Nothing,
@@ -64,7 +64,8 @@ enum Preservation {
 impl Preservation {
     fn of(removal_policy: &str) -> Self {
         match removal_policy {
-            // For an existing resource, both policies have the same meaning.
+            // The policies differ only when a resource is created, so they are equivalent for an
+            // existing resource.
             "Retain" | "RetainExceptOnCreate" => Self::Resource,
             "Snapshot" => Self::Backup,
             _ => Self::Nothing,
@@ -111,7 +112,7 @@ fn find_weaker_settings(old: &Value, new: &Value) -> Vec<Risk> {
     risks
 }
 
-/// Returns a risk if the point-in-time recovery period becomes shorter.
+/// Returns a risk if the period for point-in-time recovery becomes shorter.
 fn find_shorter_recovery(old: &Value, new: &Value) -> Option<Risk> {
     let old_days = recovery_days(old);
     let new_days = recovery_days(new);
@@ -131,7 +132,7 @@ fn recovery_days(table: &Value) -> f64 {
     property(table, &RECOVERY_PERIOD_PATH).and_then(to_number).unwrap_or(DEFAULT_DAYS)
 }
 
-/// Returns a setting as text, since a template may contain a string instead of a boolean or number.
+/// Returns a setting as text, because a template may contain booleans and numbers as strings.
 fn setting_text(resource: &Value, path: &[&str]) -> Option<String> {
     let value = property(resource, path)?;
     Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
@@ -142,7 +143,7 @@ fn to_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Returns a risk if time to live is enabled or uses a different attribute than before.
+/// Returns a risk if time to live is newly enabled, or uses a different attribute than before.
 fn find_expiring_items(old: &Value, new: &Value) -> Option<Risk> {
     let new_time_to_live = TimeToLive::of_table(new);
     if new_time_to_live == TimeToLive::Disabled || new_time_to_live == TimeToLive::of_table(old) {
@@ -154,7 +155,7 @@ fn find_expiring_items(old: &Value, new: &Value) -> Option<Risk> {
 #[derive(PartialEq, Eq)]
 enum TimeToLive {
     Disabled,
-    /// Items expire at the time in this attribute, which is `None` in an invalid template.
+    /// Attribute that contains an item's expiry time. `None` if the template is invalid.
     Enabled {
         attribute: Option<String>,
     },
@@ -173,7 +174,7 @@ impl TimeToLive {
 }
 
 /// Returns a risk for each bucket lifecycle rule that deletes more objects than the old rule with
-/// the same id, or deletes them earlier.
+/// the same id, or deletes objects earlier.
 fn find_stricter_lifecycle_rules(old: &Value, new: &Value) -> Vec<Risk> {
     let old_rules = enabled_lifecycle_rules(old);
     let mut risks = Vec::new();
@@ -189,7 +190,7 @@ fn find_stricter_lifecycle_rules(old: &Value, new: &Value) -> Vec<Risk> {
 }
 
 /// Returns whether a rule deletes objects that the old rule retains, or deletes objects earlier. A
-/// malformed number of days is assumed to be earlier.
+/// malformed number of days counts as earlier.
 fn deletes_more_objects(old_rule: Option<&Value>, new_rule: &Value) -> bool {
     let old_deletions = match old_rule {
         Some(old_rule) if rule_scope(old_rule) == rule_scope(new_rule) => deletions(old_rule),
@@ -202,10 +203,10 @@ fn deletes_more_objects(old_rule: Option<&Value>, new_rule: &Value) -> bool {
     })
 }
 
-/// A way in which a lifecycle rule deletes objects.
+/// One of the ways in which a lifecycle rule deletes objects.
 struct Deletion {
     kind: &'static str,
-    /// Age at which objects are deleted, or `None` if the rule contains no number.
+    /// Age in days at which objects are deleted. `None` if the rule does not contain a number.
     after_days: Option<f64>,
 }
 
@@ -241,7 +242,7 @@ fn deletions(rule: &Value) -> Vec<Deletion> {
     deletions
 }
 
-/// Returns the fields that restrict the objects to which a rule applies.
+/// Returns the fields that determine to which objects a rule applies.
 fn rule_scope(rule: &Value) -> [Option<&Value>; 4] {
     ["Prefix", "TagFilters", "ObjectSizeGreaterThan", "ObjectSizeLessThan"]
         .map(|field| rule.get(field))

@@ -1,4 +1,5 @@
-//! One side of a comparison: a normalized template. Equivalent templates have the same normal form.
+//! A normalized template, which is one side of a comparison. Equivalent templates have the same
+//! normal form.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ use crate::template::limits::TEMPLATE_BYTES_MAX;
 const FORMAT_VERSION: &str = "AWSTemplateFormatVersion";
 const RESOURCES: &str = "Resources";
 
-/// Reason why a template could not be read for comparison.
+/// Reason why a template to be compared could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DocumentError {
     /// The text is larger than CloudFormation accepts.
@@ -31,23 +32,23 @@ pub enum DocumentError {
         /// Parser message, including the position.
         message: String,
     },
-    /// The text is valid JSON or YAML, but not a template.
+    /// The text is valid JSON or YAML, but is not a template.
     #[error("not a template: {reason}")]
     NoTemplate { reason: String },
 }
 
-/// A normalized template. Unlike a [`Template`], it may contain sections and resource types that
-/// Cellar does not write, for example after manual edits.
+/// A normalized template. It may contain sections and resource types that Cellar does not write
+/// (unlike [`Template`]), for example because the template was edited manually.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
-    /// All sections but the resources.
+    /// All sections except resources.
     pub(super) sections: BTreeMap<String, Value>,
-    /// Resources by logical id, each a map with a `Type`.
+    /// Resources by logical id. Each resource is a map that contains a `Type`.
     pub(super) resources: BTreeMap<String, Value>,
 }
 
 impl Document {
-    /// Reads a template in JSON or YAML.
+    /// Reads a JSON or YAML template.
     ///
     /// # Errors
     /// [`DocumentError`] if the text is too large, malformed, or not a template.
@@ -87,19 +88,19 @@ impl Document {
         self.resources.insert(logical_id, normalized);
     }
 
-    /// Adds a section. No-op for the format version, because only one exists.
+    /// Adds a section. No-op for the format version, because there is only one version.
     fn add_section(&mut self, name: String, section: Value) {
         if name != FORMAT_VERSION {
             self.sections.insert(name, normalize(None, &mut Vec::new(), section));
         }
     }
 
-    /// Returns the logical ids of the resources, sorted.
+    /// Returns the sorted logical ids of the resources.
     pub fn logical_ids(&self) -> impl Iterator<Item = &str> {
         self.resources.keys().map(String::as_str)
     }
 
-    /// Returns an empty template, for a stack that does not exist yet.
+    /// Returns an empty template, which stands for a stack that does not exist yet.
     pub(super) const fn empty() -> Self {
         Self { sections: BTreeMap::new(), resources: BTreeMap::new() }
     }
@@ -150,7 +151,7 @@ pub(super) fn known_type(resource: &Value) -> Option<ResourceType> {
     ResourceType::from_name(type_name(resource))
 }
 
-/// Returns the value at `path` in a resource's properties.
+/// Returns the value at `path` in the resource's properties.
 pub(super) fn property<'a>(resource: &'a Value, path: &[&str]) -> Option<&'a Value> {
     value_at(resource.get("Properties")?, path)
 }
@@ -160,12 +161,12 @@ pub(super) fn value_at<'a>(map: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(map, |inner_map, name| inner_map.get(name))
 }
 
-/// Returns the `DeletionPolicy` or `UpdateReplacePolicy`. Defaults to `Delete`.
+/// Returns the value of `DeletionPolicy` or `UpdateReplacePolicy`. The default is `Delete`.
 pub(super) fn removal_policy<'a>(resource: &'a Value, policy_name: &str) -> &'a str {
     resource.get(policy_name).and_then(Value::as_str).unwrap_or("Delete")
 }
 
-/// Returns whether CloudFormation retains the resource under this removal policy.
+/// Returns whether CloudFormation retains a resource that has this removal policy.
 pub(super) fn is_retained(removal_policy: &str) -> bool {
     removal_policy.starts_with("Retain")
 }

@@ -1,5 +1,5 @@
-//! Finds changes that follow from other changes. For example, replacing a bucket changes every
-//! policy that references it.
+//! Finds changes that are caused by other changes. For example, replacing a bucket also changes
+//! every policy that references the bucket.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ const PROPERTY_NAME_INDEX: usize = 1;
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Reference {
     logical_id: String,
-    /// Attribute of an `Fn::GetAtt`, or `None` for a `Ref`.
+    /// Attribute name for `Fn::GetAtt`, or `None` for `Ref`.
     attribute: Option<String>,
 }
 
@@ -32,12 +32,12 @@ impl Reference {
     }
 }
 
-/// Changes to a resource that is in both templates.
+/// Changes to a resource that exists in both templates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonResourceChange {
-    /// Most severe effect on the resource, or `None` if it is unchanged.
+    /// Most severe effect on the resource, or `None` if the resource is unchanged.
     pub(super) update: Option<Update>,
-    /// Changed properties in the resource definition.
+    /// Properties whose definitions changed.
     pub(super) properties: Vec<PropertyChange>,
     /// Logical ids of the changed resources that this resource references.
     pub(super) follows: BTreeSet<String>,
@@ -50,9 +50,10 @@ struct ReferringProperty {
     references: BTreeSet<Reference>,
 }
 
-/// Adds changes that follow from changes to other resources, until no more changes are found.
+/// Adds changes that are caused by changes to referenced resources, until no more changes are
+/// found.
 ///
-/// Each pass adds a followed resource or increases the severity of an effect. Both are bounded, so
+/// Each pass adds a causing resource or increases the severity of an effect. Both are bounded, so
 /// the loop terminates.
 pub(super) fn propagate_changes(
     new: &Document,
@@ -65,7 +66,8 @@ pub(super) fn propagate_changes(
     }
 }
 
-/// Returns the properties that reference another resource in both templates.
+/// Returns the properties that reference another resource, if the resource exists in both
+/// templates.
 fn find_referring_properties(
     new: &Document,
     changes: &BTreeMap<String, CommonResourceChange>,
@@ -89,7 +91,7 @@ fn find_referring_properties(
     referring_properties
 }
 
-/// Propagates changes over each reference once. Returns whether a change was added.
+/// Propagates changes once over each reference. Returns whether a change was added.
 fn propagate_once(
     new: &Document,
     referring_properties: &[ReferringProperty],
@@ -117,20 +119,21 @@ fn propagate_once(
 }
 
 impl ReferringProperty {
-    /// Returns the effect on the resource when a referenced value changes.
+    /// Returns the effect on the resource if a referenced value changes.
     fn update_caused_by(&self, value_update: Update, new: &Document) -> Update {
         let resource_type = new.resources.get(&self.logical_id).and_then(known_type);
         let property_update = match resource_type {
             Some(known_type) => known_type.update_of(&[&self.property]),
             None => Update::MayReplace,
         };
-        // If the value may or may not change, the resource may or may not be replaced.
+        // If it is unknown whether the value changes, it is also unknown whether the resource is
+        // replaced.
         if property_update == Update::Replace { value_update } else { property_update }
     }
 }
 
-/// Returns whether the value of a reference changes: [`Update::Replace`] if it does,
-/// [`Update::MayReplace`] if it may, `None` if it does not.
+/// Returns whether a referenced value changes: [`Update::Replace`] if it changes,
+/// [`Update::MayReplace`] if it may change, and `None` if it does not change.
 fn referenced_value_update(
     new: &Document,
     reference: &Reference,

@@ -2,11 +2,11 @@
 
 use crate::template::limits::TEMPLATE_BYTES_MAX;
 
-/// Maximum template size: the number of bytes in keys and strings plus the number of values. Every
-/// template that CloudFormation accepts is smaller, unless it uses YAML aliases.
+/// Maximum template size: the number of values plus the number of bytes in keys and strings. All
+/// templates that CloudFormation accepts are smaller, except for templates with YAML aliases.
 pub const DOCUMENT_SIZE_MAX: usize = 2 * TEMPLATE_BYTES_MAX;
 
-/// Maximum number of individual permissions in a template, each for one principal, one action and
-/// one resource. IAM limits a role's policies to 10,240 characters, so real templates stay far
-/// below this limit.
+/// Maximum number of individual permissions in a template. An individual permission has one
+/// principal, one action and one resource. Real templates have far fewer, because IAM limits a
+/// role's policies to 10,240 characters.
 pub const PERMISSIONS_MAX: usize = 10_000;

@@ -57,14 +57,14 @@ pub enum DifferenceError {
         limits::PERMISSIONS_MAX
     )]
     TooManyPermissions {
-        /// Logical id of the resource at which the limit was exceeded.
+        /// Logical id of the resource that exceeded the limit.
         logical_id: String,
     },
 }
 
 impl Difference {
-    /// Returns the changes that deploying `new` over `old` would make. If `old` is `None`,
-    /// everything is added.
+    /// Returns the changes that result from deploying `new` over `old`. If `old` is `None`, all
+    /// resources are added.
     ///
     /// # Errors
     /// [`DifferenceError`] if a template contains more permissions than AWS accepts in any stack.
@@ -81,7 +81,7 @@ impl Difference {
     }
 }
 
-/// Returns the changed resources, by decreasing severity.
+/// Returns the changed resources, sorted by decreasing severity.
 fn compare_resources(
     old: &Document,
     new: &Document,
@@ -103,7 +103,7 @@ fn compare_resources(
     resource_changes
 }
 
-/// Returns changes to resources that exist in both templates, by logical id.
+/// Returns the changes to resources that exist in both templates, by logical id.
 fn compare_common_resources(
     old: &Document,
     new: &Document,
@@ -121,7 +121,7 @@ fn compare_common_resources(
     changes
 }
 
-/// Returns the change to a resource, or `None` if it is the same in both templates.
+/// Returns the change to a resource, or `None` if both templates contain the same resource.
 fn resource_change(
     logical_id: &str,
     old: Option<&Value>,

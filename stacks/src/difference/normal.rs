@@ -1,4 +1,4 @@
-//! Normalizes template values. Equivalent notations have the same normal form, so that a change of
+//! Normalizes template values. Equivalent notations have the same normal form, so a change of
 //! notation is not reported.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,10 +9,10 @@ use super::text::substitution_text;
 use crate::constructs::{ListKind, ResourceType, list_kind, may_be_single};
 use crate::expression::{SubstitutionPart, intrinsic, parse_substitution};
 
-/// Returns the normal form of a resource's value at `path`.
+/// Returns the normal form of the value at `path` in a resource.
 ///
-/// Sets are sorted and deduplicated. A single value becomes a list where both are allowed. Texts
-/// use the simplest intrinsic function.
+/// Sets are sorted and deduplicated. If a property accepts both a list and a single value, a single
+/// value becomes a list. Strings use the simplest intrinsic function.
 pub(super) fn normalize(
     resource_type: Option<ResourceType>,
     path: &mut Vec<String>,
@@ -34,20 +34,20 @@ pub(super) fn normalize(
     }
 }
 
-/// Borrows the segments of a path as string slices.
+/// Converts the path segments to string slices.
 pub(super) fn path_segments(path: &[String]) -> Vec<&str> {
     path.iter().map(String::as_str).collect()
 }
 
-/// Returns the comparison for `lists`. Keyed lists are compared as sets if an element has no key or
-/// if two elements share a key.
+/// Returns how to compare `lists`. Keyed lists are compared as sets if an element has no key, or if
+/// a list contains the same key twice.
 pub(super) fn usable_list_kind(kind: ListKind, lists: &[&[Value]]) -> ListKind {
     let ListKind::Keyed(key_name) = kind else { return kind };
     let have_unique_keys = lists.iter().all(|list| has_unique_keys(list, key_name));
     if have_unique_keys { kind } else { ListKind::Set }
 }
 
-/// Returns whether every element of a list has a key of its own.
+/// Returns whether every list element has a unique key.
 fn has_unique_keys(list: &[Value], key_name: &str) -> bool {
     let keys = list.iter().filter_map(|item| item.get(key_name)?.as_str());
     let unique_keys: BTreeSet<&str> = keys.collect();
@@ -78,7 +78,7 @@ fn normalize_list(
     let kind = usable_list_kind(list_kind(resource_type, &path_segments(path)), &[&items]);
     let mut normalized_items = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
-        // In path patterns, any name matches a list element, so the index can be used.
+        // Path patterns accept any name for a list element, so the index is used as the name.
         path.push(index.to_string());
         normalized_items.push(normalize(resource_type, path, item));
         path.pop();
@@ -90,8 +90,8 @@ fn normalize_list(
     Value::Array(normalized_items)
 }
 
-/// Returns the simplest equivalent of an `Fn::Sub` with `text`: a literal, `Ref`, `Fn::GetAtt`, or
-/// the `Fn::Sub` itself. Returns `None` if `text` is malformed.
+/// Returns the simplest expression that is equivalent to an `Fn::Sub` of `text`: a literal, `Ref`,
+/// `Fn::GetAtt`, or the `Fn::Sub` itself. Returns `None` if `text` is malformed.
 fn simplest_intrinsic(text: &str) -> Option<Value> {
     let parts = parse_substitution(text).ok()?;
     let simplest = match parts.as_slice() {
@@ -107,7 +107,7 @@ fn simplest_intrinsic(text: &str) -> Option<Value> {
     Some(simplest)
 }
 
-/// Returns the concatenated parts, or `None` if any part is not literal text.
+/// Returns the concatenated parts, or `None` if a part is not literal text.
 fn literal_text(parts: &[SubstitutionPart]) -> Option<String> {
     let texts = parts.iter().map(|part| match part {
         SubstitutionPart::Text(text) => Some(text.as_str()),
@@ -116,13 +116,13 @@ fn literal_text(parts: &[SubstitutionPart]) -> Option<String> {
     texts.collect()
 }
 
-/// Returns whether the text at `path` is a filter pattern, which is JSON in a string.
+/// Returns whether the string at `path` is a filter pattern, which consists of JSON.
 fn is_filter_pattern(resource_type: Option<ResourceType>, path: &[String]) -> bool {
     resource_type == Some(ResourceType::EventSourceMapping)
         && matches!(*path_segments(path), ["Properties", "FilterCriteria", "Filters", _, "Pattern"])
 }
 
-/// Sorts the keys of a filter pattern. Text that is not JSON is returned unchanged.
+/// Sorts the keys in a filter pattern. A string that is not JSON is returned unchanged.
 fn normalize_filter_pattern(text: String) -> Value {
     match serde_json::from_str::<Value>(&text) {
         Ok(pattern) => Value::String(canonical_json(&pattern)),

@@ -1,4 +1,4 @@
-//! The type of a risk for data.
+//! The type of a risk of losing data.
 
 use std::fmt;
 
@@ -10,24 +10,24 @@ use serde::Serialize;
 pub enum Risk {
     /// A resource with data is removed from the template.
     Removed {
-        /// Whether the resource is retained in the account, outside the stack.
+        /// Whether the resource is retained in the account, outside of the stack.
         kept: bool,
     },
     /// A resource with data is replaced with an empty one.
     Replaced {
-        /// Whether the replacement is certain.
+        /// Whether the resource is certain to be replaced.
         certain: bool,
-        /// Whether the old resource is retained in the account, outside the stack.
+        /// Whether the old resource is retained in the account, outside of the stack.
         kept: bool,
     },
-    /// A protection is weakened or removed.
+    /// Data protection is weakened or removed.
     Weakened {
         /// Property or policy that protects the data.
         protection: String,
         old: String,
         new: String,
     },
-    /// Data that was retained, or retained for longer, is now deleted automatically.
+    /// Data is now deleted automatically. Before, it was retained permanently or for a longer time.
     Expires {
         /// Rule or setting that deletes the data.
         by: String,

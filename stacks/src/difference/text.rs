@@ -9,8 +9,8 @@ use crate::expression::{
     Intrinsic, SubstitutionPart, intrinsic, parse_intrinsic, parse_substitution,
 };
 
-/// Returns the `Fn::Sub` text equivalent to a value, or `None` unless the value is a scalar or an
-/// intrinsic function that returns text.
+/// Returns the `Fn::Sub` text that is equivalent to a value. Returns `None` unless the value is a
+/// scalar or an intrinsic function that returns a string.
 pub(super) fn substitution_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(escape_literal(text)),
@@ -75,8 +75,8 @@ fn escape_literal(text: &str) -> String {
     text.replace("${", "${!")
 }
 
-/// Formats a value as one readable line without control characters. Literal text is quoted;
-/// references are not, because their values are known only after deployment.
+/// Formats a value as one readable line without control characters. Literal strings are quoted.
+/// References are not quoted, because their values are unknown until deployment.
 pub fn readable(value: &Value) -> String {
     let mut output = String::new();
     write_value(value, &mut output);
@@ -115,14 +115,15 @@ fn write_list(items: &[Value], output: &mut String) {
     output.push(']');
 }
 
-/// Writes a separator, except before the first element.
+/// Writes a separator before each element except the first.
 fn write_separator(index: usize, output: &mut String) {
     if index > 0 {
         output.push_str(", ");
     }
 }
 
-/// Escapes control and other invisible characters, which a terminal or browser would not show.
+/// Escapes control characters and other invisible characters, which a terminal or browser would not
+/// show.
 pub fn printable(text: &str) -> String {
     let mut output = String::with_capacity(text.len());
     for character in text.chars() {
@@ -136,8 +137,8 @@ pub fn printable(text: &str) -> String {
     output
 }
 
-/// Returns whether a character is not shown. Includes characters that change the text direction,
-/// which could make a line look like a different one.
+/// Returns whether a character is invisible. This includes characters that change the text
+/// direction, which could make a line look different.
 const fn is_invisible(character: char) -> bool {
     matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{2069}' | '\u{feff}')

@@ -1,4 +1,4 @@
-//! Template values computed during deployment, with their intrinsic functions.
+//! Template values that CloudFormation computes during deployment, and their intrinsic functions.
 
 mod read;
 mod substitution;
@@ -9,13 +9,13 @@ pub(crate) use read::{Intrinsic, parse_intrinsic};
 pub use read::{IntrinsicError, NESTING_MAX};
 pub use substitution::{SubstitutionError, SubstitutionPart, parse_substitution};
 
-/// Names of intrinsic functions in templates.
+/// Names of the intrinsic functions in templates.
 pub mod intrinsic {
-    /// Value of a parameter, or physical name of a resource.
+    /// A parameter's value, or a resource's physical name.
     pub const REF: &str = "Ref";
     /// Attribute of a resource.
     pub const GET_ATT: &str = "Fn::GetAtt";
-    /// Values joined by a separator.
+    /// Values joined with a separator.
     pub const JOIN: &str = "Fn::Join";
     /// Text with `${…}` placeholders.
     pub const SUB: &str = "Fn::Sub";
@@ -23,7 +23,7 @@ pub mod intrinsic {
     pub const ALL: [&str; 4] = [REF, GET_ATT, JOIN, SUB];
 }
 
-/// Pseudo parameters, whose values are set by CloudFormation. Each is a single string.
+/// Pseudo parameters, whose values are set by CloudFormation. Every value is a single string.
 pub const PSEUDO_PARAMETERS: [&str; 6] = [
     "AWS::AccountId",
     "AWS::Partition",
@@ -33,7 +33,7 @@ pub const PSEUDO_PARAMETERS: [&str; 6] = [
     "AWS::URLSuffix",
 ];
 
-/// A string in a template: either a literal, or computed when the template is deployed.
+/// A string in a template, which is either literal or computed during deployment.
 ///
 /// References created from a construct's [`Handle`](crate::constructs::Handle) always refer to an
 /// existing resource. References created from strings are validated when the stack is synthesized.
@@ -54,10 +54,11 @@ pub enum Expression {
     },
     /// `Fn::Join`.
     Join { separator: String, parts: Vec<Expression> },
-    /// `Fn::Sub`: a text with `${LogicalId}`, `${LogicalId.Attribute}` or `${variable}`.
+    /// `Fn::Sub`: a text with placeholders `${LogicalId}`, `${LogicalId.Attribute}` or
+    /// `${variable}`.
     Substitution {
         text: String,
-        /// Values of placeholders that refer to neither resources nor parameters.
+        /// Values of the variables, by placeholder name.
         variables: Vec<(String, Expression)>,
     },
 }
@@ -83,7 +84,7 @@ impl Expression {
         Self::Join { separator: String::new(), parts: parts.into() }
     }
 
-    /// Creates an `Fn::Sub` whose placeholders refer only to resources and parameters.
+    /// Creates an `Fn::Sub`. Its placeholders may refer only to resources and parameters.
     pub fn substitution(text: impl Into<String>) -> Self {
         Self::Substitution { text: text.into(), variables: Vec::new() }
     }

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::intrinsic;
 
-/// Maximum nesting depth of values. Real templates use fewer than 15 levels.
+/// Maximum nesting depth of values. Real templates have fewer than 15 levels.
 pub const NESTING_MAX: usize = 64;
 
 /// An intrinsic function in a template.
@@ -36,7 +36,7 @@ pub enum IntrinsicError {
     },
 }
 
-/// Parses an intrinsic function, or returns `None` if the value is not one.
+/// Parses an intrinsic function. Returns `None` if the value is not an intrinsic function.
 ///
 /// # Errors
 /// [`IntrinsicError`] if the function is not supported or its arguments are malformed.

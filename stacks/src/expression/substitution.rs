@@ -5,11 +5,11 @@ use thiserror::Error;
 /// A part of an `Fn::Sub` text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubstitutionPart {
-    /// Literal text, with the escape sequence `${!x}` replaced by `${x}`.
+    /// Literal text, in which escape sequences such as `${!x}` have been replaced by `${x}`.
     Text(String),
-    /// `${Name}`, a reference to a variable of the `Fn::Sub`, a parameter or a resource.
+    /// `${Name}`, a reference to a variable, parameter or resource.
     Name(String),
-    /// `${LogicalId.Attribute}`, a reference to a resource attribute.
+    /// `${LogicalId.Attribute}`, a reference to a resource's attribute.
     Attribute { logical_id: String, attribute: String },
 }
 
@@ -19,7 +19,7 @@ pub enum SubstitutionError {
     /// A `${` has no `}`.
     #[error("`${{` has no closing `}}`: add it, or write `${{!` for a literal `${{`")]
     Unclosed,
-    /// A placeholder name is empty, such as in `${}`, `${.x}` or `${x.}`.
+    /// A placeholder contains an empty name, as in `${}`, `${.x}` or `${x.}`.
     #[error(
         "`${{{name}}}` has no name: write a logical id, or a logical id, a dot and an attribute"
     )]

@@ -1,4 +1,4 @@
-//! Stack errors. Each error identifies the faulty part of the template.
+//! Errors in a stack. Each error names the faulty part of the template.
 
 use std::fmt;
 
@@ -59,10 +59,10 @@ pub enum SynthesisError {
         template_part: TemplatePart,
         path: String,
         target: String,
-        /// Most similar existing name, if any.
+        /// Most similar existing name, or `None` if none is similar enough.
         suggestion: Option<String>,
     },
-    /// `Fn::GetAtt` refers to an attribute that the resource type does not have.
+    /// `Fn::GetAtt` refers to an attribute that does not exist in the resource type.
     #[error(
         "{template_part}: {path} refers to `{attribute}` of {target}, which does not exist; {}",
         describe_available_attributes(available)
@@ -75,7 +75,8 @@ pub enum SynthesisError {
         /// All attributes of the resource type.
         available: &'static [&'static str],
     },
-    /// `Fn::GetAtt` refers to an attribute that exists only if a property is set, which it is not.
+    /// `Fn::GetAtt` refers to an attribute that exists only if a certain property is set, but the
+    /// property is not set.
     #[error(
         "{template_part}: {path} refers to `{attribute}` of {target}, which requires the property `{property}`; set that property"
     )]
@@ -107,18 +108,17 @@ pub enum SynthesisError {
         "{template_part}: the attribute `{attribute}` is defined but no key uses it, which DynamoDB rejects; remove the definition"
     )]
     UnusedAttribute { template_part: TemplatePart, attribute: String },
-    /// A role allows actions or resources with a wildcard.
+    /// A role allows actions or resources by wildcard.
     #[error(
         "{template_part}: statement `{statement}` allows `{pattern}`; name each action and each resource"
     )]
     WildcardPermission { template_part: TemplatePart, statement: String, pattern: String },
-    /// A resource-based policy of a bucket or queue allows something. Only roles may grant
-    /// permissions.
+    /// A bucket or queue policy contains an allow statement. Only roles may grant permissions.
     #[error(
         "{template_part}: statement `{statement}` has the effect Allow, but a resource policy may only deny; allow it in a role instead"
     )]
     AllowingPolicy { template_part: TemplatePart, statement: String },
-    /// A queue could redeliver a message while a function is still processing it.
+    /// A queue could redeliver a message while a function still processes it.
     #[error(
         "{template_part}: the visibility timeout is {visibility_s} s, but `{function}` has a timeout of {timeout_s} s; set `VisibilityTimeout` to {} or more",
         timeout_s.saturating_mul(MIN_VISIBILITY_PER_TIMEOUT)
@@ -136,10 +136,10 @@ pub enum SynthesisError {
     #[error("{template_part}: dependency cycle: {}; remove one of these references", path.join(" -> "))]
     DependencyCycle {
         template_part: TemplatePart,
-        /// Logical ids along the cycle, with the first one repeated at the end.
+        /// Logical ids along the cycle. The first id is repeated at the end.
         path: Vec<String>,
     },
-    /// A section has more entries than CloudFormation accepts.
+    /// A section has too many entries for CloudFormation.
     #[error(
         "the stack has {count} {section}, but CloudFormation accepts at most {limit}; `{first_beyond}` is the first one over the limit"
     )]
@@ -151,7 +151,7 @@ pub enum SynthesisError {
         /// First entry over the limit, in sorted order.
         first_beyond: String,
     },
-    /// The template is larger than CloudFormation accepts.
+    /// The template is too large for CloudFormation.
     #[error(
         "the template has {bytes} bytes, but CloudFormation accepts at most {TEMPLATE_BYTES_MAX}; the largest resource is `{largest}`"
     )]
@@ -160,7 +160,7 @@ pub enum SynthesisError {
         /// Logical id of the largest resource.
         largest: String,
     },
-    /// The description is longer than CloudFormation accepts.
+    /// The stack's description is too long for CloudFormation.
     #[error(
         "the description of the stack has {bytes} bytes, but CloudFormation accepts at most {DESCRIPTION_BYTES_MAX}; shorten it"
     )]
@@ -175,7 +175,7 @@ fn describe_available_attributes(available: &[&str]) -> String {
     }
 }
 
-/// All faults of a stack, in a fixed order; never empty.
+/// All faults of a stack, in a fixed order. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SynthesisErrors(pub Vec<SynthesisError>);
 

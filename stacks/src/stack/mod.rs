@@ -1,4 +1,4 @@
-//! Stack builder: stores constructs under logical ids, creates typed references to them and
+//! Builds stacks: stores constructs by logical id, creates typed references to constructs and
 //! validates the entire stack.
 
 mod check;
@@ -48,8 +48,8 @@ impl Stack {
 
     /// Adds a construct under a logical id.
     ///
-    /// The template records the caller's source line. Helper functions that call this method must
-    /// also be `#[track_caller]`, so that the source line of their own caller is recorded.
+    /// The template records the source line of the caller. A helper function that calls this method
+    /// must also be `#[track_caller]`, so that the recorded line is its own caller's.
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -62,8 +62,8 @@ impl Stack {
         self.add_from_source_line(SourceLine::caller(), logical_id, construct)
     }
 
-    /// Like [`Stack::add`], but records `source_line`. For constructs that are defined
-    /// by a list.
+    /// Like [`Stack::add`], but records `source_line` instead of the caller's line. Use this for
+    /// constructs that are defined in a list.
     pub(crate) fn add_from_source_line<C: Construct>(
         &mut self,
         source_line: SourceLine,
@@ -89,8 +89,8 @@ impl Stack {
         Ok(Handle::new(logical_id))
     }
 
-    /// Adds a parameter, whose value is supplied when the stack is deployed, and returns a
-    /// reference to it.
+    /// Adds a parameter and returns a reference to it. The parameter's value is supplied when the
+    /// stack is deployed.
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -104,8 +104,8 @@ impl Stack {
         Ok(Expression::reference(logical_id))
     }
 
-    /// Adds an output, a value that can be read from the deployed stack. An output may have the
-    /// same name as a resource.
+    /// Adds an output, which is a value that can be read from the deployed stack. An output may
+    /// have the same name as a resource.
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -127,8 +127,7 @@ impl Stack {
         self.suppressions.entry(handle.logical_id().to_owned()).or_default().push(suppression);
     }
 
-    /// Makes CloudFormation create `earlier` before `later`, even if `later` does not reference
-    /// `earlier`.
+    /// Makes CloudFormation create `earlier` before `later`. `later` need not reference `earlier`.
     pub fn depends_on<C: Construct, D: Construct>(
         &mut self,
         later: &Handle<C>,
@@ -139,7 +138,8 @@ impl Stack {
         }
     }
 
-    /// Sets the tags of all taggable resources, including those added later.
+    /// Sets the tags of all taggable resources. The tags also apply to resources that are added
+    /// later.
     pub fn add_tags(&mut self, tags: &BTreeMap<String, String>) {
         self.tags.extend(tags.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
@@ -175,8 +175,8 @@ impl Stack {
         if faults.is_empty() { Ok(self.template) } else { Err(SynthesisErrors(faults)) }
     }
 
-    /// Checks that a logical id is valid and not in use. Resources and parameters share a
-    /// namespace.
+    /// Checks that a logical id is valid and not in use. No resource may have the same logical id
+    /// as a parameter.
     fn check_available(&self, logical_id: &str, kind: &str) -> Result<(), SynthesisError> {
         let template_part = TemplatePart::new(logical_id, kind);
         check_logical_id(&template_part)?;
@@ -188,7 +188,7 @@ impl Stack {
     }
 }
 
-/// Role metadata section with the reasons for statements that allow all resources.
+/// Section of a role's metadata that contains the reasons for statements that allow all resources.
 pub(crate) const WILDCARD_REASONS: &str = "Reasons";
 
 fn check_logical_id(template_part: &TemplatePart) -> Result<(), SynthesisError> {

@@ -1,4 +1,5 @@
-//! JSON serialization with two-space indentation. Entries are in the order of [`ordered_entries`].
+//! JSON serialization with an indentation of two spaces. Entries are in the order of
+//! [`ordered_entries`].
 
 use serde_json::{Map, Value};
 
@@ -16,7 +17,7 @@ fn write_value(value: &Value, level: usize, output: &mut String) {
     match value {
         Value::Object(map) if !map.is_empty() => write_map(map, level, output),
         Value::Array(items) if !items.is_empty() => write_list(items, level, output),
-        // serde_json already writes scalars and empty containers in the required form.
+        // serde_json writes scalars and empty containers in the required form.
         scalar_or_empty => output.push_str(&scalar_or_empty.to_string()),
     }
 }
@@ -45,7 +46,7 @@ fn write_list(items: &[Value], level: usize, output: &mut String) {
     output.push(']');
 }
 
-/// Starts the line of a container's element, after a comma unless it is the first element.
+/// Starts a line for a container element. Writes a comma before every element except the first.
 fn start_line(index: usize, level: usize, output: &mut String) {
     output.push_str(if index == 0 { "\n" } else { ",\n" });
     write_indent(level, output);

@@ -8,11 +8,11 @@ pub const RESOURCES_MAX: usize = 500;
 pub const PARAMETERS_MAX: usize = 200;
 /// Maximum number of outputs.
 pub const OUTPUTS_MAX: usize = 200;
-/// Maximum size of a template deployed from S3, in bytes. AWS documents the limit as 1 MB; this is
-/// the smaller of the two possible meanings.
+/// Maximum size in bytes of a template that is deployed from S3. AWS documents the limit as 1 MB.
+/// This is the smaller of the two possible meanings.
 pub const TEMPLATE_BYTES_MAX: usize = 1_000_000;
 /// Maximum template description length in bytes.
 pub const DESCRIPTION_BYTES_MAX: usize = 1024;
-/// Minimum ratio of a queue's visibility timeout to the timeout of the function that reads from it,
-/// as Lambda recommends.
+/// Minimum ratio of a queue's visibility timeout to the timeout of the function that reads from the
+/// queue (recommended by Lambda).
 pub const MIN_VISIBILITY_PER_TIMEOUT: u64 = 6;

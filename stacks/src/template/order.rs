@@ -1,10 +1,10 @@
-//! Key order of serialized templates.
+//! Order of keys in serialized templates.
 
 use serde_json::{Map, Value};
 
-/// Nesting level of the document keys.
+/// Nesting level of a document's keys.
 const DOCUMENT_LEVEL: usize = 0;
-/// Nesting level of resource keys.
+/// Nesting level of a resource's keys.
 const RESOURCE_LEVEL: usize = 2;
 
 const SECTIONS: [&str; 5] =
@@ -12,10 +12,10 @@ const SECTIONS: [&str; 5] =
 const RESOURCE_FIELDS: [&str; 6] =
     ["Type", "DeletionPolicy", "UpdateReplacePolicy", "DependsOn", "Metadata", "Properties"];
 
-/// Returns the entries of a map at nesting level `level` in output order.
+/// Returns the entries of a map at nesting level `level`, in output order.
 ///
-/// Entries are sorted explicitly, because the order of `serde_json` maps depends on a feature that
-/// any crate in the build can enable.
+/// Entries are sorted explicitly. The order of a `serde_json` map depends on a feature that any
+/// crate in the build can enable.
 pub(super) fn ordered_entries(map: &Map<String, Value>, level: usize) -> Vec<(&String, &Value)> {
     let leading_keys: &[&str] = match level {
         DOCUMENT_LEVEL => &SECTIONS,

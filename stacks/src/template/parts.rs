@@ -11,10 +11,10 @@ use crate::expression::Expression;
 pub struct Parameter {
     #[serde(default)]
     pub description: String,
-    /// CloudFormation parameter type. This crate writes only `String`.
+    /// CloudFormation parameter type. This crate writes only the type `String`.
     #[serde(rename = "Type")]
     pub parameter_type: String,
-    /// Default value, if any. The Cellar stack's parameters have no defaults.
+    /// Default value. `None` for the parameters of the Cellar stack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
@@ -25,7 +25,7 @@ pub struct Parameter {
 pub struct Output {
     #[serde(default)]
     pub description: String,
-    /// Output value, which may contain intrinsic functions.
+    /// Value of the output, which may contain intrinsic functions.
     pub value: Value,
 }
 

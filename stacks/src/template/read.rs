@@ -1,4 +1,4 @@
-//! Reads template JSON that this crate has written.
+//! Reads JSON templates that this crate has written.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +27,8 @@ pub enum TemplateError {
     Version { version: String },
 }
 
-/// Sections written by Cellar. All others are rejected, because sections such as `Conditions` would
-/// change the meaning of the template.
+/// Sections that Cellar writes. Other sections are rejected, because sections such as `Conditions`
+/// would change the template's meaning.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct Document {
@@ -44,11 +44,11 @@ struct Document {
 }
 
 impl Template {
-    /// Reads JSON written by [`Template::to_json`].
+    /// Reads JSON that was written by [`Template::to_json`].
     ///
     /// # Errors
-    /// [`TemplateError`] if the text is too large or malformed, or uses features that Cellar does
-    /// not write.
+    /// [`TemplateError`] if the text is too large, is malformed, or uses features that Cellar does
+    /// not use.
     pub fn from_json(text: &str) -> Result<Self, TemplateError> {
         if text.len() > TEMPLATE_BYTES_MAX {
             return Err(TemplateError::TooLarge { bytes: text.len() });

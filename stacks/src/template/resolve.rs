@@ -1,4 +1,4 @@
-//! Replaces intrinsic functions with the values of a deployment.
+//! Replaces intrinsic functions with the values from a deployment.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -9,21 +9,21 @@ use crate::expression::{
     parse_substitution,
 };
 
-/// Lookup of deployed values: resource names and attributes, parameters, and pseudo parameters such
-/// as `AWS::Region`.
+/// Looks up the values of a deployment: resource names, resource attributes, parameters, and pseudo
+/// parameters such as `AWS::Region`.
 pub trait DeployedValues {
-    /// Returns the value of `Ref`, or `None` if it is unknown.
+    /// Returns the value of `Ref`, or `None` if the value is unknown.
     fn reference(&self, logical_id: &str) -> Option<String>;
 
-    /// Returns the value of `Fn::GetAtt`, or `None` if it is unknown.
+    /// Returns the value of `Fn::GetAtt`, or `None` if the value is unknown.
     fn attribute(&self, logical_id: &str, attribute: &str) -> Option<String>;
 }
 
-/// A value could not be resolved.
+/// Error for a value that could not be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{path}: {fault}")]
 pub struct ResolveError {
-    /// Path in the resolved value, such as `Environment.Variables.NAME`.
+    /// Path of the value, such as `Environment.Variables.NAME`.
     pub path: String,
     pub fault: ResolveFault,
 }
@@ -31,10 +31,10 @@ pub struct ResolveError {
 /// Reason why a value could not be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ResolveFault {
-    /// The target of `Ref` has no value.
+    /// The target of a `Ref` has no value.
     #[error("`{logical_id}` has no value in this deployment; deploy it, or pass it as a parameter")]
     UnknownReference { logical_id: String },
-    /// The target of `Fn::GetAtt` has no value.
+    /// The target of an `Fn::GetAtt` has no value.
     #[error("`{logical_id}` has no attribute `{attribute}` in this deployment")]
     UnknownAttribute { logical_id: String, attribute: String },
     /// An intrinsic function is malformed or not supported.
@@ -43,7 +43,7 @@ pub enum ResolveFault {
     /// The `Fn::Sub` text is malformed.
     #[error(transparent)]
     Substitution(#[from] SubstitutionError),
-    /// An `Fn::Join` part or `Fn::Sub` variable is a map, a list or null.
+    /// A part of an `Fn::Join` or a variable of an `Fn::Sub` is a map, a list or null.
     #[error("only text, numbers and booleans can be inserted into a text")]
     NotAScalar,
     /// Values are nested more than [`NESTING_MAX`] levels deep.
@@ -52,9 +52,10 @@ pub enum ResolveFault {
 }
 
 impl Template {
-    /// Returns a copy of `value` with intrinsic functions replaced by deployed values.
+    /// Returns a copy of `value` in which intrinsic functions are replaced by the values from a
+    /// deployment.
     ///
-    /// If `deployed_values` has no value for a parameter, the default from the template is used.
+    /// If `deployed_values` does not contain a parameter, the template's default value is used.
     ///
     /// # Errors
     /// [`ResolveError`] with the path within `value`.
@@ -66,7 +67,7 @@ impl Template {
         Resolver { template: self, deployed_values }.resolve_value("", value, 0)
     }
 
-    /// Returns the resolved properties of a resource, or `None` if the resource does not exist.
+    /// Returns a resource's resolved properties, or `None` if the resource does not exist.
     ///
     /// # Errors
     /// [`ResolveError`] with the path within the properties.
@@ -200,7 +201,7 @@ impl Resolver<'_> {
         Ok(resolved_text)
     }
 
-    /// Resolves a value that is inserted into text.
+    /// Resolves a value that is to be inserted into a text.
     fn resolve_to_text(
         &self,
         path: &str,

@@ -1,21 +1,21 @@
-//! Source lines of resources, included in the error messages of failed deployments.
+//! Source lines of resources. They are included in the error messages of failed deployments.
 
 use std::fmt;
 use std::panic::Location;
 
-/// Path of this crate's sources, relative to the workspace.
+/// Path of this crate's source files, relative to the workspace.
 const SOURCE_FOLDER: &str = "stacks/src/";
 
-/// A source line, such as `stacks/src/cellar/storage.rs:41`. The path is relative to the workspace,
-/// wherever the workspace is located.
+/// A source line, such as `stacks/src/cellar/storage.rs:41`. The path is always relative to the
+/// workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceLine {
     location: &'static Location<'static>,
 }
 
 impl SourceLine {
-    /// Returns the line that called the caller of this method. The caller must be
-    /// `#[track_caller]`.
+    /// Returns the source line from which the calling function was called. The calling function
+    /// must be `#[track_caller]`.
     #[track_caller]
     pub(crate) fn caller() -> Self {
         Self { location: Location::caller() }
@@ -38,8 +38,8 @@ impl fmt::Display for SourceLine {
     }
 }
 
-/// Strips the workspace directory from a path. Paths are absolute if this crate was built as a
-/// dependency of another workspace.
+/// Removes the workspace directory from a path. Paths are absolute if this crate is a dependency of
+/// another workspace.
 fn workspace_path(file: &str) -> String {
     let file = file.replace('\\', "/");
     match file.rfind(SOURCE_FOLDER) {

@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::order::ordered_entries;
 use super::yaml_scalar::{yaml_scalar, yaml_string};
 
-/// Maximum length of a key written in the short form, in bytes. Longer keys are written as `? key`.
+/// Maximum length in bytes of a key in the short form. Longer keys are written as `? key`, because
 /// YAML limits short keys to 1,024 characters.
 const SHORT_KEY_BYTES: usize = 1000;
-/// Number of spaces by which nested values are indented.
+/// Number of spaces per nesting level.
 const INDENT_PER_LEVEL: usize = 2;
 
 /// Returns a document as YAML with a trailing newline.
@@ -31,8 +31,8 @@ fn is_written_inline(value: &Value) -> bool {
     }
 }
 
-/// Writes a container whose first line is already indented. `level` is the nesting level, `indent`
-/// the indentation in spaces.
+/// Writes a container whose first line is already indented. `indent` is the number of
+/// spaces before each other line.
 fn write_block(value: &Value, level: usize, indent: usize, output: &mut String) {
     match value {
         Value::Object(map) => {
@@ -84,7 +84,8 @@ fn write_map_entry(
     }
 }
 
-/// Indents a line of a block. No-op for the first line, which continues the previous line.
+/// Indents a line of a block. No-op for the first line, which follows the previous text on the same
+/// line.
 fn indent_line(index: usize, indent: usize, output: &mut String) {
     if index > 0 {
         write_indent(indent, output);

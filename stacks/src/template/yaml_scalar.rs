@@ -1,7 +1,7 @@
-//! YAML scalar serialization, such that every YAML parser reads a string as a string.
+//! Serializes YAML scalars so that every YAML parser reads a string as a string.
 //!
-//! The rule defines which strings may be unquoted rather than which need quotes. If the rule misses
-//! a case, the output has two unnecessary quotation marks, but the value is still correct.
+//! The rule defines which strings may be unquoted, not which strings need quotes. A string that the
+//! rule does not cover gets unnecessary quotes, but its value is still correct.
 
 use std::fmt::Write as _;
 
@@ -15,19 +15,19 @@ const RESERVED_WORDS: [&str; 13] =
 pub(super) fn yaml_scalar(value: &Value) -> String {
     match value {
         Value::String(text) => yaml_string(text),
-        // JSON and YAML share the syntax of numbers, booleans, null and empty containers.
+        // The syntax of numbers, booleans, null and empty containers is the same in JSON and YAML.
         other => other.to_string(),
     }
 }
 
-/// Returns a string unquoted if that is safe, and in double quotes otherwise.
+/// Returns a string without quotes if this is safe, and otherwise in double quotes.
 pub(super) fn yaml_string(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { quoted(text) }
 }
 
-/// Returns whether a string may be unquoted. It must start with a letter, so that it is not a
-/// number, date, sign or indicator. Only letters, digits, some punctuation and single spaces may
-/// follow. A colon must not be in a position where it ends a key. The string must not be one of
+/// Returns whether a string may be unquoted. The first character must be a letter, because numbers,
+/// dates, signs and indicators start with other characters. Only letters, digits, some punctuation
+/// and single spaces may follow. A colon must not end a key, and the string must not be one of
 /// [`RESERVED_WORDS`].
 fn is_plain(text: &str) -> bool {
     let mut previous = ' ';
@@ -35,8 +35,8 @@ fn is_plain(text: &str) -> bool {
         let is_allowed = match character {
             'a'..='z' | 'A'..='Z' => true,
             '0'..='9' | '_' | '.' | '/' | '-' | ',' | ';' | '(' | ')' => index > 0,
-            // A colon ends a key if it is followed by a space or is the last character; both cases
-            // are rejected below.
+            // A colon ends a key if it is followed by a space or is the last character. The checks
+            // below reject both cases.
             ':' => index > 0,
             ' ' => previous != ' ' && previous != ':',
             _ => false,
@@ -82,7 +82,7 @@ fn write_escape_sequence(code_point: u32, output: &mut String) {
 mod tests {
     use super::*;
 
-    /// Strings that some YAML parsers would read as another type if unquoted.
+    /// Strings that some YAML parsers would read as another type if the strings were unquoted.
     const AMBIGUOUS: &[&str] = &[
         "",
         " ",

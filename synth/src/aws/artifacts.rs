@@ -10,15 +10,16 @@ use super::bucket_settings::SettingsRepair;
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Region of a bucket created without a location constraint.
+/// Region of a bucket without a location constraint.
 const DEFAULT_REGION: &str = "us-east-1";
-/// Response header with the bucket's region.
+/// Response header that contains the bucket's region.
 const REGION_HEADER: &str = "x-amz-bucket-region";
 const HTTP_MOVED_PERMANENTLY: u16 = 301;
 const HTTP_FORBIDDEN: u16 = 403;
 const HTTP_NOT_FOUND: u16 = 404;
 
-/// An object to upload. Its key contains the content hash, so equal keys imply equal bytes.
+/// An object to upload. The key contains a hash of the content, so objects with equal keys have
+/// equal bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Artifact {
     /// Key of the object.
@@ -32,7 +33,7 @@ pub(crate) struct Artifact {
 pub(crate) enum ArtifactBucket {
     /// The bucket was created.
     Created,
-    /// The bucket already existed; settings that had drifted were restored.
+    /// The bucket already existed. Settings that had drifted were restored.
     Existing(SettingsRepair),
 }
 
@@ -46,20 +47,21 @@ pub(crate) enum UploadResult {
 }
 
 impl Aws {
-    /// Returns the default artifact bucket name, which contains the account id and the region.
+    /// Returns the default name of the artifact bucket, which contains the account id and the
+    /// region.
     pub(crate) fn artifact_bucket_name(&self) -> String {
         format!("cellar-artifacts-{}-{}", self.account, self.region)
     }
 
     /// Creates the artifact bucket if it does not exist.
     ///
-    /// If the bucket exists and has the default name, settings that have drifted are restored. The
-    /// settings of a bucket with a custom name are left alone.
+    /// If a bucket with the default name exists, any settings that have drifted are restored. The
+    /// settings of a bucket with a custom name are never changed.
     ///
     /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails. If the process dies between creating the
-    /// bucket and applying its settings, the bucket keeps the S3 defaults, which block public
-    /// access.
+    /// Returns [`AwsError`] if a request to AWS fails. If the process dies after the bucket was
+    /// created and before its settings were applied, the bucket keeps the S3 defaults, which block
+    /// public access.
     pub(crate) async fn ensure_artifact_bucket(
         &self,
         bucket: &str,
@@ -127,7 +129,8 @@ impl Aws {
         let Err(error) = result else { return Ok(true) };
         match http_status(&error) {
             Some(HTTP_NOT_FOUND) => Ok(false),
-            // HEAD responses have no body, so this message supplies the denied action.
+            // The response to a HEAD request has no body, so the code adds the denied action to the
+            // message.
             Some(HTTP_FORBIDDEN) => {
                 let object_arn = format!("arn:{}:s3:::{bucket}/{key}", self.partition);
                 let message = format!(
@@ -184,12 +187,12 @@ impl Aws {
     }
 }
 
-/// Returns the HTTP status of an error. HEAD errors have a status but no error code.
+/// Returns the HTTP status of an error. The error of a HEAD request has a status but no error code.
 fn http_status<E>(error: &SdkError<E>) -> Option<u16> {
     error.raw_response().map(|response| response.status().as_u16())
 }
 
-/// Extracts the bucket's region from the error that S3 returns for a request to the wrong region.
+/// Returns the bucket's region, as given by the S3 error for a request to the wrong region.
 fn bucket_region_from_error(error: &SdkError<HeadBucketError>) -> String {
     let region = error.raw_response().and_then(|response| response.headers().get(REGION_HEADER));
     region.unwrap_or("another region").to_owned()

@@ -1,5 +1,5 @@
 //! Artifact bucket settings: public access is blocked, TLS is required, and incomplete multipart
-//! uploads are deleted. Applied to new buckets, and restored by later deployments.
+//! uploads are deleted. The settings are applied to new buckets and restored by later deployments.
 
 use aws_sdk_s3::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::types::{
@@ -18,7 +18,7 @@ const ABORT_AFTER_DAYS: i32 = 1;
 struct Setting {
     /// Name shown in messages.
     name: &'static str,
-    /// Operation name used in the error if the setting cannot be changed.
+    /// Operation name for the error if the setting cannot be changed.
     operation: &'static str,
 }
 
@@ -60,7 +60,7 @@ impl Aws {
     }
 
     /// Restores settings that have drifted. A setting that cannot be read is left unchanged,
-    /// because the deploying identity may lack the read permission.
+    /// because the deploying identity may lack the permission to read it.
     pub(super) async fn repair_settings(&self, bucket: &str) -> Result<SettingsRepair, AwsError> {
         let cleanup_rule = upload_cleanup_rule()?;
         let (allows_public_access, statements_without_tls, rules_without_cleanup) = tokio::join!(
@@ -104,8 +104,8 @@ impl Aws {
         Ok(())
     }
 
-    /// Returns the existing bucket policy statements if the TLS statement is missing, otherwise
-    /// `None`.
+    /// Returns the other statements of the bucket policy if the TLS statement is missing. Returns
+    /// `None` if the policy contains the TLS statement or cannot be read.
     async fn statements_if_tls_is_missing(&self, bucket: &str) -> Option<Vec<Value>> {
         let request = self.s3.get_bucket_policy().bucket(bucket);
         match request.expected_bucket_owner(&self.account).send().await {
@@ -139,8 +139,8 @@ impl Aws {
         })
     }
 
-    /// Returns the bucket's lifecycle rules if none of them deletes incomplete uploads, otherwise
-    /// `None`.
+    /// Returns the bucket's other lifecycle rules if no rule deletes incomplete uploads. Returns
+    /// `None` if there is such a rule or the rules cannot be read.
     async fn rules_if_cleanup_is_missing(
         &self,
         bucket: &str,
@@ -187,8 +187,8 @@ fn full_access_block() -> PublicAccessBlockConfiguration {
         .build()
 }
 
-/// Returns the lifecycle rule that deletes incomplete uploads. No rule deletes bundles, because a
-/// rollback needs the previous bundle.
+/// Returns the lifecycle rule that deletes incomplete uploads. The rule does not delete bundles,
+/// because a rollback needs the previous bundle.
 fn upload_cleanup_rule() -> Result<LifecycleRule, AwsError> {
     let abort = AbortIncompleteMultipartUpload::builder().days_after_initiation(ABORT_AFTER_DAYS);
     LifecycleRule::builder()
@@ -200,8 +200,8 @@ fn upload_cleanup_rule() -> Result<LifecycleRule, AwsError> {
         .map_err(|_| AwsError::IncompleteReply { missing: "a lifecycle" })
 }
 
-/// Returns whether a lifecycle rule deletes incomplete uploads bucket-wide, after any number of
-/// days.
+/// Returns whether a lifecycle rule deletes all incomplete uploads in the bucket, after any number
+/// of days.
 fn cleans_up_all_uploads(rule: &LifecycleRule) -> bool {
     let prefix = rule.filter().and_then(LifecycleRuleFilter::prefix).unwrap_or_default();
     *rule.status() == ExpirationStatus::Enabled
@@ -209,7 +209,8 @@ fn cleans_up_all_uploads(rule: &LifecycleRule) -> bool {
         && prefix.is_empty()
 }
 
-/// Returns the policy statements whose Sid differs from that of `required_statement`.
+/// Returns the policy statements whose Sid (statement id) differs from that of
+/// `required_statement`.
 ///
 /// Returns `None` if the policy already contains `required_statement` or cannot be parsed.
 fn statements_if_missing(policy: &str, required_statement: &Value) -> Option<Vec<Value>> {

@@ -1,4 +1,4 @@
-//! CloudFormation change sets, which predict and then execute the changes of a deployment.
+//! CloudFormation change sets, which predict the changes of a deployment and then make them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::error::AwsError;
 
 /// Polling interval while a change set is being created.
 const POLL_INTERVAL: Duration = Duration::from_millis(700);
-/// Status of a stack that was never deployed and consists only of change sets.
+/// Status of a stack that was never deployed and that contains nothing but change sets.
 const ONLY_CHANGE_SETS: &str = "REVIEW_IN_PROGRESS";
 /// Substrings of the status reason that CloudFormation gives for an empty change set.
 const NO_CHANGES_REASONS: [&str; 2] = ["didn't contain changes", "No updates are to be performed"];
@@ -51,7 +51,7 @@ pub(crate) struct DesiredStack {
 pub(crate) struct RollbackAlarms {
     /// ARNs of the alarms.
     pub(crate) arns: Vec<String>,
-    /// Alarm monitoring period after the deployment, in minutes.
+    /// Number of minutes for which the alarms are monitored after the deployment.
     pub(crate) minutes: u8,
 }
 
@@ -74,9 +74,10 @@ pub(crate) enum PlannedAction {
     Add,
     /// The resource is changed.
     Modify,
-    /// The resource is removed from the stack, and deleted unless its deletion policy retains it.
+    /// The resource is removed from the stack. Unless its deletion policy retains the resource, it
+    /// is also deleted.
     Remove,
-    /// Any other action, including one that CloudFormation cannot predict.
+    /// Another action, or an action that CloudFormation cannot predict.
     Other,
 }
 
@@ -86,7 +87,8 @@ pub(crate) enum PlannedAction {
 pub(crate) enum Replacement {
     /// The resource is updated in place.
     No,
-    /// Replacement depends on values that are known only during the deployment.
+    /// Whether the resource is replaced depends on values that are known only during the
+    /// deployment.
     Maybe,
     /// A new resource is created and the old one is deleted.
     Yes,
@@ -104,8 +106,8 @@ pub(crate) struct Change {
     pub(crate) replacement: Replacement,
     /// Names of the changed properties.
     pub(crate) properties: Vec<String>,
-    /// Whether the resource is certain to change, rather than merely referring to resources that
-    /// change.
+    /// Whether the resource is certain to change. If not, the resource refers to other resources
+    /// that change.
     pub(crate) certain: bool,
 }
 
@@ -134,7 +136,7 @@ impl Aws {
                 Ok(None)
             }
             Err(error) => {
-                // Ignore deletion errors: the first error is the root cause.
+                // Ignore deletion errors, because the first error is the root cause.
                 let _ = self.discard_change_set(&change_set_id, stack_name, desired.is_new).await;
                 Err(error)
             }
@@ -166,7 +168,7 @@ impl Aws {
             .set_deployment_config(desired.express.then(express_deployment))
     }
 
-    /// Waits until a change set is ready to execute and reads its changes. Returns `None` if the
+    /// Waits until a change set is ready to execute, and reads its changes. Returns `None` if the
     /// change set is empty.
     pub(super) async fn wait_for_change_set(
         &self,
@@ -250,8 +252,8 @@ impl Aws {
         }
     }
 
-    /// Returns whether a change set is still executable. Executing a change set, or changing its
-    /// stack, invalidates it.
+    /// Returns whether a change set can still be executed. A change set can be executed only once,
+    /// and only as long as its stack has not changed.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -275,8 +277,8 @@ impl Aws {
     /// Starts the execution of a change set.
     ///
     /// # Errors
-    /// Returns [`AwsError`] if the request fails. The execution may have started even if the result
-    /// is [`AwsError::Unreachable`].
+    /// Returns [`AwsError`] if the request fails. After [`AwsError::Unreachable`], the execution
+    /// may have started anyway.
     pub(crate) async fn execute_change_set(
         &self,
         id: &str,
@@ -367,8 +369,8 @@ impl Change {
     }
 }
 
-/// Returns the names of the changed properties, or of the changed attributes of the resource
-/// itself, such as `Tags`.
+/// Returns the names of the changed properties. For a changed attribute of the resource itself,
+/// such as `Tags`, returns the name of the attribute.
 fn changed_properties(details: &[ResourceChangeDetail]) -> Vec<String> {
     let mut names = BTreeSet::new();
     for target in details.iter().filter_map(|detail| detail.target()) {
@@ -380,7 +382,7 @@ fn changed_properties(details: &[ResourceChangeDetail]) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// Returns whether only the deployment will show whether this property changes.
+/// Returns whether it is known only during the deployment if this property changes.
 fn depends_on_deployment(detail: &ResourceChangeDetail) -> bool {
     detail.evaluation() == Some(&EvaluationType::Dynamic)
 }

@@ -23,9 +23,9 @@ const EMULATOR_REGION: &str = "us-east-1";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout per request attempt, long enough to upload several MB over a slow connection.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(180);
-/// Polling interval for an emulator, which responds faster than AWS.
+/// Polling interval for an emulator. Emulators respond faster than AWS.
 const EMULATOR_POLL: Duration = Duration::from_millis(200);
-/// Default access key id and secret key, which emulators accept by convention.
+/// Default access key id and secret key. By convention, emulators accept this value.
 const EMULATOR_KEY: &str = "test";
 const DEFAULT_PARTITION: &str = "aws";
 
@@ -36,7 +36,7 @@ pub(crate) struct Aws {
     pub(super) dynamodb: aws_sdk_dynamodb::Client,
     pub(super) s3: aws_sdk_s3::Client,
     pub(super) sqs: aws_sdk_sqs::Client,
-    /// SDK configuration for clients that are created elsewhere, such as the runtime's clients.
+    /// SDK configuration for creating further clients, such as those of the runtime.
     pub(crate) config: SdkConfig,
     /// Credentials for signing requests that bypass the SDK.
     pub(super) credentials: Option<SharedCredentialsProvider>,
@@ -46,15 +46,15 @@ pub(crate) struct Aws {
     pub(crate) region: String,
     /// AWS partition: `aws`, `aws-cn` or `aws-us-gov`.
     pub(super) partition: String,
-    /// URL of the emulator; `None` for AWS.
+    /// URL of the emulator, or `None` for AWS.
     pub(super) endpoint_url: Option<String>,
 }
 
 impl Aws {
-    /// Resolves credentials and region, and looks up the account id.
+    /// Resolves the credentials and the region, and looks up the account id.
     ///
-    /// Credentials come from the standard AWS provider chain, as does the region unless it is
-    /// configured.
+    /// The credentials come from the standard AWS provider chain. The region comes from the same
+    /// chain unless the configuration sets it.
     ///
     /// # Errors
     /// Returns [`AwsError`] if there are no valid credentials or no region, or if AWS is
@@ -86,7 +86,7 @@ impl Aws {
         })
     }
 
-    /// Describes the account and region in messages.
+    /// Describes the account and the region, for use in messages.
     pub(crate) fn account_and_region(&self) -> String {
         format!("account {}, {}", self.account, self.region)
     }
@@ -130,13 +130,13 @@ impl Aws {
         self.endpoint_url.is_some()
     }
 
-    /// Returns the polling interval: `aws_interval` for AWS, a shorter one for an emulator.
+    /// Returns the polling interval. It is `aws_interval` for AWS and shorter for an emulator.
     pub(crate) fn poll_interval(&self, aws_interval: Duration) -> Duration {
         if self.is_emulator() { EMULATOR_POLL } else { aws_interval }
     }
 
-    /// Returns the reachable form of a function URL. An emulator serves function URLs under its own
-    /// URL.
+    /// Returns the URL at which a function URL is reachable. An emulator serves function URLs under
+    /// its own URL.
     pub(crate) fn reachable_url(&self, function_url: &str) -> String {
         let host = function_url.strip_prefix("https://").unwrap_or_default();
         match (&self.endpoint_url, host.split_once(".lambda-url.")) {
@@ -146,7 +146,8 @@ impl Aws {
     }
 }
 
-/// Looks up the caller, as the first request of a command: a failure may be due to a wrong address.
+/// Looks up the identity of the caller. This is the first request of a command, so a failure may be
+/// caused by a wrong address.
 async fn get_caller_identity(
     sdk_config: &SdkConfig,
     region: &str,
@@ -185,8 +186,8 @@ async fn load_sdk_config(region: Option<&str>, endpoint_url: Option<&str>) -> Sd
     loader.load().await
 }
 
-/// Returns whether the environment variable AWS_PROFILE is set. An emulator does not use the
-/// default profile, which may require signing in to AWS.
+/// Returns whether the environment variable AWS_PROFILE is set. For an emulator, the default
+/// profile is not used, because it may require signing in to AWS.
 fn has_named_profile() -> bool {
     std::env::var_os("AWS_PROFILE").is_some_and(|profile| !profile.is_empty())
 }

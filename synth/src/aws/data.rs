@@ -11,13 +11,13 @@ use super::error::AwsError;
 const TABLE_NOT_FOUND: &str = "ResourceNotFoundException";
 /// Error code for a table that is being deleted.
 const TABLE_IN_USE: &str = "ResourceInUseException";
-/// Error code for turning off the deletion protection of a table that has none.
+/// Error code for turning off deletion protection that is already off.
 const ALREADY_UNPROTECTED: &str = "ValidationException";
 /// Error code for a bucket that does not exist.
 const BUCKET_NOT_FOUND: &str = "NoSuchBucket";
 
 impl Aws {
-    /// Returns the table size in bytes. DynamoDB updates this value every few hours.
+    /// Returns the size of a table in bytes. DynamoDB updates the size only every few hours.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -29,8 +29,8 @@ impl Aws {
         Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default())
     }
 
-    /// Deletes a table, regardless of deletion protection. No-op if the table does not exist or is
-    /// already being deleted.
+    /// Deletes a table even if the table has deletion protection. Does nothing if the table does
+    /// not exist or is already being deleted.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -54,9 +54,9 @@ impl Aws {
         }
     }
 
-    /// Deletes a bucket with all its object versions. No-op if the bucket does not exist.
+    /// Deletes a bucket with all its object versions. Does nothing if the bucket does not exist.
     ///
-    /// `report_deleted_count` is called with the number of versions deleted so far.
+    /// Calls `report_deleted_count` with the number of versions deleted so far.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails. Some objects may already be deleted.
@@ -103,8 +103,8 @@ impl Aws {
         let request = self.s3.delete_objects().bucket(bucket).delete(deletion);
         let result = request.expected_bucket_owner(&self.account).send().await;
         let output = result.map_err(|error| AwsError::from_sdk(OPERATION, &error))?;
-        // A failed object deletion must be an error; otherwise the object would be listed again
-        // forever.
+        // Report objects that could not be deleted as an error. Otherwise, they would be listed
+        // again forever.
         match output.errors().first() {
             None => Ok(()),
             Some(error) => Err(AwsError::Refused {
@@ -116,7 +116,7 @@ impl Aws {
     }
 }
 
-/// Returns the object versions and the delete markers of a page.
+/// Returns the object versions and the delete markers on a page.
 fn versions_and_markers(page: &ListObjectVersionsOutput) -> Vec<ObjectIdentifier> {
     let mut identifiers = Vec::new();
     for version in page.versions() {

@@ -1,4 +1,4 @@
-//! Drift detection: resources that were changed outside CloudFormation.
+//! Detection of drift: resources that were changed outside CloudFormation.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,8 @@ use super::error::AwsError;
 
 /// Polling interval while a drift detection runs.
 const POLL_INTERVAL: Duration = Duration::from_millis(700);
-/// Timeout for drift detection, which is slow because AWS reads each resource from its service.
+/// Timeout for drift detection. Detection is slow, because AWS reads each resource from its
+/// service.
 const DETECTION_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// Operation name used in errors.
@@ -39,11 +40,11 @@ pub(crate) struct Drift {
 /// A property whose actual value differs from the stack's template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PropertyDrift {
-    /// JSON pointer relative to the resource's properties.
+    /// JSON pointer to the property, relative to the resource's properties.
     pub(crate) path: String,
-    /// Value in the template; `None` if the template does not set the property.
+    /// Value in the template. `None` if the template does not set the property.
     pub(crate) expected: Option<String>,
-    /// Actual value of the property; `None` if it is not set.
+    /// Actual value of the property. `None` if the property is not set.
     pub(crate) actual: Option<String>,
 }
 

@@ -1,10 +1,10 @@
-//! AWS request errors, each with a suggested remedy.
+//! Errors of AWS requests, each with a suggested remedy.
 
 use aws_sdk_cloudformation::error::{ProvideErrorMetadata, SdkError};
 
 /// A failed AWS request.
 ///
-/// The field `operation` completes the phrase "cannot …" in the message, for example "read the
+/// The field `operation` is the verb phrase after "cannot" in the message, for example "read the
 /// logs".
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub(crate) enum AwsError {
@@ -32,7 +32,7 @@ pub(crate) enum AwsError {
         /// Error from the credentials provider.
         cause: String,
     },
-    /// AWS does not recognize the credentials, which may still be valid in another region.
+    /// AWS does not recognize the credentials. They may still be valid in another region.
     #[error("cannot {operation}: AWS rejected the credentials: {message}")]
     #[diagnostic(
         code(synth::aws::unknown_credentials),
@@ -83,7 +83,7 @@ pub(crate) enum AwsError {
         /// Message of the innermost cause.
         cause: String,
     },
-    /// AWS was unreachable on the first request of a command, so the address may be wrong.
+    /// AWS was unreachable on the first request of a command. The address may be wrong.
     #[error("AWS is unreachable {address}: {cause}")]
     #[diagnostic(
         code(synth::aws::nowhere),
@@ -154,7 +154,7 @@ pub(crate) enum AwsError {
         /// CloudFormation status reason.
         reason: String,
     },
-    /// A concurrent operation on the stack was started first.
+    /// Another operation on the stack started first.
     #[error("cannot {operation}: another operation changed the stack: {message}")]
     #[diagnostic(
         code(synth::aws::stack_busy),
@@ -195,25 +195,25 @@ pub(crate) enum AwsError {
     IncompleteReply { missing: &'static str },
 }
 
-/// Error codes for a missing permission.
+/// Error codes that indicate a missing permission.
 const DENIED_CODES: [&str; 4] =
     ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AllAccessDisabled"];
-/// Error codes for concurrent stack operations. A missing change set counts as well, because a
-/// stack operation deletes all other change sets of the stack.
+/// Error codes that indicate a concurrent stack operation. A missing change set is such an
+/// indication, because a stack operation deletes all other change sets of the stack.
 const BUSY_CODES: [&str; 3] =
     ["ChangeSetNotFound", "InvalidChangeSetStatus", "OperationInProgressException"];
-/// Stack status suffix while an operation is in progress.
+/// Suffix of a stack's status while an operation is in progress.
 const IN_PROGRESS_SUFFIX: &str = "_IN_PROGRESS";
-/// Text before the denied action in a missing-permission error message.
+/// Text that precedes the denied action in an error message about a missing permission.
 const BEFORE_ACTION: &str = "not authorized to perform: ";
-/// Prefix of the SDK's error message for missing credentials.
+/// Prefix of the SDK's error message about missing credentials.
 const NO_CREDENTIALS_FOUND: &str = "no credentials found";
-/// HTTP status for a missing permission.
+/// HTTP status that indicates a missing permission.
 const HTTP_FORBIDDEN: u16 = 403;
-/// Error codes for expired credentials.
+/// Error codes that indicate expired credentials.
 const EXPIRED_CODES: [&str; 4] =
     ["ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"];
-/// Error codes for unknown credentials.
+/// Error codes that indicate unknown credentials.
 const UNKNOWN_CREDENTIALS_CODES: [&str; 4] = [
     "InvalidClientTokenId",
     "UnrecognizedClientException",
@@ -235,7 +235,7 @@ impl AwsError {
             service_error.message().map_or_else(|| service_error.to_string(), str::to_owned);
         match (service_error.code(), http_status) {
             (Some(code), _) => Self::from_code(operation, code, service_message),
-            // HEAD responses have no body and therefore no error code.
+            // The response to a HEAD request has no body and therefore no error code.
             (None, Some(HTTP_FORBIDDEN)) => {
                 let message = "AWS returned 403 without a reason".to_owned();
                 Self::Denied { operation, message }
@@ -250,10 +250,10 @@ impl AwsError {
         }
     }
 
-    /// Converts an SDK error without a response to an [`AwsError`].
+    /// Converts an SDK error that occurred before any response arrived to an [`AwsError`].
     fn from_causes(operation: &'static str, causes: &[String]) -> Self {
         let innermost = causes.last().cloned().unwrap_or_default();
-        // The SDK has no separate error variant for missing credentials.
+        // The SDK has no error variant for missing credentials.
         if causes.iter().any(|cause| cause.contains("credentials")) {
             return Self::NoCredentials { operation, cause: shorten_credentials_error(innermost) };
         }
@@ -277,8 +277,8 @@ impl AwsError {
         }
     }
 
-    /// Adds the address to an [`AwsError::Unreachable`] error of a command's first request, for
-    /// which a wrong address is a likely cause.
+    /// Adds the address to an [`AwsError::Unreachable`] error of a command's first request, whose
+    /// likely cause is a wrong address.
     pub(super) fn with_address(self, address: String) -> Self {
         match self {
             Self::Unreachable { cause, .. } => Self::UnreachableAddress { address, cause },
@@ -296,7 +296,7 @@ impl AwsError {
         }
     }
 
-    /// Returns whether the error is permanent, so that a retry is pointless.
+    /// Returns whether the error is permanent. Retrying after a permanent error is pointless.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(
             self,
@@ -305,14 +305,16 @@ impl AwsError {
     }
 }
 
-/// Extracts the denied action, such as `s3:PutObject`, from a missing-permission error message.
+/// Extracts the denied action, such as `s3:PutObject`, from an error message about a missing
+/// permission.
 pub(crate) fn denied_action(message: &str) -> Option<&str> {
     let (_, action) = message.split_once(BEFORE_ACTION)?;
     let action = action.split_whitespace().next()?.trim_end_matches(['.', ',']);
     (!action.is_empty()).then_some(action)
 }
 
-/// Replaces the SDK's long list of credential sources with a short text that names the profile.
+/// Replaces the SDK's long list of credential sources with a short text that includes the profile
+/// name.
 fn shorten_credentials_error(cause: String) -> String {
     if !cause.starts_with(NO_CREDENTIALS_FOUND) {
         return cause;

@@ -15,9 +15,9 @@ pub(crate) struct Import {
     pub(crate) stack_name: String,
     /// Name of the change set.
     pub(crate) change_set_name: String,
-    /// URL of the deployed template plus the imported tables.
+    /// URL of a template that consists of the deployed template and the imported tables.
     pub(crate) template_url: String,
-    /// Names of the stack parameters, whose values stay unchanged.
+    /// Names of the stack parameters. The import does not change their values.
     pub(crate) parameters: Vec<String>,
     /// Tables to import.
     pub(crate) tables: Vec<ImportedTable>,
@@ -52,7 +52,7 @@ impl Aws {
             Err(error) => Err(error),
         };
         if result.is_err() {
-            // Ignore deletion errors: the first error is the root cause.
+            // Ignore deletion errors, because the first error is the root cause.
             let _ = self.delete_change_set(&id).await;
         }
         result

@@ -12,9 +12,9 @@ const FILTER_LOG_EVENTS: Operation = Operation {
     json_version: "1.1",
     name: "read the logs",
 };
-/// Log lines per page (CloudWatch Logs maximum).
+/// Number of log lines per page, which is the maximum of CloudWatch Logs.
 const PAGE_EVENTS_MAX: u32 = 10_000;
-/// Maximum number of pages to read per log group. A selective filter returns many empty pages.
+/// Maximum number of pages read per log group. A selective filter returns many empty pages.
 pub(crate) const PAGES_MAX: usize = 500;
 
 /// Log group query.
@@ -25,7 +25,7 @@ pub(crate) struct LogQuery {
     pub(crate) log_group_name: String,
     /// Time of the oldest line to return, in milliseconds since the Unix epoch.
     pub(crate) start_time: u64,
-    /// CloudWatch Logs filter pattern; `None` selects all lines.
+    /// CloudWatch Logs filter pattern. `None` selects all lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) filter_pattern: Option<String>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct LogQuery {
 pub(crate) enum LogCompleteness {
     /// All pages were read.
     Complete,
-    /// Pages remain after [`PAGES_MAX`] pages were read.
+    /// More than [`PAGES_MAX`] pages exist. The remaining pages were not read.
     PagesRemain,
 }
 
@@ -43,14 +43,14 @@ pub(crate) enum LogCompleteness {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogEvent {
-    /// Event id. Always set by AWS, but not by every emulator.
+    /// Id of the event. AWS always sets the id, but some emulators do not.
     pub(crate) event_id: Option<String>,
     /// Time of the line, in milliseconds since the Unix epoch.
     pub(crate) timestamp: u64,
     /// Text of the line.
     #[serde(default)]
     pub(crate) message: String,
-    /// Log stream, one per execution environment of the function.
+    /// Name of the log stream. Each execution environment of a function has its own log stream.
     #[serde(default)]
     pub(crate) log_stream_name: String,
 }
@@ -74,7 +74,8 @@ struct Page {
 }
 
 impl Aws {
-    /// Passes each page of log lines to `handle_page`, oldest first, up to [`PAGES_MAX`] pages.
+    /// Calls `handle_page` with the log lines of each page, oldest page first, for at most
+    /// [`PAGES_MAX`] pages.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.

@@ -26,7 +26,7 @@ const GET_METRIC_DATA: Operation = Operation {
 const ALARMS_PER_REQUEST: usize = 100;
 /// Maximum number of metrics per request.
 const METRICS_PER_REQUEST: usize = 500;
-/// Maximum number of pages to read, far more than even the longest period needs.
+/// Maximum number of pages to read. Even the longest period needs far fewer pages.
 pub(super) const PAGES_MAX: usize = 100;
 
 /// An active alarm.
@@ -35,7 +35,7 @@ pub(super) const PAGES_MAX: usize = 100;
 pub(crate) struct AlarmState {
     /// Name of the alarm.
     pub(crate) alarm_name: String,
-    /// CloudWatch's reason for the alarm state.
+    /// Reason that CloudWatch gives for the alarm state.
     pub(crate) state_reason: Option<String>,
 }
 
@@ -56,9 +56,9 @@ pub(crate) struct MetricQuery {
     pub(crate) metric: &'static str,
     /// Dimensions that select the resource.
     pub(crate) dimensions: Vec<(&'static str, String)>,
-    /// Statistic per period: `Sum` or `Average`.
+    /// Statistic computed per period: `Sum` or `Average`.
     pub(crate) statistic: &'static str,
-    /// Metric period in seconds.
+    /// Length of a metric period in seconds.
     pub(crate) period_s: u32,
 }
 
@@ -91,17 +91,17 @@ struct AlarmsRequest<'a> {
 #[serde(rename_all = "PascalCase")]
 struct DataRequest {
     metric_data_queries: Vec<Value>,
-    /// Time in seconds since the Unix epoch.
+    /// Start of the period, in seconds since the Unix epoch.
     start_time: u64,
-    /// Time in seconds since the Unix epoch.
+    /// End of the period, in seconds since the Unix epoch.
     end_time: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_token: Option<String>,
 }
 
-/// A page of a response that may have more pages.
+/// A page of a paginated response.
 trait NextToken {
-    /// Removes the token that requests the next page. Returns `None` on the last page.
+    /// Takes the token that requests the next page. Returns `None` on the last page.
     fn take_next_token(&mut self) -> Option<String>;
 }
 
@@ -141,8 +141,8 @@ impl Aws {
         Ok(active_alarms)
     }
 
-    /// Returns the values of metrics between two times in seconds since the Unix epoch. The values
-    /// are not sorted. A period without measurements has no value.
+    /// Returns the unsorted values of metrics between two times, given in seconds since the Unix
+    /// epoch. A metric period without measurements has no value.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -178,10 +178,11 @@ impl Aws {
         Ok(values)
     }
 
-    /// Reads all pages of a response. `page_request` makes the request for a next-page token.
+    /// Reads all pages of a response. Calls `page_request` with each next-page token to create the
+    /// request for a page.
     ///
     /// # Errors
-    /// Returns [`AwsError::TooManyPages`] after [`PAGES_MAX`] pages.
+    /// Returns [`AwsError::TooManyPages`] if there are more than [`PAGES_MAX`] pages.
     async fn read_pages<Request: Serialize, Page: NextToken + DeserializeOwned>(
         &self,
         operation: Operation,
@@ -202,8 +203,8 @@ impl Aws {
     }
 }
 
-/// Returns the id of a metric query in a request. CloudWatch ids must start with a lower-case
-/// letter.
+/// Returns the id of a metric query within a request. CloudWatch requires that ids start with a
+/// lower-case letter.
 fn query_id(query_index: usize) -> String {
     format!("m{query_index}")
 }

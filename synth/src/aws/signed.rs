@@ -1,5 +1,5 @@
-//! Minimal signed JSON client for CloudWatch. The two CloudWatch SDKs take nearly two minutes to
-//! build, and only three read operations are needed.
+//! Minimal JSON client with signed requests for CloudWatch and CloudWatch Logs. The SDKs of these
+//! two services take nearly two minutes to build, and only three read operations are needed.
 
 use std::time::{Duration, SystemTime};
 
@@ -33,7 +33,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum response body length, in bytes. A page of log lines is at most 10 MB.
 const REPLY_BYTES_MAX: usize = 32 * 1_024 * 1_024;
-/// Maximum number of characters of a non-JSON response body shown in an error message.
+/// Maximum number of characters of a non-JSON response body that an error message shows.
 const SHOWN_CHARS_MAX: usize = 200;
 /// Error codes that are retried regardless of the HTTP status.
 const RETRYABLE_CODES: [&str; 7] = [
@@ -55,7 +55,7 @@ pub(super) struct Operation {
     pub(super) target: &'static str,
     /// JSON protocol version, `1.0` or `1.1`.
     pub(super) json_version: &'static str,
-    /// Operation name in errors, such as "read the logs" in "cannot read the logs".
+    /// Operation name for error messages, such as "read the logs" in "cannot read the logs".
     pub(super) name: &'static str,
 }
 
@@ -71,7 +71,7 @@ impl Aws {
     /// Runs a read-only operation with retries.
     ///
     /// # Errors
-    /// Returns [`AwsError`] if the request is rejected or all attempts fail.
+    /// Returns [`AwsError`] if the request is rejected or if all attempts fail.
     pub(super) async fn send_read_request<Reply: DeserializeOwned>(
         &self,
         operation: Operation,
@@ -102,9 +102,9 @@ impl Aws {
             .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(ATTEMPT_TIMEOUT)
-            // Redirects are disabled, because a signature is valid only for one host.
+            // Disable redirects, because a signature is valid only for one host.
             .redirect(reqwest::redirect::Policy::none());
-        // Like the SDKs, bypass the proxy for an emulator on this machine.
+        // Bypass the proxy for an emulator on this machine, as the SDKs do.
         if self.is_emulator() { builder.no_proxy().build() } else { builder.build() }
     }
 
@@ -139,7 +139,8 @@ impl Aws {
         }
     }
 
-    /// Resolve the credentials for each attempt, because temporary credentials are refreshed.
+    /// Resolve the credentials for each attempt, because temporary credentials expire and are
+    /// refreshed.
     async fn current_credentials(&self, operation: &'static str) -> Result<Credentials, AwsError> {
         let no_credentials = |cause: String| AwsError::NoCredentials { operation, cause };
         let Some(provider) = &self.credentials else {
@@ -205,7 +206,7 @@ struct ServiceError {
     message: String,
 }
 
-/// Parses an error response. The names of both fields depend on the service.
+/// Parses an error response. The names of the code and message fields differ between services.
 fn parse_error(body: &[u8], http_status: u16) -> ServiceError {
     let default_code = format!("HTTP {http_status}");
     let Ok(error) = serde_json::from_slice::<Value>(body) else {
@@ -217,7 +218,8 @@ fn parse_error(body: &[u8], http_status: u16) -> ServiceError {
         names.iter().find_map(|name| error.get(name)?.as_str()).unwrap_or_default().to_owned()
     };
     let message = first_field(&["message", "Message"]);
-    // The code may have the form `com.amazon.coral.service#AccessDeniedException:http://…`.
+    // Some services return the code in the form
+    // `com.amazon.coral.service#AccessDeniedException:http://…`.
     let qualified_code = first_field(&["__type", "code", "Code"]);
     let code_and_url = qualified_code.rsplit('#').next().unwrap_or_default();
     match code_and_url.split(':').next() {
@@ -226,7 +228,7 @@ fn parse_error(body: &[u8], http_status: u16) -> ServiceError {
     }
 }
 
-/// Classifies an error response.
+/// Converts an error response to an [`AwsError`].
 fn rejection(operation: &'static str, status: StatusCode, body: &[u8]) -> AttemptFailure {
     let ServiceError { code, message } = parse_error(body, status.as_u16());
     let is_retryable = status.is_server_error()
@@ -248,7 +250,7 @@ fn unreachable(operation: &'static str, error: &reqwest::Error) -> AwsError {
     AwsError::Unreachable { operation, cause: causes(error).pop().unwrap_or_default() }
 }
 
-/// Converts a response body error.
+/// Converts an error that occurred while the response body was read.
 fn body_failure(operation: &'static str, fault: &BodyFault) -> AttemptFailure {
     match fault {
         BodyFault::Broken(error) => AttemptFailure::Retryable(unreachable(operation, error)),

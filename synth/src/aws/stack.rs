@@ -1,4 +1,4 @@
-//! Describes stacks, their resources and events, and deletes stacks.
+//! Reads the state, resources and events of stacks, and deletes stacks.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub(crate) struct Resource {
     /// Resource type, such as `AWS::S3::Bucket`.
     #[serde(rename = "type")]
     pub(crate) resource_type: String,
-    /// Physical id; set once the resource has been created.
+    /// Physical id. `None` until the resource has been created.
     pub(crate) physical_id: Option<String>,
     /// CloudFormation status.
     pub(crate) status: String,
@@ -123,7 +123,8 @@ impl Aws {
         self.events_since_known(stack_id, |_| false).await
     }
 
-    /// Returns the stack events after the newest one that `is_known`, oldest first.
+    /// Returns the stack events that are newer than the newest event for which `is_known` returns
+    /// true. The oldest event comes first.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.

@@ -1,4 +1,5 @@
-//! Point-in-time recovery: DynamoDB restores a table as a new table with another name.
+//! Point-in-time recovery of DynamoDB tables. DynamoDB restores a table as a new table with another
+//! name.
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_dynamodb::primitives::DateTime;
@@ -19,21 +20,21 @@ const TABLE_EXISTS: &str = "TableAlreadyExistsException";
 pub(crate) struct RestorableRange {
     /// Earliest time to which the table can be restored.
     pub(crate) from_s: u64,
-    /// Latest time to which the table can be restored, a few minutes ago.
+    /// Latest time to which the table can be restored. It is always a few minutes in the past.
     pub(crate) to_s: u64,
 }
 
-/// Table description, including the origin of a restored table.
+/// Description of a table. If the table was restored, includes its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableDescription {
     /// ARN of the source table, if this table was restored.
     pub(crate) source_arn: Option<String>,
-    /// Time to which this table was restored, in seconds since the Unix epoch. `None` unless the
-    /// table was restored.
+    /// Time to which this table was restored, in seconds since the Unix epoch. `None` if the table
+    /// was not restored.
     pub(crate) restored_to_s: Option<u64>,
     /// Creation time of the table, in seconds since the Unix epoch.
     pub(crate) created_s: Option<u64>,
-    /// Whether the table is active: its creation or restore is complete.
+    /// Whether the table is active, which means that its creation or restore is complete.
     pub(crate) is_active: bool,
 }
 
@@ -81,11 +82,11 @@ impl Aws {
         }))
     }
 
-    /// Starts restoring a table to a time, in seconds since the Unix epoch, as a new table. Without
-    /// a KMS key, the new table is encrypted like the source.
+    /// Starts restoring a table as a new table, to a time in seconds since the Unix epoch. If
+    /// `kms_key` is `None`, the new table is encrypted like the source.
     ///
-    /// No-op if the target table exists. The caller checks its origin with
-    /// [`Self::describe_table`].
+    /// Does nothing if the target table exists. The caller checks the origin of the target table
+    /// with [`Self::describe_table`].
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -125,8 +126,8 @@ impl Aws {
 }
 
 impl TableDescription {
-    /// Returns `false` if this table is known to be something else than the source restored to this
-    /// time. DynamoDB reports source and time only once the restore has progressed.
+    /// Returns whether this table may be the source table restored to this time. The result is
+    /// `true` until DynamoDB reports the source and the time, which takes a while.
     pub(crate) fn may_be_restored_from(&self, source_arn: &str, restore_to_s: u64) -> bool {
         let has_other_source = self.source_arn.as_ref().is_some_and(|arn| arn != source_arn);
         let has_other_time =

@@ -1,5 +1,5 @@
-//! Creates the Lambda zip file: a single executable, without build time, paths or user names, so
-//! that builds are reproducible.
+//! Creates the zip file for Lambda. The file contains a single executable, but no build time, paths
+//! or user names, so that builds are reproducible.
 
 use std::io::{Cursor, Write as _};
 
@@ -10,15 +10,16 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 /// File name that Lambda executes.
 pub(super) const ENTRY: &str = "bootstrap";
-/// File mode. Executable by everyone, because Lambda's user is unspecified.
+/// File mode. Everyone may execute the file, because Lambda does not specify its user.
 const MODE: u32 = 0o755;
-/// Highest deflate level. Zopfli would save another 3 %, but its output differs between processors
-/// because it uses floating-point logarithms.
+/// Highest deflate level. Zopfli would save another 3 %, but its output depends on the processor,
+/// because Zopfli uses floating-point logarithms.
 const LEVEL: i64 = 9;
-/// Number of hash digits in a bundle name (hexadecimal). 64 bits are enough to avoid collisions.
+/// Number of hexadecimal hash digits in a bundle name. Sixteen digits (64 bits) are enough to avoid
+/// collisions.
 const NAME_HASH_DIGITS: usize = 16;
 
-/// Packs a binary into a zip file, byte-identical on every machine.
+/// Packs a binary into a zip file. The zip file is byte-identical on every machine.
 pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
@@ -51,7 +52,7 @@ mod tests {
         let mut state = 1_u32;
         let step = |_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            // Few distinct bytes, so that the input is compressible.
+            // Use few distinct bytes, so that the input is compressible.
             (state >> 28).to_le_bytes()[0]
         };
         (0..bytes).map(step).collect()

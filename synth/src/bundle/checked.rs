@@ -1,4 +1,4 @@
-//! Verified Lambda binaries and the bundles built from them.
+//! Lambda binaries that were checked, and the bundles built from these binaries.
 
 use cellar_stacks::Architecture;
 
@@ -8,11 +8,11 @@ use super::error::BundleError;
 use super::file::check_size;
 use super::limits::MAX_ZIP_BYTES;
 
-/// Binary verified to run on Lambda for a given architecture.
+/// A binary that was found to run on Lambda with the given architecture.
 #[derive(Debug)]
 pub(crate) struct CheckedBinary {
     binary: Vec<u8>,
-    /// BLAKE3 hash of the binary (hexadecimal).
+    /// BLAKE3 hash of the binary, in hexadecimal.
     hash: String,
     architecture: Architecture,
     needs: SystemNeeds,
@@ -21,23 +21,24 @@ pub(crate) struct CheckedBinary {
 /// Bundle ready for upload.
 #[derive(Debug)]
 pub(crate) struct Bundle {
-    /// File name and artifact bucket key. Bundles with the same name contain the same binary.
+    /// File name, also used as the key in the artifact bucket. Bundles with the same name contain
+    /// the same binary.
     pub(crate) name: String,
     /// Target architecture.
     pub(crate) architecture: Architecture,
-    /// BLAKE3 hash of the binary (hexadecimal).
+    /// BLAKE3 hash of the binary, in hexadecimal.
     pub(crate) hash: String,
     /// Size of the binary in bytes.
     pub(crate) binary_bytes: usize,
-    /// Minimum GLIBC version; `None` if the binary is statically linked.
+    /// Minimum GLIBC version. `None` if the binary is statically linked.
     pub(crate) glibc: Option<Version>,
     /// Content of the zip file.
     pub(crate) zip: Vec<u8>,
 }
 
 impl CheckedBinary {
-    /// Checks that a binary runs on Lambda for the given architecture. `name` identifies the binary
-    /// in errors.
+    /// Checks that a binary runs on Lambda with the given architecture. `name` identifies the
+    /// binary in error messages.
     pub(super) fn check(
         binary: Vec<u8>,
         name: String,
@@ -52,7 +53,8 @@ impl CheckedBinary {
         }
     }
 
-    /// Returns the bundle name, available before packing so that an existing bundle can be reused.
+    /// Returns the bundle name. The name is known before packing, so that an existing bundle can be
+    /// reused.
     pub(crate) fn bundle_name(&self) -> String {
         archive::name(&self.hash, self.architecture)
     }

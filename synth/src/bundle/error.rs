@@ -1,4 +1,4 @@
-//! Errors from building, reading or checking a bundle.
+//! Errors that occur when a bundle is built, read or checked.
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -91,7 +91,7 @@ pub(crate) enum BundleError {
     )]
     Zip {
         path: PathBuf,
-        /// What is malformed in the zip.
+        /// Description of what is malformed in the zip.
         why: String,
     },
     /// The binary cannot be packed into a zip file.
@@ -107,7 +107,8 @@ pub(crate) enum BundleError {
     TooLarge {
         /// The file, such as "zip".
         item: &'static str,
-        /// File size in bytes, or the number of bytes read when the limit was exceeded.
+        /// Size of the file in bytes. If the file was not read to the end, the number of bytes read
+        /// so far.
         bytes: u64,
         /// Maximum size in bytes.
         limit: u64,

@@ -15,7 +15,7 @@ const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 /// Magic bytes of a central directory entry.
 const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
 
-/// Reads a binary from a plain file, or from a zip file that contains the binary.
+/// Reads a binary, either from a plain file or from a zip file that contains the binary.
 pub(super) fn read_bundle(path: &Path) -> Result<Vec<u8>, BundleError> {
     let bytes = read_binary(path)?;
     if !bytes.starts_with(ZIP_MAGIC) {
@@ -35,7 +35,8 @@ pub(super) fn read_binary(path: &Path) -> Result<Vec<u8>, BundleError> {
     read_at_most(file, MAX_BINARY_BYTES).map_err(read_error)?
 }
 
-/// Checks that a size in bytes is at most `limit`. `item` names the checked item in the error.
+/// Checks that a size in bytes is at most `limit`. `item` describes what is checked, for use in the
+/// error.
 ///
 /// # Errors
 /// Returns [`BundleError::TooLarge`] if the size exceeds `limit`.
@@ -47,14 +48,14 @@ pub(super) fn check_size(item: &'static str, bytes: usize, limit: u64) -> Result
     Ok(())
 }
 
-/// Reads a binary of at most `limit` bytes, or returns [`BundleError::TooLarge`].
+/// Reads a binary. Returns [`BundleError::TooLarge`] if the binary has more than `limit` bytes.
 fn read_at_most(source: impl Read, limit: u64) -> std::io::Result<Result<Vec<u8>, BundleError>> {
     let mut bytes = Vec::new();
     source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(check_size("binary", bytes.len(), limit).map(|()| bytes))
 }
 
-/// Why a zip cannot be unpacked.
+/// Reason why a zip cannot be unpacked.
 #[derive(Debug)]
 enum UnpackFault {
     TooLarge(Box<BundleError>),
@@ -65,10 +66,10 @@ fn other_fault(error: impl std::fmt::Display) -> UnpackFault {
     UnpackFault::Other(error.to_string())
 }
 
-/// Unpacks the binary from a zip. `limit` is the maximum size of the binary in bytes.
+/// Unpacks the binary from a zip. The binary may have at most `limit` bytes.
 fn unpack(bytes: &[u8], limit: u64) -> Result<Vec<u8>, UnpackFault> {
-    // Count the files first, because [`ZipArchive::new`] reads the whole central directory into
-    // memory.
+    // Check the number of files first, because [`ZipArchive::new`] reads the whole central
+    // directory into memory.
     let entries = bytes.windows(DIRECTORY_ENTRY.len()).filter(|bytes| *bytes == DIRECTORY_ENTRY);
     if entries.take(MAX_ZIP_ENTRIES + 1).count() > MAX_ZIP_ENTRIES {
         return Err(other_fault(format!("it has more than {MAX_ZIP_ENTRIES} files")));

@@ -17,8 +17,8 @@ impl Host {
         Self { system: std::env::consts::OS, processor: std::env::consts::ARCH }
     }
 
-    /// Returns the Lambda architecture of this machine's processor. Falls back to x86_64, the most
-    /// common architecture, if Lambda does not support the processor.
+    /// Returns the Lambda architecture of this machine's processor. If Lambda does not support the
+    /// processor, returns x86_64, the most common architecture.
     pub(crate) fn architecture(self) -> Architecture {
         match self.processor {
             "aarch64" => Architecture::Arm64,
@@ -26,7 +26,7 @@ impl Host {
         }
     }
 
-    /// Returns whether `cargo build` can target an architecture without cross-compiling.
+    /// Returns whether `cargo build` can build for an architecture without cross-compiling.
     pub(super) fn can_build(self, architecture: Architecture) -> bool {
         self.system == "linux" && self.processor == processor(architecture)
     }
@@ -38,7 +38,7 @@ impl std::fmt::Display for Host {
     }
 }
 
-/// Returns the architecture's processor name in Rust target triples.
+/// Returns the processor name that Rust target triples use for an architecture.
 fn processor(architecture: Architecture) -> &'static str {
     match architecture {
         Architecture::X86_64 => "x86_64",

@@ -1,6 +1,6 @@
-//! The Lambda bundle: a zip file with the single binary that serves all functions.
+//! The Lambda bundle: a zip file with one binary that serves all functions.
 //!
-//! Bundles are reproducible across machines, and the bundle name contains the hash of the binary.
+//! Builds are reproducible across machines. The bundle name contains the hash of the binary.
 
 mod archive;
 mod build;
@@ -23,10 +23,10 @@ pub(crate) use elf::GLIBC;
 pub(crate) use error::BundleError;
 pub(crate) use host::Host;
 
-/// Checks the prebuilt binary, or builds one if `prebuilt` is `None`.
+/// Checks the prebuilt binary. If `prebuilt` is `None`, builds a binary first.
 ///
 /// # Errors
-/// Returns [`BundleError`] if the build fails or Lambda cannot run the binary.
+/// Returns [`BundleError`] if the build fails or if Lambda cannot run the binary.
 pub(crate) fn check_or_build(
     prebuilt: Option<&Path>,
     architecture: Architecture,
@@ -41,7 +41,7 @@ pub(crate) fn check_or_build(
     }
 }
 
-/// Packs a binary into a bundle and reports this step.
+/// Packs a binary into a bundle and reports the packing as a step.
 pub(crate) fn pack_with_progress(
     binary: CheckedBinary,
     output: &Output,

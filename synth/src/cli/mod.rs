@@ -1,4 +1,4 @@
-//! Command-line interface of `synth`: argument parsing, progress and results.
+//! Command-line interface of `synth`: parses arguments and prints progress and results.
 
 mod args;
 mod output;

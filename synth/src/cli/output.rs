@@ -15,7 +15,7 @@ use super::args::ProgressArgument;
 /// Spinner redraw interval.
 pub(super) const SPINNER_TICK: Duration = Duration::from_millis(100);
 
-/// Printer for command results and progress.
+/// Printer for progress and command results.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     json: bool,
@@ -25,13 +25,13 @@ pub(crate) struct Output {
 /// Progress mode on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProgressMode {
-    /// Lines and spinners, updated in place.
+    /// Lines and spinners that are updated in place.
     Live,
     /// One line per step.
     Plain,
     /// One JSON object per step.
     Json,
-    /// Resource events only, as JSON objects.
+    /// JSON objects, for resource events only.
     Quiet,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct ProgressStep {
 }
 
 impl Output {
-    /// Creates an output. Results are printed as JSON if `json` is set; otherwise, progress is
+    /// Creates a printer. If `json` is set, results are printed as JSON. Otherwise, progress is
     /// updated in place if stderr is a terminal.
     pub(crate) fn new(json: bool) -> Self {
         let progress = if json {
@@ -57,7 +57,7 @@ impl Output {
         Self { json, progress }
     }
 
-    /// Sets the progress mode from `--progress`, if given.
+    /// Sets the progress mode if the option `--progress` was given.
     pub(crate) fn with_progress(self, argument: Option<ProgressArgument>) -> Self {
         let progress = match argument {
             None => self.progress,
@@ -77,17 +77,17 @@ impl Output {
         self.json
     }
 
-    /// Returns whether to colour results on stdout.
+    /// Returns whether results on stdout are printed in colour.
     pub(crate) fn has_colours(&self) -> bool {
         !self.json && console::colors_enabled()
     }
 
-    /// Returns whether to colour notes on stderr.
+    /// Returns whether notes on stderr are printed in colour.
     pub(crate) fn has_colours_for_notes(&self) -> bool {
         !self.json && console::colors_enabled_stderr()
     }
 
-    /// Prints a result to stdout: `value` as JSON with `--json`, otherwise `text`.
+    /// Prints a result to stdout. With `--json`, prints `value` as JSON; otherwise, prints `text`.
     pub(crate) fn print_result(&self, value: &impl Serialize, text: &str) {
         let result = if self.json { to_json(value) } else { text.to_owned() };
         // Ignore the error: writing fails only if stdout is closed, for example by `head`.
@@ -113,7 +113,7 @@ impl Output {
         cellar::cli::report::report(error, self.json);
     }
 
-    /// Prints a note to stderr in the format of the progress mode. Prints nothing in quiet mode.
+    /// Prints a note to stderr, in the format of the progress mode. Prints nothing in quiet mode.
     pub(crate) fn print_note(&self, text: &str) {
         print_note_in_mode(self.progress, text);
     }
@@ -128,8 +128,8 @@ fn step_spinner(title: &str) -> ProgressBar {
 }
 
 impl ProgressStep {
-    /// Shows the current activity: next to the step title on a terminal, otherwise as a separate
-    /// line.
+    /// Shows the current activity. On a terminal, the activity is shown next to the step title;
+    /// otherwise, it is printed as a separate line.
     pub(crate) fn update(&self, activity: &str) {
         match &self.spinner {
             Some(spinner) => spinner.set_message(format!("{}: {activity}", self.title)),
@@ -150,12 +150,12 @@ impl ProgressStep {
         self.end(true, result);
     }
 
-    /// Ends the step as failed without reporting the error, which is up to the caller.
+    /// Ends the step as failed. The caller must report the error.
     pub(crate) fn fail(self) {
         self.end(false, "");
     }
 
-    /// Ends the step according to `result`, which is returned unchanged.
+    /// Ends the step as succeeded or failed, according to `result`. Returns `result` unchanged.
     pub(crate) fn finish<T, E>(
         self,
         result: Result<T, E>,

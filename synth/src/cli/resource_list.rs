@@ -1,5 +1,5 @@
-//! Prints a deployment's resource events: updated in place on a terminal, otherwise one line per
-//! event.
+//! Prints the resource events of a deployment. On a terminal, the lines are updated in place;
+//! otherwise, each event is printed as a line.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use serde_json::json;
 use super::output::{Output, ProgressMode, SPINNER_TICK, print_line, print_object};
 use crate::deployment::{EventLine, EventMark};
 
-/// Idle time after which a heartbeat line is printed.
+/// Time without output after which a heartbeat line is printed.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Printer for resource events.
@@ -22,7 +22,7 @@ pub(crate) struct ResourceList {
     started: Instant,
     last_printed: Instant,
     spinners: MultiProgress,
-    /// Spinners of in-progress resources by logical id. Used only in live mode.
+    /// Spinners for the resources in progress, by logical id. Used only in live mode.
     spinners_in_progress: HashMap<String, ProgressBar>,
 }
 
@@ -49,7 +49,7 @@ impl ResourceList {
         }
     }
 
-    /// Prints elapsed time and number of finished resources if nothing was printed for
+    /// Prints the elapsed time and the number of finished resources if nothing was printed for
     /// [`HEARTBEAT_INTERVAL`].
     pub(crate) fn print_heartbeat(&mut self, finished_count: usize) {
         if self.last_printed.elapsed() < HEARTBEAT_INTERVAL {
@@ -71,8 +71,8 @@ impl ResourceList {
         }
     }
 
-    /// Shows a spinner for a resource in progress, and replaces it with a line once the resource
-    /// has finished.
+    /// Shows a spinner while a resource is in progress. Replaces the spinner with a line once the
+    /// resource has finished.
     fn show_live(&mut self, event: &EventLine) {
         if let Some(spinner) = self.spinners_in_progress.remove(&event.logical_id) {
             spinner.finish_and_clear();

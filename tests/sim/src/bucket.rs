@@ -16,7 +16,7 @@ const PENDING_UPLOAD_DAYS: u64 = 3;
 pub(crate) const EXPIRED_MS: u64 = (PENDING_UPLOAD_DAYS + 2) * DAY_S * 1_000;
 
 /// Repeatedly deletes uploads that have been pending for too long.
-pub(crate) async fn expire(world: Arc<World>) {
+pub(crate) async fn expire_uploads(world: Arc<World>) {
     loop {
         world.sleep_ms(DAY_S * 1_000).await;
         let now_s = world.time.now_ms() / 1_000;
@@ -29,8 +29,8 @@ pub(crate) async fn expire(world: Arc<World>) {
             let Ok(key) = BlobKey::new(&blob.key) else { continue };
             let is_old = now_s.saturating_sub(blob.modified_s) >= PENDING_UPLOAD_DAYS * DAY_S;
             if is_old && world.blobs.pending(&key).await == Ok(Some(true)) {
-                let deleted = world.blobs.delete(&key).await.is_ok();
-                world.event("bucket", format_args!("{key} expires: {deleted}"));
+                let is_deleted = world.blobs.delete(&key).await.is_ok();
+                world.event("bucket", format_args!("{key} expires: {is_deleted}"));
                 world.count(RareEvent::UploadExpired);
             }
         }

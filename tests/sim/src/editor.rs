@@ -23,17 +23,17 @@ use crate::witness::Witness;
 use crate::world::World;
 
 /// How often a client repeats a request that was answered.
-const REPEATS: Rate = Rate(800);
+const REPEAT_RATE: Rate = Rate(800);
 /// How often a client reads between two edits.
-const READS: Rate = Rate(1_500);
+const READ_RATE: Rate = Rate(1_500);
 /// How often a client undoes one of its edits.
-const UNDOES: Rate = Rate(400);
+const UNDO_RATE: Rate = Rate(400);
 /// How often a client reverts all edits after one of its own.
-const REVERTS: Rate = Rate(150);
+const REVERT_RATE: Rate = Rate(150);
 /// Number of the newest edits whose positions a client remembers.
 const MAX_EDIT_POSITIONS: usize = 8;
 /// Maximum wait before a request is repeated, in milliseconds.
-const RETRY_MAX_MS: u64 = 2_000;
+const MAX_RETRY_MS: u64 = 2_000;
 
 /// The behavior of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Editor {
         for _ in 0..self.habits.requests {
             let think_ms = self.random().draw_mostly_small(self.habits.think_ms);
             self.process.world().sleep_ms(think_ms).await;
-            if self.random().happens(READS) {
+            if self.random().happens(READ_RATE) {
                 reading::read(&self).await;
             }
             if self.random().happens(self.habits.large) {
@@ -125,7 +125,7 @@ impl Editor {
                 self.process.world().count(RareEvent::TakenBack);
             }
             self.record_answer(&appended);
-            if self.random().happens(REPEATS) {
+            if self.random().happens(REPEAT_RATE) {
                 self.repeat(&request, &appended).await;
             }
         }
@@ -160,8 +160,8 @@ impl Editor {
 
     /// Draws an undo or a revert of one of the client's edits; mostly returns `None`.
     fn draw_reversal(&self) -> Option<Operation> {
-        let is_undo = self.random().happens(UNDOES);
-        let is_revert = self.random().happens(REVERTS);
+        let is_undo = self.random().happens(UNDO_RATE);
+        let is_revert = self.random().happens(REVERT_RATE);
         let position = *self.random().pick(&self.edit_positions)?;
         if is_undo {
             return Some(Operation::Undo(Undo { position }));
@@ -203,7 +203,7 @@ impl Editor {
         loop {
             if attempt > 0 {
                 world.count(RareEvent::RequestRepeated);
-                world.sleep_ms(self.random().draw_in(0..=RETRY_MAX_MS)).await;
+                world.sleep_ms(self.random().draw_in(0..=MAX_RETRY_MS)).await;
             }
             attempt += 1;
             match self.fleet.ask(&self.process, what.to_owned(), &ask).await {

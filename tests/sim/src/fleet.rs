@@ -141,8 +141,8 @@ impl Fleet {
     pub async fn ask<T, F>(
         &self,
         client: &Process,
-        what: String,
-        work: impl FnOnce(Server) -> F,
+        description: String,
+        handle_request: impl FnOnce(Server) -> F,
     ) -> Option<T>
     where
         T: Send + 'static,
@@ -150,9 +150,9 @@ impl Fleet {
     {
         let server = self.pick();
         let process = server.process.clone();
-        let what = format!("asks {}: {what}", process.name());
-        let work = Box::pin(work(server));
-        let answer = client.call(what, async move { process.run(work).await });
+        let description = format!("asks {}: {description}", process.name());
+        let handle_request = Box::pin(handle_request(server));
+        let answer = client.call(description, async move { process.run(handle_request).await });
         let timeout = Duration::from_millis(REQUEST_TIMEOUT_MS);
         tokio::time::timeout(timeout, answer).await.ok()?.ok()?.ok()
     }

@@ -29,7 +29,8 @@ enum CallOutcome {
 
 impl Process {
     fn draw_outcome(&self) -> CallOutcome {
-        let (world, random) = (self.world(), self.random());
+        let world = self.world();
+        let random = self.random();
         let plan = world.plan();
         if random.happens(plan.outage) {
             world.begin_outage(random.draw_mostly_small(plan.outage_max_ms));
@@ -41,14 +42,17 @@ impl Process {
                 CallOutcome::NeverArrives
             };
         }
-        let outcomes = [
+        for (rate, fault) in [
             (plan.throttled, CallOutcome::Throttled),
             (plan.never, CallOutcome::NeverArrives),
             (plan.reply_lost, CallOutcome::ReplyLost),
             (plan.late, CallOutcome::Late),
-        ];
-        let outcome = outcomes.into_iter().find(|(rate, _)| random.happens(*rate));
-        outcome.map_or(CallOutcome::Executed, |(_, outcome)| outcome)
+        ] {
+            if random.happens(rate) {
+                return fault;
+            }
+        }
+        CallOutcome::Executed
     }
 
     fn draw_latency_ms(&self) -> u64 {
@@ -117,7 +121,8 @@ impl Process {
         what: String,
         effect: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, PortError> {
-        let (world, plan) = (Arc::clone(self.world()), self.world().plan());
+        let world = Arc::clone(self.world());
+        let plan = world.plan();
         if self.random().happens(plan.bucket_fails) {
             self.step().await;
             world.count(RareEvent::BucketFailed);
@@ -126,11 +131,11 @@ impl Process {
             return Err(PortError::temporary("slow down"));
         }
         let slow_ms = self.random().draw_mostly_small(plan.bucket_slow_ms);
-        let slowly = async move {
+        let slow_effect = async move {
             world.sleep_ms(slow_ms).await;
             effect.await
         };
-        self.call(what, slowly).await
+        self.call(what, slow_effect).await
     }
 
     /// Executes a call after `way_ms`, even if its sender has died; returns `None` if the service
@@ -141,27 +146,29 @@ impl Process {
         is_late: bool,
         effect: impl Future<Output = T> + Send + 'static,
     ) -> impl Future<Output = Option<T>> + Send + 'static {
-        let process = self.clone();
-        let travels = tokio::spawn(async move {
-            let world = process.world();
+        let sender = self.clone();
+        let service_task = tokio::spawn(async move {
+            let world = sender.world();
             world.sleep_ms(delay_ms).await;
-            if process.is_dead() {
+            if sender.is_dead() {
                 world.count(RareEvent::EffectAfterCrash);
-                process.event(format_args!("a call arrives after the process crashed"));
+                sender.event(format_args!("a call arrives after the process crashed"));
             }
             if is_late {
                 world.count(RareEvent::LateEffect);
-                process.event(format_args!("a call arrives late"));
+                sender.event(format_args!("a call arrives late"));
             }
             effect.await
         });
-        let process = self.clone();
+        let sender = self.clone();
         async move {
-            let arrived = travels.await;
-            if let Err(error) = &arrived {
-                process.world().report_violation(format_args!("a service panicked: {error}"));
+            match service_task.await {
+                Ok(reply) => Some(reply),
+                Err(error) => {
+                    sender.world().report_violation(format_args!("a service panicked: {error}"));
+                    None
+                }
             }
-            arrived.ok()
         }
     }
 }

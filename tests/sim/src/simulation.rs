@@ -116,7 +116,7 @@ impl Simulation {
     /// Runs all phases of the simulation.
     pub(crate) async fn run(self: &Arc<Self>) {
         let actors = tokio::spawn(actors::run_endless_actors(self.scenario, Arc::clone(self)));
-        let bucket = tokio::spawn(bucket::expire(Arc::clone(&self.world)));
+        let bucket = tokio::spawn(bucket::expire_uploads(Arc::clone(&self.world)));
         let mut clients = self.spawn_clients();
         let edited =
             self.complete_within(CHAOS_MAX_MS, wait_for_tasks(&self.world, &mut clients)).await;

@@ -57,7 +57,7 @@ impl CommandAdvice for ClientError {
     }
 }
 
-/// Returns a hint for the user that is not part of the problem's detail.
+/// Returns advice that the problem's detail does not contain.
 fn problem_help(kind: ProblemKind) -> Option<&'static str> {
     Some(match kind {
         ProblemKind::Unauthorized => {

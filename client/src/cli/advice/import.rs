@@ -10,9 +10,9 @@ use crate::ClientError;
 use crate::import::ImportError;
 use crate::text::escape;
 
-/// Hint for a file that is too large to import as edits.
+/// Help text for a file that is too large to import as edits.
 const AS_NEW_SHEET: &str = "import it as a new sheet, of any size: omit --sheet and --cell";
-/// Maximum number of sheet names in a help text.
+/// Maximum number of sheet names that a help text lists.
 const MAX_LISTED_SHEETS: usize = 10;
 
 impl CommandAdvice for ImportError {
@@ -66,7 +66,7 @@ impl CommandAdvice for ImportError {
     }
 }
 
-/// Returns the help text of an error whose help does not depend on its fields.
+/// Returns the help text for an error variant whose help text is fixed.
 fn fixed_help(error: &ImportError) -> Option<&'static str> {
     Some(match error {
         ImportError::Unreadable { .. } => "check the path and the permissions of the file",
@@ -95,7 +95,7 @@ fn fixed_help(error: &ImportError) -> Option<&'static str> {
     })
 }
 
-/// Returns the options that may help to read a file.
+/// Returns advice for a file that cannot be read.
 fn file_help(error: &ReadError) -> Option<&'static str> {
     match error {
         ReadError::Ragged { .. } => Some(
@@ -105,7 +105,7 @@ fn file_help(error: &ReadError) -> Option<&'static str> {
     }
 }
 
-/// Returns the help for an import as edits that sent nothing.
+/// Returns the help text for an import as edits that failed before sending anything.
 fn nothing_sent_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::NotFound) => {
@@ -118,7 +118,7 @@ fn nothing_sent_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns the help for an import as edits that can be resumed.
+/// Returns the help text for an import as edits that was interrupted and can be resumed.
 fn interrupted_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
@@ -134,7 +134,7 @@ fn interrupted_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns the help for an import of sheets that committed nothing.
+/// Returns the help text for a sheet import that failed before committing anything.
 fn nothing_imported_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::NotFound) => "check the id (--into or -s) and the access of the token",
@@ -150,7 +150,7 @@ fn nothing_imported_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns the help for an import of sheets whose outcome is unknown.
+/// Returns the help text for a sheet import with an unknown outcome.
 fn uncertain_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {

@@ -1,7 +1,7 @@
-//! Advice for users of the command line, for the errors of the library.
+//! Adds advice for command-line users to the library's errors.
 //!
-//! The library's errors state what is wrong. What to type next depends on the program, so the
-//! commands `cellar` and `synth` add it here.
+//! The library's errors only state what is wrong. What the user should do next depends on the
+//! program, so this module provides the advice for the programs `cellar` and `synth`.
 
 mod client;
 mod edits;
@@ -15,16 +15,16 @@ use std::fmt;
 
 use miette::Diagnostic;
 
-/// An error for which the command line has advice.
+/// An error for which command-line advice exists.
 pub trait CommandAdvice: Error {
-    /// Returns the error's code, such as `cellar::timeout`, which does not change between versions.
+    /// Returns the error's code, such as `cellar::timeout`. Codes are stable across versions.
     fn code(&self) -> &'static str;
 
-    /// Returns what the user can do next, such as which command to run.
+    /// Returns the next action for the user, such as a command to run.
     fn help(&self) -> Option<Cow<'static, str>>;
 }
 
-/// An error that `miette` prints with its [`CommandAdvice`].
+/// Wraps an error so that `miette` prints its [`CommandAdvice`].
 #[derive(Debug)]
 pub struct Advised<E>(pub E);
 
@@ -57,7 +57,7 @@ impl<E: CommandAdvice> Diagnostic for Advised<E> {
     }
 }
 
-/// Borrows a fixed help text.
+/// Wraps a fixed help text without copying it.
 fn fixed(help: &'static str) -> Option<Cow<'static, str>> {
     Some(Cow::Borrowed(help))
 }

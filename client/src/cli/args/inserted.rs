@@ -3,7 +3,7 @@
 use cellar_base::limits::MAX_INSERT;
 use clap::Args;
 
-/// How many blank rows or columns to insert, and into which sheet.
+/// The number of blank rows or columns to insert, and the sheet to insert them into.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Inserted {
     /// Number to insert

@@ -1,5 +1,5 @@
-//! The command line of `cellar`: the options of every command, and the list of commands. The
-//! arguments of a command are in the module of its name.
+//! Defines the `cellar` command line: the global options and the list of commands. Each command's
+//! arguments are defined in the module named after the command.
 
 mod clear;
 mod columns;
@@ -96,13 +96,13 @@ Example:
   cellar --cost set A1 hello
   cost: 1 write unit: $0.000000625";
 
-/// Options of every command.
+/// Options that every command accepts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
     /// Spreadsheet [env: CELLAR_SPREADSHEET] [default: the current one, see `cellar use`]
-    // Does not use clap's `env`, because an import must not overwrite a spreadsheet that only the
-    // environment selects.
+    // Not read with clap's `env`, because an import must not overwrite a spreadsheet that was
+    // selected only by the environment.
     #[arg(short, long, global = true, value_name = "ID")]
     pub(super) spreadsheet: Option<LogId>,
     /// URL of the API
@@ -119,7 +119,7 @@ pub(super) struct Global {
     pub(super) cost: bool,
 }
 
-/// The commands, as `--help` groups them.
+/// The command groups shown by `--help`.
 const GROUPS: [Group; 7] = [
     (
         "Spreadsheets",
@@ -144,7 +144,7 @@ const GROUPS: [Group; 7] = [
 ];
 
 impl Cli {
-    /// The command line with grouped help.
+    /// Returns the command line, with commands grouped in `--help`.
     pub(super) fn grouped() -> clap::Command {
         with_groups(Self::command(), &GROUPS)
     }

@@ -32,7 +32,7 @@ pub(in crate::cli) struct Replay {
     pub(in crate::cli) no_use: bool,
 }
 
-/// Position to replay onto; `None` is the newest.
+/// Position to replay onto, or `None` for the newest position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) struct Onto(pub(in crate::cli) Option<Position>);
 

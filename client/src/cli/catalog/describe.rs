@@ -118,7 +118,7 @@ fn describe_status(details: &DetailsReply) -> String {
         (SpreadsheetStatus::Archived, Some(since_s)) => format!("archived since {}", utc(since_s)),
         (SpreadsheetStatus::Archived, None) => "archived".to_owned(),
         (SpreadsheetStatus::Deleted, since_s) => {
-            let until_s = since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
+            let until_s = since_s.and_then(|at_s| Status::Deleted { at_s }.undelete_deadline_s());
             match until_s {
                 Some(until_s) => format!("deleted; owners can undelete it until {}", utc(until_s)),
                 None => "deleted; owners can undelete it".to_owned(),

@@ -103,7 +103,7 @@ pub(super) async fn archive_spreadsheet(
 pub(super) async fn delete_spreadsheet(context: &Context, output: &Output) -> Result<(), CliError> {
     let details = set_status(context, output, SpreadsheetStatus::Deleted).await?;
     let purged_at_s =
-        details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
+        details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.undelete_deadline_s());
     let deadline = match purged_at_s {
         Some(purged_at_s) => format!(" until {}", utc(purged_at_s)),
         None => String::new(),
@@ -185,8 +185,8 @@ async fn create_link(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let expires_s = expires_in.map(|lifetime| now_s().saturating_add(lifetime.as_secs()));
-    // Generate the secret on the client, so that a retried request finds the link that the first
-    // attempt created.
+    // Generate the secret on the client, so that a retried request finds the link created by the
+    // first attempt.
     let secret = link::generate_secret().to_string();
     let request = LinkRequest { secret, role, label, expires_s };
     let version = spreadsheet.details().await?.version;
@@ -226,8 +226,8 @@ async fn set_status(
     .await
 }
 
-/// Reads the details version and sends a change that is conditional on it. The server refuses the
-/// change if that version is stale.
+/// Reads the details version and sends a change conditional on that version. The server rejects the
+/// change if the version is stale.
 async fn change_details<F>(
     context: &Context,
     output: &Output,

@@ -10,13 +10,14 @@ use super::state::{Grid, Typing, VisibleSize};
 use super::text_input::TextInput;
 use crate::text::escape;
 
-/// Number of screen lines besides the rows: title, column letters and input line.
+/// Number of screen lines that do not show rows: title, column letters and input line.
 const OTHER_LINES: u16 = 3;
 const HELP: &str = "type to set · Enter edit cell · ^G go to · ^O insert row · ^K delete row · ^Z undo · \
                     ^PgDn next sheet · ^Q quit";
 const ELLIPSIS: &str = "…";
 
-/// Style of a part of a line. Uses no colors, so that the text is readable on any background.
+/// Style of a part of a screen line. Uses no colors, so that the text is readable on any
+/// background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -28,7 +29,7 @@ pub(super) enum Style {
     Changed,
 }
 
-/// A screen line as parts from left to right.
+/// A screen line, split into styled parts from left to right.
 pub(super) type FrameLine = Vec<(String, Style)>;
 
 /// Screen contents.
@@ -64,7 +65,7 @@ pub(super) struct VisibleCell {
 }
 
 impl Contents {
-    /// Returns the initial text of the input when the user edits a cell.
+    /// Returns the text of a cell, with which the input starts when the user edits that cell.
     pub(super) fn cell_text(&self, name: CellName) -> &str {
         self.cells.get(&name).map_or("", |cell| cell.text.as_str())
     }
@@ -82,7 +83,7 @@ impl Layout {
         Self { size, column_width: usize::from(column_width) }
     }
 
-    /// Returns the numbers of rows and columns that fit on the screen, starting at `first_row`.
+    /// Returns how many rows and columns fit on the screen if `first_row` is the top row.
     pub(super) fn visible_size(&self, first_row: u32) -> VisibleSize {
         let rows = u32::from(self.size.lines.saturating_sub(OTHER_LINES)).max(1);
         let width_of_cells = self.width().saturating_sub(gutter_width(first_row, rows));
@@ -168,7 +169,7 @@ impl Layout {
         format!("{} ", pad_str(text, text_width, alignment, Some(ELLIPSIS)))
     }
 
-    /// Renders the message, if any, or the help.
+    /// Renders the message or, if there is none, the key help.
     fn message_line(&self, grid: &Grid) -> FrameLine {
         match &grid.notice {
             Some(notice) => vec![(self.truncate(&escape(notice)), Style::Selected)],
@@ -200,7 +201,7 @@ fn visible_columns(grid: &Grid, visible_size: VisibleSize) -> RangeInclusive<u32
     visible_cells.first.column..=visible_cells.last.column
 }
 
-/// Returns the style of a column's letters or a row's number.
+/// Returns the style of a column's letters or of a row's number.
 fn label_style(is_at_cursor: bool) -> Style {
     if is_at_cursor { Style::Selected } else { Style::Dim }
 }
@@ -215,7 +216,7 @@ fn cell_style(cell_name: CellName, grid: &Grid, contents: &Contents) -> Style {
     }
 }
 
-/// Returns the number of leading bytes of a text to skip so that the rest fits in `max_width`.
+/// Returns how many leading bytes of a text to skip so that the rest fits in `max_width`.
 fn bytes_to_skip(text: &str, max_width: usize) -> usize {
     for (start, _) in text.char_indices() {
         let remaining_text = text.get(start..).unwrap_or_default();
@@ -226,7 +227,7 @@ fn bytes_to_skip(text: &str, max_width: usize) -> usize {
     text.len()
 }
 
-/// Returns the width of the row numbers, including a trailing space.
+/// Returns the width of the row-number column, including a trailing space.
 fn gutter_width(first_row: u32, row_count: u32) -> usize {
     let last_row_number = u64::from(first_row) + u64::from(row_count);
     last_row_number.to_string().len() + 1

@@ -1,6 +1,6 @@
 //! Keys of the grid.
 
-/// A key of the grid, independent of its terminal encoding.
+/// A key press in the grid, independent of the terminal encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     /// A character to type.

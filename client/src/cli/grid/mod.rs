@@ -26,7 +26,7 @@ use session::Session;
 use state::GridAction;
 use terminal::{Input, Terminal, spawn_input_reader};
 
-/// Maximum delay of a key press while cells are being loaded.
+/// Maximum time that loading cells may delay the handling of a key press.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout for sending the last edits after the user quits.
 const FINAL_SYNC_TIMEOUT: Duration = Duration::from_secs(3);
@@ -45,7 +45,7 @@ pub(super) async fn edit_in_grid(
     let result = run_grid(&mut session, &terminal, args.column_width).await;
     drop(terminal);
     result?;
-    // Ignore the failure, because unsent edits are persisted.
+    // Ignore a failure, because unsent edits are persisted.
     let _ = timeout(FINAL_SYNC_TIMEOUT, session.sync()).await;
     for message in session.take_messages() {
         output.print_note(message);
@@ -111,8 +111,7 @@ async fn run_grid(
                     return Ok(());
                 }
             }
-            // A key press cancels a running sync without losing anything; the next sync repeats the
-            // work.
+            // A key press cancels a running sync. Nothing is lost: the next sync repeats the work.
             delay_ms = sync_when_due(screen.next_sync, screen.session) => {
                 screen.next_sync = Instant::now() + Duration::from_millis(delay_ms);
             }
@@ -121,7 +120,7 @@ async fn run_grid(
 }
 
 impl GridScreen<'_> {
-    /// Loads the visible cells, unless that takes too long, and draws the grid.
+    /// Loads the visible cells and draws the grid. If loading times out, draws the previous cells.
     async fn redraw(&mut self) -> Result<(), CliError> {
         if timeout(REFRESH_TIMEOUT, self.session.refresh(&self.layout)).await.is_err() {
             self.session.grid.notice = Some("still loading cells…".to_owned());
@@ -131,7 +130,7 @@ impl GridScreen<'_> {
         Ok(self.terminal.show(&frame)?)
     }
 
-    /// Handles an input and all that are waiting, such as pasted text.
+    /// Handles an input and all inputs already queued, such as pasted text.
     fn handle_inputs(
         &mut self,
         first_input: Input,

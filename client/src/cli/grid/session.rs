@@ -30,7 +30,7 @@ pub(super) struct Session {
     pub(super) grid: Grid,
     pub(super) contents: Contents,
     polling: Polling,
-    /// Reason why the last sync failed.
+    /// Reason why the last sync failed, if it did.
     offline: Option<String>,
     /// Positions of this session's undoable edits, oldest first.
     undoable: Vec<Position>,
@@ -70,7 +70,7 @@ impl Session {
         std::mem::take(&mut self.messages)
     }
 
-    /// Handles a key. If the key makes an edit, persists the edit before returning.
+    /// Handles a key press. If the key makes an edit, persists the edit before returning.
     pub(super) fn press(&mut self, key: Key, layout: &Layout) -> GridAction {
         self.contents.changed.clear();
         let cell_text = self.contents.cell_text(self.grid.cursor).to_owned();
@@ -186,8 +186,8 @@ impl Session {
         self.contents.status = self.status();
     }
 
-    /// Returns the current sheet's name. Switches to the first sheet if another user has deleted
-    /// the current one.
+    /// Returns the current sheet's name. If another user has deleted the current sheet, switches to
+    /// the first sheet.
     fn sheet_name(&mut self) -> Option<String> {
         let sheets = self.live.sheets();
         let is_current = |sheet: &&SheetView| sheet.sheet == self.grid.sheet;
@@ -215,8 +215,8 @@ impl Session {
         self.last_refresh = Some((rectangle, self.live.position()));
     }
 
-    /// Returns whether differences from the shown cells are edits of other users, and not caused
-    /// by unsent edits or by showing another rectangle.
+    /// Returns whether changes to the displayed cells are edits by other users, rather than unsent
+    /// edits or the result of displaying another rectangle.
     fn are_differences_by_others(&self, rectangle: Rectangle) -> bool {
         let Some((shown_rectangle, shown_position)) = self.last_refresh else { return false };
         let has_unsent_edits = self.live.pending().next().is_some();

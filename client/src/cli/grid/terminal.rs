@@ -66,7 +66,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Ignore the failure, because it can no longer be reported.
+        // Ignore a failure, because it can no longer be reported.
         let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
         let _ = disable_raw_mode();
     }
@@ -102,7 +102,7 @@ fn send_inputs(sender: &mpsc::UnboundedSender<Input>) {
     }
 }
 
-/// Waits for the next terminal event. Returns `None` if there is none before the timeout.
+/// Waits for the next terminal event. Returns `None` if the timeout expires first.
 fn read_event(timeout: Duration) -> io::Result<Option<Event>> {
     if !poll(timeout)? {
         return Ok(None);

@@ -13,9 +13,9 @@ use crate::cli::output::{Output, count, grouped};
 use crate::cli::warnings;
 use crate::import::edits::{EditsProgress, Imported, JournalKey, Plan, Target, import_edits};
 
-/// Step between progress lines without a terminal, as a percentage of the cells.
+/// Interval between progress lines if stderr is not a terminal, as a percentage of the cells.
 const PRINT_EVERY_PERCENT: usize = 10;
-/// A percentage that an import never reaches.
+/// A percentage that an import never reaches, so that no further line is printed.
 const NO_MORE_LINES: usize = usize::MAX;
 
 pub(super) async fn import_into_sheet(
@@ -125,12 +125,12 @@ fn new_progress_bar(cell_count: usize) -> indicatif::ProgressBar {
         .with_style(style.with_key("rate", format_rate))
 }
 
-/// Shows progress as a bar on a terminal and as lines otherwise. No-op with `--json`.
+/// Shows progress as a bar on a terminal, or as lines elsewhere. No-op with `--json`.
 struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,
     committed_cells: usize,
-    /// Percentage at which to print the next line.
+    /// Percentage at which to print the next progress line.
     next_line_percent: usize,
 }
 
@@ -152,7 +152,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Returns whether to print a line now. The final line is printed exactly once.
+    /// Returns whether to print a progress line now. The final line is printed exactly once.
     fn is_line_due(&mut self, progress: EditsProgress) -> bool {
         let EditsProgress { committed_cells, cells } = progress;
         let percent = committed_cells.saturating_mul(100).checked_div(cells).unwrap_or(100);

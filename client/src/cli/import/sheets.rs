@@ -19,9 +19,9 @@ use crate::import::sheets::{
 use crate::import::{ImportError, ReadOptions, name_of_file};
 use crate::text::escape;
 
-/// Interval of progress updates, in milliseconds.
+/// Interval between progress updates, in milliseconds.
 const PROGRESS_INTERVAL_MS: u64 = 100;
-/// Interval of progress lines without a terminal, in seconds.
+/// Interval between progress lines if stderr is not a terminal, in seconds.
 const LINE_INTERVAL_S: u64 = 10;
 /// Maximum number of sheets to list.
 const MAX_LISTED_SHEETS: usize = 10;
@@ -57,7 +57,7 @@ fn formula_warnings(progress: UploadProgress) -> Vec<String> {
     warnings::imported_formulas(progress.formulas).into_iter().collect()
 }
 
-/// Returns the name option for a new spreadsheet, which defaults to the file name.
+/// Returns the name for a new spreadsheet: the name option or, by default, the file name.
 fn spreadsheet_name(args: &args::Import) -> Option<Name> {
     args.name.clone().or_else(|| name_of_file(&args.file))
 }
@@ -148,7 +148,7 @@ impl ImportReport {
         })
     }
 
-    /// Describes what was imported where, in one line.
+    /// Summarizes in one line what was imported, and into which sheet if there is only one.
     fn summary(&self, file_path: &Path) -> String {
         let Self { imported, progress, seconds, .. } = self;
         let contents = describe_contents(file_path, &imported.sheets);
@@ -281,7 +281,7 @@ fn next_command(imported: &Imported, into: Option<LogId>) -> String {
     }
 }
 
-/// Shows progress as a bar on a terminal and as periodic lines otherwise. No-op with `--json`.
+/// Shows progress as a bar on a terminal, or as periodic lines elsewhere. No-op with `--json`.
 struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,

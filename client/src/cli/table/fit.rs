@@ -5,7 +5,7 @@ use super::COLUMN_SEPARATOR_WIDTH;
 /// Minimum width of a shrunk column, in characters.
 const MIN_COLUMN_WIDTH: usize = 6;
 
-/// Returns the widths of as many leading columns as fit in `available_width` characters. Shrinks the
+/// Returns the widths of the leading columns that fit in `available_width` characters. Shrinks the
 /// widest columns first. Omits columns that do not fit even at minimum width, except the first
 /// column.
 pub(super) fn fit_columns(natural_widths: &[usize], available_width: usize) -> Vec<usize> {

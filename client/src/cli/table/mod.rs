@@ -17,8 +17,8 @@ use crate::text::escape;
 /// Width of a column border, including the spaces on both sides.
 const COLUMN_SEPARATOR_WIDTH: usize = 3;
 
-/// Maximum width of a column in a table without a width limit; otherwise, one long text would widen
-/// every line.
+/// Maximum column width in a table without a width limit. Without this maximum, one long text would
+/// widen every line.
 pub const MAX_CELL_CHARACTERS: usize = 200;
 
 /// The rectangle of cells that a table shows.
@@ -47,7 +47,7 @@ impl Window {
 pub struct RenderedTable {
     /// The lines of the table, without a trailing newline.
     pub text: String,
-    /// Number of columns shown. The window's other columns do not fit.
+    /// Number of columns shown. The remaining columns of the window do not fit.
     pub columns: u32,
 }
 
@@ -112,7 +112,7 @@ impl Grid {
         }
     }
 
-    /// Returns the width of the column of row numbers, including the left border of the table.
+    /// Returns the width of the row-number column, including the table's left border.
     fn row_header_width(&self) -> usize {
         let last_row_number = u64::from(self.window.first.row) + u64::from(self.window.rows);
         last_row_number.to_string().len() + COLUMN_SEPARATOR_WIDTH + 1

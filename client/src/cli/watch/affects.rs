@@ -5,7 +5,7 @@ use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{Operation, SheetId, Span, Spans};
 
 /// Returns whether a log entry changes or moves cells of a rectangle. Always returns `true` for a
-/// large entry, whose body is not read.
+/// large entry, because the body of such an entry is not read.
 pub(super) fn affects_range(entry: &EntryView, sheet: SheetId, rectangle: Rectangle) -> bool {
     if entry.external_body.is_some() {
         return true;
@@ -46,7 +46,7 @@ fn operation_affects(operation: &Operation, sheet: SheetId, rectangle: Rectangle
     }
 }
 
-/// Returns whether a rectangle contains a cell of both the rows and the columns.
+/// Returns whether a rectangle contains a cell that is in both the rows and the columns.
 fn overlaps(rectangle: Rectangle, rows: &Spans, columns: &Spans) -> bool {
     let Rectangle { first, last } = rectangle;
     intersects(rows, first.row, last.row) && intersects(columns, first.column, last.column)

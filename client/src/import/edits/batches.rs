@@ -1,17 +1,17 @@
-//! Splits imported cells into mutations within all size limits.
+//! Splits imported cells into mutations that are within all size limits.
 
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_MUTATION_BYTES};
 use cellar_sheet::operation::CellEdit;
 
-/// Maximum JSON length of one mutation's cells, in bytes. Each mutation is sent in one request and
-/// stored in one log entry, so the limit is well below `MAX_MUTATION_BYTES`, `MAX_REQUEST_BYTES`
-/// and `MAX_ENTRY_BODY_BYTES`. The stored form is never longer than the JSON.
+/// Maximum JSON length of one mutation's cells, in bytes. Each mutation is sent in its own request
+/// and stored in its own log entry, so the limit is well below `MAX_MUTATION_BYTES`,
+/// `MAX_REQUEST_BYTES` and `MAX_ENTRY_BODY_BYTES`. The stored form is never longer than the JSON.
 pub(super) const BATCH_BYTES: usize = 192 * 1024;
-/// Maximum JSON length of a cell, in bytes. The difference from the mutation limit is reserved for
-/// the mutation's other fields.
+/// Maximum JSON length of a cell, in bytes. The remaining bytes of the mutation limit are reserved
+/// for the mutation's other fields.
 pub(super) const MAX_CELL_BYTES: usize = MAX_MUTATION_BYTES - 1024;
 
-/// A cell with a JSON length above `MAX_CELL_BYTES`.
+/// A cell whose JSON is longer than `MAX_CELL_BYTES`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CellTooLong {
     /// Row of the cell.
@@ -25,15 +25,16 @@ pub(super) struct CellTooLong {
 #[derive(Debug, Clone, Copy)]
 struct BatchLimits {
     cells: usize,
-    /// Limit on the JSON length of a batch, in bytes. Only a batch with a single cell may exceed
-    /// it.
+    /// Maximum JSON length of a batch, in bytes. Only a batch with a single cell may exceed this
+    /// limit.
     bytes: usize,
 }
 
 const LIMITS: BatchLimits = BatchLimits { cells: MAX_CELLS_PER_OPERATION, bytes: BATCH_BYTES };
 
 /// Splits cells in order into batches of at most `MAX_CELLS_PER_OPERATION` cells and about
-/// `BATCH_BYTES` bytes. Deterministic, because a resumed import must send the same batches again.
+/// `BATCH_BYTES` bytes. The result is deterministic, because a resumed import must send the same
+/// batches.
 pub(super) fn split_into_batches(cells: Vec<CellEdit>) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
     split_with_limits(cells, LIMITS)
 }

@@ -51,20 +51,21 @@ impl JournalKey<'_> {
 #[serde(deny_unknown_fields)]
 pub struct Journal {
     version: u32,
-    /// File path as shown in messages.
+    /// File path for messages.
     source: String,
     /// Hash of the cells ([`Plan::fingerprint`]).
     plan: String,
-    /// Client id of the import, which has its own mutation numbering.
+    /// Client id of the import. Each client id has its own mutation numbering.
     #[serde(rename = "client")]
     client_id: String,
     /// The target spreadsheet.
     spreadsheet: LogId,
-    /// Number of the target sheet. Immutable once known.
+    /// Number of the target sheet. Never changes once it is known.
     sheet: Option<SheetId>,
-    /// Table incarnation and newest known position. Set once known.
+    /// Table incarnation and newest known position, once known.
     known: Option<KnownHead>,
-    /// Base position of each batch that was sent or is about to be sent. Immutable once chosen.
+    /// Base position of each batch that was sent or is about to be sent. A chosen base never
+    /// changes.
     bases: Vec<Position>,
     /// Number of batches that are known to be committed.
     acknowledged: usize,
@@ -80,7 +81,7 @@ struct KnownHead {
 /// The next step of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportEditStep {
-    /// Request the spreadsheet's newest position and sheets.
+    /// Request the newest position and the sheets of the spreadsheet.
     FindSheet(LogId),
     /// Choose and persist the base position of the next batch.
     ChooseBase,
@@ -141,8 +142,8 @@ impl Journal {
         Ok(Some(journal))
     }
 
-    /// Returns whether the fields of the journal can be those of an import with `batch_count`
-    /// batches, of which at most one is sent and not acknowledged.
+    /// Returns whether the journal's fields are possible for an import with `batch_count` batches.
+    /// At most one batch can be sent but not acknowledged.
     fn is_consistent(&self, batch_count: usize) -> bool {
         let sent_count = self.bases.len();
         let max_sent_count = self.acknowledged.saturating_add(1).min(batch_count);
@@ -159,7 +160,7 @@ impl Journal {
         write_json(path, self)
     }
 
-    /// Returns the next step of an import with `batch_count` batches.
+    /// Returns the next step of the import. `batch_count` is the total number of batches.
     #[must_use]
     pub fn next_step(&self, batch_count: usize) -> ImportEditStep {
         let spreadsheet = self.spreadsheet;
@@ -202,8 +203,8 @@ impl Journal {
         }
     }
 
-    /// Returns the append request of a batch, or `None` if its base was not chosen yet. All runs
-    /// return equal requests.
+    /// Returns the append request for a batch, or `None` if the batch has no base yet. Every run
+    /// returns an equal request.
     #[must_use]
     pub fn request(&self, batch_index: usize, cells: &[CellEdit]) -> Option<AppendRequest> {
         let base = *self.bases.get(batch_index)?;

@@ -1,8 +1,7 @@
-//! Imports a file's cells into an existing sheet as ordinary edits, leaving the other cells
-//! unchanged.
+//! Imports a file's cells into an existing sheet as ordinary edits. The other cells stay unchanged.
 //!
-//! `plan` and `batches` split the cells into mutations, `journal` records which of them were sent,
-//! and [`import_edits`] sends them.
+//! `plan` and `batches` split the cells into mutations, `journal` records which mutations were
+//! sent, and [`import_edits`] sends them.
 
 mod batches;
 mod journal;
@@ -24,12 +23,12 @@ use crate::sheet_deletion::{find_possible_deletion, find_sheet, is_deleted_at, l
 use crate::text::escape;
 use crate::{Client, ClientError};
 
-/// Maximum length of a file that is imported as edits, and of the texts in the file, in bytes.
+/// Maximum length of a file that is imported as edits, in bytes. Also limits the texts in the file.
 pub const MAX_EDIT_FILE_BYTES: u64 = 16 * 1024 * 1024;
 /// Maximum number of cells that can be imported as edits.
 pub const MAX_EDITED_CELLS: usize = 100_000;
 
-/// The target of an import and its journal.
+/// The target sheet of an import, and the import's journal.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// Path of the imported file, for messages and the journal.
@@ -67,7 +66,7 @@ pub struct Imported {
 }
 
 /// Sends the cells of a plan. The call may be cancelled or the process killed at any time: the
-/// journal is written before each request, so the next call resumes the import and each cell is
+/// journal is written before each request, so the next call resumes the import, and each cell is
 /// imported exactly once.
 ///
 /// # Errors
@@ -108,7 +107,7 @@ pub async fn import_edits(
 enum ImportFailure {
     /// A later run resumes the import from its journal.
     Resumable(ImportError),
-    /// There is nothing to resume.
+    /// The import cannot be resumed.
     Final(ImportError),
 }
 
@@ -125,7 +124,8 @@ struct EditImport<'a> {
 }
 
 impl<'a> EditImport<'a> {
-    /// Reads the journal of an interrupted run, or creates and persists a new one.
+    /// Reads the journal of an interrupted run or, if there is none, creates and persists a new
+    /// one.
     fn start_or_resume(
         client: &'a Client,
         plan: &'a Plan,
@@ -140,7 +140,8 @@ impl<'a> EditImport<'a> {
         Ok(Self { client, plan, target, journal, is_resumed, resumed_cells })
     }
 
-    /// Runs the steps of the import until all batches are committed. Writes the journal after each.
+    /// Runs the steps of the import until all batches are committed. Writes the journal after each
+    /// step.
     async fn run_steps(
         &mut self,
         mut report_progress: impl FnMut(EditsProgress),
@@ -199,7 +200,7 @@ impl<'a> EditImport<'a> {
         Ok(())
     }
 
-    /// Finds the number of the target sheet.
+    /// Looks up the number of the target sheet.
     async fn find_sheet(&mut self, spreadsheet: LogId) -> Result<(), StepError> {
         let reply = self.client.spreadsheet(spreadsheet).sheets(None, None).await?;
         let sheet = sheet_number(&reply, &self.target.sheet).map_err(StepError::Permanent)?;
@@ -219,9 +220,9 @@ impl<'a> EditImport<'a> {
             return Ok(());
         };
         let reply = self.client.spreadsheet(spreadsheet).append(&request).await?;
-        // Each base is the head of the previous response, so the responses together contain every
-        // entry that may delete the sheet. Check for a deletion before acknowledging the batch,
-        // because a later run does not resend an acknowledged batch.
+        // Each base is the newest position in the previous response, so the responses together
+        // contain every entry that may delete the sheet. Check for a deletion before acknowledging
+        // the batch, because a later run does not resend an acknowledged batch.
         if let Some(sheet) = self.journal.sheet()
             && let Some(position) = find_possible_deletion(&reply, sheet, reply.head)
             && is_deleted_at(&self.client.spreadsheet(spreadsheet), sheet, position).await?
@@ -258,7 +259,7 @@ fn sheet_number(reply: &SheetsReply, name: &str) -> Result<SheetId, ImportError>
     }
 }
 
-/// Returns whether to retain the journal after a request of `step` failed.
+/// Returns whether to retain the journal after the request of `step` failed.
 fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bool {
     match step {
         // Nothing was sent yet, because the sheet is still unknown.
@@ -271,7 +272,7 @@ fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bo
     }
 }
 
-/// Builds the error for an import that sent nothing.
+/// Builds the error for an import that failed before sending anything.
 fn nothing_sent_error(error: ClientError, cells: usize) -> ImportError {
     ImportError::Interrupted { acknowledged: 0, cells, was_sent: false, source: Box::new(error) }
 }

@@ -1,4 +1,4 @@
-//! Reads a file and plans its import as edits before anything is sent.
+//! Reads a whole file and plans its import as edits before anything is sent.
 
 use std::path::Path;
 
@@ -31,7 +31,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Reads a whole file and plans its import. The file's top-left cell is imported into `target`.
+    /// Reads a whole file and plans its import. The top-left cell of the file is imported into
+    /// `target`.
     ///
     /// # Errors
     ///
@@ -52,7 +53,7 @@ impl Plan {
         Ok(Self { rows, columns, cells, formulas, survey, batches })
     }
 
-    /// Returns a hash of all cells for the journal.
+    /// Returns a hash of all cells, which identifies the plan in the journal.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 import plan");
@@ -72,7 +73,7 @@ impl Plan {
     }
 }
 
-/// Reads the cells of a file that must have exactly one selected sheet.
+/// Reads the cells of a file. Fails unless exactly one sheet of the file is selected.
 fn collect_only_sheet(
     file: &mut SheetReader,
     target: CellName,
@@ -85,7 +86,8 @@ fn collect_only_sheet(
             ImportStep::Working => {}
             ImportStep::Restart => collected = CellCollector::new(target),
             ImportStep::Sheet(_) => sheet_count += 1,
-            // A second sheet is an error. Continue only to count the sheets for the error message.
+            // A second sheet is an error. Continue reading only to count the sheets for the error
+            // message.
             ImportStep::Block(_) if sheet_count > 1 => {}
             ImportStep::Block(block) => collected.add_block(&block, path)?,
         }
@@ -96,7 +98,8 @@ fn collect_only_sheet(
     Ok(collected)
 }
 
-/// Builds the error for a cell that does not fit in a request. Names the cell of the file.
+/// Builds the error for a cell that does not fit in a request. The error contains the cell's place
+/// in the file.
 fn encoded_too_long_error(cell: CellTooLong, target: CellName) -> ImportError {
     let cell_in_file = CellName {
         row: cell.row.saturating_sub(target.row),
@@ -128,8 +131,8 @@ impl CellCollector {
             self.rows = self.rows.max(cell.row.saturating_add(1));
             self.columns = self.columns.max(cell.column.saturating_add(1));
             let edit = to_edit(cell, self.target)?;
-            // All texts are kept in memory, and a compressed workbook's texts may be larger than
-            // its file.
+            // All texts are kept in memory, and the texts of a compressed workbook may be longer
+            // than the file.
             self.text_bytes = self.text_bytes.saturating_add(text_bytes(&edit));
             if self.text_bytes > MAX_EDIT_FILE_BYTES {
                 return Err(ImportError::FileTooLarge { path: path.to_owned() });
@@ -150,15 +153,15 @@ fn text_bytes(edit: &CellEdit) -> u64 {
     u64::try_from(formula_bytes.saturating_add(value_bytes)).unwrap_or(u64::MAX)
 }
 
-/// Converts a cell of the file to an edit, with its coordinates relative to the target cell.
+/// Converts a cell of the file to an edit of the corresponding cell in the sheet.
 fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportError> {
     let BlockCell { row, column, value, formula, format } = cell;
-    // An unformatted number must clear the format of a previous number in the same cell.
+    // A number without a format must clear the format of a previous number in the same cell.
     let new_format = match value {
         Value::Number(_) => Some(format.unwrap_or(GENERAL)),
         _ => format,
     };
-    // A cell that has only a format retains its existing value.
+    // An edit that has only a format retains the value of the cell.
     let has_only_format = value == Value::Empty && formula.is_none();
     Ok(CellEdit {
         row: shift_index(row, target.row, MAX_ROWS)?,
@@ -169,7 +172,8 @@ fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportErro
     })
 }
 
-/// Moves a row or column of the file to its place in a sheet with `axis_length` rows or columns.
+/// Converts a row or column of the file to one of a sheet with `axis_length` rows or columns.
+/// `target_index` is the row or column of the import's target cell.
 fn shift_index(index: u32, target_index: u32, axis_length: u32) -> Result<u32, ImportError> {
     match target_index.checked_add(index) {
         Some(shifted_index) if shifted_index < axis_length => Ok(shifted_index),

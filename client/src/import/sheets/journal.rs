@@ -1,5 +1,5 @@
-//! The import journal prevents a repeated import from creating a second spreadsheet or a duplicate
-//! sheet.
+//! The import journal prevents a repeated import from creating a second spreadsheet or duplicate
+//! sheets.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -46,7 +46,7 @@ impl JournalKey<'_> {
     }
 }
 
-/// Identifies a file version by its metadata, without reading the file.
+/// Identifies a version of a file by its metadata, without reading the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileStamp {
@@ -70,18 +70,19 @@ impl FileStamp {
 #[serde(deny_unknown_fields)]
 pub(super) struct Journal {
     version: u32,
-    /// File path as shown in messages.
+    /// File path for messages.
     source: String,
     /// Idempotency key of the request that creates the spreadsheet.
     pub(super) nonce: String,
-    /// Client id of the import, which has its own mutation numbering.
+    /// Client id of the import. Each client id has its own mutation numbering.
     #[serde(rename = "client")]
     pub(super) client_id: String,
-    /// Target spreadsheet. Set once known.
+    /// Target spreadsheet, once known.
     pub(super) spreadsheet: Option<LogId>,
     /// The file version from which `requests` were built.
     pub(super) stamp: Option<FileStamp>,
-    /// Append requests. Set once the file was read; immutable once one of them may have been sent.
+    /// Append requests, added once the file has been read. They do not change after one may have
+    /// been sent.
     pub(super) requests: Vec<AppendRequest>,
     /// Number of requests that are known to be committed.
     pub(super) acknowledged: usize,
@@ -145,7 +146,7 @@ impl Journal {
     }
 }
 
-/// Returns the fields of each imported sheet that depend only on the file.
+/// Returns the parts of each imported sheet that depend only on the file.
 fn imported_cells(requests: &[AppendRequest]) -> impl Iterator<Item = impl PartialEq> {
     let operations = requests.iter().flat_map(|request| &request.mutations);
     operations.filter_map(|sent| match &sent.op {

@@ -36,15 +36,15 @@ use requests::{FileSheet, FileSheets, IndexObject};
 use target_spreadsheet::TargetSpreadsheet;
 use upload::UploadQueue;
 
-/// Capacity of the channel between reader and uploader, in objects of about 128 KB each.
+/// Capacity of the channel from the reader to the uploader, in objects of about 128 KB each.
 const OBJECT_QUEUE_LENGTH: usize = 16;
 
 /// The target of an import, and its journal.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// Target spreadsheet, or `None` to create one.
+    /// Target spreadsheet, or `None` to create a spreadsheet.
     pub into: Option<LogId>,
-    /// Name of the spreadsheet, if a new one is created.
+    /// Name of the spreadsheet, if the import creates one.
     pub name: Option<Name>,
     /// Name of the existing sheet to replace.
     pub replace: Option<String>,
@@ -54,7 +54,7 @@ pub struct Target {
     pub restart: bool,
 }
 
-/// A sheet of a file that was imported or examined.
+/// A sheet that was imported from a file or found when examining a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportedSheet {
@@ -92,12 +92,12 @@ pub struct Imported {
     pub first_sheet: Option<SheetId>,
     /// Imported sheets, with their names in the spreadsheet.
     pub sheets: Vec<ImportedSheet>,
-    /// Summary of the file, or `None` if a resumed run only had to append its requests and did not
-    /// read the file.
+    /// Summary of the file. `None` if a resumed run only sent the remaining requests, without
+    /// reading the file.
     pub file: Option<FileSummary>,
 }
 
-/// Reads and validates a file like an import, but sends nothing.
+/// Reads and validates a file as an import does, but sends nothing.
 ///
 /// # Errors
 ///
@@ -156,8 +156,8 @@ struct SheetImport<'a> {
 
 impl SheetImport<'_> {
     async fn resume_or_import(&mut self, stamp: FileStamp) -> Result<Imported, ImportError> {
-        // If the file has not changed since an earlier run built the requests, there is no need to
-        // read it again.
+        // If the file has not changed since an earlier run built the requests, the file need not be
+        // read again.
         let is_file_unchanged = self.target.journal().stamp == Some(stamp);
         if is_file_unchanged && let Some(imported) = self.append_earlier_requests().await? {
             return Ok(imported);
@@ -172,8 +172,8 @@ impl SheetImport<'_> {
         self.describe_import(replies, Some(file_summary)).await
     }
 
-    /// Sends the requests that an earlier run built. Returns `None` if their uploaded objects have
-    /// expired, so that the file must be read and uploaded again.
+    /// Sends the requests built by an earlier run. Returns `None` if the uploaded objects have
+    /// expired; the file must then be read and uploaded again.
     async fn append_earlier_requests(&mut self) -> Result<Option<Imported>, ImportError> {
         match self.append_requests().await {
             Ok(replies) => Ok(Some(self.describe_import(replies, None).await?)),
@@ -203,8 +203,8 @@ impl SheetImport<'_> {
                     self.target.check_sheet_count(sheets.iter().len())?;
                 }
             }
-            // Create the spreadsheet only when a batch is full, so that a failed import of a small
-            // malformed file does not leave an empty spreadsheet.
+            // Create the spreadsheet only when a batch is full. Otherwise, a failed import of a
+            // small malformed file would leave an empty spreadsheet behind.
             if uploads.is_batch_full() {
                 let spreadsheet = self.target.find_or_create().await?;
                 uploads.start_batch_uploads(&spreadsheet).await.map_err(nothing_imported)?;
@@ -237,7 +237,7 @@ impl SheetImport<'_> {
         Ok(replies)
     }
 
-    /// Describes the imported sheets by their current names in the spreadsheet, if these can be
+    /// Describes the imported sheets, using their current names in the spreadsheet if these can be
     /// read.
     async fn describe_import(
         &self,
@@ -256,7 +256,7 @@ impl SheetImport<'_> {
         let mut sheets = Vec::new();
         for mutation in journal.requests.iter().flat_map(|request| &request.mutations) {
             if let Operation::ImportSheet(import) = &mutation.op {
-                // Requests that an earlier run had already acknowledged have no result.
+                // A request that an earlier run had already acknowledged has no result here.
                 let result = results.iter().find(|result| result.id == mutation.id).copied();
                 sheets.push(ImportedSheet {
                     name: current_name(import, result, current_sheets.as_ref()),
@@ -335,7 +335,7 @@ fn sheet_name(path: &Path, sheet: &FileSheet) -> String {
     }
 }
 
-/// Returns an imported sheet's current name, or the requested name if it is unknown.
+/// Returns an imported sheet's current name or, if that is unknown, the requested name.
 fn current_name(
     import: &ImportSheet,
     result: Option<&AppendedMutation>,
@@ -370,12 +370,13 @@ fn check_sheet_was_added(
     Err(ImportError::Rejected { name, why })
 }
 
-/// Returns whether the server reports missing import objects, for example expired ones.
+/// Returns whether the server reports that import objects are missing, for example because they
+/// expired.
 fn are_objects_missing(error: &ClientError) -> bool {
     error.problem_kind() == Some(ProblemKind::IncompleteImport)
 }
 
-/// Builds the error for an import that committed nothing.
+/// Builds the error for an import that failed before committing anything.
 fn nothing_imported(error: ClientError) -> ImportError {
     ImportError::NothingImported { source: Box::new(error) }
 }

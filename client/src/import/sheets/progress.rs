@@ -10,7 +10,7 @@ use cellar_snapshot::tile::Tile;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct UploadProgress {
-    /// Number of bytes read, and file length in bytes.
+    /// Number of bytes read, and total number of bytes in the file.
     pub read: ReadProgress,
     /// Number of cells read.
     pub cells: u64,
@@ -20,12 +20,12 @@ pub struct UploadProgress {
     pub objects: u64,
     /// Total size of the uploaded objects, in bytes.
     pub object_bytes: u64,
-    /// Whether the log entry is being appended. If the import is interrupted now, its outcome is
-    /// unknown.
+    /// Whether the log entry is being appended. If the import is interrupted at this stage, its
+    /// outcome is unknown.
     pub is_appending: bool,
 }
 
-/// Progress of a running import, shared between threads and between clones.
+/// Progress of a running import, shared by all clones across threads.
 #[derive(Debug, Clone, Default)]
 pub struct ProgressMonitor(Arc<Counts>);
 

@@ -18,17 +18,17 @@ use super::progress::ProgressMonitor;
 use crate::import::file::SheetReader;
 use crate::import::{ImportError, ReadOptions};
 
-/// Maximum number of object hashes to cache for deduplication, so that a text that occurs in many
-/// cells is uploaded once. When the limit is reached, all hashes are evicted; uploading an object
-/// again is harmless.
+/// Maximum number of object hashes to cache for deduplication. With deduplication, a text that
+/// occurs in many cells is uploaded once. When the limit is reached, all hashes are evicted;
+/// uploading an object again is harmless.
 const MAX_REMEMBERED_HASHES: usize = 1 << 16;
 
-/// Length of the CSV sample from which column types are detected, in bytes. Smaller files are
-/// examined completely before packing. If later rows contradict the detected types, the file is
-/// read again and some uploaded objects remain unused.
+/// Length of the CSV sample from which column types are detected, in bytes. Files no longer than
+/// the sample are examined completely before packing. If later rows contradict the detected types,
+/// the file is read again, and some uploaded objects remain unused.
 const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Capacity of the channel from parser to packer.
+/// Capacity of the channel from the parser to the packer, in steps.
 const STEP_QUEUE_LENGTH: usize = 1;
 
 /// Output of the reader.
@@ -36,7 +36,7 @@ const STEP_QUEUE_LENGTH: usize = 1;
 pub(super) enum PackedItem {
     /// An object of the next sheet.
     Object(PackedChunk),
-    /// A sheet whose objects were all packed.
+    /// A sheet whose objects have all been packed.
     Sheet(PackedSheet),
 }
 
@@ -48,7 +48,7 @@ pub(super) struct PackedChunk {
     pub(super) long_texts: usize,
 }
 
-/// The sheet whose cells are being packed.
+/// A sheet whose cells have been packed.
 #[derive(Debug)]
 pub(super) struct PackedSheet {
     pub(super) start: SheetStart,
@@ -80,7 +80,7 @@ impl Sink for tokio::sync::mpsc::Sender<PackedItem> {
 
 /// Reason why packing ended before the end of the file.
 enum PackStop {
-    /// Nobody needs the remaining items.
+    /// The receiver needs no more items.
     SinkClosed,
     Failed(ImportError),
 }
@@ -119,7 +119,7 @@ pub(super) fn read_file(
     })
 }
 
-/// Sends the steps of a file followed by `None`. Stops when the receiver is dropped. On a read
+/// Sends the steps of a file, followed by `None`. Stops when the receiver is dropped. After a read
 /// error, closes the channel without sending `None`.
 fn send_steps(
     mut file: SheetReader,
@@ -139,10 +139,10 @@ fn send_steps(
 /// Packs the cells of sheets into chunks.
 struct SheetPacker<'a, S> {
     sheet: Option<(SheetStart, SheetWriter)>,
-    /// Hashes of objects that were already passed to the sink.
+    /// Hashes of objects that have already been passed to the sink.
     put_hashes: HashSet<ChunkHash>,
-    /// Number of long texts per packed chunk. Excludes chunks without long texts and chunks that
-    /// were already passed to the sink.
+    /// Number of long texts to which each packed chunk refers. Excludes chunks without long texts
+    /// and chunks that have already been passed to the sink.
     long_text_counts: RefCell<HashMap<ChunkHash, usize>>,
     sink: &'a mut S,
 }
@@ -210,15 +210,15 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         self.put_chunks(chunks)
     }
 
-    /// Discards the current sheet's cells, because the parser sends them again. Objects that were
-    /// already uploaded are reused or expire.
+    /// Discards the current sheet's cells, because the parser sends them again. Objects that have
+    /// already been uploaded are reused or expire.
     fn restart_sheet(&mut self) {
         if let Some((_, writer)) = &mut self.sheet {
             *writer = SheetWriter::default();
         }
     }
 
-    /// Passes the current sheet's last objects and then the sheet itself to the sink.
+    /// Passes the current sheet's remaining objects, and then the sheet itself, to the sink.
     fn finish_sheet(&mut self) -> Result<(), PackStop> {
         let Some((start, writer)) = self.sheet.take() else { return Ok(()) };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
@@ -228,7 +228,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(())
     }
 
-    /// Passes new chunks to the sink.
+    /// Passes chunks to the sink if they are new.
     fn put_chunks(&mut self, chunks: Vec<PackedObject>) -> Result<(), PackStop> {
         let long_text_counts = self.long_text_counts.take();
         for packed in chunks {
@@ -250,13 +250,13 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         self.put_if_new(hash, PackedChunk { packed, long_texts: 0 })
     }
 
-    /// Returns the current sheet's name in the file, or an empty text for CSV.
+    /// Returns the current sheet's name in the file, or an empty string for CSV.
     fn sheet_name(&self) -> String {
         let start = self.sheet.as_ref().map(|(start, _)| start);
         start.and_then(|start| start.name.clone()).unwrap_or_default()
     }
 
-    /// Passes an object to the sink unless it was passed before.
+    /// Passes an object to the sink unless the sink has already received it.
     fn put_if_new(&mut self, hash: ChunkHash, object: PackedChunk) -> Result<(), PackStop> {
         if self.put_hashes.len() >= MAX_REMEMBERED_HASHES {
             self.put_hashes.clear();

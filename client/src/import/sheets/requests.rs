@@ -16,10 +16,11 @@ use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use super::read::PackedSheet;
 
 /// Maximum number of objects to which an import's sheets refer directly: half of the request limit.
-/// Each further sheet refers to a single index object, for which the other half is reserved.
+/// Once this limit is reached, each further sheet refers to a single index object, for which the
+/// other half is reserved.
 const MAX_DIRECT_OBJECTS: usize = MAX_IMPORT_OBJECTS / 2;
-/// Maximum total size of the tile indexes in one request, in bytes. Encoded as Base64, they are
-/// well below `MAX_REQUEST_BYTES` and fit in one log entry.
+/// Maximum total size of the tile indexes in one request, in bytes. At this size, their Base64
+/// encoding is well below `MAX_REQUEST_BYTES` and fits in one log entry.
 const MAX_INDEX_BYTES: usize = MAX_REQUEST_BYTES / 8;
 
 /// Sheets of a file.
@@ -52,7 +53,7 @@ impl ReferencedObjects {
     }
 }
 
-/// Size of the part of a request that grows with its sheets.
+/// Size of the parts of a request that grow with the number of sheets.
 #[derive(Debug, Clone, Copy, Default)]
 struct RequestSize {
     objects: ReferencedObjects,
@@ -131,7 +132,7 @@ pub(super) struct ImportTarget {
     pub(super) next_sheet: SheetId,
     /// The sheet that the first new sheet replaces.
     pub(super) replaces: Option<SheetId>,
-    /// The name of the new sheets, if they do not get the names in the file.
+    /// The name of the new sheet, if it does not get the name in the file.
     pub(super) kept_name: Option<String>,
 }
 
@@ -140,8 +141,8 @@ impl FileSheets {
         self.sheets.iter()
     }
 
-    /// Adds a sheet. Returns its tile index chunks, ordered so that each chunk follows the chunks
-    /// to which it refers.
+    /// Adds a sheet. Returns the sheet's tile index chunks in an order in which each chunk follows
+    /// the chunks to which it refers.
     pub(super) fn add_sheet(
         &mut self,
         sheet: PackedSheet,
@@ -162,7 +163,7 @@ impl FileSheets {
     }
 
     /// Packs the tile index of the next sheet. If the sheets would refer to too many objects
-    /// directly, this one refers to a single index chunk.
+    /// directly, the next sheet refers to a single index chunk instead.
     fn pack_tile_index(
         &self,
         stripes: &[Stripe],
@@ -176,8 +177,8 @@ impl FileSheets {
         Ok((index, index_chunks))
     }
 
-    /// Builds the requests that append the sheets. Only hundreds of sheets need more than one
-    /// request.
+    /// Builds the requests that append the sheets. More than one request is needed only for
+    /// hundreds of sheets.
     pub(super) fn append_requests(
         &self,
         client_id: &str,
@@ -201,7 +202,7 @@ impl FileSheets {
                     op: Operation::ImportSheet(import),
                 });
                 next_sheet += 1;
-                // Only the first sheet replaces one.
+                // Only the first sheet replaces an existing sheet.
                 replaced_sheet = None;
             }
             requests.push(AppendRequest {
@@ -214,7 +215,7 @@ impl FileSheets {
         requests
     }
 
-    /// Splits the sheets in order into groups that each fit in one request. Returns at least one
+    /// Splits the sheets, in order, into groups that each fit in one request. Returns at least one
     /// group.
     fn split_by_request_limits(&self) -> Vec<&[FileSheet]> {
         let mut groups = Vec::new();

@@ -1,4 +1,4 @@
-//! Finds or creates an import's target spreadsheet, and maintains the journal.
+//! Finds or creates the target spreadsheet of an import, and maintains the import's journal.
 
 use std::path::Path;
 
@@ -17,13 +17,13 @@ use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
 use crate::{Client, ClientError, Spreadsheet};
 
-/// An import's target spreadsheet and journal.
+/// The target spreadsheet and the journal of an import.
 #[derive(Debug)]
 pub(super) struct TargetSpreadsheet<'a> {
     client: &'a Client,
     target: &'a Target,
     journal: Journal,
-    /// Set if this run or an earlier run created the spreadsheet.
+    /// Response to the creation of the spreadsheet, if this run or an earlier run created it.
     created: Option<CreateReply>,
     /// Whether this run resumes an interrupted run.
     is_resumed: bool,
@@ -73,7 +73,7 @@ impl<'a> TargetSpreadsheet<'a> {
         if let Some(spreadsheet) = self.spreadsheet() {
             return Ok(spreadsheet);
         }
-        // Persist the nonce (idempotency key) before using it, so that a later run gets the same
+        // Persist the nonce (idempotency key) before it is used, so that a later run gets the same
         // spreadsheet.
         self.journal.save(&self.target.journal)?;
         let name = self.target.name.as_ref().map(ToString::to_string);
@@ -92,8 +92,8 @@ impl<'a> TargetSpreadsheet<'a> {
         Some(self.client.spreadsheet(id))
     }
 
-    /// Checks that an existing target spreadsheet and the sheet to replace exist, before the file
-    /// is read.
+    /// Checks that an existing target spreadsheet and the sheet to replace exist. Called before the
+    /// file is read.
     pub(super) async fn check_existing(&mut self) -> Result<(), ImportError> {
         if let Some(into) = self.target.into {
             let reply =
@@ -162,7 +162,7 @@ impl<'a> TargetSpreadsheet<'a> {
         };
         self.other_sheets = count_other_sheets(&reply, replaced_sheet);
         self.check_sheet_count(file_sheets)?;
-        // A replaced sheet keeps its name, so that repeating the command finds it again.
+        // A replaced sheet keeps its name, so that the same command finds it again.
         let kept_name = match &self.target.replace {
             Some(_) => replaced_sheet.map(|view| view.name.clone()),
             None => None,
@@ -176,8 +176,8 @@ impl<'a> TargetSpreadsheet<'a> {
         })
     }
 
-    /// Persists requests in the journal before the first one is sent. If the journal already
-    /// contains an earlier run's requests, keeps them. Fails if those import other cells.
+    /// Persists requests in the journal before the first one is sent. Requests that an earlier run
+    /// has persisted are kept. Fails if those requests import other cells.
     pub(super) fn save_requests(
         &mut self,
         requests: Vec<AppendRequest>,
@@ -202,9 +202,9 @@ impl<'a> TargetSpreadsheet<'a> {
     }
 
     /// Builds the error for a failed append request. If nothing was committed, removes the requests
-    /// from the journal, so that the next run builds new ones.
+    /// from the journal, so that the next run builds new requests.
     pub(super) fn append_error(&mut self, error: ClientError) -> ImportError {
-        // The server reports missing objects only for requests that were not committed before.
+        // The server reports missing objects only for requests that have not been committed.
         let may_be_committed = self.may_have_been_sent && !are_objects_missing(&error);
         let is_partly_committed = self.journal.acknowledged > 0;
         if may_be_committed || is_partly_committed || !error.certainly_not_done() {
@@ -215,7 +215,7 @@ impl<'a> TargetSpreadsheet<'a> {
         nothing_imported(error)
     }
 
-    /// Writes the journal at the end of a run that a later run resumes.
+    /// Writes the journal at the end of a run that can be resumed by a later run.
     pub(super) fn save_existing_journal(&self) -> Result<(), ImportError> {
         if self.target.journal.exists() {
             self.journal.save(&self.target.journal)?;
@@ -223,7 +223,8 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(())
     }
 
-    /// Returns whether a later run needs the journal after this run ended with `error`.
+    /// Returns whether a later run needs the journal after this run ended with `error`, or without
+    /// an error.
     pub(super) fn can_resume(&self, error: Option<&ImportError>) -> bool {
         match error {
             None | Some(ImportError::Rejected { .. }) => false,
@@ -231,8 +232,8 @@ impl<'a> TargetSpreadsheet<'a> {
         }
     }
 
-    /// Returns whether this import created a spreadsheet or may have done so. A later run must use
-    /// that spreadsheet, so that no empty one is left behind.
+    /// Returns whether this import has or may have created a spreadsheet. A later run must then use
+    /// that spreadsheet, so that no empty spreadsheet is left behind.
     fn may_have_created(&self, error: &ImportError) -> bool {
         if self.target.into.is_some() || !self.target.journal.exists() {
             return false;
@@ -243,8 +244,8 @@ impl<'a> TargetSpreadsheet<'a> {
     }
 }
 
-/// Returns the target of a spreadsheet that was just created, whose only sheet is known without a
-/// request. Returns `None` if the spreadsheet has changed since.
+/// Returns the import target for a spreadsheet that was just created. No request is needed, because
+/// its only sheet is known. Returns `None` if the spreadsheet has changed since its creation.
 fn new_spreadsheet_target(created: &CreateReply) -> Option<ImportTarget> {
     if created.head != Position::FIRST {
         return None;
@@ -258,8 +259,9 @@ fn new_spreadsheet_target(created: &CreateReply) -> Option<ImportTarget> {
     })
 }
 
-/// Returns whether a journal belongs to another import: a run that is killed after the import
-/// finished, but before it deleted the journal, leaves it behind, and the file has changed since.
+/// Returns whether a journal belongs to a finished import of another version of the file. Such a
+/// journal is left behind by a run that was killed between finishing the import and deleting the
+/// journal.
 fn is_stale(journal: &Journal, stamp: FileStamp) -> bool {
     journal.is_finished() && journal.stamp != Some(stamp)
 }

@@ -1,5 +1,5 @@
-//! Uploads an import's objects: requests upload URLs in batches, uploads the objects concurrently
-//! and has them verified by the server.
+//! Uploads an import's objects. Requests upload URLs in batches, uploads the objects concurrently,
+//! and has the server verify them.
 
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckRequest, wire::ImportUploadsRequest, wire::NewChunk,
@@ -17,13 +17,14 @@ use super::requests::IndexObject;
 use crate::client::sha256;
 use crate::{ClientError, Spreadsheet};
 
-/// Size of the batch that is collected in memory before requesting upload URLs, in bytes.
+/// Minimum size of the objects collected in memory before upload URLs are requested, in bytes.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of concurrent uploads.
 const MAX_CONCURRENT_UPLOADS: usize = 8;
-/// Maximum number of concurrent check requests. The server reads many objects per request.
+/// Maximum number of concurrent check requests. The limit is low, because the server reads many
+/// objects per request.
 const MAX_CONCURRENT_CHECKS: usize = 4;
-/// Maximum number of upload URLs to request per object. A URL expires after a few minutes.
+/// Maximum number of upload URLs requested per object. A URL expires after a few minutes.
 const MAX_UPLOAD_URLS: u32 = 3;
 
 /// Uploads of one import.
@@ -39,8 +40,8 @@ pub(super) struct UploadQueue {
     tiles_with_texts: Vec<TileWithTexts>,
     /// Tile index chunks that refer only to cell chunks. Checked after all uploads.
     leaf_indexes: Vec<UploadedChunk>,
-    /// Tile index chunks that refer to other index chunks. Checked in order, after those that refer
-    /// only to cell chunks.
+    /// Tile index chunks that refer to other index chunks. Checked in order, after the chunks in
+    /// `leaf_indexes`.
     inner_indexes: Vec<UploadedChunk>,
 }
 
@@ -103,8 +104,8 @@ impl UploadQueue {
         self.batch.push(object);
     }
 
-    /// Adds a tile index chunk to the current batch. Each chunk must be added before any chunk that
-    /// refers to it.
+    /// Adds a tile index chunk to the current batch. A chunk must be added before all chunks that
+    /// refer to it.
     pub(super) fn add_index(&mut self, index: IndexObject) {
         let IndexObject { packed, is_leaf } = index;
         let chunk = to_uploaded_chunk(packed.chunk);
@@ -130,7 +131,7 @@ impl UploadQueue {
             && self.inner_indexes.is_empty()
     }
 
-    /// Starts uploading the current batch without waiting for all uploads to complete.
+    /// Starts uploading the current batch. Does not wait for all uploads to complete.
     pub(super) async fn start_batch_uploads(
         &mut self,
         spreadsheet: &Spreadsheet,
@@ -157,8 +158,8 @@ impl UploadQueue {
         Uploader { spreadsheet: spreadsheet.clone(), client_id: self.client_id.clone() }
     }
 
-    /// Uploads the remaining objects, waits for all uploads and has all objects verified by the
-    /// server. Each tile index chunk is checked after the chunks to which it refers.
+    /// Uploads the remaining objects, waits for all uploads, and has the server verify all objects.
+    /// Each tile index chunk is checked after the chunks to which it refers.
     pub(super) async fn finish_and_check(
         &mut self,
         spreadsheet: &Spreadsheet,
@@ -191,10 +192,10 @@ impl UploadQueue {
 }
 
 /// Splits tiles that refer to long texts into check requests of at most `MAX_IMPORT_OBJECTS`
-/// objects. A tile with more long texts gets its own request.
+/// objects. A tile with more long texts than this limit gets its own request.
 fn split_into_checks(tiles: Vec<TileWithTexts>) -> Vec<Vec<UploadedChunk>> {
     let mut checks: Vec<Vec<UploadedChunk>> = Vec::new();
-    // The number of objects that the last check can still take.
+    // Number of objects that still fit in the last check.
     let mut free_objects = 0_usize;
     for TileWithTexts { tile, long_texts } in tiles {
         let tile_objects = long_texts.saturating_add(1);
@@ -226,7 +227,7 @@ impl Uploader {
         self.spreadsheet.request_import_uploads(request).await
     }
 
-    /// Has tiles and tile index chunks verified by the server, in concurrent requests.
+    /// Has the server verify tiles and tile index chunks, using concurrent requests.
     async fn check_concurrently(
         &self,
         checks: impl Iterator<Item = ChunkCheck>,
@@ -274,7 +275,7 @@ impl Uploader {
                 return Err(error);
             }
             urls_left -= 1;
-            // The response contains exactly one URL, as requested.
+            // The response contains exactly the one requested URL.
             let mut new_urls = self.request_upload_urls(vec![to_new_chunk(&packed)]).await?;
             if let Some(new_url) = new_urls.pop() {
                 upload_url = new_url;
@@ -283,8 +284,8 @@ impl Uploader {
     }
 }
 
-/// Returns whether a retry with a new URL may succeed: the URL has expired (403), or the object was
-/// uploaded twice at the same time (409).
+/// Returns whether a retry with a new URL may succeed, because the URL has expired (403) or the
+/// object was uploaded twice at the same time (409).
 fn needs_new_url(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 409, .. })
 }

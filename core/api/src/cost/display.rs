@@ -9,7 +9,7 @@ use cellar_base::count::{count, grouped};
 /// of table requests, because DynamoDB bills only the consumed request units.
 impl fmt::Display for Cost {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<String> = [
+        let nonzero_counts: Vec<String> = [
             count_unless_zero(self.write_units, "write unit", "write units"),
             format_read_units(self.read_half_units),
             format_objects(self.object_puts, self.object_bytes_sent, "S3 PUT", "S3 PUTs"),
@@ -21,26 +21,28 @@ impl fmt::Display for Cost {
         .into_iter()
         .flatten()
         .collect();
-        if parts.is_empty() {
+        if nonzero_counts.is_empty() {
             return formatter.write_str("nothing");
         }
-        formatter.write_str(&parts.join(", "))
+        formatter.write_str(&nonzero_counts.join(", "))
     }
 }
 
-fn count_unless_zero(number: u64, one: &str, many: &str) -> Option<String> {
-    (number > 0).then(|| count(number, one, many))
+fn count_unless_zero(number: u64, singular: &str, plural: &str) -> Option<String> {
+    if number == 0 { None } else { Some(count(number, singular, plural)) }
 }
 
-fn format_read_units(halves: u64) -> Option<String> {
-    if halves.is_multiple_of(2) {
-        return count_unless_zero(halves / 2, "read unit", "read units");
+fn format_read_units(half_units: u64) -> Option<String> {
+    let whole_units = half_units / 2;
+    if half_units.is_multiple_of(2) {
+        return count_unless_zero(whole_units, "read unit", "read units");
     }
-    Some(format!("{}.5 read units", grouped(halves / 2)))
+    Some(format!("{}.5 read units", grouped(whole_units)))
 }
 
-fn format_objects(number: u64, bytes: u64, one: &str, many: &str) -> Option<String> {
-    Some(format!("{} ({})", count_unless_zero(number, one, many)?, count(bytes, "byte", "bytes")))
+fn format_objects(requests: u64, bytes: u64, singular: &str, plural: &str) -> Option<String> {
+    let request_count = count_unless_zero(requests, singular, plural)?;
+    Some(format!("{request_count} ({})", count(bytes, "byte", "bytes")))
 }
 
 #[cfg(test)]

@@ -48,16 +48,19 @@ const WHOLE_DIGITS: usize = 12;
 /// Maximum number of digits after the decimal point (RFC 9651 §3.3.2).
 const FRACTION_DIGITS: usize = 3;
 
+const THOUSANDTHS_PER_HALF: u64 = 500;
+const THOUSANDTHS_PER_UNIT: u64 = 1_000;
+
 /// An invalid cost header.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{member}` is not a valid member of a cost header: {why}; expected numbers such as rr=0.5, wr=1"
+    "`{member}` is not a valid member of a cost header: {reason}; expected numbers such as rr=0.5, wr=1"
 )]
 pub struct InvalidCost {
     /// The invalid member of the header.
     pub member: String,
     /// Reason.
-    pub why: &'static str,
+    pub reason: &'static str,
 }
 
 impl Cost {
@@ -65,17 +68,17 @@ impl Cost {
     /// `MAX_COST_COUNT`.
     #[must_use]
     pub fn to_header(mut self) -> String {
-        let halves = self.read_half_units.min(MAX_COST_COUNT);
-        let fraction = if halves.is_multiple_of(2) { "" } else { ".5" };
-        let mut text = format!("{READ_UNITS}={}{fraction}", halves / 2);
+        let half_units = self.read_half_units.min(MAX_COST_COUNT);
+        let fraction = if half_units.is_multiple_of(2) { "" } else { ".5" };
+        let mut header = format!("{READ_UNITS}={}{fraction}", half_units / 2);
         for (key, field) in COUNTS {
             let count = (*field(&mut self)).min(MAX_COST_COUNT);
             if count > 0 || key == WRITE_UNITS {
                 // Writing to a String cannot fail.
-                let _ = write!(text, ", {key}={count}");
+                let _ = write!(header, ", {key}={count}");
             }
         }
-        text
+        header
     }
 
     /// Parses a header value. If a key is repeated, its last value is used. An empty text is a cost
@@ -92,7 +95,7 @@ impl Cost {
         for member in text.split(',') {
             let member = member.trim_matches([' ', '\t']);
             parse_member(&mut cost, member)
-                .map_err(|why| InvalidCost { member: member.to_owned(), why })?;
+                .map_err(|reason| InvalidCost { member: member.to_owned(), reason })?;
         }
         Ok(cost)
     }
@@ -105,22 +108,20 @@ fn parse_member(cost: &mut Cost, member: &str) -> Result<(), &'static str> {
         return Err("invalid key");
     }
     let thousandths = parse_thousandths(value).ok_or("the value is not a non-negative number")?;
-    let (count, divisor) = if key == READ_UNITS {
-        (&mut cost.read_half_units, 500)
+    if key == READ_UNITS {
+        cost.read_half_units = count_of(thousandths, THOUSANDTHS_PER_HALF)?;
     } else if let Some((_, field)) = COUNTS.iter().find(|(name, _)| *name == key) {
-        (field(cost), 1_000)
-    } else {
-        return Ok(());
-    };
-    if !thousandths.is_multiple_of(divisor) {
+        *field(cost) = count_of(thousandths, THOUSANDTHS_PER_UNIT)?;
+    }
+    Ok(())
+}
+
+fn count_of(thousandths: u64, thousandths_per_count: u64) -> Result<u64, &'static str> {
+    if !thousandths.is_multiple_of(thousandths_per_count) {
         return Err("too many decimals");
     }
-    let number = thousandths / divisor;
-    if number > MAX_COST_COUNT {
-        return Err("the number is too large");
-    }
-    *count = number;
-    Ok(())
+    let count = thousandths / thousandths_per_count;
+    if count > MAX_COST_COUNT { Err("the number is too large") } else { Ok(count) }
 }
 
 /// Returns whether a text is a valid dictionary key.
@@ -133,20 +134,24 @@ fn is_key(key: &str) -> bool {
 
 /// Parses a non-negative integer or decimal. Returns the value in thousandths, which is below 10¹⁸.
 fn parse_thousandths(text: &str) -> Option<u64> {
-    let is_digits = |digits: &str, max_digits: usize| {
-        (1..=max_digits).contains(&digits.len())
-            && digits.bytes().all(|digit| digit.is_ascii_digit())
-    };
-    let Some((whole, fraction)) = text.split_once('.') else {
-        if !is_digits(text, INTEGER_DIGITS) {
-            return None;
+    let (whole_digits, fraction_digits) = match text.split_once('.') {
+        Some((whole_digits, fraction_digits)) => {
+            let is_decimal = has_digits(whole_digits, WHOLE_DIGITS)
+                && has_digits(fraction_digits, FRACTION_DIGITS);
+            if !is_decimal {
+                return None;
+            }
+            (whole_digits, fraction_digits)
         }
-        return format!("{text}000").parse().ok();
+        None if has_digits(text, INTEGER_DIGITS) => (text, ""),
+        None => return None,
     };
-    if !is_digits(whole, WHOLE_DIGITS) || !is_digits(fraction, FRACTION_DIGITS) {
-        return None;
-    }
-    format!("{whole}{fraction:0<FRACTION_DIGITS$}").parse().ok()
+    format!("{whole_digits}{fraction_digits:0<FRACTION_DIGITS$}").parse().ok()
+}
+
+/// Returns whether a text consists of 1 to `max_digits` digits.
+fn has_digits(text: &str, max_digits: usize) -> bool {
+    (1..=max_digits).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -165,21 +165,23 @@ impl Rebase {
     /// Returns [`EntriesNeeded`] if an edit's base requires earlier entries.
     pub fn begin(
         known: Known<'_>,
-        own: &OwnEntries,
+        own_entries: &OwnEntries,
         pending: &[PendingMutation],
     ) -> Result<(Self, Vec<Outlook>), EntriesNeeded> {
-        let transformed =
-            pending.iter().filter(|mutation| !mutation.operation.is_resolved_on_append());
-        let newest = known.entries.last().map_or(known.after, |last| last.position);
-        let lowest_base = transformed.map(|mutation| mutation.base).min().unwrap_or(newest);
-        let (viewpoint, start) = build_viewpoint(known, own, lowest_base)?;
-        let next = match known.entries.last() {
-            Some(last) => last.next_position(),
-            None => newest.next_in_segment(),
+        const COMMITTED_BYTES: usize = 0;
+        let canonical_position = known.entries.last().map_or(known.after, |last| last.position);
+        let next_position = match known.entries.last() {
+            Some(last_entry) => last_entry.next_position(),
+            None => canonical_position.next_in_segment(),
         };
-        let next = next.unwrap_or(newest);
-        let state = known.state.map(KnownState::from_metadata);
-        let committer = Committer::new(viewpoint, start, next, 0).with_state(state);
+        let transformed_mutations =
+            pending.iter().filter(|mutation| !mutation.operation.is_resolved_on_append());
+        let lowest_base = transformed_mutations.map(|mutation| mutation.base).min();
+        let (viewpoint, viewpoint_start) =
+            build_viewpoint(known, own_entries, lowest_base.unwrap_or(canonical_position))?;
+        let entry_position = next_position.unwrap_or(canonical_position);
+        let committer = Committer::new(viewpoint, viewpoint_start, entry_position, COMMITTED_BYTES)
+            .with_state(known.state.map(KnownState::from_metadata));
         let mut rebase = Self { committer };
         let outlooks = pending.iter().map(|mutation| rebase.add_pending(mutation)).collect();
         Ok((rebase, outlooks))
@@ -236,22 +238,22 @@ fn build_viewpoint(
     own_entries: &OwnEntries,
     lowest_base: Position,
 ) -> Result<(Viewpoint, Position), EntriesNeeded> {
-    let mut start = lowest_base;
+    let mut viewpoint_start = lowest_base;
     loop {
-        if start < known.after {
-            return Err(EntriesNeeded { after: start });
+        if viewpoint_start < known.after {
+            return Err(EntriesNeeded { after: viewpoint_start });
         }
         let mut viewpoint = Viewpoint::new(ClientKey([0; 8]));
-        for entry in known.entries.iter().skip_while(|entry| entry.position < start) {
+        for entry in known.entries.iter().skip_while(|entry| entry.position < viewpoint_start) {
             let is_own = own_entries.contains(entry);
             for MutationView { base, op, committed, .. } in &entry.mutations {
                 viewpoint.add_mutation(entry.position, is_own, *base, op, committed.as_deref());
             }
         }
-        let needed = viewpoint.first_needed_position(lowest_base);
-        if needed >= start {
-            return Ok((viewpoint, start));
+        let first_needed = viewpoint.first_needed_position(lowest_base);
+        if first_needed >= viewpoint_start {
+            return Ok((viewpoint, viewpoint_start));
         }
-        start = needed;
+        viewpoint_start = first_needed;
     }
 }

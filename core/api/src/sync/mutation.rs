@@ -37,10 +37,11 @@ pub enum ParsedArguments {
 /// if they are malformed, too long or nested too deeply.
 #[must_use]
 pub fn parse_arguments(arguments: &str) -> ParsedArguments {
-    if arguments.len() > MAX_MUTATION_BYTES {
-        let bytes = arguments.len();
+    let byte_length = arguments.len();
+    if byte_length > MAX_MUTATION_BYTES {
         let detail = format!(
-            "the mutation has {bytes} bytes, at most {MAX_MUTATION_BYTES} are allowed; split it"
+            "the mutation has {byte_length} bytes, at most {MAX_MUTATION_BYTES} are allowed; \
+             split it"
         );
         return ParsedArguments::Invalid(Rejection::new(RejectionReason::TooLarge, detail));
     }

@@ -22,27 +22,26 @@ pub enum PullPlan {
     UnknownState,
 }
 
-/// Selects the type of a pull response. `newest` is the position and incarnation of the newest
+/// Selects the type of a pull response. `newest_entry` is the position and incarnation of the newest
 /// entry at or after the cookie's position, or `None` if the log does not contain the cookie's
-/// position. `snapshot` is the position of the newest finished snapshot.
+/// position. `newest_snapshot` is the position of the newest finished snapshot.
 #[must_use]
 pub fn plan_pull(
     cookie: &Cookie,
-    newest: Option<(Position, u32)>,
-    snapshot: Option<Position>,
+    newest_entry: Option<(Position, u32)>,
+    newest_snapshot: Option<Position>,
 ) -> PullPlan {
-    match newest {
-        Some((newest, incarnation)) if incarnation == cookie.incarnation => {
-            if newest <= cookie.position {
-                PullPlan::Unchanged
-            } else if snapshot > cookie.snapshot {
-                PullPlan::FromSnapshot
-            } else {
-                PullPlan::EntriesSince
-            }
-        }
-        _ => PullPlan::UnknownState,
+    let Some((newest_position, incarnation)) = newest_entry else {
+        return PullPlan::UnknownState;
+    };
+    if incarnation != cookie.incarnation {
+        return PullPlan::UnknownState;
     }
+    if newest_position <= cookie.position {
+        return PullPlan::Unchanged;
+    }
+    let has_newer_snapshot = newest_snapshot > cookie.snapshot;
+    if has_newer_snapshot { PullPlan::FromSnapshot } else { PullPlan::EntriesSince }
 }
 
 /// Returns the key of an entry in a client's view. Keys are ordered like positions.

@@ -6,7 +6,8 @@
 //! after it. Two safety rules apply, and tests fail if either is disabled:
 //!
 //! - *Gap looked up*: a gap or an unknown client is reported only after a lookup.
-//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup shows that the mutation is not in the log yet. A scan from its base cannot show this.
+//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup shows
+//!   that the mutation is not in the log yet. A scan from its base cannot show this.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -100,6 +101,18 @@ pub struct PushOutcome {
     pub unknown_client: bool,
 }
 
+impl PushOutcome {
+    /// Adds the entries that are later than those already added.
+    fn add_missing_entries(&mut self, entries: Vec<Arc<Entry>>) {
+        for entry in entries {
+            let is_later = self.missing.last().is_none_or(|last| entry.position > last.position);
+            if is_later {
+                self.missing.push(entry);
+            }
+        }
+    }
+}
+
 /// A safety rule of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PushSafetyRule {
@@ -123,12 +136,12 @@ pub struct RunPush {
     /// Mutations without a result yet, in order.
     remaining: VecDeque<RemainingMutation>,
     /// Highest mutation id of the client known to be committed.
-    known_id: u64,
+    last_known_id: u64,
     /// Result of the last lookup. Reset when this run appends or rejects mutations.
     looked_up: Option<LookedUp>,
     lookup_count: u32,
     /// Number of remaining mutations in the pending request.
-    sent: usize,
+    sent_count: usize,
     outcome: PushOutcome,
     rules: PushRules,
 }
@@ -148,6 +161,20 @@ impl RemainingMutation {
         }
     }
 
+    fn edit(&self) -> Option<&NewMutation> {
+        match self {
+            Self::Edit(mutation) => Some(mutation),
+            Self::Rejected(..) => None,
+        }
+    }
+
+    fn rejection(&self) -> Option<&Rejection> {
+        match self {
+            Self::Rejected(_, rejection) => Some(rejection),
+            Self::Edit(_) => None,
+        }
+    }
+
     /// Replaces an edit with a rejection.
     fn reject(&mut self, rejection: &Rejection) {
         *self = Self::Rejected(self.id(), rejection.clone());
@@ -156,23 +183,28 @@ impl RemainingMutation {
 
 impl RunPush {
     /// Starts pushing a run. `client` is derived from the client name `name` and the caller's
-    /// subject. `known_id` is a mutation id of the client known to be committed, or 0 if none is
+    /// subject. `last_known_id` is a mutation id of the client known to be committed, or 0 if none is
     /// known.
     #[must_use]
     pub fn begin(
         log: LogId,
         (client, name): (ClientKey, ClientName),
         author: Option<String>,
-        known_id: u64,
+        last_known_id: u64,
         run: Run,
         rules: PushRules,
     ) -> (Self, PushAction) {
-        let (incarnation, remaining) = match run {
-            Run::Edits { incarnation, mutations, .. } => {
-                (incarnation, mutations.into_iter().map(RemainingMutation::Edit).collect())
+        let incarnation = match &run {
+            Run::Edits { incarnation, .. } => *incarnation,
+            // Rejections are appended with the incarnation that a lookup finds.
+            Run::Invalid { .. } => 0,
+        };
+        let remaining: VecDeque<RemainingMutation> = match run {
+            Run::Edits { mutations, .. } => {
+                mutations.into_iter().map(RemainingMutation::Edit).collect()
             }
             Run::Invalid { id, rejection, .. } => {
-                (0, [RemainingMutation::Rejected(id, rejection)].into())
+                VecDeque::from([RemainingMutation::Rejected(id, rejection)])
             }
         };
         let mut push = Self {
@@ -182,10 +214,10 @@ impl RunPush {
             author,
             incarnation,
             remaining,
-            known_id,
+            last_known_id,
             looked_up: None,
             lookup_count: 0,
-            sent: 0,
+            sent_count: 0,
             outcome: PushOutcome::default(),
             rules,
         };
@@ -197,23 +229,23 @@ impl RunPush {
     #[must_use]
     pub fn step(mut self, event: PushEvent) -> (Self, PushAction) {
         let action = match event {
-            PushEvent::Appended(appended) => self.handle_appended(appended),
-            PushEvent::Refused(refusal) => self.handle_refusal(&refusal),
+            PushEvent::Appended(appended) => self.record_appended(appended),
+            PushEvent::Refused(refusal) => self.continue_after_refusal(&refusal),
             PushEvent::Unfit(rejection) => {
-                for mutation in self.remaining.iter_mut().take(self.sent) {
+                for mutation in self.remaining.iter_mut().take(self.sent_count) {
                     mutation.reject(&rejection);
                 }
                 self.next_action()
             }
-            PushEvent::LookedUp(looked_up) => self.handle_lookup(looked_up),
+            PushEvent::LookedUp(looked_up) => self.continue_after_lookup(looked_up),
         };
         (self, action)
     }
 
-    fn handle_refusal(&mut self, refusal: &Refusal) -> PushAction {
+    fn continue_after_refusal(&mut self, refusal: &Refusal) -> PushAction {
         match refusal {
             Refusal::Gap { expected, .. } => {
-                self.known_id = self.known_id.max(expected.saturating_sub(1));
+                self.last_known_id = self.last_known_id.max(expected.saturating_sub(1));
                 if self.rules.is_enforced(PushSafetyRule::GapLookedUp) {
                     self.look_up()
                 } else {
@@ -226,23 +258,27 @@ impl RunPush {
             }
             // Apart from the refusals above, an event can only contain a changed incarnation.
             _ => {
-                let detail = "the tables were restored since the base of the mutation; \
-                              reload the spreadsheet";
-                let rejection = Rejection::new(RejectionReason::BaseGone, detail);
-                for mutation in &mut self.remaining {
-                    mutation.reject(&rejection);
-                }
-                self.looked_up = None;
+                self.reject_all_of_changed_incarnation();
                 self.next_action()
             }
         }
+    }
+
+    fn reject_all_of_changed_incarnation(&mut self) {
+        let detail = "the tables were restored since the base of the mutation; \
+                      reload the spreadsheet";
+        let rejection = Rejection::new(RejectionReason::BaseGone, detail);
+        for mutation in &mut self.remaining {
+            mutation.reject(&rejection);
+        }
+        self.looked_up = None;
     }
 
     /// Appends the next edits or rejections, after a lookup if one is required.
     fn next_action(&mut self) -> PushAction {
         self.skip_duplicates();
         match (self.remaining.front(), self.looked_up) {
-            (None, _) => PushAction::Finish(self.take_outcome()),
+            (None, _) => PushAction::Finish(self.finished_outcome()),
             (Some(RemainingMutation::Edit(_)), _) => self.append_edits(),
             (Some(RemainingMutation::Rejected(..)), Some(looked_up)) => {
                 self.append_rejections(looked_up)
@@ -252,35 +288,34 @@ impl RunPush {
     }
 
     fn append_edits(&mut self) -> PushAction {
-        let as_edit = |mutation: &RemainingMutation| match mutation {
-            RemainingMutation::Edit(mutation) => Some(mutation.clone()),
-            RemainingMutation::Rejected(..) => None,
-        };
-        let edits: Vec<NewMutation> = self.remaining.iter().map_while(as_edit).collect();
-        self.sent = edits.len();
+        let edits: Vec<NewMutation> =
+            self.remaining.iter().map_while(RemainingMutation::edit).cloned().collect();
+        self.sent_count = edits.len();
         let author = self.author.clone();
-        let request =
-            Request::new(self.log, self.client, author, self.incarnation, self.known_id, edits);
+        let request = Request::new(
+            self.log,
+            self.client,
+            author,
+            self.incarnation,
+            self.last_known_id,
+            edits,
+        );
         self.append_request(request.ok())
     }
 
     /// Appends rejections at the latest position, which the lookup has found.
     fn append_rejections(&mut self, looked_up: LookedUp) -> PushAction {
-        let LookedUp { head, incarnation, .. } = looked_up;
-        let as_rejection = |mutation: &RemainingMutation| match mutation {
-            RemainingMutation::Rejected(_, rejection) => Some(rejection.clone()),
-            RemainingMutation::Edit(_) => None,
-        };
-        let rejections: Vec<Rejection> = self.remaining.iter().map_while(as_rejection).collect();
-        self.sent = rejections.len();
+        let rejections: Vec<Rejection> =
+            self.remaining.iter().map_while(RemainingMutation::rejection).cloned().collect();
+        self.sent_count = rejections.len();
         let first_id = self.remaining.front().map_or(0, RemainingMutation::id);
         let request = Request::rejecting(
             self.log,
             self.client,
             self.author.clone(),
-            incarnation,
-            self.known_id,
-            (first_id, head),
+            looked_up.incarnation,
+            self.last_known_id,
+            (first_id, looked_up.head),
             rejections.into_iter(),
         );
         self.append_request(request.ok())
@@ -298,7 +333,7 @@ impl RunPush {
     /// Records mutations that are already committed as duplicates.
     fn skip_duplicates(&mut self) {
         while let Some(mutation) =
-            self.remaining.pop_front_if(|mutation| mutation.id() <= self.known_id)
+            self.remaining.pop_front_if(|mutation| mutation.id() <= self.last_known_id)
         {
             self.outcome.results.push(MutationResult {
                 id: mutation.id(),
@@ -311,17 +346,17 @@ impl RunPush {
         }
     }
 
-    fn handle_appended(&mut self, appended: Appended) -> PushAction {
-        self.remaining.drain(..self.sent.min(self.remaining.len()));
+    fn record_appended(&mut self, appended: Appended) -> PushAction {
+        self.remaining.drain(..self.sent_count.min(self.remaining.len()));
         self.looked_up = None;
-        let last_id = appended.results.last().map_or(0, |last| last.id);
-        self.known_id = self.known_id.max(last_id);
+        if let Some(last_result) = appended.results.last() {
+            self.last_known_id = self.last_known_id.max(last_result.id);
+        }
         self.outcome.results.extend(appended.results);
         self.outcome.head = self.outcome.head.max(Some(appended.tail));
-        if self.outcome.missing_from.is_none() {
-            let newest = self.outcome.missing.last().map(|entry| entry.position);
-            let newer = appended.missing.into_iter().filter(|entry| Some(entry.position) > newest);
-            self.outcome.missing.extend(newer);
+        let is_truncated = self.outcome.missing_from.is_some();
+        if !is_truncated {
+            self.outcome.add_missing_entries(appended.missing);
             self.outcome.missing_from = appended.missing_from;
         }
         self.next_action()
@@ -344,30 +379,30 @@ impl RunPush {
         if self.lookup_count > MAX_PUSH_LOOK_UPS { PushAction::GiveUp } else { PushAction::LookUp }
     }
 
-    fn handle_lookup(&mut self, looked_up: LookedUp) -> PushAction {
+    fn continue_after_lookup(&mut self, looked_up: LookedUp) -> PushAction {
         let is_rejecting = matches!(self.remaining.front(), Some(RemainingMutation::Rejected(..)));
         if !is_rejecting || self.rules.is_enforced(PushSafetyRule::RejectionLookedUp) {
-            self.known_id = self.known_id.max(looked_up.last_id.unwrap_or(0));
+            self.last_known_id = self.last_known_id.max(looked_up.last_id.unwrap_or(0));
         }
         self.outcome.head = self.outcome.head.max(Some(looked_up.head));
         self.looked_up = Some(looked_up);
         self.skip_duplicates();
         match self.remaining.front() {
-            Some(first) if first.id() > self.known_id.saturating_add(1) => self.stop_at_gap(),
+            Some(first) if first.id() > self.last_known_id.saturating_add(1) => self.stop_at_gap(),
             _ => self.next_action(),
         }
     }
 
     fn stop_at_gap(&mut self) -> PushAction {
-        if self.known_id == 0 {
+        if self.last_known_id == 0 {
             self.outcome.unknown_client = true;
         } else {
-            self.outcome.gap = Some(self.known_id.saturating_add(1));
+            self.outcome.gap = Some(self.last_known_id.saturating_add(1));
         }
-        PushAction::Finish(self.take_outcome())
+        PushAction::Finish(self.finished_outcome())
     }
 
-    fn take_outcome(&mut self) -> PushOutcome {
-        PushOutcome { last_id: self.known_id, ..std::mem::take(&mut self.outcome) }
+    fn finished_outcome(&mut self) -> PushOutcome {
+        PushOutcome { last_id: self.last_known_id, ..std::mem::take(&mut self.outcome) }
     }
 }

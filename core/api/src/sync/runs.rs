@@ -60,16 +60,19 @@ impl Run {
     fn accepts(
         &self,
         edit_client: usize,
-        id: u64,
+        edit_id: u64,
         edit_incarnation: u32,
         operation: &Operation,
     ) -> bool {
         let Self::Edits { client, incarnation, mutations } = self else { return false };
-        let is_exclusive = mutations.iter().any(|mutation| needs_own_request(&mutation.operation));
-        (*client, *incarnation) == (edit_client, edit_incarnation)
-            && self.last_id().checked_add(1) == Some(id)
+        let run_is_exclusive =
+            mutations.iter().any(|mutation| needs_own_request(&mutation.operation));
+        let follows_last_id = self.last_id().checked_add(1) == Some(edit_id);
+        *client == edit_client
+            && *incarnation == edit_incarnation
+            && follows_last_id
             && mutations.len() < MAX_MUTATIONS_PER_REQUEST
-            && !is_exclusive
+            && !run_is_exclusive
             && !needs_own_request(operation)
     }
 
@@ -89,26 +92,22 @@ fn needs_own_request(operation: &Operation) -> bool {
 
 /// Groups the mutations of a push into runs, preserving their order.
 #[must_use]
-pub fn group_into_runs(pushed: Vec<Pushed>) -> Vec<Run> {
+pub fn group_into_runs(pushed_mutations: Vec<Pushed>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    for Pushed { client, id, arguments } in pushed {
-        let (base, incarnation, operation) = match arguments {
+    for Pushed { client, id, arguments } in pushed_mutations {
+        match arguments {
             ParsedArguments::Invalid(rejection) => {
                 runs.push(Run::Invalid { client, id, rejection });
-                continue;
             }
-            ParsedArguments::Edit { base, incarnation, operation } => {
-                (base, incarnation, operation)
-            }
-        };
-        match runs.last_mut() {
-            Some(last) if last.accepts(client, id, incarnation, &operation) => {
-                last.add(id, base, operation);
-            }
-            _ => {
-                let mutations = vec![NewMutation { id, base, operation }];
-                runs.push(Run::Edits { client, incarnation, mutations });
-            }
+            ParsedArguments::Edit { base, incarnation, operation } => match runs.last_mut() {
+                Some(last_run) if last_run.accepts(client, id, incarnation, &operation) => {
+                    last_run.add(id, base, operation);
+                }
+                _ => {
+                    let mutations = vec![NewMutation { id, base, operation }];
+                    runs.push(Run::Edits { client, incarnation, mutations });
+                }
+            },
         }
     }
     runs

@@ -184,12 +184,11 @@ pub struct ChangeView {
 impl From<Dated<CatalogEvent>> for ChangeView {
     fn from(dated: Dated<CatalogEvent>) -> Self {
         let Dated { index, time_ms, event } = dated;
-        let (kind, by) = (event.kind().to_owned(), event.by().clone());
-        let without_data = Self {
+        let mut view = Self {
             index,
             created_s: time_ms / 1_000,
-            by,
-            kind,
+            by: event.by().clone(),
+            kind: event.kind().to_owned(),
             name: None,
             person: None,
             link: None,
@@ -197,26 +196,29 @@ impl From<Dated<CatalogEvent>> for ChangeView {
         };
         match event {
             CatalogEvent::Created { name, .. } | CatalogEvent::Renamed { name, .. } => {
-                Self { name: Some(name.to_string()), ..without_data }
+                view.name = Some(name.to_string());
             }
-            CatalogEvent::Shared { with: Grantee::Member(Member { person, role }), .. } => {
-                Self { person: Some(person), role: Some(role), ..without_data }
+            CatalogEvent::Shared { with: Grantee::Member(member), .. } => {
+                view.person = Some(member.person);
+                view.role = Some(member.role);
             }
-            CatalogEvent::Shared { with: Grantee::Link(Link { hash, role, .. }), .. } => {
-                Self { link: Some(hash.id().to_string()), role: Some(role.role()), ..without_data }
+            CatalogEvent::Shared { with: Grantee::Link(link), .. } => {
+                view.link = Some(link.hash.id().to_string());
+                view.role = Some(link.role.role());
             }
             CatalogEvent::Unshared { from: Recipient::Member(person), .. } => {
-                Self { person: Some(person), ..without_data }
+                view.person = Some(person);
             }
-            CatalogEvent::Unshared { from: Recipient::Link(hash), .. } => {
-                Self { link: Some(hash.id().to_string()), ..without_data }
+            CatalogEvent::Unshared { from: Recipient::Link(link_hash), .. } => {
+                view.link = Some(link_hash.id().to_string());
             }
             CatalogEvent::Archived { .. }
             | CatalogEvent::Unarchived { .. }
             | CatalogEvent::Undeleted { .. }
             | CatalogEvent::Deleted { .. }
-            | CatalogEvent::Purged { .. } => without_data,
+            | CatalogEvent::Purged { .. } => {}
         }
+        view
     }
 }
 

@@ -106,20 +106,21 @@ impl EntryView {
         /// Approximate in-memory size of an external body, in bytes, including its presigned URL.
         const EXTERNAL_BYTES: usize = 4 * 1024;
         const RUN_BYTES: usize = 12;
-        let mut bytes = FRAME_BYTES;
+        let mut total_bytes = FRAME_BYTES;
         for mutation in &self.mutations {
-            for operation in
-                std::iter::once(&mutation.op).chain(mutation.committed.iter().flatten())
-            {
-                bytes = bytes.saturating_add(operation.weight_bytes()).saturating_add(FRAME_BYTES);
+            let committed_operations = mutation.committed.iter().flatten();
+            for operation in std::iter::once(&mutation.op).chain(committed_operations) {
+                let operation_bytes = operation.weight_bytes().saturating_add(FRAME_BYTES);
+                total_bytes = total_bytes.saturating_add(operation_bytes);
             }
         }
         if let Some(external) = &self.external_body {
-            let runs = external.axis_maps.iter().map(|maps| maps.rows.len() + maps.columns.len());
-            let run_bytes = runs.sum::<usize>().saturating_mul(RUN_BYTES);
-            bytes = bytes.saturating_add(EXTERNAL_BYTES).saturating_add(run_bytes);
+            let run_counts =
+                external.axis_maps.iter().map(|maps| maps.rows.len() + maps.columns.len());
+            let map_bytes = run_counts.sum::<usize>().saturating_mul(RUN_BYTES);
+            total_bytes = total_bytes.saturating_add(EXTERNAL_BYTES).saturating_add(map_bytes);
         }
-        bytes
+        total_bytes
     }
 }
 
@@ -221,13 +222,13 @@ pub struct SheetAxisMaps {
 
 impl From<&ExternalEdits> for ExternalBody {
     fn from(external: &ExternalEdits) -> Self {
-        let runs =
+        let run_tuples =
             |map: &AxisMap| map.runs().iter().map(|run| (run.src, run.dst, run.len)).collect();
         let axis_maps = external.map.sheets().map(|(sheet, map)| SheetAxisMaps {
             sheet,
             target: map.target,
-            rows: runs(&map.rows),
-            columns: runs(&map.columns),
+            rows: run_tuples(&map.rows),
+            columns: run_tuples(&map.columns),
         });
         Self {
             first_id: external.first_id,
@@ -243,31 +244,28 @@ impl From<&ExternalEdits> for ExternalBody {
 
 impl From<&Entry> for EntryView {
     fn from(entry: &Entry) -> Self {
-        let kind = match entry.content {
-            Content::Snapshot { .. } => EntryKind::Snapshot,
-            Content::EndSegment => EntryKind::EndSegment,
-            Content::Edits(_) | Content::External(_) => EntryKind::Edits,
-        };
-        let external_body = match &entry.content {
-            Content::External(external) => Some(ExternalBody::from(external)),
-            _ => None,
-        };
-        let mutations = match entry.edits() {
-            Some(edits) => {
-                let with_ids = (edits.first_id..).zip(&edits.mutations);
-                with_ids.map(|(id, mutation)| MutationView::new(id, mutation)).collect()
-            }
-            None => Vec::new(),
-        };
-        Self {
+        let mut view = Self {
             position: entry.position,
-            kind,
+            kind: EntryKind::Edits,
             created_s: entry.created_s,
             author: entry.author.clone(),
             client_key: entry.mutation_ids().map(|(client, ..)| client),
-            mutations,
-            external_body,
+            mutations: Vec::new(),
+            external_body: None,
+        };
+        match &entry.content {
+            Content::Snapshot { .. } => view.kind = EntryKind::Snapshot,
+            Content::EndSegment => view.kind = EntryKind::EndSegment,
+            Content::External(external) => {
+                view.external_body = Some(ExternalBody::from(external));
+            }
+            Content::Edits(edits) => {
+                for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
+                    view.mutations.push(MutationView::new(id, mutation));
+                }
+            }
         }
+        view
     }
 }
 

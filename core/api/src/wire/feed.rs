@@ -6,7 +6,7 @@ use super::{ChangeView, SpreadsheetStatus};
 use cellar_base::identity::LogId;
 use cellar_catalog::access::Role;
 use cellar_catalog::feed::Span;
-use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Name};
+use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::ListLine, spreadsheet::Name};
 
 /// A page of the feed of all appended events. The events of each event stream are in order and
 /// without gaps.
@@ -116,29 +116,31 @@ impl ListQuery {
         let line = entry.line.as_ref()?;
         let role = line.role.min(max_role);
         // Deleted spreadsheets are visible to owners only, until they are purged.
-        if let Some(until_s) = line.status.kept_until_s()
-            && (role < Role::Owner || until_s <= now_s)
-        {
-            return None;
-        }
-        let status = SpreadsheetStatus::from(line.status);
-        let is_mine = line.role == Role::Owner;
-        let contains_text =
-            |text: &Name| line.name.as_str().to_lowercase().contains(&text.as_str().to_lowercase());
-        let matches_filter = self.status.unwrap_or(SpreadsheetStatus::Active) == status
-            && self.mine.is_none_or(|mine| mine == is_mine)
-            && self.name.as_ref().is_none_or(contains_text);
-        if !matches_filter {
+        let is_deleted = line.status.undelete_deadline_s().is_some();
+        let is_hidden =
+            is_deleted && (role < Role::Owner || line.status.undelete_deadline_has_passed(now_s));
+        if is_hidden || !self.matches(line) {
             return None;
         }
         Some(SpreadsheetView {
             id: entry.log,
             name: line.name.to_string(),
             role,
-            status,
+            status: SpreadsheetStatus::from(line.status),
             status_since_s: line.status.since_s(),
             created_s: line.created_s,
         })
+    }
+
+    fn matches(&self, line: &ListLine) -> bool {
+        let requested_status = self.status.unwrap_or(SpreadsheetStatus::Active);
+        let is_mine = line.role == Role::Owner;
+        let lowercase_name = line.name.as_str().to_lowercase();
+        requested_status == SpreadsheetStatus::from(line.status)
+            && self.mine.is_none_or(|mine| mine == is_mine)
+            && self.name.as_ref().is_none_or(|searched_name| {
+                lowercase_name.contains(&searched_name.as_str().to_lowercase())
+            })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Bounds of cells, sheets and operations.
+//! Limits of cells, sheets and operations.
 
 /// Maximum number of rows of a sheet. Rows are numbered `0..MAX_ROWS`.
 pub const MAX_ROWS: u32 = 1 << 30;
@@ -6,7 +6,7 @@ pub const MAX_ROWS: u32 = 1 << 30;
 pub const MAX_COLUMNS: u32 = 1 << 22;
 /// Maximum length of a cell's text, in bytes (UTF-8).
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
-/// Maximum length of a formula's text, in bytes.
+/// Maximum length of a formula, in bytes.
 pub const MAX_FORMULA_BYTES: usize = 8 * 1024;
 /// Maximum length of a number format, in bytes.
 pub const MAX_FORMAT_BYTES: usize = 255;
@@ -14,22 +14,23 @@ pub const MAX_FORMAT_BYTES: usize = 255;
 pub const MAX_CELLS_PER_OPERATION: usize = 10_000;
 /// Maximum number of row or column spans per operation.
 pub const MAX_SPANS: usize = 10_000;
-/// Maximum number of rows or columns that one operation inserts.
+/// Maximum number of rows or columns inserted by one operation.
 pub const MAX_INSERT: u32 = 1 << 20;
 /// Maximum number of characters in a sheet name, as in Excel.
 pub const MAX_SHEET_NAME_CHARACTERS: usize = 31;
-/// Maximum number of sheets in a workbook. Adding another sheet has no effect.
+/// Maximum number of sheets in a workbook. Adding a sheet beyond this limit has no effect.
 pub const MAX_SHEETS: usize = 1_000;
 /// Maximum difference between a new sheet's number and the next free number.
 pub const MAX_SHEET_NUMBER_STEP: u32 = 1 << 16;
-/// Maximum length of a rejected mutation's detail text, in bytes.
+/// Maximum length of the detail text of a rejected mutation, in bytes.
 pub const MAX_REJECTION_BYTES: usize = 512;
 /// Maximum number of committed operations per mutation. A split delete counts as one operation; an
 /// undo or revert may become several.
 pub const MAX_COMMITTED_OPERATIONS: usize = 10_000;
 /// Maximum number of runs in an axis map.
 pub const MAX_AXIS_RUNS: usize = 20_000;
-/// Maximum number of visible range formats per sheet. Setting another range format has no effect.
+/// Maximum number of visible range formats per sheet. Setting a range format beyond this limit has
+/// no effect.
 pub const MAX_RANGE_FORMATS: usize = 10_000;
 /// Maximum total number of row and column spans in a sheet's range formats. These spans are stored
 /// in the snapshot root.

@@ -1,4 +1,4 @@
-//! Bounds of objects and messages.
+//! Limits of objects and messages.
 
 /// Maximum length of an object key, in bytes (S3's limit).
 pub const MAX_BLOB_KEY_BYTES: usize = 1_024;
@@ -8,8 +8,8 @@ pub const MAX_BLOB_BYTES: u64 = 5 * 1024 * 1024 * 1024;
 pub const MAX_PRESIGNED_S: u64 = 15 * 60;
 /// Maximum number of objects per page of a listing (S3's limit).
 pub const MAX_LISTED_BLOBS: u16 = 1_000;
-/// Maximum size of a queue message, in bytes. Every queue service accepts this size, which far
-/// exceeds the size of a job.
+/// Maximum size of a queue message, in bytes. Every queue service accepts messages of this size,
+/// which is far larger than a job.
 pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
 /// Maximum number of messages per receive request (SQS's limit).
 pub const MAX_RECEIVED_MESSAGES: u8 = 10;

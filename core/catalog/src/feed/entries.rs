@@ -98,13 +98,16 @@ pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {
     if stream.category() != LOG_CATEGORY {
         return None;
     }
-    let (log, segment) = stream.id().split_once(SEGMENT_MARK)?;
-    let is_padded = segment.len() == SEGMENT_DIGITS && segment.bytes().all(|b| b.is_ascii_digit());
-    let segment: u32 = segment.parse().ok()?;
-    if !is_padded || segment >= MAX_SEGMENTS {
+    let (log_id, segment_digits) = stream.id().split_once(SEGMENT_MARK)?;
+    let has_only_digits = segment_digits.bytes().all(|byte| byte.is_ascii_digit());
+    if segment_digits.len() != SEGMENT_DIGITS || !has_only_digits {
         return None;
     }
-    Some((log.parse().ok()?, segment))
+    let segment: u32 = segment_digits.parse().ok()?;
+    if segment >= MAX_SEGMENTS {
+        return None;
+    }
+    Some((log_id.parse().ok()?, segment))
 }
 
 /// Returns the event for a newly written entry record.

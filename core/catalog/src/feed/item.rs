@@ -68,14 +68,14 @@ struct StoredSpans<'a>(
 /// # Errors
 /// Returns [`UnreadableItem`] if the events exceed the limits of an item.
 pub fn encode_spans(spans: &[Span]) -> Result<Payload, UnreadableItem> {
-    let stored = spans.iter().map(|span| StoredSpan {
+    let stored_spans = spans.iter().map(|span| StoredSpan {
         stream: span.stream.as_str(),
         first: span.first,
         kinds: span.kinds.iter().map(Kind::as_str).collect(),
     });
-    let stored = StoredSpans(stored.collect());
-    let bytes = postcard::to_allocvec(&stored).map_err(|_| UnreadableItem)?;
-    Payload::pack(bytes).map_err(|_| UnreadableItem)
+    let encoded_spans =
+        postcard::to_allocvec(&StoredSpans(stored_spans.collect())).map_err(|_| UnreadableItem)?;
+    Payload::pack(encoded_spans).map_err(|_| UnreadableItem)
 }
 
 /// Decodes event ranges.
@@ -83,22 +83,27 @@ pub fn encode_spans(spans: &[Span]) -> Result<Payload, UnreadableItem> {
 /// # Errors
 /// Returns [`UnreadableItem`] if the bytes are not a valid list of event ranges.
 pub fn decode_spans(payload: &Payload) -> Result<Vec<Span>, UnreadableItem> {
-    let bytes = payload.unpack().map_err(|_| UnreadableItem)?;
-    let (stored, rest) =
-        postcard::take_from_bytes::<StoredSpans<'_>>(&bytes).map_err(|_| UnreadableItem)?;
-    let to_span = |stored: StoredSpan<'_>| {
-        let kinds: Result<Vec<_>, _> = stored.kinds.into_iter().map(Kind::new).collect();
-        let kinds = kinds.map_err(|_| UnreadableItem)?;
-        let stream = stored.stream.parse().map_err(|_| UnreadableItem)?;
-        Ok(Span { stream, first: stored.first, kinds })
-    };
-    let spans: Vec<Span> = stored.0.into_iter().map(to_span).collect::<Result<_, _>>()?;
-    let is_valid = |span: &Span| {
-        let kinds = u64::try_from(span.kinds.len()).unwrap_or(u64::MAX);
-        kinds > 0 && span.first.checked_add(kinds).is_some()
-    };
-    if !rest.is_empty() || spans.is_empty() || !spans.iter().all(is_valid) {
+    let encoded_spans = payload.unpack().map_err(|_| UnreadableItem)?;
+    let (StoredSpans(stored_spans), trailing_bytes) =
+        postcard::take_from_bytes::<StoredSpans<'_>>(&encoded_spans).map_err(|_| UnreadableItem)?;
+    if !trailing_bytes.is_empty() || stored_spans.is_empty() {
         return Err(UnreadableItem);
     }
-    Ok(spans)
+    stored_spans.into_iter().map(StoredSpan::into_span).collect()
+}
+
+impl StoredSpan<'_> {
+    fn into_span(self) -> Result<Span, UnreadableItem> {
+        let kind_count = u64::try_from(self.kinds.len()).unwrap_or(u64::MAX);
+        let indices_overflow = self.first.checked_add(kind_count).is_none();
+        if kind_count == 0 || indices_overflow {
+            return Err(UnreadableItem);
+        }
+        let stream = self.stream.parse().map_err(|_| UnreadableItem)?;
+        let mut kinds = Vec::with_capacity(self.kinds.len());
+        for kind in self.kinds {
+            kinds.push(Kind::new(kind).map_err(|_| UnreadableItem)?);
+        }
+        Ok(Span { stream, first: self.first, kinds })
+    }
 }

@@ -28,9 +28,8 @@ impl Span {
         if self.next() <= index {
             return None;
         }
-        let dropped = index.saturating_sub(self.first);
-        let dropped = usize::try_from(dropped).unwrap_or(usize::MAX).min(self.kinds.len());
-        self.kinds.drain(..dropped);
+        let dropped_count = usize::try_from(index.saturating_sub(self.first)).unwrap_or(usize::MAX);
+        self.kinds.drain(..dropped_count.min(self.kinds.len()));
         self.first = self.first.max(index);
         Some(self)
     }
@@ -39,19 +38,19 @@ impl Span {
 /// Groups event ranges by stream, sorts and deduplicates them, and merges adjacent ranges.
 #[must_use]
 pub fn join_spans(spans: Vec<Span>) -> BTreeMap<StreamName, Vec<Span>> {
-    let mut spans = spans;
-    spans.sort_by_key(|span| span.first);
-    let mut joined: BTreeMap<StreamName, Vec<Span>> = BTreeMap::new();
-    for span in spans {
-        let list = joined.entry(span.stream.clone()).or_default();
-        match list.last_mut() {
-            Some(last) if span.first <= last.next() => {
-                if let Some(rest) = span.starting_at(last.next()) {
-                    last.kinds.extend(rest.kinds);
+    let mut sorted_spans = spans;
+    sorted_spans.sort_by_key(|span| span.first);
+    let mut joined_by_stream: BTreeMap<StreamName, Vec<Span>> = BTreeMap::new();
+    for span in sorted_spans {
+        let joined_spans = joined_by_stream.entry(span.stream.clone()).or_default();
+        match joined_spans.last_mut() {
+            Some(last_span) if span.first <= last_span.next() => {
+                if let Some(new_events) = span.starting_at(last_span.next()) {
+                    last_span.kinds.extend(new_events.kinds);
                 }
             }
-            _ => list.push(span),
+            _ => joined_spans.push(span),
         }
     }
-    joined
+    joined_by_stream
 }

@@ -77,12 +77,12 @@ impl OidcIssuer {
 /// unencrypted response. URLs of the local machine are exempt, for tests and the local cloud.
 #[must_use]
 pub fn is_trustworthy(url: &str) -> bool {
-    let (rest, uses_tls) = match url.split_once("://") {
-        Some(("https", rest)) => (rest, true),
-        Some(("http", rest)) => (rest, false),
+    let (url_after_scheme, uses_tls) = match url.split_once("://") {
+        Some(("https", url_after_scheme)) => (url_after_scheme, true),
+        Some(("http", url_after_scheme)) => (url_after_scheme, false),
         _ => return false,
     };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let authority = url_after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
     let is_valid = !authority.is_empty()
         && !authority.contains('@')
         && url.bytes().all(|byte| byte.is_ascii_graphic());

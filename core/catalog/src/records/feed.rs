@@ -1,6 +1,6 @@
 //! Feed records in the Feed table.
 
-use crate::feed::{self, Checkpoint, Content, Feed, FeedId, Mark};
+use crate::feed::{self, Checkpoint, Content, Feed, FeedId, Mark, Span};
 use crate::stream::{Payload, StreamName};
 use cellar_base::record::{Item, Reader, RecordError, item_bytes, put_bytes, put_number, put_text};
 use cellar_base::table_attributes::{
@@ -30,14 +30,15 @@ pub fn feed_partition_key(partition: u64) -> String {
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
-pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
+pub fn decode_feed_position(record: &Item) -> Result<Checkpoint, RecordError> {
     let reader = Reader { record: ITEM, item: record };
-    let partition = reader.text(FEED_PARTITION_KEY)?;
-    let partition =
-        partition.strip_prefix(PARTITION_PREFIX).and_then(|partition| partition.parse().ok());
+    let partition_key = reader.text(FEED_PARTITION_KEY)?;
+    let partition: Option<u64> =
+        partition_key.strip_prefix(PARTITION_PREFIX).and_then(|number| number.parse().ok());
     let offset = decode_sort_key(&reader, "an offset in a partition")?;
-    let place = partition.and_then(|partition: u64| Checkpoint::at(partition, offset).ok());
-    place.ok_or_else(|| reader.attribute_error(FEED_PARTITION_KEY, "a partition of the feed"))
+    let feed_position = partition.and_then(|partition| Checkpoint::at(partition, offset).ok());
+    feed_position
+        .ok_or_else(|| reader.attribute_error(FEED_PARTITION_KEY, "a partition of the feed"))
 }
 
 /// Returns the sort key of a feed item. The offset is zero-padded, so that keys sort by offset.
@@ -87,17 +88,20 @@ pub fn encode_item(at: Checkpoint, item: &feed::Item) -> Result<Item, RecordErro
     put_number(&mut record, TIME, item.time_ms);
     put_number(&mut record, PARTITION_BYTES, item.partition_bytes);
     match &item.content {
-        Content::Spans(spans) => {
-            let payload = feed::encode_spans(spans)
-                .map_err(|_| fault(ITEM, DATA, "spans within the limits of an item"))?;
-            if payload.encoding != 0 {
-                put_number(&mut record, DATA_ENCODING, payload.encoding);
-            }
-            put_bytes(&mut record, DATA, payload.stored);
-        }
+        Content::Spans(spans) => put_spans(&mut record, spans)?,
         Content::End(feed) => put_feed(&mut record, *feed),
     }
     Ok(record)
+}
+
+fn put_spans(record: &mut Item, spans: &[Span]) -> Result<(), RecordError> {
+    let payload = feed::encode_spans(spans)
+        .map_err(|_| attribute_error(ITEM, DATA, "spans within the limits of an item"))?;
+    if payload.encoding != 0 {
+        put_number(record, DATA_ENCODING, payload.encoding);
+    }
+    put_bytes(record, DATA, payload.stored);
+    Ok(())
 }
 
 /// Returns the stored size of a feed item, in bytes.
@@ -114,18 +118,22 @@ pub fn item_size(at: Checkpoint, item: &feed::Item) -> u64 {
 pub fn decode_item(record: &Item) -> Result<(u64, feed::Item), RecordError> {
     let reader = Reader { record: ITEM, item: record };
     let content = match reader.optional_bytes(DATA)? {
+        Some(stored_spans) => Content::Spans(decode_spans(&reader, stored_spans)?),
         None => Content::End(decode_feed(&reader)?),
-        Some(stored) => {
-            let encoding = reader.optional_number(DATA_ENCODING)?.unwrap_or_default();
-            let payload = Payload { encoding, stored: stored.to_vec() };
-            let spans =
-                feed::decode_spans(&payload).map_err(|_| reader.attribute_error(DATA, "spans"))?;
-            Content::Spans(spans)
-        }
     };
     let offset = decode_sort_key(&reader, "an offset in a partition")?;
-    let (time_ms, partition_bytes) = (reader.number(TIME)?, reader.number(PARTITION_BYTES)?);
-    Ok((offset, feed::Item { time_ms, partition_bytes, content }))
+    let item = feed::Item {
+        time_ms: reader.number(TIME)?,
+        partition_bytes: reader.number(PARTITION_BYTES)?,
+        content,
+    };
+    Ok((offset, item))
+}
+
+fn decode_spans(reader: &Reader<'_>, stored_spans: &[u8]) -> Result<Vec<Span>, RecordError> {
+    let encoding = reader.optional_number(DATA_ENCODING)?.unwrap_or_default();
+    let payload = Payload { encoding, stored: stored_spans.to_vec() };
+    feed::decode_spans(&payload).map_err(|_| reader.attribute_error(DATA, "spans"))
 }
 
 /// Encodes a feed partition for the partition list.
@@ -184,14 +192,16 @@ fn decode_feed(reader: &Reader<'_>) -> Result<Feed, RecordError> {
 
 /// Decodes a numeric sort key. `expected` describes the key in error messages.
 fn decode_sort_key(reader: &Reader<'_>, expected: &'static str) -> Result<u64, RecordError> {
-    let sort = reader.text(FEED_SORT_KEY)?;
-    let is_number = !sort.is_empty() && sort.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number {
-        return Err(reader.attribute_error(FEED_SORT_KEY, expected));
-    }
-    sort.parse().map_err(|_| reader.attribute_error(FEED_SORT_KEY, expected))
+    let sort_key = reader.text(FEED_SORT_KEY)?;
+    let has_only_digits = sort_key.bytes().all(|byte| byte.is_ascii_digit());
+    let number = if has_only_digits { sort_key.parse().ok() } else { None };
+    number.ok_or_else(|| reader.attribute_error(FEED_SORT_KEY, expected))
 }
 
-fn fault(record: &'static str, name: &'static str, expected: &'static str) -> RecordError {
+fn attribute_error(
+    record: &'static str,
+    name: &'static str,
+    expected: &'static str,
+) -> RecordError {
     RecordError::Attribute { record, name, expected }
 }

@@ -40,21 +40,26 @@ pub fn key(person: &Person, log: LogId) -> Item {
 pub fn encode(person: &Person, entry: &ListEntry) -> Item {
     let mut item = key(person, entry.log);
     put_number(&mut item, NEXT_INDEX, entry.version);
-    let Some(line) = &entry.line else { return item };
-    let (status, at_s) = match line.status {
-        Status::Active => (ACTIVE, None),
-        Status::Archived { at_s } => (ARCHIVED, Some(at_s)),
-        // Purged spreadsheets are not listed.
-        Status::Deleted { at_s } | Status::Purged { at_s } => (DELETED, Some(at_s)),
-    };
-    put_text(&mut item, LISTED_NAME, Some(line.name.as_str()));
-    put_text(&mut item, LISTED_ROLE, Some(&line.role.to_string()));
-    put_text(&mut item, LISTED_STATUS, Some(status));
-    put_number(&mut item, LISTED_CREATED, line.created_s);
-    if let Some(at_s) = at_s {
-        put_number(&mut item, LISTED_AT, at_s);
+    if let Some(line) = &entry.line {
+        put_line(&mut item, line);
     }
     item
+}
+
+fn put_line(item: &mut Item, line: &ListLine) {
+    let status_word = match line.status {
+        Status::Active => ACTIVE,
+        Status::Archived { .. } => ARCHIVED,
+        // Purged spreadsheets are not listed.
+        Status::Deleted { .. } | Status::Purged { .. } => DELETED,
+    };
+    put_text(item, LISTED_NAME, Some(line.name.as_str()));
+    put_text(item, LISTED_ROLE, Some(&line.role.to_string()));
+    put_text(item, LISTED_STATUS, Some(status_word));
+    put_number(item, LISTED_CREATED, line.created_s);
+    if let Some(since_s) = line.status.since_s() {
+        put_number(item, LISTED_AT, since_s);
+    }
 }
 
 /// Decodes a list entry of a person.

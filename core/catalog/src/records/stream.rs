@@ -129,23 +129,27 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
     if reader.number(STREAM_INDEX)? != TIP_INDEX {
         return Err(reader.attribute_error(STREAM_INDEX, "the index of a tip"));
     }
-    let events = decode_events(&reader)?;
-    // Unfolds (cached states) can be rebuilt from events, so treat a missing or invalid list as
-    // empty.
-    let unfolds = reader.list(UNFOLDS).unwrap_or_default();
     let tip = Tip {
         name: decode_name(&reader)?,
         etag: Etag(reader.array(ETAG)?),
         next: reader.number(NEXT_INDEX)?,
         batch_bytes: reader.number(BATCH_BYTES)?,
         appended: reader.number(APPENDED)?,
-        unfolds: unfolds.iter().filter_map(|unfold| decode_unfold(unfold).ok()).collect(),
-        events,
+        events: decode_events(&reader)?,
+        unfolds: decode_readable_unfolds(&reader),
     };
-    if tip.next > TIP_INDEX || tip.next - tip.first() != event_count(&tip.events) {
+    let has_all_events = tip.next - tip.first() == event_count(&tip.events);
+    if tip.next > TIP_INDEX || !has_all_events {
         return Err(reader.attribute_error(NEXT_INDEX, "an index that all events precede"));
     }
     Ok(tip)
+}
+
+/// Decodes the unfolds (cached states) that are readable. Unfolds can be rebuilt from events, so a
+/// missing or invalid list is treated as empty.
+fn decode_readable_unfolds(reader: &Reader<'_>) -> Vec<Unfold> {
+    let unfold_attributes = reader.list(UNFOLDS).unwrap_or_default();
+    unfold_attributes.iter().filter_map(|attribute| decode_unfold(attribute).ok()).collect()
 }
 
 /// Decodes which events the last write appended to a tip: the stream, the first event index and the
@@ -155,26 +159,32 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
 /// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), RecordError> {
     let reader = Reader { record: TIP, item };
-    let (next, appended) = (reader.number(NEXT_INDEX)?, reader.number(APPENDED)?);
-    let kinds = reader.list(KINDS)?;
-    let fault =
-        || reader.attribute_error(APPENDED, "at least one and at most all events of the tip");
-    let first = next.checked_sub(appended).ok_or_else(fault)?;
-    let count = usize::try_from(appended).map_err(|_| fault())?;
-    if count == 0 || count > kinds.len() {
-        return Err(fault());
-    }
-    let to_kind = |kind: &Attribute| match kind {
-        Attribute::Text(kind) => Kind::new(kind).ok(),
-        _ => None,
-    };
-    let appended_kinds = kinds.iter().skip(kinds.len() - count);
-    let kinds = appended_kinds.map(to_kind).collect::<Option<Vec<_>>>();
-    let kinds = kinds.ok_or_else(|| reader.attribute_error(KINDS, "a list of kinds"))?;
-    if reader.number(STREAM_INDEX)? != TIP_INDEX || next > TIP_INDEX {
+    let next_index = reader.number(NEXT_INDEX)?;
+    let appended_count = reader.number(APPENDED)?;
+    if reader.number(STREAM_INDEX)? != TIP_INDEX || next_index > TIP_INDEX {
         return Err(reader.attribute_error(NEXT_INDEX, "the next index of a tip"));
     }
-    Ok((decode_name(&reader)?, first, kinds))
+    let invalid_count =
+        || reader.attribute_error(APPENDED, "at least one and at most all events of the tip");
+    let first_index = next_index.checked_sub(appended_count).ok_or_else(invalid_count)?;
+    let tip_kinds = reader.list(KINDS)?;
+    let kinds_before = usize::try_from(appended_count)
+        .ok()
+        .filter(|appended_count| *appended_count > 0)
+        .and_then(|appended_count| tip_kinds.len().checked_sub(appended_count))
+        .ok_or_else(invalid_count)?;
+    let appended_kinds: Option<Vec<Kind>> =
+        tip_kinds.iter().skip(kinds_before).map(decode_kind).collect();
+    let appended_kinds =
+        appended_kinds.ok_or_else(|| reader.attribute_error(KINDS, "a list of kinds"))?;
+    Ok((decode_name(&reader)?, first_index, appended_kinds))
+}
+
+fn decode_kind(attribute: &Attribute) -> Option<Kind> {
+    match attribute {
+        Attribute::Text(kind) => Kind::new(kind).ok(),
+        _ => None,
+    }
 }
 
 /// Decodes an event batch.
@@ -203,19 +213,22 @@ fn decode_name(reader: &Reader<'_>) -> Result<StreamName, RecordError> {
 
 /// Decodes an item's events and their kinds. At least one event is required.
 fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
-    let (events, kinds) = (reader.list(EVENTS)?, reader.list(KINDS)?);
-    if events.is_empty() {
+    let event_attributes = reader.list(EVENTS)?;
+    let kind_attributes = reader.list(KINDS)?;
+    if event_attributes.is_empty() {
         return Err(reader.attribute_error(EVENTS, "a list with at least one event"));
     }
-    if events.len() != kinds.len() {
+    if event_attributes.len() != kind_attributes.len() {
         return Err(reader.attribute_error(KINDS, "one kind per event"));
     }
-    let events_with_kinds = events.iter().zip(kinds);
-    let decoded = events_with_kinds.map(|(event, kind)| match kind {
-        Attribute::Text(kind) => decode_event(event, kind),
-        _ => Err(reader.attribute_error(KINDS, "a list of texts")),
-    });
-    decoded.collect()
+    let mut events = Vec::with_capacity(event_attributes.len());
+    for (event, kind) in event_attributes.iter().zip(kind_attributes) {
+        let Attribute::Text(kind) = kind else {
+            return Err(reader.attribute_error(KINDS, "a list of texts"));
+        };
+        events.push(decode_event(event, kind)?);
+    }
+    Ok(events)
 }
 
 /// Returns a reader for a list element, which must be a map.

@@ -60,7 +60,7 @@ pub enum CatalogAction {
 impl CatalogAction {
     /// Returns the role that this change requires of the caller `by`.
     #[must_use]
-    pub fn needs(&self, by: &By) -> Role {
+    pub fn required_role(&self, by: &By) -> Role {
         match self {
             Self::Create { .. } => Role::Viewer,
             // Every member may leave a spreadsheet, except with a read-only token.

@@ -17,28 +17,30 @@ pub(super) fn decide(
     listing: Option<&Listing>,
 ) -> Result<Vec<CatalogEvent>, Rejection> {
     match (&command.action, listing) {
-        (CatalogAction::Purge, listing) => purge(command, listing),
+        (CatalogAction::Purge, listing) => decide_purge(command, listing),
         (CatalogAction::Create { name, source }, listing) => {
-            create(command, name, *source, listing)
+            decide_creation(command, name, *source, listing)
         }
         (_, Some(listing)) => decide_listed(command, listing),
         (_, None) => decide_unlisted(command),
     }
 }
 
-fn create(
+fn decide_creation(
     command: &Command,
     name: &Name,
     source: Option<LogId>,
     listing: Option<&Listing>,
 ) -> Result<Vec<CatalogEvent>, Rejection> {
     match listing.map(|listing| listing.status) {
+        None => Ok(vec![CatalogEvent::Created {
+            by: command.by.person.clone(),
+            name: name.clone(),
+            source,
+            at_s: command.now_s,
+        }]),
         Some(Status::Purged { .. }) => Err(Rejection::Gone),
-        Some(_) => Ok(vec![]),
-        None => {
-            let (by, name, at_s) = (command.by.person.clone(), name.clone(), command.now_s);
-            Ok(vec![CatalogEvent::Created { by, name, source, at_s }])
-        }
+        Some(Status::Active | Status::Archived { .. } | Status::Deleted { .. }) => Ok(vec![]),
     }
 }
 
@@ -51,47 +53,64 @@ fn decide_unlisted(command: &Command) -> Result<Vec<CatalogEvent>, Rejection> {
     if command.seen.is_some_and(|seen| seen > 0) {
         return Err(Rejection::Changed);
     }
-    let (by, name, at_s) = (command.by.person.clone(), Name::default(), command.now_s);
-    let created = CatalogEvent::Created { by, name, source: None, at_s };
-    let listing = created.apply(None).ok_or(Rejection::Hidden)?;
-    let events = decide_listed(&Command { seen: None, ..command.clone() }, &listing)?;
-    Ok(std::iter::once(created).chain(events).collect())
+    let created_event = CatalogEvent::Created {
+        by: command.by.person.clone(),
+        name: Name::default(),
+        source: None,
+        at_s: command.now_s,
+    };
+    let listing = created_event.apply(None).ok_or(Rejection::Hidden)?;
+    let later_events = decide_listed(&Command { seen: None, ..command.clone() }, &listing)?;
+    Ok(std::iter::once(created_event).chain(later_events).collect())
 }
 
 /// Handles a command on a spreadsheet that is in the catalog.
 fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEvent>, Rejection> {
     check_role(command, listing)?;
     check_status(command, listing)?;
+    let events = decide_permitted(command, listing)?;
+    let was_changed_since_seen = command.seen.is_some_and(|seen| seen != listing.changes);
+    if was_changed_since_seen && !events.is_empty() {
+        return Err(Rejection::Changed);
+    }
+    Ok(events)
+}
+
+/// Handles a command that the caller's role and the spreadsheet's status permit.
+fn decide_permitted(command: &Command, listing: &Listing) -> Result<Vec<CatalogEvent>, Rejection> {
     let by = command.by.person.clone();
     let at_s = command.now_s;
-    let events = match &command.action {
-        CatalogAction::Create { .. } | CatalogAction::Purge => vec![],
-        CatalogAction::Rename(name) if *name == listing.name => vec![],
-        CatalogAction::Rename(name) => vec![CatalogEvent::Renamed { by, name: name.clone() }],
-        CatalogAction::Share { with, role } => share(by, with, *role, listing)?,
-        CatalogAction::Unshare(person) => unshare(by, person, listing)?,
-        CatalogAction::AddLink(link) => add_link(&by, link, listing, command.now_s)?,
-        CatalogAction::RemoveLink(id) => remove_link(&by, *id, listing),
-        CatalogAction::Archive if matches!(listing.status, Status::Archived { .. }) => vec![],
-        CatalogAction::Archive => vec![CatalogEvent::Archived { by, at_s }],
-        CatalogAction::Delete if matches!(listing.status, Status::Deleted { .. }) => vec![],
-        CatalogAction::Delete => vec![CatalogEvent::Deleted { by, at_s }],
+    match &command.action {
+        CatalogAction::Create { .. } | CatalogAction::Purge => Ok(vec![]),
+        CatalogAction::Rename(name) if *name == listing.name => Ok(vec![]),
+        CatalogAction::Rename(name) => Ok(vec![CatalogEvent::Renamed { by, name: name.clone() }]),
+        CatalogAction::Share { with, role } => decide_sharing(by, with, *role, listing),
+        CatalogAction::Unshare(person) => decide_unsharing(by, person, listing),
+        CatalogAction::AddLink(link) => decide_link_addition(&by, link, listing, command.now_s),
+        CatalogAction::RemoveLink(id) => Ok(decide_link_removal(&by, *id, listing)),
+        CatalogAction::Archive => match listing.status {
+            Status::Archived { .. } => Ok(vec![]),
+            _ => Ok(vec![CatalogEvent::Archived { by, at_s }]),
+        },
+        CatalogAction::Delete => match listing.status {
+            Status::Deleted { .. } => Ok(vec![]),
+            _ => Ok(vec![CatalogEvent::Deleted { by, at_s }]),
+        },
         CatalogAction::Activate => match listing.status {
-            Status::Active => vec![],
-            Status::Archived { .. } => vec![CatalogEvent::Unarchived { by }],
+            Status::Active => Ok(vec![]),
+            Status::Archived { .. } => Ok(vec![CatalogEvent::Unarchived { by }]),
             Status::Deleted { .. } | Status::Purged { .. } => {
-                vec![CatalogEvent::Undeleted { by }]
+                Ok(vec![CatalogEvent::Undeleted { by }])
             }
         },
-    };
-    match command.seen {
-        Some(seen) if !events.is_empty() && seen != listing.changes => Err(Rejection::Changed),
-        _ => Ok(events),
     }
 }
 
-/// Handles a purge. Requires an operator token and an expired undelete deadline.
-fn purge(command: &Command, listing: Option<&Listing>) -> Result<Vec<CatalogEvent>, Rejection> {
+/// Handles a decide_purge. Requires an operator token and an expired undelete deadline.
+fn decide_purge(
+    command: &Command,
+    listing: Option<&Listing>,
+) -> Result<Vec<CatalogEvent>, Rejection> {
     let Some(listing) = listing else { return Err(Rejection::Hidden) };
     if !matches!(command.by.right, Right::Token(Role::Owner)) {
         return Err(Rejection::Hidden);
@@ -99,24 +118,22 @@ fn purge(command: &Command, listing: Option<&Listing>) -> Result<Vec<CatalogEven
     if matches!(listing.status, Status::Purged { .. }) {
         return Ok(vec![]);
     }
-    match listing.status.kept_until_s() {
-        Some(until_s) if until_s <= command.now_s => {
-            let by = command.by.person.clone();
-            Ok(vec![CatalogEvent::Purged { by, at_s: command.now_s }])
-        }
-        _ => Err(Rejection::NotPurgeable),
+    if !listing.status.undelete_deadline_has_passed(command.now_s) {
+        return Err(Rejection::NotPurgeable);
     }
+    let by = command.by.person.clone();
+    Ok(vec![CatalogEvent::Purged { by, at_s: command.now_s }])
 }
 
 fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {
-    let has = command.by.role(Some(listing), command.now_s).ok_or(Rejection::Hidden)?;
-    let needs = command.action.needs(&command.by);
+    let caller_role = command.by.role(Some(listing), command.now_s).ok_or(Rejection::Hidden)?;
+    let required_role = command.action.required_role(&command.by);
     let is_deleted = matches!(listing.status, Status::Deleted { .. });
-    if is_deleted && has < Role::Owner {
+    if is_deleted && caller_role < Role::Owner {
         return Err(Rejection::Hidden);
     }
-    if has < needs {
-        return Err(Rejection::Role { has, needs });
+    if caller_role < required_role {
+        return Err(Rejection::Role { has: caller_role, needs: required_role });
     }
     Ok(())
 }
@@ -124,84 +141,93 @@ fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {
 /// Checks that the spreadsheet's status allows the change. An archived spreadsheet cannot be
 /// renamed. A deleted spreadsheet can only be undeleted; deleting or recreating it is a no-op.
 fn check_status(command: &Command, listing: &Listing) -> Result<(), Rejection> {
-    match (listing.status, &command.action) {
-        (Status::Deleted { .. }, CatalogAction::Activate)
-            if listing.status.kept_until_s().is_some_and(|until_s| until_s <= command.now_s) =>
-        {
-            Err(Rejection::Gone)
-        }
-        (
-            Status::Deleted { .. },
-            CatalogAction::Activate | CatalogAction::Delete | CatalogAction::Create { .. },
-        ) => Ok(()),
-        (Status::Deleted { .. }, _) => Err(Rejection::Deleted),
-        (Status::Archived { .. }, CatalogAction::Rename(_)) => Err(Rejection::Archived),
-        _ => Ok(()),
+    match listing.status {
+        Status::Active | Status::Purged { .. } => Ok(()),
+        Status::Archived { .. } => match command.action {
+            CatalogAction::Rename(_) => Err(Rejection::Archived),
+            _ => Ok(()),
+        },
+        Status::Deleted { .. } => match command.action {
+            CatalogAction::Activate
+                if listing.status.undelete_deadline_has_passed(command.now_s) =>
+            {
+                Err(Rejection::Gone)
+            }
+            CatalogAction::Activate | CatalogAction::Delete | CatalogAction::Create { .. } => {
+                Ok(())
+            }
+            _ => Err(Rejection::Deleted),
+        },
     }
 }
 
-fn share(
+fn decide_sharing(
     by: Person,
     with: &Person,
     role: Role,
     listing: &Listing,
 ) -> Result<Vec<CatalogEvent>, Rejection> {
-    let before = listing.role_of(with);
-    if before == Some(role) {
+    let current_role = listing.role_of(with);
+    if current_role == Some(role) {
         return Ok(vec![]);
     }
-    if before.is_some() && *with == by {
+    if current_role.is_some() && *with == by {
         return Err(Rejection::WithOneself);
     }
-    if before == Some(Role::Owner) && listing.owners() == 1 {
+    if current_role == Some(Role::Owner) && listing.owner_count() == 1 {
         return Err(Rejection::LastOwner);
     }
-    if before.is_none() && listing.members.len() >= MAX_MEMBERS {
+    if current_role.is_none() && listing.members.len() >= MAX_MEMBERS {
         return Err(Rejection::Members);
     }
     let member = Member { person: with.clone(), role };
     Ok(vec![CatalogEvent::Shared { by, with: Grantee::Member(member) }])
 }
 
-fn unshare(by: Person, person: &Person, listing: &Listing) -> Result<Vec<CatalogEvent>, Rejection> {
+fn decide_unsharing(
+    by: Person,
+    person: &Person,
+    listing: &Listing,
+) -> Result<Vec<CatalogEvent>, Rejection> {
     match listing.role_of(person) {
         None => Ok(vec![]),
-        Some(Role::Owner) if listing.owners() == 1 => Err(Rejection::LastOwner),
+        Some(Role::Owner) if listing.owner_count() == 1 => Err(Rejection::LastOwner),
         Some(_) => Ok(vec![CatalogEvent::Unshared { by, from: Recipient::Member(person.clone()) }]),
     }
 }
 
-/// Handles the addition of a share link. Removes expired links if the spreadsheet has too many.
-fn add_link(
+/// Handles the addition of a decide_sharing link. Removes expired links if the spreadsheet has too many.
+fn decide_link_addition(
     by: &Person,
     link: &Link,
     listing: &Listing,
     now_s: u64,
 ) -> Result<Vec<CatalogEvent>, Rejection> {
-    if listing.links.iter().any(|existing| existing.hash == link.hash) {
+    let already_exists = listing.links.iter().any(|existing| existing.hash == link.hash);
+    if already_exists {
         return Ok(vec![]);
     }
     if link.has_expired(now_s) {
         return Err(Rejection::LinkEnded);
     }
-    let expired: Vec<&Link> =
-        listing.links.iter().filter(|existing| existing.has_expired(now_s)).collect();
-    if listing.links.len() - expired.len() >= MAX_LINKS {
+    let (expired_links, valid_links): (Vec<&Link>, Vec<&Link>) =
+        listing.links.iter().partition(|existing| existing.has_expired(now_s));
+    if valid_links.len() >= MAX_LINKS {
         return Err(Rejection::Links);
     }
     let mut events = Vec::new();
     if listing.links.len() >= MAX_LINKS {
-        events.extend(expired.into_iter().map(|link| revoke_link(by, link)));
+        events.extend(expired_links.into_iter().map(|expired| link_revocation(by, expired)));
     }
     events.push(CatalogEvent::Shared { by: by.clone(), with: Grantee::Link(link.clone()) });
     Ok(events)
 }
 
-fn remove_link(by: &Person, id: LinkId, listing: &Listing) -> Vec<CatalogEvent> {
+fn decide_link_removal(by: &Person, id: LinkId, listing: &Listing) -> Vec<CatalogEvent> {
     let links = listing.links.iter().filter(|link| link.hash.id() == id);
-    links.map(|link| revoke_link(by, link)).collect()
+    links.map(|link| link_revocation(by, link)).collect()
 }
 
-fn revoke_link(by: &Person, link: &Link) -> CatalogEvent {
+fn link_revocation(by: &Person, link: &Link) -> CatalogEvent {
     CatalogEvent::Unshared { by: by.clone(), from: Recipient::Link(link.hash) }
 }

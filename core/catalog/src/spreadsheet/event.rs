@@ -156,12 +156,11 @@ impl CatalogEvent {
     #[must_use]
     pub fn apply(&self, listing: Option<Listing>) -> Option<Listing> {
         if let Self::Created { by, name, source, at_s } = self {
-            let owner = Member { person: by.clone(), role: Role::Owner };
             return Some(Listing {
                 name: name.clone(),
                 created_s: *at_s,
                 source: *source,
-                members: vec![owner],
+                members: vec![Member { person: by.clone(), role: Role::Owner }],
                 links: Vec::new(),
                 status: Status::Active,
                 changes: 1,
@@ -169,10 +168,16 @@ impl CatalogEvent {
         }
         let mut listing = listing?;
         listing.changes = listing.changes.saturating_add(1);
+        self.apply_to(&mut listing);
+        Some(listing)
+    }
+
+    fn apply_to(&self, listing: &mut Listing) {
         match self {
+            // Handled by `apply`: the event creates the listing.
             Self::Created { .. } => {}
             Self::Renamed { name, .. } => listing.name = name.clone(),
-            Self::Shared { with: Grantee::Member(member), .. } => listing.set_role(member),
+            Self::Shared { with: Grantee::Member(member), .. } => listing.set_member(member),
             Self::Shared { with: Grantee::Link(link), .. } => listing.links.push(link.clone()),
             Self::Unshared { from: Recipient::Member(person), .. } => {
                 listing.members.retain(|member| member.person != *person);
@@ -185,15 +190,14 @@ impl CatalogEvent {
             Self::Deleted { at_s, .. } => listing.status = Status::Deleted { at_s: *at_s },
             Self::Purged { at_s, .. } => listing.status = Status::Purged { at_s: *at_s },
         }
-        Some(listing)
     }
 }
 
 impl Listing {
     /// Adds a member or changes an existing member's role.
-    fn set_role(&mut self, member: &Member) {
+    fn set_member(&mut self, member: &Member) {
         match self.members.iter_mut().find(|existing| existing.person == member.person) {
-            Some(existing) => existing.role = member.role,
+            Some(existing_member) => existing_member.role = member.role,
             None => self.members.push(member.clone()),
         }
     }

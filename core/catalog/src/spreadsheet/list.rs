@@ -53,14 +53,14 @@ impl Listing {
     /// last event.
     #[must_use]
     pub fn affected_persons(&self, events: &[CatalogEvent]) -> BTreeSet<Person> {
-        let mut people = BTreeSet::new();
+        let mut affected_persons = BTreeSet::new();
         for event in events {
             match event {
                 CatalogEvent::Shared { with: Grantee::Member(member), .. } => {
-                    people.insert(member.person.clone());
+                    affected_persons.insert(member.person.clone());
                 }
                 CatalogEvent::Unshared { from: Recipient::Member(person), .. } => {
-                    people.insert(person.clone());
+                    affected_persons.insert(person.clone());
                 }
                 // Share links do not add the spreadsheet to any list.
                 CatalogEvent::Shared { with: Grantee::Link(_), .. }
@@ -72,10 +72,11 @@ impl Listing {
                 | CatalogEvent::Undeleted { .. }
                 | CatalogEvent::Deleted { .. }
                 | CatalogEvent::Purged { .. } => {
-                    people.extend(self.members.iter().map(|member| member.person.clone()));
+                    let members = self.members.iter();
+                    affected_persons.extend(members.map(|member| member.person.clone()));
                 }
             }
         }
-        people
+        affected_persons
     }
 }

@@ -79,11 +79,17 @@ impl Status {
     /// Returns the undelete deadline in seconds since the Unix epoch, or `None` if the spreadsheet
     /// is not deleted.
     #[must_use]
-    pub fn kept_until_s(self) -> Option<u64> {
+    pub fn undelete_deadline_s(self) -> Option<u64> {
         match self {
             Self::Deleted { at_s } => Some(at_s.saturating_add(DELETED_KEPT_S)),
             Self::Active | Self::Archived { .. } | Self::Purged { .. } => None,
         }
+    }
+
+    /// Whether the spreadsheet is deleted and can no longer be undeleted.
+    #[must_use]
+    pub fn undelete_deadline_has_passed(self, now_s: u64) -> bool {
+        self.undelete_deadline_s().is_some_and(|deadline_s| deadline_s <= now_s)
     }
 }
 
@@ -102,7 +108,7 @@ impl Listing {
 
     /// Returns the number of owners.
     #[must_use]
-    pub fn owners(&self) -> usize {
+    pub fn owner_count(&self) -> usize {
         self.members.iter().filter(|member| member.role == Role::Owner).count()
     }
 }

@@ -13,36 +13,40 @@ use super::unfold::Unfold;
 pub struct Etag(pub [u8; 16]);
 
 impl Etag {
-    /// Computes the etag produced by a write. `before` is the etag of the replaced tip, or `None`
-    /// for the first write to a stream.
+    /// Computes the etag produced by a write. `previous_etag` is the etag of the replaced tip, or
+    /// `None` for the first write to a stream.
     #[must_use]
     pub fn of(
         name: &StreamName,
-        before: Option<Self>,
+        previous_etag: Option<Self>,
         events: &[StreamEvent],
         unfolds: &[Unfold],
     ) -> Self {
-        let mut hash = Hash(blake3::Hasher::new());
-        hash.add_bytes(name.as_str().as_bytes());
-        hash.add_bytes(before.as_ref().map_or(&[], |Self(before)| before.as_slice()));
-        hash.add_len(events.len());
+        let mut hasher = WriteHasher(blake3::Hasher::new());
+        hasher.add_bytes(name.as_str().as_bytes());
+        hasher.add_bytes(previous_etag.as_ref().map_or(&[], |Self(etag)| etag.as_slice()));
+        hasher.add_len(events.len());
         for event in events {
-            hash.add_event(event);
+            hasher.add_event(event);
         }
-        hash.add_len(unfolds.len());
+        hasher.add_len(unfolds.len());
         for unfold in unfolds {
-            hash.add_unfold(unfold);
+            hasher.add_unfold(unfold);
         }
-        let mut etag = [0; 16];
-        hash.0.finalize_xof().fill(&mut etag);
-        Self(etag)
+        Self(hasher.finish())
     }
 }
 
 /// Hashes each part with its length, so that different writes never produce the same hash input.
-struct Hash(blake3::Hasher);
+struct WriteHasher(blake3::Hasher);
 
-impl Hash {
+impl WriteHasher {
+    fn finish(&self) -> [u8; 16] {
+        let mut hash = [0; 16];
+        self.0.finalize_xof().fill(&mut hash);
+        hash
+    }
+
     fn add_len(&mut self, number: usize) {
         self.add_u64(u64::try_from(number).unwrap_or(u64::MAX));
     }

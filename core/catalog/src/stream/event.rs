@@ -73,11 +73,9 @@ impl StreamEvent {
     /// # Errors
     /// Returns [`InvalidEvent::Id`] if an id is too long.
     pub fn check(&self) -> Result<(), InvalidEvent> {
-        let too_long = |id: &String| id.len() > MAX_EVENT_ID_BYTES;
-        match self.correlation.iter().chain(&self.causation).any(too_long) {
-            true => Err(InvalidEvent::Id),
-            false => Ok(()),
-        }
+        let mut ids = self.correlation.iter().chain(&self.causation);
+        let has_long_id = ids.any(|id| id.len() > MAX_EVENT_ID_BYTES);
+        if has_long_id { Err(InvalidEvent::Id) } else { Ok(()) }
     }
 }
 

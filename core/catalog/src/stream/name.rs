@@ -41,12 +41,7 @@ impl StreamName {
         if category.len() + 1 + id.len() > MAX_STREAM_NAME_BYTES {
             return Err(InvalidStreamName::TooLong);
         }
-        let letters = category.strip_prefix('$').unwrap_or(category);
-        let is_allowed = |char: char| char.is_ascii_alphanumeric() || char == '_';
-        if !letters.starts_with(|first: char| first.is_ascii_alphabetic())
-            || !letters.chars().all(is_allowed)
-            || id.chars().any(char::is_control)
-        {
+        if !is_valid_category(category) || id.chars().any(char::is_control) {
             return Err(InvalidStreamName::Character);
         }
         Ok(Self { text: format!("{category}-{id}"), category_bytes: category.len() })
@@ -69,6 +64,13 @@ impl StreamName {
     pub fn id(&self) -> &str {
         self.text.get(self.category_bytes + 1..).unwrap_or_default()
     }
+}
+
+fn is_valid_category(category: &str) -> bool {
+    let category_word = category.strip_prefix('$').unwrap_or(category);
+    let is_word_character = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    category_word.starts_with(|first: char| first.is_ascii_alphabetic())
+        && category_word.chars().all(is_word_character)
 }
 
 impl FromStr for StreamName {

@@ -63,7 +63,7 @@ pub enum RebuildFault {
         index: u64,
     },
     /// The total size of the required events is too large.
-    #[error("the events of the stream have more than {MAX_REBUILD_BYTES} bytes")]
+    #[error("the events of the stream have more than {MAX_REBUILD_BYTES} total_bytes")]
     TooLarge,
 }
 
@@ -72,13 +72,13 @@ pub struct Rebuild<'a, D: Decider> {
     decider: &'a D,
     /// Index and state of the unfold (cached state) from which the rebuild starts.
     unfold: Option<(u64, D::State)>,
-    next: u64,
+    stream_end: u64,
     /// Index of the oldest event added so far.
-    first: u64,
+    oldest_index: u64,
     /// Events added so far, latest first.
-    events: Vec<D::Event>,
-    /// Total size of the added events, in bytes.
-    bytes: usize,
+    events_newest_first: Vec<D::Event>,
+    /// Total size of the added events, in total_bytes.
+    total_bytes: usize,
     found_origin: bool,
 }
 
@@ -89,16 +89,15 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     /// Returns a [`RebuildFault`] if a required event cannot be read.
     pub fn begin(decider: &'a D, tip: Option<&Tip>) -> Result<Need<'a, D>, RebuildFault> {
         let Some(tip) = tip else {
-            let (state, next) = (decider.initial(), 0);
-            return Ok(Need::Nothing(Rebuilt { state, next }));
+            return Ok(Need::Nothing(Rebuilt { state: decider.initial(), next: 0 }));
         };
         let mut rebuild = Self {
             decider,
             unfold: newest_readable_unfold(decider, tip),
-            next: tip.next,
-            first: tip.next,
-            events: Vec::new(),
-            bytes: 0,
+            stream_end: tip.next,
+            oldest_index: tip.next,
+            events_newest_first: Vec::new(),
+            total_bytes: 0,
             found_origin: false,
         };
         rebuild.add_events(&tip.events)?;
@@ -111,14 +110,15 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     /// Returns a [`RebuildFault`] if the batches have gaps or a required event cannot be read.
     pub fn add_batches(mut self, batches: &[EventBatch]) -> Result<Need<'a, D>, RebuildFault> {
         if batches.is_empty() {
-            return Err(RebuildFault::Damaged { index: self.first });
+            return Err(RebuildFault::Damaged { index: self.oldest_index });
         }
         for batch in batches {
-            if self.is_done() {
+            if self.has_required_events() {
                 break;
             }
-            if batch.next() != self.first || batch.events.is_empty() {
-                return Err(RebuildFault::Damaged { index: self.first });
+            let is_adjacent = batch.next() == self.oldest_index;
+            if !is_adjacent || batch.events.is_empty() {
+                return Err(RebuildFault::Damaged { index: self.oldest_index });
             }
             self.add_events(&batch.events)?;
         }
@@ -126,26 +126,26 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     }
 
     /// Whether all required events have been added.
-    fn is_done(&self) -> bool {
-        let first_required = self.unfold.as_ref().map_or(0, |(index, _)| *index);
-        self.found_origin || self.first <= first_required
+    fn has_required_events(&self) -> bool {
+        let first_required_index = self.unfold.as_ref().map_or(0, |(index, _)| *index);
+        self.found_origin || self.oldest_index <= first_required_index
     }
 
     /// Adds events in descending order until no earlier events are required.
     fn add_events(&mut self, events: &[StreamEvent]) -> Result<(), RebuildFault> {
-        for event in events.iter().rev() {
-            if self.is_done() {
+        for stored_event in events.iter().rev() {
+            if self.has_required_events() {
                 return Ok(());
             }
-            let index = self.first.saturating_sub(1);
-            let (event, bytes) = decode(self.decider, index, event)?;
-            self.bytes = self.bytes.saturating_add(bytes);
-            if self.bytes > MAX_REBUILD_BYTES {
+            let index = self.oldest_index.saturating_sub(1);
+            let (event, data_bytes) = decode(self.decider, index, stored_event)?;
+            self.total_bytes = self.total_bytes.saturating_add(data_bytes);
+            if self.total_bytes > MAX_REBUILD_BYTES {
                 return Err(RebuildFault::TooLarge);
             }
             self.found_origin = self.decider.is_origin(&event);
-            self.events.push(event);
-            self.first = index;
+            self.events_newest_first.push(event);
+            self.oldest_index = index;
         }
         Ok(())
     }
@@ -153,16 +153,17 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     /// Returns the state if all required events have been added. Otherwise, requests more event
     /// batches.
     fn finish_or_continue(self) -> Need<'a, D> {
-        if !self.is_done() {
-            return Need::Batches { below: self.first, rebuild: self };
+        if !self.has_required_events() {
+            return Need::Batches { below: self.oldest_index, rebuild: self };
         }
-        let start = match self.unfold {
-            Some((_, state)) if !self.found_origin => state,
+        let mut state = match self.unfold {
+            Some((_, unfolded_state)) if !self.found_origin => unfolded_state,
             _ => self.decider.initial(),
         };
-        let oldest_first = self.events.iter().rev();
-        let state = oldest_first.fold(start, |state, event| self.decider.evolve(state, event));
-        Need::Nothing(Rebuilt { state, next: self.next })
+        for event in self.events_newest_first.iter().rev() {
+            state = self.decider.evolve(state, event);
+        }
+        Need::Nothing(Rebuilt { state, next: self.stream_end })
     }
 }
 
@@ -198,17 +199,16 @@ pub fn newest_first<D: Decider>(
     first: u64,
     events: &[StreamEvent],
 ) -> Result<Vec<Dated<D::Event>>, RebuildFault> {
-    let numbered = (first..).zip(events);
-    let dated = numbered.map(|(index, event)| {
-        let time_ms = event.time_ms;
-        decode(decider, index, event).map(|(event, _)| Dated { index, time_ms, event })
-    });
-    let mut dated = dated.collect::<Result<Vec<_>, _>>()?;
-    dated.reverse();
-    Ok(dated)
+    let mut dated_events = Vec::with_capacity(events.len());
+    for (index, stored_event) in (first..).zip(events) {
+        let (event, _) = decode(decider, index, stored_event)?;
+        dated_events.push(Dated { index, time_ms: stored_event.time_ms, event });
+    }
+    dated_events.reverse();
+    Ok(dated_events)
 }
 
-/// Decodes an event. Returns the event and its data size in bytes.
+/// Decodes an event. Returns the event and its data size in total_bytes.
 fn decode<D: Decider>(
     decider: &D,
     index: u64,

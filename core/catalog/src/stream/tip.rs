@@ -45,7 +45,7 @@ impl Tip {
 
     /// Whether the tip contains an event of this append.
     #[must_use]
-    pub fn has(&self, writer: WriterId) -> bool {
+    pub fn has_event_of(&self, writer: WriterId) -> bool {
         self.events.iter().any(|event| event.writer == writer)
     }
 }
@@ -59,7 +59,7 @@ impl EventBatch {
 
     /// Whether the batch contains an event of this append.
     #[must_use]
-    pub fn has(&self, writer: WriterId) -> bool {
+    pub fn has_event_of(&self, writer: WriterId) -> bool {
         self.events.iter().any(|event| event.writer == writer)
     }
 }

@@ -95,15 +95,17 @@ pub enum DeliveryOutcome {
 /// announced items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivering {
-    /// Feed positions of the first and last announced item.
-    announced: (Checkpoint, Checkpoint),
+    /// Feed position of the first announced item.
+    first_announced: Checkpoint,
+    /// Feed position of the last announced item.
+    last_announced: Checkpoint,
     progress: Option<WebhookProgress>,
-    /// Whether the delivery restarts at the beginning of another feed generation.
-    restarts: bool,
+    /// Whether the delivery restarts_feed at the beginning of another feed generation.
+    restarts_feed: bool,
     /// Whether the start position of the first delivery is being persisted.
-    stores_start: bool,
+    is_storing_start: bool,
     page: Option<Page>,
-    items: usize,
+    delivered_items: usize,
 }
 
 impl Delivering {
@@ -116,20 +118,21 @@ impl Delivering {
     #[must_use]
     pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, DeliveryAction) {
         let delivering = Self {
-            announced: (first, last),
+            first_announced: first,
+            last_announced: last,
             progress: None,
-            restarts: false,
-            stores_start: false,
+            restarts_feed: false,
+            is_storing_start: false,
             page: None,
-            items: 0,
+            delivered_items: 0,
         };
         (delivering, DeliveryAction::ReadProgress)
     }
 
-    /// Processes the result of the last action and returns the next action. `time_left` is set if
+    /// Processes the result of the last action and returns the next action. `has_time_left` is set if
     /// enough time remains to deliver another page.
     #[must_use]
-    pub fn step(mut self, answer: DeliveryAnswer, time_left: bool) -> (Self, DeliveryAction) {
+    pub fn step(mut self, answer: DeliveryAnswer, has_time_left: bool) -> (Self, DeliveryAction) {
         let action = match answer {
             DeliveryAnswer::Progress(progress) => {
                 self.progress = progress;
@@ -137,24 +140,24 @@ impl Delivering {
             }
             // The stored progress belongs to another feed generation, so deliver the current one
             // from its start.
-            DeliveryAnswer::AnotherFeed if !self.restarts => {
-                self.restarts = true;
+            DeliveryAnswer::AnotherFeed if !self.restarts_feed => {
+                self.restarts_feed = true;
                 self.read_page()
             }
             DeliveryAnswer::Page(page) => {
                 self.page = Some(page);
-                self.handle_page(page)
+                self.start_or_send_page(page)
             }
             DeliveryAnswer::Accepted => {
-                let items = self.page.map_or(0, |page| page.items);
-                self.items = self.items.saturating_add(items);
+                let page_items = self.page.map_or(0, |page| page.items);
+                self.delivered_items = self.delivered_items.saturating_add(page_items);
                 self.advance()
             }
-            DeliveryAnswer::Advanced if self.stores_start => self.send_first_page(),
-            DeliveryAnswer::Advanced => self.continue_after_page(time_left),
+            DeliveryAnswer::Advanced if self.is_storing_start => self.send_first_page(),
+            DeliveryAnswer::Advanced => self.continue_after_page(has_time_left),
             // The other invocation has delivered the same items and continues the delivery.
             DeliveryAnswer::Overtaken => {
-                DeliveryAction::Finish(DeliveryOutcome::Done { items: self.items })
+                DeliveryAction::Finish(DeliveryOutcome::Done { items: self.delivered_items })
             }
             DeliveryAnswer::NotAccepted => DeliveryAction::Finish(DeliveryOutcome::NotAccepted),
             DeliveryAnswer::AnotherFeed | DeliveryAnswer::Failed => {
@@ -165,29 +168,25 @@ impl Delivering {
     }
 
     fn read_page(&self) -> DeliveryAction {
-        if self.restarts {
+        if self.restarts_feed {
             return DeliveryAction::ReadPage { from: None, feed: None };
         }
-        match self.progress {
-            Some(progress) => {
-                DeliveryAction::ReadPage { from: Some(progress.next), feed: Some(progress.feed) }
-            }
-            None => {
-                let (first, _) = self.announced;
-                let from = if first.offset() > 0 { Some(first) } else { None };
-                DeliveryAction::ReadPage { from, feed: None }
-            }
+        if let Some(WebhookProgress { feed, next }) = self.progress {
+            return DeliveryAction::ReadPage { from: Some(next), feed: Some(feed) };
         }
+        let is_at_partition_start = self.first_announced.offset() == 0;
+        let from = if is_at_partition_start { None } else { Some(self.first_announced) };
+        DeliveryAction::ReadPage { from, feed: None }
     }
 
-    fn handle_page(&mut self, page: Page) -> DeliveryAction {
-        let Some(first) = page.first else { return self.handle_empty_page(page) };
+    fn start_or_send_page(&mut self, page: Page) -> DeliveryAction {
+        let Some(first) = page.first else { return self.advance_or_finish(page) };
         match page.feed {
             // Persist the start position before the first delivery; otherwise, a concurrent
             // invocation for later items could initialize the progress past these items and skip
             // them.
             Some(feed) if self.progress.is_none() => {
-                self.stores_start = true;
+                self.is_storing_start = true;
                 DeliveryAction::Advance { from: None, to: WebhookProgress { feed, next: first } }
             }
             _ => DeliveryAction::Send,
@@ -196,14 +195,14 @@ impl Delivering {
 
     /// Handles an empty page. Persists the position after the page if it is past the current
     /// progress, for example in the next partition; otherwise, finishes.
-    fn handle_empty_page(&self, page: Page) -> DeliveryAction {
-        let is_further = self.progress.is_some_and(|progress| progress.next < page.next);
-        if self.restarts || is_further { self.advance() } else { self.finish() }
+    fn advance_or_finish(&self, page: Page) -> DeliveryAction {
+        let is_past_progress = self.progress.is_some_and(|progress| progress.next < page.next);
+        if self.restarts_feed || is_past_progress { self.advance() } else { self.finish() }
     }
 
     /// Sends the first page of the first delivery, after its start position was persisted.
     fn send_first_page(&mut self) -> DeliveryAction {
-        self.stores_start = false;
+        self.is_storing_start = false;
         if let Some(Page { feed: Some(feed), first: Some(next), .. }) = self.page {
             self.progress = Some(WebhookProgress { feed, next });
         }
@@ -218,34 +217,33 @@ impl Delivering {
 
     /// Continues after persisting the progress. Reads the next page if the last page had items and
     /// time is left.
-    fn continue_after_page(&mut self, time_left: bool) -> DeliveryAction {
-        let Some(Page { feed: Some(feed), next, items, .. }) = self.page else {
+    fn continue_after_page(&mut self, has_time_left: bool) -> DeliveryAction {
+        let Some(Page { feed: Some(feed), next, items: page_items, .. }) = self.page else {
             return self.finish();
         };
         self.progress = Some(WebhookProgress { feed, next });
-        self.restarts = false;
-        if items == 0 {
+        self.restarts_feed = false;
+        if page_items == 0 {
             return self.finish();
         }
-        if time_left {
+        if has_time_left {
             return self.read_page();
         }
-        if self.has_reached_last() {
+        if self.has_delivered_announced() {
             return self.finish();
         }
-        DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items: self.items })
+        DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items: self.delivered_items })
     }
 
     /// Whether the last announced item has been delivered.
-    fn has_reached_last(&self) -> bool {
-        let (_, last) = self.announced;
-        self.progress.is_some_and(|progress| progress.next > last)
+    fn has_delivered_announced(&self) -> bool {
+        self.progress.is_some_and(|progress| progress.next > self.last_announced)
     }
 
     /// Finishes the invocation at the visible end of the feed.
     fn finish(&self) -> DeliveryAction {
-        if self.has_reached_last() {
-            return DeliveryAction::Finish(DeliveryOutcome::Done { items: self.items });
+        if self.has_delivered_announced() {
+            return DeliveryAction::Finish(DeliveryOutcome::Done { items: self.delivered_items });
         }
         DeliveryAction::Finish(DeliveryOutcome::NotVisibleYet)
     }

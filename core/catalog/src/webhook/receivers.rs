@@ -84,22 +84,22 @@ fn host_of(url: &str) -> Option<String> {
 /// such as 169.254.169.254 are not.
 fn is_public(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(address) => {
-            let bits = address.to_bits();
-            !NOT_PUBLIC_V4.iter().any(|(prefix, length)| {
-                let host_bits = u32::BITS.saturating_sub(*length);
-                bits.checked_shr(host_bits) == prefix.to_bits().checked_shr(host_bits)
-            })
-        }
+        IpAddr::V4(address) => !NOT_PUBLIC_V4.iter().any(|block| is_in_v4_block(address, *block)),
         IpAddr::V6(address) => {
-            let bits = address.to_bits();
-            let is_in_block = |(prefix, length): &(Ipv6Addr, u32)| {
-                let host_bits = u128::BITS.saturating_sub(*length);
-                bits.checked_shr(host_bits) == prefix.to_bits().checked_shr(host_bits)
-            };
-            is_in_block(&PUBLIC_V6) && !NOT_PUBLIC_V6.iter().any(is_in_block)
+            is_in_v6_block(address, PUBLIC_V6)
+                && !NOT_PUBLIC_V6.iter().any(|block| is_in_v6_block(address, *block))
         }
     }
+}
+
+fn is_in_v4_block(address: Ipv4Addr, (prefix, prefix_length): (Ipv4Addr, u32)) -> bool {
+    let host_bits = u32::BITS.saturating_sub(prefix_length);
+    address.to_bits().checked_shr(host_bits) == prefix.to_bits().checked_shr(host_bits)
+}
+
+fn is_in_v6_block(address: Ipv6Addr, (prefix, prefix_length): (Ipv6Addr, u32)) -> bool {
+    let host_bits = u128::BITS.saturating_sub(prefix_length);
+    address.to_bits().checked_shr(host_bits) == prefix.to_bits().checked_shr(host_bits)
 }
 
 #[cfg(test)]

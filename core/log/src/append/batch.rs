@@ -1,5 +1,5 @@
-//! Builds the next entry of a request from as many mutations as fit. Each mutation is transformed
-//! past the entries committed since its base.
+//! Builds a request's next log entry from as many mutations as fit. Each mutation is first
+//! transformed past the entries committed since its base.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -69,7 +69,8 @@ fn build_next_content(
     }
 }
 
-/// Returns edits with the committed `mutations`, which follow the client's last committed mutation.
+/// Returns a batch of the committed `mutations`. Their ids continue after the client's last
+/// committed mutation.
 fn build_edits(request: &Request, scan: &Scan, mutations: Vec<Mutation>) -> Content {
     Content::Edits(Edits {
         client: request.client,
@@ -79,20 +80,20 @@ fn build_edits(request: &Request, scan: &Scan, mutations: Vec<Mutation>) -> Cont
     })
 }
 
-/// Returns the position of the oldest entry that is needed to transform the remaining mutations.
+/// Returns the position of the oldest entry needed to transform the remaining mutations.
 pub(super) fn oldest_needed_position(request: &Request, scan: &Scan) -> Position {
-    // The mutation with the lowest base needs the oldest entry.
+    // The mutation with the lowest base requires the oldest entry.
     let lowest_base = request.transformed_bases_after(scan.last_committed_id).min();
     lowest_base.map_or(scan.start_position, |base| scan.viewpoint.first_needed_position(base))
 }
 
-/// Returns the position of the latest known edit if it is later than the state against which the
-/// request's undo or revert was resolved.
+/// Returns the position of the latest known edit if it is later than the state from which the
+/// operations of the request's undo or revert were computed.
 pub(super) fn find_edit_after_resolution(request: &Request, scan: &Scan) -> Option<Position> {
     let mut remaining_mutations = request.mutations_after(scan.last_committed_id);
     let resolution = remaining_mutations.find_map(|(_, mutation)| mutation.resolution.as_ref())?;
-    // Entries before the first scanned entry are unknown and may be edits, so treat the first
-    // scanned entry as an edit.
+    // Any of the unknown entries before the first scanned entry may be an edit, so the first
+    // scanned entry is treated as an edit.
     let newest_edit_position = match scan.newest_edit_position {
         Some(position) => position.max(scan.start_position),
         None => scan.start_position,

@@ -7,12 +7,12 @@ use crate::entry::Entry;
 use cellar_base::limits::MAX_CACHED_TAIL_BYTES;
 use cellar_base::position::Position;
 
-/// The latest entries of a log that this process has read or written. Contains no gaps and at most
-/// `MAX_CACHED_TAIL_BYTES`.
+/// The latest entries of a log that this process has read or written, without gaps and with at most
+/// `MAX_CACHED_TAIL_BYTES` in total.
 ///
-/// Entries are immutable, so the cache can be stale but never wrong. One field is not immutable: a
-/// Snapshot entry receives its root key when the snapshot finishes. That key is never read from
-/// this cache.
+/// The cache may lack the log's latest entries, but cached entries are never wrong, because entries
+/// are immutable. The only exception is the root key that a Snapshot entry receives when the
+/// snapshot finishes; root keys are never read from this cache.
 #[derive(Debug, Clone, Default)]
 pub struct CachedTail {
     entries: VecDeque<Arc<Entry>>,
@@ -20,8 +20,8 @@ pub struct CachedTail {
 }
 
 impl CachedTail {
-    /// Adds an entry that was read or written. No-op unless the entry is later than the latest
-    /// cached entry. If a gap precedes the entry, the cached entries are evicted first.
+    /// Adds an entry that was read or written, if it is later than the latest cached entry. If a
+    /// gap precedes the entry, all cached entries are evicted first.
     pub fn add(&mut self, entry: &Arc<Entry>) {
         if let Some(last_entry) = self.entries.back() {
             if entry.position <= last_entry.position {
@@ -38,7 +38,8 @@ impl CachedTail {
         self.evict_oldest_entries();
     }
 
-    /// Evicts entries until the cache is within its limit. Keeps at least one entry.
+    /// Evicts the oldest entries until the cache is within its size limit. At least one entry is
+    /// kept.
     fn evict_oldest_entries(&mut self) {
         while self.cached_bytes > MAX_CACHED_TAIL_BYTES && self.entries.len() > 1 {
             if let Some(oldest_entry) = self.entries.pop_front() {
@@ -47,8 +48,8 @@ impl CachedTail {
         }
     }
 
-    /// Returns the cached entries starting at `base` (inclusive). Empty if the entry at `base` is
-    /// not cached.
+    /// Returns the cached entries starting at `base` (inclusive), or an empty list if the entry at
+    /// `base` is not cached.
     #[must_use]
     pub fn entries_from(&self, base: Position) -> Vec<Arc<Entry>> {
         match self.index_of(base) {

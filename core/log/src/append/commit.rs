@@ -1,5 +1,5 @@
-//! Transforms mutations past the entries committed since their bases. The append state machine
-//! commits the transformed mutations; clients use the same code to display pending edits.
+//! Transforms mutations past the entries committed since their bases. The append state machine uses
+//! this code to commit mutations; clients use it to display pending edits.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,8 @@ use cellar_base::limits::{
 use cellar_base::position::Position;
 use cellar_sheet::operation::{DeleteSpans, Operation, Rejection, RejectionReason, SheetId, Spans};
 
-/// Commits mutations of one client in order, transforming each past the changes in its viewpoint.
+/// Commits the mutations of one client in order. Each mutation is transformed past the changes in
+/// the client's viewpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Committer {
     viewpoint: Viewpoint,
@@ -23,18 +24,19 @@ pub struct Committer {
     viewpoint_start: Position,
     /// Position of the entry under construction.
     entry_position: Position,
-    /// Approximate response size of the operations committed for the request so far, in bytes.
+    /// Approximate size in bytes of the operations committed for the request so far, as encoded in
+    /// a response.
     committed_bytes: usize,
-    /// Memoized transform map and its base, from the last transformed mutation.
+    /// Transform map of the last transformed mutation, and that mutation's base.
     map_from_base: Option<(Position, SpaceMap)>,
-    /// State before the next mutation, if known.
+    /// State of the workbook before the next mutation, if known.
     state: Option<KnownState>,
 }
 
 impl Committer {
     /// Creates a committer for an entry at `entry_position`. `viewpoint` must contain all entries
-    /// starting at `viewpoint_start`. `committed_bytes` is the response size of the operations
-    /// already committed for the request.
+    /// starting at `viewpoint_start`. `committed_bytes` is the size, as encoded in a response, of
+    /// the operations already committed for the request.
     pub fn new(
         viewpoint: Viewpoint,
         viewpoint_start: Position,
@@ -51,14 +53,14 @@ impl Committer {
         }
     }
 
-    /// Sets the state before the next mutation. Operations without an effect on this state are
-    /// dropped.
+    /// Sets the state of the workbook before the next mutation. Operations without an effect on
+    /// this state are dropped.
     pub fn with_state(self, state: Option<KnownState>) -> Self {
         Self { state, ..self }
     }
 
-    /// Adds the map from the base to the entry's position to `authored`. `operations` is the
-    /// content of the external body.
+    /// Adds to `authored` the map from its base to the entry's position. `operations` are the
+    /// operations in the external body.
     ///
     /// # Errors
     /// Returns a rejection of all operations if the map cannot be stored or an operation targets a
@@ -88,7 +90,7 @@ impl Committer {
         Ok(committed)
     }
 
-    /// Checks that the edits can be stored in an entry together with their map.
+    /// Checks that the edits and their map fit into an entry.
     fn check_stored_map_fits(&self, external: &ExternalEdits) -> Result<(), Rejection> {
         // Encoding cannot fail for these types.
         let encoded_body = encode_external(self.entry_position, external);
@@ -148,7 +150,7 @@ impl Committer {
         }
     }
 
-    /// Like [`Committer::map_from`], but memoizes the map for further mutations on the same base.
+    /// Like [`Committer::map_from`], but keeps the map for subsequent mutations with the same base.
     fn memoized_map_from(&mut self, base: Position) -> Result<&SpaceMap, Rejection> {
         let map = match self.map_from_base.take() {
             Some((map_base, map)) if map_base == base => map,
@@ -168,8 +170,8 @@ impl Committer {
         if map.exceeds_run_limit() { Err(rejection_of_distant_base()) } else { Ok(map) }
     }
 
-    /// Returns the effect of an operation on the known state. An operation is assumed to have an
-    /// effect if the state is unknown.
+    /// Returns the effect of an operation on the known state. If the state is unknown, the
+    /// operation is assumed to have an effect.
     fn effect_of(&self, base: Position, operation: &Operation) -> Result<Effect, Rejection> {
         match &self.state {
             Some(state) => state.effect_of(&self.viewpoint, base, operation),
@@ -193,8 +195,8 @@ impl Committer {
         }
         let mutation_bytes = mutation.committed.as_deref().map_or(0, operations_bytes);
         let total_bytes = self.committed_bytes.saturating_add(mutation_bytes);
-        let is_first_mutation = self.committed_bytes == 0;
-        if total_bytes > MAX_REPLY_BYTES && !is_first_mutation {
+        let has_committed_operations = self.committed_bytes > 0;
+        if total_bytes > MAX_REPLY_BYTES && has_committed_operations {
             let detail = "the committed operations of this request exceed the size of a reply; send \
                           the mutation in a request of its own";
             return Err(Rejection::new(RejectionReason::TooLarge, detail));
@@ -208,8 +210,8 @@ impl Committer {
         let (authored, committed) = (&mutation.authored, mutation.committed_operations());
         if let Some((_, map)) = &mut self.map_from_base {
             if authored.is_resolved_on_append() {
-                // The client never saw the operations that its undo or revert was resolved to, so
-                // treat them as another client's changes.
+                // The client never saw the operations computed for its undo or revert, so treat
+                // them as another client's changes.
                 committed.iter().for_each(|operation| map.add_foreign(operation));
             } else {
                 map.add_own(authored, committed);
@@ -250,7 +252,7 @@ fn undo_operations(
 }
 
 /// Returns the operations that revert all edits after `target`, or a rejection if there is nothing
-/// to revert or too much for one entry.
+/// to revert or the operations do not fit into one entry.
 fn revert_operations(
     target: Position,
     resolution: Option<&Resolution>,
@@ -266,8 +268,8 @@ fn revert_operations(
     Ok(resolution.operations.clone())
 }
 
-/// Returns a rejection if an undo or revert does not fit into an entry, and `None` for any other
-/// operation.
+/// Returns a rejection if an undo or revert does not fit into an entry. Returns `None` for any
+/// other operation.
 fn rejection_of_large_resolution(authored: &Operation) -> Option<Rejection> {
     match authored {
         Operation::Undo(_) => {
@@ -288,7 +290,7 @@ fn rejection_of_large_revert(target: Position) -> Rejection {
     Rejection::new(RejectionReason::TooLarge, detail)
 }
 
-/// Returns the number of spans of an operation: of its rows or its columns, whichever is greater.
+/// Returns the number of row spans or of column spans of an operation, whichever is greater.
 fn span_count(operation: &Operation) -> usize {
     match operation {
         Operation::ClearRange(clear) => clear.rows.len().max(clear.columns.len()),
@@ -298,7 +300,7 @@ fn span_count(operation: &Operation) -> usize {
     }
 }
 
-/// Rejection of a mutation whose transformed operations do not fit into an entry.
+/// Returns a rejection if the transformed mutation has too many spans or operations for an entry.
 fn rejection_if_too_many_spans(mutation: &Mutation) -> Option<Rejection> {
     let committed = mutation.committed.as_ref()?;
     let has_too_many_spans = committed.iter().any(|operation| span_count(operation) > MAX_SPANS);

@@ -1,23 +1,24 @@
-//! Determines whether committed mutations have an effect, so that no mutation is silently lost
-//! after being reported as appended.
+//! Determines whether committed mutations have an effect, so that no mutation is reported as
+//! appended although its effect was lost.
 //!
 //! | operation | changes nothing if | result |
 //! |---|---|---|
 //! | any operation on a sheet | the sheet never existed, or was deleted before the base | rejected, `noSuchSheet` |
 //! | any operation on a sheet | the sheet was deleted after the base | appended, no effect |
-//! | `setCells`, `clearRange`, `setFormat`, `deleteRows`, `deleteColumns` | all its rows or all its columns were deleted after the base | appended, no effect |
-//! | `insertRows`, `insertColumns` | inserts after the base moved its place past the end of the sheet | appended, no effect |
-//! | `addSheet`, `importSheet` | the sheet number was used before, or is too far above the last one | rejected, `sheetNumber` |
+//! | `setCells`, `clearRange`, `setFormat`, `deleteRows`, `deleteColumns` | all target rows or all target columns were deleted after the base | appended, no effect |
+//! | `insertRows`, `insertColumns` | inserts after the base moved the target position past the end of the sheet | appended, no effect |
+//! | `addSheet`, `importSheet` | the sheet number was used before, or is too far above the highest used number | rejected, `sheetNumber` |
 //! | `addSheet`, `importSheet` | the workbook has `MAX_SHEETS` sheets | rejected, `tooManySheets` |
-//! | `deleteSheet` | the sheet is the last one | rejected, `lastSheet` |
+//! | `deleteSheet` | the workbook has no other sheet | rejected, `lastSheet` |
 //! | `setFormat` | the sheet has `MAX_RANGE_FORMATS` formats or `MAX_RANGE_FORMAT_SPANS` spans | rejected, `tooManyFormats` |
-//! | `undo`, `revert` | nothing is left to reverse | rejected, `nothingToUndo`, `nothingToRevert` |
+//! | `undo`, `revert` | nothing is left to reverse | rejected, `nothingToUndo` or `nothingToRevert` |
 //!
-//! An operation without cells, rows, columns or a name is invalid in any state. The following
-//! operations count as having an effect, because they produce the state that the author requested:
-//! setting the same value, format or name again, clearing blank cells, and inserting or deleting
-//! rows after the last used one. If a sheet name is taken, a number is appended to it. If the sheet
-//! that an import replaces was deleted, the imported sheet is added after the other sheets.
+//! An operation without cells, rows, columns or a name is invalid in any state.
+//!
+//! The following operations count as having an effect, because they produce the requested state:
+//! setting an unchanged value, format or name, clearing blank cells, and inserting or deleting rows
+//! after the last used row. If a sheet name is taken, a number is appended to the new name. If the
+//! sheet that an import replaces was deleted, the imported sheet is added as the last sheet.
 
 use crate::entry::Content;
 use crate::viewpoint::Viewpoint;
@@ -31,13 +32,13 @@ use cellar_sheet::workbook::Workbook;
 /// Effect of an operation that is not rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// The operation changes the state.
+    /// The operation changes the workbook.
     ChangesState,
-    /// The operation changes nothing, because of changes by other clients.
+    /// The operation changes nothing, because of other clients' changes.
     Nothing,
 }
 
-/// State before the next mutation, as far as it is known.
+/// The known part of the workbook's state before the next mutation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownState {
     summary: StateSummary,
@@ -77,8 +78,8 @@ impl KnownState {
         }
     }
 
-    /// Returns the effect of an operation on this state. It has none if other clients have deleted
-    /// the operation's sheet since `base`, or have moved its target past the end of the sheet.
+    /// Returns the effect of an operation on this state. The operation has no effect if, since
+    /// `base`, other clients deleted its sheet or moved its target past the end of the sheet.
     ///
     /// # Errors
     /// Returns a rejection if the operation can never have an effect.
@@ -107,8 +108,8 @@ impl KnownState {
         Ok(Effect::ChangesState)
     }
 
-    /// Checks that a sheet has room for another range format. Falls back to the workbook if the
-    /// summary is too coarse.
+    /// Checks that a sheet has room for another range format. If the summary cannot tell, checks
+    /// the workbook.
     fn check_format_limit(&self, set_format: &SetFormat) -> Result<(), Rejection> {
         if self.summary.has_room_for(set_format) {
             return Ok(());
@@ -134,7 +135,7 @@ fn inserts_past_the_end(operation: &Operation) -> bool {
     }
 }
 
-/// Rejection of a mutation that targets a sheet whose creation was rejected.
+/// Returns the rejection of a mutation that targets a sheet whose creation was rejected.
 pub(super) fn rejection_of_missing_sheet(sheet: SheetId) -> Rejection {
     let detail = format!("sheet {} does not exist: its addition was rejected", sheet.0);
     Rejection::new(RejectionReason::NoSuchSheet, detail)

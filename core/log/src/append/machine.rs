@@ -1,4 +1,4 @@
-//! State machine of a log append.
+//! State machine that appends mutations to a log.
 
 use std::sync::Arc;
 
@@ -21,19 +21,19 @@ pub struct Append {
     phase: Phase,
     /// Start time of the append in seconds since the Unix epoch.
     started_s: u64,
-    /// Whether a strongly consistent read has reached the end of the log and no later entry has
-    /// been found since.
+    /// Set once a strongly consistent read has reached the end of the log. Cleared when a later
+    /// entry is found.
     end_is_confirmed: bool,
-    /// Number of failed puts of the current entry: refused puts and puts with an unknown outcome.
+    /// Number of failed attempts to put the current entry, including attempts with an unknown
+    /// outcome.
     failed_puts: u32,
     /// Whether an earlier attempt of the current put has an unknown outcome.
     put_is_uncertain: bool,
     /// Number of consecutive puts that lost a race to another writer.
     lost_races: u32,
-    /// Number of failed reads of any type.
+    /// Number of failed reads of any kind.
     failed_reads: u32,
-    /// Whether entries after a base have been trimmed. If so, the scan starts at the latest
-    /// segment.
+    /// Set if entries after a base were trimmed. The scan then starts at the latest segment.
     base_was_trimmed: bool,
 }
 
@@ -43,7 +43,7 @@ enum Phase {
         from: Position,
         consistency: Consistency,
     },
-    /// Checks whether the segment of a missing entry was trimmed, before refusing the append.
+    /// Checking whether the segment of a missing entry was trimmed, before the append is refused.
     CheckingTrim {
         refusal: Refusal,
     },
@@ -71,7 +71,7 @@ enum Consistency {
 }
 
 impl Append {
-    /// Starts an append. `cached_entries` contains the cached entries starting at the request's lowest
+    /// Starts an append. `cached_entries` are the cached entries starting at the request's lowest
     /// base, and may be empty (see [`CachedTail::entries_from`](super::CachedTail::entries_from)).
     #[must_use]
     pub fn begin(
@@ -82,7 +82,7 @@ impl Append {
         Self::begin_with_rules(Rules::default(), request, cached_entries, inputs)
     }
 
-    /// Like [`Append::begin`], but with safety rules chosen by the caller (the model checker).
+    /// Like [`Append::begin`], but the caller (the model checker) selects the safety rules.
     #[must_use]
     pub fn begin_with_rules(
         rules: Rules,
@@ -109,7 +109,7 @@ impl Append {
         (append, action)
     }
 
-    /// Returns the first action after a scan of the cached entries with this result.
+    /// Returns the first action, given the result of scanning the cached entries.
     fn first_action(
         &mut self,
         scan_result: Result<(), NotNextEntry>,
@@ -192,7 +192,8 @@ impl Append {
         self.proceed_at_log_end(inputs)
     }
 
-    /// Treats a gap as the end of the log until a strongly consistent read finds a later entry.
+    /// Refuses the append if a strongly consistent read found a gap. Otherwise, repeats the read
+    /// with strong consistency.
     fn confirm_gap(&mut self, gap: Position, consistency: Consistency) -> AppendAction {
         let is_confirmed = consistency == Consistency::Strong;
         if !is_confirmed && self.rules.is_enforced(SafetyRule::ConsistentRefusal) {
@@ -256,8 +257,8 @@ impl Append {
             return finish(Err(Refusal::Contention));
         }
         match self.scan.next_position {
-            // Other writers are faster. Catching up with one query is cheaper than losing another
-            // put for each of their entries.
+            // Other writers are faster. One query for all their entries is cheaper than losing
+            // another put to each of them.
             Some(next_position) if self.lost_races >= LOSSES_BEFORE_CATCH_UP => {
                 self.lost_races = 0;
                 self.wait_to_read(next_position, Consistency::Eventual, self.failed_puts, inputs)
@@ -280,13 +281,14 @@ impl Append {
         AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
     }
 
-    /// The failed attempt had no effect, but an earlier attempt of the put may have succeeded.
+    /// Refuses the append after a permanently failed put. If an earlier attempt had an unknown
+    /// outcome, that attempt may have succeeded.
     fn refuse_failed_put(&self) -> AppendAction {
         let refusal = if self.put_is_uncertain { Refusal::OutcomeUnknown } else { Refusal::Store };
         finish(Err(refusal))
     }
 
-    /// Handles a possible end of the log: puts the next entry, reads again, or finishes.
+    /// Handles a possible end of the log by putting the next entry, reading again or finishing.
     fn proceed_at_log_end(&mut self, inputs: Inputs) -> AppendAction {
         if self.scan.tail.is_none() && !self.rules.is_enforced(SafetyRule::KnownExists) {
             self.scan.assume_base_exists(self.request.incarnation);
@@ -322,14 +324,14 @@ impl Append {
     fn retry_or_refuse_missing_base(&mut self, inputs: Inputs) -> AppendAction {
         let scan_start = self.scan.start_position;
         if self.base_was_trimmed {
-            // The latest segment's record proves that the segment exists.
+            // The record of the latest segment proves that the segment exists.
             return self.await_segment(scan_start, inputs);
         }
         self.refuse_at_confirmed_end(Refusal::UnknownBase { base: scan_start })
     }
 
-    /// Checks that the first mutation directly follows the client's last committed mutation.
-    /// Otherwise, returns the action that refuses the request.
+    /// Checks that the first mutation directly follows the client's last committed mutation. If
+    /// not, returns the action that refuses the request.
     fn find_numbering_refusal(&mut self) -> Option<AppendAction> {
         if self.base_was_trimmed && !self.request.numbering_is_trusted {
             let base = self.request.lowest_base();
@@ -343,7 +345,7 @@ impl Append {
             return Some(self.refuse_at_confirmed_end(refusal));
         }
         if has_gap {
-            // The missing mutations may be in trimmed entries.
+            // The missing mutations may be in entries that were trimmed.
             self.scan.last_committed_id = first_id.saturating_sub(1);
         }
         let last_committed_id = self.scan.last_committed_id;
@@ -354,8 +356,8 @@ impl Append {
         None
     }
 
-    /// Puts the request's next entry, or returns the read of the segment or state that must happen
-    /// first.
+    /// Puts the request's next entry. If the segment or the state must be read first, returns that
+    /// read instead.
     fn put_next_entry(&mut self, tail: &Tail, inputs: Inputs) -> AppendAction {
         let Some(next_position) = self.scan.next_position else {
             return finish(Err(Refusal::Full));
@@ -374,8 +376,8 @@ impl Append {
     }
 
     /// Waits for the first entry of an existing segment to become visible. The entry was written in
-    /// the same transaction as the preceding segment's End Segment (the last entry of a segment),
-    /// but eventually consistent reads may lag behind.
+    /// the same transaction as the End Segment (the last entry) of the preceding segment, but
+    /// eventually consistent reads may return only the latter.
     fn await_segment(&mut self, segment_start: Position, inputs: Inputs) -> AppendAction {
         if !self.end_is_confirmed || self.failed_reads >= self.rules.max_reads() {
             return self.refuse_at_confirmed_end(Refusal::Corrupt { at: segment_start });
@@ -395,7 +397,7 @@ impl Append {
     }
 
     /// Refuses the request if a strongly consistent read has confirmed the end of the log.
-    /// Otherwise, continues with a strongly consistent read.
+    /// Otherwise, starts a strongly consistent read.
     fn refuse_at_confirmed_end(&mut self, refusal: Refusal) -> AppendAction {
         let may_refuse =
             self.end_is_confirmed || !self.rules.is_enforced(SafetyRule::ConsistentRefusal);
@@ -405,8 +407,8 @@ impl Append {
         }
     }
 
-    /// Handles a refusal. If an entry is missing, first reads the first entry of its segment, which
-    /// records whether the segment was trimmed. Otherwise, refuses the request immediately.
+    /// Refuses the request. If the reason is a missing entry, first reads the first entry of the
+    /// missing entry's segment, which records whether the segment was trimmed.
     fn refuse_unless_trimmed(&mut self, refusal: Refusal) -> AppendAction {
         let missing_position = match refusal {
             Refusal::UnknownBase { base } => base,
@@ -420,8 +422,8 @@ impl Append {
         AppendAction::Read { from: missing_position.segment_start(), consistent: true }
     }
 
-    /// Restarts the append at the latest segment if the first of these segment entries records a
-    /// trim.
+    /// Restarts the append at the latest segment if the first of `segment_entries` is marked as
+    /// trimmed. Otherwise, refuses the append.
     fn restart_or_refuse(
         &mut self,
         refusal: Refusal,
@@ -436,8 +438,8 @@ impl Append {
         AppendAction::FindNewestSegment
     }
 
-    /// Restarts the scan at the latest segment because entries after a base were trimmed. The rest
-    /// of the log is sufficient to continue the client's mutation ids; the mutations themselves are
+    /// Restarts the scan at the latest segment because entries after a base were trimmed. The
+    /// latest segment is sufficient to continue the client's mutation ids, but the mutations are
     /// committed as rejected.
     fn restart_at_newest_segment(&mut self, newest_segment: Option<u32>) -> AppendAction {
         let segment_start = newest_segment.and_then(|segment| Position::new(segment, 0).ok());
@@ -455,7 +457,8 @@ impl Append {
         AppendAction::Read { from, consistent: consistency == Consistency::Strong }
     }
 
-    /// Waits before a read, because `failed_attempts` requests have failed so far.
+    /// Waits before a read. The delay depends on `failed_attempts`, the number of failed requests
+    /// so far.
     fn wait_to_read(
         &mut self,
         from: Position,
@@ -467,8 +470,8 @@ impl Append {
         AppendAction::Wait { delay_ms: full_jitter_ms(failed_attempts, inputs.random) }
     }
 
-    /// Puts the entry unless the append is too old. After a long suspension of the process, its
-    /// reads may predate a trim, which frees the keys of trimmed entries.
+    /// Puts the entry unless the append is too old. If the process was suspended for a long time,
+    /// the entries that it has read may have been trimmed since, which frees their keys.
     fn put_unless_too_old(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
         let is_too_old = inputs.now_s > self.started_s.saturating_add(MAX_APPEND_AGE_S);
         if is_too_old && self.rules.is_enforced(SafetyRule::BoundedAge) {
@@ -480,8 +483,8 @@ impl Append {
         AppendAction::Put { entry }
     }
 
-    /// Returns the result of the finished append. Moves the entries that the client is missing out
-    /// of the scan.
+    /// Returns the result of the finished append. The entries that the client has not received are
+    /// moved out of the scan.
     fn take_result(&mut self, tail: Tail) -> Appended {
         let mutation_ids = self.request.first_id..=self.request.last_id();
         Appended {

@@ -4,16 +4,16 @@
 //! as an [`AppendEvent`]. The engine's driver performs the actions. The model checker and the
 //! simulator run the same state machine.
 //!
-//! Each of the following safety rules has a test that fails if the rule is disabled:
-//! - *Known-exists*: entry n+1 is put only if entry n was read, written or returned by a refused
+//! For each of the following safety rules, a test fails if the rule is disabled:
+//! - *Known-exists*: entry n+1 is put only if entry n was read, written or returned by a failed
 //!   put, and is not an End Segment (the last entry of a closed segment).
 //! - *Same-key retry*: after an unknown outcome, only the same entry is put under the same key.
-//! - *No skipped entry*: every entry between the base and the put is scanned for mutations of this
-//!   client, so a retry finds mutations that are already committed.
+//! - *No skipped entry*: every entry between the base and the put is scanned for the client's
+//!   mutations, so a retry finds mutations that were already committed.
 //! - *End Segment check*: no entry is put after an End Segment.
 //! - *Consistent refusal*: no request is refused because of a stale read.
-//! - *Fresh undo*: an undo or revert is put only directly after the state against which it was
-//!   resolved.
+//! - *Fresh undo*: the operations of an undo or revert are put only directly after the state from
+//!   which they were computed.
 //! - *Effect*: a mutation without an effect on the latest state is never put as if it had one
 //!   ([`effect`]).
 //! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no entry, because the entries that
@@ -55,19 +55,19 @@ pub enum AppendAction {
         /// Whether the read must be strongly consistent.
         consistent: bool,
     },
-    /// Put this entry if its key is free; otherwise, return the existing entry.
+    /// Put this entry if its key is free. Otherwise, return the existing entry.
     Put {
         /// Entry to put.
         entry: Arc<Entry>,
     },
-    /// Find the latest segment number with a strongly consistent read.
+    /// Find the latest segment's number with a strongly consistent read.
     FindNewestSegment,
     /// Read the workbook metadata at a position.
     ReadState {
         /// Position of the state.
         at: Position,
     },
-    /// Wait, then report [`AppendEvent::Waited`].
+    /// Wait for this delay, then report [`AppendEvent::Waited`].
     Wait {
         /// Delay in milliseconds.
         delay_ms: u64,
@@ -97,26 +97,26 @@ pub enum AppendEvent {
     },
     /// The entry was written.
     PutAccepted,
-    /// Another entry exists under the same key. The put returned that entry.
+    /// The put failed because its key was taken. The response contained the existing entry.
     PutRefused {
         /// Existing entry with this key.
         winner: Arc<Entry>,
     },
     /// The outcome of the put is unknown after a timeout, server error (5xx), throttling, conflict
-    /// or lost connection.
+    /// or connection loss.
     PutUnknown,
-    /// The put failed permanently: access was denied or the request was invalid.
+    /// The put failed permanently, because access was denied or the request was invalid.
     PutFailed,
     /// The requested delay has elapsed.
     Waited,
 }
 
-/// Clock reading and random number for one step of a state machine.
+/// Inputs of one step of a state machine: the current time and a random number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inputs {
-    /// Current time in seconds since the Unix epoch. Used as the creation time of new entries.
+    /// Current time in seconds since the Unix epoch, used as the creation time of new entries.
     pub now_s: u64,
-    /// Fresh random number for backoff jitter.
+    /// Random number for the backoff jitter.
     pub random: u64,
 }
 
@@ -125,14 +125,14 @@ pub struct Inputs {
 pub struct Appended {
     /// Results of the request's mutations, in order.
     pub results: Vec<MutationResult>,
-    /// Latest known position, at or after the last put.
+    /// Latest known position of the log. Not before this request's last put.
     pub tail: Position,
     /// Header of the entry at `tail`. Determines whether a segment roll or a snapshot is due.
     pub header: Header,
-    /// Other requests' entries after the lowest base, oldest first. The client has not received
+    /// Entries of other requests after the lowest base, oldest first. The client does not have
     /// these entries yet.
     pub missing: Vec<Arc<Entry>>,
-    /// Position after which the client must continue reading. Set if `missing` was truncated.
+    /// Position after which the client must continue reading, if `missing` was truncated.
     pub missing_from: Option<Position>,
 }
 
@@ -141,28 +141,28 @@ pub struct Appended {
 pub struct MutationResult {
     /// Mutation id.
     pub id: u64,
-    /// Position of the entry that contains the mutation. `None` if the client already knew that the
-    /// mutation was committed and the entry was not read.
+    /// Position of the entry that contains the mutation. `None` if the entry was not read because
+    /// the client had already acknowledged the mutation.
     pub position: Option<Position>,
     /// Whether the mutation was already committed by an earlier request.
     pub duplicate: bool,
-    /// Set if the mutation was rejected.
+    /// The rejection, if the mutation was rejected.
     pub rejection: Option<Rejection>,
-    /// Committed operations. Set if this request committed the mutation and its committed form
-    /// differs from the authored operation.
+    /// Committed operations. Set only if this request committed the mutation and they differ from
+    /// the authored operation.
     pub committed: Option<Vec<Operation>>,
-    /// Whether the mutation has no effect because other clients deleted its target after its base.
+    /// Whether the mutation has no effect, because other clients deleted its target after its base.
     pub no_effect: bool,
 }
 
-/// Reason why an append was refused. Mutations that were already committed stay committed, and a
+/// Reason why an append was refused. Mutations committed before the refusal stay committed, and a
 /// retry finds them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The base is not in the log.
+    /// The base is not a position in the log.
     #[error("base {base} is not in the log; reload the spreadsheet")]
     UnknownBase {
-        /// Base that is not in the log.
+        /// The unknown base.
         base: Position,
     },
     /// Entries after the base were trimmed, possibly including entries of this client.
@@ -174,8 +174,7 @@ pub enum Refusal {
     /// The tables were restored after the client loaded the spreadsheet.
     #[error("the tables were restored since the spreadsheet was loaded; reload it")]
     IncarnationChanged,
-    /// The first mutation of the request does not directly follow the client's last committed
-    /// mutation.
+    /// The request's first mutation does not directly follow the client's last committed mutation.
     #[error("expected mutation {expected}, got {got}; send the missing mutations first")]
     Gap {
         /// Expected id of the first mutation.
@@ -189,14 +188,14 @@ pub enum Refusal {
         /// Id of the last committed mutation.
         last_id: u64,
     },
-    /// Other clients have changed the state against which the undo or revert was resolved. The
-    /// caller must resolve it again.
+    /// Other clients have changed the state from which the undo or revert was computed. The caller
+    /// must compute it again.
     #[error("the log has newer edits up to {newest}; retry the unchanged request")]
     StaleResolution {
         /// Newest known edit.
         newest: Position,
     },
-    /// Lost too many races against concurrent writers.
+    /// The append lost too many races against concurrent writers.
     #[error("too many concurrent writers; retry the unchanged request")]
     Contention,
     /// The outcome of the last put is unknown. Retrying the unchanged request is safe.
@@ -211,7 +210,7 @@ pub enum Refusal {
         /// Position of the missing entry.
         at: Position,
     },
-    /// No position is left after the last entry of the log.
+    /// The log is full: no position follows its last entry.
     #[error("the log is full")]
     Full,
 }

@@ -1,4 +1,4 @@
-//! A validated append request. Validation does not read the log.
+//! Validated append requests. Validation does not require reading the log.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use cellar_base::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_P
 use cellar_base::position::Position;
 use cellar_sheet::operation::{ImportSheet, Operation, Rejection, RejectionReason};
 
-/// Maximum size of the variable-length mutation count at the start of a body, in bytes.
+/// Maximum size in bytes of the variable-length mutation count at the start of a body.
 pub(super) const BODY_FRAME_BYTES: usize = 5;
 
 /// A mutation as authored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMutation {
-    /// Id of the mutation. The ids of a client are consecutive and start at 1.
+    /// Id of the mutation. Each client numbers its mutations consecutively, starting at 1.
     pub id: u64,
-    /// Base: the latest position that the author had seen. Unchanged in a retry.
+    /// Base of the mutation: the latest position that its author had seen. Unchanged in a retry.
     pub base: Position,
-    /// Operation as authored. Appended as rejected if it can never succeed.
+    /// Operation as authored. If it can never succeed, it is appended as rejected.
     pub operation: Operation,
 }
 
-/// The concrete operations that an undo or revert was resolution to.
+/// The concrete operations computed for an undo or revert.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolution {
-    /// Position of the state that the operations were computed from. The operations are not put if
-    /// the log contains a later edit.
+    /// Position of the state from which the operations were computed. The operations are put only
+    /// if the log contains no later edit.
     pub state_position: Position,
     /// Operations that reverse the edits, in order. Empty if nothing is left to reverse.
     pub operations: Vec<Operation>,
@@ -39,7 +39,7 @@ pub struct ResolutionRequest {
     pub client: ClientKey,
     /// Id of the mutation.
     pub id: u64,
-    /// Base: the latest position that the author had seen.
+    /// Base of the mutation: the latest position that its author had seen.
     pub base: Position,
     /// The edits to reverse.
     pub target: Target,
@@ -59,7 +59,7 @@ pub enum Target {
 pub struct ImportRequest<'a> {
     /// Id of the mutation.
     pub id: u64,
-    /// Base: the latest position that the author had seen.
+    /// Base of the mutation: the latest position that its author had seen.
     pub base: Position,
     /// The imported sheet.
     pub import: &'a ImportSheet,
@@ -76,7 +76,7 @@ pub struct Upload {
     pub sha256: [u8; 32],
     /// Operations, one per mutation. Not empty.
     pub operations: Arc<[Operation]>,
-    /// Base: the latest position that the author had seen.
+    /// Base of all mutations: the latest position that their author had seen.
     pub base: Position,
 }
 
@@ -98,7 +98,7 @@ pub struct Request {
     pub(super) numbering_is_trusted: bool,
     pub(super) author: Option<String>,
     pub(super) incarnation: u32,
-    /// Highest mutation id that the client knows to be committed.
+    /// The client's highest mutation id that the client knows to be committed.
     pub(super) acknowledged_id: u64,
     pub(super) first_id: u64,
     pub(super) payload: Payload,
@@ -113,8 +113,8 @@ pub(super) enum Payload {
     Upload(Upload),
 }
 
-/// A mutation of a request. Mutations that are invalid in every state have been replaced by
-/// rejections.
+/// A mutation of a request. If the mutation was invalid in every state, its operation has been
+/// replaced by a rejection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestMutation {
     pub(crate) base: Position,
@@ -134,7 +134,7 @@ pub enum InvalidRequest {
         /// Number of mutations.
         count: usize,
     },
-    /// The mutation ids are not consecutive or do not start at 1 or higher.
+    /// The mutation ids are not consecutive, or the first id is 0.
     #[error("mutation {id} follows {before}; ids must start at 1 and be consecutive")]
     IdsNotConsecutive {
         /// Preceding id, or 0 if `id` is the first.
@@ -143,10 +143,10 @@ pub enum InvalidRequest {
         id: u64,
     },
     /// The request combines an undo or revert with other mutations, which would change the state
-    /// that the undo or revert was resolution against.
+    /// from which the undo or revert was computed.
     #[error("an undo or revert must be the only mutation of a request")]
     ResolutionNotAlone,
-    /// A mutation id exceeds the integers that JSON numbers represent exactly.
+    /// A mutation id exceeds the largest integer that a JSON number represents exactly.
     #[error("mutation id {id} is too large; at most {MAX_MUTATION_ID} is allowed")]
     IdTooLarge {
         /// Id of the mutation.
@@ -200,7 +200,7 @@ impl Request {
         Ok(Self::from_valid(log, client, author, incarnation, acknowledged_id, first_id, payload))
     }
 
-    /// Creates a request from a valid payload, with trusted mutation ids.
+    /// Creates a request from a valid payload. The mutation ids are trusted.
     fn from_valid(
         log: LogId,
         client: ClientKey,
@@ -224,8 +224,8 @@ impl Request {
     }
 
     /// Creates a request for the only mutation of a new client, to be put directly after the state
-    /// at `state_position`. Refused with [`Refusal::StaleResolution`](super::Refusal::StaleResolution) if the
-    /// log contains a later edit.
+    /// at `state_position`. If the log contains a later edit, the append is refused with
+    /// [`Refusal::StaleResolution`](super::Refusal::StaleResolution).
     #[must_use]
     pub fn directly_after(
         log: LogId,
@@ -246,8 +246,8 @@ impl Request {
         Self::from_valid(log, client, author, incarnation, ACKNOWLEDGED_ID, FIRST_ID, payload)
     }
 
-    /// Creates a request that records rejected mutations on `base`. Used for mutations that the
-    /// server rejects before an append, so that their ids are consumed.
+    /// Creates a request with rejected mutations on `base`. Used for mutations that the server
+    /// rejects before an append, whose ids must be recorded as used.
     ///
     /// # Errors
     /// Like [`Request::new`].
@@ -269,9 +269,9 @@ impl Request {
         Self::from_numbered(log, client, author, incarnation, acknowledged_id, numbered_mutations)
     }
 
-    /// Sets the name of the sending client, a member of a client group. The name is stored in the
-    /// entry. The client's mutation ids become untrusted: if entries after a base were trimmed, the
-    /// request is refused with [`Refusal::BaseGone`](super::Refusal).
+    /// Sets the name of the sending client, which belongs to a client group. The name is stored in
+    /// the entry. The client's mutation ids are no longer trusted: if entries after a base were
+    /// trimmed, the append is refused with [`Refusal::BaseGone`](super::Refusal).
     #[must_use]
     pub fn with_client_name(self, client_name: ClientName) -> Self {
         Self { client_name: Some(client_name), numbering_is_trusted: false, ..self }
@@ -318,7 +318,8 @@ impl Request {
         self.mutations_after(0)
     }
 
-    /// Returns the mutations with ids above `last_id`. Empty if the operations were uploaded.
+    /// Returns the mutations with ids above `last_id`. Empty if the operations are in an uploaded
+    /// object.
     pub(super) fn mutations_after(
         &self,
         last_id: u64,
@@ -348,9 +349,9 @@ impl Request {
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// Returns the bases of the mutations with ids above `last_id` that need a transform. An undo
-    /// or revert needs none, because it is put only directly after the state against which it was
-    /// resolution.
+    /// Returns the bases of the mutations with ids above `last_id` that must be transformed. An
+    /// undo or revert is never transformed, because it is put only directly after the state from
+    /// which it was computed.
     pub(super) fn transformed_bases_after(
         &self,
         last_id: u64,
@@ -362,7 +363,7 @@ impl Request {
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// Returns the request's undo or revert, if any. The caller must resolve it.
+    /// Returns the request's undo or revert, if any. The caller must compute its operations.
     #[must_use]
     pub fn resolution_request(&self) -> Option<ResolutionRequest> {
         let (id, mutation) = self.mutations().next()?;
@@ -374,8 +375,8 @@ impl Request {
         Some(ResolutionRequest { client: self.client, id, base: mutation.base, target })
     }
 
-    /// Returns the imports that the client does not know to be committed. The caller must check
-    /// that their chunks exist before the append.
+    /// Returns the imports that are not known to be committed. Before the append, the caller must
+    /// check that the imported chunks exist.
     pub fn imports(&self) -> impl Iterator<Item = ImportRequest<'_>> {
         self.mutations_after(self.acknowledged_id).filter_map(|(id, mutation)| {
             match &mutation.authored {
@@ -387,8 +388,8 @@ impl Request {
         })
     }
 
-    /// Sets the operations that the request's undo or revert was resolution to. Without them, the
-    /// undo or revert is rejected.
+    /// Sets the operations computed for the request's undo or revert. Without them, the undo or
+    /// revert is rejected.
     #[must_use]
     pub fn with_resolution(mut self, resolution: Resolution) -> Self {
         if let Payload::Mutations(mutations) = &mut self.payload
@@ -399,7 +400,7 @@ impl Request {
         self
     }
 
-    /// Returns the lowest base of all mutations, which is where the log scan starts.
+    /// Returns the lowest base of all mutations. The log scan starts there.
     #[must_use]
     pub fn lowest_base(&self) -> Position {
         self.bases().min().unwrap_or(Position::FIRST)
@@ -419,8 +420,8 @@ impl Request {
 }
 
 impl RequestMutation {
-    /// Validates a mutation. An invalid or oversized mutation becomes a rejection: its id must be
-    /// consumed to keep the client's ids consecutive.
+    /// Validates a mutation. An invalid or oversized mutation becomes a rejection, so that the
+    /// client's ids stay consecutive.
     pub fn validated_or_rejected(mutation: NewMutation) -> Self {
         let NewMutation { base, operation, .. } = mutation;
         let valid_or_rejected = operation.validated().unwrap_or_else(|fault| {
@@ -435,7 +436,7 @@ impl RequestMutation {
     }
 }
 
-/// Rejection of a mutation that does not fit into an entry.
+/// Returns a rejection if the mutation does not fit into an entry.
 pub(super) fn rejection_if_too_large(mutation: &Mutation) -> Option<Rejection> {
     // Encoding cannot fail: the operation has already been validated.
     let encoded_bytes = encoded_mutation_bytes(mutation).unwrap_or(usize::MAX);
@@ -462,7 +463,7 @@ fn check_mutation_count(count: usize) -> Result<(), InvalidRequest> {
     }
 }
 
-/// Checks that the ids are consecutive, start at 1 or higher, and do not exceed the maximum.
+/// Checks that the ids are consecutive, start above 0 and do not exceed the maximum.
 fn check_ids_are_consecutive(ids: &[u64]) -> Result<(), InvalidRequest> {
     let mut previous_id = None;
     for id in ids.iter().copied() {

@@ -4,8 +4,7 @@ use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::safety_rules::SafetyRules;
 
 /// A rule that prevents gaps and lost or duplicate mutations. The model checker disables one rule
-/// at a time and must then find a violation. All rules are enforced unless the feature `model` is
-/// enabled.
+/// at a time and must find a violation. Without the feature `model`, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// Entry n+1 is put only if entry n is known to exist.
@@ -18,15 +17,15 @@ pub enum SafetyRule {
     EndSegmentCheck,
     /// No request is refused because of a stale read.
     ConsistentRefusal,
-    /// No entry is put if the preceding reads may predate a trim.
+    /// No entry is put if the preceding reads may be older than a trim.
     BoundedAge,
 }
 
-/// The set of enforced rules. The model checker disables one of them.
+/// The set of enforced rules. The model checker disables one rule at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     enforced: SafetyRules<SafetyRule>,
-    /// Overrides for the maximum numbers of puts and of failed reads.
+    /// Overrides of the maximum number of puts and the maximum number of failed reads.
     #[cfg(feature = "model")]
     attempts: Option<(u32, u32)>,
 }
@@ -39,7 +38,7 @@ impl Rules {
         Self { enforced: SafetyRules::without(rule), ..Self::default() }
     }
 
-    /// Returns all rules, with overrides for `MAX_PUT_ATTEMPTS` and `MAX_READ_ATTEMPTS`.
+    /// Returns all rules, with custom values for `MAX_PUT_ATTEMPTS` and `MAX_READ_ATTEMPTS`.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn with_attempts(puts: u32, reads: u32) -> Self {

@@ -26,11 +26,11 @@ pub(super) struct Tail {
     pub(super) is_end_segment: bool,
 }
 
-/// The entry does not directly follow the last scanned entry: either the log has a gap or the read
+/// The entry does not directly follow the last scanned entry, because the log has a gap or the read
 /// was stale.
 pub(super) struct NotNextEntry;
 
-/// A scan of the log starting at the lowest base. Entries are scanned exactly once and in order.
+/// A scan of the log starting at the lowest base. Each entry is scanned exactly once, in log order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scan {
     client: ClientKey,
@@ -38,8 +38,7 @@ pub(super) struct Scan {
     lowest_base: Position,
     /// First scanned position.
     pub(super) start_position: Position,
-    /// The scanned changes from the client's viewpoint. Mutations are transformed past these
-    /// changes.
+    /// The scanned changes from the client's viewpoint, past which mutations are transformed.
     pub(super) viewpoint: Viewpoint,
     /// Next position to scan, or `None` if the log is full.
     pub(super) next_position: Option<Position>,
@@ -48,27 +47,27 @@ pub(super) struct Scan {
     read_state: Option<(Position, Option<Arc<WorkbookMetadata>>)>,
     /// Operations of the uploaded object.
     uploaded_operations: Vec<Operation>,
-    /// Bases of the request that the scan has not reached yet.
+    /// Bases of the request's mutations that the scan has not reached yet.
     pub(super) unseen_bases: BTreeSet<Position>,
     /// The client's highest committed mutation id.
     pub(super) last_committed_id: u64,
-    /// Outcomes of the request's mutations, limited to those whose committed form differs from the
-    /// authored form.
+    /// Outcomes of the request's mutations. Mutations that were committed as authored are omitted.
     outcomes: BTreeMap<u64, ScannedOutcome>,
-    /// Approximate response size of the operations committed for the request, in bytes.
+    /// Approximate size in bytes of the operations committed for the request, as encoded in a
+    /// response.
     pub(super) committed_bytes: usize,
-    /// Position of the latest entry with mutations of any client.
+    /// Position of the latest entry that contains any client's mutations.
     pub(super) newest_edit_position: Option<Position>,
-    /// Entries with mutations of the client, keyed by their first mutation id.
+    /// Entries with the client's mutations, keyed by their first mutation id.
     client_entries: BTreeMap<u64, ClientEntry>,
-    /// Other requests' entries after the lowest base, limited to `MAX_REPLY_BYTES` in total.
+    /// Entries of other requests after the lowest base, limited to `MAX_REPLY_BYTES` in total.
     pub(super) missing_entries: Vec<Arc<Entry>>,
     missing_bytes: usize,
     /// Position of the last entry in `missing_entries`. Set once `missing_entries` is full.
     pub(super) missing_truncated_after: Option<Position>,
 }
 
-/// An entry with mutations of the client.
+/// An entry with the client's mutations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ClientEntry {
     last_id: u64,
@@ -81,7 +80,7 @@ struct ClientEntry {
 enum EntryWriter {
     /// The entry was put by this request.
     ThisRequest,
-    /// The entry was put by another request, possibly of the same client.
+    /// The entry was put by another request, possibly from the same client.
     OtherRequest,
 }
 
@@ -131,8 +130,8 @@ impl Scan {
         }
     }
 
-    /// Restarts the scan at `start`, which is either a position before the lowest base or, after a
-    /// trim, the first remaining entry.
+    /// Restarts the scan at `start_position`, which is either before the lowest base or, after a
+    /// trim, the start of the latest segment.
     pub(super) fn restart_at(&mut self, start_position: Position, request: &Request) {
         self.start_position = start_position;
         self.viewpoint = Viewpoint::new(self.client);
@@ -202,8 +201,8 @@ impl Scan {
         if is_next || (is_later && may_skip_entries) { Ok(()) } else { Err(NotNextEntry) }
     }
 
-    /// Records the changes of an entry. For an entry of this client, also records its mutation ids
-    /// and outcomes.
+    /// Records the changes of an entry. If this client wrote the entry, also records its mutation
+    /// ids and outcomes.
     fn record_mutations(&mut self, entry: &Entry, writer: EntryWriter) {
         self.viewpoint.add_entry(entry);
         let Some((client, first_id, last_id)) = entry.mutation_ids() else { return };
@@ -216,8 +215,8 @@ impl Scan {
         }
     }
 
-    /// Assumes without a read that the entry at the lowest base exists. Injected fault: violates
-    /// [`SafetyRule::KnownExists`].
+    /// Assumes without a read that the entry at the lowest base exists. This injected fault
+    /// violates [`SafetyRule::KnownExists`].
     pub(super) fn assume_base_exists(&mut self, incarnation: u32) {
         let header = Header::first(incarnation);
         self.tail = Some(Tail { position: self.lowest_base, header, is_end_segment: false });
@@ -225,23 +224,23 @@ impl Scan {
         self.unseen_bases.clear();
     }
 
-    /// Assumes that another client's entry took the key of `entry`, although the put of `entry` has
-    /// an unknown outcome. Injected fault: violates [`SafetyRule::SameKeyRetry`].
+    /// Assumes that another client's entry took the key of `entry`, although the outcome of putting
+    /// `entry` is unknown. This injected fault violates [`SafetyRule::SameKeyRetry`].
     pub(super) fn assume_foreign_entry(&mut self, entry: &Entry) {
         let (position, header) = (entry.position, entry.header.clone());
         self.tail = Some(Tail { position, header, is_end_segment: false });
         self.next_position = entry.next_position();
     }
 
-    /// Whether this request has put the entry at `position`.
+    /// Whether this request put the entry at `position`.
     fn has_put_at(&self, position: Position) -> bool {
         self.client_entries
             .values()
             .any(|entry| entry.writer == EntryWriter::ThisRequest && entry.position == position)
     }
 
-    /// Records the outcomes of an entry's mutations. Committed operations are recorded only for
-    /// entries that this request put; the client finds all others in `missing_entries`.
+    /// Records the outcomes of an entry's mutations. Committed operations are recorded only if this
+    /// request put the entry; the client finds the others in `missing_entries`.
     fn record_outcomes(&mut self, entry: &Entry, writer: EntryWriter) {
         if let Content::External(external) = &entry.content {
             return self.record_upload_outcomes(external);
@@ -265,7 +264,7 @@ impl Scan {
         self.outcomes.insert(id, outcome);
     }
 
-    /// Records which operations of the uploaded object had no effect, according to the map in their
+    /// Records which operations of the uploaded object had no effect, according to the map in the
     /// entry.
     fn record_upload_outcomes(&mut self, external: &ExternalEdits) {
         for (id, operation) in (external.first_id..).zip(&self.uploaded_operations) {
@@ -280,7 +279,7 @@ impl Scan {
     }
 
     /// Whether the workbook metadata at the tail must be read before the remaining mutations can be
-    /// committed, because the header's state summary is missing or insufficient.
+    /// committed. This is the case if the header's state summary is missing or insufficient.
     pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
         let has_read_state =
             self.read_state.as_ref().is_some_and(|(position, _)| *position == tail.position);
@@ -300,7 +299,7 @@ impl Scan {
         false
     }
 
-    /// Sets the workbook metadata at a position; `None` if unreadable.
+    /// Sets the workbook metadata at a position, or `None` if it cannot be read.
     pub(super) fn set_read_state(
         &mut self,
         position: Position,
@@ -309,7 +308,7 @@ impl Scan {
         self.read_state = Some((position, metadata));
     }
 
-    /// Returns the state at the latest scanned entry, if known.
+    /// Returns the state after the latest scanned entry, if known.
     pub(super) fn tail_state(&self) -> Option<KnownState> {
         let tail = self.tail.as_ref()?;
         match &self.read_state {
@@ -358,7 +357,7 @@ impl Scan {
     }
 }
 
-/// Returns the approximate size of the operations in a response, in bytes.
+/// Returns the approximate size in bytes of the operations, as encoded in a response.
 pub(super) fn operations_bytes(operations: &[Operation]) -> usize {
     const FRAME_BYTES: usize = 64;
     let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);

@@ -1,7 +1,7 @@
-//! Postcard encoding of `E` entry bodies.
+//! Postcard encoding of the bodies of `E` entries, which contain edits.
 //!
-//! Version 1 is used for most bodies: every mutation was committed as authored. Version 2 is used
-//! if at least one mutation was transformed.
+//! Most bodies have version 1: every mutation was committed as authored. A body has version 2 if at
+//! least one mutation was transformed.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,9 +14,9 @@ use cellar_base::record::RecordError;
 use cellar_sheet::axis_map::UnreadableAxisMap;
 use cellar_sheet::operation::{Operation, StoredOperation, UnreadableOperation};
 
-/// Body version if every mutation was committed as authored.
+/// Version of a body whose mutations were all committed as authored.
 const AS_AUTHORED_VERSION: u64 = 1;
-/// Body version if at least one mutation was transformed.
+/// Version of a body in which at least one mutation was transformed.
 const TRANSFORMED_VERSION: u64 = 2;
 
 /// Reason why a body cannot be decoded.
@@ -34,7 +34,7 @@ pub enum BodyError {
     /// The bytes are malformed.
     #[error("the body cannot be decoded: {0}")]
     Malformed(#[from] postcard::Error),
-    /// The bytes violate the layout, for example because of trailing bytes.
+    /// The bytes do not match the layout, for example because of trailing bytes.
     #[error("the body cannot be decoded: {0}")]
     InvalidContent(&'static str),
     /// An operation contains an out-of-range value.
@@ -72,13 +72,13 @@ struct MutationV2 {
     committed: Option<Vec<StoredOperation>>,
 }
 
-/// A base relative to the position of its entry. Most bases are only a few entries back, so a
-/// relative base is one or two bytes shorter than a position.
+/// A base, stored relative to the position of its entry. Most bases precede their entry by only a
+/// few entries, so the relative form saves one or two bytes.
 #[derive(Serialize, Deserialize)]
 pub(super) struct BaseV1 {
     segments_back: u32,
-    /// Distance in entries if base and entry are in the same segment; otherwise, the entry number
-    /// of the base.
+    /// If the base and the entry are in the same segment, the number of entries between them.
+    /// Otherwise, the entry number of the base.
     num: u32,
 }
 
@@ -155,10 +155,10 @@ fn from_stored_operations(
     operations.into_iter().map(Operation::try_from).collect()
 }
 
-/// Encodes the body of the `E` entry at `position`. Returns the body's version and bytes.
+/// Encodes the body of the `E` entry at `position`. Returns the version and the bytes of the body.
 ///
 /// # Errors
-/// Never fails for these types; only the encoder could fail.
+/// Returns an encoder error, which these types never cause.
 pub fn encode_edits(
     position: Position,
     mutations: &[Mutation],
@@ -177,7 +177,7 @@ pub fn encode_edits(
 /// Returns an upper bound for the encoded size of a mutation at any position, in bytes.
 ///
 /// # Errors
-/// Never fails for these types; only the encoder could fail.
+/// Returns an encoder error, which these types never cause.
 pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
     const LONGEST_BASE_BYTES: usize = 10;
     let with_shortest_base = MutationV2::new(mutation.base, mutation);
@@ -223,7 +223,7 @@ fn decode_mutations(
     }
 }
 
-/// Decodes a value that must span all bytes of `body`.
+/// Decodes a value that must use all bytes of `body`.
 pub(super) fn decode_whole<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BodyError> {
     let (decoded, trailing_bytes) = postcard::take_from_bytes::<T>(body)?;
     if !trailing_bytes.is_empty() {
@@ -232,7 +232,7 @@ pub(super) fn decode_whole<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, 
     Ok(decoded)
 }
 
-/// Checks that `count` consecutive mutation ids starting at `first_id` are in range.
+/// Checks that `count` consecutive mutation ids, starting at `first_id`, are in range.
 pub(super) fn check_mutation_ids(first_id: u64, count: u64) -> Result<(), BodyError> {
     let end_id = first_id.saturating_add(count);
     if first_id == 0 || end_id > MAX_MUTATION_ID + 1 {

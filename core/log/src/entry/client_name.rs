@@ -1,4 +1,4 @@
-//! Postcard encoding of client names, which consist of a group and a client.
+//! Postcard encoding of client names. A client name consists of a group and a client.
 
 use super::BodyError;
 use cellar_base::identity::ClientName;
@@ -6,7 +6,7 @@ use cellar_base::identity::ClientName;
 /// Encodes a client name.
 ///
 /// # Errors
-/// Never fails for text; only the encoder could fail.
+/// Returns an encoder error, which strings never cause.
 pub fn encode_name(name: &ClientName) -> Result<Vec<u8>, BodyError> {
     Ok(postcard::to_allocvec(&(name.group(), name.client()))?)
 }

@@ -1,8 +1,8 @@
 //! Large entries with an external body: an S3 object that contains the operations.
 //!
-//! The coordinates in an external body are those of its base. Readers apply the map stored in the
-//! entry, which leads from the base to the entry's position. External bodies contain only cell
-//! edits; operations that move cells are small enough for the entry itself.
+//! An external body uses the coordinates of its base. Readers apply the map that is stored in the
+//! entry and leads from the base to the entry's position. External bodies contain only cell edits,
+//! because operations that move cells are small enough for the entry itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,14 +19,14 @@ use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, StoredAxisMap};
 use cellar_sheet::operation::{Operation, SheetId, StoredOperation};
 
-/// Version of the body part stored in the entry.
+/// Version of the part of the body that is stored in the entry.
 const EXTERNAL_VERSION: u64 = 1;
-/// First byte of the object: version of the compressed content.
+/// First byte of the object: the version of the compressed content.
 const OBJECT_VERSION: u8 = 1;
-/// A fast zstd level. Higher levels hardly shrink cell data.
+/// A fast zstd level. Higher levels hardly improve the compression of cell data.
 const COMPRESSION_LEVEL: i32 = 3;
 
-/// A batch of one client's mutations, whose operations are in an external body (an S3 object).
+/// A batch of one client's mutations, with operations stored in an external body (an S3 object).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalEdits {
     /// Client of the mutations.
@@ -35,8 +35,8 @@ pub struct ExternalEdits {
     pub first_id: u64,
     /// Number of mutations, at least one.
     pub count: u32,
-    /// Base: the latest position that the author had seen. The body uses coordinates of this
-    /// position.
+    /// Base of the mutations: the latest position that their author had seen. The external body
+    /// uses the coordinates of this position.
     pub base: Position,
     /// Key of the object.
     pub object: String,
@@ -44,7 +44,7 @@ pub struct ExternalEdits {
     pub bytes: u64,
     /// SHA-256 hash of the object. Verified by readers.
     pub sha256: [u8; 32],
-    /// Map from the coordinates of `base` to those before the entry.
+    /// Map from the coordinates of `base` to those directly before the entry.
     pub map: SpaceMap,
 }
 
@@ -93,14 +93,14 @@ impl ExternalEdits {
         self.first_id.saturating_add(u64::from(self.count)).saturating_sub(1)
     }
 
-    /// Returns the committed form of an operation in the body, or `None` if unchanged.
+    /// Returns the committed form of an operation in the external body, or `None` if unchanged.
     #[must_use]
     pub fn committed_operations(&self, authored: &Operation) -> Option<Vec<Operation>> {
         transform(authored, &self.map)
     }
 
-    /// Returns the approximate size of the edits in memory and in a response, in bytes. Includes
-    /// the presigned URL in a response.
+    /// Returns the approximate size of the edits in memory and in a response, in bytes. A response
+    /// contains a presigned URL of the external body.
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 512;
         /// Most of a presigned URL is the session token of the signing function.
@@ -116,11 +116,11 @@ impl ExternalEdits {
     }
 }
 
-/// Encodes the body of the `E` entry at `position`, whose operations are in an object. Returns the
-/// body's version and bytes.
+/// Encodes the body of the `E` entry at `position`, whose operations are in an S3 object. Returns
+/// the version and the bytes of the body.
 ///
 /// # Errors
-/// Never fails for these types; only the encoder could fail.
+/// Returns an encoder error, which these types never cause.
 pub fn encode_external(
     position: Position,
     external: &ExternalEdits,
@@ -136,7 +136,7 @@ pub fn encode_external(
     Ok((EXTERNAL_VERSION, postcard::to_allocvec(&stored)?))
 }
 
-/// Decodes the output of [`encode_external`]. Never panics on malformed bytes.
+/// Decodes a body written by [`encode_external`]. Never panics on malformed bytes.
 ///
 /// # Errors
 /// Returns a [`BodyError`] with the reason.
@@ -201,7 +201,7 @@ fn has_too_many_mutations_or_cells(operations: &[Operation]) -> bool {
         || cell_counts.iter().sum::<usize>() > MAX_CELLS_PER_UPLOAD
 }
 
-/// Decodes an external body object. Never panics on malformed bytes. Memory is limited to
+/// Decodes an external body object. Never panics on malformed bytes. Memory use is limited to
 /// `MAX_EXTERNAL_BODY_BYTES` plus the cells allowed by `MAX_CELLS_PER_UPLOAD`.
 ///
 /// # Errors
@@ -216,7 +216,7 @@ pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> 
     decode_operations(&uncompressed)
 }
 
-/// Decodes operations one at a time to limit the cells in memory to `MAX_CELLS_PER_UPLOAD`.
+/// Decodes one operation at a time, so that at most `MAX_CELLS_PER_UPLOAD` cells are in memory.
 fn decode_operations(uncompressed: &[u8]) -> Result<Vec<Operation>, BodyError> {
     let (operation_count, mut remaining_bytes) = postcard::take_from_bytes::<usize>(uncompressed)?;
     if operation_count == 0 || operation_count > MAX_MUTATIONS_PER_REQUEST {
@@ -250,14 +250,14 @@ fn cell_count(operation: &Operation) -> usize {
     }
 }
 
-/// Decompresses a zstd frame of at most `max_bytes` uncompressed bytes.
+/// Decompresses a zstd frame, up to `max_bytes` uncompressed bytes.
 pub(crate) fn decompress(compressed: &[u8], max_bytes: usize) -> Result<Vec<u8>, BodyError> {
     use std::io::Read;
     let invalid_frame = |_| BodyError::InvalidContent("it cannot be decompressed");
     let decoder = zstd::stream::read::Decoder::new(compressed).map_err(invalid_frame)?;
     let byte_limit = u64::try_from(max_bytes).unwrap_or(u64::MAX);
     let mut uncompressed = Vec::new();
-    // One more byte shows that the frame is too large.
+    // Reading one byte more than the limit reveals a frame that is too large.
     decoder
         .take(byte_limit.saturating_add(1))
         .read_to_end(&mut uncompressed)
@@ -337,8 +337,8 @@ mod tests {
         assert!(decode_external_body(&other_version).is_err());
     }
 
-    /// Returns an object with one operation per element of `counts`, each with that number of blank
-    /// cells. The encoder would never write such an object.
+    /// Returns an object that the encoder would never write. It has one operation per element of
+    /// `counts`, and the element is the operation's number of blank cells.
     fn bomb(cells: &[usize]) -> Vec<u8> {
         let mut plain = postcard::to_allocvec(&cells.len()).unwrap();
         for count in cells {
@@ -383,8 +383,8 @@ mod tests {
             assert_eq!(decode_external_body(&object).is_ok(), fits, "{cells:?}");
             assert_eq!(encode_external_body(&operations).is_ok(), fits, "{cells:?}");
         }
-        // Both objects contain 32 MB: either many single-cell operations or one operation with all
-        // cells.
+        // Both objects contain 32 MB of cells: the first in many single-cell operations, the second
+        // in one operation.
         assert!(decode_external_body(&bomb(&vec![1; 4_000_000])).is_err());
         assert!(decode_external_body(&bomb(&[32_000_000])).is_err());
     }

@@ -1,7 +1,7 @@
 //! Header encoding: postcard without trailing zero bytes.
 //!
-//! Every entry has a header and a load reads thousands of entries, so each byte counts. Most
-//! encoded headers would end with three zero bytes.
+//! Every entry has a header, and loading a spreadsheet reads thousands of entries, so each byte
+//! counts. Most headers would otherwise end with three zero bytes.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use cellar_base::limits::MAX_SUMMARY_RUNS;
 use cellar_sheet::metadata::{SheetNumbers, SheetSet, StateSummary};
 use cellar_sheet::operation::{Span, Spans};
 
-/// Trailing zero bytes that may be omitted, one per field.
+/// The trailing zero bytes that may be omitted, one per field.
 const OMITTED_ZEROS: [u8; 8] = [0; 8];
 
 /// Value of [`StoredHeader::sheets`] for a workbook that never had a second sheet.
@@ -20,20 +20,20 @@ const ONLY_FIRST_SHEET: u32 = 0;
 /// Value of [`StoredHeader::sheets`] for a header without a state summary.
 const NO_SUMMARY: u32 = 1;
 
-/// Encoded form of a [`Header`]. The sheets take no bytes in most workbooks, which never had a
-/// second sheet.
+/// Encoded form of a [`Header`]. Most workbooks never had a second sheet, and their sheet numbers
+/// take no bytes.
 #[derive(Serialize, Deserialize)]
 struct StoredHeader {
     segment_bytes: u64,
     incarnation: u32,
     snapshot_num: u32,
     snapshot_bytes: u64,
-    /// Either [`ONLY_FIRST_SHEET`], [`NO_SUMMARY`], or the highest sheet number ever used plus one.
+    /// [`ONLY_FIRST_SHEET`], [`NO_SUMMARY`], or one more than the highest sheet number ever used.
     sheets: u32,
     format_spans: u32,
-    /// Deleted sheet numbers as runs, each with its first number and length.
+    /// Runs of deleted sheet numbers, each as its first number and its length.
     deleted: Vec<(u32, u32)>,
-    /// Runs of unused numbers below the next sheet number.
+    /// Runs of unused sheet numbers below the next sheet number.
     skipped: Vec<(u32, u32)>,
 }
 
@@ -98,12 +98,12 @@ impl TryFrom<StoredHeader> for Header {
     }
 }
 
-/// Encodes runs of sheet numbers, each as its first number and its length.
+/// Encodes runs of sheet numbers as pairs of first number and length.
 fn encode_runs(sheet_numbers: &Spans) -> Vec<(u32, u32)> {
     sheet_numbers.iter().map(|run| (run.first, run.count)).collect()
 }
 
-/// Decodes runs of sheet numbers, which must be in ascending order.
+/// Decodes runs of sheet numbers. The numbers must be in ascending order.
 fn decode_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
     const MAX_RUNS: usize = 2 * MAX_SUMMARY_RUNS;
     let is_ascending = runs.windows(2).all(|pair| match pair {
@@ -122,10 +122,10 @@ fn decode_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
 /// Encodes a header.
 ///
 /// # Errors
-/// Never fails for these types; only the encoder could fail.
+/// Returns an encoder error, which these types never cause.
 pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
     let mut bytes = postcard::to_allocvec(&StoredHeader::from(header))?;
-    // A postcard number ends with a zero byte only if the number is zero.
+    // A number encoded by postcard ends with a zero byte only if the number is zero.
     while bytes.last() == Some(&0) {
         bytes.pop();
     }
@@ -145,7 +145,8 @@ pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     Header::try_from(stored)
 }
 
-/// Decodes the header of an older entry without a state summary. Never panics on malformed bytes.
+/// Decodes a header that was written by an older release without a state summary. Never panics on
+/// malformed bytes.
 ///
 /// # Errors
 /// Returns a [`BodyError`] with the reason.
@@ -164,8 +165,8 @@ mod tests {
         prop_oneof![Just(0), Just(128), Just(1 << 14), any::<u32>()]
     }
 
-    /// Returns the state summary of a workbook to which sheets with these numbers were added.
-    /// Sheets marked `true` were deleted afterwards.
+    /// Returns the state summary of a workbook after adding sheets with these numbers, and then
+    /// deleting the sheets marked `true`.
     fn summary(sheets: &[(u32, bool)], format_spans: u32) -> StateSummary {
         let mut summary = StateSummary { format_spans, ..StateSummary::first() };
         for (sheet, deleted) in sheets {

@@ -22,41 +22,42 @@ use cellar_sheet::metadata::StateSummary;
 use cellar_sheet::operation::{Operation, Rejection};
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 
-/// A log entry. Immutable once written.
+/// A log entry, immutable once written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Log to which the entry belongs.
+    /// The log that contains the entry.
     pub log: LogId,
     /// Position of the entry in the log.
     pub position: Position,
-    /// Creation time in seconds since the Unix epoch, by the writer's clock.
+    /// Creation time in seconds since the Unix epoch, according to the writer's clock.
     pub created_s: u64,
-    /// Author: the subject of the writer's token, limited to `MAX_AUTHOR_BYTES`.
+    /// Author: the subject of the writer's token. Limited to `MAX_AUTHOR_BYTES`.
     pub author: Option<String>,
     /// Running totals up to and including this entry.
     pub header: Header,
-    /// Content of the entry: edits, a snapshot, or the end of the segment.
+    /// Content of the entry: edits, a request for a snapshot, or the end of the segment.
     pub content: Content,
 }
 
-/// Incarnation of tables that were never restored. Each restore starts a later incarnation.
+/// Incarnation of tables that were never restored. Each restore increments the incarnation.
 pub const FIRST_INCARNATION: u32 = 0;
 
-/// Running totals, carried over from the preceding entry. The latest header alone tells a writer
-/// the incarnation and whether a roll or a snapshot is due.
+/// Running totals, carried over from the preceding entry. From the latest header alone, a writer
+/// learns the incarnation and whether a segment roll or a snapshot is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// Total body size of the segment up to and including this entry, in bytes.
+    /// Total size in bytes of the segment's bodies up to and including this entry.
     pub segment_bytes: u64,
-    /// Incarnation of the tables. Clients that loaded another incarnation must reload. Stored in
-    /// every entry because an append reads only the entries after its base.
+    /// Incarnation of the tables. Clients that loaded an earlier incarnation must reload. Stored in
+    /// every entry, because an append reads only the entries after its base.
     pub incarnation: u32,
-    /// Entry number of the segment's last Snapshot entry up to and including this entry.
+    /// Entry number of the segment's last Snapshot entry at or before this entry.
     pub snapshot_num: u32,
-    /// Value of `segment_bytes` at the last Snapshot entry.
+    /// Value of `segment_bytes` at the segment's last Snapshot entry.
     pub snapshot_bytes: u64,
-    /// Summary of the state after this entry. `None` for entries of older releases and if the sheet
-    /// numbers form more than `MAX_SUMMARY_RUNS` runs; writers then read the workbook metadata.
+    /// Summary of the workbook's state after this entry. If `None`, writers read the workbook
+    /// metadata instead. Entries of older releases have no summary, nor do entries whose sheet
+    /// numbers form more than `MAX_SUMMARY_RUNS` runs.
     pub summary: Option<Arc<StateSummary>>,
 }
 
@@ -73,7 +74,7 @@ impl Header {
         Self { incarnation, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0, summary }
     }
 
-    /// Returns the header of the next entry, with a body of `body_bytes` bytes. Must not be used
+    /// Returns the header of the next entry, whose body has `body_bytes` bytes. Must not be used
     /// for Snapshot entries.
     #[must_use]
     pub fn followed_by(&self, body_bytes: usize) -> Self {
@@ -90,23 +91,23 @@ pub enum Content {
         /// Key of the snapshot's root object. Set when the snapshot finishes.
         root: Option<String>,
         /// Time of the trim in seconds since the Unix epoch. Set only on the first entry of a
-        /// trimmed segment, which is retained together with the End Segment.
+        /// trimmed segment. A trim deletes all other entries except the End Segment.
         trimmed_s: Option<u64>,
     },
     /// `X`: End Segment, the last entry of a closed segment. The log continues in the next segment.
     EndSegment,
     /// `E`: edits.
     Edits(Edits),
-    /// `E` with an object key: edits with an external body.
+    /// `E` with an object key: edits whose operations are in an external body.
     External(ExternalEdits),
 }
 
-/// A batch of one client's mutations with consecutive ids.
+/// A batch of mutations from one client, with consecutive ids.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edits {
     /// Client of the mutations.
     pub client: ClientKey,
-    /// Client name. Set if the client belongs to a client group.
+    /// Name of the client, if it belongs to a client group.
     pub name: Option<ClientName>,
     /// Id of the first mutation. The ids are consecutive.
     pub first_id: u64,
@@ -114,23 +115,24 @@ pub struct Edits {
     pub mutations: Vec<Mutation>,
 }
 
-/// A mutation as authored and, if changed by a transform, as committed.
+/// A mutation as authored and, if a transform changed it, as committed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mutation {
-    /// Base: the latest position that the author had seen.
+    /// Base of the mutation: the latest position that its author had seen.
     pub base: Position,
-    /// Operation as authored, in coordinates of `base`.
+    /// Operation as authored, in the coordinates of `base`.
     pub authored: Operation,
-    /// Committed operations in coordinates after the preceding mutation, or `None` if equal to the
-    /// authored operation. Empty if the mutation has no effect; several operations for an undo or
-    /// revert; a rejection if a mutation that moves cells was rejected.
+    /// Committed operations, in the coordinates after the preceding mutation. `None` if the
+    /// mutation was committed as authored. Empty if the mutation has no effect. An undo or revert
+    /// may be committed as several operations, and a rejected mutation that moves cells as a
+    /// rejection.
     pub committed: Option<Vec<Operation>>,
 }
 
 impl Mutation {
-    /// Creates a rejected mutation. Retains the authored operation if it moves cells, because the
-    /// author may base later mutations on it before learning of the rejection. Also retains an undo
-    /// or revert, so that the search for undoable entries skips it.
+    /// Creates a rejected mutation. If the authored operation moves cells, it is kept, because the
+    /// author may base later mutations on it before learning of the rejection. An undo or revert is
+    /// also kept, so that the search for undoable entries skips it.
     #[must_use]
     pub fn rejected(base: Position, authored: &Operation, rejection: Rejection) -> Self {
         let rejection = Operation::Rejected(rejection);
@@ -183,8 +185,8 @@ impl Edits {
 }
 
 impl Entry {
-    /// Returns the position of the next entry, or `None` if no position is left. The entry after an
-    /// End Segment is in the next segment.
+    /// Returns the position of the next entry, or `None` if the log is full. An End Segment is
+    /// followed by the first entry of the next segment.
     #[must_use]
     pub fn next_position(&self) -> Option<Position> {
         match self.content {
@@ -195,15 +197,15 @@ impl Entry {
         }
     }
 
-    /// Returns a copy of the entry as part of `log`, a fork that inherits it.
+    /// Returns a copy of the entry for `log`, a fork that inherits the entry.
     #[must_use]
     pub fn with_log(&self, log: LogId) -> Self {
         Self { log, ..self.clone() }
     }
 
-    /// Raises the incarnation to at least `incarnation`, the current incarnation of the tables.
-    /// Needed on every read, because a table restore does not rewrite the latest entries of
-    /// existing logs.
+    /// Raises the entry's incarnation to at least `incarnation`, the current incarnation of the
+    /// tables. Required after every read, because a restore of the tables does not update the
+    /// entries.
     #[must_use]
     pub fn raise_incarnation(mut self, incarnation: u32) -> Self {
         self.header.incarnation = self.header.incarnation.max(incarnation);
@@ -231,8 +233,8 @@ impl Entry {
         matches!(self.content, Content::Snapshot { trimmed_s: Some(_), .. })
     }
 
-    /// Applies the entry's edits to the workbook at the preceding position. Edits with an external
-    /// body are not applied, because the entry does not contain their operations.
+    /// Applies the entry's edits to the workbook, which must be at the preceding position. Edits
+    /// with an external body are not applied, because the entry does not contain their operations.
     ///
     /// # Errors
     /// Returns [`WorkbookTooLarge`], like [`Workbook::apply_operations`].
@@ -243,7 +245,7 @@ impl Entry {
             .try_for_each(|mutation| workbook.apply_operations(mutation.committed_operations()))
     }
 
-    /// Returns the inline edits, or `None` if the entry has an external body or no edits.
+    /// Returns the edits, or `None` if the entry has no edits or they are in an external body.
     #[must_use]
     pub fn edits(&self) -> Option<&Edits> {
         match &self.content {
@@ -252,8 +254,8 @@ impl Entry {
         }
     }
 
-    /// Returns the client and its first and last mutation id in this entry. A retry recognizes
-    /// committed mutations by these ids.
+    /// Returns the client and the ids of the client's first and last mutation in this entry. A
+    /// retry recognizes committed mutations by these ids.
     #[must_use]
     pub fn mutation_ids(&self) -> Option<(ClientKey, u64, u64)> {
         match &self.content {

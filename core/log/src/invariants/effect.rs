@@ -1,5 +1,5 @@
-//! Invariant I23: every mutation reported as appended has an effect, unless it was reported as
-//! having none.
+//! Invariant I23: every mutation reported as appended has an effect, and every mutation reported as
+//! without effect has none.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ pub enum ReportedEffect {
     NoEffect,
 }
 
-/// Checks I23 by replaying `readable`. A mutation reported as appended must produce the state that
-/// its operations request; a mutation reported as having no effect must change nothing. External
-/// bodies are ignored.
+/// Checks I23 by replaying the `readable` entries. A mutation reported as appended must produce the
+/// state that its operations request. A mutation reported as without effect must change nothing.
+/// Edits in external bodies are ignored.
 ///
 /// # Errors
 /// Returns [`Violation::WithoutEffect`] or [`Violation::Effect`] for the first violation.
@@ -62,7 +62,7 @@ fn apply_operations(workbook: &mut Workbook, operations: &[Operation]) -> bool {
     has_effect
 }
 
-/// Whether `after` is the state requested by an operation on the state `before`.
+/// Whether `after` is the state that an operation requests, given the state `before`.
 fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bool {
     match operation {
         Operation::SetCells(set) => {
@@ -104,7 +104,7 @@ fn first_cell_has_format(workbook: &Workbook, set_format: &SetFormat) -> bool {
     format.unwrap_or(GENERAL) == set_format.format
 }
 
-/// Whether a cell has the value and format set by an edit.
+/// Whether a cell has the value and format that an edit sets.
 fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
     let Some(sheet) = workbook.sheet(sheet) else { return false };
     let cell = sheet.cell(edit.row, edit.column);
@@ -112,9 +112,9 @@ fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
         && edit.format.as_deref().is_none_or(|set| cell.format.as_deref().unwrap_or(GENERAL) == set)
 }
 
-/// Whether rows or columns changed. `diff_has_change` is set if the diff contains the change. A diff omits
-/// blank rows and columns after the last used one, so for these, any difference between the states
-/// counts.
+/// Whether rows or columns changed. `diff_has_change` looks for the change in the diff of the two
+/// states. A diff omits blank rows and columns after the last used one; to detect such changes, any
+/// difference between the states counts.
 fn axis_changed(
     before: &Workbook,
     after: &Workbook,

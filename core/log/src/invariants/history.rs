@@ -1,4 +1,4 @@
-//! Complete log history, and invariant I2: an entry never changes once read.
+//! Complete history of a log, and invariant I2: an entry never changes once read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use super::Violation;
 use crate::entry::{Content, Entry};
 use cellar_base::position::Position;
 
-/// Returns all entries that a log ever had. Entries of trimmed segments come from their offloaded
-/// copies, all others from the table. Returns both copies if the table still contains an entry of a
-/// trimmed segment that differs from its offloaded copy, so that other checks detect the fault.
+/// Returns every entry that the log ever had. The entries of trimmed segments come from their
+/// offloaded copies, all other entries from the table. If an entry that remains in the table
+/// differs from its offloaded copy, both are returned, so that other checks detect the difference.
 #[must_use]
 pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
     let trimmed_segments = trimmed_segments(table);
@@ -27,9 +27,9 @@ pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>
     history
 }
 
-/// Returns the entries visible to a reader of the whole log. Entries of trimmed segments come from
-/// their offloaded copies, all others from the table. Stops at the first gap and skips entries
-/// after a segment's End Segment.
+/// Returns the entries that a reader of the whole log sees. The entries of trimmed segments come
+/// from their offloaded copies, all other entries from the table. Stops at the first gap, and skips
+/// entries after a segment's End Segment.
 #[must_use]
 pub fn readable(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
     let trimmed_segments = trimmed_segments(table);
@@ -55,8 +55,8 @@ fn trimmed_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
     trim_marks.map(|entry| entry.position.segment()).collect()
 }
 
-/// Checks I2: `read_entries`, which were read earlier from the start of the log, are still a prefix
-/// of the log. `history` is the result of [`history`].
+/// Checks I2: the entries that were read earlier from the start of the log (`read_entries`) are
+/// still the start of the log. `history` is the result of [`history`].
 ///
 /// # Errors
 /// Returns [`Violation::PrefixChanged`] with the first differing position.
@@ -78,8 +78,8 @@ pub fn check_prefix(read_entries: &[Arc<Entry>], history: &[Arc<Entry>]) -> Resu
     Ok(())
 }
 
-/// Whether two entries are equal, ignoring the root and the trim time, which are added to a
-/// Snapshot entry later.
+/// Whether two entries are equal, ignoring the root key and the trim time, which are set after a
+/// Snapshot entry was written.
 fn is_same_entry(left: &Entry, right: &Entry) -> bool {
     let are_snapshots = matches!(left.content, Content::Snapshot { .. })
         && matches!(right.content, Content::Snapshot { .. });

@@ -1,8 +1,8 @@
-//! Log invariants as functions for tests.
+//! Log invariants, as functions for tests.
 //!
-//! Each check is a pure function of entries and segments that returns the first [`Violation`]. Used
-//! by the model checker, the simulator and the checks of stored logs. Entries must be sorted by
-//! position.
+//! Each check is a pure function of entries and segments that returns the first [`Violation`]. The
+//! model checker, the simulator and the checks of stored logs use these functions. Entries must be
+//! sorted by position.
 
 mod effect;
 mod history;
@@ -23,14 +23,14 @@ use cellar_base::position::Position;
 /// A violated log invariant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum Violation {
-    /// I1: an entry is missing although a later entry exists and the segment was not trimmed.
+    /// I1: an entry is missing, although a later entry exists and the segment was not trimmed.
     #[error("the entry at {at} is missing, although a later entry exists")]
     Gap {
         /// Position of the missing entry.
         at: Position,
     },
-    /// I2: an entry that was already read disappeared or changed, or a new entry appeared before
-    /// it.
+    /// I2: an entry that was read earlier has disappeared or changed, or a new entry has appeared
+    /// before it.
     #[error("the entry at {at} changed after it was read")]
     PrefixChanged {
         /// First differing position.
@@ -60,8 +60,8 @@ pub enum Violation {
         /// Lost mutation.
         mutation: MutationId,
     },
-    /// I5: a segment lacks its record or first Snapshot entry, or the preceding segment lacks its
-    /// End Segment (the last entry of a closed segment).
+    /// I5: a segment has no record or no first Snapshot entry, or the preceding segment has no End
+    /// Segment (the last entry of a closed segment).
     #[error("segment {segment} is not linked to the preceding segment")]
     NotLinked {
         /// Number of the segment.
@@ -73,19 +73,19 @@ pub enum Violation {
         /// Position of the entry.
         at: Position,
     },
-    /// I23: a mutation reported as appended changed nothing.
+    /// I23: a mutation reported as appended has no effect.
     #[error("mutation {} was reported as appended and has no effect", .mutation.id)]
     WithoutEffect {
         /// The mutation without an effect.
         mutation: MutationId,
     },
-    /// I23: a mutation reported as having no effect changed the state.
+    /// I23: a mutation reported as without effect changed the state.
     #[error("mutation {} was reported as without effect and changes the state", .mutation.id)]
     Effect {
         /// Mutation with an effect.
         mutation: MutationId,
     },
-    /// I6: an append exceeded its attempt limit.
+    /// I6: an append made too many attempts.
     #[error("{tried} attempts were made; at most {limit} are allowed")]
     TooManyAttempts {
         /// Number of attempts.
@@ -95,7 +95,7 @@ pub enum Violation {
     },
 }
 
-/// Counts the failed attempts of an append from the results of its actions (I6).
+/// Counts the failed attempts of an append, as required by I6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Attempts {
     failed_puts: u32,

@@ -7,8 +7,9 @@ use crate::entry::{Content, Entry};
 use crate::segment::Segment;
 use cellar_base::position::Position;
 
-/// Checks I1: segment numbers start at 0 and have no gaps, and neither do the entry numbers of each
-/// segment. Entries may be missing only if the first entry of their segment is marked as trimmed.
+/// Checks I1: the segment numbers of a log and the entry numbers of each segment start at 0 and
+/// have no gaps. Entries may be missing only if the first entry of their segment is marked as
+/// trimmed.
 ///
 /// # Errors
 /// Returns [`Violation::Gap`] with the first missing position.
@@ -37,7 +38,7 @@ pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I5: every segment starts with a Snapshot entry and has a record in `segments`; every
+/// Checks I5: every segment has a record in `segments` and starts with a Snapshot entry, and every
 /// segment except the latest ends with exactly one End Segment (the last entry of a closed
 /// segment).
 ///
@@ -62,7 +63,7 @@ pub fn check_links(entries: &[Arc<Entry>], segments: &[Segment]) -> Result<(), V
         }
         previous_entry = Some(entry);
     }
-    // An End Segment and the start of the next segment are written in one transaction.
+    // An End Segment is written in the same transaction as the start of the next segment.
     if let Some(last_entry) = entries.last()
         && is_end_segment(last_entry)
     {

@@ -1,4 +1,4 @@
-//! Tests each invariant on a valid log and on damaged logs.
+//! Tests each invariant on a valid log and on corrupted logs.
 
 use super::*;
 use crate::entry::{Content, Edits, Entry, Header, Mutation};

@@ -23,8 +23,8 @@ pub const EDITS: &str = "E";
 pub const IMPORT: &str = "I";
 const DEFAULT_VERSION: u64 = 1;
 
-/// Returns the partition key of a segment's entries: the log UUID followed by the segment number
-/// (big-endian).
+/// Returns the partition key of a segment's entries: the log UUID, followed by the segment number
+/// in big-endian order.
 #[must_use]
 pub fn partition(log: LogId, segment: u32) -> Vec<u8> {
     [log.as_bytes().as_slice(), &segment.to_be_bytes()].concat()
@@ -60,7 +60,7 @@ pub fn decode_key_and_type(item: &Item) -> Result<(LogId, Position, String), Rec
 /// Encodes an entry as a record.
 ///
 /// # Errors
-/// Never fails for these types; only an encoder could fail.
+/// Returns an encoder error, which these types never cause.
 pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     let mut item = key(entry.log, entry.position);
     put_number(&mut item, CREATED, entry.created_s);
@@ -109,7 +109,7 @@ fn put_external_edits(
     Ok(())
 }
 
-/// Adds the body's version and bytes to a record. Omits the default version.
+/// Adds the version and bytes of the body to a record. The default version is omitted.
 fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
     if version != DEFAULT_VERSION {
         put_number(item, VERSION, version);
@@ -165,7 +165,7 @@ fn read_content(reader: &Reader<'_>, position: Position) -> Result<Content, Reco
     }
 }
 
-/// Reads inline or external edits.
+/// Decodes edits, either inline or with an external body.
 fn read_edits(reader: &Reader<'_>, position: Position) -> Result<Content, RecordError> {
     let version = reader.optional_number(VERSION)?.unwrap_or(DEFAULT_VERSION);
     let client = ClientKey(reader.array(CLIENT)?);

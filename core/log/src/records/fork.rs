@@ -1,5 +1,5 @@
-//! Fork list records: one per fork, stored in the Segment table under a partition key that is
-//! derived from the source log and differs from any segment key.
+//! Fork list records. The Segment table has one per fork, under a partition key that is derived
+//! from the source log and differs from the partition keys of segments.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -7,8 +7,8 @@ use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_
 use cellar_base::table_attributes::{AUTHOR, CREATED, FORKED_AT, LINEAGE, PARTITION_KEY, SORT_KEY};
 
 const RECORD: &str = "fork";
-/// Last byte of a fork list's partition key, after the log UUID. The partition key of segments is
-/// only the UUID.
+/// Last byte of the partition key of a fork list, following the log UUID. The partition key of
+/// segments is the log UUID alone.
 const FORK_LIST_MARK: u8 = b'F';
 
 const LOG_ID_BYTES: usize = 16;
@@ -19,7 +19,7 @@ const PARTITION_KEY_BYTES: usize = LOG_ID_BYTES + 1;
 pub struct ListedFork {
     /// Log that was forked.
     pub source: LogId,
-    /// List number of the fork. Ascends with the time of the fork.
+    /// Number of the fork in its list. Later forks have higher numbers.
     pub number: u64,
     /// Log id of the fork.
     pub fork: LogId,
@@ -27,18 +27,18 @@ pub struct ListedFork {
     pub position: Position,
     /// Time at which the fork was created, in seconds since the Unix epoch.
     pub created_s: u64,
-    /// Creator: the subject of the token that created the fork.
+    /// Creator of the fork: the subject of the creator's token.
     pub author: Option<String>,
 }
 
 /// Returns the list number of a fork created at `now_ms` (in milliseconds since the Unix epoch).
-/// Always below 2⁵³. Forks created in the same millisecond are in arbitrary order; their numbers
-/// rarely collide.
+/// The number is below 2⁵³. Forks created in the same millisecond are in arbitrary order, and their
+/// numbers rarely collide.
 #[must_use]
 pub fn list_number(fork: LogId, now_ms: u64) -> u64 {
     /// Number of integer bits that a JSON number represents exactly.
     const NUMBER_BITS: u32 = 53;
-    /// Number of low bits taken from the fork id. The remaining bits suffice for timestamps in
+    /// Number of low-order bits taken from the fork id. The other bits suffice for timestamps in
     /// milliseconds until 2109.
     const ID_BITS: u32 = 11;
     const ID_MASK: u64 = (1 << ID_BITS) - 1;
@@ -99,7 +99,7 @@ pub fn decode(item: &Item) -> Result<ListedFork, RecordError> {
     })
 }
 
-/// Reads the source log from the partition key of a fork list.
+/// Returns the source log of a fork list, decoded from the list's partition key.
 fn read_source(reader: &Reader<'_>) -> Result<LogId, RecordError> {
     let key: [u8; PARTITION_KEY_BYTES] = reader.array(PARTITION_KEY)?;
     match key.split_first_chunk::<LOG_ID_BYTES>() {

@@ -35,12 +35,12 @@ pub fn encode(segment: &Segment) -> Item {
     item
 }
 
-/// First byte of an encoded lineage: the layout version.
+/// First byte of an encoded lineage: the version of the layout.
 const LINEAGE_VERSION: u8 = 1;
-/// Size of an encoded lineage in bytes: version, source, family, position, `position_ends_segment`, depth, snapshot
-/// and fork time. Numbers are big-endian.
+/// Size of an encoded lineage in bytes: version, source, family, position, `position_ends_segment`,
+/// depth, snapshot and fork time. All numbers are big-endian.
 const LINEAGE_BYTES: usize = 1 + 16 + 16 + 8 + 1 + 4 + 8 + 8;
-/// Replaces the snapshot position of a fork without a snapshot.
+/// Encodes a missing snapshot position.
 const NO_SNAPSHOT: u64 = u64::MAX;
 
 fn encode_lineage(lineage: &Lineage) -> Vec<u8> {

@@ -1,9 +1,10 @@
-//! Retention: when and how old segments are offloaded to S3 and trimmed (deleted from the table).
+//! Retention: when and how old segments are offloaded (copied to S3) and trimmed (deleted from the
+//! table).
 //!
-//! By default, all entries are retained. A trimmed segment permanently retains its first entry,
-//! which is marked as trimmed, and its End Segment (last entry). If these were deleted, a stale
-//! writer's conditional put could succeed in the trimmed segment, and an acknowledged edit would be
-//! lost.
+//! By default, all entries are retained in the table. A trim never deletes a segment's first entry,
+//! which is marked as trimmed, or its End Segment (the last entry). Otherwise, the conditional put
+//! of a writer with stale data could succeed in the trimmed segment, and an acknowledged edit would
+//! be lost.
 
 mod offloaded;
 mod rules;

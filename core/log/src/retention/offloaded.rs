@@ -9,9 +9,9 @@ use cellar_base::limits::{MAX_OFFLOADED_BYTES, MAX_OFFLOADED_OBJECT_BYTES};
 use cellar_base::record::{Attribute, Item, RecordError};
 use cellar_base::table_attributes::OFFLOADED_PREFIX;
 
-/// First byte of the object: version of the compressed content.
+/// First byte of the object: the version of the compressed content.
 const OFFLOADED_VERSION: u8 = 1;
-/// A high but still fast zstd level. The object is written once and rarely read.
+/// A high but reasonably fast zstd level. The object is written once and rarely read.
 const COMPRESSION_LEVEL: i32 = 12;
 
 /// Reason why a segment cannot be offloaded or an object is not a valid offloaded segment.
@@ -111,8 +111,8 @@ fn decode_records(uncompressed: &[u8]) -> Result<Vec<Entry>, OffloadedFault> {
     items.into_iter().map(|item| Ok(records::entry::decode(&from_stored_item(item))?)).collect()
 }
 
-/// Converts a record to its offloaded form. Lists and maps are unsupported; entry records contain
-/// none.
+/// Converts a record to its offloaded form. Lists and maps are not supported, because no entry
+/// record contains them.
 fn to_stored_item(item: Item) -> Result<StoredItem, OffloadedFault> {
     let attributes = item.into_iter().map(|(name, attribute)| {
         let attribute = match attribute {

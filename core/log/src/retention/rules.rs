@@ -1,4 +1,4 @@
-//! Selects the log segments to offload and trim.
+//! Selects the log segments to be offloaded and trimmed.
 
 use crate::segment::Segment;
 use cellar_base::limits::{MIN_KEPT_SEGMENTS, TRIM_FENCE_S};
@@ -6,9 +6,9 @@ use cellar_base::limits::{MIN_KEPT_SEGMENTS, TRIM_FENCE_S};
 /// The operator's retention policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// Minimum age of a segment's end, in days, before the segment is offloaded and trimmed.
+    /// Minimum number of days between a segment's end and its offloading and trim.
     pub offload_after_days: u32,
-    /// Number of latest segments to retain regardless of age, at least `MIN_KEPT_SEGMENTS`.
+    /// Number of latest segments to retain regardless of age. At least `MIN_KEPT_SEGMENTS`.
     pub keep_segments: u32,
 }
 
@@ -19,7 +19,7 @@ pub enum Plan {
     Keep(Keep),
     /// Offload the segment, then trim it.
     OffloadAndTrim,
-    /// Trim the segment, which is already offloaded.
+    /// Trim the segment. It is already offloaded.
     Trim,
 }
 
@@ -28,17 +28,17 @@ pub enum Plan {
 pub enum Keep {
     /// The segment is one of the log's latest segments.
     Newest,
-    /// The segment ended too recently.
+    /// The segment ended too recently to be trimmed.
     TooYoung,
     /// The segment is already trimmed.
     TrimmedAlready,
-    /// The segment is inherited: its entries belong to the fork's source.
+    /// The segment is inherited, so its entries belong to the fork's source.
     Inherited,
 }
 
 /// Decides whether a segment is offloaded, trimmed or retained. `newest_num` is the log's latest
-/// segment number. `closed_s` is the end time of the segment, which is the creation time of the
-/// next segment.
+/// segment number. `closed_s` is the segment's end time, which is the creation time of the next
+/// segment.
 #[must_use]
 pub fn plan_retention(
     segment: &Segment,

@@ -1,11 +1,11 @@
-//! Trim: deletes the entries of an offloaded segment except its first entry and its End Segment
-//! (last entry).
+//! Trim: deletes the entries of an offloaded segment, except its first entry and its End Segment
+//! (the last entry).
 //!
-//! The first entry is marked as trimmed before the others are deleted in ascending order. A
-//! concurrent reader sees either the trim mark or a gap before a later entry, and never mistakes
-//! the gap for the end of the log. A suspended writer may have cached the untrimmed segment, but
-//! discards its cache after `CACHED_TAIL_AGE_MS`, long before a trim is allowed (`TRIM_FENCE_S`
-//! after the segment's end). Trimming is idempotent.
+//! The first entry is marked as trimmed before the other entries are deleted in ascending order. A
+//! concurrent reader sees either the mark or a gap before a later entry, and never mistakes the gap
+//! for the end of the log. A suspended writer may have cached the untrimmed segment, but discards
+//! its cache after `CACHED_TAIL_AGE_MS`, long before a trim is allowed (`TRIM_FENCE_S` after the
+//! segment's end). Trimming is idempotent.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use cellar_base::position::Position;
 pub enum TrimAction {
     /// Read the segment's last entry with strong consistency.
     ReadLast,
-    /// Read the offloaded segment and verify that it contains every entry from the first to `last`.
+    /// Read the offloaded segment and verify that it contains every entry up to `last`.
     CheckOffloaded {
         /// Position of the End Segment.
         last: Position,
@@ -35,7 +35,7 @@ pub enum TrimAction {
     },
     /// Delete these entries in the given order.
     Delete {
-        /// Positions of the entries in ascending order, without the first entry and the End
+        /// Positions of the entries in ascending order, excluding the first entry and the End
         /// Segment.
         positions: Vec<Position>,
     },
@@ -74,7 +74,7 @@ pub struct Trimmed {
     pub deleted: u64,
 }
 
-/// Reason why a trim did not finish. A later trim can continue.
+/// Reason why a trim did not finish. A later trim can continue the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TrimRefusal {
     /// The segment has no End Segment.
@@ -96,7 +96,7 @@ pub enum TrimRefusal {
 /// Safety rules of a trim. The model checker disables one rule at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fences {
-    /// No segment is trimmed before `TRIM_FENCE_S` after its end.
+    /// A segment is trimmed only after `TRIM_FENCE_S` have passed since its end.
     #[cfg(feature = "model")]
     pub age: bool,
     /// The first entry and the End Segment are retained.
@@ -165,7 +165,8 @@ enum Phase {
     Reading,
     Deleting {
         count: u64,
-        /// Next position to read after the deletion, or `None` at the end of the segment.
+        /// Next position to read after the deletion, or `None` if the end of the segment was
+        /// reached.
         next_position: Option<Position>,
     },
     Finished,
@@ -256,7 +257,7 @@ impl Trim {
     }
 
     /// Whether an entry is between the first entry and the End Segment. Entries after the End
-    /// Segment are retained, because the offloaded copy was not checked for them.
+    /// Segment are retained, because they may be missing from the offloaded copy.
     fn may_delete(&self, position: Position) -> bool {
         let is_before_end = self.end_segment_position.is_some_and(|end| position < end);
         let is_between = position > self.segment_start && is_before_end;

@@ -1,8 +1,8 @@
 //! Roll: closes a log segment and opens the next one in a single transaction.
 //!
 //! [`Roll`] is a pure state machine like [`Append`](crate::append::Append): it returns the next
-//! action and receives the result. A failed roll is harmless, because the next append starts
-//! another one.
+//! action and receives the result. A failed roll is harmless, because a later append starts another
+//! roll.
 
 #[cfg(test)]
 mod tests;
@@ -17,10 +17,10 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::position::Position;
 
-/// Atomic transaction of a roll: three puts, each conditional on a free key.
+/// Transaction of a roll: three puts, each conditional on a free key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transaction {
-    /// End Segment (last entry of the closed segment), after the latest entry.
+    /// End Segment (the last entry of a closed segment), directly after the latest entry.
     pub end: Entry,
     /// Record of the next segment.
     pub segment: Segment,
@@ -40,7 +40,7 @@ pub enum RollAction {
     },
     /// Write the transaction.
     Transact(Box<Transaction>),
-    /// Wait, then report [`RollEvent::Waited`].
+    /// Wait for this delay, then report [`RollEvent::Waited`].
     Wait {
         /// Delay in milliseconds.
         delay_ms: u64,
@@ -68,7 +68,7 @@ pub enum RollEvent {
     },
     /// The transaction succeeded.
     Accepted,
-    /// A key already existed; nothing was written.
+    /// A key was taken, so nothing was written.
     Refused,
     /// The outcome of the transaction is unknown.
     Unknown,
@@ -81,13 +81,13 @@ pub enum RollEvent {
 /// Result of a roll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rolled {
-    /// The log continues in a new segment, opened by this roll or a concurrent one.
+    /// The log continues in a new segment, opened by this roll or by a concurrent roll.
     Into {
         /// Number of the new segment.
         segment: u32,
     },
-    /// The segment was not closed because it has no finished snapshot yet. A load must find a
-    /// snapshot in the two latest segments.
+    /// The segment stays open because it has no finished snapshot yet. One of the two latest
+    /// segments must have a snapshot from which a spreadsheet can be loaded.
     NoSnapshotYet,
 }
 
@@ -97,7 +97,7 @@ pub enum RollRefusal {
     /// The log does not exist, or no segment number is left.
     #[error("the log does not exist or is full")]
     NoSegment,
-    /// Lost too many races against concurrent writers.
+    /// The roll lost too many races against concurrent writers.
     #[error("too many concurrent writers; the next append starts another roll")]
     Contention,
     /// The store is unreachable, rejected a request, or returned an unexpected result.
@@ -121,9 +121,9 @@ enum Phase {
     ReadingSegment,
     Transacting,
     Reading,
-    /// Backoff before reading the entries after the latest known entry.
+    /// Waiting to read the entries after the latest known entry.
     WaitingToRead,
-    /// Backoff before reading the latest segment's record.
+    /// Waiting to read the latest segment's record.
     WaitingToReadSegment,
     Finished,
 }
@@ -186,8 +186,8 @@ impl Roll {
         self.transact(inputs)
     }
 
-    /// Closes the segment after the latest known entry, unless that entry already is an End
-    /// Segment.
+    /// Closes the segment with an End Segment after the latest known entry, unless that entry is an
+    /// End Segment.
     fn transact(&mut self, inputs: Inputs) -> RollAction {
         if matches!(self.tail.content, Content::EndSegment) {
             return self.finish_rolled();
@@ -238,7 +238,8 @@ impl Roll {
         }
     }
 
-    /// Reads the entries after the latest known entry, following a lost race or a lost response.
+    /// Reads the entries after the latest known entry, because the transaction lost a race or its
+    /// response was lost.
     fn read_after_lost_race(&mut self, inputs: Inputs) -> RollAction {
         self.failed_transactions += 1;
         if self.failed_transactions >= MAX_PUT_ATTEMPTS {
@@ -276,7 +277,7 @@ impl Roll {
         if has_more && !entries.is_empty() { self.read_after_tail() } else { self.transact(inputs) }
     }
 
-    /// Finishes the roll. The log continues in the segment after the tail's segment.
+    /// Finishes the roll. The log continues in the segment after the latest known entry's segment.
     fn finish_rolled(&self) -> RollAction {
         let segment = self.tail.position.segment().saturating_add(1);
         RollAction::Finish(Ok(Rolled::Into { segment }))

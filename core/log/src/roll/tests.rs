@@ -31,7 +31,7 @@ fn page(entries: Vec<Arc<Entry>>, has_more: bool) -> RollEvent {
 const INPUTS: Inputs = Inputs { now_s: 9, random: 3 };
 const BUSY: RollEvent = RollEvent::ReadFailed { temporary: true };
 
-/// Returns a roll that has just sent its transaction after entry `num`.
+/// Returns a roll that has just sent its transaction for a segment whose last entry is `num`.
 fn transacting(num: u32) -> (Roll, Transaction) {
     let (roll, _) = Roll::begin(tail(num));
     sent(roll.step(segment(3, Some(1)), INPUTS))
@@ -43,7 +43,7 @@ fn sent((roll, action): (Roll, RollAction)) -> (Roll, Transaction) {
     (roll, *transaction)
 }
 
-/// Sends an event that makes the roll wait and then read. Returns the read position.
+/// Processes an event after which the roll waits and then reads. Returns the read position.
 #[track_caller]
 fn read_after(roll: Roll, event: RollEvent) -> (Roll, Position) {
     let (roll, action) = roll.step(event, INPUTS);
@@ -101,7 +101,7 @@ fn finds_its_own_transaction_after_a_lost_reply() {
 fn a_retry_uses_the_same_keys_as_a_late_transaction() {
     let (roll, first) = transacting(5);
     let (roll, _) = read_after(roll, RollEvent::Unknown);
-    // The first transaction has not taken effect yet, so the identical transaction is retried.
+    // The first transaction has not taken effect yet, so an identical transaction is sent.
     let (roll, second) = sent(roll.step(page(vec![], false), INPUTS));
     assert_eq!(second, first);
     // The first transaction took effect before the retry.
@@ -137,7 +137,7 @@ fn nothing_is_written_after_a_gap() {
 #[test]
 fn an_end_segment_is_never_followed_by_another() {
     let (roll, _) = Roll::begin(end(5));
-    // A stale record does not show the next segment yet.
+    // A stale record does not include the next segment yet.
     let stale = roll.step(segment(3, Some(1)), INPUTS);
     assert_eq!(finished(stale), Ok(Rolled::Into { segment: 4 }));
 }

@@ -1,4 +1,4 @@
-//! In-memory logs for the tests of this crate and of dependent crates.
+//! In-memory logs for the tests of this crate and of the crates that depend on it.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test support")]
 

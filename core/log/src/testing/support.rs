@@ -69,7 +69,7 @@ pub fn at(segment: u32, num: u32) -> Position {
     Position::new(segment, num).unwrap()
 }
 
-/// Returns an upload of `count` operations with the given base.
+/// Returns an upload of `count` operations on the given base.
 pub fn uploaded(count: u32, base: Position) -> Upload {
     let operations = (0..count).map(|_| set_text(0, "x".to_owned())).collect();
     Upload { object: "uploads/a".into(), bytes: 9, sha256: [3; 32], operations, base }

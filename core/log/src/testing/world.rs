@@ -11,12 +11,12 @@ use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::workbook::Workbook;
 use std::sync::Arc;
 
-/// Page size, small enough that the state machine must read several pages.
+/// Page size. Small, so that the state machine must read several pages.
 const PAGE_ENTRIES: usize = 2;
 
 /// A fault of the next put.
 pub enum Fault {
-    /// The put is refused because another writer has just put this entry at the same position.
+    /// The put fails because another writer has just put this entry at the same position.
     LosesTo(Arc<Entry>),
     /// The put succeeds, but its response is lost.
     ReplyLost,
@@ -29,13 +29,13 @@ pub enum Fault {
 /// An in-memory log that records its requests.
 pub struct World {
     pub entries: BTreeMap<Position, Arc<Entry>>,
-    /// First position not yet visible to eventually consistent reads.
+    /// First position that is not visible to eventually consistent reads yet.
     pub hidden_from: Option<Position>,
     /// Injected faults for the next puts, in order.
     pub faults: VecDeque<Fault>,
-    /// Number of upcoming reads to fail.
+    /// Number of next reads that fail.
     pub failing_reads: u32,
-    /// Entries of all puts, successful or not.
+    /// Entries of all puts, including failed puts.
     pub puts: Vec<Arc<Entry>>,
     /// Start position and consistency of each read.
     pub reads: Vec<(Position, bool)>,
@@ -44,7 +44,7 @@ pub struct World {
 }
 
 impl World {
-    /// Creates a log with `count` entries: a Snapshot entry followed by edits of client 2.
+    /// Creates a log with `count` entries: a Snapshot entry, followed by edits of client 2.
     pub fn new(count: u32) -> Self {
         let mut world = Self {
             entries: BTreeMap::new(),
@@ -60,7 +60,7 @@ impl World {
         world
     }
 
-    /// Adds an entry, with a state summary computed from the preceding entry.
+    /// Adds an entry with a state summary, which is computed from the preceding entry.
     pub fn add(&mut self, entry: Arc<Entry>) {
         let preceding_entry = self.entries.range(..entry.position).next_back();
         let preceding_summary =
@@ -131,10 +131,10 @@ impl World {
         request: Request,
         cached_entries: &[Arc<Entry>],
     ) -> Result<Appended, Refusal> {
+        const MAX_STEPS: u32 = 1_000;
         // Use a different time for each request, as in a real retry.
         let now_s = u64::try_from(self.puts.len()).unwrap();
         let inputs = Inputs { now_s, random: 3 };
-        const MAX_STEPS: u32 = 1_000;
         let (mut append, mut action) = Append::begin(request, cached_entries, inputs);
         for _ in 0..MAX_STEPS {
             let event = match action {
@@ -146,7 +146,7 @@ impl World {
         panic!("the append does not end")
     }
 
-    /// Performs an action of an append that has not finished.
+    /// Performs an action other than the last action of an append.
     fn perform(&mut self, action: AppendAction) -> AppendEvent {
         match action {
             AppendAction::Read { from, consistent } => self.read(from, consistent),

@@ -1,12 +1,13 @@
-//! Order of two inserts at the same place.
+//! Orders two inserts at the same place.
 
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{InsertBefore, SheetId};
 
-/// Transforms an insert of rows or columns to `target_sheet`, to the later coordinates of `map`.
+/// Transforms an insert of rows or columns to the later coordinates of `map` in `target_sheet`.
 ///
-/// The insert directly precedes the first remaining row at or after its place. If others inserted
-/// rows at the same place, the insert that is committed later therefore follows theirs.
+/// The insert is moved to directly before the first remaining row at or after its position. If
+/// other clients inserted rows at the same position, the rows committed later follow the rows
+/// committed earlier.
 pub(super) fn transform_insert(
     insert: &InsertBefore,
     target_sheet: SheetId,

@@ -2,17 +2,17 @@
 //! sheets by identity.
 //!
 //! A [`SpaceMap`] maps the author's coordinates to those of the latest entry. For each sheet, it
-//! contains a row axis map and a column axis map, from which all of the following rules derive:
+//! contains a row axis map and a column axis map, which lead to the following rules:
 //!
 //! | operation | committed as |
 //! |---|---|
-//! | `SetCells` | the cells whose row and column still exist, at their new place |
-//! | insert | before the first remaining row after the gap: after others' inserts, never lost |
-//! | delete, clear | the remaining part of the range, without rows that others inserted inside |
-//! | `SetFormat` | from the first to the last remaining row, with rows inserted between |
-//! | a new sheet | with its author's number or, if that is taken, the next free one |
-//! | on a deleted sheet | unchanged: the number is never reused, so there is no effect |
-//! | on a number that only another author's new sheet has | nothing |
+//! | `SetCells` | the cells whose row and column still exist, at their new position |
+//! | insert | an insert before the first remaining row after the original position, after rows that others inserted there; never lost |
+//! | delete, clear | the remaining part of the range, without rows that others inserted inside the range |
+//! | `SetFormat` | the range from the first to the last remaining row, including rows inserted in between |
+//! | a new sheet | a new sheet with the author's number or, if taken, the next free number |
+//! | on a deleted sheet | unchanged: the number is never reused, so the operation has no effect |
+//! | on a sheet number that exists only because another author added the sheet | nothing |
 //!
 //! A map depends only on the remaining rows, columns and sheets, not on the order or grouping of
 //! the changes.

@@ -9,7 +9,7 @@ use cellar_sheet::operation::{
 };
 
 /// Transforms an operation to the later coordinates of `map`. Returns `None` if the operation is
-/// unchanged, or an empty list if it no longer has an effect.
+/// unchanged, and an empty list if it no longer has an effect.
 #[must_use]
 pub fn transform(operation: &Operation, map: &SpaceMap) -> Option<Vec<Operation>> {
     if map.is_identity() {
@@ -89,7 +89,7 @@ fn transform_cells(set: &SetCells, map: &SpaceMap) -> Option<SetCells> {
     if cells.is_empty() {
         return None;
     }
-    // Rows inserted by the author may change their order relative to rows inserted by others.
+    // Among the inserted rows, the author's rows may have moved relative to other clients' rows.
     cells.sort_unstable_by_key(|edit| (edit.row, edit.column));
     Some(SetCells { sheet, cells })
 }
@@ -114,8 +114,8 @@ fn transform_format(set: &SetFormat, map: &SpaceMap) -> Option<SetFormat> {
     Some(SetFormat { sheet, rows, columns, format: set.format.clone() })
 }
 
-/// Returns a sheet's later number and its map, or `None` if the sheet does not exist in the later
-/// state.
+/// Returns the number of a sheet in the later state and its map, or `None` if the sheet does not
+/// exist there.
 fn target_sheet(sheet: SheetId, map: &SpaceMap) -> Option<(SheetId, SheetMap)> {
     let sheet_map = map.sheet_map(sheet);
     Some((sheet_map.target?, sheet_map))

@@ -1,4 +1,4 @@
-//! Maps coordinates of an older state to a later state.
+//! Maps the coordinates of an older state to a later state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,28 +6,28 @@ use cellar_base::limits::MAX_AXIS_RUNS;
 use cellar_sheet::axis_map::{Axis, AxisMap, Run};
 use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, SheetId};
 
-/// Coordinate map of a workbook from an older state to a later state. Sheets without an entry in
-/// the map are unchanged.
+/// Map of a workbook's coordinates from an older state to a later state. Sheets without a sheet map
+/// are unchanged.
 ///
-/// The older state is what the author of an operation saw: a base, followed by the author's own
-/// mutations.
+/// The older state is what the author of an operation saw: the state at the operation's base, plus
+/// the author's own mutations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpaceMap {
-    /// Maps of all sheets that were changed or added by the author.
+    /// Maps of all sheets that were changed or that the author added.
     sheets: BTreeMap<SheetId, SheetMap>,
     /// Sheet numbers added by any author since the older state.
     added_sheets: BTreeSet<SheetId>,
-    /// Sheet numbers added by the author. Each refers to the author's sheet, even if others added a
-    /// sheet with the same number.
+    /// Sheet numbers added by the author. Each number refers to the author's sheet, even if others
+    /// added a sheet with the same number.
     own_sheets: BTreeSet<SheetId>,
 }
 
 /// Coordinate map of a single sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetMap {
-    /// Sheet number in the later state, or `None` if the author failed to add the sheet. A deleted
-    /// sheet keeps its number: numbers are never reused, and the map cannot tell whether the
-    /// deletion was rejected (deleting the last sheet is).
+    /// Sheet number in the later state, or `None` if the author's addition of the sheet failed. A
+    /// deleted sheet keeps its number, because numbers are never reused and the map cannot tell
+    /// whether the deletion was rejected (the last sheet cannot be deleted).
     pub target: Option<SheetId>,
     /// Map of the rows.
     pub rows: AxisMap,
@@ -56,7 +56,7 @@ impl SheetMap {
 }
 
 impl SpaceMap {
-    /// Creates the map that results from committed operations, in order.
+    /// Creates the map of committed operations, in order.
     #[must_use]
     pub fn from_operations(operations: &[Operation]) -> Self {
         let mut map = Self::default();
@@ -73,14 +73,14 @@ impl SpaceMap {
         Self { sheets: changed.collect(), ..Self::default() }
     }
 
-    /// Returns only the cell-moving part of the map, without added sheet numbers. Sufficient for a
-    /// stored map, which never transforms an operation that adds a sheet.
+    /// Returns the map without the added sheet numbers. A stored map needs no such numbers, because
+    /// it never transforms an operation that adds a sheet.
     #[must_use]
     pub fn without_added_sheets(&self) -> Self {
         Self::from_sheets(self.sheets.clone())
     }
 
-    /// Whether the map preserves the order of rows and columns.
+    /// Whether the map preserves the order of rows and of columns.
     pub(crate) fn keeps_order(&self) -> bool {
         self.sheets.values().all(|map| map.rows.keeps_order() && map.columns.keeps_order())
     }
@@ -91,28 +91,28 @@ impl SpaceMap {
         self.sheets.is_empty() && self.added_sheets.is_empty() && self.own_sheets.is_empty()
     }
 
-    /// Returns the map of a sheet by its older number. A sheet without a map keeps its number, even
-    /// if others tried to add a sheet with the same number: an author who refers to a sheet has
-    /// seen it.
+    /// Returns the map of a sheet, given its number in the older state. A sheet without a map keeps
+    /// its number, even if others tried to add a sheet with the same number, because the author can
+    /// refer only to a known sheet.
     #[must_use]
     pub fn sheet_map(&self, id: SheetId) -> SheetMap {
         self.sheets.get(&id).cloned().unwrap_or_else(|| SheetMap::identity(id))
     }
 
-    /// Returns the maps of the changed sheets, by older sheet number.
+    /// Returns the maps of the changed sheets, with their numbers in the older state.
     pub fn sheets(&self) -> impl Iterator<Item = (SheetId, &SheetMap)> {
         self.sheets.iter().map(|(id, map)| (*id, map))
     }
 
-    /// Records the deletion of a sheet in the older state. Later operations on the sheet have no
+    /// Records that a sheet of the older state was deleted. Later operations on the sheet have no
     /// effect.
     pub(crate) fn drop_sheet(&mut self, id: SheetId) {
         self.sheets.insert(id, SheetMap { target: None, ..SheetMap::identity(id) });
     }
 
-    /// Returns the later number of a new sheet: the author's number or, if another new sheet
-    /// already has it, the next free one. The author's number must be above every number of the
-    /// older state.
+    /// Returns the number of a new sheet in the later state: the author's number or, if another new
+    /// sheet has that number, the next free number. The author's number must be above all sheet
+    /// numbers of the older state.
     pub(super) fn free_sheet_number(&self, authored_number: SheetId) -> SheetId {
         let mut free_number = authored_number;
         for taken_number in self.added_sheets.range(authored_number..) {
@@ -131,7 +131,8 @@ impl SpaceMap {
         self.sheets.values().any(|sheet| is_long(&sheet.rows) || is_long(&sheet.columns))
     }
 
-    /// Adds a committed operation that is unknown to the author, in coordinates of the later state.
+    /// Adds a committed operation that the author has not seen, in the coordinates of the later
+    /// state.
     pub fn add_foreign(&mut self, operation: &Operation) {
         if let Some(AxisChange { sheet, axis, map }) = AxisChange::of(operation) {
             self.append_axis_map(axis, sheet, &map);
@@ -141,7 +142,7 @@ impl SpaceMap {
         }
     }
 
-    /// Adds a map of later operations that are unknown to the author.
+    /// Adds a map of later operations that the author has not seen.
     pub(crate) fn add_foreign_map(&mut self, next: &Self) {
         for (sheet, map) in &next.sheets {
             self.append_axis_map(Axis::Rows, *sheet, &map.rows);
@@ -150,7 +151,7 @@ impl SpaceMap {
         self.added_sheets.extend(&next.added_sheets);
     }
 
-    /// Composes `next` after the map of this sheet. `next` must map the same sheet, starting at the
+    /// Composes `next` after the axis map of the later sheet `target`. `next` must start at the
     /// later state.
     fn append_axis_map(&mut self, axis: Axis, target: SheetId, next: &AxisMap) {
         if next.is_identity() {
@@ -164,7 +165,7 @@ impl SpaceMap {
         }
     }
 
-    /// Composes `previous` before a sheet's map, which starts at the older state.
+    /// Composes `previous` before the axis map of a sheet. `previous` must lead to the older state.
     fn prepend_axis_map(&mut self, axis: Axis, sheet: SheetId, previous: &AxisMap) {
         self.update_sheet(sheet, |sheet_map| {
             let axis_map = sheet_map.axis_mut(axis);
@@ -172,7 +173,7 @@ impl SpaceMap {
         });
     }
 
-    /// Returns the older numbers of the later sheet `target`.
+    /// Returns the numbers in the older state of the sheets that are `target` in the later state.
     fn older_numbers_of(&self, target: SheetId) -> Vec<SheetId> {
         let mapped_sheets = self.sheets.iter().filter(|(_, map)| map.target == Some(target));
         let mut older_numbers: Vec<SheetId> = mapped_sheets.map(|(id, _)| *id).collect();
@@ -194,8 +195,8 @@ impl SpaceMap {
     }
 
     /// Adds a mutation of the author. The resulting map leads from the author's coordinates after
-    /// `authored` to the later coordinates after `committed`, and maps the author's inserted rows
-    /// to the committed ones: `M := authored⁻¹ ∘ M ∘ committed`.
+    /// `authored` to the later coordinates after `committed`: `M := authored⁻¹ ∘ M ∘ committed`. It
+    /// also maps the author's inserted rows to the committed rows.
     pub fn add_own(&mut self, authored: &Operation, committed: &[Operation]) {
         if let Some(AxisChange { sheet, axis, map }) = AxisChange::of(authored) {
             self.prepend_axis_map(axis, sheet, &map.reversed());
@@ -215,12 +216,12 @@ impl SpaceMap {
         }
     }
 
-    /// Maps the author's number of an added sheet to the committed sheet number, or to `None` if
-    /// the addition was not committed.
+    /// Maps the author's number of a new sheet to the committed number, or to `None` if the sheet
+    /// was not added.
     fn connect_added_sheet(&mut self, authored: SheetId, committed: &[Operation]) {
         let is_first_addition = self.own_sheets.insert(authored);
         if !is_first_addition {
-            // Only a faulty author adds two sheets with the same number.
+            // Only an incorrect author adds two sheets with the same number.
             return;
         }
         let target = committed.first().and_then(added_sheet);
@@ -239,7 +240,7 @@ impl SpaceMap {
     }
 }
 
-/// Insertion or deletion of rows or columns.
+/// An insertion or deletion of rows or columns.
 struct AxisChange {
     sheet: SheetId,
     axis: Axis,

@@ -15,13 +15,13 @@ use cellar_sheet::oracle::PlainWorkbook;
 use cellar_sheet::oracle::intent::{Intent, redirect_to_existing_sheet};
 use cellar_sheet::workbook::Workbook;
 
-/// Applies operations to an empty workbook. Returns the resulting state and the operations after
-/// they were made valid.
+/// Applies operations to an empty workbook, after making each of them valid. Returns the resulting
+/// state and the valid operations.
 fn state(operations: Vec<Operation>) -> (PlainWorkbook, Vec<Operation>) {
     after(&PlainWorkbook::new(), operations, 1)
 }
 
-/// Makes each operation valid in the current state and applies it. Returns the new state and the
+/// Makes each operation valid in the current state, then applies it. Returns the new state and the
 /// valid operations.
 fn after(
     base: &PlainWorkbook,
@@ -51,8 +51,8 @@ fn workbook(operations: &[Operation]) -> Workbook {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-    /// Each transformed operation has the effect intended by its author, tracking rows, columns and
-    /// sheets by identity.
+    /// Each transformed operation has the effect that its author intended. The reference model
+    /// tracks rows, columns and sheets by identity.
     #[test]
     fn a_transformed_operation_has_the_intended_effect(
         before in vec(any_operation(), 0..4),
@@ -70,9 +70,9 @@ proptest! {
         prop_assert!(head == expected, "others {:?}, mine {:?}", others, mine);
     }
 
-    /// Transforming by a map of several operations is equivalent to transforming past each of them
-    /// in turn, except for inserts and formats: if the rows around a gap were deleted, only the
-    /// combined map still knows the position.
+    /// Transforming an operation with one map of several operations is equivalent to transforming
+    /// it past each operation in turn. Inserts and formats are exceptions: if the rows around a gap
+    /// were deleted, only the combined map still knows the position.
     #[test]
     fn a_composed_map_equals_successive_transforms(
         before in vec(any_operation(), 0..3),
@@ -122,9 +122,9 @@ proptest! {
 /// Whether the result of two concurrent operations depends on their order:
 /// - both write the same cell, or one clears or formats cells that the other writes or formats,
 /// - both insert into the same gap,
-/// - one inserts into a gap and the other deletes a neighbour of the gap, because the order determines
+/// - one inserts into a gap and the other deletes a neighbour of the gap; the order determines
 ///   whether the new row has the format of a surrounding range,
-/// - both change the names, the number or the existence of sheets.
+/// - both change sheet names, the number of sheets or which sheets exist.
 fn depends_on_order(one: &Operation, two: &Operation) -> bool {
     use Operation::{
         AddSheet, ClearRange, DeleteColumns, DeleteRows, DeleteSheet, ImportSheet, InsertColumns,

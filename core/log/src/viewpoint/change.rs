@@ -3,15 +3,15 @@
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
 
-/// Extra cost of an own mutation in addition to its spans, because it ends a group of composed
-/// maps.
+/// Cost of an own mutation in addition to its spans. It ends a group of composed maps, which makes
+/// the composition slower.
 const OWN_MUTATION_COST: usize = 16;
 
 /// A committed change that moves cells.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
-    /// Operations unknown to the client when it wrote mutations on an earlier base: those of other
-    /// clients, and those that the client's own undo or revert was resolved to.
+    /// Operations that the client had not seen when it wrote mutations on an earlier base: other
+    /// clients' operations, and the operations computed for the client's own undo or revert.
     Foreign {
         /// Position of the entry.
         position: Position,
@@ -22,10 +22,11 @@ pub(super) enum Change {
     Own {
         /// Position of the entry.
         position: Position,
-        /// Base: the latest position that the client had seen. Never below the base of the client's
-        /// preceding mutation.
+        /// Base of the mutation: the latest position that the client had seen, but not below the
+        /// base of the client's preceding mutation.
         base: Position,
-        /// Operation as authored, in coordinates after `base` and the client's earlier mutations.
+        /// Operation as authored, in the coordinates after `base` and the client's earlier
+        /// mutations.
         authored: Operation,
         /// Operations as committed.
         committed: Vec<Operation>,
@@ -47,7 +48,8 @@ impl Change {
         }
     }
 
-    /// Returns the cost of a transform past the change: its number of spans, at least one.
+    /// Returns the cost of transforming an operation past the change. The cost grows with the
+    /// number of spans.
     pub(super) fn cost(&self) -> usize {
         match self {
             Self::Foreign { operations, .. } => total_transform_cost(operations),

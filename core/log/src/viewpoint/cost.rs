@@ -1,5 +1,5 @@
-//! Benchmarks the worst case of building transform maps. Run manually with `cargo test --release -p
-//! cellar-log cost -- --ignored --nocapture`.
+//! Benchmarks the worst case of building transform maps. Run explicitly with `cargo test --release
+//! -p cellar-log cost -- --ignored --nocapture`.
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
@@ -38,7 +38,8 @@ fn entry(num: u32, who: u8, base: u32, authored: Operation) -> Entry {
     }
 }
 
-/// Measures and bounds the time to build the maps for `MAX_BASES_PER_ENTRY` bases.
+/// Measures the time to build the maps for `MAX_BASES_PER_ENTRY` bases and checks it against a
+/// limit.
 fn measure_map_building(
     case_name: &str,
     entries: impl Iterator<Item = Entry>,
@@ -63,7 +64,7 @@ fn measure_map_building(
 #[ignore = "a measurement for release builds"]
 fn the_worst_maps_are_built_in_bounded_time() {
     let max_cost = u32::try_from(MAX_TRANSFORM_CHANGES).unwrap();
-    // An own mutation costs 17; a foreign change costs 1.
+    // An own mutation costs 17, another client's change costs 1.
     let max_pairs = max_cost / 18;
     let inserts_by = |author: u8, numbers: RangeInclusive<u32>| {
         numbers.map(move |number| entry(number, author, 0, scattered_insert(number)))
@@ -88,7 +89,7 @@ fn the_worst_maps_are_built_in_bounded_time() {
         max_pairs + index / 2
     });
 
-    // One mutation is pending from the start while its author writes on ever later bases.
+    // The first mutation stays pending while its author keeps writing on later bases.
     let others = inserts_by(OTHER, 1..=max_pairs);
     let own_first_on_lowest = own_inserts(|number| if number == 1 { 0 } else { number });
     measure_map_building(
@@ -102,7 +103,7 @@ fn the_worst_maps_are_built_in_bounded_time() {
     measure_map_building("own, each late", lagging, |index| max_pairs - 16 + index);
 }
 
-/// Returns an insert at a place that is far from those of the preceding numbers.
+/// Returns an insert whose position is far from the positions for the preceding numbers.
 fn scattered_insert(number: u32) -> Operation {
     let max_cost = u32::try_from(MAX_TRANSFORM_CHANGES).unwrap();
     insert(number.wrapping_mul(7_919) % max_cost * 2)

@@ -3,12 +3,13 @@
 use crate::transform::SpaceMap;
 use cellar_sheet::operation::Operation;
 
-/// Size limit of a group of foreign operations, in composed parts. A full group is composed into
-/// the whole map.
+/// Maximum cost of a group of other clients' operations. A group that reaches this cost is composed
+/// into the whole map.
 pub(super) const GROUP_COST: usize = 128;
 
-/// A transform map under construction. The latest foreign operations are first composed into a
-/// small map (the group), because the cost of a composition grows with the length of both maps.
+/// A transform map under construction. Because the cost of a composition grows with the length of
+/// both maps, the latest operations of other clients are first composed into a small map (the
+/// group).
 #[derive(Default)]
 pub(super) struct MapBuilder {
     map: SpaceMap,
@@ -17,7 +18,7 @@ pub(super) struct MapBuilder {
 }
 
 impl MapBuilder {
-    /// Adds committed operations that are unknown to the client.
+    /// Adds committed operations that the client has not seen.
     pub(super) fn add_foreign(&mut self, operations: &[Operation]) {
         for operation in operations {
             self.group.add_foreign(operation);

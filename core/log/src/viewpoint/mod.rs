@@ -22,17 +22,18 @@ use map_builder::{GROUP_COST, MapBuilder};
 
 /// The changes after a position, as seen by one client.
 ///
-/// The client's own mutations are in log order. Both their positions and their bases are
-/// non-decreasing.
+/// The client's own mutations are in log order. Neither their positions nor their bases ever
+/// decrease.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Viewpoint {
     client: ClientKey,
     changes: Vec<Change>,
     /// Indexes of the client's own mutations in `changes`.
     own_indexes: Vec<usize>,
-    /// Cost of a transform past all changes.
+    /// Total cost of transforming an operation past all changes.
     cost: usize,
-    /// Deleted or replaced sheets, with the position at which any client deleted or replaced them.
+    /// Deleted or replaced sheets, with the position at which they were deleted or replaced by any
+    /// client.
     deleted_sheets: BTreeMap<SheetId, Position>,
 }
 
@@ -40,7 +41,7 @@ pub struct Viewpoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyChanges;
 
-/// The client's own mutation.
+/// A mutation of the client itself.
 #[derive(Debug, Clone, Copy)]
 struct OwnMutation<'a> {
     position: Position,
@@ -48,8 +49,8 @@ struct OwnMutation<'a> {
     authored: &'a Operation,
 }
 
-/// The client's own mutations that were committed after a base, in order. Each is in coordinates of
-/// the base and the preceding mutations. `None` if a mutation has no effect.
+/// The client's own mutations that were committed after a base, in order. Each uses the coordinates
+/// after the base and the preceding mutations. A mutation without an effect is `None`.
 type PendingMutations = VecDeque<Option<Operation>>;
 
 impl Viewpoint {
@@ -74,9 +75,9 @@ impl Viewpoint {
         }
     }
 
-    /// Adds the next mutation of the entry at `position`. `is_own` is set for the client's own
-    /// mutation. `committed` is `None` if the mutation was committed as authored. Mutations that
-    /// only set cells may be omitted.
+    /// Adds the next mutation of the entry at `position`. `is_own` is set if the client itself
+    /// wrote the mutation. If `committed` is `None`, the mutation was committed as authored.
+    /// Mutations that only set cells may be omitted.
     pub fn add_mutation(
         &mut self,
         position: Position,
@@ -94,7 +95,7 @@ impl Viewpoint {
         }
     }
 
-    /// Adds the client's own mutation that is, or is about to be, committed at `position`.
+    /// Adds a mutation of the client itself that is (or is about to be) committed at `position`.
     pub fn add_own_mutation(
         &mut self,
         position: Position,
@@ -104,7 +105,7 @@ impl Viewpoint {
     ) {
         self.record_deleted_sheets(position, committed);
         if authored.is_resolved_on_append() {
-            // The client never saw the operations that its undo or revert was resolved to.
+            // The client never saw the operations computed for its undo or revert.
             self.add_foreign_operations(position, committed);
         } else if authored.moves_cells() {
             let base = self.last_own_mutation().map_or(base, |last| last.base.max(base));
@@ -125,7 +126,7 @@ impl Viewpoint {
         }
     }
 
-    /// Adds a change. Drops all changes if the total cost becomes too high, to bound memory.
+    /// Adds a change. If the total cost becomes too high, drops all changes to limit memory use.
     fn add_change(&mut self, change: Change) {
         self.cost = self.cost.saturating_add(change.cost());
         if self.exceeds_transform_limit() {
@@ -152,20 +153,21 @@ impl Viewpoint {
         }
     }
 
-    /// Whether an added entry after `base` deleted or replaced a sheet.
+    /// Whether an entry after `base` deleted or replaced a sheet.
     #[must_use]
     pub fn was_deleted_after(&self, base: Position, sheet: SheetId) -> bool {
         self.deleted_sheets.get(&sheet).is_some_and(|deleted_at| *deleted_at > base)
     }
 
-    /// Whether the total cost of the changes exceeds `MAX_TRANSFORM_CHANGES`, so that no map can be
-    /// built.
+    /// Whether the total cost of the changes exceeds `MAX_TRANSFORM_CHANGES`. If it does, no map
+    /// can be built.
     #[must_use]
     pub fn exceeds_transform_limit(&self) -> bool {
         self.cost > MAX_TRANSFORM_CHANGES
     }
 
-    /// Returns the map from the client's coordinates after `base` to those of the latest entry.
+    /// Returns the map from the client's coordinates after `base` to the coordinates after the
+    /// latest entry.
     ///
     /// # Errors
     /// Returns [`TooManyChanges`] if the total cost exceeds `MAX_TRANSFORM_CHANGES`.
@@ -173,7 +175,7 @@ impl Viewpoint {
         if self.exceeds_transform_limit() {
             return Err(TooManyChanges);
         }
-        // A client that has written a mutation on a later base has seen that base.
+        // A client that wrote a mutation on a later base has seen that base.
         let seen_base = match self.last_own_mutation() {
             Some(last_own) if last_own.position > base => last_own.base.max(base),
             _ => base,
@@ -185,8 +187,8 @@ impl Viewpoint {
     /// Returns the position of the first entry that [`Viewpoint::map_from`] needs for a mutation on
     /// `base`. All entries starting at this position must have been added.
     ///
-    /// Own mutations committed after `base` were written on top of their own bases and of earlier
-    /// own mutations, so the search goes back through these bases.
+    /// Own mutations that were committed after `base` depend on their own bases and on earlier own
+    /// mutations, so the search continues backward through these bases.
     #[must_use]
     pub fn first_needed_position(&self, base: Position) -> Position {
         let mut lowest_base = base;
@@ -203,8 +205,8 @@ impl Viewpoint {
     /// Returns the own mutations after `base`, in the coordinates in which the client saw them on
     /// `base`.
     ///
-    /// Starts at the lowest required base and proceeds through each higher base of an own mutation,
-    /// because mutations on a higher base were written on top of those on lower bases.
+    /// Starts at the lowest required base and continues with each higher base of an own mutation,
+    /// because mutations on a higher base depend on those on lower bases.
     fn pending_at(&self, base: Position) -> Result<PendingMutations, TooManyChanges> {
         let mut current_base = self.first_needed_position(base);
         let mut pending_at_lower_bases = BTreeMap::new();
@@ -225,9 +227,9 @@ impl Viewpoint {
     /// them on `target_base`. `pending_at_lower_bases` must contain the results for all lower bases
     /// of own mutations. The cost is added to `total_cost`.
     ///
-    /// Like in a commit, each mutation is moved in a single step from the base on which it was
-    /// written. Moving it from base to base could lose the row before which it inserts; its rows
-    /// would then end up on the wrong side of rows that others inserted at the same place.
+    /// As in a commit, each mutation is moved in a single step from the base on which it was
+    /// written. Moving an insert step by step could lose the row before which it inserts. Its rows
+    /// would then be on the wrong side of rows that others inserted at the same position.
     fn rebase_pending(
         &self,
         target_base: Position,
@@ -258,8 +260,8 @@ impl Viewpoint {
     }
 
     /// Builds the map of the committed changes after `after_position`, up to and including
-    /// `last_position` (`None` for all). Removes own mutations in this range from the front of
-    /// `pending`.
+    /// `last_position`. If `last_position` is `None`, all later changes are included. Removes the
+    /// own mutations in this range from the front of `pending`.
     fn build_map(
         &self,
         after_position: Position,
@@ -315,7 +317,7 @@ impl Viewpoint {
         })
     }
 
-    /// Returns the lowest base of an own mutation that is after a position.
+    /// Returns the lowest base after a position among the bases of own mutations.
     fn lowest_own_base_after(&self, position: Position) -> Option<Position> {
         let own_index = self.own_indexes.partition_point(|change_index| {
             self.changes.get(*change_index).and_then(Change::own_base) <= Some(position)
@@ -324,8 +326,8 @@ impl Viewpoint {
     }
 }
 
-/// Moves pending mutations by `map` and appends them to `rebased`. Mutations that `rebased` already
-/// contains only advance the map.
+/// Moves pending mutations by `map` and appends them to `rebased`. Mutations already in `rebased`
+/// are not appended again, but still change the map.
 fn append_rebased(rebased: &mut PendingMutations, pending: PendingMutations, mut map: SpaceMap) {
     for (index, operation) in pending.into_iter().enumerate() {
         if let Some(rebased_operation) = rebased.get(index) {

@@ -1,9 +1,9 @@
-//! Linear-time composition of axis maps.
+//! Composes axis maps in linear time.
 
 use super::{AxisMap, Run};
 
 impl AxisMap {
-    /// Composes two maps: the result maps from the source space of `self` to the destination space
+    /// Composes two maps. The result leads from the source space of `self` to the destination space
     /// of `next`. Takes time linear in the number of runs.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
@@ -15,7 +15,8 @@ impl AxisMap {
             if let Some(composed_run) = compose_runs(**own_run, **next_run) {
                 composed.push(composed_run);
             }
-            // The run that ends first in the intermediate space cannot overlap any later run.
+            // Of the two runs, the one that ends first in the intermediate space cannot overlap any
+            // later run.
             if own_run.dst_end() <= next_run.src_end() {
                 own_runs.next();
             } else {
@@ -25,7 +26,7 @@ impl AxisMap {
         composed
     }
 
-    /// Composes each overlapping pair of runs that includes a stray (out-of-order run).
+    /// Composes every pair of overlapping runs in which at least one run is a stray (out of order).
     fn compose_strays(&self, next: &Self) -> Vec<Run> {
         let mut composed_strays = Vec::new();
         for own_stray in &self.strays {
@@ -46,7 +47,7 @@ impl AxisMap {
     }
 }
 
-/// Composes two runs. Returns `None` if they do not overlap in the intermediate space.
+/// Composes two runs, or returns `None` if they do not overlap in the intermediate space.
 fn compose_runs(first: Run, second: Run) -> Option<Run> {
     let start = first.dst.max(second.src);
     let len = first.dst_end().min(second.src_end()).checked_sub(start).filter(|len| *len > 0)?;

@@ -1,12 +1,13 @@
-//! Axis maps: mappings from row (or column) indices in an older sheet state to indices in a newer
-//! state. The indices in one state form a *space*.
+//! Axis maps: mappings of row (or column) indices from an older state of a sheet to a newer state.
+//! The indices in one state form a *space*.
 //!
-//! A map is a list of *kept runs* `(src, dst, len)`, ascending on both sides and as long as
-//! possible. Source rows outside all runs were deleted; destination rows outside all runs were
-//! inserted. Both spaces end at [`Axis::limit`]: an insert discards rows that move past the end.
+//! A map is a list of *kept runs* `(src, dst, len)`. The runs are as long as possible and, except
+//! for strays, in ascending order in both spaces. Source rows outside all runs were deleted;
+//! destination rows outside all runs were inserted. Both spaces end at [`Axis::limit`], and an
+//! insertion discards rows that move past the end.
 //!
-//! Lookups in both directions use binary search, so no inverse is stored. Composition takes a
-//! single pass over both maps.
+//! Lookups in both directions use binary search, so no inverse map is stored. Two maps are composed
+//! in a single pass.
 
 mod compose;
 mod stored;
@@ -42,7 +43,7 @@ impl Run {
         Self { src: self.dst, dst: self.src, len: self.len }
     }
 
-    /// Returns whether this run ends at or before the start of `other`, in both spaces.
+    /// Returns whether this run ends at or before the start of `other` in both spaces.
     fn is_entirely_before(self, other: Self) -> bool {
         self.src_end() <= other.src && self.dst_end() <= other.dst
     }
@@ -55,14 +56,14 @@ impl Run {
     }
 }
 
-/// A map from an older space of an axis to a newer one.
+/// A map from an older space of an axis to a newer space.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisMap {
     limit: u32,
     runs: Vec<Run>,
-    /// Strays: kept runs that are out of order in the newer space. A stray arises if rows inserted
-    /// by an author are committed on the other side of rows that the author had seen. Strays are
-    /// rare.
+    /// Strays: kept runs that are out of order in the newer space. If an author inserts rows next
+    /// to existing rows, the inserted rows may be committed on the other side of the existing rows
+    /// and then form a stray. Strays are rare.
     strays: Vec<Run>,
 }
 
@@ -74,7 +75,7 @@ impl AxisMap {
         Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }], strays: Vec::new() }
     }
 
-    /// Creates a map without kept runs; [`AxisMap::push`] adds them.
+    /// Creates a map without kept runs, to be added by [`AxisMap::push`].
     pub fn empty(axis: Axis) -> Self {
         Self { limit: axis.limit(), runs: Vec::new(), strays: Vec::new() }
     }
@@ -109,7 +110,8 @@ impl AxisMap {
         map
     }
 
-    /// Appends a kept run. Joins it with the last run if they are adjacent in both spaces.
+    /// Appends a kept run. If it is adjacent to the last run in both spaces, the two runs are
+    /// joined.
     pub fn push(&mut self, run: Run) {
         if run.len == 0 {
             return;
@@ -140,7 +142,7 @@ impl AxisMap {
         matches!(self.runs.as_slice(), [Run { src: 0, dst: 0, len }] if *len == self.limit)
     }
 
-    /// Returns the new index of a row or column, or `None` if it was deleted.
+    /// Returns the index of a row or column in the newer space, or `None` if it was deleted.
     #[must_use]
     pub fn get(&self, src: u32) -> Option<u32> {
         let contains_src = |run: &&Run| (run.src..run.src_end()).contains(&src);
@@ -149,7 +151,7 @@ impl AxisMap {
         Some(run.dst.saturating_add(src.saturating_sub(run.src)))
     }
 
-    /// Returns the old index of a row or column, or `None` if it was inserted.
+    /// Returns the index of a row or column in the older space, or `None` if it was inserted.
     #[must_use]
     pub fn source(&self, dst: u32) -> Option<u32> {
         let contains_dst = |run: &&Run| (run.dst..run.dst_end()).contains(&dst);
@@ -159,9 +161,9 @@ impl AxisMap {
         Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
     }
 
-    /// Maps the insertion point before row `before` to the newer space. The result directly precedes
-    /// the first kept row at or after `before`, so it follows rows that other authors inserted at
-    /// the same point.
+    /// Maps the insertion point before row `before` to the newer space. The result is directly
+    /// before the first kept row at or after `before`, and therefore after rows that other authors
+    /// inserted at the same point.
     #[must_use]
     pub fn insertion_point(&self, before: u32) -> u32 {
         let next_run = self.run_from(before).copied();
@@ -174,8 +176,9 @@ impl AxisMap {
         }
     }
 
-    /// Returns the new indices of the kept rows in `spans`, excluding rows inserted between them.
-    /// Used for clears and deletes, which must not affect rows that their author never saw.
+    /// Returns the new indices of the kept rows in `spans`, without rows that were inserted between
+    /// them. Used for clears and deletes, which must not affect rows that their author has not
+    /// seen.
     #[must_use]
     pub fn kept_spans(&self, spans: &Spans) -> Spans {
         let mut kept_spans = Vec::new();
@@ -192,9 +195,9 @@ impl AxisMap {
         Spans::from_sorted(kept_spans)
     }
 
-    /// Maps each span to the newer space, including rows inserted inside the span. Used for range
-    /// formats, which grow when rows are inserted. A span of the whole axis remains a span of the
-    /// whole axis.
+    /// Maps each span to the newer space, including rows that were inserted inside the span. Used
+    /// for range formats, which grow when rows are inserted. A span of the whole axis stays a span
+    /// of the whole axis.
     #[must_use]
     pub fn covering_spans(&self, spans: &Spans) -> Spans {
         let covering_spans = spans.iter().filter_map(|span| self.covering_span(span));
@@ -212,15 +215,15 @@ impl AxisMap {
         Some(Span { first, count: end.saturating_sub(first) })
     }
 
-    /// Returns the inverse map: insertions become deletions and deletions become insertions.
+    /// Returns the inverse map, in which insertions are deletions and deletions are insertions.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let reversed = |runs: &[Run]| runs.iter().map(|run| run.reversed()).collect();
         Self { limit: self.limit, runs: reversed(&self.runs), strays: reversed(&self.strays) }
     }
 
-    /// Adds a kept run of rows inserted by the author's own operations. A run that is out of order
-    /// becomes a stray.
+    /// Adds a kept run of rows that the author's own operations inserted. If the run is out of
+    /// order, it becomes a stray.
     #[must_use]
     pub fn with_run(mut self, run: Run) -> Self {
         if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {
@@ -242,7 +245,7 @@ impl AxisMap {
         self
     }
 
-    /// Returns the kept run that contains `src`, or the next one.
+    /// Returns the kept run that contains `src` or, if there is none, the next kept run.
     fn run_from(&self, src: u32) -> Option<&Run> {
         self.runs.get(self.runs.partition_point(|run| run.src_end() <= src))
     }

@@ -1,5 +1,5 @@
-//! Stored encoding of axis maps. Runs are delta-encoded: each run is relative to the end of the
-//! previous one.
+//! Stored encoding of axis maps. Runs are delta-encoded: each run is stored relative to the end of
+//! the preceding run.
 
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Axis, AxisMap, Run};
 use cellar_base::limits::MAX_AXIS_RUNS;
 
-/// Stored encoding of an axis map. Existing data depends on this encoding, so it must never change.
+/// Stored encoding of an axis map. Must never change, because existing data depends on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 #[cbor(transparent)]
 pub struct StoredAxisMap(
@@ -19,10 +19,10 @@ pub struct StoredAxisMap(
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 #[cbor(array)]
 struct StoredRun {
-    /// Number of rows deleted before the run.
+    /// Number of rows deleted directly before the run.
     #[n(0)]
     src_gap: u32,
-    /// Number of rows inserted before the run.
+    /// Number of rows inserted directly before the run.
     #[n(1)]
     dst_gap: u32,
     /// Length of the run, or [`EXTENDS_TO_END`].
@@ -30,10 +30,10 @@ struct StoredRun {
     len: u32,
 }
 
-/// Stored length of a run that extends to the end of the axis.
+/// Value of `len` for a run that extends to the end of the axis.
 const EXTENDS_TO_END: u32 = 0;
 
-/// An invalid stored axis map.
+/// Error for an invalid stored axis map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an axis map has too many runs or runs beyond the end of its axis")]
 pub struct UnreadableAxisMap;
@@ -56,11 +56,11 @@ impl From<&AxisMap> for StoredAxisMap {
 }
 
 impl StoredAxisMap {
-    /// Decodes the axis map of `axis`.
+    /// Decodes a map of `axis`.
     ///
     /// # Errors
-    /// Returns [`UnreadableAxisMap`] for more than `MAX_AXIS_RUNS` runs, or a run past the end of
-    /// the axis.
+    /// Returns [`UnreadableAxisMap`] if there are more than `MAX_AXIS_RUNS` runs or a run extends
+    /// past the end of the axis.
     pub fn into_map(self, axis: Axis) -> Result<AxisMap, UnreadableAxisMap> {
         let limit = axis.limit();
         if self.0.len() > MAX_AXIS_RUNS {
@@ -78,7 +78,8 @@ impl StoredAxisMap {
 }
 
 impl StoredRun {
-    /// Decodes the run after `previous_run`. Returns `None` if it is empty or ends after `limit`.
+    /// Decodes the run after `previous_run`. Returns `None` if the run is empty or extends past
+    /// `limit`.
     fn into_run_after(self, previous_run: Run, limit: u32) -> Option<Run> {
         let src = previous_run.src_end().checked_add(self.src_gap)?;
         let dst = previous_run.dst_end().checked_add(self.dst_gap)?;

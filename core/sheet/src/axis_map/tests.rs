@@ -1,5 +1,5 @@
-//! Model-based tests of axis maps. The reference model keeps two lists of ids and looks up each
-//! id's index in both.
+//! Model-based tests of axis maps. The reference model consists of two lists of ids and looks up
+//! each id in both.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -53,7 +53,7 @@ impl Ids {
         self.ids.iter().position(|other| *other == id).map(|index| index as u32)
     }
 
-    /// Returns the index in the newer list of the id at `index` of this list.
+    /// Returns the index in the newer list of the id that is at `index` in this list.
     fn place_in(&self, newer: &Self, index: u32) -> Option<u32> {
         newer.place(self.ids[index as usize])
     }
@@ -73,7 +73,7 @@ fn map_of(step: &AxisChange) -> AxisMap {
     }
 }
 
-/// Returns the composed map of all changes, and the lists before and after them.
+/// Returns the composed map of all changes and the id lists before and after the changes.
 fn apply_all(steps: &[AxisChange]) -> (AxisMap, Ids, Ids) {
     let (mut map, mut ids) = (AxisMap::identity(Axis::Rows), Ids::new());
     for step in steps {
@@ -83,7 +83,7 @@ fn apply_all(steps: &[AxisChange]) -> (AxisMap, Ids, Ids) {
     (map, Ids::new(), ids)
 }
 
-/// Number of compared indices, small enough to stay clear of the end of the model's lists.
+/// Number of compared indices, small enough to avoid the end of the model's lists.
 const COMPARED: u32 = 20;
 
 proptest! {
@@ -190,7 +190,7 @@ fn the_whole_axis_stays_covered() {
 fn a_run_that_breaks_the_order_becomes_a_stray() {
     let reversed = AxisMap::insert(Axis::Rows, 3, 2).reversed();
     let run = Run { src: 3, dst: 3, len: 2 };
-    // At this point the map deletes the author's rows 3 and 4; `with_run` adds them.
+    // The map still deletes the author's rows 3 and 4; `with_run` adds them back.
     let moved = reversed.then(&AxisMap::insert(Axis::Rows, 3, 2)).with_run(run);
     assert!(moved.is_identity());
     let wrong = Run { src: 3, dst: 9, len: 2 };

@@ -1,7 +1,7 @@
-//! Dates and times as serial numbers: days since 1899-12-30.
+//! Dates and times as serial numbers, which count days since 1899-12-30.
 //!
-//! From 1900-03-01 on, the serial numbers match those of other spreadsheets. Other spreadsheets
-//! count the nonexistent date 1900-02-29, so earlier dates are not converted.
+//! From 1900-03-01 on, serial numbers match those of other spreadsheet programs. Earlier dates are
+//! not converted, because other programs count the nonexistent date 1900-02-29.
 
 /// Serial of 1900-03-01.
 const FIRST_SERIAL: i64 = 61;
@@ -12,7 +12,7 @@ const EPOCH_DAYS: i64 = 693_899;
 pub(super) const SECONDS_PER_MINUTE: i64 = 60;
 pub(super) const SECONDS_PER_HOUR: i64 = 3_600;
 const SECONDS_PER_DAY: i64 = 86_400;
-/// `SECONDS_PER_DAY` for serial numbers.
+/// `SECONDS_PER_DAY` as a floating-point number.
 const SERIAL_SECONDS_PER_DAY: f64 = 86_400.0;
 
 /// A date and a time of day, with a resolution of one second.
@@ -38,15 +38,15 @@ impl DateTime {
     }
 }
 
-/// Returns the serial number of a date (1-based month and day) and a time of day in seconds
-/// (`0..86_400`), or `None` if the date does not exist or is before 1900-03-01.
+/// Returns the serial number of a date and a time of day in seconds (`0..86_400`). Months and days
+/// are 1-based. Returns `None` if the date does not exist or is before 1900-03-01.
 #[must_use]
 pub fn date_serial(year: i64, month: i64, day: i64, second_of_day: i64) -> Option<f64> {
     to_serial(DateTime { year, month, day, second_of_day })
 }
 
-/// Returns the serial number of a date and time, or `None` if the date does not exist or is before
-/// 1900-03-01.
+/// Returns the serial number of a date and time. Returns `None` if the date does not exist or is
+/// before 1900-03-01.
 pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     let days = days_from_civil(date.year, date.month, date.day)?;
     let is_valid_date = (FIRST_SERIAL..=LAST_SERIAL).contains(&days);
@@ -59,8 +59,8 @@ pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     Some(days + seconds / SERIAL_SECONDS_PER_DAY)
 }
 
-/// Returns the date and time of a serial number, rounded to the second, or `None` outside
-/// 1900-03-01 to 9999-12-31.
+/// Returns the date and time of a serial number, rounded to the second. Returns `None` if the date
+/// is not between 1900-03-01 and 9999-12-31.
 pub(super) fn from_serial(serial: f64) -> Option<DateTime> {
     let total_seconds = round_to_integer(serial * SERIAL_SECONDS_PER_DAY)?;
     let days = total_seconds.div_euclid(SECONDS_PER_DAY);
@@ -87,7 +87,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let days = era * 146_097 + day_of_era - EPOCH_DAYS;
-    // A nonexistent date, such as 31 June, does not round-trip.
+    // A nonexistent date, such as 31 June, is converted back to a different date.
     (civil_from_days(days) == (year, month, day)).then_some(days)
 }
 

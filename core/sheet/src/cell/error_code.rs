@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// An error value of a cell. Its number is stored in entry bodies and must never change.
+/// An error value of a cell. Its number must never change, because entry bodies store it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[repr(u8)]
@@ -34,24 +34,24 @@ pub enum ErrorCode {
     /// The data is still being loaded.
     #[serde(rename = "#GETTING_DATA")]
     GettingData = 8,
-    /// A result without enough space to spill into.
+    /// A result does not have enough space to spill into.
     #[serde(rename = "#SPILL!")]
     Spill = 9,
     /// An unavailable service.
     #[serde(rename = "#CONNECT!")]
     Connect = 10,
-    /// A blocked function or feature.
+    /// A function or feature is blocked.
     #[serde(rename = "#BLOCKED!")]
     Blocked = 11,
     /// Unsupported calculation.
     #[serde(rename = "#CALC!")]
     Calc = 12,
-    /// A long text whose object is missing or corrupt. Specific to Cellar.
+    /// A long text is unavailable because its object is missing or corrupt. Specific to Cellar.
     #[serde(rename = "#LOST!")]
     Lost = 13,
 }
 
-/// All error values with their text, ordered by number.
+/// All error values and their texts, ordered by number.
 const ALL: [(ErrorCode, &str); 13] = [
     (ErrorCode::Null, "#NULL!"),
     (ErrorCode::Div0, "#DIV/0!"),
@@ -89,7 +89,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// The text is not an error value.
+/// Error for a text that is not an error value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an error value such as #N/A or #DIV/0!")]
 pub struct NotAnErrorCode {

@@ -1,8 +1,8 @@
 //! Formats values as displayed text.
 //!
-//! Supported formats: `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates and times
+//! The supported formats are `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates and times
 //! composed of `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` and separators. Other formats are stored
-//! unchanged and displayed as `General`.
+//! unchanged, and their values are displayed as `General`.
 
 use std::fmt::Write;
 
@@ -11,11 +11,11 @@ use super::date::{DateTime, from_serial};
 
 /// Number format of a cell without an explicit format.
 pub const GENERAL: &str = "General";
-/// Maximum number of decimals in a supported format. An `f64` has at most 15 significant decimal
+/// Maximum number of decimals in a supported format, because an `f64` has 15 reliable decimal
 /// digits.
 pub(super) const MAX_DECIMALS: usize = 15;
 
-/// Returns the text displayed for `value` with the number format `format`.
+/// Returns the displayed text of `value` in the number format `format`.
 #[must_use]
 pub fn display(value: &Value, format: &str) -> String {
     match value {
@@ -51,8 +51,8 @@ pub fn general(number: f64) -> String {
     }
 }
 
-/// Returns the number of decimals in a format such as `0`, `0.0` or `0.00`, or `None` for any other
-/// format.
+/// Returns the number of decimals in a format such as `0`, `0.0` or `0.00`. Returns `None` for any
+/// other format.
 pub(super) fn decimals_of(format: &str) -> Option<usize> {
     if format == "0" {
         return Some(0);

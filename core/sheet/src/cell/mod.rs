@@ -1,4 +1,4 @@
-//! Cells: values, displayed text, and parsing of typed text.
+//! Cells: their values and displayed text, and the parsing of typed text.
 
 mod date;
 mod error_code;
@@ -15,26 +15,26 @@ pub use value::{Value, json_text_bytes};
 
 use serde::{Deserialize, Serialize};
 
-/// Contents of a cell: a value, an optional formula, and a number format.
+/// Contents of a cell: a value, an optional formula and a number format.
 ///
-/// The value (with its formula) and the number format are independent: setting one leaves the other
+/// The number format is independent of the value and the formula: setting one leaves the other
 /// unchanged.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Cell {
-    /// Value of the cell; `null` if the cell is blank and has only a format.
+    /// Value of the cell, or `null` if the cell has only a format.
     #[serde(default)]
     pub value: Value,
-    /// Formula that produced the value. Cellar stores formulas but does not evaluate them.
+    /// Formula that produced the value. Formulas are stored but not evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// Number format; absent for `General`.
+    /// Number format. Absent if `General`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
 }
 
 impl Cell {
-    /// Returns the text displayed for the value with the cell's number format.
+    /// Returns the displayed text of the value in the cell's number format.
     #[must_use]
     pub fn text(&self) -> String {
         display(&self.value, self.format.as_deref().unwrap_or(GENERAL))

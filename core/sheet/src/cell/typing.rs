@@ -1,4 +1,4 @@
-//! Conversion of typed text to values.
+//! Converts typed text to values.
 //!
 //! Text becomes a number, date or boolean only if the resulting value is displayed as exactly the
 //! same text. Codes such as `0E8` and `007` therefore remain text.
@@ -9,12 +9,12 @@ use super::date::{DateTime, SECONDS_PER_HOUR, SECONDS_PER_MINUTE, to_serial};
 use super::format::{DateToken, GENERAL, MAX_DECIMALS, date_tokens, display};
 use super::value::Value;
 
-/// Recognized date formats. All start with the year, because the order of day and month would
-/// otherwise be ambiguous.
+/// Recognized date formats. All of them start with the year, because the order of day and month is
+/// ambiguous in other formats.
 const DATE_FORMATS: [&str; 4] =
     ["yyyy-mm-dd", "yyyy/mm/dd", "yyyy-mm-dd hh:mm:ss", "yyyy-mm-ddThh:mm:ss"];
 
-/// A recognized value with the number format that displays it as typed.
+/// A recognized value and the number format that displays it as typed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypedText {
     pub value: Value,
@@ -114,8 +114,8 @@ fn parse_date(text: &str, tokens: &[DateToken]) -> Option<DateTime> {
     if remaining_text.is_empty() { Some(date) } else { None }
 }
 
-/// Removes and returns a number with `digit_count` digits at the start of `remaining_text`. Returns
-/// `None` if there is no such number or it is not in `allowed_range`.
+/// Parses and removes `digit_count` digits at the start of `remaining_text`. Returns `None` if
+/// there are too few digits or the number is not in `allowed_range`.
 fn take_number(
     remaining_text: &mut &str,
     digit_count: usize,
@@ -145,8 +145,8 @@ mod tests {
         #[test]
         fn shortest_numbers_are_numbers(number in -1e15..1e15_f64) {
             let text = super::super::general(number);
-            // Below 1e-6, the shortest text has an exponent and is therefore not recognized as a
-            // number.
+            // The shortest text of a number below 1e-6 has an exponent, so it is not recognized as
+            // a number.
             prop_assume!(!text.contains('e'));
             prop_assert_eq!(recognise(&text).unwrap().value, Value::Number(number));
         }

@@ -10,11 +10,11 @@ use super::ErrorCode;
 
 /// Value of a cell.
 ///
-/// In JSON: `null`, a number, a string, `true`/`false`, or `{"error": "#N/A"}`. A date is a number
-/// (days since 1899-12-30) with a date format.
+/// Encoded in JSON as `null`, a number, a string, `true`, `false` or `{"error": "#N/A"}`. A date is
+/// a number (days since 1899-12-30) in a cell with a date format.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
-    /// No value. In an edit, clears the cell.
+    /// No value. An edit with this value clears the cell.
     #[default]
     Empty,
     /// A finite number.
@@ -43,7 +43,7 @@ impl Serialize for Value {
     }
 }
 
-/// Serializes a number. Omits `.0` for integers, like other JSON writers.
+/// Serializes a number, without `.0` if it is an integer, like other JSON writers.
 fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
     match exact_integer(number) {
         Some(integer) => serializer.serialize_i64(integer),
@@ -60,12 +60,12 @@ pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     if !is_integer || is_negative_zero {
         return None;
     }
-    // The conversion is exact: an integer below 2⁵³ prints and parses as itself.
+    // The conversion is exact, because an integer below 2⁵³ prints and parses unchanged.
     format!("{number:.0}").parse().ok()
 }
 
-/// Returns the length of a text as a JSON string, in bytes. A control character takes six bytes; a
-/// quote or backslash takes two.
+/// Returns the length in bytes of a text as a JSON string. A quote or backslash takes two bytes and
+/// a control character takes six.
 #[must_use]
 pub fn json_text_bytes(text: &str) -> usize {
     let width = |byte: u8| match byte {
@@ -77,7 +77,7 @@ pub fn json_text_bytes(text: &str) -> usize {
 }
 
 impl Value {
-    /// Returns an upper bound on the length of the value as JSON, in bytes.
+    /// Returns an upper bound on the length in bytes of the value in JSON.
     #[must_use]
     pub fn json_bytes(&self) -> usize {
         const LONGEST_NUMBER_BYTES: usize = 25;
@@ -111,7 +111,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
         Ok(Value::Bool(value))
     }
 
-    // A JSON number that no f64 represents exactly is rounded to the nearest f64.
+    // If no `f64` equals a JSON number, the number is rounded to the nearest `f64`.
     #[allow(clippy::cast_precision_loss, reason = "JSON numbers are f64 here")]
     fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
         Ok(Value::Number(value as f64))

@@ -9,7 +9,7 @@ use crate::operation::SetFormat;
 use crate::spans::{Span, Spans};
 use cellar_base::limits::{MAX_RANGE_FORMAT_SPANS, MAX_RANGE_FORMATS};
 
-/// A range with its number format.
+/// A range and its number format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RangeFormat {
@@ -17,18 +17,18 @@ pub struct RangeFormat {
     pub rows: Spans,
     /// Columns of the range.
     pub columns: Spans,
-    /// Number format. `General` overrides the formats of older ranges.
+    /// Number format. `General` overrides the number formats of older ranges.
     pub format: String,
 }
 
-/// Range formats of a sheet, oldest first. A cell takes the format of the newest range that
-/// contains it.
+/// Range formats of a sheet, oldest first. A cell takes the number format of the newest range that
+/// contains the cell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FormatLayer {
     records: Vec<RangeFormat>,
     /// Approximate size in memory, in bytes.
     total_bytes: usize,
-    /// Total number of row and column spans in all records.
+    /// Total number of row and column spans in all range formats.
     total_spans: usize,
 }
 
@@ -49,7 +49,7 @@ impl RangeFormat {
     }
 }
 
-/// Totals over several records.
+/// Totals over several range formats.
 struct Totals {
     records: usize,
     spans: usize,
@@ -69,8 +69,8 @@ impl Totals {
 }
 
 impl FormatLayer {
-    /// Returns the format of the newest range that contains the cell, or `None` if no range does.
-    /// The format may be `General`.
+    /// Returns the format of the newest range that contains the cell. The result may be `General`,
+    /// and is `None` if no range contains the cell.
     #[must_use]
     pub fn format_at(&self, row: u32, column: u32) -> Option<&str> {
         let mut newest_first = self.records.iter().rev();
@@ -79,12 +79,12 @@ impl FormatLayer {
             .map(|record| record.format.as_str())
     }
 
-    /// Returns the records, oldest first.
+    /// Returns the range formats, oldest first.
     pub fn records(&self) -> &[RangeFormat] {
         &self.records
     }
 
-    /// Creates a layer from records, oldest first. Does not check the limits.
+    /// Creates a layer from range formats, oldest first. The limits are not checked.
     pub fn from_records(records: Vec<RangeFormat>) -> Self {
         let mut layer = Self { records, total_bytes: 0, total_spans: 0 };
         layer.update_totals();
@@ -96,7 +96,7 @@ impl FormatLayer {
         self.records.is_empty()
     }
 
-    /// Returns the non-empty intersections of the records with `rectangle`, oldest first.
+    /// Returns the non-empty intersections of the range formats with `rectangle`, oldest first.
     #[must_use]
     pub fn in_rectangle(&self, rectangle: Rectangle) -> Vec<RangeFormat> {
         let span_from_to =
@@ -106,7 +106,8 @@ impl FormatLayer {
         self.intersection(&rows, &columns)
     }
 
-    /// Returns the non-empty intersections of the records with `rows` and `columns`, oldest first.
+    /// Returns the non-empty intersections of the range formats with `rows` and `columns`, oldest
+    /// first.
     #[must_use]
     pub fn intersection(&self, rows: &Spans, columns: &Spans) -> Vec<RangeFormat> {
         let intersections = self.records.iter().map(|record| RangeFormat {
@@ -117,8 +118,8 @@ impl FormatLayer {
         intersections.filter(|intersection| !intersection.is_empty()).collect()
     }
 
-    /// Returns the records that are in only one of the two layers. Equal records in the same order
-    /// are omitted. Outside the returned ranges, both layers display the same formats.
+    /// Returns the range formats that are in only one of the two layers. Equal range formats in the
+    /// same order are omitted. Outside the returned ranges, both layers display the same formats.
     pub(crate) fn difference(&self, other: &Self) -> Vec<RangeFormat> {
         let mut differing_records = Vec::new();
         let mut remaining_own_records = self.records.as_slice();
@@ -126,7 +127,7 @@ impl FormatLayer {
             let matching_index =
                 remaining_own_records.iter().position(|own_record| own_record == other_record);
             if let Some(matching_index) = matching_index {
-                // The records before the match exist only in this layer.
+                // The range formats before the match are only in this layer.
                 let (records_before, matching_and_later) =
                     remaining_own_records.split_at(matching_index);
                 differing_records.extend(records_before.iter().cloned());
@@ -140,9 +141,9 @@ impl FormatLayer {
         differing_records
     }
 
-    /// Adds a range format and removes the older ones that it covers completely. Returns `false`
-    /// and changes nothing if the layer would exceed its limits: dropping a format is better than a
-    /// state that cannot be stored.
+    /// Adds a range format and removes older range formats that it covers completely. If the layer
+    /// would exceed its limits, returns `false` and changes nothing: a dropped format is better
+    /// than a state that cannot be stored.
     pub fn set_if_room(&mut self, set_format: &SetFormat) -> bool {
         let covered = self.totals_of_covered(set_format);
         if !self.has_room_if_replacing(&covered, set_format) {
@@ -150,7 +151,7 @@ impl FormatLayer {
         }
         self.remove_covered(set_format, &covered);
         let SetFormat { rows, columns, format, .. } = set_format;
-        // A `General` record is needed only if it overrides an older range format.
+        // A `General` format is stored only if it overrides an older range format.
         let is_needed = format != GENERAL || !self.intersection(rows, columns).is_empty();
         if is_needed {
             self.push(RangeFormat {
@@ -162,7 +163,8 @@ impl FormatLayer {
         true
     }
 
-    /// Removes the records that `set_format` covers completely. `covered` contains their totals.
+    /// Removes the range formats that `set_format` covers completely. `covered` contains their
+    /// totals.
     fn remove_covered(&mut self, set_format: &SetFormat, covered: &Totals) {
         if covered.records == 0 {
             return;
@@ -178,7 +180,7 @@ impl FormatLayer {
         self.records.push(record);
     }
 
-    /// Returns the total number of row and column spans in all records.
+    /// Returns the total number of row and column spans in all range formats.
     pub(crate) fn span_count(&self) -> usize {
         self.total_spans
     }
@@ -188,8 +190,8 @@ impl FormatLayer {
         self.has_room_if_replacing(&self.totals_of_covered(set_format), set_format)
     }
 
-    /// Returns whether the layer would stay within its limits if `set_format` replaced the `covered`
-    /// records.
+    /// Returns whether the layer stays within its limits if `set_format` replaces the `covered`
+    /// range formats.
     fn has_room_if_replacing(&self, covered: &Totals, set_format: &SetFormat) -> bool {
         let remaining_records = self.records.len().saturating_sub(covered.records);
         let remaining_spans = self.total_spans.saturating_sub(covered.spans);
@@ -210,7 +212,7 @@ impl FormatLayer {
         self.total_bytes = totals.bytes;
     }
 
-    /// Returns the layer mapped through the axis maps of rows and columns.
+    /// Returns the layer with all ranges mapped through the axis maps of rows and columns.
     pub(crate) fn mapped(&self, rows: &AxisMap, columns: &AxisMap) -> Self {
         let mut mapped = self.clone();
         mapped.map_ranges(Axis::Rows, rows);
@@ -218,7 +220,7 @@ impl FormatLayer {
         mapped
     }
 
-    /// Returns the maximum end of all ranges, ignoring those that extend to the end of the axis.
+    /// Returns the highest end of all ranges, ignoring ranges that extend to the end of the axis.
     pub(crate) fn used_end(&self, axis: Axis) -> u32 {
         let ends = self.records.iter().filter_map(|record| match axis {
             Axis::Rows => record.rows.iter().last(),

@@ -1,8 +1,8 @@
 //! Workbook metadata: the state of a workbook without its cells.
 //!
-//! A range format grows when rows are inserted inside its range, so it depends on every insertion,
-//! not only on the final order of the rows. Range formats are therefore stored in the snapshot root
-//! rather than in its levels.
+//! A range format grows when rows are inserted inside its range. Range formats thus depend on each
+//! insertion and not only on the final order of the rows, so they are stored in the snapshot root
+//! instead of the snapshot's levels.
 
 mod format_layer;
 mod names;
@@ -23,10 +23,10 @@ use std::collections::BTreeMap;
 
 use crate::sheet_id::SheetId;
 
-/// Workbook metadata, as stored in a snapshot root.
+/// Workbook metadata, stored in a snapshot root.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkbookMetadata {
-    /// Sheet names in tab order.
+    /// Order and names of the sheets.
     pub tabs: Tabs,
     /// Metadata of each sheet.
     pub sheets: BTreeMap<SheetId, SheetMetadata>,

@@ -1,4 +1,4 @@
-//! Case-insensitively unique sheet names of a workbook.
+//! Sheet names of a workbook, which are unique regardless of case.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 /// Sheets by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Names {
-    /// Sheets by length and text of the lowercase name. Numbered names of the same length are
-    /// therefore adjacent and in numeric order.
+    /// Sheets, keyed by the length and text of the lowercase name. Numbered names of the same
+    /// length are therefore adjacent and in numeric order.
     by_lowercase: BTreeMap<(usize, String), SheetId>,
 }
 
@@ -32,18 +32,18 @@ impl Names {
         self.by_lowercase.remove(&key(name));
     }
 
-    /// Returns `name` if no sheet other than `named_sheet` has that name; otherwise appends the first
-    /// free number, as in `Sheet1 (2)`.
+    /// Returns a name that no sheet other than `named_sheet` has: `name` itself or, if taken,
+    /// `name` with the lowest free number appended, as in `Sheet1 (2)`.
     pub(super) fn free_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
         const FIRST_NUMBER: usize = 2;
         let is_free = self.get(name).is_none_or(|sheet| Some(sheet) == named_sheet);
         if is_free {
             return name.to_owned();
         }
-        // One of this many consecutive numbers is free.
+        // At least one number up to this maximum is free.
         let max_number = self.by_lowercase.len() + FIRST_NUMBER;
-        // Each number of digits is tried separately, because a longer number truncates the name
-        // further.
+        // Each number of digits is tried separately, because a number with more digits truncates
+        // the name further.
         let mut first_number = FIRST_NUMBER;
         let mut digit_count = 1;
         while first_number <= max_number {
@@ -61,8 +61,8 @@ impl Names {
         name.to_owned()
     }
 
-    /// Returns the numbers with `digit_count` digits that are already appended to `stem` in names of
-    /// sheets other than `named_sheet`.
+    /// Returns the numbers with `digit_count` digits that follow `stem` in the names of sheets
+    /// other than `named_sheet`.
     fn taken_numbers(
         &self,
         stem: &str,
@@ -86,7 +86,8 @@ impl Names {
     }
 }
 
-/// Returns the number of bytes, and of characters, of a number with `digit_count` digits.
+/// Returns the length of a number with `digit_count` digits, which is the same in bytes and in
+/// characters.
 fn digit_bytes(digit_count: u32) -> usize {
     usize::try_from(digit_count).unwrap_or(usize::MAX)
 }
@@ -97,8 +98,8 @@ fn parse_plain_number(text: &str) -> Option<usize> {
     if is_plain { text.parse().ok() } else { None }
 }
 
-/// Returns the part of a numbered name before its number, such as `Sheet1 (`. Truncates `name` to
-/// leave space for `digit_count` digits and a closing parenthesis.
+/// Returns the part of a numbered name before the number, such as `Sheet1 (`. Truncates `name` so
+/// that `digit_count` digits and a closing parenthesis fit.
 fn stem_before_number(name: &str, digit_count: u32) -> String {
     let suffix_characters = " ()".len() + digit_bytes(digit_count);
     let max_name_characters = MAX_SHEET_NAME_CHARACTERS.saturating_sub(suffix_characters);

@@ -6,7 +6,7 @@ use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
 
 /// Set of all sheet numbers ever used in a spreadsheet, stored as runs of consecutive numbers.
 ///
-/// [`SheetNumbers::insert`] never creates more than `MAX_SHEET_NUMBER_RUNS` runs.
+/// [`SheetNumbers::insert`] limits the set to `MAX_SHEET_NUMBER_RUNS` runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SheetNumbers(Spans);
 
@@ -17,7 +17,7 @@ impl SheetNumbers {
         Self(Spans::of(sheets.into_iter().map(|sheet| sheet.0)))
     }
 
-    /// Creates a set from runs of consecutive numbers, without checking the maximum number of runs.
+    /// Creates a set from runs of consecutive numbers. The number of runs is not checked.
     #[must_use]
     pub fn from_runs(runs: Spans) -> Self {
         Self(runs)
@@ -29,28 +29,28 @@ impl SheetNumbers {
         &self.0
     }
 
-    /// Returns whether the number `sheet` was ever used.
+    /// Returns whether the sheet number was ever used.
     #[must_use]
     pub fn contains(&self, sheet: SheetId) -> bool {
         self.0.contains(sheet.0)
     }
 
-    /// Returns the number for the next new sheet: the largest used number plus one.
+    /// Returns the number for the next new sheet: one more than the highest number ever used.
     #[must_use]
     pub fn next(&self) -> SheetId {
         SheetId(self.0.iter().next_back().map_or(0, |last| last.end()))
     }
 
-    /// Adds a run of numbers, without checking the maximum number of runs.
+    /// Adds a run of numbers. The number of runs is not checked.
     pub(super) fn cover(&mut self, run: Span) {
         let mut runs: Vec<Span> = self.0.iter().chain([run]).collect();
         runs.sort_by_key(|run| run.first);
         self.0 = Spans::from_sorted(runs);
     }
 
-    /// Adds a number. Returns `false` and changes nothing if the number is already used, if it is
+    /// Adds a number. Returns `false` and changes nothing if the number was already used, if it is
     /// the reserved number `u32::MAX`, or if the set would have too many runs. The result of
-    /// [`SheetNumbers::next`] can always be added unless it is the reserved number.
+    /// [`SheetNumbers::next`] can be added unless it is the reserved number.
     pub fn insert(&mut self, sheet: SheetId) -> bool {
         sheet.0 < u32::MAX && self.0.insert(sheet.0, MAX_SHEET_NUMBER_RUNS)
     }

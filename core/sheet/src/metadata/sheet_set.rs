@@ -7,7 +7,7 @@ use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 use cellar_base::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
 
-/// Existing sheet numbers of a workbook, and all numbers ever used.
+/// Numbers of a workbook's existing sheets, and all numbers ever used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetSet {
     /// Numbers of the existing sheets.
@@ -24,10 +24,10 @@ pub enum SheetFault {
     NoSuchSheet {
         /// Number of the missing sheet.
         sheet: u32,
-        /// Human-readable list of the existing sheets.
+        /// Description of the existing sheets, for the error message.
         sheets: String,
     },
-    /// The number of a new sheet is already used, or is too far above the next free number.
+    /// The number of a new sheet was already used, or is too far above the next free number.
     #[error("a new sheet cannot have the number {sheet}; the next free number is {next}")]
     Number {
         /// Rejected number.
@@ -38,7 +38,7 @@ pub enum SheetFault {
     /// The spreadsheet already has `MAX_SHEETS` sheets.
     #[error("the spreadsheet has {MAX_SHEETS} sheets, the maximum; delete a sheet first")]
     TooMany,
-    /// The sheet is the only one left in the spreadsheet, so it cannot be deleted.
+    /// The sheet cannot be deleted, because it is the only sheet of the spreadsheet.
     #[error("sheet {sheet} is the last sheet and cannot be deleted; add another sheet first")]
     Last {
         /// Number of the sheet.
@@ -46,7 +46,7 @@ pub enum SheetFault {
     },
 }
 
-/// Maximum number of sheet number runs in an error message.
+/// Maximum number of runs of sheet numbers in an error message.
 const MAX_DESCRIBED_RUNS: usize = 8;
 
 impl SheetSet {
@@ -57,7 +57,7 @@ impl SheetSet {
     }
 
     /// Creates a set from the existing sheet numbers and all numbers ever used. Existing numbers
-    /// count as used even if they are missing from `used`.
+    /// need not be in `used`.
     #[must_use]
     pub fn new(live: Spans, used: SheetNumbers) -> Self {
         let mut used = used;
@@ -85,20 +85,19 @@ impl SheetSet {
         self.live.contains(sheet.0)
     }
 
-    /// Adds a sheet. Each number can be used only once. The number must be at most
-    /// `MAX_SHEET_NUMBER_STEP` above the next free number, so that a client cannot exhaust the
-    /// numbers.
+    /// Adds a sheet. Each number can be used only once. To prevent a client from exhausting the
+    /// numbers, the number must be at most `MAX_SHEET_NUMBER_STEP` above the next free number.
     ///
     /// # Errors
-    /// Returns [`SheetFault`] if the sheet cannot be added; the set is unchanged in this case.
+    /// Returns [`SheetFault`] and changes nothing if the sheet cannot be added.
     pub fn add(&mut self, sheet: SheetId) -> Result<(), SheetFault> {
         self.add_to_others(sheet, self.live.count())
     }
 
-    /// Adds an imported sheet and deletes the sheet that it replaces, if it exists.
+    /// Adds an imported sheet and deletes the sheet that it replaces, if that sheet exists.
     ///
     /// # Errors
-    /// Returns [`SheetFault`] if the sheet cannot be added; the set is unchanged in this case.
+    /// Returns [`SheetFault`] and changes nothing if the sheet cannot be added.
     pub fn import(&mut self, sheet: SheetId, replaces: Option<SheetId>) -> Result<(), SheetFault> {
         match replaces {
             Some(replaced) if self.contains(replaced) => {
@@ -124,10 +123,10 @@ impl SheetSet {
         Ok(())
     }
 
-    /// Deletes a sheet, unless it is the only one left.
+    /// Deletes a sheet unless it is the only sheet.
     ///
     /// # Errors
-    /// Returns [`SheetFault`] if the sheet cannot be deleted; the set is unchanged in this case.
+    /// Returns [`SheetFault`] and changes nothing if the sheet cannot be deleted.
     pub fn delete(&mut self, sheet: SheetId) -> Result<(), SheetFault> {
         self.check(sheet)?;
         if self.live.count() <= 1 {
@@ -148,11 +147,11 @@ impl SheetSet {
         Err(SheetFault::NoSuchSheet { sheet: sheet.0, sheets: self.describe_sheets() })
     }
 
-    /// Applies an operation's effect to the set of sheets.
+    /// Applies the effect of an operation on the set of sheets.
     ///
     /// # Errors
-    /// Returns [`SheetFault`] if the operation has no effect because its sheet is invalid; the set
-    /// is unchanged in this case.
+    /// Returns [`SheetFault`] and changes nothing if the operation has no effect because its sheet
+    /// is invalid.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(add) => self.add(add.sheet),

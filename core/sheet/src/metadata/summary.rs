@@ -1,17 +1,17 @@
-//! State summary, stored in the header of each entry. It lets a writer determine from the newest
-//! entry alone whether a mutation can have an effect.
+//! State summary, stored in the header of each entry. With the summary in the latest entry, a
+//! writer can determine whether a mutation has an effect.
 
 use super::{SheetSet, WorkbookMetadata};
 use crate::operation::{Operation, SetFormat};
 use crate::spans::Spans;
 use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SUMMARY_RUNS};
 
-/// Sheets of a workbook, and an upper bound on the spans of their range formats.
+/// Sheets of a workbook, and an upper bound on the number of spans in their range formats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateSummary {
-    /// Existing sheets and all sheet numbers ever used.
+    /// Numbers of the existing sheets, and all sheet numbers ever used.
     pub sheets: SheetSet,
-    /// Upper bound on the number of spans in any one sheet's range formats.
+    /// Upper bound on the number of spans in the range formats of each sheet.
     pub format_spans: u32,
 }
 
@@ -43,9 +43,9 @@ impl StateSummary {
         }
     }
 
-    /// Returns whether every sheet is guaranteed to stay within the limits on range formats after
-    /// `set_format`. Each range format has at least two spans, so the span count also bounds the number of
-    /// range formats.
+    /// Returns whether every sheet is certain to stay within the limits of range formats after
+    /// `set_format`. A range format has at least two spans, so the number of spans also bounds the
+    /// number of range formats.
     #[must_use]
     pub fn has_room_for(&self, set_format: &SetFormat) -> bool {
         let spans_after = self.format_spans.saturating_add(span_count(set_format));

@@ -25,9 +25,9 @@ impl Default for Tabs {
 }
 
 impl Tabs {
-    /// Creates tabs in the order of `sheet_names`; `used_numbers` contains all sheet numbers ever
-    /// used. If several sheets share a number or name, only the first is kept. The numbers of the
-    /// sheets count as used even if they are missing from `used_numbers`.
+    /// Creates tabs in the order of `sheet_names`. If several sheets have the same number or name,
+    /// only the first is kept. `used_numbers` are all sheet numbers ever used; the numbers of the
+    /// sheets need not be included.
     #[must_use]
     pub fn from_parts(sheet_names: Vec<(SheetId, String)>, used_numbers: SheetNumbers) -> Self {
         let mut tabs = Self {
@@ -59,7 +59,8 @@ impl Tabs {
         self.numbers.used()
     }
 
-    /// Returns the existing sheets and all numbers ever used, without names and order.
+    /// Returns the numbers of the existing sheets and all numbers ever used, without names and
+    /// order.
     #[must_use]
     pub fn numbers(&self) -> &SheetSet {
         &self.numbers
@@ -77,19 +78,19 @@ impl Tabs {
         self.sheets_by_name.get(name)
     }
 
-    /// Returns the number for the next new sheet: the largest number ever used plus one.
+    /// Returns the number for the next new sheet: one more than the highest number ever used.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
         self.used().next()
     }
 
-    /// Returns `name`, with a number appended if a sheet other than `named_sheet` has that name.
+    /// Returns `name`. If a sheet other than `named_sheet` has this name, a number is appended.
     #[must_use]
     pub fn free_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
         self.sheets_by_name.free_name(name, named_sheet)
     }
 
-    /// Adds a sheet after the last one. Returns `false` and changes nothing if [`SheetSet::add`]
+    /// Adds a sheet after the last sheet. Returns `false` and changes nothing if [`SheetSet::add`]
     /// fails.
     pub fn add(&mut self, add: &AddSheet) -> bool {
         if self.numbers.add(add.sheet).is_err() {
@@ -100,9 +101,9 @@ impl Tabs {
         true
     }
 
-    /// Adds an imported sheet in place of the replaced sheet, or last if that sheet does not exist.
-    /// The new sheet may reuse the replaced sheet's name. Returns `false` and changes nothing if
-    /// [`SheetSet::import`] fails.
+    /// Adds an imported sheet in place of the replaced sheet. If the replaced sheet does not exist,
+    /// the imported sheet is added last. It may have the replaced sheet's name. Returns `false` and
+    /// changes nothing if [`SheetSet::import`] fails.
     pub fn import(&mut self, import: &ImportSheet) -> bool {
         if self.numbers.import(import.sheet, import.replaces).is_err() {
             return false;
@@ -134,7 +135,7 @@ impl Tabs {
         self.order.retain(|other| *other != sheet);
     }
 
-    /// Renames a sheet, if it exists. Appends a number if another sheet has the new name.
+    /// Renames a sheet, if it exists. If another sheet has the new name, a number is appended.
     pub fn rename(&mut self, sheet: SheetId, name: &str) {
         let new_name = self.free_name(name, Some(sheet));
         if let Some(current_name) = self.names_by_sheet.get_mut(&sheet) {
@@ -145,7 +146,7 @@ impl Tabs {
     }
 
     /// Deletes a sheet. Returns `false` and changes nothing if the sheet does not exist or is the
-    /// only one left.
+    /// only sheet.
     pub fn delete(&mut self, sheet: SheetId) -> bool {
         if self.numbers.delete(sheet).is_err() {
             return false;

@@ -9,7 +9,7 @@ use crate::spans::{Span, Spans};
 use cellar_base::limits::{MAX_INSERT, MAX_SPANS};
 
 /// Inserts blank rows (or columns) before a row (or column). Cells that move past the end of the
-/// largest sheet are discarded.
+/// largest possible sheet are discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -17,7 +17,7 @@ pub struct InsertBefore {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Row (or column) to insert before, 0-based.
+    /// Row (or column) before which the new rows (or columns) are inserted, 0-based.
     pub before: u32,
     /// Number of rows (or columns) to insert, at least one.
     pub count: u32,
@@ -41,7 +41,7 @@ impl InsertBefore {
             let axis_name = axis.name();
             return Err(InvalidOperation::InsertCount { axis_name, count: self.count });
         }
-        // An insertion after the last row or column would have no effect.
+        // Inserting after the last possible row or column would have no effect.
         if self.before >= axis.limit() {
             return Err(outside_sheet(axis, Span { first: self.before, count: self.count }));
         }

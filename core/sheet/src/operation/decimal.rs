@@ -5,19 +5,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::general;
 
-/// A decimal number: its digits as an integer, and the number of decimals.
+/// A decimal number: all its digits as an integer, and the number of decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredDecimal {
     decimals: u8,
     digits: i64,
 }
 
-/// Exclusive upper bound on the digits. Larger digits would take as many bytes as the `f64` itself.
+/// Exclusive upper bound on the integer. A larger integer would take as many bytes as the `f64`
+/// itself.
 const MAX_DIGITS: i64 = 1 << 40;
 
 impl StoredDecimal {
-    /// Returns the decimal that equals `number` exactly, or `None` if there is none or it would not
-    /// be shorter than the `f64`.
+    /// Returns the decimal number that equals `number` exactly. Returns `None` if there is none or
+    /// if it would not be shorter than the `f64`.
     pub(super) fn exact_and_shorter(number: f64) -> Option<Self> {
         let decimal_text = general(number);
         let (whole_digits, decimals) = decimal_text.split_once('.')?;
@@ -28,7 +29,7 @@ impl StoredDecimal {
         if is_exact && is_shorter { Some(decimal) } else { None }
     }
 
-    /// Returns the `f64` nearest to the decimal.
+    /// Returns the `f64` nearest to the decimal number.
     pub(super) fn number(self) -> f64 {
         format!("{}e-{}", self.digits, self.decimals).parse().unwrap_or_default()
     }

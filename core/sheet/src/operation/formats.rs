@@ -1,4 +1,4 @@
-//! Operations that clear ranges or set their number formats.
+//! Operations that clear a range or set its number format.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::axis::Axis;
 use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 
-/// Clears the values and formulas in a range, but keeps its number formats.
+/// Clears the values and formulas in a range. The number formats are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -17,10 +17,10 @@ pub struct ClearRange {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Rows of the range; absent for all rows.
+    /// Rows of the range. If absent, all rows.
     #[serde(default = "all_rows")]
     pub rows: Spans,
-    /// Columns of the range; absent for all columns.
+    /// Columns of the range. If absent, all columns.
     #[serde(default = "all_columns")]
     pub columns: Spans,
 }
@@ -33,13 +33,13 @@ pub struct SetFormat {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Rows of the range; absent for all rows.
+    /// Rows of the range. If absent, all rows.
     #[serde(default = "all_rows")]
     pub rows: Spans,
-    /// Columns of the range; absent for all columns.
+    /// Columns of the range. If absent, all columns.
     #[serde(default = "all_columns")]
     pub columns: Spans,
-    /// Number format to set; `General` removes the range's number format.
+    /// New number format. `General` removes the number format of the range.
     pub format: String,
 }
 

@@ -11,9 +11,9 @@ use crate::sheet_id::SheetId;
 use cellar_base::base64_text;
 use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 
-/// Adds a sheet from uploaded chunks. A single entry can import a sheet of any size.
+/// Adds a sheet from uploaded chunks. One operation can import a sheet of any size.
 ///
-/// The sheet number is assigned as for [`super::AddSheet`]. The chunks and their tile index must be
+/// The sheet number is assigned as for [`super::AddSheet`]. The chunks and the tile index must be
 /// uploaded and checked before the operation is appended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,31 +21,32 @@ use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 pub struct ImportSheet {
     /// Number of the new sheet.
     pub sheet: SheetId,
-    /// Name of the new sheet. A number is appended if the name is used by a sheet other than the
-    /// replaced one.
+    /// Name of the new sheet. A number is appended if a sheet other than the replaced sheet has
+    /// this name.
     pub name: String,
-    /// Number of the sheet to replace. If that sheet does not exist, the new sheet is added last.
+    /// Number of the sheet to be replaced. If that sheet does not exist, the new sheet is added
+    /// last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<SheetId>,
-    /// Used range of the sheet. Cells outside this range are ignored.
+    /// Used range of the sheet. Cells outside the used range are ignored.
     pub extent: Extent,
     /// Number of cells in the sheet.
     pub cells: u64,
-    /// Tile index of the sheet; Base64 in JSON.
+    /// Tile index of the sheet, as Base64 in JSON.
     pub tile_index: TileIndex,
 }
 
-/// Tile index of an imported sheet, encoded as Base64 in JSON.
+/// Tile index of an imported sheet, as Base64 in JSON.
 ///
-/// The bytes are opaque to this crate: `cellar_snapshot::index` encodes and decodes them. The
-/// server refuses an import whose tile index is malformed.
+/// This crate does not interpret the bytes. `cellar_snapshot::index` encodes and decodes them, and
+/// the server refuses an import with a malformed tile index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(value_type = String))]
 pub struct TileIndex(Vec<u8>);
 
-/// Error for bytes that cannot be a tile index.
+/// Error for a malformed tile index.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadTileIndex {
     /// The text is not Base64.
@@ -63,10 +64,10 @@ pub enum BadTileIndex {
 }
 
 impl TileIndex {
-    /// Creates a tile index from its encoded bytes, without decoding them.
+    /// Creates a tile index from its encoded bytes. The bytes are not decoded.
     ///
     /// # Errors
-    /// Returns [`BadTileIndex::TooLong`] for more than `MAX_IMPORT_INDEX_BYTES` bytes.
+    /// Returns [`BadTileIndex::TooLong`] if there are more than `MAX_IMPORT_INDEX_BYTES` bytes.
     pub fn new(bytes: Vec<u8>) -> Result<Self, BadTileIndex> {
         if bytes.len() > MAX_IMPORT_INDEX_BYTES {
             return Err(BadTileIndex::TooLong { bytes: bytes.len() });

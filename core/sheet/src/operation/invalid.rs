@@ -2,7 +2,7 @@
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
 
-/// Reason reason an operation is invalid, regardless of the spreadsheet's state.
+/// Reason why an operation is invalid, regardless of the spreadsheet's state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOperation {
     /// No cells.
@@ -16,7 +16,7 @@ pub enum InvalidOperation {
         /// Largest allowed number.
         max: usize,
     },
-    /// A cell is outside the largest sheet.
+    /// A cell is outside the largest possible sheet.
     #[error(
         "row {row}, column {column} is outside the sheet: rows are below {rows} and columns \
          below {columns}, both counted from 0"
@@ -26,9 +26,9 @@ pub enum InvalidOperation {
         row: u32,
         /// Column, from 0.
         column: u32,
-        /// Number of rows in the largest sheet.
+        /// Number of rows in the largest possible sheet.
         rows: u32,
-        /// Number of columns in the largest sheet.
+        /// Number of columns in the largest possible sheet.
         columns: u32,
     },
     /// A text, formula or number format is too long.
@@ -36,14 +36,14 @@ pub enum InvalidOperation {
     TooLong {
         /// Cell, in A1 notation.
         cell: String,
-        /// The part that is too long: `text`, `formula` or `format`.
+        /// Which part is too long: `text`, `formula` or `format`.
         part: &'static str,
         /// Length in bytes.
         byte_length: usize,
         /// Maximum length in bytes.
         max_bytes: usize,
     },
-    /// An edit has a formula without a value, or neither a value nor a format.
+    /// An edit has a formula without a value, or has neither a value nor a format.
     #[error("{cell}: {reason}")]
     EmptyEdit {
         /// Cell, in A1 notation.
@@ -75,18 +75,18 @@ pub enum InvalidOperation {
         /// Number of spans.
         count: usize,
     },
-    /// Rows or columns are outside the largest sheet.
+    /// Rows or columns are outside the largest possible sheet.
     #[error(
         "{count} {axis_name} from {first} are outside the sheet; {axis_name} must be below {limit}"
     )]
     SpanOutsideSheet {
         /// `rows` or `columns`.
         axis_name: &'static str,
-        /// First row or column, from 0.
+        /// Index of the first row or column, 0-based.
         first: u32,
         /// Number of rows or columns.
         count: u32,
-        /// Number of rows or columns in the largest sheet.
+        /// Number of rows or columns in the largest possible sheet.
         limit: u32,
     },
     /// The number of inserted rows or columns is zero or too large.
@@ -113,7 +113,7 @@ pub enum InvalidOperation {
         /// Number of the sheet.
         sheet: u32,
     },
-    /// An imported sheet is larger than the largest sheet.
+    /// An imported sheet exceeds the largest possible sheet.
     #[error(
         "the import has {rows} rows and {columns} columns; at most {MAX_ROWS} and {MAX_COLUMNS} \
          are allowed"
@@ -124,7 +124,7 @@ pub enum InvalidOperation {
         /// Columns.
         columns: u32,
     },
-    /// The operation is a rejection, which only the server may write.
+    /// The operation is a rejection, which only the server may create.
     #[error("clients cannot send rejections")]
     NotForClients,
 }

@@ -33,9 +33,9 @@ use crate::axis::Axis;
 use crate::cell::json_text_bytes;
 use cellar_base::position::Position;
 
-/// An operation as sent by its author. Its coordinates refer to the mutation's base state.
+/// An operation as sent by its author. Its coordinates refer to the state at the mutation's base.
 ///
-/// In JSON, an operation is an object with one field: `{"setCells":{"cells":[…]}}`,
+/// In JSON, an operation is an object with a single field. Examples: `{"setCells":{"cells":[…]}}`,
 /// `{"insertRows":{"before":3, "count":2}}`, `{"deleteColumns":{"spans":[{"first":0,"count":1}]}}`,
 /// `{"undo":{"position":17}}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ use cellar_base::position::Position;
 pub enum Operation {
     /// Sets or clears cells.
     SetCells(SetCells),
-    /// Clears the values and formulas in a range, but keeps its number formats.
+    /// Clears the values and formulas in a range. The number formats are kept.
     ClearRange(ClearRange),
     /// Inserts blank rows.
     InsertRows(InsertBefore),
@@ -62,30 +62,30 @@ pub enum Operation {
     DeleteSheet(DeleteSheet),
     /// Sets the number format of a range, including its blank cells.
     SetFormat(SetFormat),
-    /// Undoes the effects of one entry, except those that were changed later. The server resolves
-    /// the undo when it appends the mutation, and stores the resulting operations as the committed
-    /// operations.
+    /// Undoes the effects of one entry, except effects that were changed later. When the server
+    /// appends the mutation, it determines the operations that reverse the entry and stores them as
+    /// the committed operations.
     Undo(Undo),
     /// A rejected mutation. It has no effect, but its mutation id counts as used.
     Rejected(Rejection),
     /// Adds a sheet from uploaded chunks.
     ImportSheet(ImportSheet),
-    /// Reverts all edits after a position. The server resolves the revert when it appends the
-    /// mutation, like an undo.
+    /// Reverts all edits after a position. When the server appends the mutation, it determines the
+    /// operations that reverse the edits, as for an undo.
     Revert(Revert),
 }
 
-/// Undoes the effects of one entry, except those that were changed later.
+/// Undoes the effects of one entry, except effects that were changed later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Undo {
-    /// Position of the entry to undo.
+    /// Position of the entry to be undone.
     pub position: Position,
 }
 
-/// Reverts all edits after a position, which restores the sheets to their state at that position.
-/// The revert is a separate entry, so it can be undone.
+/// Reverts all edits after a position, so that the sheets are as they were at that position. The
+/// revert is an entry of its own and can be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -95,8 +95,9 @@ pub struct Revert {
 }
 
 impl Operation {
-    /// Validates everything that does not depend on the state, and normalizes the operation: sorts
-    /// cells and spans, and merges repeated edits of a cell so that the last edit wins.
+    /// Validates everything that does not depend on the state and normalizes the operation.
+    /// Normalization sorts cells and spans and merges repeated edits of a cell, of which the last
+    /// edit wins.
     ///
     /// # Errors
     /// Returns [`InvalidOperation`] if the operation is invalid regardless of the state.
@@ -115,7 +116,7 @@ impl Operation {
             Self::Undo(undo) => Self::Undo(undo),
             Self::Revert(revert) => Self::Revert(revert),
             Self::ImportSheet(import) => Self::ImportSheet(import.validated()?),
-            // Only the server writes rejections.
+            // Only the server creates rejections.
             Self::Rejected(_) => return Err(InvalidOperation::NotForClients),
         })
     }
@@ -147,8 +148,8 @@ impl Operation {
         }
     }
 
-    /// Returns whether the server resolves the operation when it appends the mutation. Such an
-    /// operation is never transformed, because its author does not know its effect.
+    /// Returns whether the server determines the operation's effect when appending the mutation.
+    /// Such an operation is never transformed, because its author does not know its effect.
     #[must_use]
     pub fn is_resolved_on_append(&self) -> bool {
         matches!(self, Self::Undo(_) | Self::Revert(_))
@@ -173,8 +174,8 @@ impl Operation {
         }
     }
 
-    /// Returns the cost of transforming another operation past this one: the number of deleted
-    /// spans, but at least one.
+    /// Returns the cost of transforming another operation past this operation: the number of
+    /// deleted spans, but at least one.
     pub fn transform_cost(&self) -> usize {
         match self {
             Self::DeleteRows(delete) | Self::DeleteColumns(delete) => delete.spans.len().max(1),
@@ -193,7 +194,7 @@ impl Operation {
             | Self::DeleteColumns(_)
             | Self::AddSheet(_)
             | Self::ImportSheet(_)
-            // The effect of an undo or revert is unknown until the server resolves it.
+            // The effect of an undo or revert is unknown until the server appends the mutation.
             | Self::Undo(_)
             | Self::Revert(_) => true,
             Self::SetCells(_)

@@ -1,4 +1,4 @@
-//! Random operations for property tests in this crate and in its dependents.
+//! Random operations for property tests in this crate and in the crates that depend on it.
 
 #![allow(clippy::unwrap_used, reason = "used only in tests")]
 
@@ -9,8 +9,8 @@ use super::*;
 use crate::cell::Value;
 use crate::extent::Extent;
 
-/// Exclusive upper bound on rows and columns in random operations. A small bound makes conflicts
-/// between concurrent operations likely.
+/// Exclusive upper bound on row and column indices in random operations. A small bound makes
+/// conflicts between concurrent operations likely.
 pub const SIDE: u32 = 12;
 
 fn sheet() -> impl Strategy<Value = SheetId> {
@@ -62,8 +62,8 @@ fn cell_edit() -> impl Strategy<Value = CellEdit> {
     })
 }
 
-/// Encoded tile index of a sheet without cells. A test in `cellar_snapshot` compares these bytes
-/// with its encoder's output.
+/// Encoded tile index of a sheet without cells. A test in `cellar_snapshot` checks that the encoder
+/// produces the same bytes.
 pub const EMPTY_TILE_INDEX: &[u8] = &[131, 9, 1, 130, 0, 130, 128, 128];
 
 /// Creates an import with the used range `extent` that replaces the first sheet.
@@ -82,7 +82,7 @@ pub fn import_of(extent: Extent) -> ImportSheet {
     }
 }
 
-/// Generates imports without cells. Tests in `cellar_snapshot` cover imported cells.
+/// Generates imports without cells. Imported cells are tested in `cellar_snapshot`.
 fn import() -> impl Strategy<Value = ImportSheet> {
     let replaces = prop_oneof![Just(None), sheet().prop_map(Some)];
     let index = || TileIndex::new(EMPTY_TILE_INDEX.to_vec()).unwrap();
@@ -96,7 +96,7 @@ fn import() -> impl Strategy<Value = ImportSheet> {
     })
 }
 
-/// Generates operations, most of which affect rows, columns and cells of the first sheet.
+/// Generates operations. Most of them affect rows, columns and cells of the first sheet.
 pub fn any_operation() -> impl Strategy<Value = Operation> {
     let rows = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Rows))].boxed();
     let columns = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Columns))].boxed();

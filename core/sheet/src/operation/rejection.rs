@@ -1,4 +1,4 @@
-//! Rejections: log records of mutations that can never succeed.
+//! Rejections, which record in the log that a mutation can never succeed.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use cellar_base::limits::MAX_REJECTION_BYTES;
 /// A rejected mutation. It has no effect, but its mutation id counts as used.
 ///
 /// The log stores the rejection in place of the mutation, so that the client can continue with the
-/// next mutation id. If the server returned an error instead, the client would retry the mutation
+/// next mutation id. If the server returned only an error, the client would retry the mutation
 /// forever.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,7 +28,7 @@ pub enum RejectionReason {
     Invalid,
     /// The mutation is too large for an entry, either as sent or as committed.
     TooLarge,
-    /// The entries after the mutation's base were trimmed.
+    /// Entries after the mutation's base were trimmed.
     BaseGone,
     /// Too many changes were committed after the mutation's base.
     TooFarBehind,
@@ -38,7 +38,7 @@ pub enum RejectionReason {
     NothingToRevert,
     /// The sheet never existed, or was deleted before the mutation's base.
     NoSuchSheet,
-    /// The number of a new sheet is already used, or is too far above the next free number.
+    /// The number of a new sheet was already used, or is too far above the next free number.
     SheetNumber,
     /// The spreadsheet has the maximum number of sheets.
     TooManySheets,
@@ -64,7 +64,7 @@ impl RejectionReason {
         Self::TooManyFormats,
     ];
 
-    /// Returns the number that represents the reason in the log.
+    /// Returns the stored number of the reason.
     pub(super) fn number(self) -> u8 {
         let found = Self::ALL.iter().position(|reason| *reason == self);
         found.and_then(|index| u8::try_from(index).ok()).unwrap_or(0)
@@ -77,7 +77,7 @@ impl RejectionReason {
 }
 
 impl Rejection {
-    /// Creates a rejection. Truncates the detail text to `MAX_REJECTION_BYTES`.
+    /// Creates a rejection. Truncates the detail to `MAX_REJECTION_BYTES`.
     #[must_use]
     pub fn new(reason: RejectionReason, detail: impl Into<String>) -> Self {
         let mut detail = detail.into();

@@ -11,7 +11,7 @@ use cellar_base::limits::{
     MAX_TEXT_BYTES,
 };
 
-/// Sets or clears cells of one sheet.
+/// Sets or clears cells in one sheet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -24,7 +24,7 @@ pub struct SetCells {
     pub cells: Vec<CellEdit>,
 }
 
-/// An edit of one cell. Absent fields leave the corresponding property unchanged.
+/// An edit of one cell. A property of the cell is unchanged if its field is absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -33,21 +33,22 @@ pub struct CellEdit {
     pub row: u32,
     /// Column, from 0.
     pub column: u32,
-    /// New value; `null` clears the value and the formula. If absent, both remain unchanged.
+    /// New value. `null` clears the value and the formula. If absent, the value and the formula are
+    /// unchanged.
     #[serde(default, deserialize_with = "present_value", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Value, required = false))]
     pub value: Option<Value>,
-    /// Formula that produced the value. A new value without a formula removes the old formula.
+    /// Formula that produced the value. If absent, a new value removes the old formula.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// New number format; `General` removes the number format. If absent, the format remains
+    /// New number format. `General` removes the number format. If absent, the number format is
     /// unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
 }
 
 /// Deserializes a field that is present, so that `null` becomes `Some(Value::Empty)`. An absent
-/// field becomes `None` through its default.
+/// field becomes `None` by default.
 fn present_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -69,8 +70,8 @@ impl SetCells {
     }
 }
 
-/// Sorts edits by row and column, and merges the edits of each cell. The last value and the last
-/// format win.
+/// Sorts edits by row and column and merges the edits of each cell. The last value and the last
+/// format of each cell win.
 fn sort_and_merge_edits(mut edits: Vec<CellEdit>) -> Vec<CellEdit> {
     edits.sort_by_key(|edit| (edit.row, edit.column));
     let mut merged_edits: Vec<CellEdit> = Vec::with_capacity(edits.len());
@@ -98,7 +99,7 @@ impl CellEdit {
         self.row == other.row && self.column == other.column
     }
 
-    /// Applies a later edit of the same cell to this edit.
+    /// Merges a later edit of the same cell into this edit.
     fn override_by(&mut self, later_edit: Self) {
         if later_edit.value.is_some() {
             self.value = later_edit.value;
@@ -174,7 +175,7 @@ fn check_length(
     Ok(())
 }
 
-/// Validates a number format. `cell` is the formatted cell or range, for the error message.
+/// Validates a number format. `cell` names the formatted cell or range in the error message.
 pub(super) fn check_format_of(cell: &str, format: &str) -> Result<(), InvalidOperation> {
     if format.is_empty() {
         let reason = "the format is empty; use `General` to remove a number format";

@@ -8,10 +8,10 @@ use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 
 /// Adds a sheet after the last sheet.
 ///
-/// The author chooses a number above all sheet numbers that it knows. If another author
+/// The author chooses a number above all sheet numbers known to the author. If another author has
 /// concurrently used the same number, the new sheet gets the next free number, and the author's
-/// later mutations are adjusted to it. No sheet is added if the number was already used before the
-/// mutation's base, or if it is too far above the next free number.
+/// later mutations are adjusted accordingly. No sheet is added if the number was already used
+/// before the mutation's base or is too far above the next free number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -33,7 +33,7 @@ pub struct RenameSheet {
     pub name: String,
 }
 
-/// Deletes a sheet and its contents. The only sheet left in a spreadsheet cannot be deleted.
+/// Deletes a sheet and its contents. The only sheet of a spreadsheet cannot be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -57,7 +57,7 @@ impl RenameSheet {
     }
 }
 
-/// Validates the number of a new sheet. The largest number is reserved, so that every sheet number
+/// Validates the number of a new sheet. The highest `u32` is reserved, so that every sheet number
 /// has a successor.
 pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     if sheet == SheetId::FIRST || sheet.0 == u32::MAX {
@@ -66,17 +66,17 @@ pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     Ok(())
 }
 
-/// Characters not allowed in a sheet name, in addition to control characters.
+/// Characters not allowed in sheet names, in addition to control characters.
 const FORBIDDEN: &str = r"[]:*?/\";
 
-/// Maximum number of characters of an invalid name in an error message.
+/// Maximum number of characters of an invalid name in an error message. The rest is truncated.
 const MAX_SHOWN_CHARACTERS: usize = 40;
 
 fn is_forbidden(character: char) -> bool {
     character.is_control() || FORBIDDEN.contains(character)
 }
 
-/// Validates a sheet name by Excel's rules, so that every workbook can be exported.
+/// Validates a sheet name according to Excel's rules, so that every workbook can be exported.
 pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     let reason = if name.trim().is_empty() {
         "it is empty"
@@ -93,7 +93,7 @@ pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     Err(InvalidOperation::SheetName { name: shown_name, reason })
 }
 
-/// Converts text, such as a file name, to a valid sheet name: replaces forbidden characters,
+/// Converts text, such as a file name, to a valid sheet name. Replaces forbidden characters,
 /// truncates the text, and trims spaces and apostrophes.
 #[must_use]
 pub fn sheet_name_from(text: &str) -> String {

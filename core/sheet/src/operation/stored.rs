@@ -1,7 +1,7 @@
 //! Stored encoding of operations in entry bodies.
 //!
-//! Existing logs depend on this encoding: variants may be appended but never changed, as verified
-//! by the golden files in `tests/golden/`. The types are not recursive, so malformed input cannot
+//! Existing logs depend on this encoding: variants may be appended but never changed. The golden
+//! files in `tests/golden/` verify this. The types are not recursive, so malformed input cannot
 //! cause deep recursion in the decoder.
 
 use serde::{Deserialize, Serialize};
@@ -55,8 +55,8 @@ pub enum StoredOperation {
     Revert(u64),
 }
 
-/// Stored encoding of an import: sheet number, name, number of the replaced sheet, rows, columns,
-/// number of cells, tile index.
+/// Stored encoding of an import: sheet number, name, number of the replaced sheet, number of rows,
+/// number of columns, number of cells, and tile index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredImport(u32, String, Option<u32>, u32, u32, u64, StoredIndex);
 
@@ -79,7 +79,7 @@ pub struct StoredDelete(u32, StoredSpans);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredRange(u32, StoredSpans, StoredSpans);
 
-/// Stored encoding of spans. Each span is stored as its distance from the end of the previous one
+/// Stored encoding of spans. Each span is stored as its distance from the end of the preceding span
 /// and its length. An empty list represents the whole axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredSpans(
@@ -270,8 +270,8 @@ fn checked_text(text: String, max_bytes: usize) -> Result<String, UnreadableOper
     if text.len() > max_bytes { Err(UnreadableOperation::TooLarge) } else { Ok(text) }
 }
 
-/// Checks the length of a sheet name. A name too long for the snapshot root would block all further
-/// snapshots of the log.
+/// Checks the length of a sheet name. If a name were too long for the snapshot root, no further
+/// snapshot of the log could be created.
 fn checked_sheet_name(name: String) -> Result<String, UnreadableOperation> {
     let is_too_long = name.chars().nth(MAX_SHEET_NAME_CHARACTERS).is_some();
     if name.is_empty() || is_too_long { Err(UnreadableOperation::SheetName) } else { Ok(name) }

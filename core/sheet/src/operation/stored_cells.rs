@@ -16,7 +16,7 @@ use crate::sheet_id::SheetId;
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_ROWS};
 
 /// Stored encoding of `SetCells`: runs of adjacent cells in a row. Each distinct format is stored
-/// once.
+/// only once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredSetCells {
     sheet: u32,
@@ -30,18 +30,18 @@ pub struct StoredSetCells {
 /// Adjacent cells in one row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Run {
-    /// Row distance from the previous run, or the row of the first run.
+    /// Row of the first run; for later runs, the distance in rows from the preceding run.
     rows_down: u32,
     /// Column of the first cell.
     column: u32,
     cells: Vec<StoredCell>,
 }
 
-/// Stored encoding of one edited cell. The variants for plain values omit the format index and the
-/// formula.
+/// Stored encoding of the edit of one cell. The variants for plain values contain neither a format
+/// nor a formula.
 ///
-/// A format is stored as its index in `formats` plus 1; 0 leaves the format unchanged. The type is
-/// not recursive, so malformed input cannot cause deep recursion in the decoder.
+/// A format is stored as its index in `formats` plus 1, and 0 leaves the format unchanged. The type
+/// is not recursive, so malformed input cannot cause deep recursion in the decoder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum StoredCell {
     Empty,
@@ -96,12 +96,12 @@ impl From<&SetCells> for StoredSetCells {
     }
 }
 
-/// Returns whether `edit` is in the cell directly to the right of `left_edit`.
+/// Returns whether the cell of `edit` is directly to the right of the cell of `left_edit`.
 fn is_right_of(left_edit: &CellEdit, edit: &CellEdit) -> bool {
     edit.row == left_edit.row && left_edit.column.checked_add(1) == Some(edit.column)
 }
 
-/// Returns the edits sorted by row and column, because row distances cannot be negative.
+/// Returns the edits sorted by row and column. Distances between rows cannot be negative.
 fn sorted_by_row_and_column(edits: &[CellEdit]) -> Cow<'_, [CellEdit]> {
     let row_and_column = |edit: &CellEdit| (edit.row, edit.column);
     if edits.is_sorted_by_key(row_and_column) {
@@ -248,7 +248,7 @@ impl StoredCell {
     }
 }
 
-/// Returns the format with a number, starting at 1.
+/// Returns the format with the given number. Numbers start at 1.
 fn format_with_number(
     formats: &[String],
     format_number: u32,

@@ -1,4 +1,4 @@
-//! Decoding errors of stored operations.
+//! Errors of decoding stored operations.
 
 /// Reason why a stored operation cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -9,10 +9,10 @@ pub enum UnreadableOperation {
         /// Stored number of the error value.
         number: u8,
     },
-    /// A cell is outside the largest sheet or references a missing format.
+    /// A cell is outside the largest possible sheet or references a missing format.
     #[error("a cell of the operation is outside the sheet or names a format that does not exist")]
     OutOfRange,
-    /// The operation has too many cells or too long a format. Cellar never writes such an
+    /// The operation has too many cells or a format that is too long. Cellar never writes such an
     /// operation.
     #[error("the operation has too many cells or a format that is too long")]
     TooLarge,

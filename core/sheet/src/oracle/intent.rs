@@ -1,5 +1,5 @@
-//! Intent of an operation, expressed with the ids of the rows, columns and sheets that its author
-//! saw.
+//! Intent of an operation: the operation expressed with the ids of the rows, columns and sheets
+//! that its author saw.
 
 use super::{LineId, PlainSheet, PlainWorkbook, Tag};
 use crate::axis_map::Axis;
@@ -9,14 +9,14 @@ use crate::operation::{
 };
 
 /// An operation expressed with ids instead of coordinates. A sheet is identified by the tag of the
-/// mutation that added it.
+/// mutation that added the sheet.
 #[derive(Debug, Clone)]
 pub struct Intent {
     sheet: Option<Tag>,
     action: IntendedAction,
 }
 
-/// Effect of an operation on a sheet, expressed with line ids (rows or columns).
+/// Intended effect on a sheet, expressed with the ids of lines (rows or columns).
 #[derive(Debug, Clone)]
 enum IntendedAction {
     Nothing,
@@ -25,7 +25,8 @@ enum IntendedAction {
     Format(FormattedLines, FormattedLines, String),
     Insert {
         axis: Axis,
-        /// All lines (rows or columns) after the insertion point when the operation was created.
+        /// All lines (rows or columns) that were after the insertion point when the operation was
+        /// created.
         following: Vec<LineId>,
         count: u32,
         tag: Tag,
@@ -49,7 +50,7 @@ enum IntendedAction {
     Remove,
 }
 
-/// Rows (or columns) of a range format: the whole axis, or the line ids in each span.
+/// Rows or columns of a range format: the whole axis, or the line ids in each span.
 #[derive(Debug, Clone)]
 enum FormattedLines {
     All,
@@ -65,7 +66,8 @@ impl FormattedLines {
         Self::Spans(spans.iter().map(ids_in_span).collect())
     }
 
-    /// Returns the current spans, each from its first to its last remaining line (row or column).
+    /// Returns the current spans. Each reaches from the first to the last remaining line (row or
+    /// column) of the original span.
     fn spans(&self, sheet: &PlainSheet, axis: Axis) -> Spans {
         let Self::Spans(spans) = self else { return Spans::all(axis) };
         let current_spans = spans.iter().filter_map(|ids| {
@@ -79,7 +81,7 @@ impl FormattedLines {
 }
 
 impl Intent {
-    /// Returns the intent of an operation whose author saw the state `seen_state`.
+    /// Returns the intent of an operation, given the state that its author saw.
     pub fn of(seen_state: &PlainWorkbook, operation: &Operation, tag: Tag) -> Self {
         let sheet = operation.sheet().and_then(|number| seen_state.sheet(number));
         let action = match (operation, sheet) {
@@ -97,7 +99,7 @@ impl Intent {
         Self { sheet: sheet.map(|sheet| sheet.tag), action }
     }
 
-    /// Applies the intent at the current indices of the lines (rows or columns) that the author
+    /// Applies the intent to the current positions of the lines (rows or columns) that the author
     /// saw.
     pub fn apply(&self, workbook: &mut PlainWorkbook) {
         match &self.action {
@@ -169,8 +171,8 @@ impl IntendedAction {
         Self::Delete { axis, ids: sheet.line_ids(axis, spans) }
     }
 
-    /// Returns the operation that has this effect on the current state of the sheet, or `None` if
-    /// its targets no longer exist.
+    /// Returns the operation with this effect on the sheet's current state, or `None` if the target
+    /// lines no longer exist.
     fn operation(&self, sheet: &PlainSheet) -> Option<Operation> {
         let number = sheet.number;
         match self {
@@ -222,7 +224,7 @@ impl IntendedAction {
         }
     }
 
-    /// Returns the tag of the inserted lines or the added sheet, if any.
+    /// Returns the tag of the inserted lines or of the added sheet, if any.
     fn tag(&self) -> Tag {
         match self {
             Self::Insert { tag, .. } | Self::Add { tag, .. } | Self::Import { tag, .. } => *tag,
@@ -231,8 +233,8 @@ impl IntendedAction {
     }
 }
 
-/// Replaces the sheet numbers in a random operation with an existing sheet of `workbook`, or with
-/// the next free number for a new sheet.
+/// Replaces the sheet numbers in a random operation by the number of an existing sheet of
+/// `workbook` or, for a new sheet, by the next free number.
 pub fn redirect_to_existing_sheet(workbook: &PlainWorkbook, mut operation: Operation) -> Operation {
     let existing_sheet = |random_number: SheetId| {
         let index = random_number.0 as usize % workbook.sheets.len();

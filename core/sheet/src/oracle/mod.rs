@@ -1,10 +1,10 @@
-//! Reference model of a workbook for model-based tests. Each axis is a list of ids, and everything
-//! else is keyed by ids.
+//! Reference model of a workbook for model-based tests. Each axis is a list of ids, and all other
+//! data is keyed by ids.
 //!
 //! The model is slow and deliberately implemented differently from [`crate::workbook`], so that the
-//! two are unlikely to share a bug. A line is a row or a column. The id of an inserted line
-//! consists of a number and the tag of the mutation that inserted it, and does not depend on the
-//! position at which the mutation is committed.
+//! two are unlikely to have the same bug. A line is a row or a column. The id of an inserted line
+//! consists of the inserting mutation's tag and a number, and does not depend on the position at
+//! which the mutation is committed.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -27,7 +27,7 @@ pub use sheet::{LINES, LineId, PlainSheet};
 use crate::operation::{AddSheet, ImportSheet, Operation, SheetId};
 use crate::workbook::Workbook;
 
-/// Tag that identifies a mutation; 0 identifies the initial state.
+/// Tag that identifies a mutation. Tag 0 identifies the initial state.
 pub type Tag = u32;
 
 /// Model of a workbook.
@@ -51,7 +51,7 @@ impl PlainWorkbook {
         self.sheets.iter().find(|sheet| sheet.tag == tag)
     }
 
-    /// Returns the first unused sheet number, starting at `number`.
+    /// Returns the lowest unused sheet number that is not below `number`.
     fn free_number_from(&self, number: SheetId) -> SheetId {
         let mut numbers = (number.0..).map(SheetId);
         numbers.find(|number| !self.used_numbers.contains(number)).unwrap()

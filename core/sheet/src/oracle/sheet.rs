@@ -10,9 +10,9 @@ use crate::metadata::Extent;
 use crate::operation::{CellEdit, ClearRange, InsertBefore, Operation, SetFormat, Spans};
 use crate::workbook::Sheet;
 
-/// Number of rows, and of columns, in the model. Tests use fewer.
+/// Number of rows and number of columns in the model. Tests use fewer.
 pub const LINES: usize = 96;
-/// Number of leading rows and columns that are compared.
+/// Number of compared rows and columns, counted from the start of each axis.
 const VISIBLE: u32 = 22;
 
 pub type LineId = (Tag, u32);
@@ -21,11 +21,11 @@ pub type LineId = (Tag, u32);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub id: LineId,
-    /// Whether any cell in this line (row or column) or a later one was ever written.
+    /// Whether a cell was ever written in this line (row or column) or a later line.
     is_used: bool,
 }
 
-/// A range format that stores the ids of its lines (rows and columns).
+/// A range format, stored as the ids of its lines (rows and columns).
 #[derive(Debug, Clone, PartialEq)]
 struct FormattedRange {
     rows: BTreeSet<LineId>,
@@ -48,7 +48,7 @@ pub struct PlainSheet {
     pub columns: Vec<Line>,
     pub cells: BTreeMap<(LineId, LineId), Cell>,
     range_formats: Vec<FormattedRange>,
-    /// Number for the id of the next line (row or column) that a deletion adds at the end of an
+    /// Number in the id of the next line (row or column) that a deletion adds at the end of an
     /// axis.
     next_end_line_number: u32,
 }
@@ -70,7 +70,7 @@ impl PlainSheet {
         }
     }
 
-    /// Applies an operation on this sheet.
+    /// Applies an operation to this sheet.
     pub fn apply(&mut self, operation: &Operation, tag: Tag) {
         match operation {
             Operation::SetCells(set) => set.cells.iter().for_each(|edit| self.set_cell(edit)),
@@ -173,7 +173,7 @@ impl PlainSheet {
         }
     }
 
-    /// Inserts a line and removes the last one.
+    /// Inserts a line and removes the last line of the axis.
     fn insert_line(&mut self, axis: Axis, index: usize, line: Line) {
         let inserted_id = line.id;
         let lines = self.lines_mut(axis);
@@ -212,7 +212,7 @@ impl PlainSheet {
         self.lines_mut(axis).push(line);
     }
 
-    /// Removes the cells of a removed line, and the line from all range formats.
+    /// Removes the cells of a removed line, and removes the line from all range formats.
     fn remove_contents_of_line(&mut self, axis: Axis, id: LineId) {
         match axis {
             Axis::Rows => self.cells.retain(|(row, _), _| *row != id),
@@ -234,7 +234,7 @@ impl PlainSheet {
         Some((self.index_of(Axis::Rows, row)?, self.index_of(Axis::Columns, column)?))
     }
 
-    /// Returns the current spans of those lines that were not removed.
+    /// Returns the current spans of the lines that still exist.
     pub fn spans_of(&self, axis: Axis, ids: &[LineId]) -> Spans {
         let indices: BTreeSet<u32> = ids.iter().filter_map(|id| self.index_of(axis, *id)).collect();
         Spans::of(indices)
@@ -251,7 +251,7 @@ impl PlainSheet {
         Cell { format, ..cell }
     }
 
-    /// Describes the first difference between the model and a sheet, or returns `None` if they are
+    /// Describes the first difference between the model and a sheet. Returns `None` if they are
     /// equal.
     pub fn difference_from(&self, actual: &Sheet) -> Option<String> {
         let used_count = |lines: &[Line]| lines.iter().filter(|line| line.is_used).count() as u32;
@@ -264,7 +264,7 @@ impl PlainSheet {
         self.range_format_difference_from(actual).or_else(|| self.cell_difference_from(actual))
     }
 
-    /// Describes the first blank cell whose range format differs.
+    /// Describes the first difference between the range formats of blank cells, if any.
     fn range_format_difference_from(&self, actual: &Sheet) -> Option<String> {
         for (row, column) in visible_coordinates() {
             let (row_id, column_id) = self.cell_id(row, column);
@@ -281,7 +281,7 @@ impl PlainSheet {
         None
     }
 
-    /// Describes the difference between the visible cells that are not blank, if any.
+    /// Describes the first difference between the visible non-blank cells, if any.
     fn cell_difference_from(&self, actual: &Sheet) -> Option<String> {
         let mut expected_cells = Vec::new();
         for (row, column) in visible_coordinates() {
@@ -329,7 +329,7 @@ fn mark_as_used(lines: &mut [Line]) {
     }
 }
 
-/// Returns the coordinates of the compared cells.
+/// Returns the coordinates of all compared cells.
 fn visible_coordinates() -> impl Iterator<Item = (u32, u32)> {
     (0..VISIBLE).flat_map(|row| (0..VISIBLE).map(move |column| (row, column)))
 }

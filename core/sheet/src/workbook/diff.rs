@@ -11,7 +11,7 @@ use crate::axis_map::Axis;
 use crate::cell::Cell;
 use crate::operation::{SheetId, Span, Spans};
 
-/// A cell with its coordinates.
+/// A cell and its coordinates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellAt {
@@ -59,13 +59,13 @@ pub struct SheetDiff {
     pub rows: AxisDiff,
     /// Inserted and deleted columns.
     pub columns: AxisDiff,
-    /// Set if range formats differ. A range that was only moved by inserts or deletes does not
-    /// count.
+    /// Whether range formats differ. A range that was only moved by insertions or deletions is not
+    /// a difference.
     pub formats_changed: bool,
-    /// Changed cells, in coordinates of the later state.
+    /// Changed cells, with coordinates in the later state.
     pub cells: Vec<CellDiff>,
-    /// Cells that were deleted together with their row, column or sheet, in coordinates of the
-    /// earlier state.
+    /// Cells that were deleted with their row, column or sheet, with coordinates in the earlier
+    /// state.
     pub deleted_cells: Vec<CellAt>,
 }
 
@@ -88,10 +88,10 @@ pub enum SheetChange {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AxisDiff {
-    /// Inserted spans, in coordinates of the later state.
+    /// Inserted spans, with coordinates in the later state.
     #[serde(default, skip_serializing_if = "Spans::is_empty")]
     pub inserted: Spans,
-    /// Deleted spans, in coordinates of the earlier state.
+    /// Deleted spans, with coordinates in the earlier state.
     #[serde(default, skip_serializing_if = "Spans::is_empty")]
     pub deleted: Spans,
 }
@@ -154,7 +154,7 @@ impl SheetDiff {
     }
 }
 
-/// Compares two states of a sheet. The number and name in the result are placeholders.
+/// Compares two states of a sheet. The caller sets the number and name in the result.
 fn diff_contents(old: &Sheet, new: &Sheet) -> SheetDiff {
     let (row_map, column_map) = old.map_to(new);
     SheetDiff {
@@ -173,7 +173,7 @@ fn diff_of_added_sheet(added: &Sheet) -> SheetDiff {
     SheetDiff { change: SheetChange::Added, ..diff_contents(&Sheet::default(), added) }
 }
 
-/// Returns the diff of a deleted sheet. All its cells count as deleted.
+/// Returns the diff of a deleted sheet, in which all cells are deleted.
 fn diff_of_deleted_sheet(deleted: &Sheet) -> SheetDiff {
     SheetDiff {
         change: SheetChange::Deleted,
@@ -209,8 +209,8 @@ fn deleted_cells(old: &Sheet, new: &Sheet) -> Vec<CellAt> {
     cells_with_ids(old, |cell_id| new_lookup.coordinates(cell_id).is_none())
 }
 
-/// Returns the inserted and deleted rows (or columns) within the used range. Ignores rows that an
-/// insertion moves past the end of the axis, and rows that a deletion adds there.
+/// Returns the inserted and deleted rows (or columns) within the used range. Ignores changes at the
+/// end of the axis, where an insertion removes rows and a deletion adds rows.
 fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
     let old_lookup = old.order(axis).index_lookup();
     let new_lookup = new.order(axis).index_lookup();
@@ -222,7 +222,7 @@ fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
     }
 }
 
-/// Truncates a span that extends to the end of the axis to `used_end`.
+/// If a span extends to the end of the axis, truncates it to `used_end`.
 fn truncate_last_span(spans: &Spans, axis: Axis, used_end: u32) -> Spans {
     let truncate = |span: Span| {
         if span.end() < axis.limit() {

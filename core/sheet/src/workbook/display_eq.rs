@@ -1,4 +1,4 @@
-//! Comparison of what two states display, ignoring the ids of rows, columns and sheets.
+//! Compares what two states display, ignoring the ids of rows, columns and sheets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,15 @@ use crate::metadata::FormatLayer;
 use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 
-/// Maximum number of cells at which the range formats of two sheets are compared. If more are
-/// needed, the formats are treated as different.
+/// Maximum number of cells at which the range formats of two sheets are compared. If more
+/// comparisons are needed, the range formats count as different.
 const MAX_COMPARED_CELLS: usize = 10_000;
 
 impl Workbook {
     /// Returns whether this state and a later state display the same sheets, in any order. Cells
-    /// that were not modified between the states may be missing from both. May return `false` for
-    /// equal states if sheets exchanged their names or if there are very many range formats.
+    /// that were not modified between the states may be missing from both states. May return
+    /// `false` for states that display the same if sheets have exchanged names or there are very
+    /// many range formats.
     #[must_use]
     pub fn displays_same(&self, later: &Self) -> bool {
         let old_sheets = self.sheet_ids_by_name();
@@ -33,7 +34,7 @@ impl Workbook {
         self.sheets.keys().map(|id| (name(*id), *id)).collect()
     }
 
-    /// Compares the sheets that have the same name in both states.
+    /// Compares sheets that have the same name in both states.
     fn sheet_displays_same(&self, old_id: SheetId, later: &Self, new_id: SheetId) -> bool {
         let (Some(old), Some(new)) = (self.sheet(old_id), later.sheet(new_id)) else {
             return false;
@@ -41,15 +42,16 @@ impl Workbook {
         if old_id == new_id {
             return old.keeps_indices_in(new) && old.displays_same(new);
         }
-        // Sheets with different numbers can be compared only if all their cells are loaded. This is
-        // the case if the old sheet was deleted and the new sheet was added between the states.
+        // Sheets with different numbers can be compared only if all their cells are loaded. All
+        // cells are loaded if the old sheet was deleted and the new sheet was added between the two
+        // states.
         let names_exchanged = later.sheet(old_id).is_some() || self.sheet(new_id).is_some();
         !names_exchanged && old.displays_same(new)
     }
 }
 
 impl Sheet {
-    /// Returns whether all rows and columns that exist in both states have the same indices in
+    /// Returns whether the rows and columns that exist in both states have the same indices in
     /// both.
     fn keeps_indices_in(&self, later: &Self) -> bool {
         let (rows, columns) = self.map_to(later);
@@ -88,7 +90,7 @@ fn formats_display_same(left: &FormatLayer, right: &FormatLayer) -> bool {
     rows.iter().all(|row| columns.iter().all(|column| is_same_at(*row, *column)))
 }
 
-/// Returns the rows (or columns) at which a range format may start or end, including 0.
+/// Returns 0 and the indices of the rows (or columns) at which a range format may start or end.
 fn boundaries<'a>(spans: impl Iterator<Item = &'a Spans>) -> BTreeSet<u32> {
     spans
         .flat_map(|spans| spans.iter().flat_map(|span| [span.first, span.end()]))

@@ -1,7 +1,7 @@
-//! Workbooks: the state of all sheets after applying a log's entries in order.
+//! Workbooks: the state of all sheets after applying the entries of a log in order.
 //!
-//! This is the reference implementation; snapshots must yield the same state. Applying an operation
-//! never fails: an operation that does not fit the state has no effect.
+//! This is the reference implementation; snapshots must produce the same state. Applying an
+//! operation never fails, because an operation that does not fit the state has no effect.
 
 mod apply;
 pub mod axis_order;
@@ -33,8 +33,8 @@ pub struct Workbook {
     max_bytes: usize,
 }
 
-/// Error for a workbook that exceeds the memory limit of a read. Its size depends only on the log,
-/// so every reader fails at the same operation.
+/// Error for a workbook that exceeds the memory limit of a read. The size depends only on the log,
+/// so all readers fail at the same operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the spreadsheet has more than {MAX_REPLAY_BYTES} bytes of cells, the maximum for a replay"
@@ -62,7 +62,7 @@ impl Workbook {
         WorkbookMetadata { tabs: self.tabs.clone(), sheets: sheets.collect() }
     }
 
-    /// Creates a workbook without cells from its metadata. Use [`Workbook::fill`] to add the cells.
+    /// Creates a workbook without cells from its metadata. [`Workbook::fill`] adds the cells.
     #[must_use]
     pub fn from_metadata(metadata: &WorkbookMetadata) -> Self {
         let sheets = metadata.sheets.iter().map(|(id, sheet)| (*id, Sheet::from_metadata(sheet)));
@@ -88,8 +88,8 @@ impl Workbook {
         &self.tabs
     }
 
-    /// Returns the value of a cell, or [`Value::Empty`] if the cell is blank or the sheet does not
-    /// exist.
+    /// Returns the value of a cell. Returns [`Value::Empty`] if the cell is blank or the sheet does
+    /// not exist.
     #[must_use]
     pub fn value(&self, sheet: SheetId, row: u32, column: u32) -> Value {
         self.sheet(sheet).map(|sheet| sheet.cell(row, column).value).unwrap_or_default()

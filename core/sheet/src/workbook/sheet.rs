@@ -1,4 +1,4 @@
-//! State of one sheet: its range formats, and its cells keyed by row id and column id.
+//! State of one sheet: the range formats, and the cells keyed by row id and column id.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -19,8 +19,8 @@ pub(super) type CellId = (u64, u64);
 pub struct Sheet {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
-    /// Non-blank cells. A cell's own format overrides range formats, even if it is `General`; a
-    /// cell without one takes the range format.
+    /// Non-blank cells. A cell's own format overrides the range formats, even if it is `General`. A
+    /// cell without its own format takes the range format.
     pub(super) cells: BTreeMap<CellId, Cell>,
     pub(super) formats: FormatLayer,
     pub(super) extent: Extent,
@@ -65,12 +65,12 @@ impl Sheet {
         Self { extent, formats, ..Self::default() }
     }
 
-    /// Creates a sheet without cells. Its used range is `extent`; the cells are added later.
+    /// Creates a sheet without cells. `extent` is the used range of the cells to be added.
     pub(super) fn imported(extent: Extent) -> Self {
         Self { extent, ..Self::default() }
     }
 
-    /// Returns the used range, adjusted to inserts and deletes of rows and columns.
+    /// Returns the used range, adjusted to inserted and deleted rows and columns.
     #[must_use]
     pub fn extent(&self) -> Extent {
         self.extent
@@ -99,8 +99,8 @@ impl Sheet {
         row_runs.flat_map(move |row_run| self.cells_in_rows(row_run, &columns, &column_lookup))
     }
 
-    /// Returns the non-blank cells in a run of rows, limited to the given columns, ordered by row
-    /// and column.
+    /// Returns the non-blank cells in a run of rows, ordered by row and column. Only the given
+    /// columns are included.
     fn cells_in_rows(
         &self,
         row_run: IdRun,
@@ -143,14 +143,15 @@ impl Sheet {
         }
     }
 
-    /// Returns the row and column axis maps from this state of the sheet to the state `to`.
+    /// Returns the axis maps of the rows and columns from this state of the sheet to the state
+    /// `to`.
     pub(super) fn map_to(&self, to: &Self) -> (AxisMap, AxisMap) {
         let map = |axis| self.order(axis).map_to(to.order(axis), axis);
         (map(Axis::Rows), map(Axis::Columns))
     }
 
     /// Returns the number of leading rows (or columns) that may contain cells or range formats. All
-    /// later rows (or columns) have the same contents.
+    /// rows (or columns) after them display the same.
     pub(super) fn used_end(&self, axis: Axis) -> u32 {
         self.extent.length(axis).max(self.formats.used_end(axis))
     }
@@ -160,8 +161,8 @@ impl Sheet {
         CellLookup { rows: self.rows.index_lookup(), columns: self.columns.index_lookup() }
     }
 
-    /// Returns the cell with its displayed format: its own format, or else the range format.
-    /// `General` becomes `None`.
+    /// Returns the cell with its displayed format: its own format or, if it has none, the range
+    /// format. `General` becomes `None`.
     fn with_displayed_format(&self, (row, column): (u32, u32), cell: &Cell) -> Cell {
         let format = match &cell.format {
             Some(own_format) => Some(own_format.as_str()),
@@ -179,8 +180,8 @@ impl Sheet {
     pub(super) fn set_cell(&mut self, edit: &CellEdit) {
         let Some(id) = self.id(edit.row, edit.column) else { return };
         self.extent.cover(edit.row, edit.column);
-        // Stores `General` if the sheet has range formats that it may override. Looking up the
-        // range format of each cell would be too slow.
+        // If the sheet has range formats, stores `General`, because looking up whether a range
+        // format must be overridden would be too slow for each cell.
         let has_range_formats = !self.formats.is_empty();
         self.change_cell(id, |cell| {
             if let Some(value) = &edit.value {
@@ -194,7 +195,7 @@ impl Sheet {
         });
     }
 
-    /// Sets a cell that existed before any of the applied operations.
+    /// Sets a cell to the content that it had before any of the applied operations.
     pub(super) fn fill(&mut self, (row, column): (u32, u32), cell: Cell) {
         if let Some(id) = self.id(row, column) {
             self.change_cell(id, |stored| *stored = cell);

@@ -13,7 +13,7 @@ pub use objects::{Promise, blobs};
 pub use presigned::{Tampering, UrlReply, UrlRequest, presigned};
 pub use versions::blob_versions;
 
-/// Length in bytes that exceeds every object in the suite.
+/// Length in bytes that exceeds the length of every object in the suite.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 #[allow(clippy::panic, reason = "a contract suite fails like a test")]

@@ -9,18 +9,18 @@ use crate::ports::{
 use crate::ports::{Clock as _, PortError};
 use crate::system::SystemClock;
 
-/// Maximum clock difference between the store and the local machine, in seconds.
+/// Maximum difference in seconds between the clocks of the store and the local machine.
 const MAX_SKEW_S: u64 = 60;
 
 /// A guarantee that a test store may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
-    /// A put without tags removes the replaced object's tags.
+    /// A put without tags removes the tags of the object that it replaces.
     TagsAreReplaced,
 }
 
-/// Checks an object store, except for the guarantees in `waived`. The store must not contain keys
-/// that start with `contract/`.
+/// Checks an object store, except for the guarantees in `waived`. Initially, the store must not
+/// contain keys that start with `contract/`.
 pub async fn blobs(blobs: &dyn Blobs, waived: &[Promise]) {
     nothing_is_there_at_first(blobs).await;
     what_is_put_reads_back(blobs).await;
@@ -158,7 +158,7 @@ async fn a_delete_can_be_repeated(blobs: &dyn Blobs) {
 }
 
 async fn lists_are_ascending_and_complete(blobs: &dyn Blobs) {
-    // Keys are sorted bytewise: `-` before `/`, and upper case before lower case.
+    // Keys are sorted bytewise: `-` before `/`, and uppercase before lowercase.
     let names = ["list-apart", "list/A", "list/a", "list/a-b", "list/a/b", "list/b", "listed"];
     for name in names.iter().rev() {
         let content = (*name).to_owned();

@@ -11,7 +11,7 @@ const BYTES: &[u8] = b"what was granted";
 const VALID_S: u64 = 300;
 const MEDIA_TYPE: &str = "application/vnd.cellar.test";
 const ENCODING: &str = "zstd";
-/// Query parameter that contains the signature of an AWS presigned URL.
+/// Query parameter that contains the signature of a presigned AWS URL.
 const SIGNATURE: &str = "X-Amz-Signature=";
 const EXPIRES: &str = "X-Amz-Expires=";
 
@@ -54,17 +54,18 @@ pub enum Tampering {
     OtherMethod,
     /// The URL has expired.
     Expired,
-    /// The expiry time in the URL is extended.
+    /// The expiry time in the URL is postponed.
     LongerExpiry,
     /// A signed header is omitted.
     MissingHeader,
-    /// The media type or content encoding differs, which changes how browsers interpret the bytes.
+    /// The media type or content encoding is changed, so that browsers would interpret the bytes
+    /// differently.
     OtherMeaning,
     /// The tag is not `pending`, so the upload would never expire.
     OtherTag,
-    /// An unsigned header that the store interprets is added.
+    /// An unsigned header that the store would interpret is added.
     AddedHeader,
-    /// The signature in the URL is altered.
+    /// The signature in the URL is changed.
     OtherSignature,
 }
 
@@ -87,7 +88,7 @@ impl Tampering {
 }
 
 /// Checks a store that serves presigned URLs. `send` sends a request and returns the response.
-/// Tampering in `waived` is not checked, since a test store may accept it.
+/// Kinds of tampering in `waived` are not checked, since a test store may accept them.
 pub async fn presigned<F, R>(blobs: &dyn Blobs, waived: &[Tampering], send: F)
 where
     F: Fn(UrlRequest) -> R,
@@ -117,7 +118,7 @@ fn upload_grant(key: &BlobKey) -> UploadGrant {
     }
 }
 
-/// Builds the request that an HTTP client would send.
+/// Builds the request that an HTTP client would send for a presigned request.
 fn client_request(presigned: PresignedRequest, body: &'static [u8]) -> UrlRequest {
     let mut headers = presigned.headers;
     headers.retain(|(name, _)| name != "content-length");
@@ -146,8 +147,8 @@ where
     let reply = send(request.clone()).await;
     assert_eq!(reply.status, 200, "{reply:?}");
     assert_stored_as_granted(blobs, &key).await;
-    // A replay of the upload is rejected even before the URL expires: it may arrive after the
-    // upload was completed.
+    // A repeated upload is rejected even before the URL expires, since the first upload may already
+    // be referenced by an entry.
     assert!(blobs.keep(&key).await.is_ok());
     assert_eq!(send(request).await.status, 412);
     assert_eq!(blobs.pending(&key).await, Ok(Some(false)), "a replay changed the tag");
@@ -187,7 +188,7 @@ where
     for request in requests {
         let reply = send(request.clone()).await;
         let is_refused = matches!(reply.status, 400 | 403 | 405);
-        assert!(is_refused, "{tampering:?} was answered {reply:?}: {request:?}");
+        assert!(is_refused, "{tampering:?} got the response {reply:?}: {request:?}");
         for key in [&target_key, &other_key] {
             assert_eq!(blobs.head(key).await, Ok(None), "{tampering:?} stored something");
         }
@@ -201,8 +202,8 @@ where
     }
 }
 
-/// Returns copies of the valid request, each tampered with in this way. For
-/// [`Tampering::OtherKey`], the caller builds the request, since it knows the keys.
+/// Returns copies of the valid request, each of which is tampered with in the given way. Returns no
+/// copies for [`Tampering::OtherKey`]: the caller builds that request, since it knows the keys.
 fn tampered_requests(tampering: Tampering, valid_request: &UrlRequest) -> Vec<UrlRequest> {
     match tampering {
         Tampering::OtherBytes => vec![with_body(valid_request, b"what was GRANTED")],
@@ -261,8 +262,8 @@ fn with_header(request: &UrlRequest, name: &str, value: &str) -> UrlRequest {
     tampered_request
 }
 
-/// Replaces one character of the URL: the first character of the AWS signature, or the URL's last
-/// character if it has no AWS signature.
+/// Replaces one character of the URL: the first character of the AWS signature, or the last
+/// character of the URL if there is no AWS signature.
 fn with_other_signature(request: &UrlRequest) -> UrlRequest {
     let url = &request.url;
     let changed_index = match url.find(SIGNATURE) {
@@ -280,7 +281,7 @@ fn with_other_signature(request: &UrlRequest) -> UrlRequest {
     UrlRequest { url: tampered_url, ..request.clone() }
 }
 
-/// Returns a signing time for which a presigned request has expired.
+/// Returns a signing time in the past, such that a presigned request has already expired.
 fn expired_signing_time_s() -> u64 {
     const MARGIN_S: u64 = 5;
     now_s() - VALID_S - MARGIN_S

@@ -32,18 +32,18 @@ pub(crate) struct FaultyPorts {
     pub(crate) queue: MemoryQueue,
     pub(crate) streams: MemoryStreams,
     pub(crate) index: MemoryFeed,
-    /// Deliveries that reached the webhook receiver.
+    /// Deliveries that the webhook receiver received.
     pub(crate) received: Mutex<Vec<WebhookDelivery>>,
     pub(crate) clock: Arc<ManualClock>,
-    /// Each worker's attempts to set a root: the position, the requested root, and the root stored
-    /// afterwards.
+    /// Attempts of each worker to set a root, each with the position, the requested root and the
+    /// root stored afterwards.
     pub(crate) roots: Mutex<Vec<(Position, String, String)>>,
-    /// Increments (version counters) of pending snapshots, in write order.
+    /// Increments (version counters) of the written pending snapshots, in write order.
     pub(crate) increments: Mutex<Vec<(Position, u64)>>,
 }
 
 impl FaultyPorts {
-    /// Creates ports over these tables and objects, with an empty queue.
+    /// Creates ports over existing tables and objects, with an empty queue.
     pub(crate) fn new(
         planned_faults: Vec<(usize, Fault)>,
         tables: MemoryTables,
@@ -117,8 +117,8 @@ impl FaultyPorts {
         outcome
     }
 
-    /// Asserts that no worker overwrote another worker's root or pending snapshot: increments are
-    /// consecutive, and all workers build the same root for a snapshot.
+    /// Asserts that no worker overwrote another worker's root or pending snapshot. Increments must
+    /// be consecutive, and all workers must build the same root for a snapshot.
     pub(crate) fn assert_nothing_was_lost(&self, context: &str) {
         for (position, requested_root, stored_root) in self.roots.lock().unwrap().iter() {
             assert_eq!(requested_root, stored_root, "{context}: two different roots at {position}");

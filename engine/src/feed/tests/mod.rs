@@ -72,7 +72,8 @@ impl World {
         };
         let numbers = first..first + u64::try_from(events).unwrap();
         let events = numbers.clone().map(event).collect();
-        let proposal = Proposal { name: name.clone(), on, writer, events, unfolds: vec![] };
+        let proposal =
+            Proposal { name: name.clone(), base_tip: on, writer, events, unfolds: vec![] };
         self.store.append(&proposal).await.unwrap();
         Span { stream: name, first, kinds: numbers.map(kind).collect() }
     }

@@ -1,4 +1,4 @@
-//! Runs the webhook's delivery state machine.
+//! Runs the state machine for webhook deliveries.
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +25,7 @@ pub struct Webhook {
     sender: Arc<dyn WebhookSender>,
     clock: Arc<dyn Clock>,
     stack: String,
-    /// Source of catalog event contents. If `None`, deliveries do not include them.
+    /// Source of the contents of catalog events. If `None`, deliveries do not contain them.
     catalog: Option<CatalogStore>,
 }
 
@@ -36,7 +36,8 @@ pub struct WebhookPorts {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Reason why the call must be retried. Deliveries accepted before the error stay accepted.
+/// Reason why the call must be retried. Deliveries that were accepted before the error stay
+/// accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookError {
     /// The receiver rejected a delivery.
@@ -48,7 +49,7 @@ pub enum WebhookError {
         /// Number of delivered items.
         items: usize,
     },
-    /// The items are not visible to eventually consistent reads yet.
+    /// The items are not yet visible to eventually consistent reads.
     #[error("the items are not visible yet")]
     NotYetThere,
     /// The feed cannot be read, or the progress cannot be stored.
@@ -60,7 +61,7 @@ pub enum WebhookError {
 #[derive(Default)]
 struct DeliveryState {
     page: Option<FeedPage>,
-    /// Cause of the latest failure.
+    /// Cause of the most recent failure.
     failure: String,
 }
 
@@ -78,13 +79,13 @@ impl Webhook {
         Self { catalog: Some(catalog), ..self }
     }
 
-    /// Delivers the items at these places and all earlier undelivered items. Stops shortly before
-    /// `deadline_ms`. Returns the number of delivered items, which is 0 if all items had already
-    /// been delivered.
+    /// Delivers the items at these places, and all earlier items that are not delivered yet. Stops
+    /// shortly before `deadline_ms`. Returns the number of delivered items, or 0 if all items had
+    /// already been delivered.
     ///
     /// # Errors
     ///
-    /// Returns [`WebhookError`]. The caller must then retry the call.
+    /// Returns [`WebhookError`]. The caller must retry the call.
     pub async fn deliver(
         &self,
         (first, last): (Checkpoint, Checkpoint),

@@ -1,4 +1,5 @@
-//! Tests of deliveries to a receiver that rejects them, loses responses or is unreachable.
+//! Tests of webhook deliveries to a receiver that rejects deliveries, loses responses or is
+//! unreachable.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -17,7 +18,7 @@ const NOW_MS: u64 = 1_795_246_133_000;
 /// A deadline that is never reached.
 const LATE_MS: u64 = u64::MAX;
 
-/// Behavior of the receiver.
+/// Behavior of the webhook receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Receives {
     Accepts,
@@ -30,7 +31,7 @@ struct Receiver {
     does: Mutex<Receives>,
     had: Mutex<Vec<WebhookDelivery>>,
     clock: Arc<ManualClock>,
-    /// Delivery duration in milliseconds.
+    /// Duration of a delivery in milliseconds.
     takes_ms: u64,
 }
 
@@ -78,7 +79,7 @@ impl Test {
         *self.receiver.does.lock().unwrap() = does;
     }
 
-    /// Appends and indexes events. Returns the last item's checkpoint.
+    /// Appends and indexes events. Returns the checkpoint of the last item.
     async fn index(&mut self, stream: u8, events: usize) -> Checkpoint {
         let span = self.world.append(stream, events).await;
         self.world.indexer().index(vec![span]).await.unwrap();
@@ -106,7 +107,7 @@ impl Test {
         self.receiver.had.lock().unwrap().iter().map(WebhookDelivery::id).collect()
     }
 
-    /// Returns the spans in the order in which they were received.
+    /// Returns the received spans in the order of receipt.
     fn had(&self) -> Vec<(String, u64, u64)> {
         let had = self.receiver.had.lock().unwrap();
         let items = had.iter().flat_map(|delivery| &delivery.data.items);
@@ -115,8 +116,8 @@ impl Test {
         spans.map(|span| (span.stream.clone(), span.first, span.first + events(span))).collect()
     }
 
-    /// Asserts that each stream's events arrived in order and without gaps. Redelivered events are
-    /// ignored.
+    /// Asserts that the events of each stream arrived in order and without gaps. Redelivered events
+    /// are ignored.
     fn assert_in_order(&self) -> BTreeMap<String, u64> {
         let mut streams: BTreeMap<String, u64> = BTreeMap::new();
         for (stream, first, next) in self.had() {
@@ -140,8 +141,8 @@ async fn delivers_once_without_faults() {
         test.deliver(*place).await.unwrap();
     }
     let had = test.had();
-    // Items that precede the webhook's creation are not delivered. The first call delivers all
-    // later items.
+    // Items that were indexed before the webhook was created are not delivered. The first call
+    // delivers all later items.
     assert_eq!((had.len(), had[0].1), (places.len(), 1), "{had:?}");
     test.assert_in_order();
     assert!(test.deliver(places[0]).await.is_ok_and(|items| items == 0), "again");
@@ -161,7 +162,7 @@ async fn retries_rejected_deliveries_with_the_same_id() {
     assert_eq!(test.deliver(first).await, Ok(1));
     let ids = test.ids();
     assert_eq!((ids.len(), &ids[0]), (2, &ids[1]));
-    // The next call delivers items that were indexed in the meantime.
+    // The next call also delivers items that were indexed since the first call.
     test.index(2, 1).await;
     let last = test.index(1, 1).await;
     assert_eq!(test.deliver(last).await, Ok(2));
@@ -248,7 +249,7 @@ async fn bounds_the_items_of_a_delivery() {
 
 #[tokio::test]
 async fn a_call_ends_before_its_deadline() {
-    // In these tests, each partition results in a separate delivery.
+    // In these tests, the items of each partition are delivered separately.
     let mut test = Test::new(WEBHOOK_TIMEOUT_MS);
     let first = test.index(1, 1).await;
     let mut last = first;
@@ -293,7 +294,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Calls are late, repeated or lost, and the receiver may reject deliveries. Once the last call
+    /// Calls are late, repeated or lost, and the receiver may reject deliveries. When the last call
     /// succeeds, all events since the first call must have been delivered in order.
     #[test]
     fn whatever_happens_everything_is_delivered_in_the_end(steps in steps()) {

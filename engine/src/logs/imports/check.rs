@@ -22,7 +22,8 @@ use crate::meter::carried;
 use crate::ports::{BlobHead, Blobs, Clock, GetOutcome, PortError, Random};
 use crate::snapshots::new_object;
 
-/// The uploading client, its log, and the fork family in which the objects are published.
+/// The client that uploaded the objects, its log, and the fork family for which the objects are
+/// published.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     pub(super) log: LogId,
@@ -30,7 +31,7 @@ pub(super) struct Owner {
     pub(super) client: ClientKey,
 }
 
-/// Verifies and publishes the objects referenced by one request. Idempotent.
+/// Verifies and publishes the objects that a request references. Idempotent.
 #[derive(Clone)]
 pub(super) struct ImportChecker {
     owner: Owner,
@@ -49,7 +50,7 @@ enum ObjectToCheck {
 
 struct TileToCheck {
     chunk: ChunkRef,
-    /// Locations of the tile in the tile index.
+    /// Places in the tile index where the tile is referenced.
     locations: Vec<ChildTile>,
 }
 
@@ -63,8 +64,8 @@ impl ImportChecker {
         Self { owner, blobs, clock, random, texts_left: Arc::default() }
     }
 
-    /// Reads and verifies a tile index chunk. The caller may publish the chunk only after
-    /// everything it references.
+    /// Reads and verifies a tile index chunk. The caller must not publish the chunk before
+    /// everything that the chunk references.
     pub(super) async fn read_index(
         &self,
         chunk: ChunkRef,
@@ -72,9 +73,9 @@ impl ImportChecker {
         Ok(self.find_chunk(&chunk).await?.into_index()?)
     }
 
-    /// Verifies and publishes the single tiles and all indexed chunks, with several objects in
-    /// flight. Indexed chunks that are tile index chunks themselves must already be published.
-    /// Reads at most `max_texts` long texts. Returns the number of chunks read, excluding texts.
+    /// Verifies and publishes the single tiles and all indexed chunks, several objects at a time.
+    /// Tile index chunks among the indexed chunks must already be published. Reads at most
+    /// `max_texts` long texts. Returns the number of chunks read, excluding texts.
     pub(super) async fn check_all(
         &self,
         single_tiles: &[ChunkRef],
@@ -120,8 +121,8 @@ impl ImportChecker {
         self.publish(verified_object).await
     }
 
-    /// Publishes the long texts that a tile references. No-op if the tile is already published,
-    /// since its texts were published before it.
+    /// Publishes the long texts that a tile references. If the tile is already published, its texts
+    /// are too, so nothing is done.
     async fn publish_texts(
         &self,
         tile_object: &VerifiedObject,
@@ -140,7 +141,7 @@ impl ImportChecker {
             .await
     }
 
-    /// Deducts `count` texts from the request's text budget.
+    /// Deducts `count` texts from the number of texts that the request may still read.
     fn reserve_texts(&self, hash: ChunkHash, count: usize) -> Result<(), ImportFault> {
         let reserve = |left: usize| left.checked_sub(count);
         let reserved = self.texts_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve);
@@ -155,8 +156,8 @@ impl ImportChecker {
         self.publish(text_object.into_text(named_text)?).await
     }
 
-    /// Verifies a tile index chunk against its parent. Objects below a published chunk are not
-    /// read, since they were published before it.
+    /// Verifies a tile index chunk against the index that references it. The chunk must be
+    /// published, so the objects below it are published too and are not read.
     async fn check_child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
         let hash = child.chunk.hash;
         let published = self.find_published(hash, max_stored_bytes(&child.chunk)).await?;
@@ -168,7 +169,7 @@ impl ImportChecker {
         Ok(())
     }
 
-    /// Publishes an object for its fork family. The caller must already have published everything
+    /// Publishes an object for the fork family. The caller must already have published everything
     /// that the object references.
     pub(super) async fn publish(&self, object: VerifiedObject) -> Result<(), LogError> {
         let VerifiedObject { hash, stored, is_published } = object;
@@ -190,7 +191,7 @@ impl ImportChecker {
         Ok(object.check_length(chunk)?)
     }
 
-    /// Finds an object that is published or was uploaded by this client.
+    /// Returns an object that is already published, or that this client uploaded.
     async fn find_object(
         &self,
         hash: ChunkHash,
@@ -249,13 +250,14 @@ impl ImportChecker {
     }
 }
 
-/// Returns the maximum stored size of a chunk with the given stated length.
+/// Returns the maximum stored size of a chunk, given the length stated for it.
 fn max_stored_bytes(chunk: &ChunkRef) -> usize {
     let stated = usize::try_from(chunk.max_stored_bytes()).unwrap_or(usize::MAX);
     stated.min(MAX_STORED_CHUNK_BYTES)
 }
 
-/// Returns the distinct objects of a request: first the tile index chunks, then the tiles.
+/// Returns the distinct objects that a request references: first the tile index chunks, then the
+/// tiles.
 fn objects_to_check(single_tiles: &[ChunkRef], indexed_chunks: &[&Children]) -> Vec<ObjectToCheck> {
     let mut objects = Vec::new();
     let mut tiles: BTreeMap<ChunkHash, TileToCheck> = BTreeMap::new();

@@ -13,7 +13,7 @@ pub enum ImportFault {
     /// The request references no chunk.
     #[error("the request references no chunk; at least one is required")]
     Nothing,
-    /// The request references too many chunks, either directly or through an index.
+    /// The request references too many chunks, directly or through an index.
     #[error(
         "the request references {objects} chunks, directly or through an index; at most \
          {MAX_IMPORT_OBJECTS} are allowed; reference fewer chunks per request, and split a longer \
@@ -40,17 +40,17 @@ pub enum ImportFault {
         /// Stored size of the chunk, in bytes.
         bytes: u32,
     },
-    /// The chunk was never uploaded, or its upload has expired: unchecked uploads are deleted after
+    /// The chunk was never uploaded, or its upload has expired. Unchecked uploads are deleted after
     /// three days.
     #[error("chunk {hash} is missing; upload and check it, then retry")]
     Missing { hash: ChunkHash },
-    /// A chunk referenced by the index is not published, because it was not checked.
+    /// The index references a chunk that was not checked and is therefore not published.
     #[error(
         "chunk {hash} of the index was not checked; check it together with its own chunks, then \
          retry the request"
     )]
     Unchecked { hash: ChunkHash },
-    /// A tile references more long texts than the request may still check.
+    /// A tile references more long texts than the request may still read.
     #[error(
         "chunk {hash} references {texts} long texts; this request may check {most} more, and a request \
          for a single tile may check {MAX_TILE_LONG_TEXTS}; check the chunk in a separate request \
@@ -61,10 +61,11 @@ pub enum ImportFault {
         hash: ChunkHash,
         /// Number of long texts that the tile references.
         texts: usize,
-        /// Number of long texts that the request may still check.
+        /// Number of long texts that the request may still read.
         most: usize,
     },
-    /// An index chunk was checked so long ago that the chunks below it may have been deleted.
+    /// An index chunk was checked so long ago that the chunks that it references may have been
+    /// deleted.
     #[error(
         "chunk {hash} of the index was checked more than {hours} hours ago; check it again, then \
          retry the request",
@@ -82,7 +83,7 @@ pub enum ImportFault {
 }
 
 impl ImportFault {
-    /// Converts an error of the snapshot code to a message about the uploaded chunk.
+    /// Converts an error from the snapshot code to a fault of the uploaded chunk.
     pub(super) fn unreadable(hash: ChunkHash, error: &SnapshotError) -> Self {
         let reason = match error {
             SnapshotError::Compression => "it is not a single complete zstd frame".to_owned(),

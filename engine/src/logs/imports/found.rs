@@ -1,4 +1,4 @@
-//! Imported objects as found in the store, before and after verification.
+//! Imported objects found in the store, before and after verification.
 
 use bytes::Bytes;
 use cellar_base::limits::MAX_UPLOAD_AGE_S;
@@ -12,7 +12,7 @@ use cellar_snapshot::tile::{NamedText, Tile};
 use super::ImportFault;
 use crate::ports::BlobHead;
 
-/// An object read from the store, whose content is not trusted yet.
+/// An object that was read from the store and is not verified yet.
 pub(super) struct UnverifiedObject {
     hash: ChunkHash,
     stored: Bytes,
@@ -23,8 +23,8 @@ pub(super) struct UnverifiedObject {
 pub(super) struct VerifiedObject {
     pub(super) hash: ChunkHash,
     pub(super) stored: Bytes,
-    /// Whether the object was published so recently that it cannot be garbage collected before an
-    /// entry references it.
+    /// Whether the object was published recently enough that it cannot be garbage collected before
+    /// an entry references it.
     pub(super) is_published: bool,
 }
 
@@ -40,12 +40,12 @@ impl UnverifiedObject {
         Self { hash, stored, is_published: false }
     }
 
-    /// Wraps a published object, written by a worker or an earlier check.
+    /// Wraps a published object, which was written by a worker or by an earlier check.
     pub(super) fn published(hash: ChunkHash, stored: Bytes, head: &BlobHead, now_s: u64) -> Self {
         Self { hash, stored, is_published: !is_old(head, now_s) }
     }
 
-    /// Verifies that the object has the stated length.
+    /// Verifies that the object's length equals the stated length.
     pub(super) fn check_length(self, chunk: &ChunkRef) -> Result<Self, ImportFault> {
         if self.has_length_of(chunk) {
             return Ok(self);
@@ -57,7 +57,7 @@ impl UnverifiedObject {
         Err(self.fault(&reason))
     }
 
-    /// Verifies a tile and its locations in the tile index.
+    /// Verifies a tile and the places in the tile index that reference it.
     pub(super) fn into_tile(
         self,
         locations: &[ChildTile],
@@ -66,7 +66,7 @@ impl UnverifiedObject {
         let tile = chunk::decode(&bytes).map_err(|error| self.fault(&error.to_string()))?;
         for location in locations {
             if !self.has_length_of(&location.chunk) {
-                return Err(self.fault("the object's length is not the length in the tile index"));
+                return Err(self.fault("the object's length does not match the tile index"));
             }
             location.check(&tile).map_err(|error| self.unreadable(&error))?;
         }
@@ -82,7 +82,7 @@ impl UnverifiedObject {
     }
 
     /// Verifies a tile index chunk on its own. The chunks that it references must be verified
-    /// before it is published.
+    /// separately before it is published.
     pub(super) fn into_index(self) -> Result<(VerifiedObject, Children), ImportFault> {
         let index = self.decoded_index()?;
         let children = index.children().map_err(|error| self.unreadable(&error))?;

@@ -1,14 +1,15 @@
-//! Imports: chunks are uploaded, verified and published before an entry references them.
+//! Imports, whose chunks are uploaded, verified and published before an entry references them.
 //!
-//! A client uploads chunks to its own key prefix (`uploads/{log}/{client}/{hash}`), which other
+//! A client uploads chunks under its own key prefix (`uploads/{log}/{client}/{hash}`), which other
 //! clients do not read. The server verifies each upload and writes the verified bytes under the key
 //! of the fork family (`sheets/{family}/chunks/{hash}`). Only the server writes a family's objects,
 //! so no client can occupy or corrupt a key that another log in the family needs.
 //!
 //! An object is published only after the objects that it references: a tile after its long texts,
-//! and a tile index chunk after all its children. Each request therefore checks a single layer.
+//! and a tile index chunk after all chunks below it. Each request therefore checks a single layer
+//! of the tile index.
 //!
-//! A published text cannot be mistaken for an index chunk: index chunks start with a byte that is
+//! A text cannot be mistaken for an index chunk, since index chunks start with a byte that is
 //! invalid in UTF-8.
 
 mod check;
@@ -48,13 +49,14 @@ pub struct ChunkToUpload {
 }
 
 impl Logs {
-    /// Returns presigned requests to upload chunks to an existing log, in the order of `chunks`.
-    /// The chunks become readable once they are published, either by [`Logs::check_chunks`] or by
-    /// appending an import that references them.
+    /// Returns presigned requests that upload chunks to an existing log, in the order of `chunks`.
+    /// A chunk becomes readable once it is published, either by [`Logs::check_chunks`] or by
+    /// appending an import that references it.
     ///
     /// # Errors
     ///
-    /// - [`LogError::Import`] if `chunks` is empty or too long, or contains a chunk with an invalid length.
+    /// - [`LogError::Import`] if `chunks` is empty or too long, or contains a chunk with an invalid
+    ///   length.
     /// - [`LogError::NotFound`] if the log does not exist.
     /// - [`LogError::Store`] if the store fails.
     pub async fn grant_chunks(
@@ -129,8 +131,8 @@ impl Logs {
         Ok(checked_count + 1)
     }
 
-    /// Verifies and publishes the chunks of a request's imports. Skips imports that are already in
-    /// the log, since their uploaded chunks may already have been deleted.
+    /// Verifies and publishes the chunks of a request's imports. Skips imports that the log already
+    /// contains, since their uploaded chunks may have been deleted.
     pub(super) async fn check_imports(&self, request: &Request) -> Result<(), LogError> {
         let log_id = request.log();
         let Some(lowest_base) = request.imports().map(|import| import.base).min() else {
@@ -148,7 +150,7 @@ impl Logs {
         }
         match self.check_new_imports(log_id, request.client(), &new_imports).await {
             Err(LogError::Import(fault)) => {
-                // If the log does not exist, report that error instead of the chunk fault.
+                // If the log does not exist, report that error instead of the fault of the import.
                 self.check_exists(log_id).await?;
                 Err(fault.into())
             }
@@ -169,9 +171,9 @@ impl Logs {
         Ok(())
     }
 
-    /// Returns the entries from `start_position` on that contain a client's mutations. The read is
-    /// eventually consistent and may miss mutations; the append detects every repeated mutation
-    /// anyway.
+    /// Returns the entries from `start_position` on that contain mutations from a client. The read
+    /// is eventually consistent and may miss entries. This is safe, since the append detects
+    /// repeated mutations.
     async fn entries_of_client(
         &self,
         log_id: LogId,
@@ -204,14 +206,14 @@ impl Logs {
     }
 }
 
-/// An entry with mutations of one client.
+/// An entry that contains mutations from a client.
 struct ClientEntry {
     position: Position,
     /// Id of the entry's last mutation.
     last_id: u64,
 }
 
-/// Returns the chunks referenced by an import's tile index.
+/// Returns the chunks that an import's tile index references.
 fn import_children(tile_index: &TileIndex) -> Result<Children, ImportFault> {
     let to_fault = |error: SnapshotError| ImportFault::Index { why: error.to_string() };
     let stripes = StripeIndex::of_import(tile_index).map_err(to_fault)?;
@@ -225,7 +227,7 @@ fn check_limits(tiles: &[ChunkRef], imports: &[&Children]) -> Result<(), LogErro
     Ok(())
 }
 
-/// Checks the limits of one request, summed over all its imports. Returns the number of long texts
+/// Checks the limits of a request, summed over all its imports. Returns the number of long texts
 /// that the request may read in addition to its chunks.
 fn remaining_text_count(tiles: &[ChunkRef], imports: &[&Children]) -> Result<usize, LogError> {
     let mut chunk_count = tiles.len();

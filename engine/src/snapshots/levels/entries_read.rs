@@ -1,4 +1,4 @@
-//! Reads and folds the entries of a compaction step.
+//! Reads and folds the entries for a compaction step.
 
 use std::ops::ControlFlow;
 
@@ -11,16 +11,16 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 use crate::logs::{EntryCursor, LogError, Logs};
 use crate::snapshots::builder::BuildError;
 
-/// Result of reading the entries of a compaction step.
+/// Result of reading the entries for a compaction step.
 pub(super) enum EntriesRead {
     Folded(Box<FoldedEntries>),
     /// An earlier Snapshot entry has no root yet.
     EarlierSnapshot(Position),
-    /// A snapshot newer than the base exists.
+    /// A snapshot that is newer than the base exists.
     LaterBase {
         root_key: String,
     },
-    /// The log has no entry after the base up to the job's position.
+    /// The log has no entries between the base and the job's position.
     NoEntries,
 }
 
@@ -28,11 +28,11 @@ pub(super) enum EntriesRead {
 pub(super) struct StepEntries<'a> {
     pub(super) job: SnapshotJob,
     pub(super) base: &'a CompactionBase,
-    /// Whether the snapshot is rebuilt from scratch. A rebuild starts from a given base and does
-    /// not wait for earlier snapshots.
+    /// Whether the snapshot is being rebuilt. A rebuild starts from a given base and does not wait
+    /// for earlier snapshots.
     pub(super) is_rebuild: bool,
-    /// Whether the step may switch to a newer base. Not allowed during a merge, which depends on
-    /// its base.
+    /// Whether the step may switch to a newer base. A merge depends on its base, so the base must
+    /// not change during a merge.
     pub(super) may_change_base: bool,
 }
 
@@ -74,9 +74,9 @@ impl StepEntries<'_> {
         }
     }
 
-    /// Returns the result of the read if the step must end before this entry. Ignores inherited
-    /// Snapshot entries, whose snapshots are built by the source's workers, and the first entry of
-    /// a log, which needs no snapshot.
+    /// If the step must end before this entry, returns the result of the read. Ignores the first
+    /// entry of a log, which needs no snapshot, and inherited Snapshot entries, whose snapshots are
+    /// built by the source's workers.
     fn end_before_snapshot(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
         let position = entry.position;
         let is_inherited = position < first_own;

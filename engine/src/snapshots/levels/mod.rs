@@ -1,8 +1,8 @@
-//! Builds snapshots by folding the log into levels, one compaction step at a time.
+//! Builds snapshots by folding a log's entries into levels, one compaction step at a time.
 //!
-//! The progress consists of the root from which the current compaction step starts and the progress
-//! of the step's merge. All other data is read again from the log and the objects, so any worker
-//! can resume the work.
+//! The progress consists of the root from which the current compaction step starts, and the
+//! progress of the step's merge. All other data is read again from the log and the objects, so any
+//! worker can resume the work.
 
 #[cfg(test)]
 mod crashes;
@@ -29,18 +29,18 @@ use crate::ports::Blobs;
 pub struct LevelsBuilder {
     logs: Arc<Logs>,
     store: ObjectStore,
-    /// Most recent work, cached so that the next call does not have to reload its data.
+    /// Most recent work. It is cached so that the next call does not have to reload its data.
     cached_work: Mutex<Option<CachedWork>>,
 }
 
-/// In-memory work on a snapshot, and the progress that it has reached.
+/// Work on a snapshot in memory, and the progress that it has reached.
 struct CachedWork {
     job: SnapshotJob,
     progress: Vec<u8>,
     work: SnapshotWork,
 }
 
-/// Work that is ready for its next piece.
+/// Work whose next piece can be performed.
 enum OpenedWork {
     InProgress(Box<SnapshotWork>),
     /// The snapshot already exists.
@@ -56,15 +56,15 @@ impl LevelsBuilder {
         Self { logs, store: ObjectStore::new(blobs), cached_work: Mutex::new(None) }
     }
 
-    /// Returns the initial progress of a rebuild. The rebuild starts from the current root of the
-    /// Snapshot entry at `base`, which is read when the work starts. If `base` is `None`, the
-    /// rebuild starts from the log's first entry.
+    /// Returns the initial progress of a rebuild. The rebuild starts from the root of the Snapshot
+    /// entry at `base`, as found when the work starts. If `base` is `None`, the rebuild starts from
+    /// the log's first entry.
     #[must_use]
     pub fn rebuild_progress(base: Option<Position>) -> Vec<u8> {
         StoredProgress::encode_rebuild_start(base)
     }
 
-    /// Takes the cached work if it belongs to the job and has reached this progress.
+    /// Takes the cached work if it belongs to this job and has reached this progress.
     fn take_cached(&self, job: &SnapshotJob, progress: &[u8]) -> Option<SnapshotWork> {
         let mut cached_work = self.cached_work.lock().unwrap_or_else(PoisonError::into_inner);
         let taken_work = cached_work.take()?;
@@ -77,7 +77,7 @@ impl LevelsBuilder {
         *cached_work = Some(CachedWork { job: *job, progress: progress.to_vec(), work });
     }
 
-    /// Loads a job's work at its stored progress.
+    /// Loads the work of a job from its stored progress.
     async fn open(
         &self,
         job: &SnapshotJob,
@@ -125,8 +125,8 @@ impl LevelsBuilder {
         Ok(OpenedWork::InProgress(Box::new(work)))
     }
 
-    /// Starts a rebuild. If the base's root was deleted or damaged, the rebuild starts from the
-    /// log's first entry, since the log itself is always complete.
+    /// Starts a rebuild. If the root of the base is missing or damaged, the rebuild starts from the
+    /// log's first entry, since the log is always complete.
     async fn start_rebuild(
         &self,
         job: &SnapshotJob,

@@ -1,4 +1,4 @@
-//! Progress of the work on a snapshot, and its stored encoding.
+//! Progress of the work on a snapshot, and the encoding in which it is stored.
 
 use cellar_base::position::Position;
 use cellar_sheet::operation::Span;
@@ -8,40 +8,41 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the encoding.
 const VERSION: u8 = 1;
-/// Version number of a rebuild's progress. Same layout as [`VERSION`].
+/// Version number of a rebuild's progress. The layout is the same as for [`VERSION`].
 const VERSION_REBUILD: u8 = 2;
-/// Version number of a rebuild's initial progress, which has its own layout.
+/// Version number of a rebuild's initial progress. Its layout differs from the other versions.
 const VERSION_REBUILD_START: u8 = 3;
-/// Version number of the progress of a compaction step with narrow stripes. Same layout as
-/// [`VERSION`].
+/// Version number of the progress of a compaction step with narrow stripes. The layout is the same
+/// as for [`VERSION`].
 const VERSION_NARROW: u8 = 4;
-/// Version number of the progress of a rebuild with narrow stripes. Same layout as [`VERSION`].
+/// Version number of the progress of a rebuild with narrow stripes. The layout is the same as for
+/// [`VERSION`].
 const VERSION_REBUILD_NARROW: u8 = 5;
-/// Maximum number of finished tiles in the progress itself. Older tiles are stored in a chain of
+/// Maximum number of finished tiles stored in the progress. Older tiles are stored in a chain of
 /// objects.
 pub(super) const MAX_RECENT_TILES: usize = 40;
 
-/// The progress of the work on a snapshot.
+/// Progress of the work on a snapshot.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct BuildProgress {
-    /// Root key from which the current compaction step starts, or `None` if the step starts at the
-    /// beginning of the log.
+    /// Key of the root from which the current compaction step starts, or `None` if the step starts
+    /// at the beginning of the log.
     pub(super) root: Option<String>,
-    /// Progress of the compaction step's merge, or `None` before the merge has finished a tile.
+    /// Progress of the compaction step's merge, or `None` if the merge has not finished a tile yet.
     pub(super) merge: Option<MergeProgress>,
-    /// Whether the snapshot is rebuilt. A rebuild does not wait for earlier snapshots.
+    /// Whether the snapshot is being rebuilt. A rebuild does not wait for earlier snapshots.
     pub(super) is_rebuild: bool,
-    /// Whether the step merges into the narrowest stripes, because a row did not fit into a chunk
+    /// Whether the step merges into the narrowest stripes. Set if a row did not fit into a chunk
     /// with wider stripes.
     pub(super) has_narrow_stripes: bool,
 }
 
-/// Decoded progress of a pending record.
+/// Decoded progress from a pending record.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum StoredProgress {
     /// Work that has started.
     InProgress(BuildProgress),
-    /// A rebuild that has not started yet. Starts from the snapshot at `base`, or from the log's
+    /// A rebuild that has not started yet. It starts from the snapshot at `base`, or from the log's
     /// first entry if `base` is `None`.
     RebuildStart { base: Option<Position> },
 }
@@ -49,15 +50,15 @@ pub(super) enum StoredProgress {
 /// The progress of a merge.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct MergeProgress {
-    /// Point at which the merge is resumed.
+    /// Point at which the merge resumes.
     pub(super) cursor: MergeCursor,
-    /// Newest object in the chain that stores older finished tiles.
+    /// Newest object in the chain of objects that store older finished tiles.
     pub(super) chain: Option<ChunkRef>,
     /// Finished tiles that are not in the chain yet.
     pub(super) recent: Vec<MergedTile>,
 }
 
-/// An object in the chain that stores finished tiles.
+/// An object in the chain of objects that store finished tiles.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TileChain {
     /// Previous object in the chain, which contains older tiles.
@@ -75,7 +76,7 @@ struct StoredBuildProgress {
 #[derive(Serialize, Deserialize)]
 struct StoredRebuildStart {
     version: u8,
-    /// Position of the base, packed into an integer.
+    /// Position of the base, encoded as an integer.
     base: Option<u64>,
 }
 
@@ -120,7 +121,7 @@ impl From<StoredRef> for ChunkRef {
 }
 
 impl StoredMergedTile {
-    /// Returns the stored form of a finished tile. Finished tiles are never stored inline.
+    /// Returns the stored form of a finished tile, which is never stored inline.
     fn from_merged(merged_tile: &MergedTile) -> Option<Self> {
         let tile = &merged_tile.tile;
         let level::StoredTile::Chunk(chunk) = tile.stored else { return None };

@@ -21,7 +21,7 @@ use crate::logs::Logs;
 use crate::snapshots::builder::BuildError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, snapshot_fault};
 
-/// Maximum number of tiles that a piece of work reuses unchanged. Reusing a tile requires no I/O.
+/// Maximum number of tiles that one piece of work reuses unchanged. Reusing a tile requires no I/O.
 const MAX_REUSED_TILES: usize = 200;
 
 /// Work on one snapshot.
@@ -32,12 +32,12 @@ pub(super) struct SnapshotWork {
     /// Key of the root from which the current compaction step starts.
     root_key: Option<String>,
     base: CompactionBase,
-    /// Merge of the current compaction step, or `None` if the step has no merge or the merge is not
-    /// loaded yet.
+    /// Merge of the current compaction step, or `None` if the step has no merge or the merge has
+    /// not been loaded yet.
     merge: Option<OpenMerge>,
-    /// Progress of a merge that is not loaded yet.
+    /// Progress of a merge that has not been loaded yet.
     merge_to_resume: Option<MergeProgress>,
-    /// Whether the snapshot is rebuilt from scratch.
+    /// Whether the snapshot is being rebuilt.
     is_rebuild: bool,
     /// Whether the current compaction step merges into the narrowest stripes.
     has_narrow_stripes: bool,
@@ -54,7 +54,7 @@ struct OpenMerge {
 /// Result of one piece of work.
 pub(super) enum PieceResult {
     Progress(BuildProgress),
-    /// An earlier Snapshot entry's snapshot must be built first.
+    /// The snapshot of an earlier Snapshot entry must be built first.
     EarlierSnapshot(Position),
     Finished {
         root_key: String,
@@ -62,7 +62,7 @@ pub(super) enum PieceResult {
 }
 
 impl SnapshotWork {
-    /// Loads the work from its progress, including its base.
+    /// Loads the work from its progress. Also loads its base.
     pub(super) async fn open(
         store: &ObjectStore,
         job: SnapshotJob,
@@ -113,7 +113,7 @@ impl SnapshotWork {
         }
     }
 
-    /// Finishes a snapshot whose base already includes all entries up to the job's position.
+    /// Finishes a snapshot whose base already contains all entries up to the job's position.
     fn finish_without_entries(&self) -> Result<PieceResult, BuildError> {
         match &self.root_key {
             Some(root_key) => Ok(PieceResult::Finished { root_key: root_key.clone() }),
@@ -124,10 +124,10 @@ impl SnapshotWork {
         }
     }
 
-    /// Reads the entries of the next compaction step. If a snapshot newer than the base exists, the
-    /// step starts from that snapshot instead. The base may be stale after a stale read, or because
-    /// this worker was suspended while others built snapshots. A step that spanned several
-    /// snapshots would write objects that no other worker writes (I11, I12).
+    /// Reads the entries for the next compaction step. If a snapshot newer than the base exists,
+    /// the step starts from that snapshot instead. The base may be outdated because of a stale
+    /// read, or because this worker was suspended while other workers built snapshots. A step
+    /// across several snapshots would write objects that no other worker writes (I11, I12).
     async fn read_entries(
         &mut self,
         logs: &Logs,
@@ -163,7 +163,7 @@ impl SnapshotWork {
         Ok(())
     }
 
-    /// Loads a merge's inputs and resumes the merge from the stored progress.
+    /// Loads the inputs of a merge and resumes the merge from its stored progress.
     async fn open_merge(
         &mut self,
         store: &ObjectStore,
@@ -186,8 +186,8 @@ impl SnapshotWork {
         Ok(OpenMerge { folded, plan, merge, progress })
     }
 
-    /// Returns all finished tiles of a merge, in the order in which they were finished. Older tiles
-    /// are read from the object chain.
+    /// Returns all finished tiles of a merge in the order in which they were finished. Older tiles
+    /// are read from the chain of objects.
     async fn load_finished_tiles(
         &self,
         store: &ObjectStore,
@@ -251,7 +251,7 @@ impl SnapshotWork {
         }
     }
 
-    /// Returns the progress of a merge, and keeps the merge for the next piece of work.
+    /// Returns the progress of a merge, and retains the merge for the next piece of work.
     async fn pause_merge(
         &mut self,
         store: &ObjectStore,
@@ -276,7 +276,7 @@ impl SnapshotWork {
         self.finish_step(store, next_root).await
     }
 
-    /// Stores the root at the end of a compaction step. If the job's position has not been reached,
+    /// Stores the root that a compaction step produced. If the job's position has not been reached,
     /// the next step starts from this root.
     async fn finish_step(
         &mut self,
@@ -298,7 +298,7 @@ impl SnapshotWork {
     }
 
     /// Restarts the compaction step with the narrowest stripes, so that every row fits into a
-    /// chunk. Every worker encounters the same row and restarts in the same way.
+    /// chunk. Since every worker encounters the same row, every worker restarts in the same way.
     fn restart_with_narrow_stripes(
         &mut self,
         error: &RowTooLarge,
@@ -363,7 +363,7 @@ async fn load_tiles(
     Ok(())
 }
 
-/// If the progress contains too many finished tiles, moves them to the object chain.
+/// If the progress contains too many finished tiles, moves them to the chain of objects.
 async fn move_excess_tiles_to_chain(
     store: &ObjectStore,
     family: LogId,

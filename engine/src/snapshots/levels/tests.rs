@@ -1,5 +1,5 @@
-//! Tests of in-memory snapshots of real logs. Reads from snapshots must match a replay of the log,
-//! wherever the work was interrupted.
+//! Tests that build in-memory snapshots of real logs. Reads from the snapshots must match a replay
+//! of the log, wherever the work was interrupted.
 
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
 use cellar_base::limits::{MAX_COLUMNS, MAX_PROGRESS_BYTES, MAX_ROWS};
@@ -40,7 +40,7 @@ impl World {
         world
     }
 
-    /// Creates a log service with empty caches, as in a new process.
+    /// Creates a log service with empty caches, like a new process.
     pub(super) fn logs(&self) -> Logs {
         let tables = Arc::clone(&self.tables);
         let (blobs, clock) = (Arc::clone(&self.blobs), Arc::clone(&self.clock));
@@ -136,8 +136,8 @@ impl World {
     }
 }
 
-/// Builds an operation that sets the maximum number of cells, starting at row `row`. `text` is the
-/// length of each text.
+/// Returns an operation that sets the maximum number of cells, starting at row `row`. Each cell has
+/// a text of length `text`.
 fn block(row: u32, seed: u32, text: usize) -> Operation {
     let cell = |number: u32| {
         let mixed = (number ^ seed).wrapping_mul(0x9E37_79B9);
@@ -199,7 +199,7 @@ async fn a_repeated_snapshot_has_the_same_root() {
     assert_eq!(world.rebuild(job).await, root);
 }
 
-/// A worker may start from a stale base after a stale read, or because it was suspended.
+/// A worker may start from an outdated base after a stale read, or because it was suspended.
 #[tokio::test]
 async fn an_outdated_base_produces_the_same_objects() {
     let mut world = World::new().await;
@@ -255,8 +255,8 @@ async fn long_texts_are_complete_in_every_level() {
     assert_eq!(world.cells(None).await.len(), 2);
 }
 
-/// Sets long, almost equal texts. They compress to a few bytes, but are too large for one chunk
-/// uncompressed.
+/// Sets long texts that are almost equal. Together they compress to a few bytes, but their
+/// uncompressed size is too large for one chunk.
 fn wide_row(part: u32) -> Operation {
     let text = "x".repeat(4_000);
     let cell = |number: u32| CellEdit {
@@ -278,7 +278,8 @@ async fn a_row_too_large_for_a_wide_stripe_gets_narrow_stripes() {
         }
         let first = world.mark().await;
         world.build(first, restless).await;
-        // All texts together compress to a few bytes, so all columns would be stored in one stripe.
+        // Together, the texts compress to a few bytes, so all columns would be stored in one
+        // stripe.
         for round in 1..4 {
             world.append(block(round * 600, round, 20)).await;
         }
@@ -318,7 +319,7 @@ async fn missing_and_damaged_chunks_are_reported_and_other_chunks_stay_readable(
     let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: seen };
     let error = world.logs().cells(log(), &query).await.unwrap_err();
     assert!(error.to_string().contains("the log still has all data"), "{error}");
-    // No data is lost: the log contains all data, and another build stores the chunks again.
+    // No data is lost: the log contains all data, and a rebuild stores the chunks again.
     assert!(!world.rebuild(job).await.is_empty());
     assert_eq!(world.cells(None).await, world.replayed(None).await);
 }
@@ -351,7 +352,7 @@ async fn each_rebuilt_snapshot_is_based_on_the_previous() {
     for part in ["/chunks/", "/roots/", ""] {
         delete_all(&world, part).await;
         assert!(world.builder().step(&jobs[3], &[]).await.is_ok_and(|step| {
-            // Without a rebuild, workers only check whether the snapshot is finished.
+            // Unless a rebuild is requested, workers only check whether the snapshot is finished.
             matches!(step, BuildStep::Finished { .. })
         }));
         let mut behind = None;
@@ -394,7 +395,7 @@ async fn a_rebuild_survives_the_loss_of_its_base() {
 #[tokio::test]
 async fn a_reader_of_a_lost_root_finds_the_rebuilt_root() {
     let mut world = World::new().await;
-    // The cells fill separate chunks and leave room for a few more edits.
+    // The cells fill separate chunks, and a few more edits still fit.
     let blocks = (0..6).map(|round| block(round * 500, round, 40));
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 5, count: 2 };
     let mut jobs = Vec::new();
@@ -417,8 +418,8 @@ async fn a_reader_of_a_lost_root_finds_the_rebuilt_root() {
         error.contains(&format!("`synth reprocess --rebuild --spreadsheet {}`", log())),
         "{error}"
     );
-    // The snapshot was built from the beginning in one compaction step, so its objects differ from
-    // the previous ones.
+    // The rebuild starts at the log's first entry and takes one compaction step, so its objects
+    // differ from the previous objects.
     let old = reader.root_at(log(), jobs[1].position).await.unwrap();
     let new = {
         let (builder, mut progress) = (world.builder(), LevelsBuilder::rebuild_progress(None));

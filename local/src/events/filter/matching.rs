@@ -6,7 +6,7 @@ use super::pattern::{Comparison, Condition, Field, Pattern};
 
 /// Returns whether a value, which may be missing, matches a pattern.
 pub(super) fn matches_pattern(pattern: &Pattern, value: Option<&Value>) -> bool {
-    // A list matches if any of its items matches.
+    // A list matches if at least one of its items matches.
     if let Some(Value::Array(items)) = value {
         return items.iter().any(|item| matches_pattern(pattern, Some(item)));
     }
@@ -33,7 +33,7 @@ fn matches_field(field: &Field, value: Option<&Value>) -> bool {
 
 fn is_met(condition: &Condition, value: Option<&Value>) -> bool {
     if let Condition::Exists(must_exist) = condition {
-        // Filters apply only to leaf values, so an object does not count as an existing value.
+        // Filters apply only to leaf values, so `exists` is not met by an object.
         let exists = value.is_some_and(|value| !value.is_object());
         return exists == *must_exist;
     }
@@ -58,15 +58,14 @@ fn is_met_by_value(condition: &Condition, value: &Value) -> bool {
             !value.is_object() && !excluded_values.iter().any(|excluded| is_equal(excluded, value))
         }
         Condition::AnythingButPrefix(prefix) => text.is_some_and(|text| !text.starts_with(prefix)),
-        // DynamoDB encodes numbers as strings in stream records, so numeric filters never match
-        // them.
+        // Stream records contain DynamoDB numbers as strings, so numeric filters never match them.
         Condition::Numeric(bounds) => value.as_f64().is_some_and(|number| {
             bounds.iter().all(|(comparison, bound)| comparison.is_met(number, *bound))
         }),
     }
 }
 
-/// Compares two values. Numbers compare by value rather than by notation.
+/// Returns whether two values are equal. Numbers are compared by value rather than by notation.
 fn is_equal(expected: &Value, value: &Value) -> bool {
     match (expected.as_f64(), value.as_f64()) {
         (Some(expected_number), Some(number)) => Comparison::Equal.is_met(number, expected_number),

@@ -1,7 +1,8 @@
 //! Lambda's event filtering, which selects the records that a function receives.
 //!
-//! Only filter patterns that Lambda documents for streams are supported. Any other pattern is an
-//! error at startup; ignoring it would pass records that AWS filters out.
+//! Only filter patterns that Lambda documents for streams are supported. Any other pattern causes
+//! an error at startup. If such a pattern were ignored, functions would receive records that they
+//! do not receive in AWS.
 
 mod matching;
 mod parse;
@@ -15,7 +16,8 @@ use crate::error::FilterError;
 use matching::matches_pattern;
 use pattern::Pattern;
 
-/// An event source's filters. A record passes if it matches any filter, or if there are no filters.
+/// The filters of an event source. A record passes if it matches at least one filter, or if there
+/// are no filters.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Filters(Vec<Pattern>);
 

@@ -14,7 +14,7 @@ pub(super) const MAX_FILTERS: usize = 5;
 /// Maximum nesting depth of a pattern.
 pub(super) const MAX_NESTING_DEPTH: usize = 32;
 
-/// Number of comparisons that a numeric condition may have.
+/// Permitted numbers of comparisons in a numeric condition.
 const PERMITTED_COMPARISONS: RangeInclusive<usize> = 1..=2;
 
 const OR: &str = "$or";

@@ -2,15 +2,16 @@
 
 use serde_json::Value;
 
-/// A filter pattern. A record matches if all fields and one branch of each `$or` match.
+/// A filter pattern. A record matches if it matches all fields and, for each `$or`, at least one
+/// branch.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pattern {
     pub(super) fields: Vec<(String, Field)>,
-    /// The branches of each `$or`.
+    /// For each `$or`, its branches.
     pub(super) alternatives: Vec<Vec<Pattern>>,
 }
 
-/// The requirements on a field of a record.
+/// The requirement on one field of a record.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Field {
     /// A nested object.
@@ -22,15 +23,15 @@ pub(super) enum Field {
 /// A condition on a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Condition {
-    /// Equal to this string, number, boolean or null.
+    /// Equal to the given string, number, boolean or null.
     Equals(Value),
     EqualsIgnoringCase(String),
     Prefix(String),
     Suffix(String),
-    /// Different from all of these values.
+    /// Different from all given values.
     AnythingBut(Vec<Value>),
     AnythingButPrefix(String),
-    /// A number that passes all of these comparisons.
+    /// A number that meets all comparisons.
     Numeric(Vec<(Comparison, f64)>),
     Exists(bool),
 }

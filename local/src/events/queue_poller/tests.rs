@@ -39,7 +39,7 @@ struct World {
     function: Arc<Scripted>,
 }
 
-/// A poller and its queues, as opened by a new process.
+/// A poller and its queues, opened as in a new process.
 struct Started {
     poller: QueuePoller,
     queue: Arc<LocalQueue>,
@@ -75,7 +75,7 @@ impl World {
         Started { poller, queue, dead_letters }
     }
 
-    /// Message bodies of each invocation.
+    /// The message bodies per invocation.
     fn invocations(&self) -> Vec<Vec<String>> {
         let events = self.function.events.lock().unwrap();
         let bodies = |event: &Value| {
@@ -156,7 +156,7 @@ async fn a_function_may_change_the_visibility_of_its_message() {
     let started = world.start(1);
     started.queue.send("a").await.unwrap();
     let messages = started.poller.receive_batch().await.unwrap();
-    // Mimics a snapshot worker that hands over a job during its invocation.
+    // Acts like a snapshot worker that hands over a job during an invocation.
     let shown = started.queue.change_visibility(&messages[0].receipt, 0).await;
     assert_eq!(shown, Ok(true));
     world.function.responses.lock().unwrap().push(reports(&["1"]));
@@ -196,7 +196,7 @@ async fn a_crash_during_an_invocation_loses_nothing() {
     assert_eq!(events[0]["Records"][0]["attributes"]["ApproximateReceiveCount"], "2");
 }
 
-/// A function that records the current and the maximum number of concurrent invocations.
+/// Records the current and the maximum number of concurrent invocations.
 #[derive(Default)]
 struct Counting {
     in_progress: Mutex<(usize, usize)>,

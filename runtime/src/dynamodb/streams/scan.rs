@@ -1,5 +1,5 @@
-//! Implements the [`AllStreams`] port, which lists all event streams. Used by operator commands
-//! only.
+//! Implements the [`AllStreams`] port, which lists all event streams. Only operator commands use
+//! this adapter.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;

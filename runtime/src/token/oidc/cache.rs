@@ -14,8 +14,8 @@ use crate::token::TokenError;
 #[derive(Default)]
 pub(super) struct KeySetCache {
     cached: Mutex<CachedKeys>,
-    /// Serializes key fetches. While one request fetches, the others wait for the lock or use the
-    /// cached keys.
+    /// Prevents concurrent key fetches. While one request fetches the keys, other requests wait for
+    /// the lock or use the cached keys.
     fetch_lock: tokio::sync::Mutex<()>,
 }
 
@@ -25,14 +25,14 @@ struct CachedKeys {
     keys: Arc<KeySet>,
 }
 
-/// The cached key of a token, and what to do before it may be used.
+/// The cached key of a token, and the step required before the key may be used.
 struct KeyLookup {
     step: KeySetStep,
     key: Option<DecodingKey>,
 }
 
-/// An in-flight fetch. Dropping it records a failure, so that a cancelled fetch counts as failed;
-/// otherwise every request would call an unresponsive issuer and wait for the timeout.
+/// A fetch in progress. Dropping it records a failure, so that a cancelled fetch counts as failed.
+/// Without the record, every request would call an unresponsive issuer and wait for the timeout.
 struct FetchInProgress<'a> {
     cache: &'a KeySetCache,
     begun_s: u64,
@@ -41,7 +41,7 @@ struct FetchInProgress<'a> {
 
 impl Drop for FetchInProgress<'_> {
     fn drop(&mut self) {
-        // Start the backoff when the attempt fails, not when it began.
+        // The backoff starts when the attempt fails, not when the attempt began.
         let failed_s = self.begun_s + self.begun.elapsed().as_secs();
         let mut cached = self.cache.lock();
         cached.age = cached.age.failed(failed_s);
@@ -50,7 +50,7 @@ impl Drop for FetchInProgress<'_> {
 
 impl KeySetCache {
     /// Returns the key with the given `key_id` at `now_s` (Unix seconds). Fetches the issuer's keys
-    /// first if the cached keys are missing, are stale or do not include the key.
+    /// first if they are not cached or stale, or if the cached keys do not include the key.
     pub(super) async fn get_or_fetch<F>(
         &self,
         key_id: Option<&str>,
@@ -87,7 +87,7 @@ impl KeySetCache {
     {
         let in_progress = FetchInProgress { cache: self, begun_s: now_s, begun: Instant::now() };
         let fetch_result = fetch_keys().await;
-        // Record a failure now. A successful fetch overwrites it below.
+        // Record a failure first. If the fetch succeeded, its record below overwrites the failure.
         drop(in_progress);
         match fetch_result {
             Ok(keys) => {
@@ -99,7 +99,7 @@ impl KeySetCache {
         }
     }
 
-    /// Looks up a cached key and decides whether the keys must be fetched.
+    /// Looks up a cached key and determines whether the keys must be fetched.
     fn look_up(&self, key_id: Option<&str>, now_s: u64) -> KeyLookup {
         let cached = self.lock();
         let key = cached.keys.find(key_id).cloned();
@@ -107,13 +107,13 @@ impl KeySetCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, CachedKeys> {
-        // Ignore lock poisoning; no writer leaves the value incomplete.
+        // Ignore lock poisoning, because no writer can leave the value incomplete.
         self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl KeyLookup {
-    /// Returns the cached key if it is usable without a fetch.
+    /// Returns the cached key if it may be used without fetching the keys.
     fn into_key(self) -> Result<DecodingKey, TokenError> {
         match (self.step, self.key) {
             (KeySetStep::Use | KeySetStep::FetchOrUse, Some(key)) => Ok(key),

@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 use crate::token::TokenError;
 use crate::token::verify::{LEEWAY_S, check_lifetime};
 
-/// Maximum length of a subject (`OpenID Connect Core` §2).
+/// Maximum length of a subject, from OpenID Connect Core §2.
 const MAX_SUBJECT_BYTES: usize = 255;
-/// Upper bound for fractional timestamps. Below this bound, `f64` represents whole seconds exactly.
+/// Maximum value of a fractional timestamp. Below this value, `f64` represents whole seconds
+/// exactly.
 const MAX_FRACTIONAL_S: f64 = 9e15;
 
 /// The token's claims do not identify a user.
@@ -27,8 +28,7 @@ pub(super) enum NoPerson {
     Person(#[from] BadPerson),
 }
 
-/// Validates the claims `exp`, `nbf` and `iat`, and that the token was not issued before
-/// `not_before_s`.
+/// Validates the claims `exp`, `nbf` and `iat`. Rejects tokens issued before `not_before_s`.
 pub(super) fn check_times(
     claims: &Map<String, Value>,
     not_before_s: u64,
@@ -37,7 +37,7 @@ pub(super) fn check_times(
     let expiry_s = read_time(claims, "exp")?.ok_or(TokenError::Invalid)?;
     let begin_s = read_time(claims, "nbf")?;
     let issued_s = read_time(claims, "iat")?;
-    // A stack that revokes earlier tokens accepts no token of unknown age.
+    // If the stack has revoked earlier tokens, a token without issue time is rejected.
     let is_revoked = not_before_s > 0 && issued_s.is_none_or(|issued_s| issued_s < not_before_s);
     let is_expired = expiry_s < now_s.saturating_sub(LEEWAY_S);
     if is_expired || is_revoked {
@@ -48,7 +48,7 @@ pub(super) fn check_times(
     if is_in_future(begin_s) || is_in_future(issued_s) {
         return Err(TokenError::NotYetValid);
     }
-    // Treat a token without `iat` as issued now.
+    // For this check, a token without `iat` counts as issued now.
     check_lifetime(issued_s.unwrap_or(now_s), expiry_s)
 }
 

@@ -7,7 +7,7 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// An issuer's verification keys for one algorithm.
+/// An issuer's verification keys for one signing algorithm.
 #[derive(Clone, Default)]
 pub(super) struct KeySet {
     keys: Vec<PublishedKey>,
@@ -26,8 +26,8 @@ struct KeySetDocument<'a> {
 }
 
 impl KeySet {
-    /// Parses a key set and retains the keys for `algorithm`. Unknown keys are skipped, as RFC 7517
-    /// §5 requires, which lets issuers add new key types.
+    /// Parses a key set and returns the keys for `algorithm`. Unknown keys are skipped, as required
+    /// by RFC 7517 §5, so that issuers can add new key types.
     pub(super) fn parse(
         bytes: &[u8],
         algorithm: TokenAlgorithm,
@@ -47,7 +47,8 @@ impl KeySet {
         self.keys.is_empty()
     }
 
-    /// Returns the key with the given `id`. Without an id, returns the only key of a one-key set.
+    /// Returns the key with the given `id`. Without an id, returns the key if the set contains only
+    /// one.
     pub(super) fn find(&self, id: Option<&str>) -> Option<&DecodingKey> {
         let key = match (id, self.keys.as_slice()) {
             (None, [only_key]) => only_key,
@@ -82,7 +83,7 @@ fn to_decoding_key(jwk: &Jwk, required_algorithm: TokenAlgorithm) -> Option<Deco
         (AlgorithmParameters::RSA(_), None) => true,
         (AlgorithmParameters::EllipticCurve(parameters), Some(curve)) => parameters.curve == curve,
         (AlgorithmParameters::OctetKeyPair(parameters), Some(curve)) => parameters.curve == curve,
-        // A symmetric secret is never an issuer's public key.
+        // An issuer never publishes a symmetric secret as a public key.
         _ => false,
     };
     if is_signing_key && name_matches && parameters_match {
@@ -92,7 +93,7 @@ fn to_decoding_key(jwk: &Jwk, required_algorithm: TokenAlgorithm) -> Option<Deco
     }
 }
 
-/// Returns an algorithm's curve, or `None` for RSA.
+/// Returns an algorithm's curve, or `None` for an RSA algorithm.
 fn curve_of(algorithm: TokenAlgorithm) -> Option<EllipticCurve> {
     match algorithm {
         TokenAlgorithm::Es256 => Some(EllipticCurve::P256),

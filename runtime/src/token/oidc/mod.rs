@@ -1,7 +1,7 @@
-//! Verifies tokens of `OpenID Connect` issuers.
+//! Verifies tokens of OpenID Connect issuers.
 //!
-//! The issuer, its audience and its algorithm are fixed by the configuration. Users of the issuer
-//! have the access granted by the catalog, limited to the configured maximum role.
+//! The configuration fixes the issuer, the audience and the algorithm. The issuer's users have the
+//! access that the catalog grants them, limited to the configured maximum role.
 
 mod cache;
 mod claims;
@@ -48,7 +48,7 @@ impl OidcVerifier {
         validation.set_issuer(&[&issuer.issuer]);
         validation.set_audience(&[&issuer.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Disabled: `claims::check_times` checks the times against the caller's clock instead.
+        // Disabled, because `claims::check_times` checks the times against the caller's clock.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         let keys = KeySetCache::default();
@@ -60,7 +60,7 @@ impl OidcVerifier {
         &self.issuer.issuer
     }
 
-    /// Verifies a token at `now_s` (Unix seconds) and returns its holder.
+    /// Verifies a token at `now_s` (Unix seconds) and returns the token's holder.
     pub(super) async fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         let key_id = read_key_id(token, self.algorithm)?;
         let fetch_keys = || source::fetch_keys(self.source.as_ref(), &self.issuer);
@@ -75,8 +75,8 @@ impl OidcVerifier {
     }
 
     /// Logs a token that has a valid signature but does not match the configuration, so that the
-    /// operator can correct the configuration. Tokens with invalid signatures are not logged, so
-    /// that strangers cannot flood the log.
+    /// operator can correct the configuration. Tokens with invalid signatures are not logged,
+    /// because strangers could flood the log with them.
     fn log_mismatch(&self, error: &jsonwebtoken::errors::Error) {
         let is_signature_valid = matches!(
             error.kind(),

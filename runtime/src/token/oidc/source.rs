@@ -28,7 +28,7 @@ pub enum KeySourceFault {
         url: String,
         why: String,
     },
-    /// The server returned a non-success status.
+    /// The server returned a status that does not indicate success.
     #[error("{url} returned status {status}")]
     Status {
         /// URL of the request.
@@ -50,7 +50,7 @@ pub enum KeySourceFault {
         /// The parser's message.
         why: String,
     },
-    /// The discovery document describes another issuer. Accepting it would let one issuer
+    /// The discovery document names another issuer. Accepting the document would let one issuer
     /// impersonate another.
     #[error(
         "{url} describes the issuer `{found}`; configure the issuer exactly as it names itself"
@@ -58,7 +58,7 @@ pub enum KeySourceFault {
     AnotherIssuer {
         /// URL of the request.
         url: String,
-        /// The issuer that the document describes.
+        /// The issuer that the document names.
         found: String,
     },
     /// The key set URL does not use HTTPS, so a network attacker could replace the keys.
@@ -87,7 +87,7 @@ impl KeySource for NoKeySource {
     }
 }
 
-/// The used fields of an issuer's discovery document (`OpenID Connect Discovery` §3).
+/// The fields that are used from an issuer's discovery document (OpenID Connect Discovery §3).
 #[derive(Deserialize)]
 struct DiscoveryDocument {
     issuer: String,

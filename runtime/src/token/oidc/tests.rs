@@ -1,4 +1,5 @@
-//! Tests with issuers that respond, that fail, and whose documents describe another issuer.
+//! Tests with issuers that respond, issuers that fail, and issuers whose documents name another
+//! issuer.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -22,11 +23,11 @@ const ISSUER: &str = "https://login.example.com";
 const DISCOVERY: &str = "https://login.example.com/.well-known/openid-configuration";
 const KEYS: &str = "https://keys.example.com/keys";
 
-/// A fake issuer with its published documents and received requests.
+/// A fake issuer. Stores the published documents and the received requests.
 struct FakeIssuer {
     documents: Mutex<HashMap<String, Value>>,
     requested: Mutex<Vec<String>>,
-    /// Response permits; a request waits until one is available.
+    /// One permit per response. A request waits until a permit is available.
     responses: Semaphore,
 }
 
@@ -67,7 +68,7 @@ fn issuer() -> OidcIssuer {
     serde_json::from_value(text).unwrap()
 }
 
-/// A stack with its own key pair, and an issuer that publishes the key of `pair`.
+/// Returns a stack with its own key pair and a trusted issuer that publishes the key of `pair`.
 struct World {
     own: KeyPair,
     pair: KeyPair,
@@ -129,7 +130,7 @@ async fn people_of_an_issuer_get_the_shared_scope() {
     let by_address = named.issuers.verify(&named.token(), NOW_S).await.unwrap();
     assert_eq!(by_address.author, "ann@example.com");
     assert_eq!(by_address.subject, ann.subject, "an address may later belong to another person");
-    // The stack's own tokens are still accepted and cause no request.
+    // The stack's own tokens are still accepted without any request to the issuer.
     let own = world.own.sign(&claims()).unwrap();
     assert_eq!(world.verify(&own, NOW_S).await.as_deref(), Ok("alice"));
     assert_eq!(world.issuer.request_count(), 2);
@@ -182,10 +183,10 @@ async fn rejects_every_invalid_oidc_token() {
     ] {
         assert_eq!(world.verify(&token, NOW_S).await, Err(why), "{what}");
     }
-    // A token forged under a published key id.
+    // A forged token that uses a published key id.
     let forged = signed(&other, &json!({"alg": "EdDSA", "kid": kid}), &ann().to_string());
     assert_eq!(world.verify(&forged, NOW_S).await, Err(TokenError::Invalid));
-    // An issuer cannot sign tokens in the stack's own issuer name.
+    // An issuer cannot sign tokens in the name of the stack.
     let own = serde_json::to_value(claims()).unwrap();
     assert_eq!(world.verify(&token(&world.pair, &own), NOW_S).await, Err(TokenError::UnknownKey));
     assert!(world.verify(&world.token(), NOW_S).await.is_ok());

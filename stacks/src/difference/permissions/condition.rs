@@ -1,5 +1,5 @@
-//! Policy statement conditions. Determines whether a condition allows all requests that another one
-//! allows.
+//! Conditions of policy statements. Determines whether one condition allows all requests that
+//! another condition allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,18 +9,18 @@ use serde_json::Value;
 use super::pattern::{Case, covers};
 use crate::difference::text::substitution_text;
 
-/// A condition: value lists by operator and key. Requests must satisfy all operators.
+/// A condition: lists of values by operator and key. Requests must satisfy all operators.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Condition(BTreeMap<(String, String), BTreeSet<String>>);
 
-/// How an operator uses its values.
+/// How an operator interprets its values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ValueSemantics {
-    /// A request must match any of the values, so additional values allow more requests.
+    /// A request must match at least one value, so additional values allow more requests.
     AnyOf,
-    /// A request must match none of the values, so additional values allow fewer requests.
+    /// A request must not match any value, so additional values allow fewer requests.
     NoneOf,
-    /// The effect of the values is unknown, so only equal value sets are comparable.
+    /// The meaning of the values is unknown, so only equal sets of values can be compared.
     Unknown,
 }
 
@@ -78,8 +78,8 @@ impl Condition {
         entry.map(|(_, values)| values)
     }
 
-    /// Returns whether this condition allows every request that `other` allows, or `false` if this
-    /// cannot be determined.
+    /// Returns whether this condition allows every request that `other` allows. Returns `false` if
+    /// this is unknown.
     pub(super) fn permits_all_of(&self, other: &Self) -> bool {
         self.0.iter().all(|((operator, key), values)| {
             let Some(other_values) = other.values_of(operator, key) else { return false };
@@ -92,7 +92,7 @@ impl Condition {
     }
 }
 
-/// Returns whether each of `values` matches any of `patterns`.
+/// Returns whether each of `values` matches at least one of `patterns`.
 fn are_all_covered(operator: &str, values: &BTreeSet<String>, patterns: &BTreeSet<String>) -> bool {
     values
         .iter()
@@ -118,8 +118,7 @@ fn value_text(value: &Value) -> String {
     substitution_text(value).unwrap_or_else(|| value.to_string())
 }
 
-/// Strips the prefixes `ForAllValues:` and `ForAnyValue:` and the suffix `IfExists` from an
-/// operator.
+/// Removes the prefix `ForAllValues:` or `ForAnyValue:` and the suffix `IfExists` from an operator.
 fn base_operator(operator: &str) -> &str {
     let without_prefix = operator.rsplit_once(':').map_or(operator, |(_, suffix)| suffix);
     without_prefix.strip_suffix("IfExists").unwrap_or(without_prefix)

@@ -1,4 +1,4 @@
-//! Groups individual permissions into readable grants.
+//! Groups individual permissions into grants that are easy to read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,25 +7,25 @@ use serde::Serialize;
 use super::rule::{PermissionKind, Rule, SinglePermission};
 use crate::constructs::Effect;
 
-/// Permissions defined by one resource, with the same kind, effect and condition. Every principal
-/// has every action on every resource.
+/// Permissions that the same resource defines, with the same kind, effect and condition. They apply
+/// to every combination of principal, action and resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Grant {
     /// Logical id of the resource that defines the permissions.
     pub logical_id: String,
     pub kind: PermissionKind,
     pub effect: Effect,
-    /// Principals; `*` means everyone.
+    /// Principals. `*` stands for everyone.
     pub principals: Vec<String>,
     pub actions: Vec<String>,
-    /// Resources on which the actions are allowed or denied.
+    /// Resources to which the actions apply.
     pub resources: Vec<String>,
-    /// Condition shared by all of the permissions.
+    /// Condition that all of the permissions share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
 }
 
-/// Fields shared by all permissions of a grant.
+/// Fields that all permissions of a grant share.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct GrantKey {
     logical_id: String,
@@ -38,8 +38,8 @@ type Principal = String;
 type Resource = String;
 type Names = BTreeSet<String>;
 
-/// Groups permissions into grants in three steps: first merges actions on the same resource, then
-/// resources with the same actions, and finally principals with the same actions and resources.
+/// Groups permissions into grants. First merges the actions on the same resource, then the
+/// resources with the same actions, and finally the principals with the same actions and resources.
 pub(super) fn group_permissions<'a>(
     permissions: impl IntoIterator<Item = SinglePermission<'a>>,
 ) -> Vec<Grant> {

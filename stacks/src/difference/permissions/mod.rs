@@ -1,10 +1,10 @@
 //! Compares the permissions of two templates.
 //!
-//! Each rule is split into individual permissions for one principal, one action and one resource. A
-//! permission is broadened if the new template allows it and no single rule of the old template
-//! covers it, or if the old template denies it and no rule of the new template covers it. The
-//! comparison may report false positives, because it does not detect that two rules together cover
-//! a third. It never misses a broadened permission.
+//! Each rule is split into individual permissions, each for one principal, one action and one
+//! resource. A permission is broadened in two cases: the new template allows it but no single rule
+//! of the old template covers it, or the old template denies it but no single rule of the new
+//! template covers it. All broadened permissions are found. There may be false positives, because
+//! the comparison does not detect that two rules together cover a permission.
 
 mod condition;
 mod grant;
@@ -35,12 +35,12 @@ pub struct PermissionChanges {
 }
 
 impl PermissionChanges {
-    /// Returns whether no permission changes.
+    /// Returns whether no permissions change.
     pub fn is_empty(&self) -> bool {
         self.broadened.is_empty() && self.narrowed.is_empty()
     }
 
-    /// Returns whether any permission defined by the resource is broadened.
+    /// Returns whether a permission that the resource defines is broadened.
     pub fn are_broadened_by(&self, logical_id: &str) -> bool {
         self.broadened.iter().any(|grant| grant.logical_id == logical_id)
     }
@@ -62,8 +62,8 @@ pub(super) fn compare_permissions(
     let no_longer_denied = old_set
         .permissions_beyond(&new_set, Effect::Deny)
         .filter(|permission| !new_set.has_lost_resource(&permission.rule.scope, &old_set));
-    // If a resource is removed from the stack but retained in the account, what it allows stays
-    // allowed. What it denies may no longer be denied.
+    // A resource that is removed from the stack but retained in the account still allows what it
+    // allowed. Its denials may no longer be effective.
     let no_longer_allowed = old_set
         .permissions_beyond(&new_set, Effect::Allow)
         .filter(|permission| !old_set.is_abandoned_by(&new_set, &permission.rule.defined_by));
@@ -103,8 +103,7 @@ impl<'a> RuleSet<'a> {
         Self { document, rules: rules.iter().collect(), rules_by_action, wildcard_rules }
     }
 
-    /// Returns the individual permissions of these rules that are not covered by any rule of
-    /// `other`.
+    /// Returns the individual permissions with this effect that no rule of `other` covers.
     fn permissions_beyond<'b>(
         &'b self,
         other: &'b Self,
@@ -123,15 +122,15 @@ impl<'a> RuleSet<'a> {
         rules_of_action.chain(&self.wildcard_rules).any(|rule| rule.covers(permission))
     }
 
-    /// Returns whether `new` removes a resource from the stack but retains it in the account.
+    /// Returns whether a resource is removed from the stack by `new` but retained in the account.
     fn is_abandoned_by(&self, new: &Self, logical_id: &str) -> bool {
         let Some(resource) = self.document.resources.get(logical_id) else { return false };
         is_retained(removal_policy(resource, "DeletionPolicy"))
             && !new.document.resources.contains_key(logical_id)
     }
 
-    /// Returns whether a resource of `other` is missing in this template and not retained in the
-    /// account. Rules for such a resource are not needed.
+    /// Returns whether a resource of `other` is neither in this template nor retained in the
+    /// account. Such a resource needs no rules.
     fn has_lost_resource(&self, logical_id: &str, other: &Self) -> bool {
         if self.document.resources.contains_key(logical_id) {
             return false;
@@ -141,10 +140,10 @@ impl<'a> RuleSet<'a> {
     }
 }
 
-/// Error: a template contains too many individual permissions.
+/// A template contains too many individual permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TooManyPermissions {
-    /// Logical id of the resource at which the limit was exceeded.
+    /// Logical id of the resource that exceeded the limit.
     pub(super) logical_id: String,
 }
 

@@ -1,18 +1,18 @@
-//! Names and name patterns in policy statements, and whether one pattern covers another.
+//! Names and name patterns in policy statements. Determines whether one pattern covers another.
 
 pub(super) use crate::wildcard::Case;
 use crate::wildcard::matches_wildcard_bytes;
 
-/// Principals, actions or resources of a statement. Names may contain the wildcards `*` and `?`.
+/// Principals, actions or resources of a statement. A name may contain the wildcards `*` and `?`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Names {
     /// Exactly the listed names.
     Only(Vec<String>),
-    /// All names except the listed ones, such as in a `NotAction` field.
+    /// All names except the listed names, as in a `NotAction` field.
     AllBut(Vec<String>),
 }
 
-/// An element of [`Names`]. All exclusions of a statement form a single element.
+/// An element of [`Names`]. A list of excluded names is a single element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name<'a> {
     Only(&'a str),
@@ -38,8 +38,8 @@ impl Names {
         }
     }
 
-    /// Returns whether these names cover everything that `element` matches, or `false` if this
-    /// cannot be determined.
+    /// Returns whether these names cover everything that `element` matches. Returns `false` if this
+    /// is unknown.
     pub(super) fn cover(&self, element: Name<'_>, case: Case) -> bool {
         let is_covered_by_any = |name: &str, patterns: &[String]| {
             patterns.iter().any(|pattern| covers(pattern, name, case))
@@ -50,7 +50,7 @@ impl Names {
                 patterns.iter().any(|pattern| pattern == "*")
             }
             (Self::AllBut(excluded), Name::Only(name)) => {
-                // A name with wildcards could match an excluded name.
+                // A name with wildcards could match one of the excluded names.
                 let has_wildcards = name.contains(['*', '?']);
                 !has_wildcards && !is_covered_by_any(name, excluded)
             }
@@ -62,7 +62,7 @@ impl Names {
 }
 
 impl Name<'_> {
-    /// Returns the name in readable form.
+    /// Returns the name for display.
     pub(super) fn text(self) -> String {
         match self {
             Self::Only(name) => name.to_owned(),
@@ -71,8 +71,8 @@ impl Name<'_> {
     }
 }
 
-/// Returns whether `pattern` matches everything that `name` matches. A `*` in `name` is covered
-/// only by a `*` in `pattern`.
+/// Returns whether `pattern` matches everything that `name` matches. Only a `*` in `pattern` covers
+/// a `*` in `name`.
 pub(super) fn covers(pattern: &str, name: &str, case: Case) -> bool {
     if !pattern.contains(['*', '?']) {
         return match case {
@@ -80,7 +80,7 @@ pub(super) fn covers(pattern: &str, name: &str, case: Case) -> bool {
             Case::Sensitive => pattern == name,
         };
     }
-    // AWS names are ASCII, so `?` need not match multi-byte characters.
+    // AWS names are ASCII, so `?` does not have to match multi-byte characters.
     let wildcard_len = |byte: u8| usize::from(byte.is_ascii() && byte != b'*');
     matches_wildcard_bytes(pattern.as_bytes(), name.as_bytes(), case, wildcard_len)
 }

@@ -1,4 +1,4 @@
-//! Reads rules from policies: role policies, trust policies, and resource-based policies of
+//! Reads rules from policies: role policies, trust policies, and the resource-based policies of
 //! buckets, queues and other resources.
 use serde_json::{Map, Value};
 
@@ -9,21 +9,21 @@ use crate::constructs::{Effect, POLICY_DOCUMENTS, ResourceType};
 use crate::difference::document::{known_type, property};
 use crate::difference::text::substitution_text;
 
-/// The principal that means everyone.
+/// Principal that stands for everyone.
 pub(super) const EVERYONE: &str = "*";
 
-/// Context of a policy document.
+/// Values that a policy document's rules get from the resource with the policy.
 struct PolicyContext<'a> {
     defined_by: &'a str,
     scope: String,
     kind: PermissionKind,
-    /// Principal of statements that specify none.
+    /// Principal of statements that do not specify a principal.
     default_principal: &'a str,
-    /// Resource of statements that specify none.
+    /// Resource of statements that do not specify a resource.
     default_resource: String,
 }
 
-/// Reads all policy rules of a resource.
+/// Reads all rules from a resource's policies.
 pub(super) fn read_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
         Some(ResourceType::Role) => read_role_rules(logical_id, resource),
@@ -39,7 +39,7 @@ pub(super) fn read_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule>
     }
 }
 
-/// Returns the context of a policy that is embedded in the resource to which it applies.
+/// Returns the context of a policy that is embedded in the resource to which the policy applies.
 fn embedded_policy_context(logical_id: &str, kind: PermissionKind) -> PolicyContext<'_> {
     PolicyContext {
         defined_by: logical_id,
@@ -69,8 +69,9 @@ fn read_role_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Returns a rule for each managed policy, which broadens a role, and for the permissions boundary,
-/// which restricts it. The contents of both are outside the template.
+/// Returns a rule for each managed policy and for the permissions boundary. A managed policy
+/// broadens the role, and a permissions boundary restricts it. The template does not contain their
+/// contents.
 fn read_managed_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let policy_rule = |effect, action: &str, policy_arn: &Value| Rule {
         actions: Names::single(action),
@@ -89,7 +90,7 @@ fn read_managed_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Reads the rules of a policy resource that is attached to other resources.
+/// Reads the rules of a policy that is a separate resource, attached to other resources.
 fn read_attached_policy_rules<'a>(
     logical_id: &str,
     resource: &Value,
@@ -110,7 +111,7 @@ fn read_attached_policy_rules<'a>(
     rules
 }
 
-/// Reads rules from policy documents in the properties of other resource types.
+/// Reads rules from policy documents in the properties of all other resource types.
 fn read_embedded_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let context = embedded_policy_context(logical_id, PermissionKind::Resource);
     let properties = resource.get("Properties");
@@ -156,8 +157,8 @@ impl PolicyContext<'_> {
         }
     }
 
-    /// Returns a rule for a value that cannot be interpreted, such as an `Fn::If`. The value's text
-    /// becomes the action of the rule, so that every change to the value is reported.
+    /// Returns a rule for a value that cannot be interpreted, such as an `Fn::If`. The rule's
+    /// action is the value as text, so that every change to the value is reported.
     fn unreadable_rule(&self, value: &Value) -> Rule {
         Rule { actions: Names::single(name_text(value)), ..self.default_rule(Effect::Allow) }
     }
@@ -176,8 +177,8 @@ impl PolicyContext<'_> {
     }
 }
 
-/// Reads the names in a statement field. If the field is missing, reads the field with the excluded
-/// names.
+/// Reads the names in a statement field. If the field is missing, reads the names in the excluding
+/// field.
 fn read_names(
     statement: &Map<String, Value>,
     field: &str,
@@ -191,7 +192,8 @@ fn read_names(
     }
 }
 
-/// Returns the logical id that a value references, or the text of any other value.
+/// Returns the logical id of the resource that a value references. Any other value is returned as
+/// text.
 pub(super) fn referenced_id(value: &Value) -> String {
     let text = name_text(value);
     let placeholder = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));

@@ -1,5 +1,5 @@
-//! Reads rules that are not defined by policies: invocation permissions, function URLs, CORS and
-//! public access.
+//! Reads rules that are not defined by policies, but by invocation permissions, function URLs, CORS
+//! settings and public access settings.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::rule::{PermissionKind, Rule};
 use crate::constructs::{Effect, ResourceType};
 use crate::difference::document::{known_type, property};
 
-/// Reads all rules of a resource that are not defined by policies.
+/// Reads all of a resource's rules that are not defined by policies.
 pub(super) fn read_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
         Some(ResourceType::Permission) => vec![read_invocation_rule(logical_id, resource)],
@@ -20,7 +20,7 @@ pub(super) fn read_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule>
     }
 }
 
-/// Returns a rule for everyone and all actions, on the resource that defines the rule.
+/// Returns a rule with all actions for everyone, on the resource that defines the rule.
 fn default_rule(defined_by: &str, kind: PermissionKind, effect: Effect) -> Rule {
     Rule {
         defined_by: defined_by.to_owned(),
@@ -34,8 +34,8 @@ fn default_rule(defined_by: &str, kind: PermissionKind, effect: Effect) -> Rule 
     }
 }
 
-/// Properties that restrict an invocation permission, with the equivalent condition operators and
-/// keys.
+/// Properties that restrict an invocation permission, each with the equivalent condition operator
+/// and key.
 const RESTRICTIONS: [(&str, &str, &str); 6] = [
     ("EventSourceToken", "StringEquals", "lambda:EventSourceToken"),
     ("FunctionUrlAuthType", "StringEquals", "lambda:FunctionUrlAuthType"),
@@ -49,7 +49,7 @@ fn read_invocation_rule(logical_id: &str, resource: &Value) -> Rule {
     let text_or_any = |property_name: &str| {
         property(resource, &[property_name]).map_or_else(|| "*".to_owned(), name_text)
     };
-    // A function's name and ARN identify the same function, so they are treated as equal.
+    // A function's name and ARN refer to the same function, so they are treated as equal.
     let function =
         property(resource, &["FunctionName"]).map_or_else(|| "*".to_owned(), referenced_id);
     Rule {
@@ -66,7 +66,7 @@ fn invocation_condition(permission: &Value) -> Condition {
     let mut condition = Condition::default();
     for (property_name, operator, key) in RESTRICTIONS {
         let Some(value) = property(permission, &[property_name]).map(name_text) else { continue };
-        // `InvokedViaFunctionUrl: false` does not restrict the permission.
+        // The permission is not restricted by `InvokedViaFunctionUrl: false`.
         let is_restriction = operator != "Bool" || value != "false";
         if is_restriction {
             condition.add_values(operator, key, [value]);
@@ -114,7 +114,8 @@ const BUCKET_CORS: CorsFields = CorsFields {
     exposed_headers: "ExposedHeaders",
 };
 
-/// Returns the rule for pages from other origins, with each allowed method and header as an action.
+/// Returns the rule for web pages from other origins. Each allowed method and each allowed header
+/// is an action.
 fn read_cors_rule(logical_id: &str, cors: &Value, fields: &CorsFields) -> Rule {
     let names_in = |field: &str| cors.get(field).map(name_texts).unwrap_or_default();
     let mut actions = Vec::new();
@@ -149,8 +150,8 @@ fn read_bucket_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Returns a deny rule for each kind of public access that the bucket blocks, and one for access
-/// control lists if they are disabled.
+/// Returns a deny rule for each kind of public access that the bucket blocks, and another if access
+/// control lists are disabled.
 fn read_blocked_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     const BLOCK_SETTINGS: [(&str, &str); 4] = [
         ("BlockPublicAcls", "create a public access list"),
@@ -183,8 +184,8 @@ fn disables_access_lists(bucket: &Value) -> bool {
     })
 }
 
-/// Returns the rule equivalent to a canned access control list, if the list allows access to
-/// others.
+/// Returns the rule that is equivalent to a canned access control list. Returns `None` if the list
+/// allows no access to others.
 fn read_access_list_rule(logical_id: &str, resource: &Value) -> Option<Rule> {
     let access_list = property(resource, &["AccessControl"]).map(name_text)?;
     let (principal, actions): (&str, &[&str]) = match access_list.as_str() {

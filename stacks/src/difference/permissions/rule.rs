@@ -1,5 +1,5 @@
-//! Permission rules of a template: which principals may or may not perform which actions on which
-//! resources.
+//! A template's permission rules. Each rule states which principals may or may not perform which
+//! actions on which resources.
 
 use serde::Serialize;
 
@@ -13,27 +13,28 @@ use crate::constructs::Effect;
 pub enum PermissionKind {
     /// Policy of a role.
     Role,
-    /// Trust policy of a role: the principals that may assume the role.
+    /// Trust policy of a role. It lists the principals that may assume the role.
     Trust,
-    /// Resource-based policy, for example of a bucket or a queue.
+    /// Resource-based policy, for example a bucket's or a queue's policy.
     Resource,
     /// Permission to invoke a function.
     Invocation,
     /// URL of a function.
     Url,
-    /// CORS settings for pages from other origins.
+    /// CORS settings for web pages from other origins.
     Cors,
-    /// Public access settings of a bucket, which override its policy and access control lists.
+    /// A bucket's public access settings, which override the bucket's policy and access control
+    /// lists.
     PublicAccess,
 }
 
-/// A rule that combines several principals, actions and resources.
+/// A rule for all combinations of its principals, actions and resources.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rule {
     /// Logical id of the resource that defines the rule.
     pub(super) defined_by: String,
-    /// Resource to which the rule applies, such as the bucket of a bucket policy. Only rules with
-    /// the same scope can cover each other.
+    /// Resource to which the rule applies. For example, a bucket policy applies to a bucket. Only
+    /// rules with the same scope can cover each other.
     pub(super) scope: String,
     pub(super) kind: PermissionKind,
     pub(super) effect: Effect,
@@ -43,7 +44,8 @@ pub(super) struct Rule {
     pub(super) condition: Condition,
 }
 
-/// An individual permission: one principal, one action and one resource of a rule.
+/// An individual permission, which is one combination of a rule's principals, actions and
+/// resources.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SinglePermission<'a> {
     pub(super) rule: &'a Rule,
@@ -59,7 +61,7 @@ impl Rule {
         counts.into_iter().fold(1, usize::saturating_mul)
     }
 
-    /// Splits the rule into all combinations of principal, action and resource.
+    /// Returns all combinations of principal, action and resource.
     pub(super) fn single_permissions(&self) -> impl Iterator<Item = SinglePermission<'_>> {
         self.principals.elements().into_iter().flat_map(move |principal| {
             self.actions.elements().into_iter().flat_map(move |action| {
@@ -73,7 +75,7 @@ impl Rule {
         })
     }
 
-    /// Returns the actions, or `None` if there are wildcards or exclusions.
+    /// Returns the actions, or `None` if there are wildcards or excluded names.
     pub(super) fn plain_actions(&self) -> Option<&[String]> {
         match &self.actions {
             Names::Only(names) if !names.iter().any(|name| name.contains(['*', '?'])) => {
@@ -88,7 +90,7 @@ impl Rule {
         self.kind == other.kind && self.effect == other.effect && self.scope == other.scope
     }
 
-    /// Returns whether this rule covers everything that another rule's permission allows or denies.
+    /// Returns whether this rule covers everything that `permission` allows or denies.
     pub(super) fn covers(&self, permission: SinglePermission<'_>) -> bool {
         self.is_comparable_to(permission.rule)
             && self.principals.cover(permission.principal, Case::Sensitive)

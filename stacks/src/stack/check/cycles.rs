@@ -10,11 +10,10 @@ use crate::expression::{
 use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::template::{Resource, Template};
 
-/// Dependencies by logical id: the resources that must be created before each resource.
+/// Dependencies by logical id. A resource's dependencies must be created before the resource.
 type Graph<'a> = BTreeMap<&'a str, BTreeSet<String>>;
 
-/// Returns one error per dependency cycle. Cycles that share a resource may be reported as a single
-/// cycle.
+/// Returns an error for each dependency cycle. Cycles that share a resource may be reported as one.
 pub(super) fn find_cycles(template: &Template) -> Vec<SynthesisError> {
     let mut graph = Graph::new();
     for (logical_id, resource) in &template.resources {
@@ -41,8 +40,8 @@ fn resource_dependencies(resource: &Resource, template: &Template) -> BTreeSet<S
     referenced_names
 }
 
-/// Adds all names referenced by a value to `names`. Malformed or too deeply nested values are ignored
-/// here, because other checks report them.
+/// Adds all names that a value references to `names`. Ignores malformed and too deeply nested
+/// values, because other checks report them.
 fn collect_referenced_names(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
     if depth > NESTING_MAX {
         return;
@@ -93,11 +92,10 @@ fn placeholder_names(text: &str) -> Vec<String> {
     names
 }
 
-/// Walks depth-first from `start_id` and returns the first cycle. Adds all resources reached to
+/// Searches depth-first from `start_id` and returns the first cycle. Adds all reached resources to
 /// `visited`.
 ///
-/// The walk uses an explicit stack; recursion along a dependency chain of maximum length could
-/// overflow the thread's stack.
+/// Not recursive, because a dependency chain of maximum length could overflow the thread's stack.
 fn find_cycle_from<'a>(
     start_id: &'a str,
     graph: &'a Graph<'a>,
@@ -124,10 +122,10 @@ fn find_cycle_from<'a>(
     None
 }
 
-/// A resource on the path of a depth-first walk.
+/// A resource on the current path of a depth-first search.
 struct WalkStep<'a> {
     logical_id: &'a str,
-    /// Dependencies that the walk has not entered yet.
+    /// Dependencies that the search has not visited yet.
     pending_dependencies: btree_set::Iter<'a, String>,
 }
 

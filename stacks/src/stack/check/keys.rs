@@ -1,4 +1,4 @@
-//! Checks that a table defines exactly the attributes used by its keys.
+//! Checks that a table defines exactly the attributes that its keys use.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use crate::constructs::ResourceType;
 use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::template::{Resource, Template};
 
-/// Returns keys without a definition and definitions without a key. CloudFormation rejects both.
+/// Returns an error for each key without an attribute definition, and for each definition without a
+/// key. CloudFormation rejects both.
 pub(super) fn find_key_faults(template: &Template) -> Vec<SynthesisError> {
     let tables = template
         .resources

@@ -1,4 +1,4 @@
-//! Validation of a template before it is sent to AWS.
+//! Validates a template before it is sent to AWS.
 
 mod cycles;
 mod keys;
@@ -10,7 +10,7 @@ mod visibility;
 use super::error::SynthesisError;
 use crate::template::Template;
 
-/// Returns all faults in a fixed order.
+/// Returns all faults of a template, in a fixed order.
 pub(super) fn find_faults(template: &Template) -> Vec<SynthesisError> {
     let mut faults = references::find_reference_faults(template);
     faults.extend(cycles::find_cycles(template));

@@ -8,10 +8,11 @@ use crate::stack::WILDCARD_REASONS;
 use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::template::{Resource, Template};
 
-/// Returns the wildcards in role policies, and the resource-based policies that allow anything.
+/// Returns an error for each wildcard in a role policy, and for each allow statement in a
+/// resource-based policy.
 ///
-/// The resource `*` is accepted if the role's metadata contains a reason. A pattern based on a
-/// resource's ARN is accepted too, because it is an expression and not text.
+/// The resource `*` is accepted if the role's metadata contains a reason. A pattern that is based
+/// on a resource's ARN is also accepted, because it is an expression and not a literal string.
 pub(super) fn find_permission_faults(template: &Template) -> Vec<SynthesisError> {
     let mut wildcard_faults = Vec::new();
     let mut allowing_policy_faults = Vec::new();
@@ -30,8 +31,8 @@ pub(super) fn find_permission_faults(template: &Template) -> Vec<SynthesisError>
     wildcard_faults
 }
 
-/// Returns the allow statements of a resource-based policy. They would grant permissions to a role
-/// outside of the role itself.
+/// Returns an error for each allow statement of a resource-based policy. Only roles may grant
+/// permissions.
 fn find_allowing_statements(logical_id: &str, policy: &Resource) -> Vec<SynthesisError> {
     let Some(document) = policy.properties.get("PolicyDocument") else { return Vec::new() };
     let mut faults = Vec::new();
@@ -77,8 +78,8 @@ fn has_wildcard_reason(role: &Resource, statement_id: &str) -> bool {
     reasons.is_some_and(|reasons| reasons.get(statement_id).is_some())
 }
 
-/// Returns the actions with wildcards and, unless there is a reason for them, the resources with
-/// wildcards.
+/// Returns the actions with wildcards. If no reason is given for wildcard resources, also returns
+/// the resources with wildcards.
 fn unexplained_wildcards(statement: &Map<String, Value>, has_wildcard_reason: bool) -> Vec<&str> {
     let mut wildcards = wildcards_in_field(statement, "Action");
     if !has_wildcard_reason {
@@ -87,7 +88,8 @@ fn unexplained_wildcards(statement: &Map<String, Value>, has_wildcard_reason: bo
     wildcards
 }
 
-/// Returns the texts that contain `*` in a statement field, which is a list or a single value.
+/// Returns the strings that contain `*` in a statement field. The field is a list or a single
+/// value.
 fn wildcards_in_field<'a>(statement: &'a Map<String, Value>, field: &str) -> Vec<&'a str> {
     let values = match statement.get(field) {
         Some(Value::Array(items)) => items.as_slice(),

@@ -1,4 +1,4 @@
-//! Checks that every reference target exists in the stack.
+//! Checks that every reference has an existing target.
 
 use serde_json::{Map, Value};
 
@@ -34,7 +34,7 @@ pub(super) fn find_reference_faults(template: &Template) -> Vec<SynthesisError> 
     faults
 }
 
-/// Checks the values in one part of the template.
+/// Checks the values in a part of the template.
 struct ReferenceChecker<'a> {
     template: &'a Template,
     template_part: &'a TemplatePart,
@@ -166,7 +166,7 @@ impl ReferenceChecker<'_> {
         let Some(resource) = self.template.resources.get(logical_id) else {
             return self.check_resource(path, logical_id);
         };
-        // A stack cannot contain a type without a construct, and the attributes of such a type are
+        // A stack contains only types with a construct. The attributes of any other type would be
         // unknown.
         let Some(resource_type) = ResourceType::from_name(&resource.resource_type) else { return };
         let template_part = self.template_part.clone();
@@ -204,7 +204,8 @@ mod tests {
     use crate::stack::Stack;
     use crate::template::{Output, Parameter};
 
-    /// Returns the faults of a stack with a table, a parameter, and an output with this `value`.
+    /// Returns the faults of a stack that contains a table, a parameter, and an output with this
+    /// `value`.
     fn faults(value: impl Into<Expression>) -> String {
         let mut stack = Stack::new("test");
         let table = Table::new("id").attribute("id", AttributeType::String);

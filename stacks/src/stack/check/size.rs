@@ -1,4 +1,4 @@
-//! Checks an entire template against the limits of CloudFormation.
+//! Checks that a template does not exceed CloudFormation's limits.
 
 use crate::stack::error::SynthesisError;
 use crate::template::Template;

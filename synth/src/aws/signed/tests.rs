@@ -17,7 +17,7 @@ const OPERATION: Operation = Operation {
     name: "read the logs",
 };
 
-/// HTTP server with scripted responses, the last of which is repeated forever.
+/// HTTP server that sends the scripted responses in order and then repeats the last one forever.
 struct Service {
     aws: Aws,
     requests: Arc<AtomicU32>,
@@ -31,8 +31,8 @@ impl Drop for Service {
 }
 
 impl Service {
-    /// Starts the server with a status and body per response. Status 0 closes the connection
-    /// without a response.
+    /// Starts the server with the status and body of each response. For status 0, the server closes
+    /// the connection without a response.
     async fn start(replies: Vec<(u16, Vec<u8>)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -57,7 +57,7 @@ impl Service {
                     "HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
                     body.len()
                 );
-                // The client may have closed the connection to reject a large body.
+                // The client may have closed the connection because the body was too large.
                 let _ = stream.write_all(head.as_bytes()).await;
                 let _ = stream.write_all(body).await;
             }
@@ -83,8 +83,7 @@ impl Service {
 
 #[test]
 fn signatures_match_another_implementation() {
-    // The expected signature was computed by an independent implementation of the documented
-    // algorithm.
+    // An independent implementation of the documented algorithm computed the expected signature.
     let credentials = Credentials::new("key", "secret", Some("session".to_owned()), None, "test");
     let now = UNIX_EPOCH + Duration::from_secs(1_793_516_645);
     let url = "https://logs.eu-west-1.amazonaws.com/";

@@ -1,11 +1,11 @@
-//! Parses cargo's output: JSON messages with the binary's path, and status lines that show
+//! Parses cargo's output. JSON messages contain the path of the binary, and status lines show the
 //! progress.
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// Width of the right-aligned verb in cargo status lines.
+/// Width of the right-aligned verb in cargo's status lines.
 const VERB_COLUMNS: usize = 12;
 
 /// A JSON line that cargo prints with `--message-format=json`.
@@ -22,7 +22,7 @@ struct Target {
     kind: Vec<String>,
 }
 
-/// Returns the executable path if a cargo JSON message reports one.
+/// Returns the executable's path if a cargo JSON message contains one.
 pub(super) fn parse_executable(line: &str, name: &str) -> Option<PathBuf> {
     let message: Message = serde_json::from_str(line).ok()?;
     let target = message.target?;
@@ -32,8 +32,8 @@ pub(super) fn parse_executable(line: &str, name: &str) -> Option<PathBuf> {
     if is_executable { message.executable } else { None }
 }
 
-/// Returns the text of a cargo status line, such as `Compiling serde v1.0.229`, or `None` for any
-/// other line, such as a compiler message.
+/// Returns the text of a cargo status line, such as `Compiling serde v1.0.229`. Returns `None` for
+/// any other line, such as a compiler message.
 pub(super) fn parse_status(line: &str) -> Option<&str> {
     let (column, rest) = line.split_at_checked(VERB_COLUMNS)?;
     let verb = column.trim_start();

@@ -26,7 +26,7 @@ const PACKAGE: &str = "cellar-runtime";
 const BINARY: &str = "bootstrap";
 /// Cargo profile of the Lambda binary.
 const PROFILE: &str = "lambda";
-/// Environment variable for cargo's target directory.
+/// Environment variable that sets cargo's target directory.
 const TARGET_FOLDER_VARIABLE: &str = "CARGO_TARGET_DIR";
 
 /// A builder for the Lambda binary.
@@ -43,12 +43,13 @@ pub(super) struct Builder<'a> {
 enum BuildTool {
     /// `cargo build`, which links against the host's GLIBC.
     Build,
-    /// `cargo zigbuild`, which can cross-compile and link against a chosen GLIBC version.
+    /// `cargo zigbuild`, which can cross-compile and can link against a chosen GLIBC version.
     Zigbuild,
 }
 
 impl<'a> Builder<'a> {
-    /// Creates a builder that uses the cargo running this program, or else the cargo in PATH.
+    /// Creates a builder that uses the cargo that runs this program. Without one, the builder uses
+    /// the cargo in PATH.
     pub(super) fn new(output: &'a Output) -> Self {
         let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
         let crate_folder = Path::new(CRATE_FOLDER);
@@ -56,8 +57,8 @@ impl<'a> Builder<'a> {
         Self { cargo, sources, host: Host::current(), output }
     }
 
-    /// Builds the Lambda binary for an architecture. If the host's GLIBC is too new for Lambda,
-    /// retries with `cargo zigbuild` if installed.
+    /// Builds the Lambda binary for an architecture. If the host's GLIBC is too new for Lambda and
+    /// `cargo zigbuild` is installed, builds again with `cargo zigbuild`.
     pub(super) fn build(&self, architecture: Architecture) -> Result<CheckedBinary, BundleError> {
         if !self.sources.join("runtime/Cargo.toml").is_file() {
             return Err(BundleError::Sources { path: self.sources.clone() });
@@ -100,7 +101,7 @@ impl<'a> Builder<'a> {
         let mut command = Command::new(&self.cargo);
         command.current_dir(&self.sources).args(tool.arguments(architecture));
         // Resolves a relative target directory against this program's working directory, because
-        // cargo runs in a different one.
+        // cargo runs in another directory.
         if let Some(folder) = std::env::var_os(TARGET_FOLDER_VARIABLE)
             && let Ok(folder) = std::path::absolute(folder)
         {

@@ -11,8 +11,8 @@ use crate::bundle::error::BundleError;
 use crate::bundle::limits::MAX_OUTPUT_LINES;
 use crate::cli::ProgressStep;
 
-/// Runs a build and returns the path of the executable named `binary_name`. `program` is the command
-/// name in errors.
+/// Runs a build and returns the path of the executable named `binary_name`. `program` is the name
+/// of the build command in error messages.
 pub(super) fn run_build(
     mut command: Command,
     program: &'static str,
@@ -25,7 +25,7 @@ pub(super) fn run_build(
     let mut child = command.spawn().map_err(cargo_error)?;
     let stdout = child.stdout.take();
     let stderr = child.stderr.take();
-    // Read both pipes concurrently, because cargo blocks when either is full.
+    // Read both pipes concurrently, because cargo blocks if either pipe is full.
     let (stdout_result, stderr_result) = thread::scope(|scope| {
         let stdout_reader = scope.spawn(|| find_executable(stdout, binary_name));
         let stderr_result = show_and_keep_last_lines(stderr, step);
@@ -42,7 +42,7 @@ pub(super) fn run_build(
     executable.ok_or(BundleError::Nothing { program })
 }
 
-/// Shows the build progress. Returns the last lines, oldest first.
+/// Shows the build progress and returns the last lines, oldest first.
 fn show_and_keep_last_lines(
     stderr: Option<impl Read>,
     step: &ProgressStep,
@@ -69,7 +69,8 @@ fn find_executable(stdout: Option<impl Read>, binary: &str) -> io::Result<Option
     Ok(executable)
 }
 
-/// Shows a status line as the current activity of `step`, and prints any other line permanently.
+/// Shows a status line as the current activity of `step`. Prints any other line so that it remains
+/// visible.
 fn show_line(line: &str, step: &ProgressStep) {
     match parse_status(line) {
         Some(activity) => step.update(activity),

@@ -1,4 +1,4 @@
-//! Build tests with scripts in place of cargo.
+//! Build tests, in which scripts replace cargo.
 #![cfg(unix)]
 
 use std::fs;
@@ -10,19 +10,19 @@ use super::super::elf::fixture::Fixture;
 use super::super::host::tests::{GRAVITON, MAC};
 use super::*;
 
-/// The script is checked in rather than written by the test: a child process forked by another test
-/// thread could still hold it open for writing, which prevents its execution.
+/// The script is checked in. A script that the test writes might fail to run, because a child
+/// process forked by another test thread could still have the file open for writing.
 const CARGO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bundle/build/test-cargo");
 
-/// Source directory, and scripts in place of the cargo commands.
+/// Source directory with scripts that replace the cargo commands.
 struct Checkout {
     folder: TempDir,
     output: Output,
 }
 
 impl Checkout {
-    /// Creates the scripts for `cargo build` and `cargo zigbuild`. An empty `zigbuild` simulates a
-    /// missing `cargo zigbuild`.
+    /// Creates the scripts for `cargo build` and `cargo zigbuild`. If `zigbuild` is empty, `cargo
+    /// zigbuild` appears to be missing.
     fn new(build: &str, zigbuild: &str) -> Self {
         let checkout = Self { folder: tempfile::tempdir().unwrap(), output: Output::new(true) };
         fs::create_dir(checkout.path("runtime")).unwrap();
@@ -67,13 +67,13 @@ impl Checkout {
     }
 }
 
-/// Returns a script that reports a binary in the working directory like cargo.
+/// Returns a script that reports a binary in the working directory, as cargo does.
 fn report_binary(name: &str) -> String {
     let message = r#"{"reason":"compiler-artifact","target":{"kind":["bin"],"name":"bootstrap"},"#;
     format!(r#"echo '{{"reason":"x"}}'; echo '{message}"executable":"'"$PWD/{name}"'"}}'"#)
 }
 
-/// Returns a binary that requires a newer GLIBC than Lambda has.
+/// Returns a binary that requires a newer GLIBC version than the one on Lambda.
 fn too_new(architecture: Architecture) -> Fixture {
     Fixture::sound(architecture).with("libc.so.6", ("GLIBC_2.38", 0, "strtol"))
 }
@@ -167,6 +167,6 @@ fn a_binary_for_another_architecture_is_rejected() {
     let checkout = checkout.with_binary("b", &Fixture::sound(X86_64));
     let error = checkout.build(GRAVITON, Arm64).unwrap_err();
     assert!(matches!(error, BundleError::Unfit { .. }), "{error:?}");
-    // No fallback to `cargo zigbuild`, which would not change the architecture.
+    // There is no fallback to `cargo zigbuild`, which would not change the architecture.
     assert_eq!(checkout.calls().len(), 1);
 }

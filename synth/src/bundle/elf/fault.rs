@@ -31,7 +31,7 @@ pub(crate) enum ElfFault {
     /// The ELF headers are malformed.
     #[error("it is damaged: {0}")]
     Malformed(String),
-    /// The binary exceeds a sanity limit that no real program reaches.
+    /// The binary exceeds a limit that no real program reaches.
     #[error("it has more than {limit} {item}")]
     TooMany {
         item: &'static str,
@@ -57,11 +57,11 @@ pub(crate) enum ElfFault {
         newest_version(version)
     )]
     TooNew {
-        /// Required library version, such as `GLIBC_2.38`.
+        /// Name of the required library version, such as `GLIBC_2.38`.
         version: String,
         /// Library file name.
         library: String,
-        /// A symbol in the binary that requires this library version.
+        /// Example of a symbol in the binary that requires this library version.
         symbol: Option<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! Small ELF binaries for tests, laid out as by a linker.
+//! Small ELF binaries for tests. Their layout is that of a linker.
 
 use cellar_stacks::Architecture;
 
@@ -11,13 +11,13 @@ pub(in crate::bundle) struct Fixture {
     pub(in crate::bundle) kind: u16,
     /// Path of the loader.
     pub(in crate::bundle) loader: Option<&'static str>,
-    /// Shared libraries with their required versions.
+    /// Shared libraries, each with the required versions.
     pub(in crate::bundle) libraries: Vec<(&'static str, Vec<Need>)>,
-    /// Padding that makes the binary large enough to be compressible.
+    /// Padding that makes the binary large and compressible.
     pub(in crate::bundle) payload: Vec<u8>,
 }
 
-/// Required library version: name, flags, and a symbol with this version.
+/// Required library version: the name, the flags, and a symbol that has this version.
 pub(in crate::bundle) type Need = (&'static str, u16, &'static str);
 
 const HEADER_BYTES: usize = 64;

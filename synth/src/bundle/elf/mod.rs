@@ -1,5 +1,5 @@
-//! Checks that Lambda can run a binary: processor, libraries and GLIBC version. Otherwise, a
-//! function whose binary fails to load would report nothing but "exit status 1".
+//! Checks that Lambda can run a binary: its processor, its libraries and its GLIBC version. Without
+//! this check, a function that cannot load the binary would report only "exit status 1".
 
 mod fault;
 #[cfg(test)]
@@ -23,7 +23,7 @@ pub(crate) use version::Version;
 /// Checks a binary and returns its system requirements.
 ///
 /// # Errors
-/// Returns [`ElfFault`] if Lambda cannot run the binary on the given architecture.
+/// Returns [`ElfFault`] if Lambda cannot run the binary with the given architecture.
 pub(super) fn check(binary: &[u8], architecture: Architecture) -> Result<SystemNeeds, ElfFault> {
     rules::check_headers(&read::read_headers(binary)?, architecture)
 }

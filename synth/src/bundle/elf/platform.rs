@@ -1,5 +1,5 @@
-//! Loaders, libraries and library versions of Amazon Linux 2023, on which Lambda's runtime
-//! `provided.al2023` is based.
+//! Loaders, libraries and library versions of Amazon Linux 2023. Lambda's runtime `provided.al2023`
+//! is based on this system.
 
 use cellar_stacks::Architecture;
 use object::elf::{EM_AARCH64, EM_X86_64};
@@ -15,7 +15,7 @@ pub(super) const GLIBC_PREFIX: &str = "GLIBC_";
 /// Prefix of libgcc version names.
 pub(super) const GCC_PREFIX: &str = "GCC_";
 
-/// File names of the GLIBC and GCC shared libraries, except the loader.
+/// File names of the available shared libraries of GLIBC and GCC, except the loader.
 pub(super) const AVAILABLE_LIBRARIES: [&str; 6] =
     ["libc.so.6", "libm.so.6", "libgcc_s.so.1", "libpthread.so.0", "libdl.so.2", "librt.so.1"];
 
@@ -44,7 +44,7 @@ pub(super) fn machine_name(machine: u16) -> String {
     }
 }
 
-/// Returns the newest available version of the library that `version` belongs to.
+/// Returns the newest available version of the library to which `version` belongs.
 pub(super) fn newest_version(version: &str) -> String {
     if version.starts_with(GCC_PREFIX) {
         format!("{GCC_PREFIX}{GCC}")
@@ -53,8 +53,8 @@ pub(super) fn newest_version(version: &str) -> String {
     }
 }
 
-/// Returns whether Amazon Linux 2023 provides a library version. Unnumbered versions such as
-/// `GLIBC_PRIVATE` count as unavailable.
+/// Returns whether Amazon Linux 2023 provides a library version. Versions without a number, such as
+/// `GLIBC_PRIVATE`, count as unavailable.
 pub(super) fn has_version(version: &str) -> bool {
     if let Some(glibc) = glibc_version(version) {
         return glibc <= GLIBC;
@@ -63,8 +63,8 @@ pub(super) fn has_version(version: &str) -> bool {
     gcc.is_some_and(|gcc| gcc <= GCC)
 }
 
-/// Parses a GLIBC version name such as `GLIBC_2.34`. Returns `None` for a version name of another
-/// library.
+/// Parses a GLIBC version name such as `GLIBC_2.34`. Returns `None` if the version belongs to
+/// another library.
 pub(super) fn glibc_version(version: &str) -> Option<Version> {
     version.strip_prefix(GLIBC_PREFIX).and_then(Version::parse)
 }

@@ -1,4 +1,4 @@
-//! Parses the ELF headers of an untrusted binary in bounded time and memory.
+//! Parses the ELF headers of an untrusted binary, with limits on time and memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ type Sections<'data> = SectionTable<'data, Header>;
 type Strings<'data> = StringTable<'data>;
 
 const ENDIAN: LittleEndian = LittleEndian;
-/// ELF magic bytes, followed by class and byte order.
+/// ELF magic bytes, followed by the class and the byte order.
 const ELF_MAGIC: &[u8] = b"\x7fELF";
 
 /// Headers of a binary.
@@ -27,11 +27,11 @@ pub(super) struct BinaryHeaders {
     pub(super) machine: u16,
     /// Whether the binary is an executable.
     pub(super) is_program: bool,
-    /// Dynamic loader path; `None` if the binary is statically linked.
+    /// Path of the dynamic loader. `None` if the binary is statically linked.
     pub(super) loader: Option<String>,
-    /// Shared library file names.
+    /// File names of the required shared libraries.
     pub(super) libraries: Vec<String>,
-    /// Required shared library versions.
+    /// Required versions of the shared libraries.
     pub(super) versions: Vec<VersionNeed>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct VersionNeed {
     pub(super) version: String,
     /// Library file name.
     pub(super) library: String,
-    /// A symbol in the binary that requires this version.
+    /// Example of a symbol in the binary that requires this version.
     pub(super) symbol: Option<String>,
 }
 
@@ -95,18 +95,18 @@ fn describe_format(binary: &[u8]) -> &'static str {
     }
 }
 
-/// Shared libraries that a binary requires.
+/// The shared libraries that a binary requires.
 struct LibraryNeeds {
     /// File names of the libraries.
     libraries: Vec<String>,
-    /// Whether the binary requires specific versions of them.
+    /// Whether the binary requires specific versions of the libraries.
     has_versions: bool,
 }
 
-/// Reads the required shared libraries.
+/// Reads the names of the required shared libraries.
 ///
-/// Reads the section headers rather than the segments that the loader uses, so a dynamically linked
-/// binary without section headers is rejected.
+/// The names are read from the section headers, although the loader uses the segments. Therefore, a
+/// dynamically linked binary without section headers is rejected.
 fn read_library_needs(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -134,8 +134,8 @@ fn read_library_needs(
     Ok(needs)
 }
 
-/// Returns the required library versions. Weak requirements are omitted, because the loader
-/// tolerates their absence.
+/// Returns the required library versions. Weak requirements are omitted, because the loader does
+/// not insist on them.
 fn read_version_needs(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -183,7 +183,7 @@ fn spend_version_budget(budget: &mut usize) -> Result<(), ElfFault> {
     Ok(())
 }
 
-/// Returns the first symbol for each version index.
+/// Returns the first symbol with each version index.
 fn read_symbols(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -205,8 +205,8 @@ fn read_symbols(
     Ok(symbol_names)
 }
 
-/// Converts a name to text of bounded length, because a hostile binary can reference the same long
-/// name many times.
+/// Converts a name to a string of bounded length, because a malicious binary can reference the same
+/// long name many times.
 fn parse_name(name: &[u8]) -> Result<String, ElfFault> {
     if name.len() > MAX_NAME_BYTES {
         return Err(ElfFault::TooMany { item: "bytes in a name", limit: MAX_NAME_BYTES });

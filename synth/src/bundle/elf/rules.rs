@@ -12,7 +12,7 @@ use super::version::Version;
 /// System requirements of a binary that Lambda can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SystemNeeds {
-    /// Minimum GLIBC version; `None` if the binary is statically linked.
+    /// Minimum GLIBC version. `None` if the binary is statically linked.
     pub(crate) glibc: Option<Version>,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn check_headers(
 }
 
 /// Checks that all required library versions are available. If several GLIBC versions are too new,
-/// reports the highest.
+/// the error contains the newest of them.
 fn check_versions(version_needs: &[VersionNeed]) -> Result<SystemNeeds, ElfFault> {
     let newest_unavailable = version_needs
         .iter()

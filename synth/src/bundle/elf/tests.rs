@@ -1,4 +1,4 @@
-//! Tests each compatibility rule, and parsing of arbitrary bytes.
+//! Tests of each compatibility rule and of parsing arbitrary bytes.
 
 use std::cell::RefCell;
 use std::fs;
@@ -70,8 +70,8 @@ fn accepts_versions_up_to_those_of_amazon_linux() {
     assert!(
         !is_rejected("libgcc_s.so.1", "GCC_11.0") && is_rejected("libgcc_s.so.1", "GCC_12.0.0")
     );
-    // Unnumbered versions: `GLIBC_PRIVATE` is internal to GLIBC, and `GLIBC_ABI_DT_RELR` was
-    // introduced in GLIBC 2.36.
+    // Neither version has a number. `GLIBC_PRIVATE` is internal to GLIBC, and `GLIBC_ABI_DT_RELR`
+    // was introduced in GLIBC 2.36.
     assert!(
         is_rejected("libc.so.6", "GLIBC_PRIVATE") && is_rejected("libc.so.6", "GLIBC_ABI_DT_RELR")
     );
@@ -142,9 +142,9 @@ fn counts_are_bounded() {
         let versions = vec![("GLIBC_2.34", 0, "symbol"); count];
         Fixture { libraries: vec![("libc.so.6", versions)], ..sound() }
     };
-    // The library itself counts towards the limit.
+    // The library itself also counts towards the limit.
     assert!(!too_many(&needs(MAX_VERSION_NEEDS - 1)) && too_many(&needs(MAX_VERSION_NEEDS)));
-    // Besides the libraries, the dynamic section has one entry for the version table.
+    // In addition to the libraries, the dynamic section has one entry for the version table.
     let none = |count| Fixture { libraries: vec![("libc.so.6", vec![]); count], ..sound() };
     assert!(!too_many(&none(MAX_DYNAMIC_ENTRIES - 1)) && too_many(&none(MAX_DYNAMIC_ENTRIES)));
     let named = |length| {
@@ -156,7 +156,7 @@ fn counts_are_bounded() {
 
 #[test]
 fn an_endless_list_of_versions_is_rejected() {
-    // Make the version list endless: each version links to itself as the next one.
+    // Make the version list endless: each version names itself as the next version.
     let mut bytes = sound().bytes();
     let needs = {
         let header = elf::FileHeader64::<LittleEndian>::parse(&*bytes).unwrap();
@@ -171,13 +171,13 @@ fn an_endless_list_of_versions_is_rejected() {
 }
 
 thread_local! {
-    /// This test executable and its header offsets. Each test case corrupts some bytes and restores
-    /// them afterwards.
+    /// This test executable and the offsets of its headers. Each test case corrupts some bytes and
+    /// then restores them.
     static REAL: RefCell<(Vec<u8>, Vec<usize>)> = RefCell::new(real());
 }
 
-/// Returns this test executable and its header offsets: the first 16 KB, the dynamic section, and
-/// the section headers.
+/// Returns this test executable and the offsets of its headers, which are the first 16 KB, the
+/// dynamic section, and the section headers.
 fn real() -> (Vec<u8>, Vec<usize>) {
     let bytes = fs::read(std::env::current_exe().unwrap()).unwrap();
     let mut places: Vec<usize> = (0..16 * 1024).collect();

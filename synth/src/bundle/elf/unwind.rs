@@ -1,4 +1,4 @@
-//! Clears the unwind tables, which are unused with `panic = "abort"`.
+//! Clears the unwind tables, which a binary built with `panic = "abort"` does not use.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use object::read::elf::{FileHeader as _, SectionHeader as _};
 type Header = FileHeader64<LittleEndian>;
 
 const ENDIAN: LittleEndian = LittleEndian;
-/// Sections with the unwind tables and their index. All-zero contents are a valid empty table or
-/// index.
+/// Sections that contain the unwind tables and the index of the tables. If all bytes are zero, the
+/// table or index is valid and empty.
 const UNWIND_SECTIONS: [&[u8]; 2] = [b".eh_frame", b".eh_frame_hdr"];
 
 /// Zeroes the unwind tables of a binary, which must be built with `panic = "abort"`.
 ///
-/// Compilers emit unwind tables even for such binaries, and the tables make up a tenth of the
-/// binary and compress poorly. A file without unwind tables or in another format is returned
+/// Compilers emit unwind tables even for such binaries. The tables make up a tenth of the binary
+/// and compress poorly. A file without unwind tables, or in a format other than ELF, is returned
 /// unchanged.
 pub(in crate::bundle) fn blank_unwind_tables(mut binary: Vec<u8>) -> Vec<u8> {
     for range in unwind_ranges(&binary).unwrap_or_default() {

@@ -15,7 +15,7 @@ impl Version {
         Self { major, minor, patch: 0 }
     }
 
-    /// Parses two or three dot-separated numbers. Returns `None` for any other text.
+    /// Parses two or three numbers separated by dots. Returns `None` for any other string.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('.').map(|part| part.parse().ok());
         let (major, minor) = (parts.next()??, parts.next()??);

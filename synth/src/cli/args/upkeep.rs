@@ -96,7 +96,7 @@ pub(crate) struct ReprocessArguments {
 /// Point in time to which the tables are restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RestoreTime {
-    /// The latest restorable time, a few minutes ago.
+    /// The latest restorable time, which is a few minutes in the past.
     Latest,
     /// Time in Unix seconds.
     At(u64),

@@ -84,7 +84,8 @@ fn parse_count(text: &str) -> Result<u64, String> {
     Ok(count)
 }
 
-/// Splits a suffix such as `k` from a number, and returns the multiplier that it stands for.
+/// Splits off a suffix such as `k` from a number, and returns the multiplier that the suffix
+/// represents.
 fn split_multiplier(text: &str) -> (&str, u64) {
     let suffixes = [("k", 1_000), ("K", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
     for (suffix, multiplier) in suffixes {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-/// Accepted range of `logs --limit`, bounded because the lines are sorted in memory.
+/// Accepted range of `logs --limit`. The maximum is limited because the lines are sorted in memory.
 pub(crate) const LOG_LINES: RangeInclusive<u64> = 1..=100_000;
 /// Accepted range of `logs --since`, in seconds. CloudWatch retains log lines for at most ten
 /// years.
@@ -86,7 +86,7 @@ pub(crate) struct LogsArguments {
     pub(crate) location: LocationArguments,
 }
 
-/// Parses a duration such as `15m`, which must be within a range of seconds.
+/// Parses a duration such as `15m`. The duration must be within a range of seconds.
 pub(super) fn parse_duration_within(
     text: &str,
     seconds: &RangeInclusive<u64>,
@@ -105,8 +105,8 @@ fn parse_log_time(text: &str) -> Result<Duration, String> {
     parse_duration_within(text, &LOG_SECONDS)
 }
 
-/// Maximum length of `--filter` text, in bytes. CloudWatch limits the filter pattern, which
-/// contains the text quoted and escaped.
+/// Maximum length of the `--filter` text, in bytes. CloudWatch limits the length of the filter
+/// pattern, which contains the text in quoted and escaped form.
 const TEXT_BYTES_MAX: usize = 511;
 
 fn parse_text(text: &str) -> Result<String, String> {

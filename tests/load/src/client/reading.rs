@@ -1,4 +1,4 @@
-//! Reads by the client of the library. No read may return an older position than an earlier one.
+//! Reads with the client library. No read may return an older position than an earlier read.
 
 use std::time::Instant;
 
@@ -11,9 +11,9 @@ use super::{ClientStuck, LoadClient};
 use crate::measured::RequestKind;
 use crate::stored::Cells;
 
-/// Number of rows of a view.
+/// Number of rows in a view.
 const VIEW_ROWS: u32 = 50;
-/// Number of entries of a page of history.
+/// Number of entries on a page of the history.
 const HISTORY_ENTRIES: u32 = 50;
 
 impl LoadClient {
@@ -54,7 +54,7 @@ impl LoadClient {
         Ok(())
     }
 
-    /// Loads the spreadsheet, like the start of a session.
+    /// Loads the spreadsheet, as at the start of a session.
     pub(super) async fn load_spreadsheet(&mut self, due_at: Instant) -> Result<(), ClientStuck> {
         let api = self.api(RequestKind::Load);
         let begun_at = Instant::now();
@@ -68,8 +68,8 @@ impl LoadClient {
         self.record_seen(RequestKind::Load, reply.head)
     }
 
-    /// Reads all cells of the first sheet at a position, page by page. The reads are checks and not
-    /// measured.
+    /// Reads all cells of the first sheet at the given position, page by page. These reads are part
+    /// of the checks and are not measured.
     pub(crate) async fn read_all_cells(&self, position: Position) -> Result<Cells, ClientStuck> {
         let query = CellsQuery::default().at_position(position);
         let cells = self.api.spreadsheet(self.spreadsheet.id).cells(query).collect().await;

@@ -39,11 +39,11 @@ pub(super) async fn run_offloader(simulation: &Simulation) {
     }
 }
 
-async fn execute_plan(offloader: &Offloader, operator: &Process, planned: &PlannedSegment) {
-    let num = planned.segment.num;
-    match offloader.execute(planned).await {
+async fn execute_plan(offloader: &Offloader, operator: &Process, planned_segment: &PlannedSegment) {
+    let segment_number = planned_segment.segment.num;
+    match offloader.execute(planned_segment).await {
         Ok(result) => {
-            operator.event(format_args!("segment {num}: {result:?}"));
+            operator.event(format_args!("segment {segment_number}: {result:?}"));
             if result.offloaded.is_some() {
                 operator.world().count(RareEvent::Offloaded);
             }
@@ -51,6 +51,6 @@ async fn execute_plan(offloader: &Offloader, operator: &Process, planned: &Plann
                 operator.world().count(RareEvent::Trimmed);
             }
         }
-        Err(error) => operator.event(format_args!("segment {num} is kept: {error}")),
+        Err(error) => operator.event(format_args!("segment {segment_number} is kept: {error}")),
     }
 }

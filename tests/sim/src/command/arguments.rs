@@ -50,19 +50,20 @@ pub(super) struct Arguments {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shard {
     number: u64,
-    of: u64,
+    count: u64,
 }
 
 impl FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/');
-        let numbers = parts.and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
-        match numbers {
-            Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
-            _ => Err("invalid part of the seeds; write K/N, with K from 1 to N".to_owned()),
+        if let Some((number, count)) = text.split_once('/')
+            && let (Ok(number), Ok(count)) = (number.parse(), count.parse())
+            && (1..=count).contains(&number)
+        {
+            return Ok(Self { number, count });
         }
+        Err("invalid part of the seeds; write K/N, with K from 1 to N".to_owned())
     }
 }
 
@@ -74,9 +75,9 @@ impl Arguments {
 
     /// Returns the seeds to run, in ascending order.
     pub(super) fn seeds(&self) -> impl Iterator<Item = u64> {
-        let Shard { number, of } = self.shard.unwrap_or(Shard { number: 1, of: 1 });
-        (self.from..self.from.saturating_add(self.seeds))
-            .filter(move |seed| seed % of == number - 1)
+        let shard = self.shard.unwrap_or(Shard { number: 1, count: 1 });
+        let end = self.from.saturating_add(self.seeds);
+        (self.from..end).filter(move |seed| seed % shard.count == shard.number - 1)
     }
 
     /// Returns the number of concurrent runs.

@@ -20,7 +20,7 @@ use crate::scenarios::Scenario;
 /// Exit code of a usage error.
 const USAGE: u8 = 64;
 /// Number of seeds after which progress is printed and saved.
-const STRIDE: usize = 50;
+const SEEDS_PER_SAVE: usize = 50;
 
 /// Runs the command. The exit code is 0 on success, 1 if a seed failed or a promised event never
 /// happened, and 64 for a usage error.
@@ -81,14 +81,14 @@ fn run_scenario(
     scenario: Scenario,
     progress: &mut SavedProgress,
 ) -> io::Result<Summary> {
-    let (mut summary, from) = progress.scenario(scenario).unwrap_or((Summary::default(), 0));
-    let seeds: Vec<u64> = arguments.seeds().filter(|seed| *seed >= from).collect();
-    let total = seeds.len() as u64 + summary.seeds;
-    for some in seeds.chunks(STRIDE) {
-        run_seeds(scenario, some, arguments.threads(), &mut summary);
-        let next = some.last().map_or(from, |last| last + 1);
-        progress.save(scenario, &summary, next)?;
-        report::print_progress(scenario, &summary, total, arguments.json);
+    let (mut summary, first_seed) = progress.scenario(scenario).unwrap_or_default();
+    let seeds: Vec<u64> = arguments.seeds().filter(|seed| *seed >= first_seed).collect();
+    let total_count = seeds.len() as u64 + summary.seeds;
+    for seed_chunk in seeds.chunks(SEEDS_PER_SAVE) {
+        run_seeds(scenario, seed_chunk, arguments.threads(), &mut summary);
+        let next_seed = seed_chunk.last().map_or(first_seed, |last_seed| last_seed + 1);
+        progress.save(scenario, &summary, next_seed)?;
+        report::print_progress(scenario, &summary, total_count, arguments.json);
         if arguments.until_failure && !summary.failed.is_empty() {
             break;
         }

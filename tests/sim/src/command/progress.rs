@@ -44,14 +44,14 @@ impl SavedProgress {
         &mut self,
         scenario: Scenario,
         summary: &Summary,
-        next: u64,
+        next_seed: u64,
     ) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
-        let reached = ScenarioProgress { next, summary: summary.clone() };
-        self.reached.insert(scenario.to_string(), reached);
-        let new = file.with_extension("new");
-        std::fs::write(&new, serde_json::to_vec_pretty(&self.reached)?)?;
-        std::fs::rename(new, file)
+        let scenario_progress = ScenarioProgress { next: next_seed, summary: summary.clone() };
+        self.reached.insert(scenario.to_string(), scenario_progress);
+        let new_file = file.with_extension("new");
+        std::fs::write(&new_file, serde_json::to_vec_pretty(&self.reached)?)?;
+        std::fs::rename(new_file, file)
     }
 }
 

@@ -9,20 +9,20 @@ use cellar_log::append::Appended;
 use cellar_log::entry::encode_external_body;
 use uuid::Uuid;
 
-use super::{Editor, REPEATS};
+use super::{Editor, REPEAT_RATE};
 use crate::fleet::{Server, complete};
 use crate::operations::draw_cells;
 use crate::random::Rate;
 use crate::rare::RareEvent;
 
 /// How often an upload is never completed.
-const ABANDONED: Rate = Rate(1_500);
+const ABANDON_RATE: Rate = Rate(1_500);
 /// How often a client waits between an upload and its completion.
-const SLEEPS: Rate = Rate(1_000);
+const SLEEP_RATE: Rate = Rate(1_000);
 /// How often a client disappears after it has requested a completion.
-const VANISHES: Rate = Rate(1_000);
+const VANISH_RATE: Rate = Rate(1_000);
 /// Maximum wait before a completion, in milliseconds: longer than the bucket keeps pending uploads.
-const SLEEP_MAX_MS: u64 = 5 * 24 * 60 * 60 * 1_000;
+const MAX_SLEEP_MS: u64 = 5 * 24 * 60 * 60 * 1_000;
 
 /// The object of a large edit.
 struct Body {
@@ -34,26 +34,27 @@ impl Editor {
     /// Uploads an edit and completes it or abandons it; returns `None` after a permanent failure,
     /// which is a violation.
     pub(super) async fn edit_large(&mut self) -> Option<()> {
-        let count = self.random().draw_in(1..=self.habits.batch.max(1));
-        let operations: Vec<_> =
-            (0..count).map(|_| draw_cells(self.random(), self.habits.text_bytes)).collect();
+        let operation_count = self.random().draw_in(1..=self.habits.batch.max(1));
+        let operations: Vec<_> = (0..operation_count)
+            .map(|_| draw_cells(self.random(), self.habits.text_bytes))
+            .collect();
         let bytes: Bytes = encode_external_body(&operations).ok()?.into();
         let body = Body { sha256: sha256(&bytes), bytes };
         let first_id = self.next_id;
-        if self.random().happens(ABANDONED) {
+        if self.random().happens(ABANDON_RATE) {
             self.upload(&body).await?;
             self.process.world().count(RareEvent::UploadAbandoned);
             return Some(());
         }
-        self.next_id += count;
+        self.next_id += operation_count;
         loop {
-            let upload = self.upload(&body).await?;
-            if self.random().happens(SLEEPS) {
-                let sleep_ms = self.random().draw_mostly_small(SLEEP_MAX_MS);
+            let upload_id = self.upload(&body).await?;
+            if self.random().happens(SLEEP_RATE) {
+                let sleep_ms = self.random().draw_mostly_small(MAX_SLEEP_MS);
                 self.process.world().sleep_ms(sleep_ms).await;
             }
-            let completion = self.completion(upload, &body, first_id);
-            if self.random().happens(VANISHES) {
+            let completion = self.completion(upload_id, &body, first_id);
+            if self.random().happens(VANISH_RATE) {
                 return self.vanish(completion).await;
             }
             match self.complete_until_answered(&completion).await {
@@ -74,8 +75,10 @@ impl Editor {
     /// or be deleted.
     async fn vanish(&self, completion: Completion) -> Option<()> {
         let log = self.log;
-        let asks = |server| complete(server, log, completion);
-        drop(self.fleet.ask(&self.process, "complete, and leaves".to_owned(), asks).await);
+        let complete_upload = |server| complete(server, log, completion);
+        drop(
+            self.fleet.ask(&self.process, "complete, and leaves".to_owned(), complete_upload).await,
+        );
         self.process.world().count(RareEvent::ClientVanished);
         None
     }
@@ -96,13 +99,14 @@ impl Editor {
 
     async fn complete_until_answered(&self, completion: &Completion) -> Result<Appended, LogError> {
         let (log, completion) = (self.log, completion.clone());
-        let completes = |server| complete(server, log, completion.clone());
-        self.retry_until_final(&format!("complete upload {}", completion.upload), completes).await
+        let complete_upload = |server| complete(server, log, completion.clone());
+        self.retry_until_final(&format!("complete upload {}", completion.upload), complete_upload)
+            .await
     }
 
     /// Checks I14 for a completion.
     async fn repeat_completion(&self, completion: &Completion, first: &Appended) -> Option<()> {
-        if !self.random().happens(REPEATS) {
+        if !self.random().happens(REPEAT_RATE) {
             return Some(());
         }
         match self.complete_until_answered(completion).await {
@@ -115,15 +119,15 @@ impl Editor {
     /// Uploads an object under a new name, retrying until it succeeds.
     async fn upload(&self, body: &Body) -> Option<Uuid> {
         let random = self.random();
-        let upload = Uuid::from_u64_pair(random.next(), random.next());
+        let upload_id = Uuid::from_u64_pair(random.next(), random.next());
         let (log, hash) = (self.log, body.sha256);
         let bytes = u64::try_from(body.bytes.len()).ok()?;
         loop {
             let asks = |server: Server| async move {
-                server.logs.grant_upload(log, upload, bytes, hash).await
+                server.logs.grant_upload(log, upload_id, bytes, hash).await
             };
             match self.retry_until_final("a grant to upload", asks).await {
-                Ok(grant) if self.send(&grant, body).await => return Some(upload),
+                Ok(grant) if self.send(&grant, body).await => return Some(upload_id),
                 // The URL has expired, or no answer arrived.
                 Ok(_) => {}
                 Err(error) => return self.report_failure("be granted an upload", &error),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use cellar_base::table_attributes::PARTITION_BYTES;
 use cellar_catalog::feed::{self, Checkpoint, PartitionPolicy, Span};
-use cellar_catalog::records::feed::place_of;
+use cellar_catalog::records::feed::decode_feed_position;
 use cellar_engine::catalog::CatalogLists;
 use cellar_engine::feed::{
     Auditor, FeedError, FeedReader, Finding, Indexer, Webhook, WebhookError, WebhookPorts,
@@ -144,7 +144,7 @@ impl Handler for Indexing {
 #[async_trait]
 impl Handler for Delivering {
     async fn handle(&self, records: &[Record]) -> usize {
-        let places = records.iter().filter_map(|record| place_of(&record.image).ok());
+        let places = records.iter().filter_map(|record| decode_feed_position(&record.image).ok());
         let (Some(first), Some(last)) = (places.clone().min(), places.max()) else {
             self.process.world().report_violation("an item has no checkpoint");
             return records.len();

@@ -27,8 +27,9 @@ impl Blobs for Process {
     }
 
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {
-        let (world, of) = (Arc::clone(self.world()), key.clone());
-        let effect = async move { world.blobs.get(&of, max_bytes).await };
+        let world = Arc::clone(self.world());
+        let effect_key = key.clone();
+        let effect = async move { world.blobs.get(&effect_key, max_bytes).await };
         let got = self.call_bucket(format!("get object {key}"), effect).await.and_then(|got| got);
         if key.as_str().starts_with(OFFLOADED) && matches!(got, Ok(GetOutcome::Found { .. })) {
             self.world().count(RareEvent::ReadOffloaded);
@@ -37,26 +38,30 @@ impl Blobs for Process {
     }
 
     async fn head(&self, key: &BlobKey) -> Result<Option<BlobHead>, PortError> {
-        let (world, of) = (Arc::clone(self.world()), key.clone());
-        let effect = async move { world.blobs.head(&of).await };
+        let world = Arc::clone(self.world());
+        let effect_key = key.clone();
+        let effect = async move { world.blobs.head(&effect_key).await };
         self.call_bucket(format!("head object {key}"), effect).await.and_then(|head| head)
     }
 
     async fn pending(&self, key: &BlobKey) -> Result<Option<bool>, PortError> {
-        let (world, of) = (Arc::clone(self.world()), key.clone());
-        let effect = async move { world.blobs.pending(&of).await };
+        let world = Arc::clone(self.world());
+        let effect_key = key.clone();
+        let effect = async move { world.blobs.pending(&effect_key).await };
         self.call_bucket(format!("tags of object {key}"), effect).await.and_then(|tags| tags)
     }
 
     async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
-        let (world, of) = (Arc::clone(self.world()), key.clone());
-        let effect = async move { world.blobs.keep(&of).await };
+        let world = Arc::clone(self.world());
+        let effect_key = key.clone();
+        let effect = async move { world.blobs.keep(&effect_key).await };
         self.call_bucket(format!("keep object {key}"), effect).await.and_then(|kept| kept)
     }
 
     async fn delete(&self, key: &BlobKey) -> Result<(), PortError> {
-        let (world, of) = (Arc::clone(self.world()), key.clone());
-        let effect = async move { world.blobs.delete(&of).await };
+        let world = Arc::clone(self.world());
+        let effect_key = key.clone();
+        let effect = async move { world.blobs.delete(&effect_key).await };
         self.call_bucket(format!("delete object {key}"), effect).await.and_then(|deleted| deleted)
     }
 
@@ -67,8 +72,10 @@ impl Blobs for Process {
         limit: u16,
     ) -> Result<BlobPage, PortError> {
         let world = Arc::clone(self.world());
-        let (of, behind) = (prefix.to_owned(), after.map(str::to_owned));
-        let effect = async move { world.blobs.list(&of, behind.as_deref(), limit).await };
+        let effect_prefix = prefix.to_owned();
+        let last_key = after.map(str::to_owned);
+        let effect =
+            async move { world.blobs.list(&effect_prefix, last_key.as_deref(), limit).await };
         self.call_bucket(format!("list objects {prefix}"), effect).await.and_then(|page| page)
     }
 

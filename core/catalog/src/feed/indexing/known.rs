@@ -29,7 +29,13 @@ pub struct Tail {
     /// Total size of the partition's items, in bytes.
     pub bytes: u64,
     /// Events of the last item. Empty once their streams' high-water marks include them.
-    pub unsettled: Vec<Span>,
+    pub last_item_spans: Vec<Span>,
+}
+
+impl Tail {
+    pub(super) fn of_empty_partition(partition: u64, feed: Feed) -> Self {
+        Self { partition, feed, offset: 0, bytes: 0, last_item_spans: Vec::new() }
+    }
 }
 
 /// State cached from earlier batches to save reads. With stale state, the next conditional write is

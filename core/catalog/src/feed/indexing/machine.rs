@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::known::{Known, Mark, Tail};
 use super::rules::{Rules, SafetyRule};
-use super::work::Work;
+use super::work::{EventGap, Work};
 use super::{Indexed, IndexingAction, IndexingAnswer, IndexingFault};
 use crate::feed::checkpoint::{Checkpoint, Feed, FeedId};
 use crate::feed::item::{Content, Item, PartitionPolicy};
@@ -21,17 +21,17 @@ pub struct Indexing {
     known: Known,
     work: Work,
     /// Events of the next item, whose reactions have been performed.
-    reacted: Vec<Span>,
+    spans_after_reactions: Vec<Span>,
     phase: Phase,
     /// First partition for a new feed in this incarnation of the tables.
     first_partition: u64,
     policy: PartitionPolicy,
     rules: Rules,
-    attempts: u32,
+    failed_attempts: u32,
     /// Number of items and events indexed so far.
     indexed: Indexed,
     /// Whether to start a new feed generation (rebuild).
-    rebuilds: bool,
+    starts_new_generation: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ enum Phase {
     ReadingTail(u64, Feed),
     ReadingMarks(Vec<StreamName>, Feed),
     RaisingMarks(Vec<(StreamName, Mark)>),
-    ReadingMissing(StreamName, u64, u64),
+    ReadingMissing(EventGap),
     Reacting(Vec<Span>),
     Putting(Checkpoint, Item),
     Waiting(Box<Phase>),
@@ -59,12 +59,12 @@ impl Indexing {
         inputs: Inputs,
     ) -> (Self, IndexingAction) {
         let (policy, rules) = (PartitionPolicy::default(), Rules::default());
-        Self::begin_by(known, spans, tables_incarnation, policy, rules, inputs)
+        Self::begin_with_policy_and_rules(known, spans, tables_incarnation, policy, rules, inputs)
     }
 
     /// Like [`Indexing::begin`], but with a policy and safety rules chosen by the caller (a test).
     #[must_use]
-    pub fn begin_by(
+    pub fn begin_with_policy_and_rules(
         known: Known,
         spans: Vec<Span>,
         tables_incarnation: u32,
@@ -75,17 +75,17 @@ impl Indexing {
         let mut indexing = Self {
             known: known.limit_marks(),
             work: Work::new(spans),
-            reacted: Vec::new(),
+            spans_after_reactions: Vec::new(),
             phase: Phase::Deciding,
             first_partition: u64::from(tables_incarnation)
                 .saturating_mul(FEED_PARTITIONS_PER_INCARNATION),
             policy,
             rules,
-            attempts: 0,
+            failed_attempts: 0,
             indexed: Indexed::default(),
-            rebuilds: false,
+            starts_new_generation: false,
         };
-        let action = indexing.decide(inputs);
+        let action = indexing.continue_indexing(inputs);
         (indexing, action)
     }
 
@@ -95,8 +95,8 @@ impl Indexing {
     pub fn begin_rebuild(tables_incarnation: u32, inputs: Inputs) -> (Self, IndexingAction) {
         let (mut indexing, _) =
             Self::begin(Known::default(), Vec::new(), tables_incarnation, inputs);
-        indexing.rebuilds = true;
-        let action = indexing.decide(inputs);
+        indexing.starts_new_generation = true;
+        let action = indexing.continue_indexing(inputs);
         (indexing, action)
     }
 
@@ -114,42 +114,43 @@ impl Indexing {
         let action = match (phase, answer) {
             (Phase::Waiting(phase), IndexingAnswer::Waited) => self.enter(*phase),
             (phase, IndexingAnswer::Failed { temporary }) => {
-                self.handle_failure(phase, temporary, inputs)
+                self.retry_failed_action(phase, temporary, inputs)
             }
             (Phase::ReadingPartition, IndexingAnswer::Partition(partition)) => {
-                self.handle_partition(partition, inputs)
+                self.read_tail_or_create_feed(partition, inputs)
             }
             (Phase::Beginning(partition, feed), IndexingAnswer::Done) => {
-                let unsettled = Vec::new();
-                self.set_tail(Tail { partition, feed, offset: 0, bytes: 0, unsettled }, inputs)
+                self.set_tail(Tail::of_empty_partition(partition, feed), inputs)
             }
             // Another indexer created the partition, so read its generation.
             (Phase::Beginning(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
-                self.restart(inputs)
+                self.reread_feed_end(inputs)
             }
-            (Phase::ReadingTail(partition, feed), IndexingAnswer::Last(last)) => {
-                self.handle_last_item(partition, feed, last, inputs)
+            (Phase::ReadingTail(partition, feed), IndexingAnswer::Last(last_item)) => {
+                self.set_tail_after_last_item(partition, feed, last_item, inputs)
             }
             (Phase::ReadingMarks(streams, feed), IndexingAnswer::Marks(marks)) => {
-                self.handle_marks(streams, feed, marks, inputs)
+                self.record_marks(streams, feed, marks, inputs)
             }
             (Phase::RaisingMarks(marks), IndexingAnswer::Done) => {
-                self.handle_raised_marks(marks, inputs)
+                self.record_raised_marks(marks, inputs)
             }
             // Raising high-water marks and performing reactions are idempotent.
             (phase @ (Phase::RaisingMarks(_) | Phase::Reacting(_)), IndexingAnswer::Unknown) => {
-                self.handle_failure(phase, true, inputs)
+                self.retry_failed_action(phase, true, inputs)
             }
-            (Phase::ReadingMissing(stream, from, to), IndexingAnswer::Missing(span)) => {
-                self.handle_missing_events(stream, from, to, span, inputs)
+            (Phase::ReadingMissing(gap), IndexingAnswer::Missing(span)) => {
+                self.add_missing_events(gap, span, inputs)
             }
             (Phase::Reacting(spans), IndexingAnswer::Done) => {
-                self.reacted = spans;
-                self.decide(inputs)
+                self.spans_after_reactions = spans;
+                self.continue_indexing(inputs)
             }
-            (Phase::Putting(at, item), IndexingAnswer::Done) => self.handle_put(at, item, inputs),
+            (Phase::Putting(at, item), IndexingAnswer::Done) => {
+                self.continue_after_put(at, item, inputs)
+            }
             (Phase::Putting(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
-                self.restart(inputs)
+                self.reread_feed_end(inputs)
             }
             _ => self.finish(Err(IndexingFault::Store)),
         };
@@ -168,8 +169,8 @@ impl Indexing {
                 IndexingAction::ReadMarks { streams: streams.clone() }
             }
             Phase::RaisingMarks(marks) => IndexingAction::RaiseMarks { marks: marks.clone() },
-            Phase::ReadingMissing(stream, from, to) => {
-                IndexingAction::ReadMissing { stream: stream.clone(), from: *from, to: *to }
+            Phase::ReadingMissing(EventGap { stream, first, end }) => {
+                IndexingAction::ReadMissing { stream: stream.clone(), from: *first, to: *end }
             }
             Phase::Reacting(spans) => IndexingAction::React { spans: spans.clone() },
             Phase::Putting(at, item) => IndexingAction::Put { at: *at, item: item.clone() },
@@ -182,24 +183,24 @@ impl Indexing {
     }
 
     /// Returns the next action. Finishes once all events are indexed.
-    fn decide(&mut self, inputs: Inputs) -> IndexingAction {
-        if self.work.is_empty() && !self.rebuilds && self.is_settled() {
+    fn continue_indexing(&mut self, inputs: Inputs) -> IndexingAction {
+        if self.work.is_empty() && !self.starts_new_generation && self.marks_are_raised() {
             return self.finish(Ok(self.indexed.clone()));
         }
         let Some(tail) = self.known.tail.clone() else {
             return self.enter(Phase::ReadingPartition);
         };
-        if let Some(action) = self.settle(&tail) {
-            return action;
+        if let Some(mark_action) = self.raise_marks_of_last_item(&tail) {
+            return mark_action;
         }
         self.remove_indexed_events();
-        if self.work.is_empty() && !self.rebuilds {
+        if self.work.is_empty() && !self.starts_new_generation {
             return self.finish(Ok(self.indexed.clone()));
         }
         if self.rules.is_enforced(SafetyRule::FillGaps)
-            && let Some((stream, from, to)) = self.work.first_gap(|stream| self.mark_of(stream))
+            && let Some(gap) = self.work.first_gap(|stream| self.mark_of(stream))
         {
-            return self.enter(Phase::ReadingMissing(stream, from, to));
+            return self.enter(Phase::ReadingMissing(gap));
         }
         self.put_next_item(&tail, inputs)
     }
@@ -210,46 +211,49 @@ impl Indexing {
     }
 
     /// Whether the streams' high-water marks include the last item's events.
-    fn is_settled(&self) -> bool {
+    fn marks_are_raised(&self) -> bool {
         self.indexed.items == 0
-            || self.known.tail.as_ref().is_none_or(|tail| tail.unsettled.is_empty())
+            || self.known.tail.as_ref().is_none_or(|tail| tail.last_item_spans.is_empty())
     }
 
     /// Returns the action that reads unknown high-water marks or raises them to include the last
     /// item, or `None` if the marks are up to date.
-    fn settle(&mut self, tail: &Tail) -> Option<IndexingAction> {
-        let unknown = self.streams_without_marks(tail);
-        if !unknown.is_empty() {
-            return Some(self.enter(Phase::ReadingMarks(unknown, tail.feed)));
+    fn raise_marks_of_last_item(&mut self, tail: &Tail) -> Option<IndexingAction> {
+        let streams_without_marks = self.streams_without_marks(tail);
+        if !streams_without_marks.is_empty() {
+            return Some(self.enter(Phase::ReadingMarks(streams_without_marks, tail.feed)));
         }
         let first_partition = tail.feed.first_partition;
-        let mut lagging = Vec::new();
-        for span in &tail.unsettled {
+        let mut marks_to_raise = Vec::new();
+        for span in &tail.last_item_spans {
             let next = span.next();
             if self.mark_of(&span.stream) < next {
-                lagging.push((span.stream.clone(), Mark { first_partition, next }));
+                marks_to_raise.push((span.stream.clone(), Mark { first_partition, next }));
             }
         }
-        if lagging.is_empty() {
-            self.set_settled();
+        if marks_to_raise.is_empty() {
+            self.set_marks_raised();
             return None;
         }
-        Some(self.enter(Phase::RaisingMarks(lagging)))
+        Some(self.enter(Phase::RaisingMarks(marks_to_raise)))
     }
 
     /// Returns the streams with unknown high-water marks, limited to those of the last item and the
     /// remaining events.
     fn streams_without_marks(&self, tail: &Tail) -> Vec<StreamName> {
-        let streams = tail.unsettled.iter().map(|span| &span.stream).chain(self.work.streams());
-        let unknown = streams.filter(|stream| self.known.mark(stream).is_none());
-        let unknown: BTreeSet<StreamName> = unknown.cloned().collect();
-        unknown.into_iter().collect()
+        let last_item_streams = tail.last_item_spans.iter().map(|span| &span.stream);
+        let streams_without_marks: BTreeSet<StreamName> = last_item_streams
+            .chain(self.work.streams())
+            .filter(|stream| self.known.mark(stream).is_none())
+            .cloned()
+            .collect();
+        streams_without_marks.into_iter().collect()
     }
 
     /// Records that the high-water marks include the last item's events.
-    fn set_settled(&mut self) {
+    fn set_marks_raised(&mut self) {
         if let Some(tail) = &mut self.known.tail {
-            tail.unsettled.clear();
+            tail.last_item_spans.clear();
         }
     }
 
@@ -262,61 +266,74 @@ impl Indexing {
 
     /// Performs the reactions to the next item's events, then puts the item.
     fn put_next_item(&mut self, tail: &Tail, inputs: Inputs) -> IndexingAction {
-        let Ok(at) = Checkpoint::at(tail.partition, tail.offset) else {
-            return self.finish(Err(IndexingFault::Full));
-        };
-        let content = if self.rebuilds {
+        let partition_is_full =
+            tail.bytes >= self.policy.bytes || tail.offset + 1 >= self.policy.items;
+        if self.starts_new_generation {
             let id = FeedId(inputs.random.to_le_bytes());
-            Content::End(Feed { id, first_partition: tail.partition.saturating_add(1) })
-        } else if tail.bytes >= self.policy.bytes || tail.offset + 1 >= self.policy.items {
-            Content::End(tail.feed)
-        } else {
-            let spans = self.work.next_item();
-            if spans != self.reacted && self.rules.is_enforced(SafetyRule::ReactFirst) {
-                return self.enter(Phase::Reacting(spans));
-            }
-            Content::Spans(spans)
+            let next_feed = Feed { id, first_partition: tail.partition.saturating_add(1) };
+            return self.put_item(tail, Content::End(next_feed), inputs);
+        }
+        if partition_is_full {
+            return self.put_item(tail, Content::End(tail.feed), inputs);
+        }
+        let spans = self.work.next_item();
+        let needs_reactions = spans != self.spans_after_reactions;
+        if needs_reactions && self.rules.is_enforced(SafetyRule::ReactFirst) {
+            return self.enter(Phase::Reacting(spans));
+        }
+        self.put_item(tail, Content::Spans(spans), inputs)
+    }
+
+    fn put_item(&mut self, tail: &Tail, content: Content, inputs: Inputs) -> IndexingAction {
+        let Ok(feed_position) = Checkpoint::at(tail.partition, tail.offset) else {
+            return self.finish(Err(IndexingFault::Full));
         };
         let time_ms = inputs.now_s.saturating_mul(1_000);
         let mut item = Item { time_ms, partition_bytes: tail.bytes, content };
-        item.partition_bytes = tail.bytes.saturating_add(item_size(at, &item));
-        self.enter(Phase::Putting(at, item))
+        item.partition_bytes = tail.bytes.saturating_add(item_size(feed_position, &item));
+        self.enter(Phase::Putting(feed_position, item))
     }
 
-    fn handle_put(&mut self, at: Checkpoint, item: Item, inputs: Inputs) -> IndexingAction {
-        let Some(tail) = &mut self.known.tail else { return self.restart(inputs) };
+    fn continue_after_put(
+        &mut self,
+        feed_position: Checkpoint,
+        item: Item,
+        inputs: Inputs,
+    ) -> IndexingAction {
+        let Some(tail) = &mut self.known.tail else { return self.reread_feed_end(inputs) };
         self.indexed.items += 1;
         match item.content {
             Content::End(feed) => {
-                self.rebuilds = false;
+                self.starts_new_generation = false;
                 self.known.tail = None;
-                self.begin_partition_after(at.partition(), feed)
+                self.begin_partition_after(feed_position.partition(), feed)
             }
             Content::Spans(spans) => {
-                let events = spans.iter().map(|span| span.kinds.len()).sum::<usize>();
-                self.indexed.events += u64::try_from(events).unwrap_or(u64::MAX);
+                let event_count: usize = spans.iter().map(|span| span.kinds.len()).sum();
+                self.indexed.events += u64::try_from(event_count).unwrap_or(u64::MAX);
                 tail.offset += 1;
                 tail.bytes = item.partition_bytes;
-                tail.unsettled = spans;
-                self.decide(inputs)
+                tail.last_item_spans = spans;
+                self.continue_indexing(inputs)
             }
         }
     }
 
-    /// Continues in the partition after `ended`.
-    fn begin_partition_after(&mut self, ended: u64, feed: Feed) -> IndexingAction {
-        let next = ended.saturating_add(1);
-        if Checkpoint::at(next, 0).is_err() {
+    /// Continues in the partition after `ended_partition`.
+    fn begin_partition_after(&mut self, ended_partition: u64, feed: Feed) -> IndexingAction {
+        let next_partition = ended_partition.saturating_add(1);
+        if Checkpoint::at(next_partition, 0).is_err() {
             return self.finish(Err(IndexingFault::Full));
         }
         // A new generation starts without indexed events.
-        if feed.first_partition == next {
+        let starts_generation = feed.first_partition == next_partition;
+        if starts_generation {
             self.known.marks.clear();
         }
-        self.enter(Phase::Beginning(next, feed))
+        self.enter(Phase::Beginning(next_partition, feed))
     }
 
-    fn handle_partition(
+    fn read_tail_or_create_feed(
         &mut self,
         partition: Option<(u64, Feed)>,
         inputs: Inputs,
@@ -331,55 +348,61 @@ impl Indexing {
         }
     }
 
-    fn handle_last_item(
+    fn set_tail_after_last_item(
         &mut self,
         partition: u64,
         feed: Feed,
-        last: Option<(u64, Item)>,
+        last_item: Option<(u64, Item)>,
         inputs: Inputs,
     ) -> IndexingAction {
-        let (offset, bytes, unsettled) = match last {
-            None => (0, 0, Vec::new()),
-            Some((offset, item)) => match item.content {
-                Content::End(feed) => return self.begin_partition_after(partition, feed),
-                Content::Spans(spans) => (offset.saturating_add(1), item.partition_bytes, spans),
-            },
+        let Some((last_offset, last_item)) = last_item else {
+            return self.set_tail(Tail::of_empty_partition(partition, feed), inputs);
         };
-        let settles_first = self.rules.is_enforced(SafetyRule::SettleFirst);
-        let unsettled = if settles_first { unsettled } else { Vec::new() };
-        self.set_tail(Tail { partition, feed, offset, bytes, unsettled }, inputs)
+        let last_item_spans = match last_item.content {
+            Content::End(next_feed) => return self.begin_partition_after(partition, next_feed),
+            Content::Spans(spans) if self.rules.is_enforced(SafetyRule::SettleFirst) => spans,
+            Content::Spans(_) => Vec::new(),
+        };
+        let tail = Tail {
+            partition,
+            feed,
+            offset: last_offset.saturating_add(1),
+            bytes: last_item.partition_bytes,
+            last_item_spans,
+        };
+        self.set_tail(tail, inputs)
     }
 
     fn set_tail(&mut self, tail: Tail, inputs: Inputs) -> IndexingAction {
         self.known.tail = Some(tail);
-        self.decide(inputs)
+        self.continue_indexing(inputs)
     }
 
-    fn handle_marks(
+    fn record_marks(
         &mut self,
-        streams: Vec<StreamName>,
+        requested_streams: Vec<StreamName>,
         feed: Feed,
-        marks: Vec<(StreamName, Mark)>,
+        stored_marks: Vec<(StreamName, Mark)>,
         inputs: Inputs,
     ) -> IndexingAction {
-        for stream in streams {
-            self.known.raise_mark(stream, 0);
+        for stream_without_mark in requested_streams {
+            self.known.raise_mark(stream_without_mark, 0);
         }
-        for (stream, mark) in marks {
+        for (stream, mark) in stored_marks {
             if mark.first_partition > feed.first_partition {
                 // The feed has a later generation, so the cached end of the feed is stale.
-                return self.restart(inputs);
+                return self.reread_feed_end(inputs);
             }
             if mark.first_partition == feed.first_partition {
                 self.known.raise_mark(stream, mark.next);
             }
         }
-        self.decide(inputs)
+        self.continue_indexing(inputs)
     }
 
     /// Records that the stored high-water marks have reached at least `marks`, and include the last
     /// item's events.
-    fn handle_raised_marks(
+    fn record_raised_marks(
         &mut self,
         marks: Vec<(StreamName, Mark)>,
         inputs: Inputs,
@@ -387,34 +410,33 @@ impl Indexing {
         for (stream, mark) in marks {
             self.known.raise_mark(stream, mark.next);
         }
-        self.set_settled();
-        self.decide(inputs)
+        self.set_marks_raised();
+        self.continue_indexing(inputs)
     }
 
-    fn handle_missing_events(
+    fn add_missing_events(
         &mut self,
-        stream: StreamName,
-        from: u64,
-        to: u64,
-        span: Option<Span>,
+        gap: EventGap,
+        found_span: Option<Span>,
         inputs: Inputs,
     ) -> IndexingAction {
-        let is_requested = |span: &Span| {
-            let is_part = span.stream == stream && span.first == from && span.next() <= to;
-            is_part && !span.kinds.is_empty()
-        };
-        let Some(span) = span.filter(is_requested) else {
-            return self.finish(Err(IndexingFault::NotInStream { stream, index: from }));
-        };
-        self.indexed.found += u64::try_from(span.kinds.len()).unwrap_or(u64::MAX);
-        self.work.add(span);
-        self.decide(inputs)
+        match found_span {
+            Some(span) if gap.starts_with(&span) => {
+                self.indexed.found += u64::try_from(span.kinds.len()).unwrap_or(u64::MAX);
+                self.work.add(span);
+                self.continue_indexing(inputs)
+            }
+            _ => {
+                let EventGap { stream, first, .. } = gap;
+                self.finish(Err(IndexingFault::NotInStream { stream, index: first }))
+            }
+        }
     }
 
     /// Rereads the end of the feed after a lost race or a write with an unknown outcome.
-    fn restart(&mut self, inputs: Inputs) -> IndexingAction {
-        self.attempts += 1;
-        if self.attempts >= MAX_INDEX_ATTEMPTS {
+    fn reread_feed_end(&mut self, inputs: Inputs) -> IndexingAction {
+        self.failed_attempts += 1;
+        if self.failed_attempts >= MAX_INDEX_ATTEMPTS {
             return self.finish(Err(IndexingFault::Contention));
         }
         if self.rules.is_enforced(SafetyRule::ForgetWhenRefused) {
@@ -426,10 +448,15 @@ impl Indexing {
     }
 
     /// Retries the action of a phase. Gives up on a permanent error or after too many failed
-    /// attempts.
-    fn handle_failure(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> IndexingAction {
-        self.attempts += 1;
-        if !temporary || self.attempts >= MAX_INDEX_ATTEMPTS {
+    /// failed_attempts.
+    fn retry_failed_action(
+        &mut self,
+        phase: Phase,
+        temporary: bool,
+        inputs: Inputs,
+    ) -> IndexingAction {
+        self.failed_attempts += 1;
+        if !temporary || self.failed_attempts >= MAX_INDEX_ATTEMPTS {
             return self.finish(Err(IndexingFault::Store));
         }
         self.wait(phase, inputs)
@@ -437,7 +464,7 @@ impl Indexing {
 
     fn wait(&mut self, next_phase: Phase, inputs: Inputs) -> IndexingAction {
         self.phase = Phase::Waiting(Box::new(next_phase));
-        IndexingAction::Wait { delay_ms: full_jitter_ms(self.attempts, inputs.random) }
+        IndexingAction::Wait { delay_ms: full_jitter_ms(self.failed_attempts, inputs.random) }
     }
 
     fn finish(&mut self, result: Result<Indexed, IndexingFault>) -> IndexingAction {

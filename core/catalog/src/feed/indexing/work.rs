@@ -28,26 +28,23 @@ impl Work {
     pub(super) fn remove_indexed(&mut self, mark_of: impl Fn(&StreamName) -> u64) {
         for (stream, spans) in &mut self.0 {
             let mark = mark_of(stream);
-            let remaining = std::mem::take(spans).into_iter();
-            *spans = remaining.filter_map(|span| span.starting_at(mark)).collect();
+            let all_spans = std::mem::take(spans).into_iter();
+            *spans = all_spans.filter_map(|span| span.starting_at(mark)).collect();
         }
         self.0.retain(|_, spans| !spans.is_empty());
     }
 
-    /// Returns the first gap as the stream, the first missing index and the index after the gap. A
-    /// gap precedes an event range if the range does not start at the stream's high-water mark or
-    /// the end of the preceding range.
-    pub(super) fn first_gap(
-        &self,
-        mark_of: impl Fn(&StreamName) -> u64,
-    ) -> Option<(StreamName, u64, u64)> {
+    /// Returns the first gap. A gap precedes an event range if the range does not start at the
+    /// stream's high-water mark or the end of the preceding range.
+    pub(super) fn first_gap(&self, mark_of: impl Fn(&StreamName) -> u64) -> Option<EventGap> {
         for (stream, spans) in &self.0 {
-            let mut next = mark_of(stream);
+            let mut expected_index = mark_of(stream);
             for span in spans {
-                if span.first > next {
-                    return Some((stream.clone(), next, span.first));
+                if span.first > expected_index {
+                    let (stream, end) = (stream.clone(), span.first);
+                    return Some(EventGap { stream, first: expected_index, end });
                 }
-                next = span.next();
+                expected_index = span.next();
             }
         }
         None
@@ -63,21 +60,41 @@ impl Work {
     /// Returns the events of the next item: the first range of each stream, up to the size limits
     /// of an item.
     pub(super) fn next_item(&self) -> Vec<Span> {
-        let mut item = Vec::new();
-        let mut event_budget = MAX_FEED_ITEM_EVENTS;
-        let mut name_bytes = 0_usize;
-        for span in self.0.values().filter_map(|spans| spans.first()) {
-            name_bytes = name_bytes.saturating_add(span.stream.as_str().len());
-            let is_full = event_budget == 0
-                || item.len() >= MAX_FEED_ITEM_SPANS
-                || name_bytes > MAX_FEED_ITEM_NAME_BYTES;
+        let mut item_spans = Vec::new();
+        let mut remaining_events = MAX_FEED_ITEM_EVENTS;
+        let mut total_name_bytes = 0_usize;
+        for first_span in self.0.values().filter_map(|spans| spans.first()) {
+            total_name_bytes = total_name_bytes.saturating_add(first_span.stream.as_str().len());
+            let is_full = remaining_events == 0
+                || item_spans.len() >= MAX_FEED_ITEM_SPANS
+                || total_name_bytes > MAX_FEED_ITEM_NAME_BYTES;
             if is_full {
                 break;
             }
-            let kinds: Vec<_> = span.kinds.iter().take(event_budget).cloned().collect();
-            event_budget = event_budget.saturating_sub(kinds.len());
-            item.push(Span { kinds, ..span.clone() });
+            let kinds: Vec<_> = first_span.kinds.iter().take(remaining_events).cloned().collect();
+            remaining_events = remaining_events.saturating_sub(kinds.len());
+            item_spans.push(Span { kinds, ..first_span.clone() });
         }
-        item
+        item_spans
+    }
+}
+
+/// Events of a stream that were not announced.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct EventGap {
+    pub(super) stream: StreamName,
+    /// Index of the first missing event.
+    pub(super) first: u64,
+    /// Index after the last missing event.
+    pub(super) end: u64,
+}
+
+impl EventGap {
+    /// Whether `span` contains the events of the gap or a nonempty prefix of them.
+    pub(super) fn starts_with(&self, span: &Span) -> bool {
+        span.stream == self.stream
+            && span.first == self.first
+            && span.next() <= self.end
+            && !span.kinds.is_empty()
     }
 }

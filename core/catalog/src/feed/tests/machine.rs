@@ -21,7 +21,8 @@ fn run(
     spans: Vec<Span>,
     policy: PartitionPolicy,
 ) -> (Result<Indexed, IndexingFault>, Known, Vec<&'static str>) {
-    let begun = Indexing::begin_by(known, spans, 0, policy, Rules::default(), INPUTS);
+    let begun =
+        Indexing::begin_with_policy_and_rules(known, spans, 0, policy, Rules::default(), INPUTS);
     drive(table, begun)
 }
 

@@ -235,7 +235,8 @@ impl World {
         if worker.running.is_none() {
             let known = std::mem::take(&mut worker.known);
             let rules = Rules::default();
-            let begun = Indexing::begin_by(known, spans, 0, SMALL, rules, inputs);
+            let begun =
+                Indexing::begin_with_policy_and_rules(known, spans, 0, SMALL, rules, inputs);
             worker.running = Some(begun);
         }
     }

@@ -79,7 +79,7 @@ proptest! {
                 prop_assert!(renames || role == Some(Role::Owner), "{:?} by {:?}", command, role);
             }
             let listing = listed.now();
-            prop_assert!(listing.owners() > 0);
+            prop_assert!(listing.owner_count() > 0);
             let mut people: Vec<_> = listing.members.iter().map(|it| &it.person).collect();
             people.sort();
             let count = people.len();

@@ -42,7 +42,7 @@ fn the_last_owner_cannot_be_removed() {
     listed.does("alice", share("eve", Role::Owner)).unwrap();
     assert_eq!(listed.does("eve", share("alice", Role::Viewer)), Ok(1));
     assert_eq!(listed.does("eve", unshare("eve")), Err(Rejection::LastOwner));
-    assert_eq!(listed.now().owners(), 1);
+    assert_eq!(listed.now().owner_count(), 1);
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub struct Append {
     write: Arc<Write>,
     phase: Phase,
     rules: Rules,
-    writes: u32,
+    sent_writes: u32,
     failed_reads: u32,
     /// Whether any write has an unknown outcome.
     is_uncertain: bool,
@@ -29,16 +29,16 @@ pub struct Append {
 enum Phase {
     Writing,
     ReadingTip,
-    /// Searches event batches below an index for the append's events. `tip` is the current tip.
+    /// Searches event batches end_index an index for the append's events. `tip` is the current tip.
     ReadingBatches {
         tip: Arc<Tip>,
-        below: u64,
+        end_index: u64,
     },
     WaitingToWrite,
     WaitingToReadTip,
     WaitingToReadBatches {
         tip: Arc<Tip>,
-        below: u64,
+        end_index: u64,
     },
     Finished,
 }
@@ -53,14 +53,14 @@ impl Append {
         proposal: &Proposal,
         policy: SplitPolicy,
     ) -> Result<(Self, StreamAppendAction), AppendFault> {
-        Self::begin_by(proposal, policy, Rules::default())
+        Self::begin_with_rules(proposal, policy, Rules::default())
     }
 
     /// Like [`Append::begin`], but with safety rules chosen by the caller (the model checker).
     ///
     /// # Errors
     /// Like [`Append::begin`].
-    pub fn begin_by(
+    pub fn begin_with_rules(
         proposal: &Proposal,
         policy: SplitPolicy,
         rules: Rules,
@@ -70,7 +70,7 @@ impl Append {
             write: Arc::new(proposal.write(policy)?),
             phase: Phase::Finished,
             rules,
-            writes: 0,
+            sent_writes: 0,
             failed_reads: 0,
             is_uncertain: false,
             batch_exists: false,
@@ -89,25 +89,27 @@ impl Append {
     ) -> (Self, StreamAppendAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, answer) {
-            (Phase::Writing, answer) => self.handle_write_answer(answer, inputs),
-            (Phase::ReadingTip, StreamAppendAnswer::Tip(tip)) => self.handle_tip(tip, inputs),
-            (Phase::ReadingBatches { tip, below }, StreamAppendAnswer::Batches { batches }) => {
-                self.search_batches(&batches, tip, below)
+            (Phase::Writing, answer) => self.continue_after_write(answer, inputs),
+            (Phase::ReadingTip, StreamAppendAnswer::Tip(tip)) => {
+                self.decide_on_current_tip(tip, inputs)
+            }
+            (Phase::ReadingBatches { tip, end_index }, StreamAppendAnswer::Batches { batches }) => {
+                self.search_batches(&batches, tip, end_index)
             }
             (Phase::ReadingTip, StreamAppendAnswer::ReadFailed { temporary }) => {
-                self.handle_read_failure(Phase::WaitingToReadTip, temporary, inputs)
+                self.retry_failed_read(Phase::WaitingToReadTip, temporary, inputs)
             }
             (
-                Phase::ReadingBatches { tip, below },
+                Phase::ReadingBatches { tip, end_index },
                 StreamAppendAnswer::ReadFailed { temporary },
             ) => {
-                let retry = Phase::WaitingToReadBatches { tip, below };
-                self.handle_read_failure(retry, temporary, inputs)
+                let retry_phase = Phase::WaitingToReadBatches { tip, end_index };
+                self.retry_failed_read(retry_phase, temporary, inputs)
             }
             (Phase::WaitingToWrite, StreamAppendAnswer::Waited) => self.send_write(),
             (Phase::WaitingToReadTip, StreamAppendAnswer::Waited) => self.read_tip(),
-            (Phase::WaitingToReadBatches { tip, below }, StreamAppendAnswer::Waited) => {
-                self.read_batches(tip, below)
+            (Phase::WaitingToReadBatches { tip, end_index }, StreamAppendAnswer::Waited) => {
+                self.read_batches(tip, end_index)
             }
             _ => self.give_up(AppendFault::Store),
         };
@@ -131,7 +133,7 @@ impl Append {
 
     fn send_write(&mut self) -> StreamAppendAction {
         self.phase = Phase::Writing;
-        self.writes += 1;
+        self.sent_writes += 1;
         StreamAppendAction::Write(Arc::clone(&self.write))
     }
 
@@ -140,19 +142,21 @@ impl Append {
         StreamAppendAction::ReadTip
     }
 
-    fn read_batches(&mut self, tip: Arc<Tip>, below: u64) -> StreamAppendAction {
-        self.phase = Phase::ReadingBatches { tip, below };
-        StreamAppendAction::ReadBatches { below }
+    fn read_batches(&mut self, tip: Arc<Tip>, end_index: u64) -> StreamAppendAction {
+        self.phase = Phase::ReadingBatches { tip, end_index };
+        StreamAppendAction::ReadBatches { below: end_index }
     }
 
-    fn handle_write_answer(
+    fn continue_after_write(
         &mut self,
         answer: StreamAppendAnswer,
         inputs: Inputs,
     ) -> StreamAppendAction {
         match answer {
             StreamAppendAnswer::Done => self.finish_appended(Arc::new(self.write.tip().clone())),
-            StreamAppendAnswer::Refused { tip: Some(tip) } => self.handle_tip(Some(tip), inputs),
+            StreamAppendAnswer::Refused { tip: Some(tip) } => {
+                self.decide_on_current_tip(Some(tip), inputs)
+            }
             StreamAppendAnswer::Refused { tip: None } => self.read_tip(),
             // If both conditions of the write fail, the store may report only one of them, so read
             // the tip to determine which failed.
@@ -162,7 +166,7 @@ impl Append {
             }
             StreamAppendAnswer::Unknown => {
                 self.is_uncertain = true;
-                self.wait(Phase::WaitingToReadTip, self.writes, inputs)
+                self.wait(Phase::WaitingToReadTip, self.sent_writes, inputs)
             }
             StreamAppendAnswer::Throttled => self.retry_write(inputs),
             _ => self.give_up(AppendFault::Store),
@@ -172,37 +176,40 @@ impl Append {
     /// Retries the identical write, which takes effect at most once. Gives up after too many
     /// attempts.
     fn retry_write(&mut self, inputs: Inputs) -> StreamAppendAction {
-        if self.writes >= MAX_STREAM_WRITE_ATTEMPTS {
+        if self.sent_writes >= MAX_STREAM_WRITE_ATTEMPTS {
             return self.give_up(AppendFault::Contention);
         }
-        self.wait(Phase::WaitingToWrite, self.writes, inputs)
+        self.wait(Phase::WaitingToWrite, self.sent_writes, inputs)
     }
 
     /// Handles the current tip, reread after a write was refused or had an unknown outcome.
-    fn handle_tip(&mut self, tip: Option<Arc<Tip>>, inputs: Inputs) -> StreamAppendAction {
-        let etag = tip.as_ref().map(|tip| tip.etag);
-        let is_unchanged = etag == self.write.expected();
-        if is_unchanged && self.rules.is_enforced(SafetyRule::SameWrite) {
+    fn decide_on_current_tip(
+        &mut self,
+        current_tip: Option<Arc<Tip>>,
+        inputs: Inputs,
+    ) -> StreamAppendAction {
+        let current_etag = current_tip.as_ref().map(|tip| tip.etag);
+        let tip_is_unchanged = current_etag == self.write.expected();
+        if tip_is_unchanged && self.rules.is_enforced(SafetyRule::SameWrite) {
             if self.batch_exists {
                 return self.give_up(AppendFault::Damaged { index: self.first_written_index() });
             }
             // An earlier attempt may still take effect, so only the identical write is safe.
             return self.retry_write(inputs);
         }
-        let Some(tip) = tip else { return finish_conflict(None) };
-        if tip.has(self.writer) && self.rules.is_enforced(SafetyRule::SearchTip) {
-            return self.finish_appended(tip);
+        let Some(current_tip) = current_tip else { return finish_conflict(None) };
+        let was_appended = current_tip.has_event_of(self.writer);
+        if was_appended && self.rules.is_enforced(SafetyRule::SearchTip) {
+            return self.finish_appended(current_tip);
         }
         // Concurrently appended events may already be in event batches. The append's own events are
         // among them only if a write has an unknown outcome.
-        let first_in_tip = tip.first();
-        if self.is_uncertain
-            && first_in_tip > self.first_index()
-            && self.rules.is_enforced(SafetyRule::SearchBatches)
-        {
-            return self.read_batches(tip, first_in_tip);
+        let tip_start = current_tip.first();
+        let may_be_in_batches = self.is_uncertain && tip_start > self.first_index();
+        if may_be_in_batches && self.rules.is_enforced(SafetyRule::SearchBatches) {
+            return self.read_batches(current_tip, tip_start);
         }
-        finish_conflict(Some(tip))
+        finish_conflict(Some(current_tip))
     }
 
     /// Searches a page of event batches for the append's events, latest batch first.
@@ -210,32 +217,33 @@ impl Append {
         &mut self,
         batches: &[EventBatch],
         tip: Arc<Tip>,
-        below: u64,
+        end_index: u64,
     ) -> StreamAppendAction {
         if batches.is_empty() {
-            return self.give_up(AppendFault::Damaged { index: below });
+            return self.give_up(AppendFault::Damaged { index: end_index });
         }
-        let mut searched_from = below;
+        let mut oldest_searched_index = end_index;
         for batch in batches {
-            if batch.next() != searched_from || batch.events.is_empty() {
-                return self.give_up(AppendFault::Damaged { index: searched_from });
+            let is_adjacent = batch.next() == oldest_searched_index;
+            if !is_adjacent || batch.events.is_empty() {
+                return self.give_up(AppendFault::Damaged { index: oldest_searched_index });
             }
-            if batch.has(self.writer) {
+            if batch.has_event_of(self.writer) {
                 return self.finish_appended(tip);
             }
-            searched_from = batch.index;
-            if searched_from <= self.first_index() {
+            oldest_searched_index = batch.index;
+            if oldest_searched_index <= self.first_index() {
                 return finish_conflict(Some(tip));
             }
         }
-        self.read_batches(tip, searched_from)
+        self.read_batches(tip, oldest_searched_index)
     }
 
-    /// Retries a failed read in phase `retry`. Gives up on a permanent error or after too many
+    /// Retries a failed read in `retry_phase`. Gives up on a permanent error or after too many
     /// failed reads.
-    fn handle_read_failure(
+    fn retry_failed_read(
         &mut self,
-        retry: Phase,
+        retry_phase: Phase,
         temporary: bool,
         inputs: Inputs,
     ) -> StreamAppendAction {
@@ -243,7 +251,7 @@ impl Append {
         if !temporary || self.failed_reads >= MAX_READ_ATTEMPTS {
             return self.give_up(AppendFault::Store);
         }
-        self.wait(retry, self.failed_reads, inputs)
+        self.wait(retry_phase, self.failed_reads, inputs)
     }
 
     fn wait(&mut self, phase: Phase, attempt: u32, inputs: Inputs) -> StreamAppendAction {
@@ -259,8 +267,9 @@ impl Append {
     /// becomes [`AppendFault::OutcomeUnknown`].
     fn give_up(&self, fault: AppendFault) -> StreamAppendAction {
         let is_damage = matches!(fault, AppendFault::Damaged { .. });
-        let fault =
-            if self.is_uncertain && !is_damage { AppendFault::OutcomeUnknown } else { fault };
+        if self.is_uncertain && !is_damage {
+            return StreamAppendAction::Finish(Err(AppendFault::OutcomeUnknown));
+        }
         StreamAppendAction::Finish(Err(fault))
     }
 }

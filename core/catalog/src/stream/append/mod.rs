@@ -9,7 +9,8 @@
 //! - *Same write*: a write is conditional on the tip's etag. No etag ever recurs in a stream, so a
 //!   retried or late write takes effect at most once. As long as the tip has that etag, only the
 //!   identical write is sent, because an earlier attempt may still take effect.
-//! - *Search before deciding*: after an unknown outcome, the writer searches for its append id in the
+//! - *Search before deciding*: after an unknown outcome, the writer searches for its append id in
+//!   the
 //!   tip and in all event batches back to the index of its decision. The command is handled again
 //!   only if the id is not found.
 

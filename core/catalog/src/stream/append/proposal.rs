@@ -20,7 +20,7 @@ pub struct Proposal {
     /// Name of the stream.
     pub name: StreamName,
     /// Tip on which the events were decided, or `None` if the stream did not exist.
-    pub on: Option<Arc<Tip>>,
+    pub base_tip: Option<Arc<Tip>>,
     /// Append id, stored with each event.
     pub writer: WriterId,
     /// Events to append, oldest first. Not empty.
@@ -39,32 +39,38 @@ impl Proposal {
         if self.events.is_empty() {
             return Err(AppendFault::Empty);
         }
-        let first = self.on.as_ref().map_or(0, |tip| tip.next);
-        let next = first.saturating_add(event_count(&self.events));
-        if next > TIP_INDEX {
+        let first_index = self.base_tip.as_ref().map_or(0, |tip| tip.next);
+        let end_index = first_index.saturating_add(event_count(&self.events));
+        if end_index > TIP_INDEX {
             return Err(AppendFault::Full);
         }
-        let new_events_tip = self.tip_with_new_events(next);
-        let bytes = item_bytes(&encode_tip(&new_events_tip));
-        if bytes > MAX_STREAM_ITEM_BYTES {
-            return Err(AppendFault::TooLarge { bytes });
+        let new_events_tip = self.tip_with_new_events(end_index);
+        let new_events_bytes = item_bytes(&encode_tip(&new_events_tip));
+        if new_events_bytes > MAX_STREAM_ITEM_BYTES {
+            return Err(AppendFault::TooLarge { bytes: new_events_bytes });
         }
-        let Some(old) = &self.on else { return Ok(Write::First(new_events_tip)) };
-        let tip = tip_with_all_events(old, &new_events_tip);
-        if exceeds_policy(&tip, policy) {
-            return Ok(split_off_old_events(old, new_events_tip));
+        let Some(base_tip) = &self.base_tip else {
+            return Ok(Write::First(new_events_tip));
+        };
+        let extended_tip = tip_with_all_events(base_tip, &new_events_tip);
+        if must_split(&extended_tip, policy) {
+            return Ok(split_off_old_events(base_tip, new_events_tip));
         }
-        Ok(Write::Update(Update { expected: old.etag, tip, appended: self.events.clone() }))
+        Ok(Write::Update(Update {
+            expected: base_tip.etag,
+            tip: extended_tip,
+            appended: self.events.clone(),
+        }))
     }
 
     /// Returns a tip that contains only the new events.
-    fn tip_with_new_events(&self, next: u64) -> Tip {
-        let before = self.on.as_ref().map(|tip| tip.etag);
+    fn tip_with_new_events(&self, end_index: u64) -> Tip {
+        let base_etag = self.base_tip.as_ref().map(|tip| tip.etag);
         Tip {
             name: self.name.clone(),
-            etag: Etag::of(&self.name, before, &self.events, &self.unfolds),
-            next,
-            batch_bytes: self.on.as_ref().map_or(0, |tip| tip.batch_bytes),
+            etag: Etag::of(&self.name, base_etag, &self.events, &self.unfolds),
+            next: end_index,
+            batch_bytes: self.base_tip.as_ref().map_or(0, |tip| tip.batch_bytes),
             appended: event_count(&self.events),
             events: self.events.clone(),
             unfolds: self.unfolds.clone(),
@@ -72,26 +78,29 @@ impl Proposal {
     }
 }
 
-/// Returns `new` with the events of `old` prepended to its events.
-fn tip_with_all_events(old: &Tip, new: &Tip) -> Tip {
-    let events = old.events.iter().chain(&new.events).cloned().collect();
-    Tip { events, ..new.clone() }
+/// Returns `new_tip` with the events of `old_tip` prepended to its events.
+fn tip_with_all_events(old_tip: &Tip, new_tip: &Tip) -> Tip {
+    let events = old_tip.events.iter().chain(&new_tip.events).cloned().collect();
+    Tip { events, ..new_tip.clone() }
 }
 
 /// Whether a tip exceeds the policy's thresholds or the maximum item size.
-fn exceeds_policy(tip: &Tip, policy: SplitPolicy) -> bool {
+fn must_split(tip: &Tip, policy: SplitPolicy) -> bool {
     tip.events.len() > policy.events
         || events_bytes(&tip.events) + unfolds_bytes(&tip.unfolds) > policy.bytes
         || item_bytes(&encode_tip(tip)) > MAX_STREAM_ITEM_BYTES
 }
 
-/// Returns the write that moves the events of `old` to an event batch and replaces the tip by
-/// `new`.
-fn split_off_old_events(old: &Tip, new: Tip) -> Write {
-    let (name, events) = (old.name.clone(), old.events.clone());
-    let batch = EventBatch { name, index: old.first(), events };
-    let bytes = u64::try_from(item_bytes(&encode_event_batch(&batch))).unwrap_or(u64::MAX);
-    let tip = Tip { batch_bytes: old.batch_bytes.saturating_add(bytes), ..new };
+/// Returns the write that moves the events of `old_tip` to an event batch and replaces the tip by
+/// `new_tip`.
+fn split_off_old_events(old_tip: &Tip, new_tip: Tip) -> Write {
+    let batch = EventBatch {
+        name: old_tip.name.clone(),
+        index: old_tip.first(),
+        events: old_tip.events.clone(),
+    };
+    let batch_bytes = u64::try_from(item_bytes(&encode_event_batch(&batch))).unwrap_or(u64::MAX);
+    let tip = Tip { batch_bytes: old_tip.batch_bytes.saturating_add(batch_bytes), ..new_tip };
     let appended = tip.events.clone();
-    Write::SplitOff { batch, update: Update { expected: old.etag, tip, appended } }
+    Write::SplitOff { batch, update: Update { expected: old_tip.etag, tip, appended } }
 }

@@ -45,7 +45,7 @@ pub(crate) fn tip(etag: u8, next: u64, events: Vec<StreamEvent>) -> Arc<Tip> {
 
 pub(crate) fn proposal(on: Option<Arc<Tip>>, writer: u8, words: &[&str]) -> Proposal {
     let events = words.iter().map(|word| event(writer, word)).collect();
-    Proposal { name: name(), on, writer: WriterId([writer; 16]), events, unfolds: vec![] }
+    Proposal { name: name(), base_tip: on, writer: WriterId([writer; 16]), events, unfolds: vec![] }
 }
 
 /// Decider of a list of words: `Added` adds a word, `Cleared` removes all words.

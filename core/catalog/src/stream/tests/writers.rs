@@ -124,8 +124,8 @@ impl World {
             WriterId([id, left.to_le_bytes()[0], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         let seen = on.as_ref().map_or(0, |tip| tip.next);
         let events = vec![StreamEvent { writer, ..event(0, &format!("{id}/{left}@{seen}")) }];
-        let proposal = Proposal { name: name(), on, writer, events, unfolds: vec![] };
-        let (append, action) = Append::begin_by(&proposal, SMALL, self.rules).unwrap();
+        let proposal = Proposal { name: name(), base_tip: on, writer, events, unfolds: vec![] };
+        let (append, action) = Append::begin_with_rules(&proposal, SMALL, self.rules).unwrap();
         WriterState::Appending { append, action }
     }
 

@@ -1,14 +1,14 @@
-//! A list of runs stored in blocks, so that a change copies only the runs in nearby blocks.
+//! A list of runs that is stored in blocks, so that a change copies only nearby runs.
 
 use super::IdRun;
 
-/// Maximum number of runs per block; a larger block is split.
+/// Maximum number of runs per block. A block that exceeds it is split.
 const MAX_BLOCK_RUNS: usize = 512;
 
 /// A block of one or more consecutive runs.
 #[derive(Debug, Clone)]
 struct Block {
-    /// Runs in the block. Their indices are relative to the start of the block.
+    /// Runs in the block, with indices relative to the block's start.
     runs: Vec<IdRun>,
     /// Absolute index of the first row of the block.
     first_index: u32,
@@ -38,7 +38,7 @@ impl Block {
         })
     }
 
-    /// Returns the runs that end after `index`, with absolute indices.
+    /// Returns the block's runs that end after `index`, with absolute indices.
     fn absolute_runs_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
         let relative_index = index.saturating_sub(self.first_index);
         let first_run = self.runs.partition_point(|run| run.end() <= relative_index);
@@ -46,14 +46,14 @@ impl Block {
     }
 }
 
-/// A list of runs stored in blocks. Each run is as long as possible.
+/// A list of runs, stored in blocks. Each run is as long as possible.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
     run_count: usize,
 }
 
-/// Compares the runs, regardless of how they are divided into blocks.
+/// Compares the runs, regardless of their division into blocks.
 impl PartialEq for Blocks {
     fn eq(&self, other: &Self) -> bool {
         self.run_count == other.run_count && self.iter().eq(other.iter())
@@ -89,26 +89,26 @@ impl Blocks {
         Some(run.first_id.saturating_add(u64::from(offset_in_run)))
     }
 
-    /// Returns the runs that end after `index`, with absolute indices.
+    /// Returns the list's runs that end after `index`, with absolute indices.
     pub(super) fn iter_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
         let first_block = self.blocks.partition_point(|block| block.end() <= index);
-        // Only the first block can contain runs that end at or before `index`.
+        // Only the first of these blocks can contain runs that end at or before `index`.
         self.blocks.iter().skip(first_block).flat_map(move |block| block.absolute_runs_from(index))
     }
 
-    /// Removes the rows with indices in `first..end`, without a replacement.
+    /// Removes the rows with indices in `first..end`. Nothing is inserted in their place.
     pub(super) fn remove(&mut self, first: u32, end: u32) {
         self.replace(first, end, None);
     }
 
-    /// Inserts a run before the row with index `before`.
+    /// Inserts a run before the row at index `before`.
     pub(super) fn insert(&mut self, before: u32, new_run: IdRun) {
         self.replace(before, before, Some(new_run));
     }
 
-    /// Replaces the rows with indices in `first..end` by a new run, if any.
+    /// Replaces the rows with indices in `first..end` by `new_run`, if any.
     fn replace(&mut self, first: u32, end: u32, new_run: Option<IdRun>) {
-        // The adjacent blocks are included because their runs may have to be joined with the new
+        // The adjacent blocks are included, because their runs may have to be joined with the new
         // run.
         let first_block = self.blocks.partition_point(|block| block.end() < first);
         let end_block =
@@ -136,14 +136,14 @@ impl Blocks {
     }
 }
 
-/// Returns the maximum number of runs per block for a change that results in `run_count` runs.
+/// Returns the maximum number of runs per block when a change results in `run_count` runs.
 fn runs_per_block(run_count: usize) -> usize {
     let is_split = run_count > MAX_BLOCK_RUNS;
-    // A split creates half-full blocks, so that the next change does not split them again.
+    // A split creates half-full blocks, so that the next change does not cause another split.
     if is_split { MAX_BLOCK_RUNS / 2 } else { MAX_BLOCK_RUNS }
 }
 
-/// Joins runs with consecutive ids. Does not set the indices of the returned runs.
+/// Joins runs with consecutive ids. The indices of the returned runs are not set.
 fn join_runs(runs: impl Iterator<Item = IdRun>) -> Vec<IdRun> {
     let mut joined = Vec::<IdRun>::new();
     for run in runs {
@@ -217,7 +217,7 @@ mod tests {
         let mut blocks = Blocks::one(IdRun { first_id: 0, first_index: 0, len: 20_000 });
         let mut ids: Vec<u64> = (0..20_000).collect();
         for step in 0..5_000_u32 {
-            // Half of the insertions are spread over the list; the other half are in one place.
+            // Half of the insertions are spread over the list, and the other half are in one place.
             let first_index = if step % 2 == 0 { step * 7 % 20_000 } else { 9 };
             let id = 100_000 + 2 * u64::from(step);
             blocks.replace(

@@ -18,8 +18,8 @@ impl IndexLookup {
         Some(run.index_of(id))
     }
 
-    /// Returns the indices of the existing ids in `first..end` as spans, each with the id of its
-    /// first row.
+    /// Returns the indices of the existing ids in `first..end` as spans, each paired with the id of
+    /// its first row.
     pub fn overlapping(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, Span)> + '_ {
         let first_run = self.runs.partition_point(|run| run.id_end() <= first);
         self.runs.iter().skip(first_run).map_while(move |run| {

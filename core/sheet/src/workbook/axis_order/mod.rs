@@ -1,7 +1,7 @@
 //! Order of a sheet's rows (or columns), expressed with permanent ids.
 //!
-//! The order is a list of ids, stored as runs of consecutive ids. Inserting rows does not move
-//! cells, because cells are keyed by row id instead of row index.
+//! The order is a list of ids, stored as runs of consecutive ids. Cells are keyed by row id instead
+//! of row index, so inserting rows does not move cells.
 
 mod blocks;
 mod index_lookup;
@@ -55,7 +55,7 @@ impl IdRun {
     }
 }
 
-/// Order of a sheet's rows (or columns). Each index has exactly one id.
+/// Order of a sheet's rows (or columns), with one id per index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisOrder {
     limit: u32,
@@ -87,7 +87,8 @@ impl AxisOrder {
     pub fn delete(&mut self, spans: &Spans) -> Vec<IdRun> {
         let deleted_runs: Vec<IdRun> =
             spans.iter().flat_map(|span| self.runs_in(span.first, span.end())).collect();
-        // Spans are deleted from last to first, so that the remaining spans keep their indices.
+        // Spans are deleted from last to first, so that the indices of the remaining spans stay
+        // valid.
         for span in spans.iter().rev() {
             self.runs.remove(span.first, span.end().min(self.limit));
         }
@@ -123,7 +124,7 @@ impl AxisOrder {
         map
     }
 
-    /// Returns the number of runs, which determines the memory usage.
+    /// Returns the number of runs, which determines the memory use.
     pub fn run_count(&self) -> usize {
         self.runs.run_count()
     }

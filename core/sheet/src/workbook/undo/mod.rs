@@ -1,10 +1,10 @@
-//! Computes the operations that undo the effects of one entry, except those that were changed
+//! Computes the operations that undo the effects of one entry, except effects that were changed
 //! later.
 //!
 //! The operations are computed from three states: before the entry, after the entry, and now. Rows
-//! and columns are matched by id. The undo leaves the following unchanged: cells that were edited
-//! later, inserted rows that are no longer blank, a sheet's range formats if any of them was set
-//! later, and sheets that were changed or renamed later.
+//! and columns are matched by id. The undo does not change cells that were edited later, inserted
+//! rows that are no longer blank, a sheet's range formats if any of them was set later, or sheets
+//! that were changed or renamed later.
 //!
 //! If nothing was changed later, an undo restores all cells, displayed formats and sheet names. A
 //! deleted sheet is added again after the last sheet, with a new number.
@@ -22,8 +22,8 @@ pub enum UndoFault {
     Nothing,
 }
 
-/// Returns the operations that reverse the change from `before` to `after`. Their coordinates refer
-/// to `now`.
+/// Returns the operations that reverse the change from `before` to `after`, with coordinates in
+/// `now`.
 ///
 /// # Errors
 /// Returns [`UndoFault::Nothing`] if there is no effect to reverse.
@@ -42,8 +42,8 @@ pub fn undo(
     for diff in diffs_with(SheetChange::Deleted) {
         names_to_restore.extend(builder.restore_sheet(diff.sheet, before));
     }
-    // Retries the deletion: an added sheet that was the only sheet can be deleted once other sheets
-    // are restored.
+    // Retries deletions that failed because the added sheet was the only sheet. They may succeed
+    // now that other sheets were restored.
     for diff in diffs_with(SheetChange::Added) {
         builder.delete_added_sheet(diff.sheet, after);
     }
@@ -55,7 +55,7 @@ pub fn undo(
     if builder.operations.is_empty() { Err(UndoFault::Nothing) } else { Ok(builder.operations) }
 }
 
-/// Returns the operations that make `now` display the same as `before`.
+/// Returns the operations after which `now` displays the same as `before`.
 ///
 /// # Errors
 /// Returns [`UndoFault::Nothing`] if both states already display the same, for example after a
@@ -67,8 +67,8 @@ pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoF
     undo(before, now, now)
 }
 
-/// Returns the sheet and its name before the entry, if the entry renamed the sheet and it was not
-/// renamed later.
+/// Returns the sheet and its name before the entry. Returns `None` unless the entry renamed the
+/// sheet and it was not renamed later.
 fn name_before_rename(
     sheet: SheetId,
     before: &Workbook,
@@ -106,8 +106,8 @@ impl UndoBuilder {
         }
     }
 
-    /// Adds a deleted sheet again with a new number. Returns the new number and the name, or `None`
-    /// if the workbook already has the maximum number of sheets.
+    /// Adds a deleted sheet again with a new number. Returns the number and the name, or `None` if
+    /// the workbook already has the maximum number of sheets.
     fn restore_sheet(&mut self, sheet: SheetId, before: &Workbook) -> Option<(SheetId, String)> {
         let deleted_sheet = before.sheet(sheet)?;
         let new_id = self.workbook.tabs().next_sheet();
@@ -123,8 +123,8 @@ impl UndoBuilder {
     }
 
     fn restore_names(&mut self, names: &[(SheetId, String)]) {
-        // Every sheet is renamed twice. If two sheets exchanged their names, the old names become
-        // free only after the first pass.
+        // Every sheet is renamed twice. If two sheets exchanged names, their old names become free
+        // only in the first pass.
         const PASSES: u32 = 2;
         for _ in 0..PASSES {
             for (sheet, name) in names {

@@ -14,7 +14,8 @@ use crate::workbook::sheet::CellId;
 use crate::workbook::{Sheet, SheetDiff, Workbook};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 
-/// Three states of a sheet: before the entry, after the entry, and now (before any undo operation).
+/// Three states of a sheet: before the entry, after the entry, and now (before any operation of the
+/// undo).
 struct SheetStates<'a> {
     before: &'a Sheet,
     after: &'a Sheet,
@@ -79,7 +80,7 @@ impl UndoBuilder {
         let order_after = states.after.order(axis);
         let mut blank_spans = Vec::new();
         for run in inserted.iter().flat_map(|span| order_after.runs_in(span.first, span.end())) {
-            // Collects the existing rows or columns between those that are in use.
+            // Collects the blank rows or columns between the rows or columns in use.
             let mut first_blank = run.first_id;
             for line_in_use in lines_in_use.range(run.first_id..run.id_end()) {
                 blank_spans.extend(index_lookup.spans(first_blank, *line_in_use));
@@ -100,8 +101,8 @@ impl UndoBuilder {
     }
 
     /// Reinserts deleted rows or columns, each before the first remaining row or column that
-    /// followed it. Returns the axis map from the sheet before the entry to the sheet after these
-    /// insertions.
+    /// followed it. Returns the axis map from the sheet before the entry to the sheet after the
+    /// reinsertion.
     fn reinsert_deleted(
         &mut self,
         id: SheetId,
@@ -111,8 +112,7 @@ impl UndoBuilder {
     ) -> Option<AxisMap> {
         let current_order = self.workbook.sheet(id)?.order(axis);
         let mut map = before.order(axis).map_to(current_order, axis);
-        // Rows are inserted from last to first, so that an insertion does not shift the remaining
-        // insertion points.
+        // Rows are inserted from last to first, so that the remaining insertion points stay valid.
         for span in deleted.iter().rev() {
             let all_were_deleted = map.runs().is_empty();
             let before_index = if all_were_deleted { 0 } else { map.insertion_point(span.end()) };
@@ -132,7 +132,7 @@ impl UndoBuilder {
     fn restore_formats(&mut self, id: SheetId, restored_formats: &FormatLayer) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
         let differing_ranges = restored_formats.difference(&sheet.formats);
-        // Setting a range format removes the formats of individual cells, so these are set again.
+        // Setting a range format removes the formats of individual cells, so they are set again.
         let cell_formats = edits_of_cell_formats(sheet, &differing_ranges);
         for range in &differing_ranges {
             self.set_range_format(id, RangeFormat { format: GENERAL.to_owned(), ..range.clone() });
@@ -151,7 +151,7 @@ impl UndoBuilder {
     }
 
     /// Restores the cells that the entry changed, including cells in deleted rows and columns.
-    /// Cells that were changed later remain unchanged.
+    /// Cells that were changed later are left unchanged.
     fn restore_cells(
         &mut self,
         id: SheetId,
@@ -216,7 +216,7 @@ fn edits_of_stored_cells(
     edits
 }
 
-/// Returns edits that set the formats of the individual cells in `ranges` again.
+/// Returns edits that restore the formats of individual cells in `ranges`.
 fn edits_of_cell_formats(sheet: &Sheet, ranges: &[RangeFormat]) -> Vec<CellEdit> {
     let mut edits = edits_of_stored_cells(sheet, |(row, column), cell| {
         let format = cell.format.clone();
@@ -245,8 +245,9 @@ impl<'a> IndicesAfterUndo<'a> {
         }
     }
 
-    /// Returns the current index of a row or column. If it existed before the entry, the map
-    /// determines the index, because a deleted row gets a new id when it is reinserted.
+    /// Returns the current index of a row or column. If the row or column existed before the entry,
+    /// its index is looked up in the map, because a deleted row gets a new id when it is
+    /// reinserted.
     fn current_index(&self, line_id: u64) -> Option<u32> {
         match self.lookup_before_entry.index(line_id) {
             Some(index_before) => self.map_from_before_entry.get(index_before),
@@ -255,7 +256,7 @@ impl<'a> IndicesAfterUndo<'a> {
     }
 }
 
-/// Returns the id of a cell's row or column.
+/// Returns the id of a cell's row or column on the given axis.
 fn line_of((row, column): CellId, axis: Axis) -> u64 {
     match axis {
         Axis::Rows => row,
@@ -263,9 +264,8 @@ fn line_of((row, column): CellId, axis: Axis) -> u64 {
     }
 }
 
-/// Returns the edit that changes a cell from `after` back to `before`. No operation can remove the
-/// format of an individual cell, so if the cell had no format of its own, the edit sets the format
-/// of its range.
+/// Returns the edit that changes a cell from `after` back to `before`. No operation can remove a
+/// cell's own format, so if the cell had none, the edit sets the range format.
 fn restoring_edit(
     row: u32,
     column: u32,

@@ -1,4 +1,4 @@
-//! Log histories for snapshot builder crash tests, and copies of the resulting stored data.
+//! Log histories for the snapshot builder's crash tests, and copies of the resulting data.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::ports::{BlobKey, Blobs, Entries, GetOutcome, Segments};
 
 pub(super) const START_MS: u64 = 1_795_246_133_000;
 
-/// A log with several snapshots to build, and the stored data before the first one is built.
+/// A log with several snapshots to build, and the data stored before the first snapshot is built.
 pub(super) struct History {
     tables: MemoryTables,
     blobs: MemoryBlobs,
@@ -40,7 +40,7 @@ pub(super) struct Stored {
 }
 
 impl History {
-    /// Appends the operations before each snapshot, and a Snapshot entry after them.
+    /// Appends the operations that precede each snapshot, followed by a Snapshot entry.
     pub(super) async fn of(operations_by_snapshot: Vec<Vec<Operation>>) -> Self {
         let mut world = World::new().await;
         let mut jobs = Vec::new();
@@ -57,7 +57,7 @@ impl History {
         Self { tables, blobs, jobs, cells }
     }
 
-    /// Creates tables and objects that contain the data before the first snapshot.
+    /// Creates tables and objects with the data stored before the first snapshot.
     pub(super) fn begin(&self) -> (MemoryTables, MemoryBlobs, Arc<ManualClock>) {
         let clock = clock();
         (self.tables.copied(), self.blobs.copied(clock.clone()), clock)
@@ -155,7 +155,7 @@ fn texts(sheet: u32, rows: impl IntoIterator<Item = u32>, bytes: usize) -> Opera
     set(sheet, rows.into_iter().map(|row| (row, row % 3, text(row))))
 }
 
-/// Sets texts that compress to very few bytes.
+/// Sets texts that compress to only a few bytes.
 fn empty_words(sheet: u32, count: u32, bytes: usize) -> Operation {
     let text = |row: u32| Value::Text(noise(row, 3).repeat(bytes / 3));
     set(sheet, (0..count).map(|row| (row * 2, row % 3, text(row))))
@@ -174,26 +174,26 @@ fn delete_rows(spans: Spans) -> Operation {
     Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
 }
 
-/// The snapshots require a level 0, a flush, another level 0 with a long text after rows were
-/// moved, and a merge of two levels into several chunks.
+/// Returns operations whose snapshots require a level 0, a flush, another level 0 with a long text
+/// after rows were moved, and a merge of two levels into several chunks.
 pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     let numbers = (0..600).map(|row| (row, 5, Value::Number(f64::from(row))));
     vec![
         vec![texts(0, [0, 5, 10], 300), sheet(1), texts(1, [0, 1], 100)],
         vec![texts(0, 0..3, 1_500), sheet(2), empty_words(1, 11, 1_500), empty_words(2, 7, 999)],
         vec![insert_rows(1, 3), texts(0, [2], 5_000), delete_rows(Spans::one(9, 2))],
-        // A level is merged if the newer levels have at least half as many bytes, as estimated from
-        // the number of cells.
+        // A level is merged if the newer levels have at least half as many bytes. The number of
+        // bytes is estimated from the number of cells.
         vec![texts(0, 9..45, 1_500), set(0, numbers), insert_rows(20, 3), texts(1, [6, 8], 90)],
     ]
 }
 
-/// The snapshots require a level with a single-row chunk, and a merge that reuses the chunk
-/// unchanged although its rows were moved.
+/// Returns operations whose snapshots require a level with a single-row chunk, and a merge that
+/// reuses the chunk unchanged although its rows were moved.
 pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
     let row = (0..MIN_STRIPE_COLUMNS).map(|column| (0, column, Value::Text(noise(column, 700))));
-    // A level is merged if the newer levels have at least half as many bytes, as estimated from the
-    // number of cells.
+    // A level is merged if the newer levels have at least half as many bytes. The number of bytes
+    // is estimated from the number of cells.
     let number =
         |at: u32| (20 + at / 20, at % 20, Value::Number(f64::from(at.wrapping_mul(0x9E37_79B9))));
     vec![
@@ -202,7 +202,7 @@ pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
     ]
 }
 
-/// The merge finishes more tiles than fit in the progress.
+/// Returns operations whose merge finishes more tiles than fit into the progress.
 pub(super) fn many_sheets(count: u32) -> Vec<Vec<Operation>> {
     let sheets = (1..count).map(sheet);
     let filled = (0..count).map(|number| texts(number, [number, number + 9], 400));

@@ -1,6 +1,7 @@
-//! Crash tests of the worker and the builder together. While a snapshot is built, each kind of
+//! Crash tests of the worker together with the builder. While a snapshot is built, each kind of
 //! fault is injected into each request to the tables, objects or queue. Afterwards, the stored data
-//! must equal that of a fault-free run byte for byte, and the cells must match a replay of the log.
+//! must equal the data of a fault-free run byte for byte, and the cells must match a replay of the
+//! log.
 
 mod history;
 mod run;
@@ -58,7 +59,7 @@ async fn assert_reads_like_a_replay(
     }
 }
 
-/// Messages to send, and the time limit of function invocations.
+/// Jobs in sending order, and whether each function invocation is limited to one piece of work.
 struct Work {
     jobs: Vec<SnapshotJob>,
     hasty: bool,
@@ -70,8 +71,8 @@ impl Work {
         if self.hasty { run.hasty() } else { run }
     }
 
-    /// Builds the snapshots with these faults. Asserts that the stored data equals that of the
-    /// fault-free run, so reads return the same cells.
+    /// Builds the snapshots with these faults. Asserts that the stored data equals the data of the
+    /// fault-free run, so that reads return the same cells.
     async fn survives(
         &self,
         history: &History,
@@ -95,7 +96,7 @@ impl Work {
         for request_index in 0..expected.requests {
             let is_read = expected.run.ports.faults.is_read(request_index);
             for fault in faults {
-                // A read has no effect, so a fault after it equals a fault before it.
+                // A read has no effect, so a fault after it is equivalent to a fault before it.
                 if is_read && fault.is_after() {
                     continue;
                 }
@@ -107,7 +108,7 @@ impl Work {
     }
 }
 
-/// Builds a history's snapshots one at a time. Returns the stored data after each snapshot.
+/// Builds the snapshots of a history, one at a time. Returns the stored data after each snapshot.
 async fn survives_one_by_one(history: &History, faults: &[Fault]) -> Vec<Undisturbed> {
     let mut made: Vec<Undisturbed> = Vec::new();
     for job in &history.jobs {
@@ -118,13 +119,13 @@ async fn survives_one_by_one(history: &History, faults: &[Fault]) -> Vec<Undistu
     made
 }
 
-/// Returns the number of chunks per level for each snapshot.
+/// Returns, for each snapshot, the number of chunks in each level.
 fn chunks(made: &[Undisturbed]) -> Vec<Vec<u64>> {
     let levels = |made: &Undisturbed| made.stats.levels.iter().map(|level| level.chunks).collect();
     made.iter().map(levels).collect()
 }
 
-/// Builds the first snapshots of a history, which require a level 0 and a flush.
+/// Builds the first snapshots of a history. They require a level 0 and a flush.
 async fn level_0_and_flush() -> History {
     let mut parts = flushes_and_a_merge();
     parts.truncate(2);
@@ -162,7 +163,7 @@ async fn a_merge_of_more_tiles_than_progress_names_survives() {
 #[tokio::test]
 async fn two_concurrent_snapshots_survive() {
     let history = level_0_and_flush().await;
-    // The later job's message arrives first, and its worker has to wait.
+    // The message of the later job is received first, so its worker has to wait.
     let work = Work { jobs: history.jobs.iter().rev().copied().collect(), hasty: false };
     let faults = [Fault::Outage, Fault::DiesAfter, Fault::FreezesBefore];
     work.survives_all(&history, None, &faults).await;

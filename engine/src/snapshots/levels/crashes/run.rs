@@ -1,4 +1,4 @@
-//! Runs functions that build snapshots, with a fault injected into one of them.
+//! Runs functions that build snapshots, with injected faults.
 
 use std::sync::Arc;
 
@@ -19,21 +19,21 @@ use crate::snapshots::Snapshots;
 /// Lambda function timeout in the tests, in milliseconds.
 const FUNCTION_MS: u64 = 300_000;
 const QUEUE_VISIBILITY_S: u32 = 6 * 300;
-/// Time limit in milliseconds after which an unfinished run fails the test. Exceeds the delay
+/// Time in milliseconds after which a run fails the test if it is unfinished. Exceeds the delay
 /// caused by any single fault.
 const PATIENCE_MS: u64 = 2 * 60 * 60 * 1_000;
 
-/// A sequence of functions that build a log's snapshots.
+/// A sequence of function invocations that build the snapshots of a log.
 pub(super) struct Run {
     pub(super) ports: Arc<FaultyPorts>,
-    /// Index of the process that receives the next message.
+    /// Index of the process that handles the next message.
     process: Snapshots,
     frozen: Vec<JoinHandle<()>>,
     function_ms: u64,
 }
 
 impl Run {
-    /// Creates a run that starts with a history's data.
+    /// Creates a run that starts with the data of a history.
     pub(super) fn new(
         history: &History,
         stored: Option<&Run>,
@@ -55,8 +55,8 @@ impl Run {
         self
     }
 
-    /// Sends these messages and invokes functions until no message is left, then resumes the frozen
-    /// workers and asserts that they do not change the stored data.
+    /// Sends the messages of these jobs and invokes functions until no message is left. Then
+    /// resumes the frozen workers and asserts that they do not change the stored data.
     pub(super) async fn finish(mut self, jobs: &[SnapshotJob], run_name: &str) -> Self {
         for job in jobs {
             self.ports.queue.send(&job.encode()).await.unwrap();
@@ -103,8 +103,8 @@ impl Run {
         }
     }
 
-    /// Invokes a function with the next visible message, like Lambda. Returns `false` if no message
-    /// is visible.
+    /// Invokes a function with the next visible message, as Lambda would. Returns `false` if no
+    /// message is visible.
     async fn invoke_function(&mut self) -> bool {
         let messages = self.ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap();
         let Some(message) = messages.into_iter().next() else { return false };
@@ -126,7 +126,8 @@ impl Run {
         true
     }
 
-    /// Asserts that all objects referenced by entry roots and by the progress are stored.
+    /// Asserts that all objects that are referenced by the entries' roots and by the progress are
+    /// stored.
     async fn assert_nothing_dangles(&self, run_name: &str) {
         let stored = self.stored().await;
         let mut referenced_keys: Vec<String> = Vec::new();
@@ -143,7 +144,7 @@ impl Run {
         }
         for key in referenced_keys {
             let is_stored = stored.objects.contains_key(&key);
-            assert!(is_stored, "{run_name}: {key} is named and not stored");
+            assert!(is_stored, "{run_name}: {key} is referenced but not stored");
         }
     }
 }

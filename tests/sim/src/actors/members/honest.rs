@@ -6,7 +6,7 @@ use cellar_base::identity::ClientKey;
 use cellar_base::position::Position;
 use cellar_engine::logs::{ImportFault, LogError};
 use cellar_log::append::{Appended, Request};
-use cellar_log::entry::Mutation;
+use cellar_log::entry::{Entry, Mutation};
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{Operation, SheetId};
 
@@ -39,9 +39,9 @@ pub(super) async fn run_importer(simulation: Arc<Simulation>, number: u32) {
 
 /// Imports a sheet, retrying until it is in the log, and reads it.
 async fn import_sheet(member: &Member, content: &Content) -> Result<(), LogError> {
-    let (client, (base, sheet)) =
-        (member.another_client(), member.read_position_and_new_sheet().await?);
-    let Some(request) = member.build_request(client, base, content.operation(sheet)) else {
+    let client = member.another_client();
+    let (base, new_sheet) = member.read_position_and_new_sheet().await?;
+    let Some(request) = member.build_request(client, base, content.operation(new_sheet)) else {
         return Ok(());
     };
     loop {
@@ -69,17 +69,24 @@ async fn upload_and_check(
                 member.think(1_000).await;
             }
         }
-        let mut checked = member.check(client, vec![content.tile.chunk], None).await;
-        for index in &content.index {
-            if checked.is_ok() {
-                checked = member.check(client, Vec::new(), Some(index.chunk)).await;
-            }
-        }
-        match checked {
+        match check_uploads(member, client, content).await {
+            Ok(()) => return Ok(()),
             Err(LogError::Import(fault)) if is_expired(&fault) => {}
-            checked => return checked.map(drop),
+            Err(error) => return Err(error),
         }
     }
+}
+
+async fn check_uploads(
+    member: &Member,
+    client: ClientKey,
+    content: &Content,
+) -> Result<(), LogError> {
+    member.check(client, vec![content.tile.chunk], None).await?;
+    for index_object in &content.index {
+        member.check(client, Vec::new(), Some(index_object.chunk)).await?;
+    }
+    Ok(())
 }
 
 fn is_expired(fault: &ImportFault) -> bool {
@@ -101,16 +108,18 @@ async fn check_import(
         member.report_violation("was rejected", &rejection.detail);
         return Ok(());
     }
-    let Some(at) = result.position else { return Ok(()) };
-    let Some(sheet) = find_sheet_number(member, client, request.lowest_base(), at).await? else {
-        member.report_violation("cannot find its import", &at);
+    let Some(import_position) = result.position else { return Ok(()) };
+    let Some(sheet_id) =
+        find_sheet_number(member, client, request.lowest_base(), import_position).await?
+    else {
+        member.report_violation("cannot find its import", &import_position);
         return Ok(());
     };
     member.simulation.world.count(RareEvent::Imported);
     let cells: Vec<((u32, u32), Value)> = content.cells.clone().into_iter().collect();
-    let seen = ImportSeen { log: member.log, at, sheet, cells };
-    check_cells(member, &seen, at).await?;
-    member.simulation.witness.record_import(seen);
+    let import = ImportSeen { log: member.log, at: import_position, sheet: sheet_id, cells };
+    check_cells(member, &import, import_position).await?;
+    member.simulation.witness.record_import(import);
     Ok(())
 }
 
@@ -120,25 +129,20 @@ async fn find_sheet_number(
     member: &Member,
     client: ClientKey,
     base: Position,
-    at: Position,
+    import_position: Position,
 ) -> Result<Option<SheetId>, LogError> {
-    let (log, mut after) = (member.log, base);
-    while after < at {
-        let reads = move |server: Server| async move { server.logs.update(log, after).await };
-        let news = member.retry_until_final("read the entries after the base", reads).await?;
-        if let Some(entry) = news.entries.iter().find(|entry| entry.position == at) {
-            let edits = entry.edits().filter(|edits| edits.client == client);
-            let operations = edits
-                .iter()
-                .flat_map(|edits| &edits.mutations)
-                .flat_map(Mutation::committed_operations);
-            return Ok(operations.into_iter().find_map(|operation| match operation {
-                Operation::ImportSheet(import) => Some(import.sheet),
-                _ => None,
-            }));
+    let log = member.log;
+    let mut after = base;
+    while after < import_position {
+        let read_entries =
+            move |server: Server| async move { server.logs.update(log, after).await };
+        let update =
+            member.retry_until_final("read the entries after the base", read_entries).await?;
+        if let Some(entry) = update.entries.iter().find(|entry| entry.position == import_position) {
+            return Ok(imported_sheet(entry, client));
         }
-        match news.entries.last() {
-            Some(last) if last.position > after => after = last.position,
+        match update.entries.last() {
+            Some(last_entry) if last_entry.position > after => after = last_entry.position,
             // The replica that answered does not have the entry yet.
             _ => member.think(1_000).await,
         }
@@ -146,12 +150,27 @@ async fn find_sheet_number(
     Ok(None)
 }
 
+fn imported_sheet(entry: &Entry, client: ClientKey) -> Option<SheetId> {
+    let edits = entry.edits().filter(|edits| edits.client == client)?;
+    for operation in edits.mutations.iter().flat_map(Mutation::committed_operations) {
+        if let Operation::ImportSheet(import) = operation {
+            return Some(import.sheet);
+        }
+    }
+    None
+}
+
 /// Reads the imported sheet and compares its cells.
-async fn check_cells(member: &Member, seen: &ImportSeen, at: Position) -> Result<(), LogError> {
-    let read = member.cells(at, seen.sheet).await?;
-    let values: Vec<_> = read.into_iter().map(|(place, cell)| (place, cell.value)).collect();
-    if values != seen.cells {
-        member.report_violation("reads other cells than it imported", &at);
+async fn check_cells(
+    member: &Member,
+    import: &ImportSeen,
+    position: Position,
+) -> Result<(), LogError> {
+    let cells = member.cells(position, import.sheet).await?;
+    let values: Vec<_> =
+        cells.into_iter().map(|(coordinates, cell)| (coordinates, cell.value)).collect();
+    if values != import.cells {
+        member.report_violation("reads other cells than it imported", &position);
     }
     Ok(())
 }

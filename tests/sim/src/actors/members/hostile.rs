@@ -232,18 +232,18 @@ async fn append_twice(
     may_be_accepted: bool,
 ) -> Option<bool> {
     let request = member.build_request(client, base, operation)?;
-    let mut accepted = false;
-    for _ in 0..2 {
+    let mut is_accepted = false;
+    for _attempt in 1..=2 {
         match member.append(&request).await {
             Ok(appended) => {
-                accepted = appended.results.iter().any(|result| result.rejection.is_none());
+                is_accepted = appended.results.iter().any(|result| result.rejection.is_none());
             }
             Err(LogError::Import(_)) => {}
             Err(error) => member.report_violation("got an unexpected error", &error),
         }
     }
-    if accepted && !may_be_accepted {
+    if is_accepted && !may_be_accepted {
         member.report_violation("appended an unreadable import", &base);
     }
-    Some(accepted)
+    Some(is_accepted)
 }
