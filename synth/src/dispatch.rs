@@ -1,4 +1,4 @@
-//! Command dispatch: parses the command line, runs the command, and determines the exit code.
+//! Runs commands: parses the command line, runs the command, and determines the exit code.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,8 @@ const DIFFERENCES: u8 = 2;
 /// Exit code for invalid arguments.
 const INVALID_USAGE: u8 = 64;
 
-/// Returns the command-line definition, the source of the generated reference page.
+/// Returns the definition of the command line. The reference page is generated from this
+/// definition.
 #[must_use]
 pub fn command() -> clap::Command {
     Arguments::grouped()
@@ -30,8 +31,8 @@ pub fn main() -> ExitCode {
     main_with(Ports::default())
 }
 
-/// Like [`main`], but with custom `ports` (clock, randomness and other dependencies) for a local
-/// stack. Intended for tests.
+/// Like [`main`], but with custom `ports` (the clock, random numbers and other dependencies) for a
+/// local stack. Intended for tests.
 #[must_use]
 pub fn main_with(ports: Ports) -> ExitCode {
     let arguments = match Arguments::parse_grouped() {
@@ -48,7 +49,8 @@ pub fn main_with(ports: Ports) -> ExitCode {
     }
 }
 
-/// Prints help or version to stdout, or a usage error to stderr (as JSON with `--json`).
+/// Prints the help or the version to stdout, or a usage error to stderr. With `--json`, the usage
+/// error is printed as JSON.
 fn print_usage(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         // Ignore the error: printing fails only if stdout is closed.
@@ -80,8 +82,8 @@ fn run_command(
     let config_selection = ConfigSelection { file: arguments.config.as_deref(), stage };
     let result = runtime.block_on(dispatch(arguments.command, config_selection, output, ports));
     if matches!(result, Err(SynthError::Interrupted { .. })) {
-        // Do not wait for the runtime, because a confirmation prompt may still block a thread on
-        // stdin.
+        // Do not wait for the runtime to stop, because a confirmation prompt may still block a
+        // thread that reads stdin.
         runtime.shutdown_background();
     }
     result

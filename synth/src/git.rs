@@ -1,4 +1,4 @@
-//! Reads the git repository of a project.
+//! Reads from the git repository of a project.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -32,8 +32,8 @@ pub(crate) struct Commit {
     pub(crate) changed: bool,
 }
 
-/// Returns the commit that is checked out in a directory, or `None` if the directory is in no
-/// repository, or if git is not installed.
+/// Returns the commit that is checked out in a directory. Returns `None` if the directory is in no
+/// repository or if git is not installed.
 pub(crate) fn checked_out_commit(folder: &Path) -> Option<Commit> {
     let id = run_git(folder, "HEAD", &["rev-parse", "--verify", "HEAD^{commit}"]).ok()?;
     let status_arguments = ["status", "--porcelain", "--untracked-files=no"];
@@ -41,10 +41,10 @@ pub(crate) fn checked_out_commit(folder: &Path) -> Option<Commit> {
     Some(Commit { id: id.trim().to_owned(), changed: !changes.trim().is_empty() })
 }
 
-/// Runs git in `folder` and returns its output. `revision` is used only in errors.
+/// Runs git in `folder` and returns the output. `revision` is used only in error messages.
 ///
 /// # Errors
-/// Returns [`GitError`] if git fails or prints more than [`TEMPLATE_BYTES_MAX`] bytes.
+/// Returns [`GitError`] if git fails or if its output has more than [`TEMPLATE_BYTES_MAX`] bytes.
 pub(crate) fn run_git(
     folder: &Path,
     revision: &str,
@@ -63,12 +63,12 @@ pub(crate) fn run_git(
         .map_err(cannot_run)?;
     let mut stdout_bytes = Vec::new();
     if let Some(stdout) = child.stdout.take() {
-        // One byte more shows that the output is too long.
+        // Reading one byte more than the limit shows that the output is too long.
         let read_limit = u64::try_from(TEMPLATE_BYTES_MAX + 1).unwrap_or(u64::MAX);
         stdout.take(read_limit).read_to_end(&mut stdout_bytes).map_err(cannot_run)?;
     }
     if stdout_bytes.len() > TEMPLATE_BYTES_MAX {
-        // The pipe is now closed, so git exits on its next write.
+        // The pipe is now closed, so git exits when it writes again.
         let _ = child.wait();
         return Err(git_error(format!("the file has more than {TEMPLATE_BYTES_MAX} bytes")));
     }

@@ -1,8 +1,8 @@
-//! Library of the `synth` command, which synthesizes the CloudFormation template, builds the Lambda
-//! bundle, deploys both, and operates the stack.
+//! Library of the `synth` command. The command synthesizes the CloudFormation template, builds the
+//! Lambda bundle, deploys both, and operates the stack.
 //!
-//! The command is a library, so that tests can run it with custom ports; `main.rs` only calls
-//! [`main`].
+//! The code is in a library, so that tests can run the command with custom ports. `main.rs` only
+//! calls [`main`].
 
 mod aws;
 mod bundle;

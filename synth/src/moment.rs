@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The last second of the year 9999, which is the maximum formattable time.
+/// The last second of the year 9999, which is the latest time that can be formatted.
 const LAST_S: u64 = 253_402_300_799;
 
 /// Formats seconds since the Unix epoch as `2026-11-01T12:00:00Z`.

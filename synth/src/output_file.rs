@@ -1,4 +1,4 @@
-//! Writes command output to user-supplied paths.
+//! Writes the output of commands to paths given by the user.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use cellar::user_file::{UserFileError, write_user_file};
 
 use crate::error::SynthError;
 
-/// What to do if an output file already exists.
+/// Action to take if an output file already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfExists {
     Replace,

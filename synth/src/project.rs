@@ -1,4 +1,4 @@
-//! A project: the nearest configuration file and the `.cellar/` directory next to it.
+//! A project: the nearest configuration file and the `.cellar/` directory next to that file.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::output_file::{IfExists, write_output};
 /// Default configuration file name.
 pub(crate) const CONFIG_FILE: &str = "cellar.yaml";
 
-/// Values of `--config` and `--stage`.
+/// Values of the options `--config` and `--stage`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ConfigSelection<'a> {
     /// Value of `--config`.
@@ -31,22 +31,22 @@ pub(crate) struct ConfigSelection<'a> {
 pub(crate) struct Project {
     /// The directory that contains `.cellar/`.
     pub(crate) folder: PathBuf,
-    /// Path of the configuration file, which may not exist.
+    /// Path of the configuration file. The file may not exist.
     pub(crate) config_file: PathBuf,
-    /// Configuration of the selected stage. Defaults apply if the configuration file does not
-    /// exist.
+    /// Configuration of the selected stage. If the configuration file does not exist, all fields
+    /// have their defaults.
     pub(crate) config: Config,
-    /// The selected stage; `None` if the configuration has no stages.
+    /// The selected stage. `None` if the configuration has no stages.
     pub(crate) stage: Option<String>,
 }
 
 impl Project {
-    /// Finds the project and reads its configuration, from the file given with `--config` or the
-    /// nearest one in the current directory and its parents.
+    /// Finds the project and reads its configuration. The configuration file is the one given with
+    /// `--config`, or the nearest one in the current directory and its parents.
     ///
     /// # Errors
     /// Returns [`SynthError`] if the `--config` file does not exist, or if the nearest file is
-    /// invalid or writable by another user.
+    /// invalid or is writable by another user.
     pub(crate) fn find(selection: ConfigSelection<'_>) -> Result<Self, SynthError> {
         let current_folder = env::current_dir().map_err(SynthError::Process)?;
         let project = match selection.file {
@@ -62,8 +62,7 @@ impl Project {
         project.select_stage(selection.stage)
     }
 
-    /// Like [`Self::find`], but falls back to the default configuration if the configuration is
-    /// invalid.
+    /// Like [`Self::find`], but uses the default configuration if the configuration is invalid.
     pub(crate) fn find_folder(selection: ConfigSelection<'_>) -> Result<Self, SynthError> {
         let result = Self::find(selection);
         let has_invalid_config = matches!(
@@ -121,13 +120,13 @@ impl Project {
         Ok(Self { config, stage: stage.map(str::to_owned), ..self })
     }
 
-    /// Sets the first incarnation (restore counter) of the tables, which a local stack always uses
-    /// because only AWS tables can be restored.
+    /// Sets the first incarnation (restore counter) of the tables. A local stack always uses the
+    /// first incarnation, because only tables in AWS can be restored.
     pub(crate) fn use_local_incarnation(&mut self) {
         self.config.incarnation = Config::default().incarnation;
     }
 
-    /// Adds a token verification key, unless already configured.
+    /// Adds a key that verifies tokens, unless the key is already configured.
     pub(crate) fn add_token_key(&mut self, public: PublicKey) {
         let key = TokenKey { id: public.id, public_key: public.public_key };
         if !self.config.tokens.keys.contains(&key) {
@@ -135,7 +134,7 @@ impl Project {
         }
     }
 
-    /// Edits the configuration file's text with `edit`. If `edit` returns `None`, fails with an
+    /// Edits the text of the configuration file with `edit`. If `edit` returns `None`, returns an
     /// error that asks the user to add `snippet` to the file.
     pub(crate) fn edit_config(
         &self,
@@ -150,33 +149,33 @@ impl Project {
         write_output(path, IfExists::Replace, edited.as_bytes())
     }
 
-    /// Returns the local stack's state directory.
+    /// Returns the state directory of the local stack.
     pub(crate) fn local_state(&self) -> StateFolder {
         StateFolder::new(self.folder.join(STATE_FOLDER).join("local"))
     }
 
-    /// Returns the log file path of a background local stack.
+    /// Returns the path of the log file of a local stack that runs in the background.
     pub(crate) fn local_log(&self) -> PathBuf {
         self.local_state().path().join("cloud.log")
     }
 
-    /// Returns the local stack's private key path.
+    /// Returns the path of the local stack's private key.
     pub(crate) fn local_key(&self) -> PathBuf {
         self.local_state().path().join("token-key.pem")
     }
 
-    /// Returns the operator's private key path for stacks in AWS.
+    /// Returns the path of the operator's private key for stacks in AWS.
     pub(crate) fn operator_key(&self) -> PathBuf {
         self.folder.join(STATE_FOLDER).join("token-key.pem")
     }
 }
 
-/// Returns the configuration of a stage, or `None` if the configuration has no stages and none is
-/// requested.
+/// Returns the configuration of a stage. Returns `None` if the configuration has no stages and no
+/// stage is requested.
 ///
 /// # Errors
-/// Returns [`SynthError::Stage`] if the requested stage does not exist, or if the configuration has
-/// stages and none is requested.
+/// Returns [`SynthError::Stage`] if the requested stage does not exist. Also returns
+/// [`SynthError::Stage`] if the configuration has stages and no stage is requested.
 pub(crate) fn config_of_stage(
     config: &Config,
     stage: Option<&str>,
@@ -196,7 +195,8 @@ pub(crate) fn config_of_stage(
     })
 }
 
-/// Returns the nearest directory for which `matches` returns true, searching from `start` upwards.
+/// Returns the nearest directory for which `matches` returns true. The search begins at `start` and
+/// continues with its parents.
 fn nearest_folder_with(start: &Path, matches: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     start.ancestors().find(|folder| matches(folder)).map(Path::to_owned)
 }

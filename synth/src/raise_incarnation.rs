@@ -1,12 +1,12 @@
-//! Sets the `incarnation` field in the text of `cellar.yaml`, preserving all other text.
+//! Sets the `incarnation` field in the text of `cellar.yaml`. All other text is preserved.
 
 use cellar_stacks::Config;
 
 /// Number of spaces by which the fields of a stage are indented.
 const INDENT_WIDTH: usize = 2;
 
-/// Returns the text of a configuration with the incarnation (restore counter) set in `stage`, or at
-/// the top level if `stage` is `None`.
+/// Returns the text of a configuration with a new incarnation (restore counter). Sets the
+/// incarnation of `stage`, or the top-level incarnation if `stage` is `None`.
 ///
 /// Returns `None` if the text cannot be edited safely. An edit is accepted only if nothing but the
 /// incarnation changes in the parsed configuration.
@@ -30,8 +30,8 @@ pub(crate) fn raise_incarnation(
     })
 }
 
-/// Returns whether `new_config` is `old_config` with the incarnation of `stage`, or with the
-/// top-level one if `stage` is `None`.
+/// Returns whether `new_config` differs from `old_config` only in the incarnation of `stage`. If
+/// `stage` is `None`, the top-level incarnation is meant.
 fn differs_only_in_incarnation(
     old_config: &Config,
     new_config: &Config,
@@ -62,7 +62,7 @@ fn stage_config(config: &Config, stage: &str) -> Option<Config> {
     config.stage(stage, "").ok().flatten()
 }
 
-/// Replaces the top-level `incarnation` field, or appends it if missing.
+/// Replaces the top-level `incarnation` field, or appends the field if it is missing.
 fn set_at_top_level(config_text: &str, incarnation: u32) -> String {
     let new_field = format!("incarnation: {incarnation}");
     let is_incarnation = |line: &str| line.starts_with("incarnation:");
@@ -78,8 +78,8 @@ fn set_at_top_level(config_text: &str, incarnation: u32) -> String {
     )
 }
 
-/// Sets the `incarnation` field of a stage in block style, with its fields indented below the stage
-/// name.
+/// Sets the `incarnation` field of a stage that is written in block style, with the fields indented
+/// below the stage name.
 fn set_in_block(config_text: &str, stage: &str, incarnation: u32) -> Option<String> {
     let mut lines: Vec<String> = config_text.lines().map(str::to_owned).collect();
     let stages_index = lines.iter().position(|line| line.trim_end() == "stages:")?;
@@ -109,7 +109,7 @@ fn set_in_block(config_text: &str, stage: &str, incarnation: u32) -> Option<Stri
     Some(lines.join("\n") + "\n")
 }
 
-/// Sets the `incarnation` field of a stage in flow style, `stage: {…}`.
+/// Sets the `incarnation` field of a stage that is written in flow style, `stage: {…}`.
 fn set_in_braces(config_text: &str, stage: &str, incarnation: u32) -> Option<String> {
     let is_stage = |line: &str| {
         key_of(line) == Some(stage) && line.trim_end().ends_with('}') && indent_of(line) > 0
@@ -125,7 +125,8 @@ fn set_in_braces(config_text: &str, stage: &str, incarnation: u32) -> Option<Str
     }))
 }
 
-/// Puts the incarnation before the other fields of a flow-style mapping, after its opening brace.
+/// Inserts the incarnation after the opening brace of a flow-style mapping, before the other
+/// fields.
 fn set_first_field(fields: &str, incarnation: u32) -> String {
     if fields.trim() == "}" {
         return format!("incarnation: {incarnation}}}");

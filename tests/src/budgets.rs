@@ -1,24 +1,23 @@
-//! The cost of each operation. Integration tests assert these budgets, and `docs/cost.md` lists
-//! them.
+//! The cost of each operation. Integration tests assert these costs, and `docs/cost.md` lists them.
 
 use cellar_api::cost::Cost;
 
-/// Cost of an operation, in request units and object requests.
+/// Cost of an operation, as numbers of request units and object requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Description of the operation in `docs/cost.md`.
+    /// Description of the operation, as in `docs/cost.md`.
     pub operation: &'static str,
-    /// Number of read request units, in halves.
+    /// Number of half read request units.
     pub read_half_units: u64,
     /// Number of write request units.
     pub write_units: u64,
-    /// Number of PUT object requests.
+    /// Number of PUT requests to S3.
     pub object_puts: u64,
-    /// Number of GET object requests.
+    /// Number of GET requests to S3.
     pub object_gets: u64,
     /// Number of requests that set or remove object tags.
     pub object_tags: u64,
-    /// Whether the budget is an upper bound. Otherwise, it is the exact cost.
+    /// Whether the budget is an upper bound. If false, it is the exact cost.
     pub is_upper_bound: bool,
 }
 
@@ -47,13 +46,13 @@ impl Budget {
         self.cost().read_units()
     }
 
-    /// Returns the read request units and the write request units.
+    /// Returns the numbers of read and write request units.
     #[must_use]
     pub fn units(&self) -> (f64, u64) {
         (self.read_units(), self.write_units)
     }
 
-    /// Converts the budget to a cost, for its price.
+    /// Converts the budget to a [`Cost`], from which the price is computed.
     #[must_use]
     pub fn cost(&self) -> Cost {
         Cost {
@@ -67,70 +66,70 @@ impl Budget {
     }
 }
 
-/// Budget of an edit of up to ten cells in a process that has cached the log's tail.
+/// Cost of editing up to ten cells in a process that has cached the newest entries of the log.
 pub const WARM_EDIT: Budget = Budget::exact("edit of up to ten cells, warm process", 0, 1);
-/// Budget of an edit in a process without cached state.
+/// Cost of an edit in a process without cached state.
 pub const COLD_EDIT: Budget = Budget::exact("edit of up to ten cells, cold process", 1, 1);
-/// Additional cost of an edit for each race that it loses against another writer.
+/// Additional cost of an edit per race that it loses against another writer.
 pub const LOST_RACE: Budget = Budget::exact("lost race against another writer, in addition", 0, 1);
-/// Budget of a new spreadsheet: its log and its listing.
+/// Cost of creating a spreadsheet: its log and its catalog entry.
 pub const CREATE: Budget = Budget::exact("create a spreadsheet", 0, 5);
-/// Budget of the pipeline of a snapshot.
+/// Cost of one snapshot, from its start until it is finished.
 pub const SNAPSHOT: Budget = Budget::exact(
     "snapshot (one per 1,000 edits), without reading the log and without 1 to 3 PUTs",
     7,
     4,
 );
-/// Budget of an entry whose body is uploaded.
+/// Cost of an entry whose body is uploaded as an object.
 pub const LARGE_ENTRY: Budget = Budget {
     object_puts: 1,
     object_gets: 1,
     object_tags: 1,
     ..Budget::exact("large entry of up to 8 MiB, uploaded", 0, 1)
 };
-/// Budget of the roll to a new log segment.
+/// Cost of closing a log segment and opening the next one.
 pub const ROLL: Budget = Budget::exact("new log segment", 2, 6);
-/// Budget of a Replicache push of one edit in a warm process.
+/// Cost of a Replicache push of one edit to a process with cached state.
 pub const PUSH: Budget = Budget::exact("push an edit (Replicache), warm process", 0, 1);
-/// Budget of a Replicache pull without changes.
+/// Cost of a Replicache pull when nothing has changed.
 pub const PULL_WITHOUT_CHANGES: Budget = Budget::exact("pull (Replicache) without changes", 2, 0);
-/// Budget of a Replicache pull of recent changes.
+/// Cost of a Replicache pull of recent changes.
 pub const PULL_OF_CHANGES: Budget = Budget::exact("pull (Replicache) of recent changes", 3, 0);
-/// Budget of a poll for the newest position.
+/// Cost of polling for the newest position.
 pub const POLL: Budget = Budget::exact("poll", 1, 0);
-/// Budget of an open client that receives no changes for an hour.
+/// Cost per hour of an open client that receives no changes.
 pub const IDLE_HOUR: Budget = Budget::exact("idle client, per hour", 60, 0);
-/// Budget of a fork: its log and its listing.
+/// Cost of creating a fork: its log and its catalog entry.
 pub const FORK: Budget = Budget::exact("fork a spreadsheet of any size", 3, 9);
-/// Budget of a change of a listing with a short event stream.
+/// Cost of changing a catalog entry with a short event stream.
 pub const LISTING_CHANGE: Budget = Budget::exact(
     "rename, share, unshare, link, archive, unarchive, delete, undelete (short event stream)",
     0,
     1,
 );
-/// Budget of the indexer for one change of a listing, without spreadsheet lists.
+/// Cost of indexing one change of a catalog entry, without spreadsheet lists.
 pub const FEED_ITEM: Budget =
     Budget::exact("feed after each of these; with a cold indexer, up to 4 read units more", 2, 2);
-/// Budget of the indexer for the edits of one batch.
+/// Cost of indexing the edits of one batch.
 pub const FEED_ITEM_OF_EDITS: Budget = Budget::exact(
     "with `feed: everything`: feed after all edits of a spreadsheet within five seconds",
     0,
     2,
 );
-/// Budget of a webhook delivery.
+/// Cost of a webhook delivery.
 pub const WEBHOOK_DELIVERY: Budget =
     Budget { object_gets: 1, ..Budget::exact("webhook delivery", 6, 1) };
-/// Budget of a page of a person's spreadsheet list.
+/// Cost of reading one page of a user's spreadsheet list.
 pub const SPREADSHEET_PAGE: Budget = Budget::at_most("page of 50 spreadsheets", 2, 0);
-/// Budget of a poll of the feed.
+/// Cost of polling the feed.
 pub const FEED_POLL: Budget = Budget::exact("poll of the feed", 2, 0);
-/// Additional cost of a request whose caller's role is not cached.
+/// Additional cost of a request if the caller's role is not cached.
 pub const ACCESS_CHECK: Budget =
     Budget::exact("access check, in addition, if not cached for 30 s", 1, 0);
-/// Budget of loading a spreadsheet with many entries after its newest snapshot.
+/// Cost of loading a spreadsheet with many entries after its newest snapshot.
 pub const LOAD: Budget = Budget::at_most("load 1,000 single edits after the snapshot", 26, 0);
 
-/// All budgets, in the order of the documentation.
+/// All budgets, in the order in which the documentation lists them.
 pub const BUDGETS: [Budget; 21] = [
     WARM_EDIT,
     COLD_EDIT,

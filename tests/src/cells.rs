@@ -1,4 +1,4 @@
-//! Reads of cells over HTTP.
+//! Reads cells over HTTP.
 
 use cellar_api::wire::CellsReply;
 use cellar_base::identity::LogId;
@@ -6,7 +6,7 @@ use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::Cell;
 
-/// Reads all cells of the first sheet at a position, page by page.
+/// Reads all cells of the first sheet at the given position, page by page.
 pub async fn cells(url: &str, token: &str, log: LogId, at: Position) -> Vec<((u32, u32), Cell)> {
     let everything = Rectangle {
         first: CellName { row: 0, column: 0 },

@@ -1,4 +1,4 @@
-//! A local cloud in the test's process, with tokens for it.
+//! A local stack that runs in the test process, and tokens for it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,29 +28,29 @@ use cellar_stacks::{Architecture, Config, cellar_stack};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// Name of the state folder in the test's own folder.
+/// Name of the state directory within the test's directory.
 const STATE: &str = "local";
 
-/// A modification of the template's JSON.
+/// A function that modifies the template's JSON.
 pub type Change = fn(&mut serde_json::Value);
 
-/// A local cloud that runs until the test ends.
+/// A local stack that runs until the test ends.
 pub struct TestCloud {
     /// URL of the cloud's API.
     pub url: String,
-    /// Endpoint of the cloud's DynamoDB.
+    /// Endpoint of the stack's DynamoDB.
     pub database_url: String,
-    /// Endpoint of the cloud's S3.
+    /// Endpoint of the stack's S3.
     pub buckets_url: String,
-    /// Access key and secret key of the cloud's DynamoDB and S3.
+    /// Access key and secret key for the stack's DynamoDB and S3.
     pub credentials: (String, String),
-    /// Settings of the cloud's API.
+    /// Settings of the stack's API.
     pub settings: ApiSettings,
-    /// Consumption of the cloud's API.
+    /// Meter of the resources that the stack's API consumes.
     pub meter: Arc<Meter>,
-    /// Counter of the bytes of request bodies that the API holds in memory.
+    /// Memory budgets of the API, which count the bytes of request bodies held in memory.
     pub bodies: Arc<BodyBudget>,
-    /// Permissions of the cloud's functions, and the actions that they used.
+    /// Permissions of the stack's functions, with the actions that they have used.
     pub roles: Arc<Roles>,
     key: KeyPair,
     config: Config,
@@ -62,29 +62,29 @@ pub struct TestCloud {
 }
 
 impl TestCloud {
-    /// Starts the synthesized stack on free ports, in a temporary folder.
+    /// Starts the synthesized stack on free ports, with its state in a temporary directory.
     pub async fn start() -> Self {
         Self::start_with(Ports::default()).await
     }
 
-    /// Like [`TestCloud::start`], but without snapshot workers: jobs stay in the queue, and only
-    /// the test writes to the tables.
+    /// Like [`TestCloud::start`], but without snapshot workers: jobs stay in the queue, and nothing
+    /// but the test writes to the tables.
     pub async fn start_without_snapshots() -> Self {
         let ports = Ports { snapshot_builder: None, ..Ports::default() };
         Self::start_configured(ports, |config| config.snapshots.enabled = false).await
     }
 
-    /// Like [`TestCloud::start`], with some ports replaced.
+    /// Like [`TestCloud::start`], but with the given ports instead of the default ones.
     pub async fn start_with(ports: Ports) -> Self {
         Self::start_configured(ports, |_| {}).await
     }
 
-    /// Like [`TestCloud::start_with`], with a modified configuration.
+    /// Like [`TestCloud::start_with`], but with a modified configuration.
     pub async fn start_configured(ports: Ports, configure: impl FnOnce(&mut Config)) -> Self {
         Self::start_changed(ports, configure, |_| {}).await
     }
 
-    /// Like [`TestCloud::start_configured`], with a modified template.
+    /// Like [`TestCloud::start_configured`], but with a modified template.
     pub async fn start_changed(
         ports: Ports,
         configure: impl FnOnce(&mut Config),
@@ -98,13 +98,13 @@ impl TestCloud {
         Self::start_in(folder, key, (config, change), ports).await
     }
 
-    /// Shuts the cloud down as an operator does: running requests are answered.
+    /// Shuts the stack down in an orderly way: requests in progress are completed.
     pub async fn end(self) {
         self.end.send(()).unwrap();
         self.served.await.unwrap();
     }
 
-    /// Kills the cloud, and starts it again from its state folder.
+    /// Kills the stack and starts it again from its state directory.
     pub async fn kill_and_start(self, ports: Ports) -> Self {
         self.served.abort();
         let _ = self.served.await;
@@ -164,17 +164,17 @@ impl TestCloud {
         }
     }
 
-    /// Returns the path of the state folder.
+    /// Returns the path of the state directory.
     pub fn state_path(&self) -> PathBuf {
         self.folder.path().join(STATE)
     }
 
-    /// Returns the queue with a logical id.
+    /// Returns the queue with the given logical id.
     pub fn queue(&self, logical_id: &str) -> &Arc<LocalQueue> {
         &self.queues[logical_id]
     }
 
-    /// Returns claims of a token that this cloud accepts.
+    /// Returns token claims that this stack accepts.
     pub fn claims(&self, subject: &str, role: Role) -> Claims {
         let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         Claims {
@@ -190,7 +190,7 @@ impl TestCloud {
         }
     }
 
-    /// Returns a token with these claims.
+    /// Returns a token with the given claims.
     pub fn sign(&self, claims: &Claims) -> String {
         self.key.sign(claims).unwrap()
     }
@@ -200,13 +200,13 @@ impl TestCloud {
         self.sign(&self.claims(subject, role))
     }
 
-    /// Returns a token for some spreadsheets.
+    /// Returns a token for the given spreadsheets.
     pub fn token_for(&self, subject: &str, role: Role, logs: Vec<LogId>) -> String {
         let spreadsheets = Spreadsheets::Only(logs);
         self.sign(&Claims { spreadsheets, ..self.claims(subject, role) })
     }
 
-    /// Returns a person's token, whose access is determined by the catalog.
+    /// Returns a user's token. The catalog determines the user's access.
     pub fn token_of(&self, person: &str) -> String {
         let claims = self.claims(person, Role::Owner);
         self.sign(&Claims { spreadsheets: Spreadsheets::shared(), ..claims })
@@ -217,26 +217,27 @@ impl TestCloud {
         Client::new(&self.url, Some(&self.token(subject, Role::Owner))).unwrap()
     }
 
-    /// Returns the cloud's tables through another endpoint (a proxy), and their meter.
+    /// Returns the stack's tables, accessed through another endpoint such as a proxy, and a meter
+    /// for them.
     pub fn tables_at(&self, endpoint: &str) -> (Arc<DynamoTables>, Arc<Meter>) {
         let meter = Arc::new(Meter::default());
         let client = self.dynamodb_client_at(endpoint);
         (Arc::new(DynamoTables::new(&self.settings, client, Arc::clone(&meter))), meter)
     }
 
-    /// Returns the name of the table of pending snapshots.
+    /// Returns the name of the PendingSnapshots table.
     pub fn pending_snapshots_table(&self) -> String {
         format!("{}-PendingSnapshotsTable", self.config.stack)
     }
 
-    /// Returns the table of pending snapshots, and its meter.
+    /// Returns the PendingSnapshots table and a meter for it.
     pub fn pending_snapshots(&self) -> (DynamoPendingSnapshots, Arc<Meter>) {
         let meter = Arc::new(Meter::default());
         let (table, client) = (self.pending_snapshots_table(), self.dynamodb_client());
         (DynamoPendingSnapshots::named(table, client, Arc::clone(&meter)), meter)
     }
 
-    /// Returns a client of the cloud's DynamoDB.
+    /// Returns a client for the stack's DynamoDB.
     pub fn dynamodb_client(&self) -> aws_sdk_dynamodb::Client {
         let (access_key, secret_key) = &self.credentials;
         client_for_endpoint(&self.database_url, access_key, secret_key)
@@ -249,44 +250,45 @@ impl TestCloud {
         aws_sdk_dynamodb::Client::from_conf(config)
     }
 
-    /// Returns a client of the cloud's S3.
+    /// Returns a client for the stack's S3.
     pub fn s3_client(&self) -> aws_sdk_s3::Client {
         let (access_key, secret_key) = &self.credentials;
         s3::client_for_endpoint(&self.buckets_url, access_key, secret_key)
     }
 
-    /// Returns the cloud's bucket, and its meter.
+    /// Returns the stack's bucket and a meter for it.
     pub fn blobs(&self) -> (S3Blobs, Arc<Meter>) {
         let meter = Arc::new(Meter::default());
         let bucket = self.settings.bucket.clone();
         (S3Blobs::new(bucket, self.s3_client(), Arc::clone(&meter)), meter)
     }
 
-    /// Returns a log service over `tables`, with an empty cache.
+    /// Returns a log service that uses `tables` and has an empty cache.
     pub fn logs(tables: &Arc<DynamoTables>) -> Logs {
         let (entries, segments) = (Arc::clone(tables), Arc::clone(tables));
         let blobs = Arc::new(MemoryBlobs::new(Arc::new(SystemClock)));
         Logs::new(entries, segments, blobs, Arc::new(SystemClock), Arc::new(SystemRandom))
     }
 
-    /// Starts another API process on the cloud's tables through another endpoint; returns its URL.
+    /// Starts another API process, which accesses the stack's tables through the given endpoint.
+    /// Returns the API's URL.
     pub async fn another_api(&self, database_url: &str) -> String {
         self.api_with(database_url, &self.settings).await
     }
 
-    /// Starts an API process that treats the tables as restored ones of that incarnation; returns
-    /// its URL.
+    /// Starts an API process that treats the tables as restored, with the given incarnation (number
+    /// of restores). Returns the API's URL.
     pub async fn api_at_incarnation(&self, incarnation: u32) -> String {
         let settings = ApiSettings { incarnation, ..self.settings.clone() };
         self.api_told(&settings).await
     }
 
-    /// Starts an API process with other settings; returns its URL.
+    /// Starts an API process with the given settings. Returns the API's URL.
     pub async fn api_told(&self, settings: &ApiSettings) -> String {
         self.api_with(&self.database_url, settings).await
     }
 
-    /// Starts another API process with another clock; returns its URL.
+    /// Starts another API process with the given clock. Returns the API's URL.
     pub async fn api_at(&self, clock: Arc<dyn Clock>) -> String {
         let (dynamodb, s3) = (self.dynamodb_client(), self.s3_client());
         let state = ApiState::with_pokes(&self.settings, dynamodb, s3, Arc::new(NoPokes), clock);
@@ -306,7 +308,8 @@ impl TestCloud {
     }
 }
 
-/// Redirects requests that are signed for a server to a proxy, which forwards them unchanged.
+/// Sends requests that are signed for a server to a proxy instead. The proxy forwards them
+/// unchanged.
 #[derive(Debug)]
 struct Through {
     proxy: String,

@@ -1,4 +1,4 @@
-//! Shorthands for edits and requests.
+//! Functions that build edits and requests.
 
 use cellar_api::{wire::AppendRequest, wire::CreateReply, wire::SentMutation};
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
@@ -8,7 +8,7 @@ use cellar_log::entry::FIRST_INCARNATION;
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
-/// Returns an edit that sets `A1` and the cells below to these numbers.
+/// Returns an edit that writes the given numbers to `A1` and the cells below it.
 pub fn set_numbers(numbers: &[f64]) -> Operation {
     let edit = |(row, number): (u32, &f64)| CellEdit {
         row,
@@ -21,7 +21,7 @@ pub fn set_numbers(numbers: &[f64]) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
 }
 
-/// Returns an API request with one mutation.
+/// Returns an API request that contains one mutation.
 pub fn append_one(
     created: CreateReply,
     client: &str,
@@ -37,7 +37,7 @@ pub fn append_one(
     }
 }
 
-/// Returns a log service request with one mutation.
+/// Returns a log service request that contains one mutation.
 pub fn request(
     log: LogId,
     author: Option<&str>,
@@ -51,12 +51,12 @@ pub fn request(
     Request::new(log, client, author, FIRST_INCARNATION, id - 1, mutations).unwrap()
 }
 
-/// Returns the id of the log with a nonce.
+/// Returns the id of the log that is created with the given nonce.
 pub fn log(nonce: &str) -> LogId {
     LogId::derive(&SubjectKey::new("test", "test"), nonce).unwrap()
 }
 
-/// Returns a position in segment 0.
+/// Returns the position of the given entry number in segment 0.
 pub fn at(num: u32) -> Position {
     Position::new(0, num).unwrap()
 }

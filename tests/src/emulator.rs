@@ -1,8 +1,8 @@
 //! A third-party AWS emulator, ministack, in a separate process.
 //!
-//! It checks our adapters against an independent implementation of AWS. Expectations that the
-//! emulator fails to meet (lifecycle rules, consumed units, expiry of records, partial failures of
-//! streams) are tested only with our own local cloud and with AWS.
+//! The emulator checks the adapters against an independent implementation of AWS. Features that the
+//! emulator does not implement correctly (lifecycle rules, consumed units, expiry of records,
+//! partial failures of streams) are tested only with the local stack and with AWS.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -21,16 +21,17 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(50);
 
-/// A running emulator, which is stopped on drop.
+/// A running emulator. Dropping it stops the emulator.
 pub struct Emulator {
-    /// Endpoint of all services.
+    /// Endpoint of all emulated services.
     pub url: String,
     process: Child,
     folder: tempfile::TempDir,
 }
 
 impl Emulator {
-    /// Starts an emulator without data on a free port. The first start installs it into `folder`.
+    /// Starts an emulator without data on a free port. The first start installs the emulator into
+    /// `folder`.
     pub async fn start(folder: &Path) -> Self {
         let python = python::with_package(folder, PACKAGE);
         let data = tempfile::tempdir().unwrap();
@@ -45,7 +46,7 @@ impl Emulator {
             .env("TMPDIR", data.path())
             .env("BIND_HOST", "127.0.0.1")
             .env("GATEWAY_PORT", port.to_string())
-            // The endpoint for the emulator's functions.
+            // The endpoint that the emulator's functions use.
             .env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}"))
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())
@@ -75,7 +76,7 @@ impl Emulator {
 
 impl Drop for Emulator {
     fn drop(&mut self) {
-        // The process has not been waited for, so the id still belongs to it.
+        // Nobody has waited for the process yet, so its id cannot have been reused.
         let id = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw);
         let asked = id.map(|id| kill_process(id, Signal::TERM));
         let started = Instant::now();

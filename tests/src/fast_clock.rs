@@ -1,5 +1,5 @@
-//! A clock that runs faster than real time, for a local cloud in a separate process: a worker's
-//! lease expires soon after the cloud was killed.
+//! A clock that runs faster than real time, for a local stack in a separate process. With this
+//! clock, a worker's lease expires soon after the stack was killed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use cellar_engine::ports::Clock;
 use cellar_engine::system::SystemClock;
 use cellar_local::Ports;
 
-/// Environment variable with the start time, in Unix milliseconds. All processes share it, so that
-/// time continues when one of them is killed.
+/// Environment variable that contains the start time in milliseconds since the Unix epoch. All
+/// processes share the start time, so that the time continues when a process is killed.
 pub const FAST_SINCE_MS: &str = "CELLAR_TEST_FAST_SINCE_MS";
-/// Speed relative to real time.
+/// Speed of the clock relative to real time.
 pub const SPEED: u64 = 30;
 
 struct FastClock {
@@ -31,7 +31,7 @@ impl Clock for FastClock {
     }
 }
 
-/// Returns the ports of a local cloud, with a fast clock if the environment variable is set.
+/// Returns the ports of a local stack. The clock is fast if the environment variable is set.
 pub fn ports() -> Ports {
     let since_ms = std::env::var(FAST_SINCE_MS).ok().and_then(|text| text.parse().ok());
     match since_ms {

@@ -1,5 +1,5 @@
-//! A proxy between clients and an API: it drops requests and replies, duplicates and delays
-//! requests, and goes offline.
+//! A proxy between clients and an API. The proxy drops requests and responses, duplicates and
+//! delays requests, and can go offline.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,28 +17,29 @@ use crate::forwarding::{Target, break_connection, serve};
 /// Probability of each fault, in percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Faults {
-    /// The request never arrives.
+    /// The request never arrives at the server.
     pub drop_request: u8,
-    /// The request is executed, and its reply is lost.
+    /// The request is executed, but the response is lost.
     pub drop_reply: u8,
-    /// The request arrives twice, and the second reply is returned.
+    /// The request arrives twice, and the second response is returned.
     pub twice: u8,
-    /// The request waits for up to 30 milliseconds, while others overtake it.
+    /// The request is delayed by up to 30 milliseconds, so that other requests overtake it.
     pub delay: u8,
 }
 
 /// Number of faults so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Requests that never arrived, not counting those while the proxy was offline.
+    /// Number of requests that never arrived, not counting requests sent while the proxy was
+    /// offline.
     pub dropped_requests: u32,
-    /// Replies that never arrived.
+    /// Number of responses that never arrived.
     pub dropped_replies: u32,
-    /// Requests that arrived twice.
+    /// Number of requests that arrived twice.
     pub doubled: u32,
 }
 
-/// A proxy that causes faults.
+/// A proxy that injects faults.
 pub struct FaultyProxy {
     /// URL of the proxy.
     pub url: String,
@@ -58,8 +59,8 @@ struct World {
 }
 
 impl FaultyProxy {
-    /// Starts a proxy for the server at `target`, at first without faults. Equal seeds and requests
-    /// cause equal faults.
+    /// Starts a proxy for the server at `target`. Until probabilities are set, the proxy injects no
+    /// faults. With the same seed and the same requests, the faults are the same.
     pub async fn start(target: &str, seed: u64) -> Self {
         let (random, faults) = (Rng::with_seed(seed), Faults::default());
         let world = World { random, faults, counts: Counts::default() };
@@ -72,12 +73,12 @@ impl FaultyProxy {
         Self { url: serve(router).await, shared }
     }
 
-    /// Sets the probabilities of faults.
+    /// Sets the probabilities of the faults.
     pub fn set(&self, faults: Faults) {
         self.shared.world.lock().unwrap().faults = faults;
     }
 
-    /// Takes the proxy offline or online again.
+    /// Takes the proxy offline, or online again.
     pub fn set_offline(&self, is_offline: bool) {
         self.shared.is_offline.store(is_offline, Ordering::SeqCst);
     }
@@ -88,7 +89,7 @@ impl FaultyProxy {
     }
 }
 
-/// The faults of one request.
+/// The faults that apply to one request.
 #[derive(Clone, Copy)]
 struct Plan {
     drop_request: bool,

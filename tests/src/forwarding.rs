@@ -1,11 +1,11 @@
-//! Common parts of proxies: they receive a request, forward it unchanged, and answer with the
-//! server's reply or break the connection.
+//! Code shared by the proxies: they receive a request, forward it unchanged, and either return the
+//! server's response or break the connection.
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 
-/// Headers that apply to a single connection and are not forwarded.
+/// Headers that apply to a single connection and are therefore not forwarded.
 const OF_ONE_CONNECTION: [&str; 4] =
     ["connection", "content-length", "keep-alive", "transfer-encoding"];
 
@@ -15,7 +15,7 @@ pub type Request = (Method, Uri, HeaderMap, Bytes);
 /// A received reply.
 pub type Reply = (StatusCode, HeaderMap, Bytes);
 
-/// The upstream server of a proxy.
+/// The server to which a proxy forwards requests.
 #[derive(Debug, Clone)]
 pub struct Target {
     url: String,
@@ -29,11 +29,11 @@ impl Target {
         Self { url: url.trim_end_matches('/').to_owned(), http }
     }
 
-    /// Forwards a request and returns the reply. Headers stay unchanged, including the host,
+    /// Forwards a request and returns the response. Headers stay unchanged, including `Host`,
     /// because they may be signed.
     ///
     /// # Errors
-    /// The error that broke the connection.
+    /// Returns the error that broke the connection.
     pub async fn pass_on(&self, request: Request) -> reqwest::Result<Reply> {
         let (method, uri, headers, body) = request;
         let url = format!("{}{uri}", self.url);
@@ -51,7 +51,7 @@ fn passed(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-/// Serves `router` on a free port until the test ends; returns the URL.
+/// Serves `router` on a free port until the test ends. Returns the URL.
 pub async fn serve(router: Router) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -59,8 +59,8 @@ pub async fn serve(router: Router) -> String {
     url
 }
 
-/// Breaks the connection without an answer by ending its task. The unwinding prints no panic
-/// message, because the break is intended.
+/// Breaks the connection without a response by ending the connection's task. The unwinding prints
+/// no panic message, because the break is intended.
 pub fn break_connection() -> ! {
     std::panic::resume_unwind(Box::new("the connection breaks"))
 }

@@ -1,4 +1,4 @@
-//! An `OpenID Connect` issuer over real HTTP, with real keys.
+//! An OpenID Connect issuer that uses real HTTP and real keys.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,9 +19,9 @@ use cellar_catalog::oidc::{DISCOVERY_PATH, OidcIssuer, TokenAlgorithm};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-/// The issuer's identifier of this application.
+/// The identifier under which the issuer knows this application.
 pub const AUDIENCE: &str = "cellar-app";
-/// Path of the issuer's keys.
+/// URL path of the issuer's public keys.
 const KEYS_PATH: &str = "/keys";
 
 enum Pair {
@@ -29,14 +29,14 @@ enum Pair {
     Ecdsa(EcdsaKeyPair),
 }
 
-/// The issuer's answer to a request for its keys.
+/// The issuer's response to a request for its keys.
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// The keys.
     Keys,
-    /// The keys, in a document padded to this number of bytes.
+    /// The keys, in a document padded to the given number of bytes.
     Padded(usize),
-    /// A redirect to another path, which serves the keys.
+    /// A redirect to another path, which returns the keys.
     Redirect,
     /// No answer, forever.
     Never,
@@ -108,7 +108,7 @@ impl Pair {
                 json!({"kty": "RSA", "use": "sig", "alg": "RS256", "kid": id, "n": n, "e": e})
             }
             Self::Ecdsa(pair) => {
-                // Uncompressed point: a prefix byte, followed by both coordinates.
+                // An uncompressed point is a prefix byte followed by both coordinates.
                 let (x, y) = pair.public_key().as_ref()[1..].split_at(32);
                 let (x, y) = (encoded(x), encoded(y));
                 json!({"kty": "EC", "crv": "P-256", "use": "sig", "kid": id, "x": x, "y": y})
@@ -158,36 +158,36 @@ impl TestIssuer {
         Self { published, pair, id, served }
     }
 
-    /// Returns the issuer's URL, which is also its name.
+    /// Returns the issuer's URL, which is also the issuer's name.
     pub fn url(&self) -> &str {
         &self.published.url
     }
 
-    /// Returns the issuer's section of a configuration.
+    /// Returns the configuration section for the issuer.
     pub fn config(&self) -> OidcIssuer {
         let algorithm = self.pair.algorithm();
         let all = json!({"issuer": self.url(), "audience": AUDIENCE, "algorithm": algorithm});
         serde_json::from_value(all).unwrap()
     }
 
-    /// Sets the answer to requests for the keys.
+    /// Sets the response to requests for the keys.
     pub fn answers(&self, answer: Answer) {
         *self.published.answer.lock().unwrap() = answer;
     }
 
-    /// Returns the number of requests so far.
+    /// Returns the number of requests received so far.
     pub fn asked(&self) -> u64 {
         self.published.asked.load(Ordering::SeqCst)
     }
 
-    /// Replaces the signing key, and publishes only the new one.
+    /// Replaces the signing key. Only the new key is published.
     pub fn rotate(&mut self) {
         self.pair = Pair::generate(self.pair.algorithm());
         self.id += "-next";
         *self.published.keys.lock().unwrap() = vec![self.pair.jwk(&self.id)];
     }
 
-    /// Returns the claims of a person.
+    /// Returns the token claims of a user.
     pub fn claims(&self, subject: &str) -> Value {
         let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         json!({
@@ -196,27 +196,27 @@ impl TestIssuer {
         })
     }
 
-    /// Returns a token of a person.
+    /// Returns a token of a user.
     pub fn token(&self, subject: &str) -> String {
         self.sign(&self.claims(subject))
     }
 
-    /// Returns the published public key.
+    /// Returns the public key that the issuer publishes.
     pub fn published(&self) -> Value {
         self.pair.jwk(&self.id)
     }
 
-    /// Returns the header of the issuer's tokens.
+    /// Returns the header of the tokens that the issuer signs.
     pub fn header(&self) -> Value {
         json!({"alg": self.pair.algorithm(), "kid": self.id, "typ": "JWT"})
     }
 
-    /// Returns a token with these claims.
+    /// Returns a token with the given claims.
     pub fn sign(&self, claims: &Value) -> String {
         self.sign_text(&self.header(), &claims.to_string())
     }
 
-    /// Returns a token with this header and these claims, which may be invalid.
+    /// Returns a token with the given header and claims, which may be invalid.
     pub fn sign_text(&self, header: &Value, claims: &str) -> String {
         let message = format!("{}.{}", encoded(header.to_string()), encoded(claims));
         let signature = encoded(self.pair.sign(message.as_bytes()));

@@ -1,7 +1,7 @@
-//! Support code that tests of several crates share: a running cloud with tokens, proxies that cause
-//! faults, an AWS emulator.
+//! Test support that several crates share: a running local stack with tokens, proxies that inject
+//! faults, and an AWS emulator.
 //!
-//! All functions fail by panicking, as tests do.
+//! All functions panic on failure, as tests do.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Logs of several segments, and a manual clock to let them age.
+//! Logs that have several segments, and a manual clock that makes the logs old.
 
 use std::sync::Arc;
 
@@ -25,10 +25,10 @@ use crate::edits::log;
 
 /// Milliseconds in a day.
 pub const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
-/// The policy that offloads as much as is allowed.
+/// The policy that offloads everything that may be offloaded.
 pub const AS_LITTLE_AS_ALLOWED: Policy = Policy { offload_after_days: 0, keep_segments: 0 };
 
-/// A cloud with a manual clock.
+/// A local stack with a manual clock.
 pub struct OldLogs {
     /// The cloud.
     pub cloud: TestCloud,
@@ -36,7 +36,7 @@ pub struct OldLogs {
     pub tables: Arc<DynamoTables>,
     /// The cloud's bucket.
     pub blobs: Arc<S3Blobs>,
-    /// Consumption of the tables.
+    /// Meter of the tables' consumed request units.
     pub meter: Arc<Meter>,
     /// The manual clock, which starts at the current time.
     pub clock: Arc<ManualClock>,
@@ -74,12 +74,12 @@ impl OldLogs {
         Logs::new(entries, segments, blobs, clock, Arc::new(SystemRandom))
     }
 
-    /// Returns an offloader over the cloud's tables.
+    /// Returns an offloader for the stack's tables.
     pub fn offloader(&self) -> Offloader {
         self.offloader_over(Arc::clone(&self.tables) as Arc<dyn Retention>)
     }
 
-    /// Returns an offloader over another retention port.
+    /// Returns an offloader that uses the given retention port.
     pub fn offloader_over(&self, retention: Arc<dyn Retention>) -> Offloader {
         let (entries, blobs) = (Arc::clone(&self.tables), Arc::clone(&self.blobs));
         Offloader::new(entries, retention, blobs, Arc::clone(&self.clock) as _)
@@ -100,7 +100,7 @@ impl OldLogs {
         Growing { log, logs, tail: Position::FIRST, next_id: 1 }
     }
 
-    /// Builds the snapshot of the tail's segment, and rolls the segment.
+    /// Builds the snapshot of the newest segment, then closes the segment and opens the next one.
     pub async fn roll(&self, growing: &mut Growing) {
         self.finish_snapshot(growing.log, growing.tail.segment()).await;
         let tail = self.entry(growing.log, growing.tail).await.unwrap();
@@ -110,17 +110,17 @@ impl OldLogs {
         growing.tail = Position::new(segment, 0).unwrap();
     }
 
-    /// Builds the snapshot of a segment's first entry.
+    /// Builds the snapshot at a segment's first entry.
     pub async fn finish_snapshot(&self, log: LogId, segment: u32) {
         make_snapshot(self.logs(), &self.tables, &self.blobs, log, segment).await;
     }
 
-    /// Returns the table's entry at a position.
+    /// Returns the entry that the table contains at the given position.
     pub async fn entry(&self, log: LogId, at: Position) -> Option<Arc<Entry>> {
         self.tables.get(log, at).await.unwrap()
     }
 
-    /// Returns the numbers of a segment's entries in the table.
+    /// Returns the numbers of the entries that the table contains for a segment.
     pub async fn stored(&self, log: LogId, segment: u32) -> Vec<u32> {
         let mut from = Position::new(segment, 0).unwrap();
         let mut stored = Vec::new();
@@ -135,7 +135,7 @@ impl OldLogs {
     }
 }
 
-/// Builds the snapshot of a segment's first entry, as a worker does.
+/// Builds the snapshot at a segment's first entry in the same way as a worker.
 pub async fn make_snapshot(
     logs: Logs,
     tables: &DynamoTables,
@@ -159,12 +159,12 @@ pub async fn make_snapshot(
 }
 
 impl Growing {
-    /// Appends an operation based on the tail.
+    /// Appends an operation based on the newest position.
     pub async fn append(&mut self, operation: Operation) -> Appended {
         self.append_on(self.tail, operation).await
     }
 
-    /// Appends an operation based on an older position.
+    /// Appends an operation based on the given older position.
     pub async fn append_on(&mut self, base: Position, operation: Operation) -> Appended {
         let (id, log) = (self.next_id, self.log);
         let appended = self.logs.append(edit(log, 3, id, base, operation)).await.unwrap();
@@ -174,7 +174,7 @@ impl Growing {
     }
 }
 
-/// Returns a request with one mutation of a client.
+/// Returns a request that contains one mutation from the given client.
 pub fn edit(log: LogId, client: u8, id: u64, base: Position, operation: Operation) -> Request {
     let mutations = vec![NewMutation { id, base, operation }];
     Request::new(log, ClientKey([client; 8]), None, FIRST_INCARNATION, id - 1, mutations).unwrap()

@@ -1,4 +1,4 @@
-//! A proxy that forwards requests and loses selected replies.
+//! A proxy that forwards requests and drops selected responses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::forwarding::{Target, break_connection, serve};
 
-/// A proxy that loses replies.
+/// A proxy that drops responses.
 pub struct LossyProxy {
     /// URL of the proxy.
     pub url: String,
@@ -20,15 +20,15 @@ pub struct LossyProxy {
 
 struct Shared {
     target: Target,
-    /// Requests whose head contains this text may lose their reply.
+    /// The responses to requests whose head contains this string may be dropped.
     needle: &'static str,
     to_lose: AtomicUsize,
     lost: AtomicUsize,
 }
 
 impl LossyProxy {
-    /// Starts a proxy for the server at `target_url`; see [`LossyProxy::lose`]. A request's head
-    /// consists of its method, its path and the values of its headers.
+    /// Starts a proxy for the server at `target_url`. [`LossyProxy::lose`] selects the responses to
+    /// drop. A request's head consists of the method, the path and the header values.
     pub async fn start(target_url: &str, needle: &'static str) -> Self {
         let (to_lose, lost) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let shared = Arc::new(Shared { target: Target::new(target_url), needle, to_lose, lost });
@@ -36,19 +36,19 @@ impl LossyProxy {
         Self { url: serve(router).await, shared }
     }
 
-    /// Loses the replies of the next `count` requests whose head contains the text.
+    /// Drops the responses to the next `count` requests whose head contains the given string.
     pub fn lose(&self, count: usize) {
         self.shared.to_lose.store(count, Ordering::SeqCst);
     }
 
-    /// Returns the number of replies lost so far.
+    /// Returns the number of responses dropped so far.
     pub fn lost(&self) -> usize {
         self.shared.lost.load(Ordering::SeqCst)
     }
 }
 
 impl Shared {
-    /// Decides whether a request loses its reply.
+    /// Returns whether to drop the response to a request, and updates the number left to drop.
     fn loses(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
         let take = |left: usize| left.checked_sub(1);
         format!("{method} {uri} {headers:?}").contains(self.needle)
@@ -67,7 +67,7 @@ async fn answer(
     match shared.target.pass_on((method, uri, headers, body)).await {
         Ok(reply) if !loses => reply.into_response(),
         Ok(_) => {
-            // The server has executed the request and replied; the reply is lost.
+            // The server has executed the request and responded, but the response is dropped.
             shared.lost.fetch_add(1, Ordering::SeqCst);
             break_connection()
         }

@@ -1,18 +1,18 @@
-//! Python programs of third parties, each in its own virtual environment.
+//! Third-party Python programs, each installed into a separate virtual environment.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Returns the Python interpreter of a virtual environment with the package, which is installed if
-/// necessary.
+/// Returns the Python interpreter of a virtual environment that contains the package. Installs the
+/// package if necessary.
 ///
 /// # Panics
-/// If the installation fails.
+/// Panics if the installation fails.
 pub fn with_package(folder: &Path, package: &str) -> PathBuf {
     let environment = folder.join(package.replace("==", "-"));
     fs::create_dir_all(folder).unwrap();
-    // Concurrent tests and test runs may need the environment at the same time.
+    // Concurrent tests and test runs may need the same environment at the same time.
     let lock = File::create(environment.with_extension("lock")).unwrap();
     lock.lock().unwrap();
     let python = environment.join("bin/python");

@@ -1,5 +1,5 @@
-//! A webhook receiver over real HTTP. It verifies signatures independently of our code, according
-//! to the text of the standard.
+//! A webhook receiver that uses real HTTP. The receiver verifies signatures independently of
+//! Cellar's code, as specified by the standard.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,16 +13,16 @@ use base64::engine::general_purpose::STANDARD;
 use cellar_api::wire::WebhookDelivery;
 use tokio::task::JoinHandle;
 
-/// The receiver's answer to a delivery.
+/// The receiver's response to a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// Accepts the delivery.
     Accepted,
-    /// Refuses the delivery with this status code.
+    /// Rejects the delivery with the given status code.
     Status(u16),
-    /// Redirects to another path.
+    /// Redirects the delivery to another path.
     Redirect,
-    /// Accepts the delivery and breaks the connection before the answer.
+    /// Accepts the delivery, then breaks the connection before responding.
     AcceptedUnheard,
 }
 
@@ -31,13 +31,13 @@ pub enum Answer {
 pub struct Arrived {
     /// Id of the delivery.
     pub id: String,
-    /// When the delivery was sent according to its header, Unix seconds.
+    /// Sending time according to the delivery's header, in Unix seconds.
     pub sent_s: String,
-    /// The signatures of the delivery.
+    /// The signatures in the delivery's header.
     pub signatures: Vec<String>,
     /// The body of the delivery.
     pub body: String,
-    /// Whether the delivery was accepted.
+    /// Whether the receiver accepted the delivery.
     pub accepted: bool,
 }
 
@@ -71,7 +71,7 @@ async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: St
         Answer::Accepted => StatusCode::NO_CONTENT.into_response(),
         Answer::Status(status) => StatusCode::from_u16(status).unwrap().into_response(),
         Answer::Redirect => (StatusCode::FOUND, [(header::LOCATION, "/moved")]).into_response(),
-        // The panic ends the task of the connection, and so the connection.
+        // The panic ends the connection's task and thus breaks the connection.
         Answer::AcceptedUnheard => panic!("as asked"),
     }
 }
@@ -82,7 +82,7 @@ impl Arrived {
         serde_json::from_str(&self.body).unwrap()
     }
 
-    /// Returns whether one of the signatures was made with this secret.
+    /// Returns whether one of the signatures was made with the given secret.
     pub fn is_signed_by(&self, secret: &str) -> bool {
         let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
         let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
@@ -95,7 +95,7 @@ impl Arrived {
 }
 
 impl TestReceiver {
-    /// Starts a receiver on a free port that accepts all deliveries.
+    /// Starts a receiver on a free port. Until told otherwise, the receiver accepts all deliveries.
     pub async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
@@ -111,18 +111,18 @@ impl TestReceiver {
         &self.url
     }
 
-    /// Sets the answer to later deliveries.
+    /// Sets the response to later deliveries.
     pub fn answers(&self, answer: Answer) {
         *self.shared.answer.lock().unwrap() = answer;
     }
 
-    /// Returns all deliveries so far, in order.
+    /// Returns all deliveries so far, in the order of arrival.
     pub fn arrived(&self) -> Vec<Arrived> {
         self.shared.arrived.lock().unwrap().clone()
     }
 
-    /// Returns the kinds of a stream's accepted events, in order and without repetitions. Panics if
-    /// an event arrives before an earlier one.
+    /// Returns the kinds of a stream's accepted events, in order and without repeated deliveries.
+    /// Panics if an event arrives before a preceding event.
     pub fn kinds_of(&self, stream: &str) -> Vec<String> {
         let mut kinds = Vec::new();
         for arrived in self.arrived().iter().filter(|arrived| arrived.accepted) {

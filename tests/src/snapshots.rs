@@ -6,12 +6,12 @@ use cellar::Client;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// Maximum wait for a snapshot. It is long, because the worker shares the machine with all tests.
+/// Maximum wait for a snapshot. Long, because the worker shares the machine with all tests.
 const PATIENCE: Duration = Duration::from_secs(240);
 /// Polling interval.
 const PAUSE: Duration = Duration::from_millis(30);
 
-/// Waits until a load starts with the root of a snapshot at or after `least`.
+/// Waits until the root returned by a load belongs to a snapshot at or after `least`.
 pub async fn wait_for_root(client: &Client, log: LogId, least: Position) {
     let wait = async {
         loop {

@@ -1,8 +1,8 @@
-//! Requests with presigned URLs, over real HTTP.
+//! Sends requests with presigned URLs over real HTTP.
 
 use cellar_engine::contract::{UrlReply, UrlRequest};
 
-/// Sends a presigned request, as a client without credentials does.
+/// Sends a presigned request in the same way as a client without credentials.
 pub async fn send(http: &reqwest::Client, request: UrlRequest) -> UrlReply {
     let method = request.method.parse().unwrap();
     let mut builder = http.request(method, &request.url).body(request.body);

@@ -1,7 +1,7 @@
-//! CBOR encoding of snapshot objects: the object header and the encodings of shared types.
+//! CBOR encoding of snapshot objects: the object header and shared types.
 //!
 //! The encoding is a subset of CBOR: integers, byte strings, text strings, arrays and maps, all of
-//! definite length. It can be parsed in one pass without a stack. The decoder never allocates
+//! definite length. Objects can be parsed in one pass without a stack. The decoder never allocates
 //! memory based on a declared length alone.
 
 use minicbor::decode::Error as DecodeError;
@@ -14,7 +14,7 @@ use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, AxisMap, StoredAxisMap};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Format version of all snapshot objects.
+/// Current format version of all snapshot objects.
 const VERSION: u32 = 1;
 
 /// Object kinds and their stored numbers.
@@ -58,7 +58,7 @@ pub(super) fn encode<T: Encode<()>>(kind: Kind, body: &T) -> Vec<u8> {
     minicbor::to_vec((kind.number(), VERSION, body)).unwrap_or_default()
 }
 
-/// Returns the encoded length of an object part in bytes.
+/// Returns the encoded length of part of an object, in bytes.
 pub(super) fn encoded_byte_length<T: Encode<()>>(part: &T) -> usize {
     minicbor::to_vec(part).map_or(0, |bytes| bytes.len())
 }
@@ -107,8 +107,8 @@ impl From<DecodeError> for SnapshotError {
     }
 }
 
-/// Returns whether the bytes use only this module's CBOR subset. Skipping indefinite-length items
-/// would need a stack that grows with the input.
+/// Returns whether the bytes use only this module's CBOR subset. The subset excludes items of
+/// indefinite length, because skipping them would need a stack that grows with the input.
 fn has_only_declared_lengths(bytes: &[u8]) -> bool {
     let mut unread_bytes = bytes;
     while !unread_bytes.is_empty() {
@@ -120,8 +120,8 @@ fn has_only_declared_lengths(bytes: &[u8]) -> bool {
     true
 }
 
-/// Skips an item's head, plus the content of a byte or text string. Returns `None` if the item is
-/// outside this module's CBOR subset.
+/// Skips the head of an item, and also the content of a byte string or text string. Returns `None`
+/// if the item is outside this module's CBOR subset.
 fn skip_item_head(bytes: &[u8]) -> Option<&[u8]> {
     const BYTE_STRING: u8 = 2;
     const TEXT: u8 = 3;
@@ -172,7 +172,8 @@ pub(super) fn at_most<'b, Ctx, T: Decode<'b, Ctx>, const MAX: usize>(
     Ok(list)
 }
 
-/// Encodes each span as the gap since the end of the previous span, and the span's length.
+/// Encodes each span as two numbers: the gap after the end of the previous span, and the span's
+/// length.
 pub(super) fn encode_spans<W: Write>(
     spans: &Spans,
     encoder: &mut Encoder<W>,
@@ -189,7 +190,7 @@ pub(super) fn encode_spans<W: Write>(
 
 /// Decodes spans that end at or before `axis_end`.
 pub(super) fn decode_spans(decoder: &mut Decoder<'_>, axis_end: u32) -> Result<Spans, DecodeError> {
-    let malformed = || DecodeError::message("spans are not in order or exceed the axis");
+    let malformed = || DecodeError::message("spans are unsorted or exceed the axis");
     let mut numbers = decoder.array_iter::<u32>()?;
     let mut spans = Vec::new();
     let mut previous_end = 0_u32;

@@ -1,4 +1,4 @@
-//! Converts a merged window (rectangle of a sheet) into cells and applies range formats.
+//! Converts a merged window (rectangle of a sheet) to cells and applies range formats.
 
 use crate::tile::{Tile, TileColumn, TileValue, ValueLayer};
 use cellar_sheet::cell::{Cell, GENERAL, Value};
@@ -11,14 +11,14 @@ pub struct TileCell {
     pub row: u32,
     /// Column index.
     pub column: u32,
-    /// Cell content; for a long text, only its preview.
+    /// Cell content. A long text is truncated to its preview.
     pub cell: Cell,
-    /// BLAKE3 hash of the cell's full text, if it is stored as a separate object.
+    /// BLAKE3 hash of the cell's full text, if the text is stored as a separate object.
     pub long_text: Option<[u8; 32]>,
 }
 
 /// Returns the non-blank cells of a merged window, sorted by row and column. A cell without its own
-/// format gets the newest range format that covers it.
+/// format has the newest range format that covers the cell.
 #[must_use]
 pub fn visible_cells(tile: &Tile, formats: &FormatLayer) -> Vec<TileCell> {
     let mut cells: Vec<TileCell> =
@@ -71,7 +71,7 @@ fn stored_cell(column: &TileColumn, row: u32) -> TileCell {
     TileCell { row, column: column.column, cell, long_text: long_text_hash }
 }
 
-/// Converts a value of a layer. A long text becomes its preview.
+/// Converts a value of a layer. A long text is replaced by its preview.
 fn to_cell_value(layer: &ValueLayer, value: &TileValue) -> Value {
     match value {
         TileValue::Empty => Value::Empty,

@@ -2,7 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
-/// Chunk name: the BLAKE3 hash of the uncompressed bytes.
+/// Name of a chunk: the BLAKE3 hash of its uncompressed bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 #[cbor(transparent)]
 pub struct ChunkHash(#[cbor(n(0), with = "minicbor::bytes")] pub [u8; 32]);

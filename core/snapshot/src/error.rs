@@ -8,17 +8,17 @@ pub enum SnapshotError {
     /// The object exceeds the length limit of its kind.
     #[error("the snapshot object has {bytes} bytes; at most {max} are allowed")]
     TooLong {
-        /// Object length in bytes; for a compressed object, the number of bytes decompressed before
-        /// decoding stopped.
+        /// Object length in bytes. For a compressed object, the number of bytes that were
+        /// decompressed before decoding stopped.
         bytes: usize,
         /// Maximum length in bytes.
         max: usize,
     },
     /// The object is not exactly one zstd frame.
-    #[error("the object does not decompress: it is damaged; restore it or rebuild the snapshot")]
+    #[error("the object cannot be decompressed: it is damaged; restore it or rebuild the snapshot")]
     Compression,
-    /// The object's contents do not match the hash in its name.
-    #[error("the object's bytes are not those of {expected}: it is damaged; rebuild the snapshot")]
+    /// The object's contents do not match the hash in the object's name.
+    #[error("the object does not match its hash {expected}: it is damaged; rebuild the snapshot")]
     WrongHash {
         /// The hash in the object's name.
         expected: ChunkHash,
@@ -29,8 +29,8 @@ pub enum SnapshotError {
         /// Error message of the CBOR decoder.
         what: String,
     },
-    /// The object is not of the kind that the reference to it requires.
-    #[error("the object is of kind {found} where {expected} is expected")]
+    /// The object's kind does not match the reference to the object.
+    #[error("the object has kind {found} instead of {expected}")]
     WrongKind {
         /// Expected kind number.
         expected: u32,
@@ -38,7 +38,7 @@ pub enum SnapshotError {
         found: u32,
     },
     /// The object was written by a newer version of Cellar.
-    #[error("the object has format version {version}: a newer Cellar is needed to read it")]
+    #[error("the object has format version {version}: upgrade Cellar to read it")]
     UnknownVersion {
         /// Format version in the object header.
         version: u32,

@@ -1,10 +1,10 @@
 //! Garbage collection: identifies snapshot objects that can be deleted.
 //!
 //! The logs of a family (a log and its forks) share snapshot objects. An object is retained if it
-//! is reachable from a root or an import of a live log. A recently written object is retained too,
+//! is reachable from a root or an import of a live log. A recently written object is also retained,
 //! because it may belong to an unfinished snapshot or to an import whose entry is not committed
-//! yet. A writer that needs an older, unreferenced object writes it again as a new version.
-//! Concurrent writes therefore never make it unsafe to delete the versions listed by a sweep.
+//! yet. A writer that needs an old unreferenced object writes it again as a new version. Deleting
+//! the versions listed by a sweep is therefore safe despite concurrent writes.
 
 use std::collections::HashSet;
 
@@ -22,18 +22,18 @@ pub struct ReferencedObjects {
 }
 
 impl ReferencedObjects {
-    /// Adds a root to the referenced objects. Returns `false` if it was already present.
+    /// Adds a root to the referenced objects. Returns `false` if the root was already added.
     pub fn add_root(&mut self, hash: ChunkHash) -> bool {
         self.roots.insert(hash)
     }
 
-    /// Adds a chunk or a long text to the referenced objects. Returns `false` if it was already
-    /// present.
+    /// Adds a chunk or a long text to the referenced objects. Returns `false` if the object was
+    /// already added.
     pub fn add_chunk(&mut self, hash: ChunkHash) -> bool {
         self.chunks.insert(hash)
     }
 
-    /// Returns whether an object is retained regardless of age: either it is referenced, or it is
+    /// Returns whether an object is retained regardless of its age, because it is referenced or is
     /// not a snapshot object of this log family.
     fn must_keep(&self, family: LogId, key: &str) -> bool {
         if let Ok(chunk) = parse_chunk_key(key)
@@ -50,15 +50,15 @@ impl ReferencedObjects {
     }
 }
 
-/// Identifies garbage among the object versions of a log family. Versions must be passed grouped by
-/// key, newest first.
+/// Identifies garbage among the object versions of a log family. Versions must be passed key by
+/// key, and newest first within a key.
 #[derive(Debug)]
 pub struct GarbageSweep {
     family: LogId,
     referenced: ReferencedObjects,
-    /// Objects written at or after this time, in seconds since the Unix epoch, are retained.
+    /// Time since which written objects are retained, in seconds since the Unix epoch.
     keep_since_s: u64,
-    /// The key of the previous version.
+    /// Key of the previous version.
     previous_key: Option<JudgedKey>,
 }
 
@@ -70,7 +70,7 @@ struct JudgedKey {
 }
 
 impl GarbageSweep {
-    /// Starts a sweep at `now_s`, in seconds since the Unix epoch.
+    /// Starts a sweep at the time `now_s`, in seconds since the Unix epoch.
     #[must_use]
     pub fn new(family: LogId, referenced: ReferencedObjects, now_s: u64) -> Self {
         let keep_since_s = now_s.saturating_sub(GARBAGE_AGE_S);
@@ -78,7 +78,7 @@ impl GarbageSweep {
     }
 
     /// Returns whether a version is garbage. The newest version of a key determines the result for
-    /// all its versions, because the bucket expires noncurrent versions.
+    /// all versions of the key, because the bucket expires noncurrent versions.
     pub fn is_garbage(&mut self, key: &str, modified_s: u64) -> bool {
         if let Some(previous) = &self.previous_key
             && previous.key == key
@@ -92,7 +92,7 @@ impl GarbageSweep {
     }
 }
 
-/// Returns whether an unfinished snapshot is old enough that a sweep could classify its objects as
+/// Returns whether an unfinished snapshot is so old that a sweep may classify its objects as
 /// garbage.
 #[must_use]
 pub fn is_overdue(record: &PendingSnapshot, now_s: u64) -> bool {
@@ -148,7 +148,7 @@ mod tests {
         assert!(!sweep.is_garbage(&renewed, NOW_S), "it was written again");
         assert!(
             !sweep.is_garbage(&renewed, old_s),
-            "and would be the only one if the new one were lost"
+            "the old version would be the only version if the new version were lost"
         );
         assert!(sweep.is_garbage(&old, old_s) && sweep.is_garbage(&old, old_s - 9));
     }

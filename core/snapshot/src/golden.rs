@@ -1,4 +1,4 @@
-//! Golden files of released encodings. Each line consists of an uncompressed object and its name.
+//! Golden files of released encodings. Each line contains an uncompressed object and its name.
 
 use std::fs;
 use std::path::PathBuf;
@@ -31,8 +31,8 @@ fn from_hexadecimal(text: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// Returns the released objects after checking that the current encoder still produces them.
-/// Creates a missing golden file if `WRITE_GOLDEN_FILES` is set.
+/// Checks that the current encoder still produces the released objects, and returns the released
+/// objects. If `WRITE_GOLDEN_FILES` is set, creates a missing golden file.
 fn released(name: &str, objects: &[(&str, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let line = |(name, bytes): &(&str, Vec<u8>)| format!("{name} {}\n", hexadecimal(bytes));
@@ -41,7 +41,7 @@ fn released(name: &str, objects: &[(&str, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
         fs::write(&path, &today).unwrap();
     }
     let released = fs::read_to_string(&path).unwrap();
-    assert_eq!(today, released, "the released encoding has changed: add a version instead");
+    assert_eq!(today, released, "a released encoding has changed: add a new version instead");
     let object = |line: &str| {
         let (name, bytes) = line.split_once(' ').unwrap();
         (name.to_owned(), from_hexadecimal(bytes))
@@ -81,7 +81,8 @@ fn level() -> Level {
     Level { sheets: vec![sheet] }
 }
 
-/// Built without the packer, because stored lengths depend on the compression library.
+/// Built without the packer, because stored lengths depend on the version of the compression
+/// library.
 fn parts(list: &[(u32, u32, u8)]) -> SpanMap<ChunkRef> {
     let mut parts = SpanMap::default();
     for (first, end, number) in list {
@@ -90,7 +91,7 @@ fn parts(list: &[(u32, u32, u8)]) -> SpanMap<ChunkRef> {
     parts
 }
 
-/// Returns the same level without inline parts and with its second stripe split into two parts.
+/// Returns the sample level without inline parts, and with its second stripe split into two parts.
 fn chunks(inline: &PackedLevel) -> Vec<(&'static str, Vec<u8>, IndexChunk)> {
     let InlineOrChunk::Inline(moves) = inline.sheets[0].moves.clone() else { panic!() };
     let StripeIndex::Inline(stripes) = inline.sheets[0].stripes.clone() else { panic!() };

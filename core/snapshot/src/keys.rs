@@ -1,5 +1,5 @@
-//! S3 keys of snapshot objects: `sheets/{log}/chunks/{hash}` and `sheets/{log}/roots/{hash}`, plus
-//! staging keys for uploaded chunks that are not verified yet.
+//! S3 keys of snapshot objects: `sheets/{log}/chunks/{hash}` and `sheets/{log}/roots/{hash}`, and
+//! the keys under which clients upload chunks that are not verified yet.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,7 +22,7 @@ pub struct ObjectKey {
     pub hash: ChunkHash,
 }
 
-/// The text is not a valid key of the expected object kind.
+/// The string is not a valid key of the expected object kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is not a {kind} key: expected sheets/ID/{kind}s/HASH, where ID is a spreadsheet id and \
@@ -35,7 +35,7 @@ pub struct NotAnObjectKey {
     pub kind: &'static str,
 }
 
-/// The text is not a valid snapshot object name.
+/// The string is not a valid snapshot object name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a snapshot object's name must have 64 lowercase hexadecimal digits")]
 pub struct NotAHash;
@@ -46,7 +46,7 @@ pub fn chunk_key(log: LogId, hash: ChunkHash) -> String {
     format!("{SHEETS}/{log}/{CHUNKS}/{hash}")
 }
 
-/// Returns the S3 key under which a client uploads a chunk. Includes the client key, so that an
+/// Returns the S3 key under which a client uploads a chunk. The key contains the client key, so an
 /// upload cannot overwrite objects of other clients or logs.
 #[must_use]
 pub fn staged_chunk_key(log: LogId, client: ClientKey, hash: ChunkHash) -> String {
@@ -59,11 +59,11 @@ pub fn root_key(log: LogId, hash: ChunkHash) -> String {
     format!("{SHEETS}/{log}/{ROOTS}/{hash}")
 }
 
-/// Parses a chunk key. Accepts only the exact form returned by [`chunk_key`], so that each object
-/// has a unique key.
+/// Parses a chunk key. Accepts only keys in the exact form that [`chunk_key`] returns, so each
+/// object has a single valid key.
 ///
 /// # Errors
-/// [`NotAnObjectKey`] for any other text.
+/// [`NotAnObjectKey`] for any other string.
 pub fn parse_chunk_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     match parse_key(text, CHUNKS) {
         Some(key) if chunk_key(key.log, key.hash) == text => Ok(key),
@@ -71,11 +71,11 @@ pub fn parse_chunk_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     }
 }
 
-/// Parses a root key. Accepts only the exact form returned by [`root_key`], so that each object has
-/// a unique key.
+/// Parses a root key. Accepts only keys in the exact form that [`root_key`] returns, so each object
+/// has a single valid key.
 ///
 /// # Errors
-/// [`NotAnObjectKey`] for any other text.
+/// [`NotAnObjectKey`] for any other string.
 pub fn parse_root_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     match parse_key(text, ROOTS) {
         Some(key) if root_key(key.log, key.hash) == text => Ok(key),
@@ -83,7 +83,7 @@ pub fn parse_root_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     }
 }
 
-/// Parses a key whose objects are in this folder. Also accepts other spellings of the ids.
+/// Parses the key of an object in this folder. Also accepts noncanonical spellings of the ids.
 fn parse_key(text: &str, folder: &str) -> Option<ObjectKey> {
     let path_in_sheets = text.strip_prefix(SHEETS)?.strip_prefix('/')?;
     let (log, path_in_log) = path_in_sheets.split_once('/')?;

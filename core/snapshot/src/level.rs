@@ -1,5 +1,5 @@
-//! Levels: the net effect of a contiguous range of log entries, in the coordinates after the last
-//! of these entries.
+//! Levels. A level is the net effect of a contiguous range of log entries, in the coordinates after
+//! the last entry of the range.
 
 use minicbor::{Decode, Encode};
 
@@ -8,21 +8,21 @@ pub use super::chunk_ref::{ChunkHash, ChunkRef};
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Effect of a contiguous range of entries on all sheets.
+/// Net effect of a contiguous range of entries on all sheets.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Level {
-    /// Changed sheets, sorted by sheet id.
+    /// Changed sheets, in ascending order of their ids.
     pub sheets: Vec<LevelSheet>,
 }
 
-/// Effect of a level on one sheet.
+/// Net effect of a level on one sheet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelSheet {
     /// Id of the sheet.
     pub sheet: SheetId,
     /// How the level moves and hides older cells.
     pub moves: SheetMoves,
-    /// Cells of the level in disjoint stripes, from left to right.
+    /// The level's cells in disjoint stripes, from left to right.
     pub stripes: Vec<Stripe>,
 }
 
@@ -44,10 +44,11 @@ pub struct SheetMoves {
     /// Maps columns from the next older level to this level.
     #[cbor(n(1), with = "cbor::column_map")]
     pub columns: AxisMap,
-    /// Regions in which older values and formulas are hidden. Cells of this level remain visible.
+    /// Regions in which older values and formulas are hidden. The cells of this level remain
+    /// visible.
     #[n(2)]
     pub value_clears: Vec<Region>,
-    /// Regions in which older cell formats are hidden because a range format replaced them.
+    /// Regions in which older cell formats are hidden, because a range format replaced them.
     #[n(3)]
     pub format_clears: Vec<Region>,
 }
@@ -79,7 +80,7 @@ impl SheetMoves {
         self.value_clears.iter().chain(&self.format_clears)
     }
 
-    /// Returns the total number of spans in cleared regions; in a valid level, at most
+    /// Returns the total number of spans in the cleared regions. A valid level has at most
     /// `MAX_LEVEL_CLEAR_SPANS`.
     #[must_use]
     pub fn clear_span_count(&self) -> usize {
@@ -87,7 +88,7 @@ impl SheetMoves {
     }
 }
 
-/// The intersection of a row set and a column set, in the coordinates of one level.
+/// Intersection of a set of rows and a set of columns, in the coordinates of one level.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct Region {
@@ -100,13 +101,13 @@ pub struct Region {
 }
 
 impl Region {
-    /// Returns the number of row spans plus the number of column spans.
+    /// Returns the total number of row spans and column spans.
     #[must_use]
     pub fn span_count(&self) -> usize {
         self.rows.len() + self.columns.len()
     }
 
-    /// Returns whether the region contains all cells of another region.
+    /// Returns whether the region contains all cells of `other`.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.rows.cover(&other.rows) && self.columns.cover(&other.columns)
     }
@@ -117,9 +118,9 @@ impl Region {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
-    /// Maps the region along one axis. Lines inserted inside a span join the region, so the number
-    /// of spans never grows. Including them is harmless, because inserted lines contain no older
-    /// cells.
+    /// Maps the region along one axis. Rows or columns inserted inside a span become part of the
+    /// region, so the number of spans never grows. Including the inserted lines is harmless,
+    /// because they contain no older cells.
     pub fn map(&mut self, axis: Axis, map: &AxisMap) {
         match axis {
             Axis::Rows => self.rows = map.covering_spans(&self.rows),
@@ -128,7 +129,7 @@ impl Region {
     }
 }
 
-/// A stripe: a range of adjacent columns whose cells are stored in the same tiles.
+/// A stripe: adjacent columns whose cells are stored in the same tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stripe {
     /// Columns of the stripe.
@@ -156,7 +157,7 @@ pub enum StoredTile {
     #[n(0)]
     Chunk(#[n(0)] ChunkRef),
     /// Stored uncompressed in the chunk format, inside the object that references the tile. Used by
-    /// small levels, especially level 0 in the root.
+    /// small levels, in particular level 0 in the root.
     #[n(1)]
     Inline(#[cbor(n(0), with = "minicbor::bytes")] Vec<u8>),
 }

@@ -160,8 +160,9 @@ impl CatalogStore {
         Ok(self.read_and_cache(log_id, right).await?.listing)
     }
 
-    /// Changes a spreadsheet's listing. Idempotent. `seen` is the number of changes that the caller has
-    /// seen. If it is set, the change is rejected unless the listing includes exactly this number.
+    /// Changes a spreadsheet's listing. Idempotent. `seen` is the number of changes that the caller
+    /// has seen. If it is set, the change is rejected unless the listing includes exactly this
+    /// number.
     ///
     /// # Errors
     ///

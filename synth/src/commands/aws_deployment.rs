@@ -1,5 +1,5 @@
-//! Prepares an AWS deployment: checks credentials, creates the signing key pair, synthesizes the
-//! template, and uploads bundle and template.
+//! Prepares a deployment to AWS: checks the credentials, creates the signing key pair, synthesizes
+//! the template, and uploads the bundle and the template.
 
 use std::collections::BTreeMap;
 
@@ -21,11 +21,11 @@ use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
-/// Tag key for the stage name.
+/// Key of the tag that contains the stage name.
 const STAGE_TAG: &str = "cellar:stage";
 const BYTES_PER_KB: usize = 1_024;
 
-/// An AWS deployment in preparation or in progress.
+/// A deployment to AWS, in preparation or in progress.
 pub(super) struct AwsDeployment<'a> {
     pub(super) project: Project,
     /// Clients for the target account and region.
@@ -42,7 +42,7 @@ pub(super) struct AwsDeployment<'a> {
 pub(super) struct NewTemplate {
     /// The template as JSON.
     pub(super) text: String,
-    /// Parsed template, for comparisons.
+    /// The parsed template, used for comparisons.
     pub(super) document: Document,
     /// Source location of each resource definition, by logical id.
     pub(super) sources: BTreeMap<String, SourceLine>,
@@ -58,13 +58,13 @@ impl NewTemplate {
     }
 }
 
-/// Returns the BLAKE3 hash of a template's text, in hexadecimal.
+/// Returns the BLAKE3 hash of a template's text in hexadecimal.
 pub(super) fn template_hash(template_text: &str) -> String {
     blake3::hash(template_text.as_bytes()).to_hex().to_string()
 }
 
 impl<'a> AwsDeployment<'a> {
-    /// Prepares a deployment: checks the credentials and the existing stack, creates the signing
+    /// Prepares a deployment. Checks the credentials and the existing stack, creates the signing
     /// key pair if no key is configured, and synthesizes the template.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl<'a> AwsDeployment<'a> {
         let template = NewTemplate::from_template(&synthesize(&project.config)?);
         step.succeed(&format_kilobytes(template.text.len()));
         let deployment = Self { project, aws, arguments, output, template };
-        // Check the stack owner before uploading anything.
+        // Check that the stack belongs to Cellar before uploading anything.
         deployment.find_cellar_stack(&deployment.project.config.stack).await?;
         Ok(deployment)
     }
@@ -113,7 +113,7 @@ impl<'a> AwsDeployment<'a> {
         Ok(Some(stack))
     }
 
-    /// Returns a follower that reports stack events during an operation.
+    /// Returns a follower, which reports the stack events of an operation.
     pub(super) fn follower(&self) -> Follower<'_> {
         Follower {
             aws: &self.aws,
@@ -124,7 +124,7 @@ impl<'a> AwsDeployment<'a> {
         }
     }
 
-    /// Uploads bundle and template, and returns the desired stack state that refers to them.
+    /// Uploads the bundle and the template. Returns the desired stack state, which refers to both.
     pub(super) async fn upload_artifacts(&self) -> Result<DesiredStack, SynthError> {
         let architecture = self.project.config.architecture_or(Host::current().architecture());
         let prebuilt_bundle = self.arguments.bundle.as_deref();
@@ -152,7 +152,7 @@ impl<'a> AwsDeployment<'a> {
         })
     }
 
-    /// Creates the artifact bucket, or restores drifted settings if the bucket exists.
+    /// Creates the artifact bucket. If the bucket exists, restores settings that have drifted.
     async fn ensure_artifact_bucket(&self, bucket: &str) -> Result<(), SynthError> {
         let step = self.output.start_step("Check the artifact bucket");
         let result = Box::pin(self.aws.ensure_artifact_bucket(bucket)).await;
@@ -183,7 +183,8 @@ impl<'a> AwsDeployment<'a> {
         tags
     }
 
-    /// Uploads the bundle and returns its key. Reuses an existing bundle with the same binary.
+    /// Uploads the bundle and returns its key. A bundle with the same binary that was uploaded
+    /// before is reused.
     async fn upload_bundle(
         &self,
         binary: CheckedBinary,
@@ -204,7 +205,7 @@ impl<'a> AwsDeployment<'a> {
     }
 }
 
-/// Uploads a template under a content-addressed name and returns its URL.
+/// Uploads a template under a name that contains its hash, and returns the URL of the template.
 pub(super) async fn upload_template(
     aws: &Aws,
     output: &Output,

@@ -22,7 +22,7 @@ struct BundleReport<'a> {
     binary_bytes: usize,
     /// Hash of the binary.
     blake3: &'a str,
-    /// Lowest GLIBC version with which the binary runs. `None` if the binary is statically linked.
+    /// Minimum GLIBC version with which the binary runs. `None` if the binary is statically linked.
     glibc: Option<String>,
 }
 
@@ -48,8 +48,8 @@ pub(crate) fn write_bundle(
     Ok(())
 }
 
-/// Returns the path of the bundle. `output_option` is either a file, or a directory to which the
-/// bundle name is appended.
+/// Returns the path of the bundle. `output_option` is the path of a file, or of a directory in
+/// which the file is named after the bundle.
 fn bundle_path(output_option: Option<&Path>, bundle_name: &str) -> PathBuf {
     match output_option {
         Some(folder) if folder.is_dir() => folder.join(bundle_name),

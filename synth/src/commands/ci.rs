@@ -1,4 +1,5 @@
-//! `synth ci init`: writes GitHub Actions workflows that post diffs on pull requests, and deploy.
+//! `synth ci init`: writes GitHub Actions workflows, which post diffs on pull requests and deploy
+//! the stack.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,14 +21,15 @@ const WORKFLOWS: [(&str, &str); 2] = [
 ];
 /// Workflow directory, relative to the repository root.
 const WORKFLOW_FOLDER: &str = ".github/workflows";
-/// GitHub environment of the deploy job, which can be configured to require approval.
+/// GitHub environment of the deploy job. The environment can be configured to require approval.
 const DEPLOY_ENVIRONMENT: &str = "production";
 
-/// Start of an expression that GitHub evaluates, and its harmless replacement.
+/// Start of an expression that GitHub would evaluate, and its harmless replacement.
 const EXPRESSION_START: &str = "${{";
 const BROKEN_EXPRESSION_START: &str = "$ {{";
 
-/// Workflow template variables. Strings that may need quoting are stored as quoted YAML scalars.
+/// Variables of the workflow templates. Strings that may need quotes are stored as quoted YAML
+/// scalars.
 #[derive(Serialize)]
 struct WorkflowView {
     diff_name: String,
@@ -91,7 +93,7 @@ fn write_workflows(
     Ok(())
 }
 
-/// Checks all files before the first one is written, so that either all or none are written.
+/// Check all files before writing the first one, so that either all files are written or none.
 fn check_none_exists(workflows: &[WorkflowFile]) -> Result<(), SynthError> {
     match workflows.iter().find(|workflow| workflow.path.exists()) {
         Some(existing) => Err(SynthError::Exists { path: existing.path.clone() }),
@@ -110,7 +112,7 @@ fn print_workflows(workflows: &[WorkflowFile], output: &Output) {
     output.print_result(&json!({ "files": json_files }), &texts.join("\n"));
 }
 
-/// Renders the workflows of a project's repository.
+/// Renders the workflows for a project's repository.
 fn render_workflows(project: &Project, branch: &str) -> Result<Vec<WorkflowFile>, SynthError> {
     let repository = repository_root(&project.folder);
     let view = WorkflowView::new(project, &repository, branch);
@@ -149,14 +151,14 @@ impl WorkflowView {
     }
 }
 
-/// Quotes text as a YAML scalar, using a JSON string, which is valid YAML. Breaks up the start of a
-/// GitHub expression, which would be evaluated.
+/// Quotes text as a YAML scalar by encoding the text as a JSON string, which is valid YAML. Breaks
+/// up the start of any GitHub expression, so that GitHub does not evaluate the expression.
 fn yaml_scalar(text: &str) -> String {
     Value::from(text.replace(EXPRESSION_START, BROKEN_EXPRESSION_START)).to_string()
 }
 
-/// Returns the root of the git repository that contains `folder`, or `folder` itself if there is
-/// none.
+/// Returns the root of the git repository that contains `folder`. Returns `folder` itself if it is
+/// in no repository.
 fn repository_root(folder: &Path) -> PathBuf {
     let root = folder.ancestors().find(|folder| folder.join(".git").exists());
     root.unwrap_or(folder).to_owned()
@@ -239,7 +241,7 @@ mod tests {
 
     #[test]
     fn no_script_contains_an_expression() {
-        // An expression may insert attacker-controlled text, such as a pull request title.
+        // An expression could insert text of an attacker, such as a pull request title.
         for (path, text) in render("books", "cellar.yaml") {
             let value: Value = serde_yaml::from_str(&text).unwrap();
             for job in value["jobs"].as_object().unwrap().values() {

@@ -4,16 +4,16 @@ use std::io::{IsTerminal as _, Write as _};
 
 use crate::error::SynthError;
 
-/// Prompts with `question` and waits for the user's answer. Only `yes` confirms.
+/// Prompts with `question` and waits for the user's answer. Only the answer `yes` confirms.
 ///
 /// # Errors
-/// Returns [`SynthError::Unconfirmed`] if stdin is not a terminal, or if the answer is not `yes`.
+/// Returns [`SynthError::Unconfirmed`] if stdin is not a terminal or if the answer is not `yes`.
 pub(super) async fn confirm(action: &'static str, question: &str) -> Result<(), SynthError> {
     if !std::io::stdin().is_terminal() {
         return Err(SynthError::Unconfirmed { action });
     }
     let _ = write!(std::io::stderr(), "{question} Type yes: ");
-    // Read the answer on another thread, so that Ctrl-C is handled in the meantime.
+    // Read the answer on another thread, so that Ctrl-C is handled while the user decides.
     let answer_reader = tokio::task::spawn_blocking(|| {
         let mut answer = String::new();
         std::io::stdin().read_line(&mut answer)?;

@@ -20,15 +20,15 @@ use crate::synthesis::synthesize;
 
 /// Number of seconds in an hour.
 const HOUR_S: u64 = 3_600;
-/// Minimum period for bucket size metrics, in seconds. S3 measures bucket sizes once a day and
-/// reports them a day later.
+/// Minimum period for reading bucket sizes, in seconds. S3 measures bucket sizes once a day and
+/// reports each measurement a day later.
 const BUCKET_SIZE_PERIOD_S: u64 = 3 * 86_400;
 
 /// Result of `synth cost`.
 #[derive(Debug, Serialize)]
 struct CostReport {
     stack: String,
-    /// Basis of the costs: `estimate` or `measured`.
+    /// Basis of the cost: `estimate` or `measured`.
     basis: &'static str,
     /// Billed period in hours.
     period_hours: u128,
@@ -37,14 +37,15 @@ struct CostReport {
     assumptions: Vec<String>,
 }
 
-/// Measured usage, and the metric queries behind it.
+/// Measured usage, with the metric queries that measured it.
 struct Measurement {
     queries: Vec<UsageQuery>,
     usage: MeasuredUsage,
     stack_facts: StackFacts,
 }
 
-/// Prints the estimated stack cost or, with `--since`, the cost of measured usage.
+/// Prints the estimated cost of a stack. With `--since`, prints the cost of the measured usage
+/// instead.
 pub(crate) async fn show_cost(
     config_selection: ConfigSelection<'_>,
     arguments: &CostArguments,
@@ -118,13 +119,13 @@ async fn print_measured_cost(
     Ok(())
 }
 
-/// Measures the resource usage of the stack with CloudWatch and DynamoDB.
+/// Measures the resource usage of the stack, with CloudWatch and DynamoDB.
 async fn measure_usage(
     stack: &ObservedStack,
     measured_period: Duration,
 ) -> Result<Measurement, AwsError> {
     let template_text = stack.aws.deployed_template(&stack.state.id).await?;
-    // `synth` deploys only JSON templates; a template in another format yields no facts about the
+    // `synth` deploys only JSON templates. A template in another format yields no facts about the
     // stack.
     let template: Value = serde_json::from_str(&template_text).unwrap_or_default();
     let stack_facts = StackFacts::from_template(&template);
@@ -138,14 +139,14 @@ async fn measure_usage(
     Ok(Measurement { queries, usage: MeasuredUsage { values, table_bytes, hours }, stack_facts })
 }
 
-/// Reads the metrics of the last hours. Daily metrics are read for a longer period.
+/// Reads the metrics of the last `hours`. Daily metrics are read for a longer period.
 async fn read_metric_values(
     stack: &ObservedStack,
     queries: &[UsageQuery],
     hours: u64,
 ) -> Result<BTreeMap<MetricQuery, Vec<f64>>, AwsError> {
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    // Round the period to whole hours, like CloudWatch.
+    // Round the period to whole hours, as CloudWatch does.
     let end_s = now_s.next_multiple_of(HOUR_S);
     let hourly_start_s = end_s.saturating_sub(hours.saturating_mul(HOUR_S));
     let daily_start_s = hourly_start_s.min(end_s.saturating_sub(BUCKET_SIZE_PERIOD_S));

@@ -1,4 +1,4 @@
-//! Direct access to a stack's tables, bucket and queue, either local or in AWS.
+//! Direct access to the tables, bucket and queue of a local stack or a stack in AWS.
 
 use std::sync::Arc;
 
@@ -29,21 +29,21 @@ pub(super) struct StackData {
     /// The Entry table and the Segment table.
     pub(super) tables: Arc<DynamoTables>,
     pub(super) blobs: Arc<S3Blobs>,
-    /// The snapshot table and queue; `None` if the local stack runs an earlier version without
+    /// The snapshot table and queue. `None` if the local stack runs an earlier version, without
     /// snapshots.
     pub(super) snapshots: Option<SnapshotServices>,
-    /// Stack URL if its functions keep running after this command; `None` if the local stack was
-    /// started only for this command.
+    /// URL of the stack, if its functions keep running after this command. `None` if the local
+    /// stack was started only for this command.
     pub(super) running_url: Option<String>,
     feed_scope: FeedScope,
-    /// The feed tables; `None` if the stack was deployed by a version without a feed.
+    /// The feed tables. `None` if the stack was deployed by a version without a feed.
     feed: Option<FeedTables>,
     local: Option<LocalServices>,
 }
 
 impl StackData {
-    /// Opens a stack's data. A local stack that is not running is started for this purpose;
-    /// `functions` selects whether its functions run.
+    /// Opens a stack's data. Starts the local stack if it is not running. In that case, `functions`
+    /// determines whether its functions run.
     pub(super) async fn open(
         config_selection: ConfigSelection<'_>,
         location: &LocationArguments,
@@ -106,7 +106,7 @@ impl StackData {
         })
     }
 
-    /// Returns the auditor, which verifies the feed against the event streams and repairs it.
+    /// Returns the auditor, which compares the feed with the event streams and repairs the feed.
     ///
     /// # Errors
     /// Returns [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a
@@ -132,7 +132,7 @@ impl StackData {
         Ok(auditor.with_entries(Arc::clone(&self.tables) as _, indexed_logs))
     }
 
-    /// Returns the EventStream and Feed tables, with their incarnation (restore counter).
+    /// Returns the EventStream table and the Feed table, with their incarnation (restore counter).
     ///
     /// # Errors
     /// Returns [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a

@@ -1,4 +1,4 @@
-//! `synth deploy`: runs the stack on this machine, or deploys it to AWS with `deploy_aws`.
+//! `synth deploy`: runs the stack on this machine. For AWS, `deploy_aws` deploys the stack.
 
 use std::fs;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::tokens::{mint_for_operator, read_or_create_key};
 /// A local deployment in progress.
 struct LocalDeployment<'a> {
     project: Project,
-    /// Token signing key pair of the local stack.
+    /// Key pair that signs the tokens of the local stack.
     key_pair: KeyPair,
     /// The template as JSON.
     template: String,
@@ -39,7 +39,7 @@ enum RunMode {
     AlreadyRunning,
 }
 
-/// Deploys the stack to AWS, or runs it on this machine with `--local`.
+/// Deploys the stack to AWS. With `--local`, runs the stack on this machine instead.
 pub(crate) async fn deploy_stack(
     config_selection: ConfigSelection<'_>,
     arguments: &DeployArguments,
@@ -58,7 +58,7 @@ pub(crate) async fn deploy_stack(
 }
 
 impl<'a> LocalDeployment<'a> {
-    /// Creates the signing key pair if it does not exist, and synthesizes the template.
+    /// Creates the signing key pair unless it exists, and synthesizes the template.
     fn prepare(
         config_selection: ConfigSelection<'_>,
         arguments: &'a DeployArguments,
@@ -75,11 +75,11 @@ impl<'a> LocalDeployment<'a> {
         Ok(Self { project, key_pair, template, arguments, output })
     }
 
-    /// Returns the running local stack, whose name, template and port must match this deployment,
-    /// or `None` if no local stack is running.
+    /// Returns the running local stack, or `None` if no local stack is running. The name, template
+    /// and port of a running stack must match this deployment.
     ///
     /// # Errors
-    /// Returns [`SynthError::OtherLocalStack`] if the settings of the running stack differ. Returns
+    /// Returns [`SynthError::OtherLocalStack`] if any of these settings differs. Returns
     /// [`SynthError::Busy`] if another process is starting or stopping a stack.
     fn matching_running_stack(&self) -> Result<Option<Running>, SynthError> {
         let folder = self.project.local_state();
@@ -104,7 +104,8 @@ impl<'a> LocalDeployment<'a> {
         }
     }
 
-    /// Returns whether `--port` allows the port of a running stack. Port 0 allows any port.
+    /// Returns whether the option `--port` allows the port of a running stack. Port 0 allows any
+    /// port.
     fn allows_port_of(&self, running: &Running) -> bool {
         match self.arguments.port {
             None | Some(0) => true,

@@ -1,5 +1,5 @@
-//! `synth deploy` to AWS: uploads artifacts, creates a change set, prompts for confirmation,
-//! executes the change set, and runs the smoke test.
+//! `synth deploy` to AWS: uploads the bundle and the template, creates a change set, prompts for
+//! confirmation, executes the change set, and runs the smoke test.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::project::{ConfigSelection, Project};
 use crate::smoke::{self, SmokeTarget, TokenSigner};
 use crate::tokens::{MintedToken, mint_for_operator, operator_key};
 
-/// Timeout for a new function URL to become reachable.
+/// Timeout after which a new function URL must be reachable.
 const URL_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Deploys the stack to AWS or to an AWS emulator.
@@ -42,7 +42,7 @@ pub(crate) async fn deploy_to_aws(
 }
 
 impl AwsDeployment<'_> {
-    /// Changes the stack and finishes the deployment. Sets `phase` as it proceeds.
+    /// Changes the stack and finishes the deployment. Updates `phase` along the way.
     async fn deploy(
         &self,
         arguments: &DeployArguments,
@@ -56,8 +56,8 @@ impl AwsDeployment<'_> {
         self.finish(&stack, !arguments.no_smoke).await
     }
 
-    /// Creates or updates the stack after confirmation, and returns its new state. No-op if nothing
-    /// has changed.
+    /// Creates or updates the stack after confirmation, and returns the new state of the stack.
+    /// Changes nothing if the stack is already up to date.
     async fn change_stack(
         &self,
         is_confirmed: bool,
@@ -78,7 +78,7 @@ impl AwsDeployment<'_> {
         phase.set(DeploymentPhase::Changing);
         let result = self.follower().execute_change_set(&change_set.id, &change_set.stack_id).await;
         if let Err(SynthError::Aws(_)) = &result {
-            // Delete the change set, whose execution did not start. Ignore deletion errors: the
+            // Delete the change set, which was not executed. Ignore deletion errors, because the
             // first error is the root cause.
             let _ = self.delete_change_set(&preview).await;
         }
@@ -98,8 +98,8 @@ impl AwsDeployment<'_> {
         self.follower().execute_change_set(&plan.change_set, &plan.stack_id).await
     }
 
-    /// Finishes a deployment: runs the smoke test, saves the profile, and prints the summary.
-    /// Without the operator's private key, no token can be signed and the smoke test is skipped.
+    /// Finishes a deployment: runs the smoke test, saves the profile, and prints the summary. Skips
+    /// the smoke test if the operator's private key is missing, because no token can be signed.
     async fn finish(&self, stack: &StackState, with_smoke_test: bool) -> Result<(), SynthError> {
         let Some(api_url) = stack.outputs.get(OUTPUT_API_URL) else {
             return Err(SynthError::NoOutput { output: OUTPUT_API_URL });

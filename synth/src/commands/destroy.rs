@@ -1,4 +1,4 @@
-//! `synth destroy`: stops the local stack, or deletes the stack in AWS with `destroy_aws`.
+//! `synth destroy`: stops the local stack. For AWS, `destroy_aws` deletes the stack.
 
 use serde_json::json;
 
@@ -9,8 +9,8 @@ use crate::error::SynthError;
 use crate::local_cloud::stop_running_stack;
 use crate::project::{ConfigSelection, Project};
 
-/// Stops the local stack, or deletes the stack in AWS. The data is retained unless `--delete-data`
-/// is given.
+/// Stops the local stack, or deletes the stack in AWS. Retains the data unless `--delete-data` is
+/// given.
 pub(crate) async fn destroy_stack(
     config_selection: ConfigSelection<'_>,
     arguments: &DestroyArguments,
@@ -38,7 +38,7 @@ async fn stop_local_stack(
     let stopped_stack = stop_running_stack(&folder).await?;
     let deletes_data = arguments.delete_data && data_path.exists();
     if deletes_data {
-        // Lock the directory before deleting it, so that no other process can use it.
+        // Lock the directory before deleting it, so that no other process uses the directory.
         folder.delete()?;
     }
     let mut text = match &stopped_stack {

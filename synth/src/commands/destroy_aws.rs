@@ -16,7 +16,7 @@ use crate::deployment::{DeploymentPhase, is_cellar_stack};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Deletes the stack. Tables and bucket are retained unless `--delete-data` is given.
+/// Deletes the stack. Retains its tables and its bucket unless `--delete-data` is given.
 pub(crate) async fn destroy_in_aws(
     config_selection: ConfigSelection<'_>,
     arguments: &DestroyArguments,
@@ -62,8 +62,8 @@ async fn delete_stack(
         confirm("deleting the stack", &question).await?;
     }
     phase.set(DeploymentPhase::Deleting);
-    // Delete the data before the stack: table and bucket names come from the stack outputs, so an
-    // interrupted deletion can be resumed.
+    // Delete the data before the stack. The names of the tables and the bucket come from the
+    // outputs of the stack, so an interrupted deletion can be resumed.
     if arguments.delete_data {
         delete_data(&aws, &stack, output).await?;
     }
@@ -90,7 +90,7 @@ fn print_deletion(stack_name: &str, kept_names: &[String], data_is_deleted: bool
     output.print_result(&result, &text);
 }
 
-/// Returns the names of the stack outputs that contain table names.
+/// Returns the names of the stack outputs whose values are table names.
 fn table_output_names() -> impl Iterator<Item = &'static str> {
     OUTPUT_TABLES.into_iter().chain([OUTPUT_FEED_TABLE])
 }

@@ -11,11 +11,12 @@ use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 use crate::tokens::read_key;
 
-/// Prints the difference to the new template, and returns whether the templates differ.
+/// Prints the changes from the old template to the new template. Returns whether the templates
+/// differ.
 ///
 /// # Errors
-/// Returns [`SynthError::TooSevere`], after printing the difference, if a change has at least the
-/// severity of `--fail-on`.
+/// Returns [`SynthError::TooSevere`] if any change has the severity of `--fail-on` or a higher one.
+/// The changes are printed even then.
 pub(crate) async fn show_difference(
     config_selection: ConfigSelection<'_>,
     arguments: &DiffArguments,
@@ -36,10 +37,10 @@ pub(crate) async fn show_difference(
     Ok(has_differences)
 }
 
-/// Checks the highest severity of the changes against `--fail-on`.
+/// Checks the highest severity of the changes against the option `--fail-on`.
 ///
 /// # Errors
-/// Returns [`SynthError::TooSevere`] if `severity` is `fail_on` or higher.
+/// Returns [`SynthError::TooSevere`] if `severity` is equal to or higher than `fail_on`.
 pub(super) fn check_severity(
     severity: Severity,
     fail_on: Option<FailOn>,
@@ -52,7 +53,7 @@ pub(super) fn check_severity(
     }
 }
 
-/// Reads the old template selected by the options. Defaults to the template deployed in AWS.
+/// Reads the old template that the options select. The default is the template deployed in AWS.
 async fn read_old_template(
     project: &mut Project,
     arguments: &DiffArguments,
@@ -74,8 +75,8 @@ async fn read_old_template(
     parse_deployed_template(&aws, stack_name, template_text.as_deref())
 }
 
-/// Adjusts the configuration like `synth deploy --local`: adds the local signing key and sets the
-/// first incarnation.
+/// Adjusts the configuration as `synth deploy --local` does: adds the local signing key and sets
+/// the first incarnation.
 fn prepare_local_comparison(project: &mut Project) -> Result<(), SynthError> {
     project.use_local_incarnation();
     match read_key(&project.local_key()) {
@@ -86,8 +87,8 @@ fn prepare_local_comparison(project: &mut Project) -> Result<(), SynthError> {
     Ok(())
 }
 
-/// Reads the text of the template deployed in AWS. Returns `None` if the stack does not exist or
-/// consists only of change sets.
+/// Reads the text of the template that is deployed in AWS. Returns `None` if the stack does not
+/// exist or consists only of change sets.
 pub(super) async fn deployed_template_text(
     aws: &Aws,
     stack: Option<&StackState>,
@@ -100,7 +101,7 @@ pub(super) async fn deployed_template_text(
     }
 }
 
-/// Parses the result of [`deployed_template_text`].
+/// Parses the template returned by [`deployed_template_text`].
 pub(super) fn parse_deployed_template(
     aws: &Aws,
     stack_name: &str,

@@ -7,10 +7,10 @@ use serde::Serialize;
 /// Maximum number of findings in the text report. The JSON report contains all findings.
 const MAX_SHOWN_FINDINGS: usize = 20;
 
-/// Feed repair or rebuild performed before the comparison.
+/// Feed repair or rebuild that preceded the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct FeedRepair {
-    /// Whether missing events were added, rather than the feed rebuilt.
+    /// Whether missing events were added. If not, the whole feed was rebuilt.
     pub(super) repaired: bool,
     /// Number of events written to the feed.
     pub(super) events: u64,
@@ -40,7 +40,7 @@ pub(super) struct FeedReport {
     findings: Vec<FindingRow>,
 }
 
-/// A discrepancy between the feed and the event streams.
+/// A difference between the feed and the event streams.
 #[derive(Serialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
 enum FindingRow {
@@ -91,7 +91,7 @@ impl FindingRow {
 }
 
 impl FeedReport {
-    /// Builds the report from a comparison and the preceding repair, if any.
+    /// Builds the report from the comparison and the repair that preceded it, if any.
     pub(super) fn new(audit: &Audit, repair: Option<FeedRepair>) -> Self {
         Self {
             feed: audit.feed.map(|feed| feed.to_string()),

@@ -1,4 +1,4 @@
-//! Follows an AWS stack operation: reports stack events until the operation has ended.
+//! Follows an operation on an AWS stack: reports the stack events until the operation has ended.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -17,10 +17,10 @@ use crate::error::SynthError;
 
 /// Polling interval for stack events.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Maximum number of consecutive failed polls. The operation continues in AWS regardless.
+/// Maximum number of consecutive failed polls. After that, the operation continues in AWS.
 const MAX_FAILED_READS: u32 = 30;
 
-/// Reports and awaits stack operations.
+/// Reports the events of stack operations and waits until the operations have ended.
 #[derive(Clone, Copy)]
 pub(super) struct Follower<'a> {
     /// AWS clients for the stack's account and region.
@@ -29,13 +29,14 @@ pub(super) struct Follower<'a> {
     pub(super) output: &'a Output,
     /// Name of the stack.
     pub(super) stack_name: &'a str,
-    /// Name of the running command, without `synth`. Rerunning the command resumes the operation.
+    /// Name of the running command, without `synth`. The user can resume an operation by running
+    /// the command again.
     pub(super) command: &'static str,
     /// Source location of each resource definition, by logical id.
     pub(super) sources: &'a BTreeMap<String, SourceLine>,
 }
 
-/// An operation that has ended, and the stack after it.
+/// An operation that has ended, with the stack as it was afterwards.
 struct EndedOperation {
     result: OperationResult,
     stack: StackState,
@@ -44,9 +45,9 @@ struct EndedOperation {
 /// Condition under which [`Follower::report_until`] returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WaitUntil {
-    /// The operation has ended, though CloudFormation's cleanup may still be in progress.
+    /// The operation has ended. CloudFormation's cleanup may still be in progress.
     Ended,
-    /// Operation and cleanup have ended, so the next operation can start.
+    /// The operation and the cleanup have ended, so the next operation can start.
     Idle,
 }
 
@@ -79,7 +80,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Waits until an operation started by another process has ended, regardless of its result.
+    /// Waits until an operation that another process started has ended, whatever its result.
     pub(super) async fn wait_until_idle(&self, stack: &StackState) -> Result<(), SynthError> {
         let events = self.aws.all_events(&stack.id).await?;
         let mut progress = DeploymentProgress::in_progress(&events);
@@ -87,11 +88,11 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Starts an operation and waits for it to end.
+    /// Starts an operation and waits until it has ended.
     ///
     /// # Errors
     /// Returns [`SynthError::DeployFailed`] if the result is not `expected_result`. Returns
-    /// [`SynthError::ConnectionLost`] if AWS becomes unreachable during the wait.
+    /// [`SynthError::ConnectionLost`] if AWS becomes unreachable while waiting.
     async fn run_operation(
         &self,
         stack_id: &str,
@@ -101,7 +102,7 @@ impl Follower<'_> {
         let earlier_events = self.aws.all_events(stack_id).await?;
         let mut progress = DeploymentProgress::starting_after(&earlier_events);
         if let Err(error) = start_request.await {
-            // The operation may have started although the response was lost.
+            // The operation may have started even though the response was lost.
             let may_have_started = matches!(error, AwsError::Unreachable { .. });
             return Err(if may_have_started { self.connection_lost(error) } else { error.into() });
         }
@@ -127,7 +128,7 @@ impl Follower<'_> {
             match self.print_new_events(stack_id, progress, &mut resource_list).await {
                 Ok(stack) => {
                     failed_reads = 0;
-                    // Before the first event, the stack still has the status of the previous
+                    // Until the first event arrives, the stack has the status of the previous
                     // operation.
                     if progress.has_started()
                         && condition.is_met_by(&stack)
@@ -148,14 +149,14 @@ impl Follower<'_> {
         }
     }
 
-    /// Prints new events and returns the stack state.
+    /// Prints new stack events and returns the stack's state.
     async fn print_new_events(
         &self,
         stack_id: &str,
         progress: &mut DeploymentProgress,
         resource_list: &mut ResourceList,
     ) -> Result<StackState, AwsError> {
-        // Read the state before the events, so that the events are at least as recent.
+        // Read the state before the events, so that the events are at least as recent as the state.
         let stack = self.aws.find_stack(stack_id).await?;
         let new_events = self.aws.events_since_known(stack_id, |id| progress.has_seen(id)).await?;
         for line in progress.add_events(new_events) {
@@ -191,7 +192,7 @@ impl Follower<'_> {
         SynthError::ConnectionLost { stack, command: self.command, cause }
     }
 
-    /// Creates the error for an operation with an unexpected result.
+    /// Creates the error for an operation that did not have the expected result.
     fn operation_error(
         &self,
         stack: &StackState,
@@ -223,7 +224,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Describes the failed resource: logical id, type and source location.
+    /// Describes the failed resource with its logical id, type and source location.
     fn describe_resource(&self, failure: &DeploymentFailure) -> String {
         let Some(id) = &failure.logical_id else { return format!("the stack {}", self.stack_name) };
         match self.sources.get(id) {
@@ -233,7 +234,7 @@ impl Follower<'_> {
     }
 }
 
-/// Describes the stack state after a failed operation.
+/// Describes the state of the stack after a failed operation.
 fn describe_state(stack_name: &str, status: &str, result: OperationResult) -> String {
     match (result, status) {
         (OperationResult::RolledBack, "ROLLBACK_COMPLETE") => format!(

@@ -1,4 +1,4 @@
-//! Ctrl-C handling during AWS stack operations.
+//! Handles Ctrl-C during AWS stack operations.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -6,8 +6,8 @@ use std::future::Future;
 use crate::deployment::DeploymentPhase;
 use crate::error::SynthError;
 
-/// Runs `operation`, which updates `phase` as it proceeds, until it completes or the user presses
-/// Ctrl-C.
+/// Runs `operation` until it completes or the user presses Ctrl-C. The operation updates `phase` as
+/// it proceeds.
 ///
 /// # Errors
 /// Returns [`SynthError::Interrupted`] with the current phase if the user presses Ctrl-C.

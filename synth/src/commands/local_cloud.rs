@@ -11,17 +11,17 @@ use crate::cli::LocalCloudArguments;
 use crate::error::SynthError;
 use crate::local_cloud::{serve_until_stopped, start_local_cloud};
 
-/// Runs the stack of a template from stdin until the process is stopped. Logs to stderr, which the
-/// parent process has redirected to the log file.
+/// Runs a local stack until the process is stopped. Reads the template from stdin. Logs to stderr,
+/// which the parent process has redirected to the log file.
 pub(crate) async fn run_local_cloud(
     arguments: &LocalCloudArguments,
     ports: Ports,
 ) -> Result<(), SynthError> {
-    // Start a new session, so that this process survives closing the terminal and Ctrl-C in it.
-    // `setsid` fails only if the process already leads a session.
+    // Start a new session, so that this process survives Ctrl-C in the terminal and closing the
+    // terminal. `setsid` fails only if the process already leads a session.
     let _ = rustix::process::setsid();
-    // Hide the embedded DynamoDB's warnings about failed conditional writes, which are expected
-    // here.
+    // Hide the warnings of the embedded DynamoDB about failed conditional writes. Such failures are
+    // expected.
     let log_levels =
         Targets::new().with_default(LevelFilter::INFO).with_target("dynoxide", LevelFilter::ERROR);
     let log_lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(std::io::stderr);

@@ -1,4 +1,5 @@
-//! `synth logs`: shows the function logs in AWS, or the local stack's log with `logs_local`.
+//! `synth logs`: shows the logs of the functions in AWS. For a local stack, `logs_local` shows the
+//! log.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,16 +14,16 @@ use crate::log_lines::{FAULT_WORDS, LogLine, Newest, SeenLines, is_fault, is_pla
 use crate::moment::format_utc_ms;
 use crate::project::ConfigSelection;
 
-/// Polling interval of `--follow`. CloudWatch Logs accepts only a few requests per second.
+/// Polling interval with `--follow`. CloudWatch Logs accepts only a few requests per second.
 const POLL_INTERVAL: Duration = Duration::from_secs(3);
-/// Maximum ingestion delay of a log line that `--follow` still shows, in milliseconds.
+/// Maximum ingestion delay in milliseconds. With `--follow`, lines that arrive later are not shown.
 const INGESTION_DELAY_MS: u64 = 60_000;
 /// Maximum number of new lines printed per poll with `--follow`.
 const MAX_FOLLOWED_LINES: usize = 100_000;
 /// Maximum number of consecutive failed polls with `--follow`.
 const MAX_FAILED_READS: u32 = 10;
 
-/// Argument, name, and logical id of the log group of each function.
+/// Functions, each with its command-line argument, its name, and the logical id of its log group.
 const FUNCTION_LOG_GROUPS: [(FunctionArgument, &str, &str); 5] = [
     (FunctionArgument::Api, "api", "ApiLogGroup"),
     (FunctionArgument::Relay, "relay", "RelayLogGroup"),
@@ -31,7 +32,7 @@ const FUNCTION_LOG_GROUPS: [(FunctionArgument, &str, &str); 5] = [
     (FunctionArgument::Snapshot, "snapshot", "SnapshotLogGroup"),
 ];
 
-/// Prints the function logs. With `--follow`, runs until Ctrl-C.
+/// Prints the logs of the functions. With `--follow`, runs until Ctrl-C.
 pub(crate) async fn show_logs(
     config_selection: ConfigSelection<'_>,
     arguments: &LogsArguments,
@@ -87,13 +88,14 @@ async fn print_aws_logs(
     Ok(())
 }
 
-/// Returns the time `age` ago, in milliseconds since the Unix epoch.
+/// Returns the time that is `age` ago, in milliseconds since the Unix epoch.
 fn unix_ms_before_now(age: Duration) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.saturating_sub(age).as_millis()).unwrap_or_default()
 }
 
-/// Returns the log groups of the selected functions, or of all functions if none is selected.
+/// Returns the log groups of the selected functions. If no function is selected, returns the log
+/// groups of all functions.
 fn selected_log_groups(stack: &ObservedStack, selection: &[FunctionArgument]) -> Vec<LogGroup> {
     let mut log_groups = Vec::new();
     for (argument, function, logical_id) in FUNCTION_LOG_GROUPS {
@@ -113,8 +115,8 @@ struct LogReader<'a> {
 }
 
 impl LogReader<'_> {
-    /// Prints the lines since `start_ms` that are not in `seen_lines`, limited to the newest
-    /// `line_limit` lines. Returns the number of printed lines.
+    /// Prints the newest lines since `start_ms` that are not in `seen_lines`, at most `line_limit`
+    /// lines. Returns the number of printed lines.
     async fn print_lines(
         &self,
         start_ms: u64,
@@ -168,7 +170,7 @@ impl LogReader<'_> {
         Ok(())
     }
 
-    /// Adds an event to `newest_lines` if it is selected by the options and not in `seen_lines`.
+    /// Adds an event to `newest_lines` if the options select it and it is not in `seen_lines`.
     fn add_event(
         &self,
         log_group: &LogGroup,
@@ -180,7 +182,7 @@ impl LogReader<'_> {
             return;
         }
         if self.arguments.follow {
-            // Event ids are unique only per log group, and not set by every emulator.
+            // Event ids are unique only within a log group, and some emulators do not set them.
             let event_id = event.event_id.as_ref().unwrap_or(&event.message);
             let line_id = format!("{} {} {event_id}", log_group.function, event.log_stream_name);
             let is_new = seen_lines.insert(event.timestamp, line_id);
@@ -197,8 +199,8 @@ impl LogReader<'_> {
         newest_lines.push(event.timestamp, line);
     }
 
-    /// Returns whether the options select a line. Needed because the CloudWatch Logs filter is less
-    /// exact.
+    /// Returns whether the options select a line. This check is needed because the CloudWatch Logs
+    /// filter is less exact.
     fn is_selected(&self, message: &str) -> bool {
         if let Some(filter_text) = &self.arguments.filter
             && !message.contains(filter_text)
@@ -209,14 +211,14 @@ impl LogReader<'_> {
         if self.arguments.errors {
             return is_fault;
         }
-        // Timeouts are reported only as platform lines, so these count as faults and are always
-        // shown.
+        // Platform lines that report a timeout are always shown, because no other line reports the
+        // timeout. They count as faults.
         self.arguments.all || is_fault || !is_platform_line(message)
     }
 
-    /// Returns the CloudWatch Logs filter pattern. The pattern may match too many lines, because it
-    /// cannot combine a text with alternatives, which emulators do not support at all;
-    /// [`Self::is_selected`] removes the excess lines.
+    /// Returns the CloudWatch Logs filter pattern. A pattern cannot combine a text with
+    /// alternatives, and emulators do not support alternatives at all. The pattern may therefore
+    /// match too many lines; [`Self::is_selected`] excludes the others.
     fn filter_pattern(&self) -> Option<String> {
         match &self.arguments.filter {
             Some(filter_text) => Some(quoted_pattern(filter_text)),

@@ -15,7 +15,7 @@ use crate::project::{ConfigSelection, Project};
 
 /// Maximum number of bytes read from the end of the log file.
 const TAIL_BYTES_MAX: u64 = 16 * 1_024 * 1_024;
-/// Polling interval of `--follow`.
+/// Polling interval with `--follow`.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 /// Log levels of faults.
 const FAULT_LEVELS: [&str; 2] = [" ERROR ", " WARN "];
@@ -25,17 +25,17 @@ const LEVEL_BYTES: usize = 48;
 /// A log line.
 #[derive(Debug, Serialize)]
 struct LocalLine<'a> {
-    /// Line timestamp; `None` if the line continues the previous message.
+    /// Timestamp of the line. `None` if the line continues the previous message.
     at: Option<&'a str>,
     message: &'a str,
 }
 
-/// Incrementally read log file.
+/// A log file that is read incrementally.
 struct LogFile {
     path: PathBuf,
     /// Offset of the first unread byte.
     offset: u64,
-    /// Incomplete last line, still being written by the stack.
+    /// Incomplete last line, which the stack is still writing.
     partial_line: Vec<u8>,
 }
 
@@ -85,8 +85,8 @@ impl LogFile {
         }
     }
 
-    /// Returns the complete lines added since the last call, or `None` if the file does not exist.
-    /// Reads at most the last [`TAIL_BYTES_MAX`] bytes.
+    /// Returns the complete lines that were added since the last call. Returns `None` if the file
+    /// does not exist. Reads at most the last [`TAIL_BYTES_MAX`] bytes.
     fn read_new_lines(&mut self) -> Result<Option<String>, SynthError> {
         let read_error =
             |cause| SynthError::Io { operation: "read", path: self.path.clone(), cause };
@@ -112,7 +112,7 @@ impl LogFile {
         file.take(TAIL_BYTES_MAX).read_to_end(&mut new_bytes).map_err(read_error)?;
         self.offset += u64::try_from(new_bytes.len()).unwrap_or(u64::MAX);
         if is_gap {
-            // Drop the first line, because reading may start in the middle of it.
+            // Drop the first line, because reading may have started in the middle of that line.
             let first_line_end = new_bytes.iter().position(|byte| *byte == b'\n');
             new_bytes.drain(..first_line_end.map_or(new_bytes.len(), |end| end + 1));
         }
@@ -129,7 +129,7 @@ impl LogFile {
     }
 }
 
-/// Returns the lines of a log, starting with the first line at or after `start`.
+/// Returns the lines of a log, starting with the first line that is not older than `start`.
 fn lines_since(log_text: &str, start: SystemTime) -> impl Iterator<Item = &str> {
     let is_older = move |line: &&str| match timestamp(line) {
         Some(timestamp) => humantime::parse_rfc3339(timestamp).is_ok_and(|time| time < start),

@@ -18,9 +18,9 @@ use crate::error::{MaintenanceError, SynthError};
 
 /// Author of the log entries that overwrite lost cells.
 const AUTHOR: &str = "synth reprocess";
-/// Maximum number of cells in the text report. The JSON report contains all cells.
+/// Maximum number of cells shown in the text report. The JSON report contains all cells.
 const MAX_SHOWN_ROWS: usize = 50;
-/// Maximum number of lost text characters shown.
+/// Maximum number of characters of a lost text that are shown.
 const PREVIEW_CHARACTERS: usize = 40;
 
 /// JSON report of `synth reprocess --cells`.
@@ -46,7 +46,7 @@ struct LostCellRow {
     reason: String,
 }
 
-/// Lists the lost cells and, after confirmation, replaces their values.
+/// Lists the lost cells. After confirmation, replaces their values.
 pub(super) async fn replace_lost_cells(
     data: &StackData,
     log_id: LogId,
@@ -82,7 +82,7 @@ pub(super) async fn replace_lost_cells(
     Ok(())
 }
 
-/// Replaces the values of all lost cells and lists the replaced cells in the report.
+/// Replaces the values of all lost cells. Adds the replaced cells to the report.
 async fn replace_cells(logs: &Logs, report: &mut CellsReport) -> Result<(), MaintenanceError> {
     report.cells.clear();
     report.may_be_incomplete = true;

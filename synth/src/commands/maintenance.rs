@@ -1,11 +1,11 @@
-//! Common steps of maintenance commands: show the plan, prompt for confirmation, and process one
-//! item at a time.
+//! Steps that maintenance commands have in common: show the plan, prompt for confirmation, and
+//! process one item at a time.
 
 use super::confirm::confirm;
 use crate::cli::Output;
 use crate::error::SynthError;
 
-/// Options common to the maintenance commands.
+/// Options that maintenance commands have in common.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MaintenanceOptions {
     /// `--dry-run`: show the plan without carrying it out.
@@ -25,21 +25,21 @@ pub(super) enum ReportKind {
 
 /// A maintenance plan that requires confirmation.
 pub(super) struct MaintenancePlan {
-    /// The plan as shown before the confirmation prompt.
+    /// Text of the plan, shown before the confirmation prompt.
     pub(super) text: String,
     /// Number of items to process.
     pub(super) item_count: usize,
-    /// Action name in errors, such as "purging".
+    /// Name of the action for error messages, such as "purging".
     pub(super) action: &'static str,
     /// Confirmation prompt.
     pub(super) question: String,
 }
 
 impl MaintenanceOptions {
-    /// Returns whether to carry out the plan. Prompts for confirmation, unless `--yes` or `--json`
+    /// Returns whether to carry out the plan. Prompts for confirmation unless `--yes` or `--json`
     /// is given.
     ///
-    /// Always `false` in a dry run, or if the plan has no items to process.
+    /// Returns `false` in a dry run, and if the plan has no items to process.
     ///
     /// # Errors
     /// Returns [`SynthError::Unconfirmed`] if the user does not confirm.
@@ -59,7 +59,8 @@ impl MaintenanceOptions {
     }
 }
 
-/// Outcomes of independently processed items. A failed item does not stop the remaining items.
+/// Outcomes of items that are processed independently. If an item fails, the remaining items are
+/// still processed.
 #[derive(Debug)]
 pub(super) struct BatchOutcome<O, E> {
     /// Outcome of each item, in processing order.

@@ -32,8 +32,8 @@ pub(super) struct ObservedStack {
 }
 
 impl StackLocation {
-    /// Returns the location selected by the command's options. Defaults to the target of the last
-    /// deployment.
+    /// Returns the stack location that the command's options select. The default is the target of
+    /// the last deployment.
     pub(super) fn selected_by(
         config_selection: ConfigSelection<'_>,
         arguments: &LocationArguments,
@@ -50,8 +50,8 @@ impl StackLocation {
     }
 }
 
-/// Returns the stack ARN of the last deployment, if its target was AWS. A profile that is malformed
-/// or writable by another user is ignored.
+/// Returns the stack ARN of the last deployment, or `None` if its target was not AWS. Ignores a
+/// profile that is malformed or writable by another user.
 fn last_deployed_arn(project: &Project) -> Result<Option<String>, SynthError> {
     match Profile::find(&project.folder) {
         Ok(found) => {
@@ -119,7 +119,7 @@ impl ObservedStack {
         Ok(Self { name, aws, state, resources })
     }
 
-    /// Returns the physical id of a resource, or `None` if the resource was not created.
+    /// Returns the physical id of a resource. Returns `None` if the resource was not created.
     pub(super) fn physical_id(&self, logical_id: &str) -> Option<&str> {
         let resource = self.resources.iter().find(|resource| resource.logical_id == logical_id)?;
         resource.physical_id.as_deref()
@@ -139,7 +139,7 @@ impl ObservedStack {
     }
 }
 
-/// Returns a hint if the account or region of the last deployment differs from that of `aws`.
+/// Returns a hint if the last deployment used another account or region than `aws`.
 fn advice_if_elsewhere(arn: &str, aws: &Aws) -> Option<String> {
     let (region, account) = region_and_account(arn)?;
     if region == aws.region && account == aws.account {
@@ -151,7 +151,7 @@ fn advice_if_elsewhere(arn: &str, aws: &Aws) -> Option<String> {
     ))
 }
 
-/// Parses region and account from a stack ARN,
+/// Parses the region and the account from a stack ARN,
 /// `arn:PARTITION:cloudformation:REGION:ACCOUNT:stack/…`.
 fn region_and_account(arn: &str) -> Option<(&str, &str)> {
     let mut parts = arn.split(':').skip(3);

@@ -9,21 +9,21 @@ use serde::Serialize;
 use super::maintenance::ReportKind;
 use crate::moment::format_table_time;
 
-/// Message if `offload_after_days` is not configured.
+/// Message shown if `offload_after_days` is not configured.
 pub(super) const NOT_CONFIGURED: &str = "All segments stay in the tables: offload_after_days is not configured.\n\
      `synth offload --local --offload-after-days 365 --dry-run` shows what would be offloaded.";
 
 const BYTES_PER_KB: u64 = 1_024;
-/// Indexes of right-aligned table columns.
+/// Indexes of the right-aligned table columns.
 const NUMBER_COLUMNS: [usize; 3] = [0, 1, 2];
 
-/// A segment and its offload outcome.
+/// A segment with the outcome of its offload.
 pub(super) enum SegmentOutcome {
-    /// Planned: the segment is to be offloaded or kept.
+    /// The plan only: whether the segment is to be offloaded or kept.
     Planned(PlannedSegment),
     /// The segment was offloaded and trimmed (deleted from the table).
     Offloaded(PlannedSegment, OffloadOutcome),
-    /// Offloading failed, with this error message.
+    /// The offload failed with this error message.
     Failed(PlannedSegment, String),
 }
 
@@ -67,7 +67,7 @@ pub(super) fn is_due(planned: &PlannedSegment) -> bool {
 }
 
 impl OffloadReport {
-    /// Builds the report for a stack whose `offload_after_days` is not configured.
+    /// Builds the report for a stack for which `offload_after_days` is not configured.
     pub(super) fn not_configured() -> Self {
         Self {
             offload_after_days: None,

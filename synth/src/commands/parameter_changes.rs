@@ -1,12 +1,12 @@
-//! Changes caused by stack parameters, such as new function code, which only CloudFormation can
-//! predict.
+//! Changes that result from stack parameters, such as new function code. Only CloudFormation can
+//! predict these changes.
 
 use std::collections::BTreeSet;
 
 use crate::aws::{Change, PlannedAction, Replacement};
 use crate::cli::Output;
 
-/// Prints the predicted changes, except of resources in `shown_ids`.
+/// Prints the predicted changes, except those to resources in `shown_ids`.
 pub(super) fn print_parameter_changes(
     predicted_changes: &[Change],
     shown_ids: &BTreeSet<&str>,

@@ -1,4 +1,4 @@
-//! `synth plan`: saves a deployment plan that `synth deploy --plan` applies.
+//! `synth plan`: saves a deployment plan, which `synth deploy --plan` applies.
 
 use std::path::Path;
 
@@ -71,8 +71,8 @@ async fn write_plan(
     arguments: &PlanArguments,
     plan_file: &Path,
 ) -> Result<Plan, SynthError> {
-    // Changes are confirmed when the plan is applied, but data loss must be allowed when the plan
-    // is created.
+    // Changes are confirmed only when the plan is applied. Data loss, however, must be allowed when
+    // the plan is created.
     let is_confirmed = true;
     deployment.ensure_approved(preview, is_confirmed).await?;
     check_severity(preview.difference.severity, arguments.fail_on)?;
@@ -87,7 +87,7 @@ async fn write_plan(
     Ok(plan)
 }
 
-/// Reads a saved plan and checks that it is still valid.
+/// Reads a saved plan and checks that the plan is still valid.
 ///
 /// # Errors
 /// Returns [`SynthError::NoPlan`] if the file does not exist. Returns [`SynthError::StalePlan`] if

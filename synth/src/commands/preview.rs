@@ -1,4 +1,5 @@
-//! Deployment preview: the template difference and the changes that CloudFormation predicts.
+//! Preview of a deployment: the difference between the templates, and the changes that
+//! CloudFormation predicts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,18 +19,18 @@ use crate::difference::{OldTemplate, Report, format_as_text};
 use crate::error::SynthError;
 use crate::git;
 
-/// Current stack and predicted changes of a deployment.
+/// The current stack and the changes that a deployment is predicted to make.
 pub(super) struct Preview {
-    /// The current stack; `None` if it does not exist.
+    /// The current stack. `None` if the stack does not exist.
     pub(super) current_stack: Option<StackState>,
-    /// Hash of the deployed template; `None` if the stack does not exist.
+    /// Hash of the deployed template. `None` if the stack does not exist.
     pub(super) deployed_hash: Option<String>,
     old_template: OldTemplate,
-    /// Monthly cost of the idle current stack, in US dollars.
+    /// Monthly cost of the current stack when idle, in US dollars.
     current_idle_dollars: Option<String>,
-    /// Difference between deployed and new template.
+    /// Difference between the deployed template and the new template.
     pub(super) difference: Difference,
-    /// CloudFormation change set; `None` if there are no changes.
+    /// The CloudFormation change set. `None` if there are no changes.
     pub(super) change_set: Option<ChangeSet>,
 }
 
@@ -38,13 +39,13 @@ pub(super) struct Preview {
 pub(super) enum PreviewDetail {
     /// All changes are shown.
     All,
-    /// Every change to an existing stack, but only a summary of a new stack.
+    /// All changes to an existing stack, but only a summary of a new stack.
     Changes,
 }
 
 impl AwsDeployment<'_> {
-    /// Creates a change set and compares the templates. An existing stack is left unchanged, unless
-    /// its creation never completed: such a stack is deleted first.
+    /// Creates a change set and compares the templates. Does not change an existing stack, but
+    /// first deletes a stack whose creation never completed.
     pub(super) async fn create_preview(
         &self,
         desired: DesiredStack,
@@ -92,7 +93,7 @@ impl AwsDeployment<'_> {
         self.output.print_note(&format_idle_cost(current_idle_dollars, &new_idle_dollars));
     }
 
-    /// Prompts for confirmation if the changes require it, unless `is_confirmed` is set.
+    /// Prompts for confirmation if the changes require confirmation and `is_confirmed` is not set.
     ///
     /// # Errors
     /// Returns [`SynthError::DataWouldBeLost`] if a change requires `--allow-data-loss`. Returns
@@ -124,8 +125,8 @@ impl AwsDeployment<'_> {
         Ok(())
     }
 
-    /// Returns the current state, to which a new plan is bound. `deployed_hash` is the hash of the
-    /// deployed template.
+    /// Returns the current state. A new plan is valid only as long as this state does not change.
+    /// `deployed_hash` is the hash of the deployed template.
     pub(super) fn current_basis(&self, deployed_hash: Option<&str>) -> PlanBasis {
         PlanBasis {
             account: self.aws.account.clone(),
@@ -136,12 +137,13 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Returns the stack once it can be changed, or `None` if the stack must be created.
+    /// Waits until the stack can be changed, and returns the stack. Returns `None` if the stack
+    /// must be created.
     ///
-    /// Waits for any operation in progress, and deletes a stack whose creation never completed.
+    /// If the creation of the stack never completed, deletes the stack first.
     ///
     /// # Errors
-    /// Returns [`SynthError::ForeignStack`], [`SynthError::StackBusy`], or
+    /// Returns [`SynthError::ForeignStack`], [`SynthError::StackBusy`] or
     /// [`SynthError::StackStuck`] if the stack cannot be changed.
     async fn changeable_stack(&self, stack_name: &str) -> Result<Option<StackState>, SynthError> {
         let Some(stack) = self.idle_stack(stack_name).await? else { return Ok(None) };
@@ -161,7 +163,7 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Waits for any operation in progress and returns the stack.
+    /// Waits until any operation on the stack has ended, and returns the stack.
     async fn idle_stack(&self, stack_name: &str) -> Result<Option<StackState>, SynthError> {
         let Some(stack) = self.find_cellar_stack(stack_name).await? else { return Ok(None) };
         if stack_condition(Some(&stack.status)) != StackCondition::Busy {
@@ -173,7 +175,8 @@ impl AwsDeployment<'_> {
         self.find_cellar_stack(stack_name).await
     }
 
-    /// Returns the rollback alarms: alarms of the current stack that the new template keeps.
+    /// Returns the rollback alarms, selected from the alarms of the current stack that the new
+    /// template keeps.
     async fn rollback_alarms(
         &self,
         current_stack: Option<&StackState>,
@@ -198,7 +201,7 @@ impl Preview {
     }
 }
 
-/// Returns a summary of a new stack: the number of resources per type.
+/// Returns a summary of a new stack, with the number of resources per type.
 fn new_stack_summary(difference: &Difference) -> String {
     let mut resource_counts: BTreeMap<&str, usize> = BTreeMap::new();
     for change in &difference.resources {
@@ -216,7 +219,7 @@ fn new_stack_summary(difference: &Difference) -> String {
     )
 }
 
-/// Formats the monthly cost of the idle stack, along with the current cost if different.
+/// Formats the monthly cost of the idle stack. If the cost changes, includes the current cost.
 fn format_idle_cost(current_dollars: Option<&str>, new_dollars: &str) -> String {
     let current_cost = match current_dollars {
         Some(current_dollars) if current_dollars != new_dollars => {

@@ -1,4 +1,4 @@
-//! `synth purge`: permanently removes deleted spreadsheets whose undelete period has ended.
+//! `synth purge`: permanently removes deleted spreadsheets that can no longer be undeleted.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Issuer that identifies this command as a user in the catalog (spreadsheet metadata). Never used
-/// in tokens.
+/// Issuer under which this command acts as a user in the catalog (spreadsheet metadata). No token
+/// has this issuer.
 const OPERATOR_ISSUER: &str = "cellar:operator";
-/// Subject that identifies this command as a user in the catalog (spreadsheet metadata).
+/// Subject under which this command acts as a user in the catalog (spreadsheet metadata).
 const OPERATOR_SUBJECT: &str = "synth purge";
 
 /// Purges the due spreadsheets after confirmation.

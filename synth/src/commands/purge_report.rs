@@ -11,13 +11,13 @@ use crate::moment::format_table_time;
 
 const BYTES_PER_KB: u64 = 1_024;
 
-/// A deleted spreadsheet and its purge outcome.
+/// A deleted spreadsheet with the outcome of its purge.
 pub(super) enum PurgeOutcome {
-    /// Planned: the spreadsheet is to be purged or kept.
+    /// The plan only: whether the spreadsheet is to be purged or kept.
     Planned(PlannedPurge),
     /// The spreadsheet was purged.
     Purged(PlannedPurge, PurgedData),
-    /// The purge failed, with this error message, and may have removed parts of the spreadsheet.
+    /// The purge failed with this error message. Parts of the spreadsheet may already be removed.
     Failed(PlannedPurge, String),
 }
 

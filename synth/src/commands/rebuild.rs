@@ -12,7 +12,7 @@ use super::snapshot_repair::SnapshotRepair;
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::{MaintenanceError, SynthError};
 
-/// Starts rebuilding all snapshots of a spreadsheet after confirmation.
+/// Starts to rebuild all snapshots of a spreadsheet after confirmation.
 pub(super) async fn rebuild_snapshots(
     snapshot_repair: &SnapshotRepair,
     log_id: LogId,
@@ -58,13 +58,13 @@ fn planned_outcomes(rebuild_plan: &RebuildPlan) -> Vec<ReprocessOutcome> {
     outcomes
 }
 
-/// Outcome per snapshot of a started rebuild.
+/// Outcomes per snapshot after a rebuild was started.
 struct StartedRebuild {
     outcomes: Vec<ReprocessOutcome>,
     sent_jobs: VecDeque<SnapshotJob>,
 }
 
-/// Starts rebuilding the snapshots.
+/// Starts to rebuild the snapshots.
 async fn start_rebuild(
     snapshot_repair: &SnapshotRepair,
     rebuild_plan: &RebuildPlan,
@@ -87,7 +87,7 @@ async fn start_rebuild(
     Ok(started)
 }
 
-/// Returns the snapshots that are not rebuilt, because their log entries have been offloaded to S3.
+/// Returns the snapshots that are not rebuilt because their log entries have been offloaded to S3.
 fn offloaded_outcomes(rebuild_plan: &RebuildPlan) -> impl Iterator<Item = ReprocessOutcome> {
     rebuild_plan
         .offloaded

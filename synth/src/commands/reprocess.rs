@@ -1,5 +1,5 @@
-//! `synth reprocess`: repairs missing snapshots, and rescues entry bodies (S3 objects) marked for
-//! expiry.
+//! `synth reprocess`: repairs missing snapshots, and keeps entry bodies (S3 objects) that are
+//! marked for expiry.
 
 use std::collections::VecDeque;
 
@@ -17,14 +17,14 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Repairs snapshots and entry bodies after confirmation. With `--rebuild` or `--cells`, runs that
-/// operation instead.
+/// Repairs snapshots and entry bodies after confirmation. With `--rebuild` or `--cells`, performs
+/// that operation instead.
 pub(crate) async fn reprocess_logs(
     config_selection: ConfigSelection<'_>,
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    // A dry run must not start the functions, which would process the queued jobs.
+    // A dry run must not start the functions, because they would process the queued jobs.
     let functions =
         if arguments.dry_run { LocalFunctions::Suspended } else { LocalFunctions::Running };
     let data = StackData::open(config_selection, &arguments.location, functions).await?;
@@ -88,7 +88,7 @@ async fn repair_logs(
     }
 }
 
-/// Findings in the logs, and the number of checked records.
+/// Findings in the logs, and the number of records that were checked.
 struct LogSurvey {
     findings: Vec<Finding>,
     counts: SurveyCounts,
@@ -109,7 +109,7 @@ async fn survey_logs(
     Ok(LogSurvey { findings, counts })
 }
 
-/// Returns an error if there are lost findings, which this command cannot repair.
+/// Returns an error if any finding is a loss, because this command cannot repair a loss.
 fn check_nothing_is_lost(lost_count: usize) -> Result<(), SynthError> {
     if lost_count > 0 {
         return Err(MaintenanceError::Lost { lost_count }.into());
@@ -122,7 +122,7 @@ fn check_nothing_is_lost(lost_count: usize) -> Result<(), SynthError> {
 struct Repairs {
     batch: BatchOutcome<ReprocessOutcome, PortError>,
     sent_jobs: VecDeque<SnapshotJob>,
-    /// Number of entry bodies deleted between survey and repair.
+    /// Number of entry bodies that were deleted between the survey and the repair.
     lost_meanwhile: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Report of `synth reprocess`: a table of findings per spreadsheet, the totals, and the snapshot
-//! job state.
+//! Report of `synth reprocess`: a table of findings per spreadsheet, the totals, and the state of
+//! the snapshot jobs.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -11,26 +11,27 @@ use serde::Serialize;
 
 use crate::cli::ReprocessArguments;
 
-/// Maximum number of rows per spreadsheet in the text report. The JSON report contains all rows.
+/// Maximum number of rows per spreadsheet shown in the text report. The JSON report contains all
+/// rows.
 const MAX_SHOWN_ROWS: usize = 50;
 
-/// A finding, or a snapshot to rebuild, with its outcome.
+/// A finding or a snapshot to rebuild, with its outcome.
 pub(super) enum ReprocessOutcome {
-    /// The finding is yet to be repaired.
+    /// The finding has not been repaired yet.
     Planned(Finding),
     /// The finding was repaired or needed no repair.
     Repaired(Finding, RepairOutcome),
-    /// The repair failed, with this error message.
+    /// The repair failed with this error message.
     Failed(Finding, String),
     /// A snapshot to rebuild.
     ToRebuild(LogId, SnapshotToRebuild),
     /// The snapshot rebuild was started.
     Started(LogId, SnapshotToRebuild, RebuildStart),
-    /// The snapshot is not rebuilt, because its log entry has been offloaded to S3.
+    /// The snapshot is not rebuilt because its log entry has been offloaded to S3.
     Offloaded(LogId, Position),
 }
 
-/// State of the sent snapshot jobs.
+/// State of the snapshot jobs that the command sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum JobsResult {
@@ -46,7 +47,7 @@ pub(super) enum JobsResult {
     Waited {
         /// Number of jobs.
         jobs: usize,
-        /// Number of jobs still unfinished when the wait ended.
+        /// Number of jobs that were unfinished when the wait ended.
         #[serde(rename = "left")]
         unfinished: usize,
     },
@@ -146,7 +147,7 @@ impl ReprocessReport {
         format!("{}\n{jobs_text}", self.plan_text())
     }
 
-    /// Returns the text report for the confirmation prompt, without the job state.
+    /// Returns the text report that precedes the confirmation prompt. It omits the job state.
     pub(super) fn plan_text(&self) -> String {
         let mut text = String::new();
         let is_same_log =
@@ -304,7 +305,7 @@ impl FindingRow {
     }
 }
 
-/// Name of a finding, the planned action, and its reason.
+/// Name of a finding, with the planned action and the reason for the action.
 struct FindingDescription {
     name: &'static str,
     planned_action: &'static str,

@@ -1,5 +1,5 @@
 //! `synth restore`: restores the tables to a point in time and imports the restored tables into the
-//! stack, for the next deployment to switch the functions over.
+//! stack. The next deployment switches the functions to the restored tables.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -31,10 +31,11 @@ use crate::synthesis::synthesize;
 
 /// Polling interval while tables are being restored.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// Timeout for restoring a table. Large tables take hours.
+/// Timeout for restoring a table. Restoring a large table takes hours.
 const TABLE_TIMEOUT: Duration = Duration::from_secs(12 * 3_600);
 
-/// Restores the tables, imports them into the stack, and prints how to switch the functions over.
+/// Restores the tables and imports them into the stack. Prints how to switch the functions to the
+/// restored tables.
 pub(crate) async fn restore_tables(
     config_selection: ConfigSelection<'_>,
     arguments: &RestoreArguments,
@@ -51,10 +52,11 @@ struct Restore<'a> {
     project: &'a Project,
     aws: Aws,
     stack: StackState,
-    /// Current table names, in the order of [`table_logical_ids`]. The last one, the EventStream table, is
-    /// missing if the stack was deployed by a version without that table.
+    /// Current table names, in the order of [`table_logical_ids`]. The last table, the EventStream
+    /// table, is missing if the stack was deployed by a version without that table.
     current_tables: Vec<String>,
-    /// Number of tables to restore, counted from the first in the order of [`table_logical_ids`].
+    /// Number of tables to restore. These are the first tables in the order of
+    /// [`table_logical_ids`].
     restored_count: usize,
     output: &'a Output,
 }
@@ -112,7 +114,7 @@ impl<'a> Restore<'a> {
         Ok(Self { project, aws, stack, current_tables, restored_count, output })
     }
 
-    /// Returns the current names of tables to restore.
+    /// Returns the current names of the tables to restore.
     fn source_tables(&self) -> impl Iterator<Item = &String> + Clone {
         self.current_tables.iter().take(self.restored_count)
     }
@@ -143,8 +145,8 @@ impl<'a> Restore<'a> {
         Ok(requested_s)
     }
 
-    /// Returns whether an earlier run started restoring to this time. If so, the restore can be
-    /// resumed even after the time has left the restorable range.
+    /// Returns whether an earlier run started to restore the tables to this time. Such a restore
+    /// can be resumed even if the restorable range no longer includes the time.
     async fn has_started(&self, restore_to_s: u64) -> Result<bool, SynthError> {
         let restored_names = self.restored_names(restore_to_s);
         let Some(first_name) = restored_names.first() else { return Ok(false) };
@@ -223,7 +225,7 @@ impl<'a> Restore<'a> {
     ///
     /// # Errors
     /// Returns [`RestoreError::NameTaken`] if the table exists but is not the expected restore.
-    /// Returns [`RestoreError::Slow`] after [`TABLE_TIMEOUT`].
+    /// Returns [`RestoreError::Slow`] if the restore takes longer than [`TABLE_TIMEOUT`].
     async fn wait_for_table(
         &self,
         source_name: &str,
@@ -257,7 +259,7 @@ impl<'a> Restore<'a> {
         Err(RestoreError::Slow { table: restored_name.to_owned() }.into())
     }
 
-    /// Imports the restored tables into the stack, while the functions continue to use the current
+    /// Imports the restored tables into the stack. The functions continue to use the current
     /// tables.
     async fn import_tables(&self, plan: &TableRestore) -> Result<(), SynthError> {
         let stack_name = &self.project.config.stack;
@@ -308,7 +310,7 @@ impl<'a> Restore<'a> {
         self.project.edit_config(raise, snippet)
     }
 
-    /// Prints the restored tables, and the commands that switch the functions over.
+    /// Prints the restored tables, and the commands that switch the functions to these tables.
     fn print_result(&self, plan: &TableRestore, restore_to_s: u64) {
         let deploy_command = self.deploy_command(plan);
         let table_names: Vec<&str> =
@@ -357,7 +359,7 @@ impl<'a> Restore<'a> {
         )
     }
 
-    /// Returns the option that selects the stage in commands, with a leading space.
+    /// Returns the option that selects the stage in a command, with a leading space.
     fn stage_option(&self) -> String {
         match &self.project.stage {
             Some(stage) => format!(" --stage {stage}"),
@@ -375,11 +377,11 @@ impl<'a> Restore<'a> {
     }
 }
 
-/// Returns the current table names, in the order of [`table_logical_ids`]. The last one, the EventStream
-/// table, is missing if the stack was deployed by a version without that table.
+/// Returns the current table names, in the order of [`table_logical_ids`]. The last table, the
+/// EventStream table, is missing if the stack was deployed by a version without that table.
 ///
 /// # Errors
-/// Returns [`RestoreError::IncompleteStack`] if the stack outputs lack another table name.
+/// Returns [`RestoreError::IncompleteStack`] if the stack outputs lack the name of any other table.
 fn table_names(stack_name: &str, stack: &StackState) -> Result<Vec<String>, RestoreError> {
     let mut table_names = Vec::new();
     for output_name in OUTPUT_TABLES {
@@ -397,7 +399,7 @@ fn table_names(stack_name: &str, stack: &StackState) -> Result<Vec<String>, Rest
     Ok(table_names)
 }
 
-/// Returns whether the EventStream table of the stack was created after the requested time.
+/// Returns whether the stack's EventStream table was created after the requested time.
 async fn event_stream_table_is_newer(
     aws: &Aws,
     stack: &StackState,

@@ -49,16 +49,16 @@ struct ResourceListing {
 #[serde(rename_all = "PascalCase")]
 struct ListedResource {
     logical_resource_id: String,
-    /// Physical id; `None` until the resource has been created.
+    /// Physical id. `None` until the resource has been created.
     physical_resource_id: Option<String>,
 }
 
-/// Reads physical resource names, keyed by logical id, from a file.
+/// Reads the physical names of resources from a file. The result is keyed by logical id.
 fn read_names(path: &Path) -> Result<BTreeMap<String, String>, SynthError> {
     let read_error = |cause| SynthError::Io { operation: "read", path: path.to_owned(), cause };
     let file = fs::File::open(path).map_err(read_error)?;
     let mut json_text = String::new();
-    // One byte more shows that the file is too large.
+    // Reading one byte more than the limit shows that the file is too large.
     file.take(RESOURCES_BYTES_MAX + 1).read_to_string(&mut json_text).map_err(read_error)?;
     parse_names(&json_text)
         .map_err(|error| SynthError::Resources { path: path.to_owned(), why: error })
@@ -82,8 +82,8 @@ fn parse_names(json_text: &str) -> Result<BTreeMap<String, String>, String> {
     Ok(names)
 }
 
-/// Returns whether a name is safe to use unquoted in a shell command and in Markdown, like AWS
-/// names, ARNs and URLs.
+/// Returns whether a name is safe to use without quotes in shell commands and in Markdown. AWS
+/// names, ARNs and URLs are safe.
 fn is_safe_name(name: &str) -> bool {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@+=,".contains(&byte);
     !name.is_empty() && name.bytes().all(is_safe)

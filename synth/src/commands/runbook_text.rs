@@ -1,4 +1,4 @@
-//! Renders the runbook from `templates/runbook.md.hbs` and a section template per alarm.
+//! Renders the runbook from `templates/runbook.md.hbs` and from one section template per alarm.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use serde_json::Value;
 
 const RUNBOOK_TEMPLATE: &str = include_str!("../../../templates/runbook.md.hbs");
 
-/// Pairs an alarm's logical id with its runbook section template.
+/// Pairs the logical id of an alarm with the template of its runbook section.
 macro_rules! alarm_section {
     ($id:literal) => {
         ($id, include_str!(concat!("../../../templates/runbook/", $id, ".md.hbs")))
     };
 }
 
-/// Section templates by alarm, in runbook order.
+/// Section templates by alarm id, in the order of the runbook.
 const ALARM_SECTIONS: [(&str, &str); 11] = [
     alarm_section!("ApiErrorsAlarm"),
     alarm_section!("ApiThrottlesAlarm"),
@@ -67,8 +67,8 @@ struct AlarmView {
     body: String,
 }
 
-/// Renders the runbook of a stack. `physical_names` contains resource names by logical id; if
-/// `None`, the commands in the runbook look up each name.
+/// Renders the runbook of a stack. `physical_names` contains the physical names of resources by
+/// logical id. If it is `None`, the commands in the runbook look up the names.
 pub(super) fn render_runbook(
     config: &Config,
     template: &Template,
@@ -83,7 +83,8 @@ pub(super) fn render_runbook(
     let dashboard = template.resource("Dashboard").map(|_| names.in_sentence("Dashboard"));
     let alarm_topic = template.resource("AlarmTopic").map(|_| names.in_sentence("AlarmTopic"));
     let mut templates = Handlebars::new();
-    // Disable HTML escaping: the output is Markdown, and all inserted values have been validated.
+    // Disable HTML escaping, because the output is Markdown. All inserted values have been
+    // validated.
     templates.register_escape_fn(handlebars::no_escape);
     templates.set_strict_mode(true);
     templates.register_helper("name", Box::new(names));
@@ -112,7 +113,7 @@ fn region_of_arn(arn: &str) -> Option<&str> {
     arn.split(':').nth(3)
 }
 
-/// Renders a section per alarm.
+/// Renders one section per alarm.
 fn alarm_views(
     templates: &Handlebars<'_>,
     template: &Template,
@@ -132,7 +133,7 @@ fn alarm_views(
     Ok(views)
 }
 
-/// Describes the SNS topics notified by alarms, or `None` if there are none.
+/// Describes the SNS topics that alarms notify. Returns `None` if there are no topics.
 fn describe_notified_topics(alarm_topic: Option<&str>, config: &Config) -> Option<String> {
     let mut topics = Vec::new();
     if let Some(alarm_topic) = alarm_topic {
@@ -144,7 +145,7 @@ fn describe_notified_topics(alarm_topic: Option<&str>, config: &Config) -> Optio
     if topics.is_empty() { None } else { Some(topics.join(" and ")) }
 }
 
-/// Returns the logical ids of all template alarms.
+/// Returns the logical ids of all alarms in the template.
 fn alarm_ids(template: &Template) -> impl Iterator<Item = &str> {
     let alarms = template.resources().filter(|(_, resource)| resource.resource_type == ALARM);
     alarms.map(|(id, _)| id)
@@ -170,18 +171,18 @@ fn describe_condition(alarm: &Resource) -> String {
     )
 }
 
-/// Template helper `{{name "LogicalId"}}`, which inserts a resource name. Rendering fails if the
-/// stack lacks the resource.
+/// Template helper `{{name "LogicalId"}}`, which inserts the name of a resource. If the stack lacks
+/// the resource, rendering fails.
 struct ResourceNames {
-    /// Physical names by logical id; empty if the commands in the runbook look up the names.
+    /// Physical names by logical id. Empty if the commands in the runbook look up the names.
     physical: BTreeMap<String, String>,
     template: Template,
     incarnation: u32,
 }
 
 impl ResourceNames {
-    /// Returns the resource name for a shell command, or a shell expression that looks up an
-    /// unknown physical name.
+    /// Returns the name of a resource for use in a shell command. If the physical name is unknown,
+    /// returns a shell expression that looks up the name.
     fn in_command(&self, logical_id: &str) -> String {
         match self.physical.get(logical_id) {
             Some(name) => name.clone(),
@@ -189,8 +190,8 @@ impl ResourceNames {
         }
     }
 
-    /// Returns a resource's logical id in the current incarnation (restore counter). Only table ids
-    /// depend on the incarnation.
+    /// Returns a resource's logical id in the current incarnation (restore counter). Only the ids
+    /// of tables depend on the incarnation.
     fn current_id(&self, logical_id: &str) -> String {
         let current_table_ids = table_ids(self.incarnation);
         for (first_id, current_id) in table_ids(0).into_iter().zip(current_table_ids) {
@@ -201,7 +202,8 @@ impl ResourceNames {
         logical_id.to_owned()
     }
 
-    /// Returns the resource name for prose: the physical name or, if unknown, the logical id.
+    /// Returns the name of a resource for use in prose: its physical name or, if that name is
+    /// unknown, its logical id.
     fn in_sentence(&self, logical_id: &str) -> String {
         self.physical.get(logical_id).cloned().unwrap_or_else(|| logical_id.to_owned())
     }

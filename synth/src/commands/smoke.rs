@@ -1,4 +1,4 @@
-//! `synth smoke`: runs the smoke test against a stack URL.
+//! `synth smoke`: runs the smoke test against the URL of a stack.
 
 use std::env;
 use std::time::Duration;
@@ -48,8 +48,8 @@ pub(crate) async fn run_smoke_test(
     report.to_result()
 }
 
-/// Returns the saved profile, or `None` if `--url` differs, because the saved token must be sent
-/// only to the API it belongs to.
+/// Returns the saved profile. Returns `None` if `--url` selects another API, because the saved
+/// token must not be sent to another API.
 fn matching_profile(arguments: &SmokeArguments) -> Result<Option<Profile>, SynthError> {
     let here = env::current_dir().map_err(SynthError::Process)?;
     let url = arguments.url.as_deref();
@@ -59,8 +59,8 @@ fn matching_profile(arguments: &SmokeArguments) -> Result<Option<Profile>, Synth
     Ok(if is_for_url { Some(profile) } else { None })
 }
 
-/// Returns the key pair that signs tokens for the API: the local key for the running local stack,
-/// or the operator's key for the stack in the profile.
+/// Returns the key pair that signs tokens for the API. The running local stack has its own key
+/// pair, and the stack in the profile has the operator's key pair.
 fn signing_key(
     project: &Project,
     url: &str,

@@ -14,21 +14,21 @@ use super::reprocess_report::JobsResult;
 use crate::cli::Output;
 use crate::error::SynthError;
 
-/// Maximum time without a finished snapshot.
+/// Timeout after which the wait ends if no further snapshot has finished.
 const STALL_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// Polling interval while snapshots are being built.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Snapshot and entry body repair of a stack.
+/// Repair of the snapshots and entry bodies of a stack.
 pub(super) struct SnapshotRepair {
     /// Finds and repairs missing snapshots and entry bodies.
     pub(super) reprocess: Reprocess,
-    /// Stack URL. Set if the stack keeps running after this command.
+    /// URL of the stack. `None` unless the stack keeps running after this command.
     running_url: Option<String>,
 }
 
 impl SnapshotRepair {
-    /// Creates the repair for a stack's data.
+    /// Creates a repair that uses the stack's data.
     ///
     /// # Errors
     /// Returns [`SynthError::OtherLocalStack`] if the running local stack is a version without
@@ -50,8 +50,8 @@ impl SnapshotRepair {
         Ok(Self { reprocess: Reprocess::new(ports), running_url: data.running_url.clone() })
     }
 
-    /// Waits until the snapshots of `jobs` are built. No-op if the stack keeps running, because the
-    /// stack builds them later.
+    /// Waits until the snapshots of `jobs` are built. Does not wait if the stack keeps running,
+    /// because the stack then builds the snapshots later.
     pub(super) async fn wait_for_jobs(
         &self,
         mut jobs: VecDeque<SnapshotJob>,
@@ -71,15 +71,15 @@ impl SnapshotRepair {
         } else {
             step.fail();
         }
-        // An error does not change the report, because the jobs were sent.
+        // This error does not affect the report, because the jobs were sent.
         if let Err(error) = wait_result {
             output.print_note(&format!("Cannot read the state of the snapshots: {error}"));
         }
         JobsResult::Waited { jobs: job_count, unfinished: jobs.len() }
     }
 
-    /// Removes finished jobs from the list until it is empty, or no snapshot has finished for
-    /// [`STALL_TIMEOUT`].
+    /// Removes finished jobs from the list until the list is empty. Gives up if no snapshot
+    /// finishes within [`STALL_TIMEOUT`].
     async fn wait_until_finished(&self, jobs: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
         let mut last_progress = Instant::now();
         loop {

@@ -1,4 +1,4 @@
-//! `synth status`: shows the local stack, or the stack in AWS with `status_aws`.
+//! `synth status`: shows the local stack. For a stack in AWS, `status_aws` shows the status.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,4 +1,5 @@
-//! `synth status` for a stack in AWS: stack status, active alarms and dead letters.
+//! `synth status` for a stack in AWS: shows the stack status, the active alarms and the dead
+//! letters.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,7 +16,7 @@ use crate::error::SynthError;
 use crate::moment::format_utc_ms;
 use crate::project::ConfigSelection;
 
-/// Logical id suffix of dead-letter queues.
+/// Suffix of the logical ids of dead-letter queues.
 const DEAD_LETTERS_SUFFIX: &str = "DeadLetters";
 
 /// Status of a stack in AWS.
@@ -32,11 +33,11 @@ struct AwsStatus {
     url: Option<String>,
     healthy: Option<bool>,
     bundle: Option<String>,
-    /// Active alarms; `None` if they could not be read.
+    /// Active alarms. `None` if they could not be read.
     alarms: Option<Vec<Alarm>>,
-    /// Queues with dead letters; `None` if they could not be read.
+    /// Queues with dead letters. `None` if they could not be read.
     dead_letters: Option<Vec<DeadLetters>>,
-    /// Errors for parts of the status that could not be read.
+    /// Errors for the parts of the status that could not be read.
     unknown: Vec<String>,
 }
 
@@ -53,7 +54,8 @@ struct DeadLetters {
     messages: u64,
 }
 
-/// Prints the status of the stack in AWS, with unreadable alarms and dead letters shown as unknown.
+/// Prints the status of the stack in AWS. Alarms and dead letters that cannot be read are shown as
+/// unknown.
 pub(super) async fn show_aws_status(
     config_selection: ConfigSelection<'_>,
     endpoint_url: Option<&str>,
@@ -173,7 +175,7 @@ impl AwsStatus {
         rows
     }
 
-    /// Returns hints, with commands to run, for a stack with problems.
+    /// Returns hints for a stack that has problems. The hints contain commands to run.
     fn advice(&self) -> Option<&'static str> {
         let has_alarms = self.alarms.as_ref().is_some_and(|alarms| !alarms.is_empty());
         let has_dead_letters = self.dead_letters.as_ref().is_some_and(|queues| !queues.is_empty());

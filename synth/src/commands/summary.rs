@@ -16,7 +16,7 @@ use crate::tokens::MintedToken;
 
 const LOCAL_TEMPLATE: &str = include_str!("../../../templates/local-summary.txt.hbs");
 const AWS_TEMPLATE: &str = include_str!("../../../templates/aws-summary.txt.hbs");
-/// Example file to import, which exists only in a Cellar checkout.
+/// Example file to import. It exists only in a source checkout of Cellar.
 const EXAMPLE_FILE: &str = "tests/data/airports.csv";
 
 /// Result of a deployment on this machine.
@@ -37,7 +37,7 @@ pub(super) struct AwsSummary<'a> {
     pub(super) url: &'a str,
     /// ARN of the stack.
     pub(super) stack_id: &'a str,
-    /// An operator token; `None` if the signing key is missing.
+    /// An operator token. `None` if the signing key is missing.
     pub(super) token: Option<&'a MintedToken>,
     /// AWS account id.
     pub(super) account: &'a str,
@@ -45,7 +45,7 @@ pub(super) struct AwsSummary<'a> {
     pub(super) region: &'a str,
 }
 
-/// Summary template variables for a local deployment, which double as the JSON result.
+/// Variables of the summary template for a local deployment. With `--json`, they are the result.
 #[derive(Serialize)]
 struct LocalView<'a> {
     stack: &'a str,
@@ -59,7 +59,7 @@ struct LocalView<'a> {
     already: bool,
 }
 
-/// Summary template variables for an AWS deployment, which double as the JSON result.
+/// Variables of the summary template for a deployment to AWS. With `--json`, they are the result.
 #[derive(Serialize)]
 struct AwsView<'a> {
     stack: &'a str,
@@ -73,7 +73,7 @@ struct AwsView<'a> {
     example: &'a str,
 }
 
-/// Moves a malformed profile aside, so that the deployment can write a new one.
+/// Moves a malformed profile aside, so that the deployment can write a new profile.
 pub(super) fn move_malformed_profile(project: &Project) -> Result<(), SynthError> {
     match Profile::read(&project.folder) {
         Ok(_) => Ok(()),
@@ -86,8 +86,8 @@ pub(super) fn move_malformed_profile(project: &Project) -> Result<(), SynthError
     }
 }
 
-/// Saves the profile of a local deployment and prints the summary. Keeps the selected spreadsheet
-/// of a previous profile for the same stack.
+/// Saves the profile of a local deployment and prints the summary. If a saved profile is for the
+/// same stack, keeps its selected spreadsheet.
 pub(super) fn finish_local_deployment(
     project: &Project,
     summary: &LocalSummary<'_>,
@@ -117,8 +117,8 @@ pub(super) fn finish_local_deployment(
     print_summary(LOCAL_TEMPLATE, &view, output)
 }
 
-/// Saves the profile of a deployment to AWS and prints the summary. Keeps the token and the
-/// selected spreadsheet of a previous profile for the same stack.
+/// Saves the profile of a deployment to AWS and prints the summary. If a saved profile is for the
+/// same stack, keeps its token and its selected spreadsheet.
 pub(super) fn finish_aws_deployment(
     project: &Project,
     summary: &AwsSummary<'_>,
@@ -150,7 +150,7 @@ pub(super) fn finish_aws_deployment(
     print_summary(AWS_TEMPLATE, &view, output)
 }
 
-/// Returns the saved profile if it is for the stack with `identity`.
+/// Returns the saved profile if the profile is for the stack with `identity`.
 fn profile_of_same_stack(
     project: &Project,
     identity: Option<&str>,

@@ -1,4 +1,4 @@
-//! `synth token create_token` and `synth token initialize_keys`: create tokens and the key pair that signs them.
+//! `synth token create` and `synth token init`: create tokens, and the key pair that signs tokens.
 
 use cellar_runtime::settings::PublicKey;
 use serde_json::json;
@@ -54,8 +54,8 @@ pub(super) struct OperatorKey {
     was_listed: bool,
 }
 
-/// Creates the operator's key pair and adds its public key to the configuration. Idempotent:
-/// existing keys are kept, so that an interrupted run can be repeated.
+/// Creates the operator's key pair and adds its public key to the configuration. Keeps existing
+/// keys, so that an interrupted run can be repeated.
 pub(super) fn ensure_operator_key(project: &Project) -> Result<OperatorKey, SynthError> {
     let key_file = project.operator_key();
     let existed = key_file.exists();
@@ -68,7 +68,7 @@ pub(super) fn ensure_operator_key(project: &Project) -> Result<OperatorKey, Synt
 }
 
 impl OperatorKey {
-    /// Describes where the private and the public key are stored.
+    /// Describes where the private key and the public key are stored.
     pub(super) fn describe(&self, project: &Project) -> String {
         format!(
             "{} signing key pair.\n  private  {} (keep it secret: it can sign any token)\n  \

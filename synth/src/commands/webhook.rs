@@ -1,5 +1,5 @@
-//! `synth webhook`: shows delivery progress, manages the signing secret, and delivers pending feed
-//! items.
+//! `synth webhook`: shows the delivery progress, manages the signing secret, and delivers pending
+//! feed items.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -18,7 +18,7 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::{FeedTables, LocalFunctions};
 use crate::project::{ConfigSelection, Project};
 
-/// Maximum duration of a delivery run. The command repeats runs until everything is delivered.
+/// Maximum duration of a delivery run. The command repeats runs until all feed items are delivered.
 const MAX_RUN_DURATION: Duration = Duration::from_secs(60);
 
 /// Webhook delivery progress.
@@ -26,13 +26,13 @@ const MAX_RUN_DURATION: Duration = Duration::from_secs(60);
 struct DeliveryStatus {
     /// Checkpoint after the last delivered feed item, if any.
     delivered: Option<u64>,
-    /// Checkpoint of the last feed item; `None` for an empty feed.
+    /// Checkpoint of the last feed item. `None` if the feed is empty.
     last: Option<u64>,
     /// Whether all feed items have been delivered.
     complete: bool,
 }
 
-/// Secrets that sign deliveries, newest first.
+/// The secrets that sign deliveries, newest first.
 #[derive(Serialize)]
 struct SecretsReport {
     secrets: Vec<String>,
@@ -76,7 +76,7 @@ async fn run_with_data(
     Ok(has_pending_deliveries)
 }
 
-/// Prints the newest signing secret, after creating a new one if `rotate` is set.
+/// Prints the newest signing secret. If `rotate` is set, creates a new secret first.
 async fn print_secret(data: &StackData, rotate: bool, output: &Output) -> Result<(), SynthError> {
     let secret_store = WebhookSecrets::new(Arc::clone(&data.blobs) as _);
     let result = if rotate { secret_store.rotate().await } else { secret_store.get().await };
@@ -120,7 +120,7 @@ async fn deliver_pending(
     Ok(())
 }
 
-/// Delivers feed items until none are pending, and returns their number.
+/// Delivers feed items until no items are pending. Returns the number of delivered items.
 async fn deliver_all(
     data: &StackData,
     webhook: &Webhook,

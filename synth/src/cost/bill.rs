@@ -1,4 +1,4 @@
-//! Metered usage and the resulting bill.
+//! Usage per billing meter, and the resulting bill.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::meter::{Meter, Rate};
 
-/// Minimum cost of an item shown in a bill, in pico-dollars.
+/// Minimum cost of an item that a bill shows, in pico-dollars.
 const PICODOLLARS_SHOWN: u128 = 100_000_000;
-/// Indexes of right-aligned bill columns.
+/// Indexes of the right-aligned bill columns.
 const NUMBER_COLUMNS: [usize; 2] = [2, 4];
 
 /// Used amounts by meter.
@@ -38,7 +38,7 @@ impl Amounts {
 #[derive(Debug, Serialize)]
 pub(crate) struct Bill {
     items: Vec<BillItem>,
-    /// Total cost in US dollars (decimal).
+    /// Total cost in US dollars, as a decimal number.
     total: String,
     #[serde(skip)]
     sum: Dollars,
@@ -53,14 +53,14 @@ struct BillItem {
     /// Used quantity, rounded to thousandths.
     quantity: String,
     unit: &'static str,
-    /// Cost in US dollars (decimal).
+    /// Cost in US dollars, as a decimal number.
     dollars: String,
     #[serde(skip)]
     cost: Dollars,
 }
 
 impl Bill {
-    /// Computes the bill for the usage, omitting unused meters.
+    /// Computes the bill for the usage. Meters without usage are omitted.
     pub(crate) fn new(amounts: &Amounts) -> Self {
         let used = amounts.0.iter().filter(|(_, amount)| **amount > 0);
         let items: Vec<BillItem> =
@@ -69,12 +69,12 @@ impl Bill {
         Self { items, total: sum.to_decimal(), sum }
     }
 
-    /// Returns the total in US dollars (decimal).
+    /// Returns the total in US dollars, as a decimal number.
     pub(crate) fn total(&self) -> &str {
         &self.total
     }
 
-    /// Formats the bill as a table with a total row.
+    /// Formats the bill as a table, with the total in the last row.
     pub(crate) fn to_text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(presets::UTF8_FULL_CONDENSED);
@@ -110,7 +110,7 @@ impl BillItem {
     }
 }
 
-/// Divides two integers, rounding to nearest.
+/// Divides two integers and rounds the result to the nearest integer.
 fn divide_rounded(dividend: u128, divisor: u128) -> u128 {
     dividend.saturating_add(divisor / 2) / divisor.max(1)
 }
@@ -126,7 +126,7 @@ fn with_commas(number: &str) -> String {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let mut text = grouped(whole.parse::<u64>().unwrap_or(u64::MAX));
     if !fraction.is_empty() {
-        // Writing to a `String` is infallible.
+        // Writing to a `String` never fails.
         let _ = write!(text, ".{fraction}");
     }
     text
@@ -175,7 +175,7 @@ mod tests {
             (Meter::Dashboards, MONTH_HOURS, "3"),
             (Meter::KmsKeys, MONTH_HOURS, "1"),
             (Meter::TableReads, 1, "0.0000000625"),
-            // Half a pico-dollar is rounded up.
+            // An amount of half a pico-dollar is rounded up.
             (Meter::LogStorage, gb_month / 60_000_000_000 + 1, "0.000000000001"),
             (Meter::Invocations, 0, "0"),
         ] {

@@ -1,6 +1,6 @@
-//! Estimates the stack cost from expected usage.
+//! Estimates the cost of a stack from the expected usage.
 //!
-//! The per-operation costs were measured (see `docs/cost.md` and `docs/measurements.md`) or are
+//! The costs per operation were measured (see `docs/cost.md` and `docs/measurements.md`), or are
 //! asserted by `budgets.rs` and `roll.rs` in `tests/integration/`.
 
 use cellar_log::upkeep::LogPolicy;
@@ -19,91 +19,92 @@ const CREATE_WRITES: u128 = 8;
 const SNAPSHOT_WRITES: u128 = 4;
 /// Write request units per new log segment.
 const ROLL_WRITES: u128 = 6;
-/// Read request units per snapshot, in half units.
+/// Half read request units per snapshot.
 const SNAPSHOT_HALF_READS: u128 = 7;
-/// Read request units per thousand edits read, in half units.
+/// Half read request units per thousand edits read.
 const TAIL_HALF_READS_PER_THOUSAND: u128 = 26;
-/// Read request units per new log segment, in half units.
+/// Half read request units per new log segment.
 const ROLL_HALF_READS: u128 = 2;
-/// Read request units for finding the head of an uncached log, in half units.
+/// Half read request units for finding the newest entry of a log that is not cached.
 const HEAD_HALF_READS: u128 = 2;
 /// Number of objects written per snapshot.
 const SNAPSHOT_PUTS: u128 = 3;
 /// Number of objects read per snapshot.
 const SNAPSHOT_GETS: u128 = 3;
-/// Number of writes per imported object: one creates it with a tag, the other removes the tag once
-/// the object has been verified.
+/// Number of writes per imported object. One write creates the object with a tag, and the other
+/// removes the tag after the object has been verified.
 const WRITES_PER_IMPORTED_OBJECT: u128 = 2;
-/// Number of objects read by the first view of a sheet.
+/// Number of objects read when a sheet is viewed for the first time.
 const VIEW_GETS: u128 = 4;
-/// API requests per sheet view: one returns the snapshot root and the log tail, the other the chunk
-/// URLs.
+/// Number of API requests per view of a sheet. One request returns the snapshot root and the newest
+/// log entries, and the other returns the URLs of chunks.
 const VIEW_REQUESTS: u128 = 2;
-/// Number of cells in an imported object.
+/// Number of cells per imported object.
 const CELLS_PER_OBJECT: u128 = 57_000;
-/// Imported object size, in bytes per hundred cells.
+/// Number of bytes per hundred cells in an imported object.
 const BYTES_PER_HUNDRED_CELLS: u128 = 268;
-/// Stored size of an edit in bytes, including DynamoDB's billed overhead of 100 bytes per item.
+/// Stored size of an edit in bytes. Includes the 100 bytes per item that DynamoDB bills as
+/// overhead.
 const EDIT_BYTES: u128 = 200;
-/// Log bytes per function invocation, mostly written by Lambda.
+/// Number of log bytes per function invocation. Lambda itself writes most of them.
 const INVOCATION_LOG_BYTES: u128 = 700;
-/// Read request units per new spreadsheet, for an indexer with a cold cache, in half units.
+/// Half read request units of the indexer per new spreadsheet, if the indexer's cache is empty.
 const INDEXER_HALF_READS: u128 = 10;
-/// Log entries per indexer invocation, assuming one entry per second and the indexer's batching
-/// window of five seconds.
+/// Number of log entries per indexer invocation, assuming one entry per second and the indexer's
+/// batching window of five seconds.
 const ENTRIES_PER_INDEXED_BATCH: u128 = 5;
-/// Write request units per indexer invocation: one for the feed item, and one for the log position.
+/// Write request units per indexer invocation: one for the feed item and one for the log position.
 const INDEXER_WRITES: u128 = 2;
 /// Write request units per webhook delivery.
 const DELIVERY_WRITES: u128 = 1;
-/// Read request units per webhook delivery, in half units.
+/// Half read request units per webhook delivery.
 const DELIVERY_HALF_READS: u128 = 5;
-/// Objects read per webhook delivery (the signing secret).
+/// Number of objects read per webhook delivery. The only object is the signing secret.
 const DELIVERY_GETS: u128 = 1;
 /// Duration of a relay invocation, in milliseconds.
 const RELAY_MS: u128 = 50;
-/// Duration of an indexer invocation in milliseconds.
+/// Duration of an indexer invocation, in milliseconds.
 const INDEXER_MS: u128 = 100;
-/// Duration of a webhook invocation in milliseconds.
+/// Duration of a webhook invocation, in milliseconds.
 const WEBHOOK_MS: u128 = 500;
-/// Duration of a snapshot invocation in milliseconds.
+/// Duration of a snapshot invocation, in milliseconds.
 const SNAPSHOT_MS: u128 = 1_000;
 /// Logical id of the function that delivers the feed.
 const WEBHOOK_FUNCTION: &str = "WebhookFunction";
-/// Queue requests per job: one to send, one to receive, and one to delete.
+/// Number of queue requests per job: one to send, one to receive and one to delete the job.
 const JOB_REQUESTS: u128 = 3;
-/// Requests per hour of Lambda polling an idle queue: five pollers, each long polling for 20
-/// seconds.
+/// Number of requests per hour with which Lambda polls an idle queue. Five pollers wait up to 20
+/// seconds per request.
 const POLLS_PER_QUEUE_HOUR: u128 = 5 * 180;
-/// Free queue requests per account and month.
+/// Number of free queue requests per account and month.
 const FREE_QUEUE_REQUESTS: u128 = 1_000_000;
 /// Free alarms per account.
 const FREE_ALARMS: u64 = 10;
-/// Invocations per hour that X-Ray always traces.
+/// Number of invocations per hour that X-Ray traces regardless of the sampling rate.
 const ALWAYS_TRACED_PER_HOUR: u128 = 3_600;
-/// X-Ray sampling divisor: traces one in this many of the remaining invocations.
+/// Sampling divisor of X-Ray. Of the remaining invocations, one in this many is traced.
 const TRACE_SAMPLING: u128 = 20;
 
 /// Expected monthly usage of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Usage {
-    /// Number of edits, each setting up to ten cells.
+    /// Number of edits. Each edit sets up to ten cells.
     pub(crate) edits: u64,
     /// Number of sheets opened.
     pub(crate) views: u64,
-    /// Number of cells imported.
+    /// Number of imported cells.
     pub(crate) imported_cells: u64,
-    /// Number of spreadsheets created.
+    /// Number of created spreadsheets.
     pub(crate) new_spreadsheets: u64,
     /// Bytes in the bucket.
     pub(crate) stored_bytes: u64,
     /// Bytes in the tables.
     pub(crate) table_bytes: u64,
-    /// Average duration of an API request in milliseconds.
+    /// Average duration of an API request, in milliseconds.
     pub(crate) request_ms: u64,
 }
 
-/// Number of operations by kind, derived from the usage.
+/// Numbers of operations by kind, derived from the usage.
 struct OperationCounts {
     edits: u128,
     views: u128,
@@ -111,15 +112,16 @@ struct OperationCounts {
     snapshots: u128,
     rolls: u128,
     imported_objects: u128,
-    /// Number of imports: 1 if the usage includes imported cells, otherwise 0.
+    /// Number of imports, which is 1 if the usage includes imported cells and otherwise 0.
     imports: u128,
-    /// Indexer invocations for log entries.
+    /// Number of indexer invocations for log entries.
     indexed_batches: u128,
     /// Webhook deliveries.
     deliveries: u128,
 }
 
-/// Estimates the monthly usage. `log_policy` is the snapshot policy; `None` if snapshots are disabled.
+/// Estimates the monthly amount per billing meter. `log_policy` determines when snapshots are
+/// built. If it is `None`, snapshots are disabled.
 pub(crate) fn estimated_amounts(
     usage: &Usage,
     stack_facts: &StackFacts,
@@ -175,8 +177,8 @@ impl OperationCounts {
             + self.deliveries * DELIVERY_WRITES
             + self.indexed_batches * INDEXER_WRITES;
         amounts.add(Meter::TableWrites, write_units);
-        // The snapshots together read each edit once; a view reads half as many edits as a snapshot
-        // on average.
+        // The snapshots together read each edit once. On average, a view reads half as many edits
+        // as a snapshot.
         let edits_read_by_snapshots = if self.snapshots > 0 { self.edits } else { 0 };
         let half_reads_per_view = HEAD_HALF_READS + TAIL_HALF_READS_PER_THOUSAND / 2;
         let read_half_units = self.views * half_reads_per_view
@@ -233,19 +235,20 @@ fn add_storage(amounts: &mut Amounts, usage: &Usage) {
     amounts.add(Meter::ObjectStorage, object_bytes * MONTH_HOURS);
 }
 
-/// Adds the total run time of a function, weighted by its memory.
+/// Adds the total run time of a function, multiplied by the function's memory.
 pub(super) fn add_duration(amounts: &mut Amounts, function: Function, duration_ms: u128) {
     let meter = if function.is_arm { Meter::ArmTime } else { Meter::X86Time };
     amounts.add(meter, u128::from(function.memory_mb).saturating_mul(duration_ms));
 }
 
-/// Adds the storage of new log lines over their retention period.
+/// Adds the storage of new log lines for the retention period.
 pub(super) fn add_log_storage(amounts: &mut Amounts, log_bytes: u128, stack_facts: &StackFacts) {
     let hours = u128::from(stack_facts.log_days) * 24;
     amounts.add(Meter::LogStorage, log_bytes.saturating_mul(hours));
 }
 
-/// Adds traced invocations if tracing is enabled, assuming invocations evenly spread over `hours`.
+/// If tracing is enabled, adds the traced invocations. Assumes that the invocations are spread
+/// evenly over `hours`.
 pub(super) fn add_traces(
     amounts: &mut Amounts,
     invocations: u128,
@@ -260,13 +263,13 @@ pub(super) fn add_traces(
     amounts.add(Meter::Traces, always_traced_invocations + sampled_invocations);
 }
 
-/// Adds the queue requests over a period of `hours`, net of the free requests.
+/// Adds the queue requests of a period of `hours`, minus the free requests.
 pub(super) fn add_queue_requests(amounts: &mut Amounts, requests: u128, hours: u128) {
     let free_requests = FREE_QUEUE_REQUESTS * hours / MONTH_HOURS;
     amounts.add(Meter::QueueRequests, requests.saturating_sub(free_requests));
 }
 
-/// Adds the usage-independent costs over a period of `hours`.
+/// Adds the costs of a period of `hours` that do not depend on usage.
 pub(super) fn add_fixed_costs(amounts: &mut Amounts, stack_facts: &StackFacts, hours: u128) {
     let billed_alarms = stack_facts.alarms.saturating_sub(FREE_ALARMS);
     amounts.add(Meter::Alarms, u128::from(billed_alarms) * hours);
@@ -390,8 +393,8 @@ mod tests {
     #[test]
     fn a_million_edits_match_the_budgets() {
         let used = amounts(Usage { edits: 1_000_000, ..Usage::default() });
-        // Expected write request units: 1 per edit, 4 for each of 1,000 snapshots, and 6 for each
-        // of 100 segments.
+        // Expected write request units: 1 per edit, 4 for each of the 1,000 snapshots, and 6 for
+        // each of the 100 segments.
         assert_eq!(used.get(Meter::TableWrites), 1_000_000 + 4_000 + 600);
         // Expected read request units: 3.5 per snapshot, 13 for the thousand edits of a snapshot,
         // and 1 per segment.

@@ -1,14 +1,14 @@
-//! Cost-relevant properties of a template.
+//! Facts about a template that determine the cost of the stack.
 
 use std::collections::BTreeMap;
 
 use cellar_stacks::constructs::ResourceType;
 use serde_json::Value;
 
-/// Default function memory in MB.
+/// Default memory of a function, in MB.
 const DEFAULT_MEMORY_MB: u64 = 128;
 
-/// Logical id of the event source mapping between the log entries and the indexer function.
+/// Logical id of the event source mapping that passes log entries to the indexer function.
 const ENTRY_SOURCE: &str = "IndexerEntrySource";
 
 /// A Lambda function.
@@ -20,7 +20,7 @@ pub(crate) struct Function {
     pub(crate) is_arm: bool,
 }
 
-/// Cost-relevant properties of a stack.
+/// Facts about a stack that determine its cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct StackFacts {
     /// Functions by logical id.
@@ -37,7 +37,7 @@ pub(crate) struct StackFacts {
     pub(crate) tracing: bool,
     /// Whether the stack uses a customer-managed KMS key.
     pub(crate) has_kms_key: bool,
-    /// Longest log group retention period, in days.
+    /// Longest retention period of any log group, in days.
     pub(crate) log_days: u64,
 }
 
@@ -58,7 +58,7 @@ fn property<'a>(resource: &'a Value, path: &str) -> Option<&'a Value> {
 }
 
 impl StackFacts {
-    /// Extracts the cost-relevant properties from a template.
+    /// Extracts the facts that determine the cost from a template.
     pub(crate) fn from_template(template: &Value) -> Self {
         let mut stack_facts = Self::default();
         let resources = template.get("Resources").and_then(Value::as_object);
@@ -91,7 +91,7 @@ impl StackFacts {
             ResourceType::EventSourceMapping if logical_id == ENTRY_SOURCE => {
                 self.feeds_entries = true;
             }
-            // Stream mappings have a starting position, queue mappings do not.
+            // The mapping of a stream has a starting position, but the mapping of a queue does not.
             ResourceType::EventSourceMapping
                 if property(resource, "StartingPosition").is_none() =>
             {

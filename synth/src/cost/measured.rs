@@ -1,4 +1,4 @@
-//! Computes the stack cost from usage measured by CloudWatch metrics.
+//! Computes the cost of a stack from the usage measured by CloudWatch metrics.
 
 use std::collections::BTreeMap;
 
@@ -12,22 +12,22 @@ use super::facts::StackFacts;
 use super::meter::Meter;
 use crate::aws::MetricQuery;
 
-/// Metric period in seconds. CloudWatch retains hourly values longest.
+/// Metric period in seconds. CloudWatch retains hourly values longer than any other values.
 const HOUR_S: u32 = 3_600;
 /// Metric period for bucket sizes, in seconds. S3 measures bucket sizes once a day.
 const DAY_S: u32 = 86_400;
 
-/// The queries return read request units, but the meter counts half units.
+/// The metric queries return read request units, but the meter counts half units.
 const HALF_UNITS_PER_READ_UNIT: f64 = 2.0;
 
-/// Notes on what the measurement excludes.
+/// Notes on usage that the measurement excludes.
 const NOTES: [&str; 3] = [
     "not included, because AWS has no free metric: S3 requests, KMS requests",
     "not included: data transfer out of AWS, prices of other regions, taxes",
     "on-demand prices of us-east-1 without the free tier, except 10 free alarms and a million free queue \
      requests per account; metrics are up to an hour late, and whole hours are counted",
 ];
-/// Note on trace measurement, if tracing is enabled.
+/// Note on how traces are measured. Shown if tracing is enabled.
 const TRACES_NOTE: &str =
     "traces are computed from invocations: one per second, and 1 in 20 of the others";
 
@@ -43,7 +43,7 @@ enum Quantity {
     StoredBytes,
 }
 
-/// Metric query and the quantity it measures.
+/// A metric query and the quantity that the query measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UsageQuery {
     pub(crate) query: MetricQuery,
@@ -57,9 +57,9 @@ pub(crate) struct UsageQuery {
 pub(crate) struct MeasuredUsage {
     /// Measured values by query.
     pub(crate) values: BTreeMap<MetricQuery, Vec<f64>>,
-    /// Current total table size in bytes.
+    /// Current size of all tables in bytes.
     pub(crate) table_bytes: u64,
-    /// Measured period in hours.
+    /// Length of the measured period in hours.
     pub(crate) hours: u64,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn usage_queries(
                 hourly_sum("AWS/Lambda", metric, "FunctionName", physical_name)
             }
             ResourceType::Queue => {
-                // A queue's physical id is its URL, whose last segment is the name of the queue.
+                // The physical id of a queue is a URL, whose last segment is the queue's name.
                 let queue_name = physical_name.rsplit('/').next().unwrap_or(physical_name);
                 hourly_sum("AWS/SQS", metric, "QueueName", queue_name)
             }
@@ -91,7 +91,7 @@ pub(crate) fn usage_queries(
     queries
 }
 
-/// Returns the metrics of a resource type, with the quantities that they measure.
+/// Returns the metrics of a resource type, each with the quantity that the metric measures.
 fn measured_metrics(resource_type: ResourceType) -> &'static [(Quantity, &'static str)] {
     match resource_type {
         ResourceType::Table => &[
@@ -141,7 +141,7 @@ fn daily_bucket_size(metric: &'static str, bucket: &str) -> MetricQuery {
     }
 }
 
-/// Returns notes on measurement limitations, for the report.
+/// Returns the notes on the limitations of the measurement, for the report.
 pub(crate) fn measurement_notes(stack_facts: &StackFacts) -> Vec<String> {
     let mut notes = NOTES.map(str::to_owned).to_vec();
     if stack_facts.tracing {
@@ -150,7 +150,7 @@ pub(crate) fn measurement_notes(stack_facts: &StackFacts) -> Vec<String> {
     notes
 }
 
-/// Converts the measured usage to metered usage.
+/// Converts the measured usage to amounts per meter.
 pub(crate) fn measured_amounts(
     queries: &[UsageQuery],
     usage: &MeasuredUsage,
@@ -194,7 +194,7 @@ pub(crate) fn measured_amounts(
     amounts
 }
 
-/// Returns the average, or 0 without values.
+/// Returns the average of the values, or 0 if there are no values.
 fn average(values: &[f64]) -> f64 {
     if values.is_empty() {
         return 0.0;
@@ -202,7 +202,7 @@ fn average(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Rounds to the nearest non-negative integer. Returns 0 unless the value is finite.
+/// Rounds a value to the nearest non-negative integer. Returns 0 if the value is not finite.
 fn to_integer(value: f64) -> u128 {
     format!("{:.0}", value.max(0.0)).parse().unwrap_or_default()
 }

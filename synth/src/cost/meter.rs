@@ -4,14 +4,14 @@ use cellar_api::cost::Prices;
 
 use super::units::{GB, MONTH_HOURS};
 
-/// A billed quantity. The variant order is the bill's item order.
+/// A billed quantity. A bill lists its items in the order of these variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Meter {
     /// Write request units.
     TableWrites,
     /// Read request units, counted in half units.
     TableReads,
-    /// Byte-hours of table data.
+    /// Byte-hours of data in tables.
     TableStorage,
     /// Byte-hours covered by point-in-time recovery.
     TableBackup,
@@ -25,7 +25,7 @@ pub(crate) enum Meter {
     ObjectWrites,
     /// S3 requests that read objects.
     ObjectReads,
-    /// Byte-hours of bucket objects.
+    /// Byte-hours of objects in the bucket.
     ObjectStorage,
     /// Requests to queues.
     QueueRequests,
@@ -35,7 +35,7 @@ pub(crate) enum Meter {
     LogStorage,
     /// Traced invocations.
     Traces,
-    /// Alarm-hours beyond the free alarms of the account.
+    /// Alarm-hours, excluding the free alarms of the account.
     Alarms,
     /// Dashboard-hours.
     Dashboards,
@@ -43,7 +43,7 @@ pub(crate) enum Meter {
     KmsKeys,
 }
 
-/// A meter's price, and its names in the bill.
+/// The price of a meter, and its names in the bill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate {
     /// Name of the service.
@@ -52,7 +52,7 @@ pub(crate) struct Rate {
     pub(crate) item: &'static str,
     /// Billed unit.
     pub(crate) unit: &'static str,
-    /// Meter amount per billed unit.
+    /// Amount that the meter counts per billed unit.
     pub(crate) amount_per_unit: u128,
     /// Price per billed unit in pico-dollars (10⁻¹² dollars).
     pub(crate) unit_price: u128,

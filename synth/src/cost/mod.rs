@@ -1,5 +1,5 @@
-//! Computes the cost of a stack from either expected or measured usage. All amounts are integers in
-//! pico-dollars. Performs no I/O.
+//! Computes the cost of a stack from either the expected usage or the measured usage. All amounts
+//! are integers in pico-dollars. This module performs no I/O.
 
 mod bill;
 mod estimate;
@@ -18,8 +18,8 @@ pub(crate) use measured::{
 };
 pub(crate) use units::MONTH_HOURS;
 
-/// Returns the monthly cost of an idle stack in US dollars (decimal), excluding storage, or `None`
-/// if the template is not JSON.
+/// Returns the monthly cost of an idle stack without storage, in US dollars as a decimal number.
+/// Returns `None` if the template is not JSON.
 pub(crate) fn idle_dollars(template_text: &str) -> Option<String> {
     let template: Value = serde_json::from_str(template_text).ok()?;
     let stack_facts = StackFacts::from_template(&template);

@@ -1,4 +1,4 @@
-//! Decides whether a deployment needs confirmation, or is refused because of data loss.
+//! Decides whether a deployment needs confirmation, or is refused because data would be lost.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,7 +8,7 @@ use cellar_stacks::difference::{ChangeAction, Difference, ResourceChange, Risk, 
 
 use crate::aws::{Change, PlannedAction, Replacement};
 
-/// Maximum number of names shown in a list.
+/// Maximum number of names that a list shows.
 const SHOWN_IDS_MAX: usize = 5;
 
 /// The approval that a deployment needs.
@@ -18,24 +18,25 @@ pub(crate) enum Approval {
     NotNeeded,
     /// The deployment needs confirmation, for these reasons.
     Needed(ConfirmationReasons),
-    /// The deployment is refused, because it would delete or replace these resources, which contain
-    /// data and are not covered by `--allow-data-loss`.
+    /// The deployment is refused because it would delete or replace these resources. They contain
+    /// data, and `--allow-data-loss` does not cover them.
     Refused(BTreeSet<String>),
 }
 
 /// Reasons why a deployment needs confirmation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ConfirmationReasons {
-    /// Resources whose data is deleted or less protected.
+    /// Resources whose data is deleted or becomes less protected.
     pub(crate) at_risk: BTreeSet<String>,
     /// Number of new or broadened permission groups.
     pub(crate) broadened: usize,
-    /// Other resources that are, or may be, replaced.
+    /// Other resources that are replaced or may be replaced.
     pub(crate) replaced: BTreeSet<String>,
 }
 
-/// Returns the approval that a deployment needs, based on the template difference and the changes
-/// that CloudFormation predicts. `allowed_losses` contains the logical ids of `--allow-data-loss`.
+/// Returns the approval that a deployment needs, based on the difference between the templates and
+/// on the changes that CloudFormation predicts. `allowed_losses` contains the logical ids given
+/// with `--allow-data-loss`.
 pub(crate) fn required_approval(
     difference: &Difference,
     predicted_changes: &[Change],
@@ -65,7 +66,7 @@ pub(crate) fn required_approval(
     }
 }
 
-/// Returns the logical ids of all template changes and predicted changes that satisfy the given
+/// Returns the logical ids of the template changes and the predicted changes that satisfy the given
 /// predicates.
 fn matching_ids(
     difference: &Difference,
@@ -100,7 +101,7 @@ fn is_certainly_replaced(change: &Change) -> bool {
     change.certain && change.replacement != Replacement::No
 }
 
-/// Returns whether a predicted change deletes or replaces a data-bearing resource.
+/// Returns whether a predicted change deletes or replaces a resource that contains data.
 fn deletes_data(change: &Change) -> bool {
     let is_deleted = change.action == PlannedAction::Remove
         || (change.action != PlannedAction::Add && change.replacement != Replacement::No);
@@ -128,7 +129,7 @@ impl fmt::Display for ConfirmationReasons {
     }
 }
 
-/// Lists logical ids, shortened by an ellipsis if there are many.
+/// Lists logical ids. If there are many, the list is shortened by an ellipsis.
 fn format_ids(ids: &BTreeSet<String>) -> String {
     let shown_ids: Vec<&str> = ids.iter().take(SHOWN_IDS_MAX).map(String::as_str).collect();
     let ellipsis = if ids.len() > SHOWN_IDS_MAX { ", …" } else { "" };

@@ -1,15 +1,15 @@
-//! Finds the root cause of a failed deployment, and suggests a fix.
+//! Finds the root cause of a failed deployment and suggests a fix.
 
 use crate::aws::{DeploymentEvent, STACK_TYPE, denied_action};
 
-/// Status reasons of secondary failures, caused by the failure of another resource.
+/// Status reasons of secondary failures, which the failure of another resource caused.
 const CANCELLED_REASONS: [&str; 3] =
     ["Resource creation cancelled", "Resource update cancelled", "Resource deletion cancelled"];
 
-/// The cause of a failed deployment.
+/// The root cause of a failed deployment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeploymentFailure {
-    /// Logical id of the failed resource; `None` if the stack itself failed.
+    /// Logical id of the failed resource. `None` if the stack itself failed.
     pub(crate) logical_id: Option<String>,
     /// Type of the failed resource, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
@@ -17,8 +17,8 @@ pub(crate) struct DeploymentFailure {
     pub(crate) reason: String,
 }
 
-/// Advice per failure, which applies if the lower-cased status reason contains one of the
-/// substrings.
+/// Substrings of status reasons, each group with its advice. The advice applies if the lower-cased
+/// status reason contains one of the substrings.
 const ADVICE_BY_REASON: [(&[&str], &str); 6] = [
     (
         &["already exists"],
@@ -51,7 +51,7 @@ const ADVICE_BY_REASON: [(&[&str], &str); 6] = [
 ];
 
 impl DeploymentFailure {
-    /// Returns the suggested fix as an imperative phrase.
+    /// Returns the suggested fix, worded as an instruction.
     pub(crate) fn advice(&self) -> String {
         if let Some(action) = denied_action(&self.reason) {
             return format!("grant the permission {action} to the AWS identity that deploys");
@@ -71,7 +71,7 @@ impl DeploymentFailure {
     }
 }
 
-/// Returns the first primary failure, preferring a failed resource to the failed stack.
+/// Returns the first primary failure. A failed resource takes precedence over the failed stack.
 pub(crate) fn first_failure(failures: &[DeploymentEvent]) -> Option<DeploymentFailure> {
     let first_resource_failure =
         failures.iter().find(|event| is_primary_failure(event) && is_resource_event(event));
@@ -85,7 +85,7 @@ pub(crate) fn first_failure(failures: &[DeploymentEvent]) -> Option<DeploymentFa
     })
 }
 
-/// Returns whether a failure was not caused by the failure of another resource.
+/// Returns whether a failure is primary, which means that no other resource's failure caused it.
 fn is_primary_failure(event: &DeploymentEvent) -> bool {
     let reason = event.reason.as_deref().unwrap_or_default();
     !CANCELLED_REASONS.iter().any(|cancelled_reason| reason.contains(cancelled_reason))
@@ -95,8 +95,8 @@ fn is_resource_event(event: &DeploymentEvent) -> bool {
     event.resource_type != STACK_TYPE
 }
 
-/// Returns the root cause of the last failed stack operation. `events` contains all stack events,
-/// oldest first.
+/// Returns the root cause of the last failed stack operation. `events` contains all events of the
+/// stack, oldest first.
 pub(crate) fn last_operation_failure(events: &[DeploymentEvent]) -> Option<DeploymentFailure> {
     let starts_operation = |event: &DeploymentEvent| {
         event.resource_type == STACK_TYPE && event.status.ends_with("_IN_PROGRESS")

@@ -1,16 +1,16 @@
-//! Determines whether a stack belongs to Cellar. Other stacks are never changed or deleted.
+//! Determines whether a stack belongs to Cellar. Stacks that do not are never changed or deleted.
 
 use cellar_stacks::cellar::{OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE};
 
 use crate::aws::StackState;
 
-/// Tag key on a stack and all its resources; the tag value is the stack name.
+/// Key of a tag on a stack and on all its resources. The value of the tag is the stack name.
 pub(crate) const STACK_TAG: &str = "cellar:stack";
-/// Outputs that identify an untagged Cellar stack. No other stack has all of them.
+/// Outputs that identify a Cellar stack without the tag. No other stack has all of these outputs.
 const IDENTIFYING_OUTPUTS: [&str; 3] = [OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE];
 
-/// Returns whether a stack belongs to Cellar. A deleted stack, or one that consists only of change
-/// sets, also counts, because it contains nothing that could be lost.
+/// Returns whether a stack belongs to Cellar. This includes a deleted stack and a stack that
+/// consists only of change sets, because such a stack contains nothing that could be lost.
 pub(crate) fn is_cellar_stack(stack_name: &str, stack: &StackState) -> bool {
     let is_tagged = stack.tags.get(STACK_TAG).is_some_and(|tag_value| tag_value == stack_name);
     let has_all_outputs =

@@ -1,17 +1,17 @@
-//! Saved plans: a change set, together with the state for which it was created.
+//! Saved plans. A plan contains a change set and the state for which the change set was created.
 
 use serde::{Deserialize, Serialize};
 
 use crate::git::Commit;
 
-/// Plan file format version.
+/// Version of the plan file format.
 pub(crate) const PLAN_VERSION: u32 = 1;
 
-/// A saved plan, to be applied by `synth deploy --plan`. Contains no secrets.
+/// A saved plan, which `synth deploy --plan` applies. Contains no secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
-    /// Format version of the plan, [`PLAN_VERSION`].
+    /// Version of the plan file format, [`PLAN_VERSION`].
     pub(crate) version: u32,
     /// Name of the stack.
     pub(crate) stack: String,
@@ -19,11 +19,11 @@ pub(crate) struct Plan {
     pub(crate) stack_id: String,
     /// ARN of the change set.
     pub(crate) change_set: String,
-    /// The state in which the plan was created.
+    /// State for which the plan was created.
     pub(crate) basis: PlanBasis,
 }
 
-/// State that must not change between creating and applying a plan.
+/// State that must not change between the creation of a plan and its application.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanBasis {
@@ -31,12 +31,12 @@ pub(crate) struct PlanBasis {
     pub(crate) account: String,
     /// AWS region.
     pub(crate) region: String,
-    /// The checked-out commit; `None` outside a git repository.
+    /// The checked-out commit. `None` outside a git repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) commit: Option<Commit>,
     /// BLAKE3 hash of the new template, in hexadecimal.
     pub(crate) template: String,
-    /// BLAKE3 hash of the deployed template. `None` if the stack did not exist.
+    /// BLAKE3 hash of the deployed template, in hexadecimal. `None` if the stack did not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deployed: Option<String>,
 }
@@ -61,14 +61,14 @@ pub(crate) enum StalePlan {
     /// Another commit has been checked out since the plan was created.
     #[error("it was created at commit {0}")]
     Commit(String),
-    /// The template has changed although the commit has not: either files were modified, or this
+    /// The template has changed, but the commit has not. Either files were modified, or this
     /// machine has another default architecture.
     #[error("the synthesized template has changed since")]
     Template,
     /// The stack has been deployed since the plan was created.
     #[error("the stack was changed since")]
     Deployed,
-    /// The change set was deleted or has been executed.
+    /// The change set was deleted or was already executed.
     #[error("its change set was deleted or already executed")]
     ChangeSet,
 }

@@ -19,7 +19,7 @@ pub(crate) enum EventMark {
     Failed,
 }
 
-/// User-visible progress event.
+/// A progress event that is shown to the user.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct EventLine {
     /// Progress of the resource.
@@ -30,17 +30,17 @@ pub(crate) struct EventLine {
     pub(crate) resource_type: String,
     /// CloudFormation status of the resource.
     pub(crate) status: String,
-    /// Duration in milliseconds, once the change has ended.
+    /// Duration of the change in milliseconds. `None` until the change has ended.
     pub(crate) took_ms: Option<u64>,
     /// CloudFormation status reason.
     pub(crate) reason: Option<String>,
 }
 
-/// Progress of a stack operation, accumulated from events.
+/// Progress of a stack operation, as derived from the events so far.
 #[derive(Debug, Default)]
 pub(crate) struct DeploymentProgress {
     seen_ids: HashSet<String>,
-    /// Start times of in-progress changes by logical id, in milliseconds since the Unix epoch.
+    /// Start times of the changes in progress, by logical id, in milliseconds since the Unix epoch.
     started_ms: HashMap<String, u64>,
     finished_ids: HashSet<String>,
     has_started: bool,
@@ -48,15 +48,15 @@ pub(crate) struct DeploymentProgress {
 }
 
 impl DeploymentProgress {
-    /// Creates the progress of an operation that has yet to start. `earlier_events` are the stack
-    /// events so far.
+    /// Creates the progress of an operation that has not started yet. `earlier_events` are all
+    /// stack events so far.
     pub(crate) fn starting_after(earlier_events: &[DeploymentEvent]) -> Self {
         let seen_ids = earlier_events.iter().map(|event| event.id.clone()).collect();
         Self { seen_ids, ..Self::default() }
     }
 
-    /// Creates the progress of an operation already in progress. `events` are the stack events so
-    /// far, which are not reported again.
+    /// Creates the progress of an operation that is already in progress. `events` are all stack
+    /// events so far. They are not reported again.
     pub(crate) fn in_progress(events: &[DeploymentEvent]) -> Self {
         Self { has_started: true, ..Self::starting_after(events) }
     }
@@ -76,12 +76,14 @@ impl DeploymentProgress {
         self.finished_ids.len()
     }
 
-    /// Returns the failure events, oldest first, including the event with the rollback reason.
+    /// Returns the failure events, oldest first. They include the event with the reason for a
+    /// rollback.
     pub(crate) fn failures(&self) -> &[DeploymentEvent] {
         &self.failures
     }
 
-    /// Adds events, oldest first, and returns the lines to report. Skips events already seen.
+    /// Adds events, which must be sorted from oldest to newest. Returns the lines to report. Known
+    /// events are skipped.
     pub(crate) fn add_events(&mut self, events: Vec<DeploymentEvent>) -> Vec<EventLine> {
         let mut lines = Vec::new();
         for event in events {
@@ -93,8 +95,8 @@ impl DeploymentProgress {
         lines
     }
 
-    /// Adds an event and returns the line to report, or `None` if the event repeats the start of a
-    /// change.
+    /// Adds an event and returns the line to report. Returns `None` if the event reports the start
+    /// of a change for the second time.
     fn add_event(&mut self, event: DeploymentEvent) -> Option<EventLine> {
         let mark = EventMark::of_status(&event.status);
         if mark == EventMark::Failed || is_rollback_with_reason(&event) {
@@ -122,8 +124,8 @@ impl DeploymentProgress {
         })
     }
 
-    /// CloudFormation reports the start of a creation twice: on request, and once the resource has
-    /// a physical id.
+    /// CloudFormation reports the start of a creation twice: on the request, and once the resource
+    /// has a physical id.
     fn repeats_start(&self, event: &DeploymentEvent) -> bool {
         event.status != "DELETE_IN_PROGRESS" && self.started_ms.contains_key(&event.logical_id)
     }
@@ -141,8 +143,8 @@ impl EventMark {
     }
 }
 
-/// Returns whether the event starts a rollback and has a reason. In an alarm-triggered rollback, no
-/// resource fails, so only this event contains the reason.
+/// Returns whether the event starts a rollback and has a reason. If an alarm triggers the rollback,
+/// no resource fails, so only this event contains the reason.
 fn is_rollback_with_reason(event: &DeploymentEvent) -> bool {
     event.resource_type == STACK_TYPE
         && event.status.ends_with("ROLLBACK_IN_PROGRESS")

@@ -1,11 +1,11 @@
-//! Pure logic for point-in-time restore: the tables to restore, their names and logical ids, and
-//! the import template.
+//! Logic for point-in-time restores, without I/O: the tables to restore, their names and logical
+//! ids, and the import template.
 //!
-//! Tables are never restored in place. The restored tables are imported into the stack next to the
-//! current ones, under a new incarnation (restore counter), and the next deployment switches the
-//! functions over. A process that still uses the old tables therefore cannot write to the restored
-//! ones. A client that has seen positions after the restore point detects the new incarnation and
-//! reloads.
+//! Tables are never restored in place. The restored tables are imported into the stack, in addition
+//! to the current tables, under a new incarnation (restore counter). The next deployment switches
+//! the functions to the restored tables. A process that still uses the old tables therefore cannot
+//! write to the restored tables. A client that has seen positions after the restore point detects
+//! the new incarnation and reloads.
 
 use cellar_stacks::cellar::{feed_table_logical_id, table_logical_ids};
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::aws::ImportedTable;
 use crate::moment::format_utc;
 
-/// Table properties that DynamoDB does not restore, but the next deployment sets.
+/// Table properties that DynamoDB does not restore. The next deployment sets these properties.
 const UNRESTORED_PROPERTIES: [&str; 3] =
     ["StreamSpecification", "PointInTimeRecoverySpecification", "Tags"];
 
@@ -42,9 +42,9 @@ pub(crate) enum RestoreError {
     OutOfRange {
         /// The requested time.
         at: String,
-        /// Start of the restorable range.
+        /// Start of the restorable range of times.
         from: String,
-        /// End of the restorable range.
+        /// End of the restorable range of times.
         to: String,
     },
     /// Another table already uses the name of a restored table.
@@ -54,7 +54,7 @@ pub(crate) enum RestoreError {
         help("delete the table, or restore to another second: names contain the time")
     )]
     NameTaken {
-        /// Name of the existing table.
+        /// Name of the table that already exists.
         table: String,
         /// Name of the table to restore.
         source_table: String,
@@ -89,13 +89,13 @@ pub(crate) struct TableRestore {
     pub(crate) incarnation: u32,
     /// The restored tables.
     pub(crate) tables: Vec<ImportedTable>,
-    /// Logical ids of tables that the next deployment removes from the stack.
+    /// Logical ids of the tables that the next deployment removes from the stack.
     pub(crate) removed_ids: Vec<String>,
     /// Whether the restored tables are already in the stack.
     pub(crate) is_imported: bool,
 }
 
-/// Logical id and physical name of a resource of the stack.
+/// Logical id and physical name of a resource in the stack.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StackResource<'a> {
     pub(crate) logical_id: &'a str,
@@ -105,8 +105,8 @@ pub(crate) struct StackResource<'a> {
 impl TableRestore {
     /// Plans a restore.
     ///
-    /// `restored_names` contains the restored table names in the order of [`table_logical_ids`]; it is shorter
-    /// if only the first tables are restored.
+    /// `restored_names` contains the names of the restored tables, in the order of
+    /// [`table_logical_ids`]. It contains fewer names if only the first tables are restored.
     ///
     /// If the restored tables are already in the stack, the plan uses their incarnation, so that an
     /// interrupted restore can be resumed. Otherwise, the plan uses an incarnation greater than
@@ -152,8 +152,8 @@ impl TableRestore {
     }
 
     /// Returns the deployed template with the restored tables added. `new_template` is the template
-    /// of the new incarnation. Returns `None` if either template is invalid or `new_template` lacks
-    /// a restored table.
+    /// of the new incarnation. Returns `None` if either template is invalid or if `new_template`
+    /// lacks a restored table.
     pub(crate) fn import_template(
         &self,
         deployed_template: &str,
@@ -169,7 +169,7 @@ impl TableRestore {
     }
 }
 
-/// Returns the logical ids of the tables of an incarnation that are in the stack.
+/// Returns the logical ids of those tables of an incarnation that are in the stack.
 fn tables_in_stack(incarnation: u32, stack_resources: &[StackResource<'_>]) -> Vec<String> {
     let mut logical_ids = Vec::from(table_logical_ids(incarnation));
     logical_ids.push(feed_table_logical_id(incarnation));
@@ -179,8 +179,8 @@ fn tables_in_stack(incarnation: u32, stack_resources: &[StackResource<'_>]) -> V
     logical_ids
 }
 
-/// Returns a table's resource definition as restored by DynamoDB. The definition has no
-/// `TableName`, because adding or removing the name later would replace the table.
+/// Returns the resource definition of a table as restored by DynamoDB. The definition has no
+/// `TableName`, because adding or removing that property later would replace the table.
 fn restored_definition(definition: &Value) -> Option<Value> {
     let mut restored = definition.clone();
     let properties: &mut Map<String, Value> = restored.get_mut("Properties")?.as_object_mut()?;
@@ -189,8 +189,8 @@ fn restored_definition(definition: &Value) -> Option<Value> {
     Some(restored)
 }
 
-/// Returns the incarnation in the logical id of an Entry table, or `None` for the id of any other
-/// resource.
+/// Returns the incarnation that the logical id of an Entry table contains. Returns `None` for the
+/// logical id of any other resource.
 fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
     let [first_id, ..] = table_logical_ids(0);
     let suffix = logical_id.strip_prefix(first_id.as_str())?;
@@ -203,14 +203,15 @@ fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
     (canonical_id == logical_id).then_some(incarnation)
 }
 
-/// Returns whether a table existed at the given time; a table that did not exist is not restored.
-/// Both times are in seconds since the Unix epoch.
+/// Returns whether a table existed at the given time. Only such tables are restored. Both times are
+/// in seconds since the Unix epoch.
 pub(crate) fn existed_at(created_s: u64, time_s: u64) -> bool {
     created_s < time_s
 }
 
-/// Returns the name of a table restored to the given time, in seconds since the Unix epoch. The
-/// name is deterministic, so that an interrupted restore finds its tables again.
+/// Returns the name of a table that is restored to the given time, in seconds since the Unix epoch.
+/// The same arguments always yield the same name, so that an interrupted restore finds its tables
+/// again.
 pub(crate) fn restored_table_name(stack_name: &str, logical_id: &str, time_s: u64) -> String {
     format!("{stack_name}-{logical_id}-{}", format_utc(time_s).replace([':', '-'], ""))
 }
@@ -299,12 +300,13 @@ mod tests {
         let restored: Vec<_> =
             planned.tables.iter().map(|table| table.logical_id.clone()).collect();
         assert_eq!((restored, planned.removed_ids), (ids(1), ids(0)));
-        // A second run after the import finds the restored tables in the stack.
+        // After the import, a second run finds the restored tables in the stack.
         let imported: Vec<_> =
             before.into_iter().chain(planned.tables.into_iter().map(id_and_name)).collect();
         let again = plan(&imported, &names[..TABLE_COUNT - 1]);
         assert_eq!((again.is_imported, &again.removed_ids), (true, &ids(0)));
-        // The Feed table is derived data: removed with the current tables, but not restored.
+        // The Feed table contains derived data. It is removed together with the current tables, but
+        // not restored.
         let index = ("FeedTable".to_owned(), "cellar-FeedTable".to_owned());
         let indexed: Vec<_> = resources(&[(0, 0)]).into_iter().chain([index]).collect();
         let planned = plan(&indexed, &names);

@@ -1,9 +1,9 @@
-//! Interprets CloudFormation stack statuses.
+//! Interprets the statuses of CloudFormation stacks.
 
-/// Stack condition, which determines how the stack can be changed.
+/// Condition of a stack, which determines the operations that are possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StackCondition {
-    /// The stack can be created: it does not exist, or consists only of change sets.
+    /// The stack can be created, because it does not exist or consists only of change sets.
     Missing,
     /// The stack can be updated.
     Ready,
@@ -11,7 +11,7 @@ pub(crate) enum StackCondition {
     Incomplete,
     /// Another operation is changing the stack.
     Busy,
-    /// A rollback or deletion failed, and the user must repair the stack.
+    /// A rollback or deletion failed. The user must repair the stack.
     Stuck,
 }
 
@@ -28,8 +28,8 @@ pub(crate) enum OperationResult {
     Failed,
 }
 
-/// Returns the stack condition for a CloudFormation status; a `status` of `None` means that the
-/// stack does not exist.
+/// Returns the condition of a stack with a CloudFormation status. If `status` is `None`, the stack
+/// does not exist.
 pub(crate) fn stack_condition(status: Option<&str>) -> StackCondition {
     match status {
         None | Some("DELETE_COMPLETE" | "REVIEW_IN_PROGRESS") => StackCondition::Missing,
@@ -44,8 +44,8 @@ pub(crate) fn stack_condition(status: Option<&str>) -> StackCondition {
     }
 }
 
-/// Returns the result of the last stack operation, or `None` if it is in progress. The cleanup
-/// after a successful update does not count as part of the operation.
+/// Returns the result of the last stack operation, or `None` if the operation is in progress. An
+/// operation has ended even if the cleanup after a successful update is still in progress.
 pub(crate) fn operation_result(status: &str) -> Option<OperationResult> {
     match status {
         "CREATE_COMPLETE"

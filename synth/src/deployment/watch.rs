@@ -6,16 +6,16 @@ use cellar_stacks::constructs::ResourceType;
 
 use crate::aws::Resource;
 
-/// Maximum number of alarms that CloudFormation monitors during a deployment.
+/// Maximum number of alarms that CloudFormation can monitor during a deployment.
 pub(crate) const MAX_WATCHED_ALARMS: usize = 5;
 
 const ALARM: &str = ResourceType::Alarm.name();
-/// Logical id substrings of preferred alarms, in order of preference. These alarms are the first to
-/// detect a faulty deployment.
+/// Substrings of the logical ids of the preferred alarms, in order of preference. The preferred
+/// alarms are the first to detect a faulty deployment.
 const PREFERRED_PARTS: [&str; 3] = ["Error", "Throttle", "DeadLetter"];
 
-/// Returns the names of the rollback alarms, selected from the deployed alarms that the new
-/// template keeps.
+/// Returns the names of the rollback alarms. They are selected from the deployed alarms that the
+/// new template keeps.
 pub(crate) fn rollback_alarm_names(
     deployed_resources: &[Resource],
     new_template_ids: &BTreeSet<String>,
@@ -34,7 +34,7 @@ pub(crate) fn rollback_alarm_names(
     watched_alarms.map(|(_rank, _logical_id, alarm_name)| alarm_name.clone()).collect()
 }
 
-/// Returns the rank of an alarm; the lowest rank is preferred.
+/// Returns the rank of an alarm. Alarms with the lowest rank are preferred.
 fn preference_rank(logical_id: &str) -> usize {
     PREFERRED_PARTS
         .iter()

@@ -10,14 +10,14 @@ use crate::error::SynthError;
 
 const COMMENT_TEMPLATE: &str = include_str!("../../../templates/diff.md.hbs");
 
-/// Maximum GitHub comment length. GitHub counts characters, but the limit is applied conservatively
-/// to bytes.
+/// Maximum length of a GitHub comment. GitHub counts characters. The limit is applied to bytes,
+/// which is stricter.
 pub(crate) const COMMENT_BYTES_MAX: usize = 65_536;
 
-/// Maximum number of characters shown per value or name.
+/// Maximum number of characters of a value or name that are shown.
 const VALUE_CHARS_MAX: usize = 400;
 
-/// Markdown template variables, in plain text. The template escapes them.
+/// Variables of the Markdown template, in plain text. The template escapes the values.
 #[derive(Clone, Serialize)]
 struct CommentView {
     marker: String,
@@ -34,7 +34,7 @@ struct CommentView {
     narrowed: Vec<String>,
     sections: Vec<PropertyLine>,
     notes: Vec<String>,
-    /// Whether the comment is truncated.
+    /// Numbers of shown and existing lines. `None` unless the comment is truncated.
     cut: Option<Truncation>,
 }
 
@@ -63,7 +63,7 @@ struct PropertyLine {
     new: Option<String>,
 }
 
-/// Shown and total number of lines.
+/// Number of shown lines and total number of lines.
 #[derive(Clone, Copy, Serialize)]
 struct Truncation {
     shown: usize,
@@ -75,7 +75,7 @@ pub(crate) fn format_as_markdown(report: &Report<'_>) -> Result<String, SynthErr
     render_within(&CommentView::new(report), COMMENT_BYTES_MAX)
 }
 
-/// Renders a view in at most `bytes_max` bytes, dropping the least severe lines if necessary.
+/// Renders a view in at most `bytes_max` bytes. If necessary, drops the least severe lines.
 fn render_within(view: &CommentView, bytes_max: usize) -> Result<String, SynthError> {
     let mut templates = Handlebars::new();
     templates.register_escape_fn(escape);
@@ -84,7 +84,7 @@ fn render_within(view: &CommentView, bytes_max: usize) -> Result<String, SynthEr
     if complete_comment.len() <= bytes_max {
         return Ok(complete_comment);
     }
-    // Binary search for the maximum number of lines that fits.
+    // Use binary search to find the maximum number of lines that fits.
     let total_lines = view.line_count();
     let mut fitting_lines = 0;
     let mut too_many_lines = total_lines;
@@ -177,7 +177,7 @@ fn grant_lines(grants: &[Grant], direction: Direction) -> Vec<String> {
     grants.iter().map(|grant| shorten(&words::describe_grant(grant, direction))).collect()
 }
 
-/// Takes up to `budget` items from the start of `items`, and reduces `budget` accordingly.
+/// Takes up to `budget` items from the start of `items`, and subtracts their number from `budget`.
 fn take_from_budget<T: Clone>(items: &[T], budget: &mut usize) -> Vec<T> {
     let first_items: Vec<T> = items.iter().take(*budget).cloned().collect();
     *budget -= first_items.len();
@@ -207,8 +207,8 @@ impl PropertyLine {
     }
 }
 
-/// Returns the first line of a stack's pull request comment: an invisible marker by which the
-/// workflow finds the earlier comment.
+/// Returns the first line of the pull request comment for a stack. The line is an invisible marker
+/// by which the workflow finds its earlier comment.
 pub(crate) fn marker(stack_name: &str) -> String {
     let sanitize = |character: char| {
         if character.is_ascii_alphanumeric() || character == '-' { character } else { '_' }
@@ -225,9 +225,9 @@ fn shorten(text: &str) -> String {
     if is_complete { first_characters } else { format!("{first_characters}…") }
 }
 
-/// Escapes all characters but letters, digits and a few punctuation marks as numeric character
-/// references, so that no value is interpreted as Markdown, HTML, a link, a mention, or the end of
-/// a table cell or comment.
+/// Escapes all characters except letters, digits and a few punctuation marks as numeric character
+/// references. A value can therefore not be interpreted as Markdown, as HTML, as a link, as a
+/// mention, or as the end of a table cell or comment.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    /// Counts the characters that are significant in Markdown or HTML.
+    /// Counts the characters that have a meaning in Markdown or HTML.
     fn mark_count(text: &str) -> usize {
         ["<", ">", "|", "`", "*", "_", "[", "@"].iter().map(|mark| text.matches(mark).count()).sum()
     }
@@ -264,8 +264,8 @@ mod tests {
         let named = |name| samples.iter().find(|sample| sample.name == name).unwrap();
         let hostile = format_as_markdown(&named("hostile").report()).unwrap();
         let harmless = format_as_markdown(&named("harmless").report()).unwrap();
-        // Both samples contain the same changes, so they must have the same amount of markup: all
-        // markup comes from the template.
+        // Both samples contain the same changes. If all markup comes from the template, they have
+        // the same amount of markup.
         assert_eq!(mark_count(&hostile), mark_count(&harmless), "{hostile}");
         assert_eq!(hostile.lines().count(), harmless.lines().count(), "{hostile}");
         assert_eq!(hostile.matches("-->").count(), 1);

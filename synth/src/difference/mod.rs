@@ -1,4 +1,4 @@
-//! Formats a template difference as text, JSON, or Markdown for pull requests.
+//! Formats the difference between two templates as text, as JSON, or as Markdown for pull requests.
 
 mod markdown;
 mod old;

@@ -1,4 +1,4 @@
-//! Reads the old template for a comparison.
+//! Reads the old template of a comparison.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -17,7 +17,7 @@ use crate::synthesis::synthesize;
 /// Source of the old template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct TemplateSource {
-    /// Source kind: `deployed`, `file` or `revision`.
+    /// Kind of the source: `deployed`, `file` or `revision`.
     pub(crate) kind: &'static str,
     /// Name of the stack, file or git revision.
     pub(crate) name: String,
@@ -25,20 +25,20 @@ pub(crate) struct TemplateSource {
     pub(crate) exists: bool,
 }
 
-/// Old template in a comparison.
+/// The old template of a comparison.
 #[derive(Debug)]
 pub(crate) struct OldTemplate {
     /// Source of the template.
     pub(crate) source: TemplateSource,
-    /// The parsed template; if `None`, the template does not exist and everything counts as added.
+    /// The parsed template. If `None`, the template does not exist, and everything counts as added.
     pub(crate) document: Option<Document>,
     /// Notes on the limitations of the comparison.
     pub(crate) notes: Vec<String>,
 }
 
 impl OldTemplate {
-    /// Uses a deployed template's text, or `None` if nothing is deployed. `stack_description` describes the
-    /// stack.
+    /// Uses the text of a deployed template. `template_text` is `None` if nothing is deployed.
+    /// `stack_description` describes the stack.
     pub(crate) fn deployed(
         stack_description: &str,
         template_text: Option<&str>,
@@ -46,7 +46,7 @@ impl OldTemplate {
         Self::parse("deployed", stack_description, template_text)
     }
 
-    /// Uses the template of the last local stack start.
+    /// Uses the template with which the local stack was last started.
     pub(crate) fn from_local_stack(project: &Project) -> Result<Self, SynthError> {
         let template_path = project.local_state().template();
         let template_text = match File::open(&template_path) {
@@ -70,8 +70,8 @@ impl OldTemplate {
         Self::parse("file", &path.display().to_string(), Some(&template_text))
     }
 
-    /// Reads a template at a git revision. `REV:PATH` is read from git as is; for `REV`, the
-    /// template is synthesized from the configuration at that revision.
+    /// Reads a template at a git revision. For `REV:PATH`, reads the template from git. For `REV`,
+    /// synthesizes the template from the configuration at that revision.
     pub(crate) fn from_revision(project: &Project, revision: &str) -> Result<Self, SynthError> {
         match Revision::parse(revision)? {
             Revision::File(revision_and_path) => {
@@ -96,7 +96,7 @@ impl OldTemplate {
         ));
         let file_at_commit = format!("{commit}:{file_name}");
         let config = Config::parse(&config_text.unwrap_or_default(), &file_at_commit)?;
-        // A configuration that predates stages has none.
+        // The configuration has no stages if it predates the introduction of stages.
         let stage = if config.stages.is_empty() { None } else { project.stage.as_deref() };
         let old_config = config_of_stage(&config, stage, &file_at_commit)?.unwrap_or(config);
         let document = Some(Document::from(&synthesize(&old_config)?));
@@ -118,14 +118,14 @@ impl OldTemplate {
     }
 }
 
-/// Reads a template of bounded size. Reads at most one byte beyond the size limit, which suffices
-/// for [`Document::read`] to reject an oversized template.
+/// Reads a template. Reads at most one byte more than the size limit, so that [`Document::read`]
+/// can reject an oversized template.
 fn read_template(source: impl Read, path: &Path) -> Result<String, SynthError> {
     let read_limit = u64::try_from(TEMPLATE_BYTES_MAX + 1).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
     source.take(read_limit).read_to_end(&mut bytes).map_err(|cause| read_error(path, cause))?;
     if bytes.len() > TEMPLATE_BYTES_MAX {
-        // The last character may be cut off. Ignore invalid UTF-8, so that the error reports the
+        // The last character may be incomplete. Ignore invalid UTF-8, so that the error reports the
         // length instead.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }

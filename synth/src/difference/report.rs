@@ -1,11 +1,11 @@
-//! Difference report, as printed by `--json`.
+//! The report of a difference, as printed with `--json`.
 
 use cellar_stacks::difference::{ChangeAction, Difference, ResourceChange, Severity};
 use serde::Serialize;
 
 use super::old::{OldTemplate, TemplateSource};
 
-/// A template difference, with the source of the old template.
+/// The difference between two templates, with the source of the old template.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report<'a> {
     /// Name of the stack.
@@ -27,9 +27,9 @@ pub(crate) struct Counts {
     pub(crate) resources: usize,
     /// Number of changes that put data at risk.
     pub(crate) destructive: usize,
-    /// Number of broadened permission groups.
+    /// Number of broadened groups of permissions.
     pub(crate) broadened: usize,
-    /// Number of resources that are, or may be, replaced.
+    /// Number of resources that are replaced or may be replaced.
     pub(crate) replaced: usize,
 }
 

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use crate::git::{GitError, run_git};
 
-/// User-supplied git revision.
+/// A git revision given by the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Revision<'a> {
-    /// A file at a revision, in the form `REV:PATH`.
+    /// A file at a revision, written as `REV:PATH`.
     File(&'a str),
     /// A revision, `REV`.
     Commit(&'a str),
@@ -17,8 +17,8 @@ impl<'a> Revision<'a> {
     /// Parses a git revision.
     ///
     /// # Errors
-    /// Returns [`GitError`] if the text is empty, or starts with `-`, which git would interpret as
-    /// an option.
+    /// Returns [`GitError`] if the text is empty or starts with `-`. Git would interpret a text
+    /// that starts with `-` as an option.
     pub(super) fn parse(revision: &'a str) -> Result<Self, GitError> {
         if revision.is_empty() || revision.starts_with('-') {
             let message = "not a valid revision".to_owned();
@@ -28,7 +28,7 @@ impl<'a> Revision<'a> {
     }
 }
 
-/// Reads a file given as `REV:PATH`. A `PATH` that starts with `./` is relative to `folder`.
+/// Reads a file given as `REV:PATH`. If `PATH` starts with `./`, it is relative to `folder`.
 pub(super) fn read_file_at(folder: &Path, revision_and_path: &str) -> Result<String, GitError> {
     run_git(folder, revision_and_path, &["cat-file", "blob", revision_and_path])
 }
@@ -39,7 +39,7 @@ pub(super) fn read_file_in_folder_at(
     commit: &str,
     file_name: &str,
 ) -> Result<Option<String>, GitError> {
-    // Fails if the commit does not exist.
+    // Return an error if the commit does not exist.
     run_git(folder, commit, &["rev-parse", "--verify", &format!("{commit}^{{commit}}")])?;
     let listed_names =
         run_git(folder, commit, &["ls-tree", "--name-only", commit, "--", file_name])?;

@@ -1,4 +1,4 @@
-//! Sample differences and golden files for tests of all output formats.
+//! Sample differences and golden files for the tests of all output formats.
 
 use std::path::Path;
 use std::{env, fs};
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::old::{OldTemplate, TemplateSource};
 use super::report::Report;
 
-/// Environment variable that makes the tests overwrite the golden files instead of comparing them.
+/// Environment variable that makes the tests overwrite the golden files instead of comparing with
+/// them.
 const UPDATE_VARIABLE: &str = "UPDATE_SNAPSHOTS";
 
 /// A named difference.
@@ -40,8 +41,8 @@ fn cellar_template() -> Value {
     cellar_stack(&config, Architecture::Arm64).unwrap().to_value()
 }
 
-/// Returns the difference after editing Cellar's template. Each edit is a JSON pointer and a new
-/// value; `null` removes the key.
+/// Returns the difference that results from editing Cellar's template. Each edit consists of a JSON
+/// pointer and a new value. If the value is `null`, the key is removed.
 fn edited_sample(name: &'static str, edits: &[(&str, Value)]) -> Sample {
     let old = cellar_template();
     let mut new = old.clone();
@@ -57,8 +58,8 @@ fn edited_sample(name: &'static str, edits: &[(&str, Value)]) -> Sample {
     Sample::new(name, Some(&old), &new)
 }
 
-/// Returns a difference that replaces a table, broadens a role, renames a log group, and makes some
-/// smaller changes.
+/// Returns a difference in which a table is replaced, a role is broadened, a log group is renamed,
+/// and smaller changes are made.
 fn mixed_sample() -> Sample {
     edited_sample(
         "mixed",
@@ -99,7 +100,7 @@ fn sample_with_word(name: &'static str, word: &str) -> Sample {
     Sample::new(name, Some(&resource(word)), &new)
 }
 
-/// Text that breaks unescaped output.
+/// Text that would corrupt the output if it was not escaped.
 const HOSTILE: &str = "x | y\n| z `` ``` <b>--> </details> </code> @team #1 [a](http://b) **c** \
                        _d_ & &amp; \u{1b}[31m \u{202e} \\| ~~e~~";
 
@@ -129,7 +130,7 @@ pub(super) fn largest_sample() -> Sample {
     Sample::new("largest", Some(&template("|")), &template("<"))
 }
 
-/// Like [`check_snapshot`], but for JSON, ignoring key order.
+/// Like [`check_snapshot`], but for JSON. The order of keys is ignored.
 pub(super) fn check_json_snapshot(name: &str, actual: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
     let committed = fs::read_to_string(&path).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Formats a difference as terminal output.
+//! Formats a difference as text for the terminal.
 
 use std::fmt::Write as _;
 
@@ -118,7 +118,7 @@ impl Page {
     }
 
     fn add_line(&mut self, line: &str) {
-        // Writing to a `String` is infallible.
+        // Writing to a `String` never fails.
         let _ = writeln!(self.text, "{line}");
     }
 }

@@ -8,7 +8,7 @@ use cellar_stacks::difference::{
 
 use super::report::Report;
 
-/// Returns the marker of an action in a list of changes.
+/// Returns the sign that marks an action in a list of changes.
 pub(super) fn action_sign(action: ChangeAction) -> char {
     match action {
         ChangeAction::Add => '+',
@@ -18,7 +18,7 @@ pub(super) fn action_sign(action: ChangeAction) -> char {
     }
 }
 
-/// Describes an action as a predicate, such as "is added", with the resource as subject.
+/// Describes an action as the predicate of a sentence about the resource, such as "is added".
 pub(super) fn action_predicate(action: ChangeAction) -> &'static str {
     match action {
         ChangeAction::Add => "is added",
@@ -30,8 +30,8 @@ pub(super) fn action_predicate(action: ChangeAction) -> &'static str {
     }
 }
 
-/// Returns remarks on a changed resource: its risks, a type change warning, and the underlying
-/// changes.
+/// Returns remarks on a changed resource: its risks, a warning if its type changes, and the changes
+/// that cause this change.
 pub(super) fn resource_remarks(change: &ResourceChange) -> Vec<String> {
     let mut remarks: Vec<String> =
         change.risks.iter().map(|risk| printable(&risk.to_string())).collect();
@@ -48,7 +48,7 @@ pub(super) fn resource_remarks(change: &ResourceChange) -> Vec<String> {
     remarks
 }
 
-/// Returns the marker and description of a changed property.
+/// Returns the sign and the description of a changed property.
 pub(super) fn describe_property(change: &PropertyChange) -> (char, String) {
     let path = printable(&change.path);
     match (&change.old, &change.new) {

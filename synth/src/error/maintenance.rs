@@ -1,4 +1,4 @@
-//! Maintenance command errors.
+//! Errors of the maintenance commands.
 
 use cellar_engine::feed::{AuditError, WebhookError};
 use cellar_engine::logs::LogError;
@@ -29,7 +29,7 @@ pub(crate) enum MaintenanceError {
         help("add `webhook:` with a `url:` to cellar.yaml, and deploy the stack")
     )]
     NoWebhook,
-    /// The webhook progress or signing secret cannot be read or written.
+    /// The progress or the signing secret of the webhook cannot be read or written.
     #[error("cannot read or write the state of the webhook: {0}")]
     #[diagnostic(code(synth::webhook), help("nothing is lost; run the command again"))]
     WebhookState(PortError),
@@ -51,7 +51,7 @@ pub(crate) enum MaintenanceError {
     #[error("{failed_count} of {item_count} segments were not offloaded: {first_error}")]
     #[diagnostic(code(synth::offload), help("nothing is lost; run the command again to resume"))]
     Offload {
-        /// Number of failed segments.
+        /// Number of segments that could not be offloaded.
         failed_count: usize,
         /// Number of segments to offload.
         item_count: usize,
@@ -66,7 +66,7 @@ pub(crate) enum MaintenanceError {
     #[error("{failed_count} of {item_count} deleted spreadsheets were not purged: {first_error}")]
     #[diagnostic(code(synth::purge), help("run the command again to purge the rest"))]
     Purge {
-        /// Number of failed spreadsheets.
+        /// Number of spreadsheets that could not be purged.
         failed_count: usize,
         /// Number of spreadsheets to purge.
         item_count: usize,
@@ -88,7 +88,7 @@ pub(crate) enum MaintenanceError {
         /// Error of the first failed item.
         first_error: PortError,
     },
-    /// Some findings cannot be repaired by this command.
+    /// Some findings are losses, which this command cannot repair.
     #[error("{lost_count} findings cannot be repaired by this command")]
     #[diagnostic(
         code(synth::lost),
@@ -101,7 +101,7 @@ pub(crate) enum MaintenanceError {
         /// Number of findings that cannot be repaired.
         lost_count: usize,
     },
-    /// Some cells with lost text could not be found or replaced.
+    /// Some cells whose text is lost could not be found or replaced.
     #[error("not all cells were checked and replaced: {0}")]
     #[diagnostic(
         code(synth::lost_cells),

@@ -1,4 +1,4 @@
-//! Command errors, each with a suggested remedy.
+//! Errors of the commands, each with a suggested remedy.
 
 mod maintenance;
 
@@ -75,7 +75,7 @@ pub(crate) enum SynthError {
     Template {
         /// File, revision or stack name.
         name: String,
-        /// What is invalid in the template.
+        /// Description of what is invalid in the template.
         cause: DocumentError,
     },
     /// Two templates cannot be compared.
@@ -151,16 +151,16 @@ pub(crate) enum SynthError {
         /// Path of the missing file.
         path: PathBuf,
     },
-    /// The configuration file cannot be edited automatically while preserving other fields and
+    /// The configuration file cannot be edited automatically without losing other fields or
     /// comments.
     #[error("cannot edit {} safely", path.display())]
     #[diagnostic(code(synth::edit), help("add this to the file:\n{snippet}"))]
     Edit {
         path: PathBuf,
-        /// Lines for the user to add to the file.
+        /// Lines that the user must add to the file.
         snippet: String,
     },
-    /// No URL was given, and this directory has no known deployment.
+    /// No URL was given, and no deployment from this directory is known.
     #[error(
         "no deployment found: .cellar/profile.json does not exist in this or a parent directory"
     )]
@@ -203,7 +203,7 @@ pub(crate) enum SynthError {
         /// First failed check.
         advice: String,
     },
-    /// The background process exited before it was ready.
+    /// The background process exited before the local stack was ready.
     #[error("{message}")]
     #[diagnostic(code(synth::detached))]
     Detached {
@@ -224,7 +224,7 @@ pub(crate) enum SynthError {
         /// Name of the differing setting, such as "port".
         setting: &'static str,
     },
-    /// Another process has locked the state directory, but has yet to write its process id.
+    /// Another process has locked the state directory and has not written its process id yet.
     #[error("another process is starting or stopping a local stack here")]
     #[diagnostic(code(synth::busy), help("try again in a moment"))]
     Busy,
@@ -272,7 +272,7 @@ pub(crate) enum SynthError {
         stack: String,
         /// Account and region.
         account_and_region: String,
-        /// Hint, if the last deployment used another account or region.
+        /// Hint that is shown if the last deployment used another account or region.
         elsewhere: Option<String>,
     },
     /// Another operation is changing the stack.
@@ -298,7 +298,7 @@ pub(crate) enum SynthError {
         stack: String,
         /// CloudFormation stack status.
         status: String,
-        /// Failed resource and reason, if the stack events contain them.
+        /// The failed resource with the reason, if the stack events contain them.
         cause: Option<String>,
         help: String,
     },
@@ -318,7 +318,7 @@ pub(crate) enum SynthError {
         /// Account and region.
         account_and_region: String,
     },
-    /// Lost track of a change, which continues in AWS.
+    /// The connection to AWS was lost during a change. The change continues in AWS.
     #[error("lost the connection to AWS while it changes stack {stack}: {cause}")]
     #[diagnostic(
         code(synth::lost_sight),
@@ -333,17 +333,17 @@ pub(crate) enum SynthError {
         stack: String,
         /// Name of the command to rerun, without `synth`.
         command: &'static str,
-        /// Why the progress cannot be read.
+        /// Reason why the progress cannot be read.
         cause: AwsError,
     },
-    /// The deployment would lose data not covered by `--allow-data-loss`.
+    /// The deployment would lose data that `--allow-data-loss` does not cover.
     #[error("the deployment would delete or replace resources that hold data: {ids}")]
     #[diagnostic(
         code(synth::data_would_be_lost),
         help("nothing was changed; to allow it, pass --allow-data-loss LOGICAL_ID for each")
     )]
     DataWouldBeLost {
-        /// Comma-separated logical ids of the resources.
+        /// Logical ids of the resources, separated by commas.
         ids: String,
     },
     /// The plan file does not exist.
@@ -355,7 +355,7 @@ pub(crate) enum SynthError {
     #[diagnostic(code(cellar::file_malformed), help("create a new plan with `synth plan -o FILE`"))]
     InvalidPlan {
         path: PathBuf,
-        /// What is invalid in the file.
+        /// Description of what is invalid in the file.
         why: String,
     },
     /// Something has changed since the plan was created.
@@ -386,13 +386,13 @@ pub(crate) enum SynthError {
     #[error("{resource} could not be {done}: {reason}")]
     #[diagnostic(code(synth::deploy_failed), help("{help}"))]
     DeployFailed {
-        /// The failed resource with its type, or the stack.
+        /// The failed resource with its type. If no resource failed, the stack.
         resource: String,
         /// Past participle of the failed operation, such as "deployed".
         done: &'static str,
         /// Reason given by AWS.
         reason: String,
-        /// Suggested remedy and stack state.
+        /// Suggested remedy, and the state of the stack.
         help: String,
     },
     /// The stack lacks an output that every Cellar stack has.
@@ -413,10 +413,10 @@ pub(crate) enum SynthError {
     )]
     Resources {
         path: PathBuf,
-        /// What is invalid in the file.
+        /// Description of what is invalid in the file.
         why: String,
     },
-    /// A text template failed to render.
+    /// A text template could not be rendered.
     #[error("cannot render the text: {0}")]
     #[diagnostic(code(synth::text))]
     Text(#[from] handlebars::RenderError),

@@ -12,19 +12,19 @@ use serde_json::Value;
 
 use crate::error::SynthError;
 
-/// Startup timeout for the background process.
+/// Timeout for the start of the background process.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Polling interval for the state of the background process.
+/// Interval at which the state of the background process is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A newly started background process.
+/// A background process that was just started.
 struct BackgroundProcess {
     child: Child,
-    /// Log file length before the process was started, in bytes.
+    /// Length of the log file before the process was started, in bytes.
     log_start: u64,
 }
 
-/// A local stack to run in a background process of this program.
+/// A local stack that runs in a background process of this program.
 pub(crate) struct DetachedStack<'a> {
     /// The template as JSON.
     pub(crate) template: &'a str,
@@ -41,12 +41,12 @@ impl DetachedStack<'_> {
     ///
     /// # Errors
     /// Returns [`SynthError::Detached`] if the process exits or is not ready in time. The error
-    /// contains the process's last message.
+    /// contains the last message of the process.
     pub(crate) async fn start(&self) -> Result<Running, SynthError> {
         let mut process = self.spawn()?;
         let started = Instant::now();
         loop {
-            // Compare the process id, because another process may have locked the directory.
+            // Compare the process ids, because another process may have locked the directory.
             if let Occupancy::By(running) = self.folder.occupancy()?
                 && running.pid == process.child.id()
             {
@@ -77,15 +77,16 @@ impl DetachedStack<'_> {
             .spawn()
             .map_err(SynthError::Process)?;
         if let Some(mut stdin) = child.stdin.take() {
-            // Writing fails only if the process has already exited, and the log contains the
-            // reason.
+            // Ignore the error: writing fails only if the process has already exited. In that case,
+            // the log contains the reason.
             let _ = stdin.write_all(self.template.as_bytes());
         }
         Ok(BackgroundProcess { child, log_start })
     }
 }
 
-/// Returns the last message in a background process's log: a JSON-encoded error.
+/// Returns the last message in the log of a background process. The message is an error encoded as
+/// JSON.
 fn start_error(log_file: &Path, log_start: u64) -> SynthError {
     let log_hint = format!("its log is {}", log_file.display());
     let log_bytes = fs::read(log_file).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Runs the local stack in the foreground, in the background, or for the duration of a single
-//! command.
+//! Runs the local stack in the foreground, in the background, or while a single command runs.
 
 mod detached;
 mod serve;

@@ -29,7 +29,7 @@ pub(crate) async fn serve_until_stopped(cloud: LocalCloud) {
 /// Waits until Ctrl-C or SIGTERM is received.
 async fn shutdown_signal() {
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        // If no SIGTERM handler can be installed, only Ctrl-C stops the stack.
+        // If the SIGTERM handler cannot be installed, only Ctrl-C stops the stack.
         let _ = tokio::signal::ctrl_c().await;
         return;
     };

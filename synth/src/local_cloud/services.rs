@@ -17,18 +17,18 @@ use super::serve::start_local_cloud;
 use crate::error::SynthError;
 use crate::project::Project;
 
-/// Region used for signing requests to local queues.
+/// Region for signing requests to local queues.
 const SIGNING_REGION: &str = "local";
 
 /// Port number that selects any free port.
 const FREE_PORT: u16 = 0;
 
-/// Whether functions run in a local stack that is started for a single command.
+/// Whether the functions run in a local stack that is started for a single command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LocalFunctions {
     /// The functions run, and the API serves requests.
     Running,
-    /// No functions run, so queues and tables do not change in the background.
+    /// No functions run, so that queues and tables do not change in the background.
     Suspended,
 }
 
@@ -51,31 +51,31 @@ pub(crate) struct SnapshotServices {
     pub(crate) jobs: Arc<SqsQueue>,
 }
 
-/// Services of a local stack that was already running, or was started for this value. Either way,
-/// its process holds the lock on the state directory.
+/// Services of a local stack. The stack was already running or was started for this command. In
+/// either case, the process of the stack holds the lock on the state directory.
 pub(crate) struct LocalServices {
     /// URL of the running stack. `None` if the stack was started for this command.
     pub(crate) running_url: Option<String>,
     endpoints: Endpoints,
     access_key: String,
     secret_key: String,
-    /// The stack, if it was started for this command.
+    /// The stack that was started for this command, if any.
     temporary_stack: Option<TemporaryStack>,
 }
 
 enum TemporaryStack {
-    /// Task that runs the functions, and the sender that stops it.
+    /// Task that runs the functions, and the sender that stops the task.
     Serving(oneshot::Sender<()>, JoinHandle<()>),
     /// Functions are suspended.
     Suspended(Box<LocalCloud>),
 }
 
 impl LocalServices {
-    /// Connects to the running stack. If no stack is running, starts the stack of the state
-    /// directory.
+    /// Connects to the running stack. If no stack is running, starts the stack whose data is in the
+    /// state directory.
     ///
     /// # Errors
-    /// Returns [`SynthError::NoLocalStack`] if nothing was deployed here. Returns
+    /// Returns [`SynthError::NoLocalStack`] if nothing was deployed from this directory. Returns
     /// [`SynthError::Busy`] if another process is starting or stopping the stack.
     pub(crate) async fn open(
         project: &Project,
@@ -108,8 +108,8 @@ impl LocalServices {
         Arc::new(tables)
     }
 
-    /// Returns the EventStream table and the Feed table, or `None` if the running stack is a version
-    /// without a feed.
+    /// Returns the EventStream table and the Feed table. Returns `None` if the running stack is a
+    /// version without a feed.
     pub(crate) fn feed(&self, meter: &Arc<Meter>) -> Option<FeedTables> {
         let Endpoints { event_stream_table, feed_table, tables_incarnation, .. } = &self.endpoints;
         let streams =
@@ -122,8 +122,8 @@ impl LocalServices {
         })
     }
 
-    /// Returns the snapshot table and queue, or `None` if the running stack is a version without
-    /// snapshots.
+    /// Returns the snapshot table and queue. Returns `None` if the running stack is a version
+    /// without snapshots.
     pub(crate) fn snapshots(&self, meter: &Arc<Meter>) -> Option<SnapshotServices> {
         let snapshot_endpoints = self.endpoints.snapshots.as_ref()?;
         let pending_snapshots = DynamoPendingSnapshots::named(
@@ -167,7 +167,7 @@ impl LocalServices {
     }
 }
 
-/// Starts the stack in the state directory on a free port.
+/// Starts the stack whose data is in the state directory, on a free port.
 async fn start_temporary_stack(
     folder: &StateFolder,
     functions: LocalFunctions,

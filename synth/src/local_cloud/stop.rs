@@ -6,13 +6,13 @@ use cellar_local::{Occupancy, Running, StateFolder};
 
 use crate::error::SynthError;
 
-/// Grace period for in-flight requests.
+/// Time that in-flight requests have to complete.
 const GRACE_PERIOD: Duration = Duration::from_secs(15);
-/// Polling interval for the state directory lock.
+/// Interval at which the lock on the state directory is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Stops the local stack's process and waits until it has released the state directory lock.
-/// Returns the stopped process, or `None` if none was running.
+/// Stops the process of the local stack and waits until the process has released the lock on the
+/// state directory. Returns the stopped process, or `None` if no process was running.
 ///
 /// # Errors
 /// Returns [`SynthError::Stop`] if the process does not exit in time.

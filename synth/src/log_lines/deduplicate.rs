@@ -1,22 +1,22 @@
-//! Removes duplicate log lines, which occur because a followed log is read in overlapping periods
-//! to catch late lines.
+//! Removes duplicate log lines. With `--follow`, the log is read in overlapping periods so that
+//! late lines are not missed, and the lines in the overlaps are read repeatedly.
 
 use std::collections::BTreeSet;
 
-/// Maximum number of lines kept for comparison.
+/// Maximum number of lines that are kept for comparison.
 const LINES_MAX: usize = 200_000;
 
-/// Log lines already seen in the overlap period.
+/// The log lines that were already read in the overlap period.
 #[derive(Debug, Default)]
 pub(crate) struct SeenLines {
-    /// Time and id of each line.
+    /// Time and id of each line. Times are in milliseconds since the Unix epoch.
     lines: BTreeSet<(u64, String)>,
-    /// Time of the newest line, in milliseconds since the Unix epoch; 0 before the first line.
+    /// Time of the newest line, in milliseconds since the Unix epoch. 0 before the first line.
     newest_ms: u64,
 }
 
 impl SeenLines {
-    /// Records a line. Returns `false` for a duplicate.
+    /// Records a line. Returns whether the line is new.
     pub(crate) fn insert(&mut self, at_ms: u64, id: String) -> bool {
         self.newest_ms = self.newest_ms.max(at_ms);
         let is_new = self.lines.insert((at_ms, id));
@@ -26,8 +26,8 @@ impl SeenLines {
         is_new
     }
 
-    /// Returns the start of the next period to read: `overlap_ms` before the newest line, but not
-    /// before `start_ms`. Forgets lines recorded before this start.
+    /// Returns the start of the next period to read, which is `overlap_ms` before the newest line,
+    /// but never before `start_ms`. Removes recorded lines that are older than the returned start.
     pub(crate) fn next_start_ms(&mut self, start_ms: u64, overlap_ms: u64) -> u64 {
         let next_start_ms = self.newest_ms.saturating_sub(overlap_ms).max(start_ms);
         self.lines = self.lines.split_off(&(next_start_ms, String::new()));

@@ -4,8 +4,8 @@
 use cellar::text::escape;
 use serde_json::{Map, Value};
 
-/// Words that preselect faults in the CloudWatch Logs filter. Every line for which [`is_fault`]
-/// returns true contains one of them.
+/// Words for the CloudWatch Logs filter, which preselects faults. Every line for which [`is_fault`]
+/// returns true contains one of these words.
 pub(crate) const FAULT_WORDS: [&str; 10] = [
     "ERROR", "WARN", "FATAL", "CRITICAL", "timed", "panicked", "exited", "timeout", "failure",
     "error",
@@ -18,10 +18,10 @@ const FAULT_LEVELS: [&str; 4] = ["ERROR", "WARN", "FATAL", "CRITICAL"];
 /// Prefixes of platform lines that Lambda writes in plain text.
 const PLATFORM_PREFIXES: [&str; 5] =
     ["START RequestId:", "END RequestId:", "REPORT RequestId:", "INIT_START ", "EXTENSION\t"];
-/// JSON fields not shown as `field=value` after the message.
+/// JSON fields that are not appended to the message as `field=value`.
 const HIDDEN_FIELDS: [&str; 2] = ["message", "log.target"];
 
-/// Returns whether a line was written by Lambda rather than by the function.
+/// Returns whether Lambda, rather than the function, wrote a line.
 pub(crate) fn is_platform_line(message: &str) -> bool {
     PLATFORM_PREFIXES.iter().any(|prefix| message.starts_with(prefix))
         || parse_object(message).is_some_and(|line| is_platform_object(&line))
@@ -40,14 +40,14 @@ pub(crate) fn is_fault(message: &str) -> bool {
     FAULT_LEVELS.contains(&level)
 }
 
-/// Formats a line for a terminal: escapes control characters, and shortens Cellar's JSON lines.
+/// Formats a line for a terminal. Escapes control characters and shortens Cellar's JSON lines.
 pub(crate) fn format_message(message: &str) -> String {
     let message = message.trim_end();
     let cellar_line = parse_object(message).and_then(|line| format_cellar_line(&line));
     escape(cellar_line.as_deref().unwrap_or(message))
 }
 
-/// Formats a Cellar JSON line as `LEVEL message field=value`. Returns `None` for other JSON.
+/// Formats a JSON line of Cellar as `LEVEL message field=value`. Returns `None` for any other JSON.
 fn format_cellar_line(line: &Map<String, Value>) -> Option<String> {
     let level = line.get("level")?.as_str()?;
     let fields = line.get("fields")?.as_object()?;
@@ -72,7 +72,7 @@ fn parse_object(message: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(message).ok()
 }
 
-/// Returns whether a JSON line was written by Lambda: its type starts with `platform.`, as in
+/// Returns whether Lambda wrote a JSON line. The type of such a line starts with `platform.`, as in
 /// `platform.report`.
 fn is_platform_object(line: &Map<String, Value>) -> bool {
     let line_type = line.get("type").and_then(Value::as_str);

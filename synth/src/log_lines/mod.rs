@@ -1,4 +1,4 @@
-//! Function log lines: classification, formatting, selection of the newest lines, and
+//! Log lines of the functions: classification, formatting, selection of the newest lines, and
 //! deduplication.
 
 mod deduplicate;
@@ -20,12 +20,12 @@ pub(crate) struct LogLine {
     pub(crate) function: &'static str,
     /// Raw text of the line.
     pub(crate) message: String,
-    /// Log stream, one per execution environment of the function.
+    /// Name of the log stream. Each execution environment of a function has its own log stream.
     pub(crate) stream: String,
 }
 
 impl LogLine {
-    /// Formats the line for a terminal. `width` is the width of the function name column.
+    /// Formats the line for a terminal. `width` is the width of the column with the function name.
     pub(crate) fn to_text(&self, width: usize) -> String {
         let time_in_seconds = self.at.split('.').next().unwrap_or_default();
         let message = format_message(&self.message);

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-/// Bounded collection of the newest values, which can be added in any order.
+/// A bounded collection of the newest values. Values can be added in any order.
 #[derive(Debug)]
 pub(crate) struct Newest<T> {
     max: usize,
-    /// Values sorted by time, then by insertion order.
+    /// Values, sorted by time and then by insertion order.
     values: BTreeMap<(u64, u64), T>,
     added_count: u64,
 }
@@ -17,7 +17,7 @@ impl<T> Newest<T> {
         Self { max, values: BTreeMap::new(), added_count: 0 }
     }
 
-    /// Adds a value. `at_ms` is its time in milliseconds since the Unix epoch.
+    /// Adds a value. `at_ms` is the time of the value in milliseconds since the Unix epoch.
     pub(crate) fn push(&mut self, at_ms: u64, value: T) {
         self.values.insert((at_ms, self.added_count), value);
         self.added_count += 1;
@@ -26,7 +26,7 @@ impl<T> Newest<T> {
         }
     }
 
-    /// Returns the number of values evicted in favour of newer ones.
+    /// Returns the number of values that were evicted because the collection was full.
     pub(crate) fn evicted_count(&self) -> u64 {
         self.added_count.saturating_sub(u64::try_from(self.values.len()).unwrap_or(u64::MAX))
     }

@@ -1,7 +1,7 @@
-//! Smoke test: checks that a stack works, using a few requests to its public URL.
+//! Smoke test: checks that a stack works, with a few requests to its public URL.
 //!
-//! The test reuses one spreadsheet per token subject, identified by a fixed nonce. Finally, it
-//! clears its cells, so that only its log entries remain.
+//! The test reuses one spreadsheet per token subject, which a fixed nonce identifies. At the end,
+//! the test clears its cells, so that only its log entries remain.
 
 mod checks;
 mod report;

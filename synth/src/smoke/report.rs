@@ -9,7 +9,7 @@ use crate::error::SynthError;
 
 const JUNIT_TEMPLATE: &str = include_str!("../../../templates/smoke.junit.xml.hbs");
 
-/// The checks of a smoke test that ran, in order.
+/// The checks that ran in a smoke test, in order.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct SmokeReport {
     pub(crate) checks: Vec<Check>,
@@ -33,11 +33,11 @@ pub(crate) enum CheckOutcome {
     Passed,
     /// The check was skipped, for this reason.
     Skipped(String),
-    /// The stack does not behave as expected, as described by the text.
+    /// The stack does not behave as expected. Contains a description of the failure.
     Failed(String),
 }
 
-/// A check failed, as recorded in the report; the checks after it cannot run.
+/// A check failed and was added to the report. The checks that follow it cannot run.
 #[derive(Debug)]
 pub(super) struct CheckFailed;
 
@@ -45,7 +45,8 @@ pub(super) struct CheckFailed;
 pub(super) type CheckResult = Result<CheckOutcome, SynthError>;
 
 impl CheckOutcome {
-    /// Returns a pass if `passed` is true, otherwise a failure with the message from `describe`.
+    /// Returns a pass if `passed` is true. Otherwise, returns a failure with the message from
+    /// `describe`.
     pub(super) fn from_condition(passed: bool, describe: impl FnOnce() -> String) -> Self {
         if passed { Self::Passed } else { Self::Failed(describe()) }
     }

@@ -1,4 +1,4 @@
-//! The stack under test in a smoke test.
+//! The stack that a smoke test checks.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use cellar_stacks::Config;
 use crate::error::SynthError;
 use crate::tokens::{Grant, mint};
 
-/// Lifetime of tokens signed by the smoke test.
+/// Lifetime of the tokens that the smoke test signs.
 const TOKEN_LIFETIME: Duration = Duration::from_secs(300);
 
-/// The stack under test in a smoke test.
+/// The stack that a smoke test checks.
 pub(crate) struct SmokeTarget<'a> {
     /// URL of the API.
     pub(crate) url: &'a str,
-    /// Token with the editor role for all spreadsheets.
+    /// A token with the role editor for all spreadsheets.
     pub(crate) token: &'a str,
-    /// Signs other tokens. If `None`, checks that need other tokens are skipped.
+    /// Signer for further tokens. If `None`, checks that need further tokens are skipped.
     pub(crate) signer: Option<TokenSigner<'a>>,
     /// Startup timeout for a new stack.
     pub(crate) startup_timeout: Duration,

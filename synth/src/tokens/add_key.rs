@@ -1,12 +1,13 @@
-//! Adds a public key to the text of `cellar.yaml`, preserving all other text, including comments.
+//! Adds a public key to the text of `cellar.yaml`. All other text, including comments, is
+//! preserved.
 //!
-//! An edit is accepted only if the result parses to the old configuration plus the new key.
+//! An edit is accepted only if the edited text parses to the old configuration plus the new key.
 
 use cellar_runtime::settings::PublicKey;
 use cellar_stacks::Config;
 use cellar_stacks::config::TokenKey;
 
-/// Returns the text with the key added, or `None` if the text cannot be edited safely.
+/// Returns the text with the key added. Returns `None` if the text cannot be edited safely.
 pub(crate) fn add_public_key(config_text: &str, key: &PublicKey) -> Option<String> {
     let mut expected_config = Config::parse(config_text, "").ok()?;
     expected_config
@@ -28,7 +29,7 @@ fn format_item(indent: &str, key: &PublicKey) -> String {
     format!("{indent}- id: {}\n{indent}  public_key: {}\n", quote(&key.id), quote(&key.public_key))
 }
 
-/// Quote the value, which may start with a dash or look like a number.
+/// Quote the value, because it may start with a dash or look like a number.
 fn quote(text: &str) -> String {
     format!("\"{text}\"")
 }
@@ -59,7 +60,7 @@ fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Replaces an empty list `keys: []`, or adds a `keys` list to an existing `tokens_index` section.
+/// Replaces an empty list `keys: []`, or adds a `keys` list to an existing `tokens` section.
 fn add_list(config_text: &str, key: &PublicKey) -> Option<String> {
     let keys_list = format!("  keys:\n{}", format_item("    ", key));
     let lines: Vec<&str> = config_text.split_inclusive('\n').collect();
@@ -79,7 +80,7 @@ fn append_section(config_text: &str, key: &PublicKey) -> Option<String> {
     insert_before(&lines, lines.len(), &section)
 }
 
-/// Joins the lines, inserting `insertion` before line `index`.
+/// Joins the lines. Inserts `insertion` before the line with the given index.
 fn insert_before(lines: &[&str], index: usize, insertion: &str) -> Option<String> {
     let (before, after) = lines.split_at_checked(index)?;
     let before = before.concat();

@@ -1,4 +1,4 @@
-//! Reads and creates private key files, readable only by their owner.
+//! Reads and creates files with private keys. Only the owner of such a file can read it.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -24,7 +24,7 @@ pub(crate) fn read_key(path: &Path) -> Result<KeyPair, SynthError> {
     }
 }
 
-/// Reads the operator's key pair for stacks in AWS. Returns `None` if the key file does not exist,
+/// Reads the operator's key pair for stacks in AWS. Returns `None` if the key file does not exist
 /// or if the public key is not configured.
 pub(crate) fn operator_key(project: &Project) -> Result<Option<KeyPair>, SynthError> {
     let path = project.operator_key();
@@ -47,7 +47,7 @@ fn create_key(path: &Path) -> Result<KeyPair, SynthError> {
     Ok(key_pair)
 }
 
-/// Reads a key pair from a file, or creates both if the file does not exist.
+/// Reads a key pair from a file. If the file does not exist, creates the key pair and the file.
 pub(crate) fn read_or_create_key(path: &Path) -> Result<KeyPair, SynthError> {
     match read_key(path) {
         Err(SynthError::NoKey { .. }) => create_key(path),

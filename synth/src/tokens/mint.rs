@@ -26,13 +26,13 @@ const OPERATOR_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// A signed token.
 #[derive(Clone)]
 pub(crate) struct MintedToken {
-    /// The token as sent in requests.
+    /// The token, as sent in requests.
     pub(crate) text: String,
     /// Expiry time in seconds since the Unix epoch.
     pub(crate) expires_s: u64,
 }
 
-/// Signs an operator token with the owner role for the deploying user.
+/// Signs an operator token for the deploying user, with the role owner.
 pub(crate) fn mint_for_operator(
     key_pair: &KeyPair,
     config: &Config,

@@ -1,4 +1,4 @@
-//! Checks of every log after a run.
+//! Checks every log after a run.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::client::{Author, Intent, KnownOutcome, by_key};
 use crate::stored::{Cells, Log};
 
-/// Maximum number of violations reported for each log.
+/// Maximum number of violations reported per log.
 const MAX_VIOLATIONS_PER_LOG: usize = 5;
 
 /// The results of all checks.
@@ -20,33 +20,33 @@ const MAX_VIOLATIONS_PER_LOG: usize = 5;
 pub struct CheckResults {
     /// Number of entries in all logs.
     pub entries: u64,
-    /// Number of edits that their clients know to be in the log.
+    /// Number of edits whose clients know that they are in the log.
     pub acknowledged: u64,
-    /// Number of unanswered edits that are in the log.
+    /// Number of edits without a response that are in the log.
     pub unknown_in_the_log: u64,
-    /// Number of unanswered edits that are not in the log.
+    /// Number of edits without a response that are not in the log.
     pub unknown_and_absent: u64,
     /// Number of finished snapshots.
     pub snapshots: u64,
-    /// Number of reads of all cells that were compared with a replay.
+    /// Number of reads of all cells that were compared with a replay of the log.
     pub compared: u64,
     /// Descriptions of all violations.
     #[serde(skip)]
     pub violations: Vec<String>,
 }
 
-/// An edit as it is in the log.
+/// An edit as stored in the log.
 struct LoggedEdit {
     id: u64,
     position: Position,
     operation: Operation,
 }
 
-/// The edits of each client in a log.
+/// The edits in a log, grouped by client.
 type EditsByClient = BTreeMap<ClientKey, Vec<LoggedEdit>>;
 
 impl CheckResults {
-    /// Checks a log against the edits of its clients and the answers that they got.
+    /// Compares a log with the edits that its clients sent and the responses that they received.
     pub(crate) fn check(&mut self, log: &Log, authors: &[Author]) {
         let mut violations = Vec::new();
         for check_result in
@@ -73,8 +73,8 @@ impl CheckResults {
         }
     }
 
-    /// Checks that each edit is in the log at most once, unchanged, at the acknowledged position,
-    /// and that no acknowledged edit is lost.
+    /// Checks that each edit is in the log at most once, unchanged and at the acknowledged
+    /// position, and that no acknowledged edit is missing.
     fn check_author(&mut self, author: &Author, logged_edits: &[LoggedEdit]) -> Vec<String> {
         let mut violations = Vec::new();
         let logged_by_id: BTreeMap<u64, &LoggedEdit> =
@@ -135,7 +135,7 @@ impl CheckResults {
         }
     }
 
-    /// Compares cells that a client has read with those of a replay.
+    /// Compares the cells that a client has read with the cells of a replay of the log.
     pub(crate) fn compare(
         &mut self,
         client_name: &str,
@@ -158,7 +158,7 @@ impl CheckResults {
 }
 
 /// Describes the edits that took effect twice. Each edit writes a unique text, so that a copy is
-/// found even under another id.
+/// found even if it has another id.
 fn repeated_texts(log: &Log) -> Vec<String> {
     let mut violations = Vec::new();
     let mut positions_by_text = BTreeMap::new();
@@ -202,7 +202,7 @@ fn edits_by_client(log: &Log) -> EditsByClient {
     edits_by_client
 }
 
-/// Returns whether all authors have distinct client keys.
+/// Returns whether each author has a different client key.
 pub(crate) fn are_distinct(authors: &[Author]) -> bool {
     by_key(authors).len() == authors.len()
 }

@@ -1,4 +1,4 @@
-//! The local cloud in a separate process, and tokens for it.
+//! The local stack, which runs in a separate process, and tokens for it.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
@@ -17,30 +17,30 @@ use tempfile::TempDir;
 use crate::LoadError;
 use crate::plan::Plan;
 
-/// Path of the cloud's state in the folder of the run.
+/// Path of the stack's state within the directory of the run.
 const STATE_PATH: &str = ".cellar/local";
-/// File name of the cloud's log output.
+/// File name of the stack's log output.
 const LOG_FILE: &str = "cloud.log";
-/// File name of the cloud's standard output, which contains its URL.
+/// File name of the stack's standard output, which contains the URL.
 const DEPLOY_OUTPUT_FILE: &str = "deployed.json";
-/// Maximum start time, also on a busy machine.
+/// Maximum time for the start, sufficient even on a busy machine.
 const MAX_START: Duration = Duration::from_secs(120);
-/// Polling interval of the start.
+/// Interval at which the start is polled.
 const START_POLL_PERIOD: Duration = Duration::from_millis(20);
-/// Ports outside of the range for outgoing connections. From that range, a client that calls while
-/// no server listens could be connected to itself.
+/// Range of ports, chosen outside the range for outgoing connections. With a port from that range,
+/// a client that connects while no server listens could be connected to itself.
 const PORTS: Range<u16> = 20_000..30_000;
-/// Validity of tokens in seconds: longer than a run, even with a fast clock.
+/// Validity of tokens in seconds. Longer than a run, even with a fast clock.
 const TOKEN_S: u64 = 30 * 24 * 60 * 60;
-/// Maximum length of the cloud's output in an error, in characters.
+/// Maximum number of characters of the stack's output in an error message.
 const MAX_ERROR_CHARACTERS: usize = 500;
 
-/// The command `synth` and its environment.
+/// The `synth` program and its environment.
 #[derive(Debug, Clone)]
 pub struct Program {
     /// Path of the executable.
     pub path: PathBuf,
-    /// Environment variables of the process.
+    /// Environment variables for the process.
     pub variables: Vec<(String, String)>,
 }
 
@@ -50,8 +50,8 @@ struct Deployed {
     url: String,
 }
 
-/// A running cloud that can be killed and restarted. Dropping it kills the process and deletes the
-/// folder.
+/// A running local stack that can be killed and restarted. Dropping it kills the process and
+/// deletes the directory.
 pub(crate) struct Cloud {
     program: Program,
     port: u16,
@@ -61,7 +61,7 @@ pub(crate) struct Cloud {
 }
 
 impl Cloud {
-    /// Starts a cloud without data.
+    /// Starts a local stack without data.
     pub(crate) async fn start(program: &Program, plan: &Plan) -> Result<Self, LoadError> {
         let folder = tempfile::Builder::new()
             .prefix("cellar-load")
@@ -85,13 +85,13 @@ impl Cloud {
         }
     }
 
-    /// Restarts the cloud from its state on the disk, at the same port.
+    /// Restarts the stack from its state on disk, on the same port.
     pub(crate) async fn restart(&mut self) -> Result<(), LoadError> {
         (self.process, self.url) = spawn(&self.program, self.folder.path(), self.port).await?;
         Ok(())
     }
 
-    /// Returns the URL of the cloud's API.
+    /// Returns the URL of the stack's API.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -101,12 +101,12 @@ impl Cloud {
         self.process.id()
     }
 
-    /// Returns the state folder.
+    /// Returns the state directory.
     pub(crate) fn state(&self) -> StateFolder {
         StateFolder::new(self.folder.path().join(STATE_PATH))
     }
 
-    /// Signs a token for each subject, with write access to all spreadsheets.
+    /// Signs a token for each subject. The tokens grant write access to all spreadsheets.
     pub(crate) fn sign_tokens(
         &self,
         subjects: impl Iterator<Item = String>,
@@ -137,13 +137,13 @@ impl Cloud {
 
 impl Drop for Cloud {
     fn drop(&mut self) {
-        // The process may have ended already, and errors cannot be reported here.
+        // The process may already have ended, and no error can be reported from here.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Starts the process, and waits until it has printed its URL.
+/// Starts the process and waits until it has printed its URL.
 async fn spawn(program: &Program, folder: &Path, port: u16) -> Result<(Child, String), LoadError> {
     let output_path = folder.join(DEPLOY_OUTPUT_FILE);
     let log_path = folder.join(LOG_FILE);
@@ -184,7 +184,7 @@ fn write_file(path: &Path, text: &str) -> Result<(), LoadError> {
     fs::write(path, text).map_err(|cause| LoadError::File { path: path.to_owned(), cause })
 }
 
-/// Returns a port at which no server listens.
+/// Returns a port on which no server listens.
 fn free_port() -> Result<u16, LoadError> {
     for _attempt in 0..PORTS.len() {
         let port = fastrand::u16(PORTS);

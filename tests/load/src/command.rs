@@ -1,4 +1,4 @@
-//! The command `load`: parses arguments, prints progress and a report.
+//! The `load` command, which parses arguments and prints progress and a report.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -15,17 +15,17 @@ use crate::run::{RunProgress, run};
 
 /// Exit code if a check failed.
 const EXIT_VIOLATION: u8 = 1;
-/// Exit code if the run could not be made.
+/// Exit code if the load test could not be run.
 const EXIT_NOT_RUN: u8 = 2;
 /// Exit code of a usage error.
 const EXIT_USAGE: u8 = 64;
-/// Maximum number of clients, each of which has two connections.
+/// Maximum number of clients, each of which uses two connections.
 const MAX_CLIENTS: i64 = 1_000;
-/// Maximum duration in seconds: a day.
+/// Maximum duration of a run, in seconds (one day).
 const MAX_SECONDS: u64 = 24 * 60 * 60;
-/// Control sequence of terminals.
+/// Terminal control sequence.
 const CLEAR_TO_END_OF_LINE: &str = "\x1b[K";
-/// Seconds between two lines of progress without a terminal.
+/// Number of seconds between two lines of progress if the output is not a terminal.
 const PROGRESS_STEP_S: u64 = 60;
 
 /// Run a load test against a local cloud over HTTP, and check that no edit was lost or duplicated
@@ -61,23 +61,24 @@ struct Arguments {
     json: bool,
 }
 
-/// The programs that start the clouds of the command.
+/// The programs that start the local stacks.
 #[derive(Debug, Clone)]
 pub struct Programs {
     /// For most scenarios.
     pub real: Program,
-    /// For `kill`: a cloud with a fast clock, so that leases of killed workers expire soon.
+    /// For `kill`: starts a local stack with a fast clock, so that the leases of killed workers
+    /// expire soon.
     pub fast: Program,
 }
 
-/// Runs the command. The exit code is 0 on success, 1 if a check failed, 2 if the run could not be
-/// made, and 64 for a usage error.
+/// Runs the command. The exit code is 0 on success, 1 if a check failed, 2 if the load test could
+/// not be run, and 64 for a usage error.
 #[must_use]
 pub fn main(programs: &Programs) -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // An error of the terminal cannot be reported anywhere.
+            // Errors of writing to the terminal cannot be reported anywhere.
             let _ = error.print();
             let is_help =
                 matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -122,7 +123,8 @@ fn execute_run(arguments: &Arguments, programs: &Programs) -> Result<Report, Loa
     Ok(report)
 }
 
-/// Prints progress: a line that is overwritten on a terminal, otherwise one line each minute.
+/// Prints the progress. On a terminal, one line is overwritten; otherwise, one line is printed each
+/// minute.
 fn print_progress(scenario: Scenario, progress: RunProgress, is_terminal: bool) {
     let seconds = progress.elapsed.as_secs();
     if !is_terminal && !seconds.is_multiple_of(PROGRESS_STEP_S) {
@@ -134,7 +136,7 @@ fn print_progress(scenario: Scenario, progress: RunProgress, is_terminal: bool) 
     };
     let answered = progress.answered;
     let line = format!("{scenario}: {seconds} s, {answered} requests answered{memory}");
-    // An error of the terminal cannot be reported anywhere.
+    // Errors of writing to the terminal cannot be reported anywhere.
     let _ = if is_terminal {
         write!(io::stderr(), "\r{line}{CLEAR_TO_END_OF_LINE}")
     } else {

@@ -1,4 +1,4 @@
-//! Errors that prevent a run. Violations by the cloud are in the report instead.
+//! Errors that prevent a run. The report contains the violations that a run finds.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use cellar_runtime::token::MintError;
 /// An error that prevents a run.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// A file or folder of the run cannot be used.
+    /// A file or directory of the run cannot be used.
     #[error("{path}: {cause}")]
     File {
         /// The file or folder.
@@ -19,22 +19,22 @@ pub enum LoadError {
         /// The I/O error.
         cause: io::Error,
     },
-    /// The process of the cloud could not be started, or ended before it printed its URL.
+    /// The stack's process could not be started, or it ended before it printed its URL.
     #[error("the local cloud does not start: {why}")]
     NotStarted {
-        /// The output of the process, or the system error.
+        /// The process's output, or the system error.
         why: String,
     },
-    /// The state folder of the cloud cannot be used.
+    /// The stack's state directory cannot be used.
     #[error(transparent)]
     State(#[from] LocalError),
     /// A token cannot be signed.
     #[error(transparent)]
     Token(#[from] MintError),
-    /// A request of the run itself failed permanently.
+    /// A request that the load test itself sent failed permanently.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// The tables of the cloud cannot be read.
+    /// The stack's tables cannot be read.
     #[error("the tables cannot be read: {0}")]
     Tables(#[from] PortError),
     /// A part of the run failed.

@@ -1,8 +1,8 @@
-//! Load tests over HTTP on a local cloud in a separate process, with measurements and checks.
-//! `README.md` explains their use.
+//! Load tests over HTTP against a local stack in a separate process, with measurements and checks.
+//! `README.md` explains how to use them.
 //!
-//! [`run::run`] starts the cloud, loads it according to a [`plan::Plan`] and returns a
-//! [`report::Report`]; [`command`] is the command line for it.
+//! [`run::run`] starts the stack, puts it under load according to a [`plan::Plan`] and returns a
+//! [`report::Report`]. [`command`] is the command-line interface.
 
 pub mod check;
 mod client;

@@ -1,4 +1,4 @@
-//! Counters and latencies of a run.
+//! Counters and latencies of the requests in a run.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::LoadError;
 
-/// Significant digits of latencies.
+/// Number of significant digits of a latency.
 const LATENCY_DIGITS: u8 = 3;
 
 /// Kinds of requests.
@@ -36,7 +36,7 @@ impl RequestKind {
     pub const ALL: [Self; 6] =
         [Self::Append, Self::Push, Self::Pull, Self::Cells, Self::History, Self::Load];
 
-    /// Returns the name in the report.
+    /// Returns the name that the report uses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -50,14 +50,14 @@ impl RequestKind {
     }
 }
 
-/// Measurements of the requests of one kind.
+/// Measurements for requests of one kind.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestStatistics {
-    /// Number of attempts, by result.
+    /// Number of attempts by result.
     pub(crate) attempts: BTreeMap<String, u64>,
-    /// Number of requests that were answered in the end.
+    /// Number of requests that eventually received a response.
     pub(crate) answered: u64,
-    /// Time from when a request was due to its answer, in microseconds.
+    /// Time from a request's due time until its response, in microseconds.
     pub(crate) latency_us: Histogram<u64>,
 }
 
@@ -75,8 +75,8 @@ struct MeasuredState {
 const MAX_FAULTS: usize = 20;
 
 impl Measured {
-    /// Creates empty measurements. `may_lose` allows broken connections, as when the cloud is
-    /// killed.
+    /// Creates empty measurements. `may_lose` permits broken connections, which occur when the
+    /// stack is killed.
     pub(crate) fn new(may_break_connections: bool) -> Result<Self, LoadError> {
         let mut kinds = BTreeMap::new();
         for kind in RequestKind::ALL {
@@ -91,7 +91,7 @@ impl Measured {
         Ok(Self(Arc::new(Mutex::new(state))))
     }
 
-    /// Counts an attempt, and records a fault if its result is one.
+    /// Counts an attempt. If the result is a fault, records the fault.
     pub(crate) fn count_attempt(&self, kind: RequestKind, outcome: AttemptOutcome) {
         let mut state = self.lock();
         let outcome_name = outcome_name(outcome);
@@ -101,20 +101,20 @@ impl Measured {
         state.count_attempt(kind, outcome_name);
     }
 
-    /// Counts an attempt whose answer was abandoned on purpose.
+    /// Counts an attempt that was abandoned intentionally.
     pub(crate) fn count_abandoned(&self, kind: RequestKind) {
         self.lock().count_attempt(kind, "given up".to_owned());
     }
 
-    /// Counts an answered request with its latency since it was due; the latency is missing if the
-    /// client delayed the request itself.
+    /// Counts a request with a response. The latency is measured from the request's due time; it is
+    /// missing if the client itself delayed the request.
     pub(crate) fn count_answer(&self, kind: RequestKind, latency: Option<Duration>) {
         let mut state = self.lock();
         let Some(statistics) = state.kinds.get_mut(&kind) else { return };
         statistics.answered += 1;
         if let Some(latency) = latency {
             let latency_us = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
-            // The histogram grows to hold all practical latencies.
+            // The histogram grows automatically to hold all practical latencies.
             let _ = statistics.latency_us.record(latency_us);
         }
     }
@@ -124,12 +124,12 @@ impl Measured {
         self.lock().record_fault(fault);
     }
 
-    /// Returns the number of answered requests so far.
+    /// Returns the number of requests that have received a response.
     pub(crate) fn answered_count(&self) -> u64 {
         self.lock().kinds.values().map(|statistics| statistics.answered).sum()
     }
 
-    /// Returns the measurements of each kind.
+    /// Returns the measurements for each kind of request.
     pub(crate) fn kinds(&self) -> BTreeMap<RequestKind, RequestStatistics> {
         self.lock().kinds.clone()
     }
@@ -170,9 +170,9 @@ fn outcome_name(outcome: AttemptOutcome) -> String {
     }
 }
 
-/// Returns whether the result of an attempt is a fault: a status other than 2xx, 409, 429, and 503
-/// with `Retry-After`; or a broken or refused connection, unless the cloud is killed. A timeout is
-/// no fault, but shows in the latency.
+/// Returns whether the result of an attempt is a fault. A response is a fault unless its status is
+/// 2xx, 409, 429, or 503 with `Retry-After`. A broken or refused connection is a fault unless the
+/// run kills the stack. A timeout is not a fault, but increases the latency.
 fn is_fault(outcome: AttemptOutcome, may_break_connections: bool) -> bool {
     match outcome {
         AttemptOutcome::Answered { status: 200..=299 | 409 | 429, .. } => false,

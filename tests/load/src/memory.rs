@@ -1,19 +1,23 @@
-//! The resident memory of the cloud during a run, and its limits.
+//! The resident memory of the local stack during a run, and its limits.
 
 use serde::Serialize;
 
-/// Maximum resident memory of the local cloud, in bytes: 70 MB after the start, full caches
-/// (`MAX_CACHED_TAILS` tails of `MAX_CACHED_TAIL_BYTES`, `MAX_CACHED_OBJECT_BYTES`, a snapshot's
-/// `FOLD_BYTES` and `MAX_WRITER_BYTES`, SQLite's pages), and the requests of a thousand clients.
+/// Maximum resident memory of the local stack, in bytes. The limit covers 70 MB after the start,
+/// full caches (`MAX_CACHED_TAILS` tails of `MAX_CACHED_TAIL_BYTES`, `MAX_CACHED_OBJECT_BYTES`, a
+/// snapshot's `FOLD_BYTES` and `MAX_WRITER_BYTES`, SQLite's pages), and the requests of a thousand
+/// clients.
 pub const MAX_RESIDENT_BYTES: u64 = 256 * 1024 * 1024;
-/// Maximum growth of the median from the middle third to the last third of a soak, in percent.
+/// Maximum increase of the median from the middle third to the last third of a soak run, in
+/// percent.
 pub const MAX_GROWTH_PERCENT: u64 = 10;
-/// Growth that is always allowed, in bytes, because a percentage is too strict for a small process.
+/// Increase in bytes that is always allowed, because a percentage is too strict for a small
+/// process.
 pub const MIN_GROWTH_BYTES: u64 = 16 * 1024 * 1024;
-/// Minimum duration of a run for the check of growth, in milliseconds: caches fill before.
+/// Minimum duration of a run in which the increase is checked, in milliseconds. In shorter runs,
+/// the caches may still be filling.
 pub const GROWTH_JUDGED_MS: u64 = 10 * 60 * 1_000;
 
-/// Resident memory at a time.
+/// A sample of the resident memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Sample {
     /// Milliseconds since the start of the run.
@@ -22,7 +26,7 @@ pub struct Sample {
     pub resident_bytes: u64,
 }
 
-/// Returns the violations of the limits; none without samples.
+/// Returns the violated limits. Without samples, there are none.
 #[must_use]
 pub fn violations(samples: &[Sample], checks_growth: bool) -> Vec<String> {
     let mut violations = Vec::new();
@@ -45,7 +49,7 @@ pub fn violations(samples: &[Sample], checks_growth: bool) -> Vec<String> {
     violations
 }
 
-/// Returns the medians of the middle and the last third, if growth is checked.
+/// Returns the medians of the middle third and the last third, if the increase is checked.
 #[must_use]
 pub fn growth_medians(samples: &[Sample], checks_growth: bool) -> Option<(u64, u64)> {
     let end_ms = samples.last()?.at_ms;
@@ -79,7 +83,7 @@ mod tests {
 
     const MB: u64 = 1024 * 1024;
 
-    /// Creates a sample for each second, with the given memory in each third.
+    /// Creates one sample per second, with the given memory in each third of the run.
     fn soak(seconds: u64, thirds: [u64; 3]) -> Vec<Sample> {
         let at = |second: u64| {
             let third = usize::try_from(second * 3 / (seconds + 1)).unwrap();
@@ -101,7 +105,7 @@ mod tests {
     fn growth_is_judged_from_the_middle_third_on() {
         let seconds = 1_800;
         let rule = |middle, last| violations(&soak(seconds, [MB, middle, last]), true);
-        // The initial growth of caches is not counted.
+        // The initial growth of caches does not count.
         assert_eq!(rule(100 * MB, 100 * MB), [""; 0]);
         assert_eq!(rule(100 * MB, 100 * MB + MIN_GROWTH_BYTES), [""; 0]);
         assert_eq!(rule(100 * MB, 100 * MB + MIN_GROWTH_BYTES + 1).len(), 1);
@@ -116,7 +120,8 @@ mod tests {
             let at = |s| Sample { at_ms: s * 1_000, resident_bytes: 60 * MB + s * 40 * 1_024 };
             (0..=seconds).map(at).collect()
         };
-        // 40 KB per second: the last ten minutes have 23 MB more than the ten minutes before.
+        // At 40 KB per second, the last ten minutes have 23 MB more than the ten minutes before
+        // them.
         assert_eq!(violations(&leak(1_800), true).len(), 1);
         assert_eq!(violations(&leak(1_800), false), [""; 0]);
         assert_eq!(growth_medians(&leak(GROWTH_JUDGED_MS / 1_000 - 1), true), None);

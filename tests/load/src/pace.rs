@@ -1,4 +1,4 @@
-//! The due times of a client's requests.
+//! The due times of each client's requests.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ impl Pace {
         Self { rhythm: plan.rhythm, client_number, client_count: plan.clients }
     }
 
-    /// Returns when the client's request with this number is due, from the start of the run; `None`
-    /// if it is due as soon as the previous one is answered.
+    /// Returns when the client's request with the given number is due, relative to the start of the
+    /// run. Returns `None` if the request is due as soon as the previous response arrives.
     pub(crate) fn due_after(&self, request_index: u64) -> Option<Duration> {
         match self.rhythm {
             Rhythm::Rate(requests_per_s) => {
@@ -38,7 +38,8 @@ impl Pace {
         }
     }
 
-    /// Returns the number of the client's requests, from this one on, that are due before `end`.
+    /// Returns how many of the client's requests, starting with the given number, are due before
+    /// `end`.
     pub(crate) fn count_due_before(&self, first_request_index: u64, end: Duration) -> u64 {
         let mut request_index = first_request_index;
         while self.due_after(request_index).is_some_and(|due_after| due_after < end) {

@@ -1,4 +1,4 @@
-//! The plan of a run: the number of clients, the rhythm of their requests, and the duration.
+//! The plan of a run: the number of clients, the timing of their requests, and the duration.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,19 +7,20 @@ use clap::ValueEnum;
 
 /// Default number of clients.
 pub const CLIENTS: u32 = 100;
-/// Edits between two snapshots. The number is small, so that each run has some snapshots.
+/// Number of edits between two snapshots. The number is small, so that each run builds some
+/// snapshots.
 pub const SNAPSHOT_ENTRIES: u32 = 50;
-/// Entries of a segment. The number is small, so that logs are rolled.
+/// Number of entries per segment. The number is small, so that logs get several segments.
 pub const SEGMENT_ENTRIES: u32 = 500;
-/// Clients per spreadsheet, in scenarios without another rule.
+/// Number of clients per spreadsheet, unless the scenario determines it.
 const CLIENTS_OF_ONE: u32 = 10;
-/// Requests per second of all clients together, in scenarios with a rate.
+/// Default number of requests per second from all clients together, in scenarios with a rate.
 pub const RATE: u32 = 20;
-/// Time from one burst to the next.
+/// Time from the start of one burst to the start of the next.
 const BURST_EVERY: Duration = Duration::from_secs(30);
-/// Requests of each client in a burst.
+/// Number of requests per client in a burst.
 const BURST_REQUESTS: u64 = 3;
-/// Number of kills in the scenario `kill`.
+/// Number of kills in the `kill` scenario.
 const KILLS: u32 = 4;
 
 /// A scenario of the load test.
@@ -42,17 +43,17 @@ pub enum Scenario {
 /// The rhythm of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rhythm {
-    /// Evenly spaced requests per second of all clients together, regardless of answers: an open
-    /// loop.
+    /// Evenly spaced requests, given as the rate per second for all clients together. Requests do
+    /// not wait for responses (open loop).
     Rate(u32),
-    /// A burst of requests of each client, repeated regardless of answers.
+    /// Periodic bursts of requests from each client. Bursts do not wait for responses.
     Burst {
-        /// Requests of each client in a burst.
+        /// Number of requests per client in a burst.
         requests: u64,
-        /// Time from one burst to the next.
+        /// Time from the start of one burst to the start of the next.
         every: Duration,
     },
-    /// Each request as soon as the previous one is answered: a closed loop.
+    /// Each request is sent as soon as the response to the previous one arrives (closed loop).
     Closed,
 }
 
@@ -61,30 +62,30 @@ pub enum Rhythm {
 pub enum Length {
     /// A duration.
     Time(Duration),
-    /// A number of requests of each client.
+    /// A fixed number of requests per client.
     Requests(u64),
 }
 
 /// The plan of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The scenario, for the report.
+    /// The scenario, as named in the report.
     pub scenario: Scenario,
-    /// Number of clients, each with its own connections.
+    /// Number of clients, each with separate connections.
     pub clients: u32,
-    /// Number of spreadsheets, over which clients are divided evenly.
+    /// Number of spreadsheets. Clients are divided evenly among them.
     pub spreadsheets: u32,
     /// When requests are due.
     pub rhythm: Rhythm,
     /// Length of the run.
     pub length: Length,
-    /// Number of kills of the cloud, evenly over the run.
+    /// Number of times that the stack is killed, evenly spread over the run.
     pub kills: u32,
-    /// Edits between two snapshots.
+    /// Number of edits between two snapshots.
     pub snapshot_entries: u32,
     /// Entries of a segment.
     pub segment_entries: u32,
-    /// Whether the growth of memory is checked, in addition to its maximum.
+    /// Whether to check the increase of memory in addition to its maximum.
     pub checks_growth: bool,
 }
 
@@ -102,7 +103,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the plan of this scenario; `rate` overrides the default rate.
+    /// Returns the plan of this scenario. `rate` overrides the default rate.
     #[must_use]
     pub fn plan(self, clients: u32, time: Duration, rate: Option<u32>) -> Plan {
         let rate = Rhythm::Rate(rate.unwrap_or(RATE));

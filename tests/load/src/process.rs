@@ -1,12 +1,12 @@
-//! Resource usage of a process, from `/proc`.
+//! Reads the resource usage of a process from `/proc`.
 
 use std::fs;
 
-/// Clock ticks per second in `/proc`, on all supported architectures.
+/// Clock ticks per second in `/proc`, which is the same on all supported architectures.
 const TICKS_PER_S: u64 = 100;
-/// Bytes of a kilobyte in `/proc`.
+/// Number of bytes per kilobyte in `/proc`.
 const KILOBYTE: u64 = 1_024;
-/// Indexes of user and system ticks among the fields of `/proc/PID/stat` after the name.
+/// Indexes of the user ticks and system ticks among the fields after the name in `/proc/PID/stat`.
 const USER_TICKS_INDEX: usize = 11;
 const SYSTEM_TICKS_INDEX: usize = 12;
 
@@ -15,11 +15,12 @@ const SYSTEM_TICKS_INDEX: usize = 12;
 pub(crate) struct Usage {
     /// Resident memory, in bytes.
     pub(crate) resident_bytes: u64,
-    /// Processor time since the start, in milliseconds.
+    /// Processor time since the start of the process, in milliseconds.
     pub(crate) cpu_ms: u64,
 }
 
-/// Returns the usage of a process; `None` if the process does not exist, or without `/proc`.
+/// Returns the resource usage of a process. Returns `None` if the process or `/proc` does not
+/// exist.
 pub(crate) fn read_usage(pid: u32) -> Option<Usage> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -33,7 +34,7 @@ fn parse_resident_bytes(status: &str) -> Option<u64> {
 }
 
 fn parse_cpu_ms(stat: &str) -> Option<u64> {
-    // The name is in brackets and may contain any character.
+    // The process name is in parentheses and may contain any character.
     let (_, fields_after_name) = stat.rsplit_once(')')?;
     let read_ticks =
         |field_index| fields_after_name.split_whitespace().nth(field_index)?.parse::<u64>().ok();

@@ -30,18 +30,18 @@ pub struct Report {
     requests: Vec<RequestResults>,
     backlog: Backlog,
     memory: Option<Memory>,
-    /// Processor time of the cloud from its start to the end of the load, in milliseconds.
+    /// Processor time that the stack used from its start to the end of the load, in milliseconds.
     cpu_ms: Option<u64>,
     found: CheckResults,
     violations: Vec<String>,
 }
 
-/// Results for the requests of one kind.
+/// Results for requests of one kind.
 #[derive(Debug, Clone, Serialize)]
 struct RequestResults {
     kind: RequestKind,
     answered: u64,
-    /// Number of attempts beyond the first of each request.
+    /// Number of attempts, not counting the first attempt of each request.
     repeated: u64,
     attempts: BTreeMap<String, u64>,
     p50_us: u64,
@@ -50,32 +50,32 @@ struct RequestResults {
     max_us: u64,
 }
 
-/// Measurements of the load, without the requests of the checks.
+/// Measurements of the load, excluding the requests of the checks.
 pub(crate) struct Loaded {
     /// Duration of the load.
     pub(crate) time: Duration,
-    /// Measurements of each kind of request.
+    /// Measurements for each kind of request.
     pub(crate) kinds: BTreeMap<RequestKind, RequestStatistics>,
 }
 
-/// Unfinished work at the end of the load.
+/// Work that was unfinished at the end of the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Backlog {
-    /// Number of requests that were due and never sent.
+    /// Number of requests that were due but never sent.
     pub requests: u64,
-    /// Number of unfinished snapshots and their records.
+    /// Number of unfinished snapshots and of their records.
     pub snapshots: u64,
     /// Time until all snapshots were finished, in milliseconds.
     pub snapshots_ms: u64,
 }
 
-/// Memory of the cloud, in bytes.
+/// Memory of the local stack, in bytes.
 #[derive(Debug, Clone, Serialize)]
 struct Memory {
     start: u64,
     peak: u64,
     end: u64,
-    /// Medians of the middle and the last third, if growth is checked.
+    /// Medians of the middle third and the last third, if the increase is checked.
     thirds: Option<(u64, u64)>,
     samples: Vec<Sample>,
 }
@@ -111,7 +111,7 @@ impl Report {
         }
     }
 
-    /// Returns the violations; none if all checks passed.
+    /// Returns the violations, which are empty if all checks passed.
     #[must_use]
     pub fn violations(&self) -> &[String] {
         &self.violations
@@ -123,13 +123,13 @@ impl Report {
         &self.found
     }
 
-    /// Returns the number of answered requests of all kinds.
+    /// Returns the number of requests of all kinds that received a response.
     #[must_use]
     pub fn answered(&self) -> u64 {
         self.requests.iter().map(|requests| requests.answered).sum()
     }
 
-    /// Returns the number of attempts beyond the first of each request.
+    /// Returns the number of attempts, not counting the first attempt of each request.
     #[must_use]
     pub fn repeated(&self) -> u64 {
         self.requests.iter().map(|requests| requests.repeated).sum()

@@ -1,5 +1,5 @@
-//! One run: starts the cloud, loads it, kills it if planned, waits for snapshots, and checks the
-//! results.
+//! Executes one run: starts the stack, puts it under load, kills it if planned, waits for the
+//! snapshots, and checks the results.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,15 +27,16 @@ use crate::watch::Watch;
 pub struct RunProgress {
     /// Time since the start.
     pub elapsed: Duration,
-    /// Number of answered requests.
+    /// Number of requests that have received a response.
     pub answered: u64,
-    /// Resident memory of the cloud in bytes; `None` if unknown.
+    /// Resident memory of the stack in bytes, if known.
     pub resident_bytes: Option<u64>,
 }
 
-/// Polling interval for the time of the next kill.
+/// Interval at which the time of the next kill is polled.
 const KILL_POLL_PERIOD: Duration = Duration::from_millis(20);
-/// Maximum downtime of a killed cloud, in milliseconds. Sometimes the cloud restarts immediately.
+/// Maximum time until a killed stack restarts, in milliseconds. Sometimes the stack restarts
+/// immediately.
 const MAX_DOWNTIME_MS: u64 = 500;
 
 /// State of a run.
@@ -50,7 +51,8 @@ struct Run<'a> {
 /// Executes a plan.
 ///
 /// # Errors
-/// [`LoadError`] if the run cannot be made. Violations by the cloud are in the report.
+/// Returns a [`LoadError`] if the run is not possible. Violations by the stack are part of the
+/// report instead.
 pub async fn run(
     plan: &Plan,
     program: &Program,
@@ -66,13 +68,13 @@ pub async fn run(
     let mut run = Run { plan, cloud, measured, watch, begun_at };
     let watch_task = run.watch_process(progress);
     let client_runs = run.run_clients(clients).await;
-    // The checks must not count as load.
+    // Stop sampling and copy the measurements now, because the checks do not count as load.
     watch_task.abort();
     let loaded = Loaded { time: begun_at.elapsed(), kinds: run.measured.kinds() };
     run.check_results(client_runs?, &spreadsheets, loaded).await
 }
 
-/// Creates all clients, each with its own token and connections.
+/// Creates all clients, each with a token and separate connections.
 fn create_clients(
     cloud: &Cloud,
     plan: &Plan,
@@ -102,7 +104,7 @@ async fn create_spreadsheets(cloud: &Cloud, plan: &Plan) -> Result<Vec<CreateRep
 }
 
 impl Run<'_> {
-    /// Samples the process every second, until the task is aborted.
+    /// Samples the process every second until the task is aborted.
     fn watch_process(
         &self,
         report_progress: impl Fn(RunProgress) + Send + Sync + 'static,
@@ -122,7 +124,7 @@ impl Run<'_> {
         })
     }
 
-    /// Runs all clients concurrently, and kills the cloud as planned.
+    /// Runs all clients concurrently and kills the stack as planned.
     async fn run_clients(&mut self, clients: Vec<LoadClient>) -> Result<Vec<ClientRun>, LoadError> {
         let mut client_tasks = JoinSet::new();
         for (number, client) in (0..).zip(clients) {
@@ -141,7 +143,7 @@ impl Run<'_> {
         Ok(client_runs)
     }
 
-    /// Waits until the time of a kill. Kills are spread evenly over the run.
+    /// Waits until the time of the given kill. Kills are spread evenly over the run.
     async fn wait_for_kill(&self, kill_number: u32) {
         let interval_count = self.plan.kills + 1;
         match self.plan.length {
@@ -172,7 +174,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Waits for the snapshots, and checks all logs.
+    /// Waits for the snapshots and checks all logs.
     async fn check_results(
         &self,
         client_runs: Vec<ClientRun>,
@@ -214,8 +216,8 @@ impl Run<'_> {
         Ok(Report::new(self.plan, &loaded, &self.watch, backlog, results))
     }
 
-    /// Compares the cells that every client reads, at the newest snapshot and at the end of its
-    /// log, with a replay of the log; returns the clients.
+    /// Compares the cells that each client reads with a replay of the log, both at the newest
+    /// snapshot and at the end of the log. Returns the clients.
     async fn check_reads(
         &self,
         results: &mut CheckResults,
@@ -243,7 +245,7 @@ impl Run<'_> {
     }
 }
 
-/// The head of a log, and its cells at some positions.
+/// The newest position of a log, and the log's cells at some positions.
 struct Replay {
     head: Position,
     states: Vec<(Position, Cells)>,
@@ -269,7 +271,7 @@ async fn check_client_reads(results: &mut CheckResults, client: &mut LoadClient,
     }
 }
 
-/// Returns the spreadsheet of a client. Clients with adjacent numbers share one.
+/// Returns the spreadsheet of a client. Clients with adjacent numbers share a spreadsheet.
 fn spreadsheet_of_client(
     client_number: u32,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! The contents of the cloud's tables after a run, and a replay of the logs.
+//! Reads the contents of the stack's tables after a run, and replays the logs.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,8 +18,8 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::LoadError;
 
-/// Maximum time for snapshots after the load: until the message of a killed worker is visible
-/// again, and to build the snapshots on a busy machine.
+/// Maximum wait for snapshots after the load. It covers the time until the message of a killed
+/// worker is visible again, and the time to build the snapshots on a busy machine.
 const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// Polling interval.
 const SNAPSHOT_POLL_PERIOD: Duration = Duration::from_millis(200);
@@ -40,7 +40,7 @@ pub(crate) struct Log {
 }
 
 impl Tables {
-    /// Opens the tables of the cloud that runs in this folder.
+    /// Opens the tables of the local stack that runs in the given directory.
     pub(crate) fn open(state: &StateFolder) -> Result<Self, LoadError> {
         let load_error = |why: &str| LoadError::Part { why: why.to_owned() };
         let (endpoints, access_key, secret_key) =
@@ -71,7 +71,7 @@ impl Tables {
         Ok(Log { id, entries })
     }
 
-    /// Describes the unfinished snapshots of a log, and a remaining record.
+    /// Describes the unfinished snapshots of a log, and any remaining record of one.
     pub(crate) async fn list_unfinished(&self, log: &Log) -> Result<Vec<String>, LoadError> {
         let mut unfinished = Vec::new();
         for position in log.snapshot_positions() {
@@ -90,8 +90,8 @@ impl Tables {
         Ok(unfinished)
     }
 
-    /// Waits until all snapshots are finished and no record is left; returns what is unfinished at
-    /// the timeout.
+    /// Waits until all snapshots are finished and no record of a pending snapshot remains. If the
+    /// wait times out, returns what is unfinished.
     pub(crate) async fn wait_for_snapshots(&self, logs: &[Log]) -> Result<Vec<String>, LoadError> {
         let mut unfinished_logs: Vec<&Log> = logs.iter().collect();
         let begun_at = Instant::now();
@@ -120,7 +120,8 @@ impl Log {
         self.entries.last().map_or(Position::FIRST, |entry| entry.position)
     }
 
-    /// Returns the positions of the Snapshot entries except the first one, which gets no snapshot.
+    /// Returns the positions of the Snapshot entries, except the first one, for which no snapshot
+    /// is built.
     pub(crate) fn snapshot_positions(&self) -> Vec<Position> {
         self.entries
             .iter()
@@ -130,7 +131,7 @@ impl Log {
             .collect()
     }
 
-    /// Returns all cells of the first sheet at each of these positions, by a replay.
+    /// Returns all cells of the first sheet at each of the given positions, by replaying the log.
     pub(crate) fn replay(
         &self,
         positions: &[Position],

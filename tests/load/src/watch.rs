@@ -1,4 +1,4 @@
-//! Sampling of the cloud's process: memory, and processor time over all restarts.
+//! Samples the memory and the processor time of the local stack, across all restarts.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,13 +7,13 @@ use std::time::Duration;
 use crate::memory::Sample;
 use crate::process::{Usage, read_usage};
 
-/// The samples of the cloud's process.
+/// The samples of the stack's process.
 pub(crate) struct Watch(Mutex<WatchState>);
 
 struct WatchState {
     pid: u32,
     samples: Vec<Sample>,
-    /// Last known processor time of each process of the cloud, in milliseconds.
+    /// Last known processor time of each of the stack's processes, in milliseconds.
     cpu_ms_by_pid: BTreeMap<u32, u64>,
 }
 
@@ -28,12 +28,12 @@ impl Watch {
         watch
     }
 
-    /// Continues with another process, after a restart of the cloud.
+    /// Continues with another process after a restart of the stack.
     pub(crate) fn follow(&self, pid: u32) {
         self.lock().pid = pid;
     }
 
-    /// Takes a sample; returns the resident memory if known.
+    /// Takes a sample. Returns the resident memory, if known.
     pub(crate) fn sample(&self, elapsed: Duration) -> Option<u64> {
         let mut state = self.lock();
         let pid = state.pid;
@@ -44,12 +44,12 @@ impl Watch {
         Some(resident_bytes)
     }
 
-    /// Returns the memory samples; none if unknown.
+    /// Returns the memory samples, which are empty if the memory is unknown.
     pub(crate) fn samples(&self) -> Vec<Sample> {
         self.lock().samples.clone()
     }
 
-    /// Returns the processor time in milliseconds; `None` if unknown.
+    /// Returns the processor time in milliseconds, or `None` if it is unknown.
     pub(crate) fn cpu_ms(&self) -> Option<u64> {
         let state = self.lock();
         if state.cpu_ms_by_pid.is_empty() {

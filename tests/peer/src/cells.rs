@@ -1,4 +1,5 @@
-//! The sheet that is edited, and its cells by row and column in the form of both engines.
+//! The sheet that both engines edit. Cells are represented by row and column in the same form for
+//! both engines.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +7,25 @@ use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_sheet::workbook::Workbook;
 
-/// Number of rows, and of columns, that are filled with texts before the edits.
+/// Number of rows and of columns that contain texts before the edits.
 pub const FILLED: u32 = 8;
-/// Number of rows, and of columns, of the peer's fixed-size sheet. No edit reaches its end.
+/// Number of rows and of columns of the peer's sheet, whose size is fixed. No edit reaches the end
+/// of the sheet.
 pub const SIDE: u32 = 28;
 /// The id of the sheet.
 pub const SHEET: SheetId = SheetId::FIRST;
 
-/// The non-empty cells by row and column: the text and the number format, each of which may be
-/// empty.
+/// The non-empty cells by row and column. Each has a text and a number format, either of which may
+/// be empty.
 pub type Cells = BTreeMap<(u32, u32), (String, String)>;
 
-/// Returns row, column and text of the cells that are filled before the edits.
+/// Returns the row, column and text of each cell that is filled before the edits.
 pub fn filled() -> impl Iterator<Item = (u32, u32, String)> {
     let places = (0..FILLED).flat_map(|row| (0..FILLED).map(move |column| (row, column)));
     places.map(|(row, column)| (row, column, format!("r{row}c{column}")))
 }
 
-/// Returns the workbook that both users start with.
+/// Returns the workbook with which both users start.
 #[must_use]
 pub fn base() -> Workbook {
     let cells = filled().map(|(row, column, text)| {
@@ -53,7 +55,7 @@ pub fn shown(workbook: &Workbook) -> Cells {
     cells.filter(|(_, cell)| holds_something(cell)).collect()
 }
 
-/// Returns whether a cell has a text or a format, so that it is compared.
+/// Returns whether a cell has a text or a format. Only such cells are compared.
 #[must_use]
 pub fn holds_something((text, format): &(String, String)) -> bool {
     !text.is_empty() || !format.is_empty()

@@ -1,4 +1,4 @@
-//! All pairs of operations, with the second at every position relative to the first.
+//! All pairs of operations, with the second operation at every position relative to the first.
 
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{Operation, Spans};
@@ -7,8 +7,8 @@ use crate::Pair;
 use crate::operations::{clear, delete, filled_insert, format, insert, set};
 
 const AXES: [Axis; 2] = [Axis::Rows, Axis::Columns];
-/// Number of lines over which the second operation is moved: before, at the edges of, inside,
-/// around and after the first.
+/// Number of lines over which the second operation is moved, so that it comes before, at the edges
+/// of, inside, around and after the first operation.
 const LINES: u32 = 7;
 
 /// Returns all pairs.
@@ -25,8 +25,8 @@ pub fn pairs() -> Vec<Pair> {
     pairs
 }
 
-/// Returns the committed operations: each kind in the middle, and at the beginning where that is a
-/// different case.
+/// Returns the committed operations: each kind in the middle of the sheet and, where the case
+/// differs, also at the beginning.
 fn committed(axis: Axis) -> Vec<Vec<Operation>> {
     let middle = Spans::one(2, 3);
     let one = Spans::one(3, 1);
@@ -34,7 +34,7 @@ fn committed(axis: Axis) -> Vec<Vec<Operation>> {
     let mut all = vec![
         filled_insert(axis, 3, 1),
         filled_insert(axis, 3, 2),
-        // The inserted line loses a neighbor, or replaces a deleted line.
+        // The inserted line loses a neighbor or replaces a deleted line.
         vec![insert(axis, 3, 1), delete(axis, &Spans::one(4, 1))],
         vec![delete(axis, &one), insert(axis, 3, 1)],
     ];
@@ -56,7 +56,7 @@ fn committed(axis: Axis) -> Vec<Vec<Operation>> {
     all
 }
 
-/// Returns every operation at every position of an axis.
+/// Returns every operation at every position along an axis.
 fn everywhere(axis: Axis) -> Vec<Operation> {
     let mut all = Vec::new();
     for first in 0..LINES {
@@ -72,7 +72,7 @@ fn everywhere(axis: Axis) -> Vec<Operation> {
     all
 }
 
-/// Returns operations on the other axis, which are independent of operations on this axis.
+/// Returns operations on the other axis, which do not depend on operations on this axis.
 fn across(axis: Axis) -> Vec<Operation> {
     let other = if axis == Axis::Rows { Axis::Columns } else { Axis::Rows };
     let ranges = [Spans::one(3, 1), Spans::one(1, 4), Spans::of([0, 3, 6])];

@@ -1,4 +1,4 @@
-//! Explains differences between the engines by rules of the peer.
+//! Explains differences between the engines by rules that only the peer follows.
 
 use std::fmt::Write;
 
@@ -7,14 +7,14 @@ use crate::cells::Cells;
 use crate::ours;
 use crate::rules::Rule;
 
-/// Returns the smallest set of the peer's rules with which Cellar gets the peer's cells: an empty
-/// set if both agree, `None` if no set explains the difference.
+/// Returns the smallest set of the peer's rules with which Cellar produces the peer's cells. The
+/// set is empty if both engines agree. Returns `None` if no set explains the difference.
 #[must_use]
 pub fn explain(pair: &Pair, theirs: &Cells) -> Option<Vec<Rule>> {
     subsets().into_iter().find(|rules| ours::cells(pair, rules) == *theirs)
 }
 
-/// Returns all sets of rules, the smallest first.
+/// Returns all sets of rules, starting with the smallest.
 fn subsets() -> Vec<Vec<Rule>> {
     let mut subsets = vec![vec![]];
     for rule in Rule::ALL {
@@ -26,7 +26,7 @@ fn subsets() -> Vec<Vec<Rule>> {
     subsets
 }
 
-/// Describes a pair and the cells that differ, one per line.
+/// Describes a pair of operations and the cells that differ, one per line.
 #[must_use]
 pub fn difference(pair: &Pair, theirs: &Cells) -> String {
     let ours = ours::cells(pair, &[]);

@@ -1,13 +1,13 @@
-//! Comparison of Cellar's transforms with those of an independent engine: o-spreadsheet of Odoo,
-//! where users also edit a sheet concurrently. For generated pairs of operations, both engines get
-//! the same cells, except for the [`rules`] that only the peer follows. If Cellar follows these
-//! rules instead of its own, it gets exactly the peer's cells, so that no other difference is
-//! hidden by a known one.
+//! Compares Cellar's transforms with those of an independent engine, the "peer": Odoo's
+//! o-spreadsheet, in which users also edit a sheet concurrently. For generated pairs of operations,
+//! both engines produce the same cells, except for the [`rules`] that only the peer follows. If
+//! Cellar follows these rules instead of its own, it produces exactly the peer's cells. A known
+//! difference therefore cannot hide another one.
 //!
-//! Not compared are features that the peer lacks or does not guarantee: ranges of all rows or
-//! columns, and several pending mutations of one author. The peer transforms each of those past the
-//! committed operations as if the earlier pending ones did not exist, and so changes the wrong
-//! cells.
+//! Two features are not compared, because the peer lacks them or does not guarantee them: ranges of
+//! all rows or columns, and several pending mutations from one author. The peer transforms each of
+//! an author's pending mutations past the committed operations as if the author's earlier pending
+//! mutations did not exist, and therefore changes the wrong cells.
 //!
 //! The peer runs in Node, comes from npm, and is licensed under LGPL-3.0. It is installed below
 //! `target/` for this test only, and no part of it is built into Cellar or shipped with it. `cargo
@@ -38,6 +38,6 @@ use serde::Serialize;
 pub struct Pair {
     /// The operations that the first user committed, in order.
     pub committed: Vec<Operation>,
-    /// The operation that the second user made without having seen the committed ones.
+    /// The operation of the second user, who had not seen the committed operations.
     pub mine: Operation,
 }

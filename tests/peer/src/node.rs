@@ -1,20 +1,20 @@
-//! Installation of a Node package from npm.
+//! Installs a Node package from npm.
 
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Names and contents of the files of a package.
+/// Names and contents of a package's files.
 pub type Files<'a> = &'a [(&'a str, &'a str)];
 
 const MIN_NODE_MAJOR: u32 = 20;
 const HINT: &str = "install Node 20 or newer, with npm, so that `node` and `npm` are on the PATH";
 
-/// Writes a package to `folder` and installs the dependencies of its lock file, unless they are
-/// installed.
+/// Writes a package to `folder`. Installs the dependencies in its lock file, unless they are
+/// already installed.
 ///
 /// # Panics
-/// If Node is missing or too old, or the installation fails.
+/// Panics if Node is missing or too old, or if the installation fails.
 pub fn install(folder: &Path, package: Files<'_>, lock_file: &str) {
     check_version();
     fs::create_dir_all(folder).unwrap();
@@ -30,7 +30,7 @@ pub fn install(folder: &Path, package: Files<'_>, lock_file: &str) {
         return;
     }
     fs::write(folder.join("package-lock.json"), lock_file).unwrap();
-    // Optional packages are only needed to build the peer from its source.
+    // Optional packages are needed only to build the peer from its source.
     let how = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
     run(Command::new("npm").arg("ci").args(how).current_dir(folder));
     fs::write(&installed, lock_file).unwrap();

@@ -1,4 +1,4 @@
-//! Operations along one axis: the same operations for rows and for columns.
+//! Operations along one axis, which are the same for rows and for columns.
 
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::Value;
@@ -8,12 +8,12 @@ use cellar_sheet::operation::{
 
 use crate::cells::SHEET;
 
-/// First index and count of the span on the other axis.
+/// First index and number of lines of the span on the other axis.
 const ACROSS: (u32, u32) = (2, 3);
-/// Index of set cells on the other axis.
+/// Index on the other axis of the cells that are set.
 const ACROSS_SET: u32 = 3;
 
-/// Inserts `count` lines before a line.
+/// Inserts `count` lines before the given line.
 #[must_use]
 pub fn insert(axis: Axis, before: u32, count: u32) -> Operation {
     let insert = InsertBefore { sheet: SHEET, before, count };
@@ -33,7 +33,7 @@ pub fn delete(axis: Axis, spans: &Spans) -> Operation {
     }
 }
 
-/// Returns the rows and columns of a part of some lines.
+/// Returns the rows and columns of a part of the given lines.
 fn area(axis: Axis, spans: &Spans) -> (Spans, Spans) {
     let across = Spans::one(ACROSS.0, ACROSS.1);
     match axis {
@@ -42,21 +42,21 @@ fn area(axis: Axis, spans: &Spans) -> (Spans, Spans) {
     }
 }
 
-/// Clears a part of some lines.
+/// Clears a part of the given lines.
 #[must_use]
 pub fn clear(axis: Axis, spans: &Spans) -> Operation {
     let (rows, columns) = area(axis, spans);
     Operation::ClearRange(ClearRange { sheet: SHEET, rows, columns })
 }
 
-/// Formats a part of some lines.
+/// Formats a part of the given lines.
 #[must_use]
 pub fn format(axis: Axis, spans: &Spans, format: &str) -> Operation {
     let (rows, columns) = area(axis, spans);
     Operation::SetFormat(SetFormat { sheet: SHEET, rows, columns, format: format.to_owned() })
 }
 
-/// Sets the text of one cell in each of some lines.
+/// Sets the text of one cell in each of the given lines.
 #[must_use]
 pub fn set(axis: Axis, lines: impl IntoIterator<Item = u32>, text: &str) -> Operation {
     let edit = |line| {
@@ -70,7 +70,7 @@ pub fn set(axis: Axis, lines: impl IntoIterator<Item = u32>, text: &str) -> Oper
     Operation::SetCells(SetCells { sheet: SHEET, cells: lines.into_iter().map(edit).collect() })
 }
 
-/// Inserts lines, and then sets a text in each new line.
+/// Inserts lines, then sets a text in each inserted line.
 #[must_use]
 pub fn filled_insert(axis: Axis, before: u32, count: u32) -> Vec<Operation> {
     vec![insert(axis, before, count), set(axis, before..before + count, "new")]

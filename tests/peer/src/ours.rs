@@ -1,4 +1,4 @@
-//! Cellar's result of a pair, also with rules of the peer.
+//! Cellar's result for a pair of operations, optionally with rules of the peer.
 
 use cellar_log::transform::{SpaceMap, transform};
 use cellar_sheet::axis_map::Axis;
@@ -10,13 +10,13 @@ use crate::Pair;
 use crate::cells::{Cells, SHEET, SIDE, base, shown};
 use crate::rules::Rule;
 
-/// Returns the cells after a pair, if Cellar followed these rules of the peer.
+/// Returns the cells after a pair of operations if Cellar followed the given rules of the peer.
 #[must_use]
 pub fn cells(pair: &Pair, rules: &[Rule]) -> Cells {
     after(pair.committed.iter().chain(&moved(pair, rules)), rules)
 }
 
-/// Returns the cells after a pair if operations were not transformed.
+/// Returns the cells after a pair of operations if Cellar did not transform operations.
 #[must_use]
 pub fn cells_unmoved(pair: &Pair) -> Cells {
     after(pair.committed.iter().chain([&pair.mine]), &[])
@@ -34,7 +34,7 @@ fn after<'a>(log: impl Iterator<Item = &'a Operation>, rules: &[Rule]) -> Cells 
     shown(&workbook)
 }
 
-/// Transforms the second user's operation past the committed ones.
+/// Transforms the second user's operation past the committed operations.
 fn moved(pair: &Pair, rules: &[Rule]) -> Vec<Operation> {
     let steps = if rules.contains(&Rule::StepByStep) { 1 } else { pair.committed.len() };
     pair.committed.chunks(steps).fold(vec![pair.mine.clone()], |mine, committed| {
@@ -68,8 +68,8 @@ fn inserted(operation: &Operation) -> Option<(Axis, InsertBefore)> {
     }
 }
 
-/// Returns an edit that gives every inserted cell the format of the next line, or the general
-/// format.
+/// Returns an edit that gives each inserted cell the format of the next line's cell. If that cell
+/// has no format, the inserted cell gets the general format.
 fn copied_formats(workbook: &Workbook, axis: Axis, insert: InsertBefore) -> Operation {
     let place = |line, across| match axis {
         Axis::Rows => (line, across),

@@ -1,4 +1,4 @@
-//! Random pairs of operations: rectangles, several spans, several cells.
+//! Random pairs of operations on rectangles, several spans or several cells.
 
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::{GENERAL, Value};
@@ -15,7 +15,7 @@ const MAX_INSERTED: u32 = 3;
 const MAX_SET: usize = 3;
 const MAX_COMMITTED: u8 = 3;
 
-/// Returns `count` pairs, the same in each run.
+/// Returns `count` pairs, which are the same in each run.
 #[must_use]
 pub fn pairs(count: usize) -> Vec<Pair> {
     let mut random = Rng::with_seed(SEED);
@@ -25,7 +25,7 @@ pub fn pairs(count: usize) -> Vec<Pair> {
 }
 
 fn committed(random: &mut Rng) -> Vec<Operation> {
-    // Inserted lines are blank. Only if they are filled is it visible whether they are cleared.
+    // Fill the inserted lines, because clearing blank lines would have no visible effect.
     if random.u8(0..7) == 0 {
         let (axis, before) = (axis(random), random.u32(0..=FILLED));
         return filled_insert(axis, before, random.u32(1..=MAX_INSERTED));
@@ -62,7 +62,7 @@ fn one_of(random: &mut Rng, texts: &[&str]) -> String {
     random.choice(texts).copied().unwrap_or_default().to_owned()
 }
 
-/// Draws one or two spans of the filled lines.
+/// Draws one or two spans within the filled lines.
 fn spans(random: &mut Rng) -> Spans {
     let mut spans: Vec<Span> = (0..random.u8(1..=2))
         .map(|_| {
@@ -74,7 +74,7 @@ fn spans(random: &mut Rng) -> Spans {
     Spans::from_sorted(spans)
 }
 
-/// Draws an edit: a text, a blank, a format, or a text and a format.
+/// Draws an edit that sets a text, a blank, a format, or a text and a format.
 fn edit(random: &mut Rng, text: &str) -> CellEdit {
     let (row, column) = (random.u32(0..FILLED), random.u32(0..FILLED));
     let text = Some(Value::Text(format!("{text} {}", random.u8(..))));

@@ -1,15 +1,15 @@
-//! Rules of the peer that lead to other cells, and the reasons why Cellar does not follow them.
+//! Rules by which the peer produces other cells, and the reasons why Cellar does not follow them.
 
 /// A rule that only the peer follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// An insert before a deleted line is dropped.
     LosesInsert,
-    /// A clear includes lines that were inserted inside.
+    /// Clearing a range also clears lines that were inserted inside it.
     ClearGrows,
     /// A new line gets the formats of the next line.
     CopiesFormat,
-    /// An operation is transformed past the committed ones one by one.
+    /// An operation is transformed past the committed operations one by one.
     StepByStep,
 }
 

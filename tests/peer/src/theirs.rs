@@ -1,4 +1,4 @@
-//! The peer's results of all pairs, computed in one Node process.
+//! The peer's results for all pairs, computed in one Node process.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
@@ -18,7 +18,7 @@ const PACKAGE: Files<'static> = &[
 ];
 const LOCK_FILE: &str = include_str!("../node/package-lock.json");
 
-/// The sheet that both users start with.
+/// The sheet with which both users start.
 #[derive(Serialize)]
 struct Sheet {
     rows: u32,
@@ -35,12 +35,12 @@ enum Reply {
     Error(String),
 }
 
-/// Returns the cells that both users of the peer end with, for each pair. The first call installs
-/// the peer into `folder`.
+/// Returns, for each pair, the cells that both users of the peer see at the end. The first call
+/// installs the peer into `folder`.
 ///
 /// # Panics
-/// If Node is missing, the peer cannot be installed, the peer fails at a pair, or its users end
-/// with different cells.
+/// Panics if Node is missing, if the peer cannot be installed, if the peer fails at a pair, or if
+/// its two users see different cells at the end.
 #[must_use]
 pub fn cells(folder: &Path, pairs: &[Pair]) -> Vec<Cells> {
     install(folder, PACKAGE, LOCK_FILE);
@@ -54,11 +54,11 @@ pub fn cells(folder: &Path, pairs: &[Pair]) -> Vec<Cells> {
     lines.iter().zip(pairs).map(|(line, pair)| cells_in(line, pair)).collect()
 }
 
-/// Writes and reads concurrently, so that neither side blocks on a full pipe.
+/// Write and read concurrently, so that neither process blocks on a full pipe.
 fn converse(process: &mut Child, pairs: &[Pair]) -> Vec<String> {
     let (input, output) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
     thread::scope(|scope| {
-        // If the peer has ended, the caller reports its exit status.
+        // If the peer has ended, the caller reports the peer's exit status.
         scope.spawn(move || drop(write(input, pairs)));
         BufReader::new(output).lines().map_while(Result::ok).collect()
     })

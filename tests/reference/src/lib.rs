@@ -1,5 +1,6 @@
-//! The reference data: rows with 10 columns that look like a company's orders. Each value is a pure
-//! function of row and column, so that all benchmarks use the same cells without a file.
+//! Reference data for benchmarks: rows with 10 columns that look like a company's orders. Each
+//! value is a pure function of its row and column, so that all benchmarks use the same cells
+//! without reading a file.
 //!
 //! | column | contents | bits of entropy per row |
 //! |---|---|---|
@@ -12,9 +13,9 @@
 //! | 6 date | a date serial that rises by one about every 64 rows | 0.09 |
 //! | 7 active | a boolean, 90 % true | 0.47 |
 //! | 8 note | 1-8 of 256 words; 70 % empty | 12.58 |
-//! | 9 total | quantity × price, in cents precision | 0, because it is derived from both |
+//! | 9 total | quantity × price, rounded to cents | 0, because it is derived from both |
 //!
-//! The sum is 162.29 bits per row with 9.25 populated cells: 2.19 bytes per populated cell. No
+//! The sum is 162.29 bits per row with 9.25 populated cells, or 2.19 bytes per populated cell. No
 //! encoding can be smaller. A store that keeps the total as an independent number needs up to 0.4
 //! bytes more.
 
@@ -31,9 +32,9 @@ pub const NAMES: [&str; 10] =
 pub const PRODUCTS: u32 = 200;
 /// Number of words in notes.
 pub const WORDS: u32 = 256;
-/// Average number of populated cells in 1,000 rows.
+/// Average number of populated cells per 1,000 rows.
 pub const POPULATED_PER_1000_ROWS: u32 = 9_250;
-/// Lower bound of every encoding, in bytes per populated cell.
+/// Lower bound for every encoding, in bytes per populated cell.
 pub const ENTROPY_BYTES_PER_CELL: f64 = 2.19;
 
 /// A value of the data.
@@ -47,7 +48,7 @@ pub enum ReferenceValue {
     Text(String),
 }
 
-/// Returns the value of a cell; `Empty` after the last column.
+/// Returns the value of a cell. Columns after the last one are `Empty`.
 #[must_use]
 pub fn value(row: u32, column: u32) -> ReferenceValue {
     match column {
@@ -66,7 +67,7 @@ pub fn value(row: u32, column: u32) -> ReferenceValue {
 }
 
 fn product(row: u32) -> u32 {
-    // ⌊200 · u³⌋ with u in units of 1/65,536.
+    // Computes ⌊200 · u³⌋, where u is in units of 1/65,536.
     let u = random(row, 1) >> 48;
     low((u * u * u * u64::from(PRODUCTS)) >> 48)
 }
@@ -92,13 +93,13 @@ fn price_cents(row: u32) -> u32 {
 }
 
 fn measure(row: u32) -> Option<f64> {
-    // The high and the low part of the 53 bits are exact, and so is their sum.
+    // The high part and the low part of the 53 bits are exact, and so is their sum.
     let bits = random(row, 5) >> 11;
     let number = f64::from(low(bits >> 32)) * 4_294_967_296.0 + f64::from(low(bits));
     (below(row, 105, 20) != 0).then_some(number / 9_007_199_254_740_992.0)
 }
 
-/// Returns days since 1899-12-30; the day changes at a random row of each 64.
+/// Returns the number of days since 1899-12-30. The day changes at one random row in every 64 rows.
 fn date(row: u32) -> u32 {
     const FIRST_OF_2020: u32 = 43_831;
     let block = row / 64;
@@ -114,12 +115,13 @@ fn note(row: u32) -> Option<String> {
     Some(words.collect::<Vec<_>>().join(" "))
 }
 
-/// Returns a uniform number below `end`.
+/// Returns a uniformly distributed number below `end`.
 fn below(row: u32, stream: u32, end: u32) -> u32 {
     low(((random(row, stream) >> 32) * u64::from(end)) >> 32)
 }
 
-/// Returns 64 pseudorandom bits for a row of a stream: the last step of splitmix64, applied twice.
+/// Returns 64 pseudorandom bits for a row of a stream, by applying the last step of splitmix64
+/// twice.
 fn random(row: u32, stream: u32) -> u64 {
     let mix = |mut bits: u64| {
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

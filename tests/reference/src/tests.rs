@@ -4,7 +4,7 @@ use super::*;
 
 const ROWS: u32 = 100_000;
 
-/// Returns the entropy of the distribution of items, in bits.
+/// Returns the entropy of the items' distribution, in bits.
 fn entropy<T: std::hash::Hash + Eq>(items: impl Iterator<Item = T>) -> f64 {
     let mut counts: HashMap<T, u32> = HashMap::new();
     items.for_each(|item| *counts.entry(item).or_default() += 1);
@@ -15,7 +15,8 @@ fn entropy<T: std::hash::Hash + Eq>(items: impl Iterator<Item = T>) -> f64 {
 #[test]
 fn the_entropy_of_each_column_is_as_documented() {
     let near = |found: f64, said: f64| assert!((found - said).abs() < 0.05, "{found} {said}");
-    // Measured if there are enough rows, otherwise calculated from the generator's distribution.
+    // If there are enough rows, the entropy is measured; if not, it is calculated from the
+    // generator's distribution.
     near(entropy((0..ROWS).map(product)), 6.57);
     near(12.0 * 36_f64.log2(), 62.04);
     near(1_000_f64.log2(), 9.97);

@@ -1,6 +1,6 @@
-//! Names of products and words of notes, composed of parts.
+//! Product names and the words of notes, composed from lists of parts.
 
-/// Returns the name of a product; `number` is below `PRODUCTS`.
+/// Returns a product's name. `number` must be below `PRODUCTS`.
 #[must_use]
 pub fn product_name(number: u32) -> String {
     const MATERIALS: [&str; 20] = [
@@ -42,7 +42,7 @@ pub fn product_name(number: u32) -> String {
     format!("{material} {thing}")
 }
 
-/// Returns a word of notes with 2 to 7 letters, unique for numbers below `WORDS`.
+/// Returns a word of 2 to 7 letters for notes. Words are unique for numbers below `WORDS`.
 #[must_use]
 pub fn word(number: u32) -> String {
     const BEGINNINGS: [&str; 16] = [

@@ -1,4 +1,5 @@
-//! The load test command. It starts this program again, as `synth`, to run the cloud under load.
+//! The load test command. To run the stack under load, the command starts its own program a second
+//! time as `synth`.
 
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! The command of the simulator.
+//! The simulator command.
 
 use std::process::ExitCode;
 

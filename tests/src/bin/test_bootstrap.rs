@@ -1,4 +1,4 @@
-//! The Lambda binary, for tests.
+//! The Lambda binary, built for tests.
 
 fn main() -> std::process::ExitCode {
     cellar_runtime::bootstrap::main()

@@ -1,4 +1,4 @@
-//! The `cellar` command, for tests.
+//! The `cellar` command, built for tests.
 
 fn main() -> std::process::ExitCode {
     cellar::cli::main()

@@ -1,14 +1,14 @@
-//! Fixed-width integers, bit-packed from the least significant bit without padding.
+//! Packs integers of a fixed bit width without padding, least significant bit first.
 
 use super::error::UnreadableChunk;
 use crate::saturate::to_usize;
 
-/// Maximum number of integers per block; all integers of a block share one bit width.
+/// Maximum number of integers per block. All integers of a block have the same bit width.
 pub(super) const MAX_BLOCK_LENGTH: usize = 1_024;
 /// Maximum bit width. An integer of this width fits into 8 bytes at any bit offset.
 pub(super) const MAX_BIT_WIDTH: u32 = 56;
-/// Length of a full block at the maximum width, plus 8 bytes of padding so that an 8-byte read at
-/// the start of any integer stays in bounds.
+/// Length in bytes of a full block at the maximum width, plus 8 bytes of padding. Because of the
+/// padding, reading 8 bytes from the start of any integer stays in bounds.
 const PADDED_BLOCK_BYTES: usize = MAX_BLOCK_LENGTH * 7 + 8;
 
 /// Returns the packed length of `count` integers, in bytes.
@@ -21,7 +21,8 @@ pub(super) fn significant_bits(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
-/// Bit-packs the offsets of `values` from `base`. Each offset must fit into `bit_width` bits.
+/// Bit-packs the difference between each value and `base`. Each difference must be nonnegative and
+/// fit into `bit_width` bits.
 pub(super) fn pack_integers(output: &mut Vec<u8>, values: &[i64], base: i64, bit_width: u32) {
     let mut word = 0_u64;
     let mut used_bits = 0_u32;
@@ -32,8 +33,8 @@ pub(super) fn pack_integers(output: &mut Vec<u8>, values: &[i64], base: i64, bit
         if used_bits >= u64::BITS {
             output.extend_from_slice(&word.to_le_bytes());
             used_bits -= u64::BITS;
-            // Carry the bits that did not fit into the full word. If `used_bits` is 0, there are
-            // none.
+            // Carry over the bits that did not fit into the full word. If `used_bits` is 0, no bits
+            // remain.
             word = offset.checked_shr(bit_width - used_bits).unwrap_or(0);
         }
     }
@@ -41,8 +42,8 @@ pub(super) fn pack_integers(output: &mut Vec<u8>, values: &[i64], base: i64, bit
     output.extend(word.to_le_bytes().iter().take(used_bytes));
 }
 
-/// Unpacks `count` offsets (at most [`MAX_BLOCK_LENGTH`]) and appends their sums with `base` to
-/// `values`.
+/// Unpacks `count` offsets (at most [`MAX_BLOCK_LENGTH`]), adds `base` to each, and appends the
+/// results to `values`.
 pub(super) fn unpack_integers(
     values: &mut Vec<i64>,
     packed_bytes: &[u8],

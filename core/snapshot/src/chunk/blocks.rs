@@ -1,11 +1,11 @@
-//! Splits bytes into zstd blocks where their statistics change. A zstd block has a single entropy
-//! table, so mixing, for example, digits and random bits in one block compresses poorly.
+//! Splits bytes into zstd blocks where the byte statistics change. A zstd block has a single
+//! entropy table, so digits and random bits in the same block, for example, compress poorly.
 
 use super::estimate::ByteCounts;
 
-/// Length of the compared pieces, in bytes.
+/// Length of the pieces whose statistics are compared, in bytes.
 const PIECE_BYTES: usize = 512;
-/// Estimated per-block overhead in bytes. Also compensates for underestimated entropy of small
+/// Estimated overhead per block, in bytes. Also compensates for the underestimated entropy of small
 /// pieces.
 const BLOCK_COST_BYTES: usize = 64;
 

@@ -1,14 +1,14 @@
-//! Sequential reader and writer for chunk bytes.
+//! Sequential reader and writer of chunk bytes.
 
 use super::error::UnreadableChunk;
 use crate::saturate::to_u64;
 use cellar_base::limits::{MAX_COPIED_FORMAT_BYTES, MAX_EXPANDED_TEXT_BYTES, MAX_TILE_CELLS};
 
-/// Number of payload bits in each byte of a varint.
+/// Number of payload bits per byte of a varint.
 const VARINT_GROUP_BITS: u32 = 7;
-/// The payload bits of a byte of a varint.
+/// Mask of the payload bits in each byte of a varint.
 const VARINT_GROUP_MASK: u8 = 0x7f;
-/// Set in each byte of a varint except the last.
+/// Flag that is set in each byte of a varint except the last.
 const VARINT_CONTINUATION_FLAG: u8 = 0x80;
 
 const TRUNCATED_CHUNK: UnreadableChunk = UnreadableChunk::Malformed("the chunk is truncated");
@@ -37,7 +37,7 @@ pub(super) fn write_signed_varint(output: &mut Vec<u8>, number: i64) {
     write_varint(output, ((number << 1) ^ (number >> 63)).cast_unsigned());
 }
 
-/// Returns the number of bytes that [`write_varint`] writes.
+/// Returns the length of the varint written by [`write_varint`], in bytes.
 pub(super) fn varint_byte_length(number: u64) -> usize {
     const MAX_VARINT_BYTES: usize = 10;
     let significant_bits = u64::BITS - (number | 1).leading_zeros();
@@ -50,9 +50,9 @@ pub(super) struct ChunkReader<'a> {
     unread_bytes: &'a [u8],
     /// Remaining number of values, formulas and formats that may be decoded.
     cell_budget: usize,
-    /// Remaining expansion budget: text bytes that decoding may produce beyond its input length.
+    /// Remaining number of text bytes by which decoded texts may exceed the input length.
     expanded_text_budget: usize,
-    /// Remaining number of format bytes that may be copied into columns.
+    /// Remaining number of bytes of formats that may be copied into columns.
     format_byte_budget: usize,
 }
 
@@ -119,14 +119,14 @@ impl<'a> ChunkReader<'a> {
         Ok(count)
     }
 
-    /// Deducts values, formulas or formats from the cell budget.
+    /// Deducts a number of values, formulas or formats from the cell budget.
     pub(super) fn charge_cells(&mut self, cell_count: usize) -> Result<(), UnreadableChunk> {
         let too_many = UnreadableChunk::TooLarge("it has more cells than a tile can have");
         self.cell_budget = self.cell_budget.checked_sub(cell_count).ok_or(too_many)?;
         Ok(())
     }
 
-    /// Deducts text bytes from the expansion budget.
+    /// Deducts a number of text bytes from the expansion budget.
     pub(super) fn charge_expanded_text(
         &mut self,
         byte_count: usize,
@@ -137,10 +137,9 @@ impl<'a> ChunkReader<'a> {
         Ok(())
     }
 
-    /// Deducts the length of a format that is copied into a column from the format budget.
+    /// Deducts the length of a format from the budget for formats copied into columns.
     pub(super) fn charge_format(&mut self, byte_count: usize) -> Result<(), UnreadableChunk> {
-        let too_many =
-            UnreadableChunk::TooLarge("the formats of its columns exceed the limit of a tile");
+        let too_many = UnreadableChunk::TooLarge("its column formats exceed the limit of a tile");
         self.format_byte_budget =
             self.format_byte_budget.checked_sub(byte_count).ok_or(too_many)?;
         Ok(())

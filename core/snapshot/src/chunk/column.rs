@@ -1,4 +1,4 @@
-//! Encodes and decodes a tile column: its values, formulas and formats.
+//! Encodes and decodes a column of a tile: values, formulas and formats.
 
 use super::bytes::{ChunkReader, write_varint};
 use super::error::{TileTooLarge, UnreadableChunk};
@@ -10,14 +10,14 @@ use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::{TextLayer, TileColumn, ValueLayer};
 use cellar_base::limits::{MAX_COLUMNS, MAX_FORMULA_BYTES, MAX_ROWS};
 
-/// First byte of formulas or formats if their rows are the rows that have a value. Otherwise, the
-/// byte is the number of the row encoding.
+/// First byte of the encoded formulas or formats if they are in exactly the rows that have values.
+/// Otherwise, the first byte is the number of a row encoding.
 const SAME_ROWS_AS_VALUES: u8 = 0x04;
 
-/// The rows of formulas are stored as indices of values, relative to the first one.
+/// Base of the row encoding of formulas, whose rows are stored as indices of values.
 const FIRST_VALUE_INDEX: u32 = 0;
 
-/// The parts of an encoded column, stored in one byte.
+/// Flags of an encoded column, stored in one byte.
 struct ColumnFlags {
     column_kind: ColumnKind,
     /// Encoding of the rows that have a value.
@@ -62,12 +62,13 @@ impl ColumnFlags {
     }
 }
 
-/// State carried over from the previous columns when encoding or decoding a tile.
+/// State that is carried over from column to column when a tile is encoded or decoded.
 #[derive(Debug, Default)]
 pub(super) struct ColumnContext {
     /// Lower bound of the next column's index.
     min_column: u32,
-    /// First row of the previous column. The first row of the next column is relative to it.
+    /// First row of the previous column, relative to which the first row of the next column is
+    /// stored.
     base_row: u32,
 }
 
@@ -78,14 +79,14 @@ impl ColumnContext {
         self.base_row = first_row.copied().unwrap_or(self.base_row);
     }
 
-    /// Returns the row to which the first format of a column with these values is relative.
+    /// Returns the row relative to which the first format is stored in a column with these values.
     fn format_base_row(&self, values: &ValueLayer) -> u32 {
         values.rows().first().copied().unwrap_or(self.base_row)
     }
 }
 
-/// Encodes a column. `expansion_budget` is the number of text bytes that decoding may still produce
-/// beyond its input length.
+/// Encodes a column. `expansion_budget` is the remaining number of text bytes by which decoded
+/// texts may exceed their encoded length.
 pub(super) fn write_column(
     output: &mut Vec<u8>,
     column: &TileColumn,
@@ -129,7 +130,8 @@ fn check_column(column: &TileColumn) -> Result<(), TileTooLarge> {
     Ok(())
 }
 
-/// Encodes the rows of formulas or formats. Writes only a flag if they equal the value rows.
+/// Encodes the rows of formulas or formats. If they are the same as the value rows, only a flag is
+/// written.
 fn write_layer_rows(output: &mut Vec<u8>, layer_rows: &[u32], value_rows: &[u32], base_row: u32) {
     if layer_rows == value_rows {
         output.push(SAME_ROWS_AS_VALUES);
@@ -140,8 +142,8 @@ fn write_layer_rows(output: &mut Vec<u8>, layer_rows: &[u32], value_rows: &[u32]
     output.extend_from_slice(&encoded_rows.bytes);
 }
 
-/// Encodes formulas. Every formula row has a value, so the rows are encoded as indices into the
-/// value rows.
+/// Encodes formulas. Because every row with a formula also has a value, the rows are encoded as
+/// indices of values.
 fn write_formulas(
     output: &mut Vec<u8>,
     column: &TileColumn,
@@ -158,12 +160,13 @@ fn write_formulas(
     Ok(())
 }
 
-/// Returns, for each formula, the index of its row in the value rows.
+/// Returns the index of each formula's row in the value rows.
 fn find_formula_value_indices(column: &TileColumn) -> Result<Vec<u32>, TileTooLarge> {
     let mut indexed_value_rows = (0_u32..).zip(column.values.rows());
     let mut value_indices = Vec::with_capacity(column.formulas.len());
     for formula_row in column.formulas.rows() {
-        // Both lists of rows ascend, so the search continues after the previous match.
+        // Both lists of rows are in ascending order, so the search continues after the previous
+        // match.
         let indexed_row = indexed_value_rows.find(|(_, value_row)| *value_row == formula_row);
         let (value_index, _) =
             indexed_row.ok_or(TileTooLarge::Malformed("a formula is in a row without a value"))?;
@@ -197,7 +200,7 @@ pub(super) fn read_column(
     Ok(column)
 }
 
-/// Reads the number of columns that the tile skips, and returns the index of the next column.
+/// Reads the number of columns that the tile skips. Returns the index of the next column.
 fn read_column_index(
     reader: &mut ChunkReader<'_>,
     min_column: u32,

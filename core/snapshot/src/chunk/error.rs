@@ -1,4 +1,4 @@
-//! Errors returned when encoding tiles and decoding chunks.
+//! Errors of tile encoding and chunk decoding.
 
 use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_COPIED_FORMAT_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS,
@@ -29,19 +29,19 @@ pub enum TileTooLarge {
         "the encoded tile has {bytes} bytes; at most {MAX_CHUNK_BYTES} are allowed: split the tile"
     )]
     Bytes {
-        /// Uncompressed length at the point where encoding stopped, in bytes.
+        /// Uncompressed length in bytes at which encoding stopped.
         bytes: usize,
     },
-    /// The distinct column formats are too long in total.
+    /// The total length of the columns' distinct formats exceeds the limit.
     #[error(
         "the formats of the tile's columns have {bytes} bytes; at most {MAX_COPIED_FORMAT_BYTES} \
          are allowed: split the tile"
     )]
     Formats {
-        /// Total length of the distinct formats of each column, in bytes.
+        /// Sum of the lengths of each column's distinct formats, in bytes.
         bytes: usize,
     },
-    /// The tile is malformed; splitting it does not help.
+    /// The tile is malformed; splitting the tile does not help.
     #[error("the tile cannot be encoded: {0}")]
     Malformed(&'static str),
 }
@@ -50,7 +50,7 @@ pub enum TileTooLarge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableChunk {
     /// The bytes do not start with a chunk header.
-    #[error("the object is not a chunk: its header is wrong")]
+    #[error("the object is not a chunk: its header is invalid")]
     NoChunk,
     /// The chunk was written by a newer version of Cellar.
     #[error(
@@ -62,7 +62,7 @@ pub enum UnreadableChunk {
         version: u8,
     },
     /// The chunk is not of the expected kind.
-    #[error("the chunk has kind {kind} instead of the expected kind")]
+    #[error("the chunk has the unexpected kind {kind}")]
     OtherKind {
         /// Kind in the chunk header.
         kind: u8,

@@ -1,28 +1,28 @@
 //! Estimates zstd-compressed sizes.
 //!
-//! The encoder tries several encodings of a column and keeps the one with the smallest estimate.
-//! Estimates use integer arithmetic only, so every machine chooses the same encoding.
+//! The encoder tries several encodings of a column and selects the encoding with the smallest
+//! estimate. Estimates use only integer arithmetic, so every machine selects the same encoding.
 
 use std::sync::LazyLock;
 
 use crate::saturate::{saturate_u32, to_usize};
 
-/// Minimum input length for which an entropy table is assumed. On shorter inputs, the table costs
-/// more than it saves.
+/// Minimum input length for which entropy coding is assumed. For shorter inputs, the entropy table
+/// would take more bytes than it saves.
 const MIN_COMPRESSED_INPUT: usize = 64;
-/// Number of fractional bits in a fixed-point logarithm.
+/// Number of fractional bits of a fixed-point logarithm.
 const FRACTION_BITS: u32 = 16;
 /// The constant 0.3437 in fixed point, for the approximation log₂(1 + f) ≈ f + 0.3437 · f · (1 −
 /// f). The error is at most 0.01.
 const CURVATURE: u64 = 22_525;
-/// Size of a zstd match that covers a run of equal bytes between two rare bytes, in bytes.
+/// Size in bytes of the zstd match for a run of equal bytes between two rare bytes.
 const MATCH_BYTES: u64 = 3;
-/// Number of distinct byte values whose entropy codes take one byte in the table.
+/// Number of distinct byte values per byte of the entropy table.
 const DISTINCT_BYTES_PER_TABLE_BYTE: u64 = 2;
 /// Estimated overhead of a compressed block, in bytes.
 const BLOCK_OVERHEAD_BYTES: u64 = 8;
 
-/// Bytes in one of several possible encodings.
+/// One of several candidate encodings of the same values.
 pub(super) struct EncodingCandidate {
     pub(super) bytes: Vec<u8>,
     /// Estimated compressed size in bytes.
@@ -44,8 +44,8 @@ impl Default for ByteCounts {
 
 impl ByteCounts {
     pub(super) fn of(bytes: &[u8]) -> Self {
-        // Alternate between two tables, so that counting two equal bytes in a row does not stall on
-        // the previous increment.
+        // Alternate between two tables, so that the second of two equal bytes does not wait for the
+        // increment for the first.
         let mut even_counts = [0_u32; 256];
         let mut odd_counts = [0_u32; 256];
         let (byte_pairs, unpaired_byte) = bytes.as_chunks::<2>();
@@ -110,8 +110,8 @@ pub(super) fn estimate_compressed_size(bytes: &[u8]) -> usize {
     ByteCounts::of(bytes).estimate_compressed_size()
 }
 
-/// Like [`estimate_compressed_size`], but estimates each plane of `plane_bytes` bytes separately,
-/// as well as the bytes before the first full plane.
+/// Like [`estimate_compressed_size`], but separately estimates the bytes before the first full
+/// plane and each plane of `plane_bytes` bytes.
 pub(super) fn estimate_compressed_planes(bytes: &[u8], plane_bytes: usize) -> usize {
     bytes.rchunks(plane_bytes.max(1)).map(estimate_compressed_size).sum()
 }
@@ -122,7 +122,7 @@ fn increment_count(counts: &mut [u32; 256], byte: u8) {
     }
 }
 
-/// Precomputed weights of small counts, since most counts are small.
+/// Precomputed results for small counts, because most counts are small.
 static SMALL_COUNT_WEIGHTS: LazyLock<Vec<u64>> =
     LazyLock::new(|| (0..2_048).map(|count: u64| count * log2(count.max(1))).collect());
 

@@ -1,4 +1,4 @@
-//! A tile's format dictionary, which contains each distinct cell format once. Columns refer to
+//! A tile's format dictionary. It contains each distinct cell format once, and columns refer to
 //! formats by code.
 
 use std::collections::{HashMap, HashSet};
@@ -51,7 +51,7 @@ impl<'a> FormatDictionary<'a> {
         }
     }
 
-    /// Encodes the format codes of a column.
+    /// Encodes a column's format codes.
     pub(super) fn write_codes(&self, output: &mut Vec<u8>, layer: &TextLayer) {
         let code_of = |format: &str| self.codes.get(format).copied().unwrap_or_default();
         let codes: Vec<i64> = layer.iter().map(|(_, format)| code_of(format)).collect();
@@ -99,7 +99,8 @@ impl StoredFormats {
         Ok(Self { texts, spans })
     }
 
-    /// Decodes a column's formats for the given rows, and copies the formats used into the column.
+    /// Decodes a column's formats for the given rows, and copies the referenced formats into the
+    /// column.
     pub(super) fn read_codes(
         &self,
         reader: &mut ChunkReader<'_>,
@@ -124,7 +125,7 @@ impl StoredFormats {
     }
 }
 
-/// The formats that a column uses, copied from the dictionary.
+/// Formats used by a column, copied from the dictionary.
 #[derive(Default)]
 struct ColumnFormats {
     texts: String,
@@ -132,8 +133,8 @@ struct ColumnFormats {
 }
 
 impl ColumnFormats {
-    /// Returns the span of a format. Copies the format before its first use, and deducts its length
-    /// from the reader's format budget.
+    /// Returns the span of a format in the column. On the first use of a format, copies it and
+    /// deducts its length from the reader's format budget.
     fn copy_once(
         &mut self,
         code: u32,

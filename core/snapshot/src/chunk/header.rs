@@ -6,7 +6,7 @@ use cellar_base::limits::MAX_CHUNK_BYTES;
 
 /// Magic bytes of every chunk.
 const MAGIC: [u8; 2] = *b"Cc";
-/// Current format version. No other version can be read.
+/// Current format version, which is the only readable version.
 pub(super) const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 4;
 
@@ -30,13 +30,13 @@ pub(super) fn chunk_header(kind: ChunkKind) -> [u8; HEADER_BYTES] {
     [first_magic_byte, second_magic_byte, VERSION, kind.number()]
 }
 
-/// Checks a chunk header and returns a reader of the bytes after it.
+/// Checks a chunk's header and returns a reader of the bytes after the header.
 pub(super) fn open_chunk(
     bytes: &[u8],
     expected_kind: ChunkKind,
 ) -> Result<ChunkReader<'_>, UnreadableChunk> {
     if bytes.len() > MAX_CHUNK_BYTES {
-        return Err(UnreadableChunk::TooLarge("it exceeds the maximum length of a chunk"));
+        return Err(UnreadableChunk::TooLarge("its length exceeds the maximum length of a chunk"));
     }
     let (header, content) =
         bytes.split_first_chunk::<HEADER_BYTES>().ok_or(UnreadableChunk::NoChunk)?;

@@ -18,7 +18,7 @@ pub(super) enum ValueKind {
     LongText,
 }
 
-/// All kinds, in storage order of their values.
+/// All kinds, in the order in which their values are stored.
 pub(super) const VALUE_KINDS: [ValueKind; 6] = [
     ValueKind::Empty,
     ValueKind::Number,
@@ -27,12 +27,12 @@ pub(super) const VALUE_KINDS: [ValueKind; 6] = [
     ValueKind::Text,
     ValueKind::LongText,
 ];
-/// Highest number of a value kind.
+/// Maximum stored number of a value kind.
 const MAX_KIND_NUMBER: u32 = 6;
 
-/// Run-length encoding: runs of equal kinds.
+/// Stored number of run-length encoding: runs of equal kinds.
 const RUNS: u8 = 0;
-/// Plain encoding: one kind per value.
+/// Stored number of plain encoding: one kind per value.
 const ONE_PER_VALUE: u8 = 1;
 
 const MALFORMED_KINDS: UnreadableChunk =
@@ -69,17 +69,17 @@ impl ValueKind {
         u8::try_from(number).ok().and_then(Self::from_number).ok_or(MALFORMED_KINDS)
     }
 
-    /// Returns the index of the kind in [`VALUE_KINDS`].
+    /// Returns the kind's index in [`VALUE_KINDS`].
     pub(super) fn storage_index(self) -> usize {
         usize::from(self.number() - 1)
     }
 }
 
-/// The kinds of all values of a column.
+/// Kinds of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     NoValues,
-    /// All values are of this kind.
+    /// All values have this kind.
     Uniform(ValueKind),
     Mixed,
 }
@@ -91,7 +91,7 @@ impl ColumnKind {
         if is_uniform { Self::Uniform(first_kind) } else { Self::Mixed }
     }
 
-    /// Returns the stored number, which has 3 bits.
+    /// Returns the stored number, which takes 3 bits.
     pub(super) fn number(self) -> u8 {
         match self {
             Self::NoValues => 0,
@@ -100,7 +100,7 @@ impl ColumnKind {
         }
     }
 
-    /// Decodes a number of 3 bits.
+    /// Decodes a 3-bit number.
     pub(super) fn from_bits(bits: u8) -> Self {
         match bits {
             0 => Self::NoValues,
@@ -109,7 +109,7 @@ impl ColumnKind {
     }
 }
 
-/// Encodes the kinds of mixed values in the smaller of the two encodings.
+/// Encodes the kinds of values of different kinds, in the smaller of the two encodings.
 pub(super) fn write_kinds(output: &mut Vec<u8>, values: &[TileValue]) {
     let one_per_value = encode_one_per_value(values);
     let runs = encode_runs(values);

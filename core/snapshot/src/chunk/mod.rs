@@ -1,6 +1,6 @@
-//! The chunk format: the storage encoding of tiles.
+//! Chunk format, which encodes tiles (blocks of cells) for storage.
 //!
-//! Each part of a column is written in the encoding with the smallest estimated compressed size.
+//! Each part of a column is stored in the encoding with the smallest estimated compressed size.
 //! `docs/reference/chunk-format.md` specifies the format byte by byte.
 
 mod bit_packing;

@@ -7,7 +7,8 @@ use super::{estimate, integers};
 use crate::saturate::{to_u64, to_usize};
 use cellar_base::limits::MAX_TILE_CELLS;
 
-/// Maximum number of bitmap bits per present row. A sparser bitmap is never the smallest encoding.
+/// Maximum number of bitmap bits per row with a cell. For sparser rows, a bitmap is never the
+/// smallest encoding.
 const MAX_BITS_PER_ROW: usize = 64;
 
 const ROW_OUT_OF_RANGE: UnreadableChunk = UnreadableChunk::Malformed("a row is out of range");
@@ -17,11 +18,11 @@ const ROW_OUT_OF_RANGE: UnreadableChunk = UnreadableChunk::Malformed("a row is o
 pub(super) enum RowEncoding {
     /// A single row.
     SingleRow,
-    /// Consecutive rows: the first row and the row count.
+    /// Consecutive rows: the first row and the number of rows.
     Run,
-    /// The first row, the row count, and a bitmap from the first to the last row.
+    /// The first row, the number of rows, and a bitmap from the first row to the last.
     Bitmap,
-    /// The first row, the row count, and the gaps between rows.
+    /// The first row, the number of rows, and the gaps between rows.
     Gaps,
 }
 
@@ -35,7 +36,7 @@ impl RowEncoding {
         }
     }
 
-    /// Decodes the row encoding from the two lowest bits of a byte.
+    /// Decodes the row encoding stored in the two lowest bits of a byte.
     pub(super) fn from_bits(bits: u8) -> Self {
         match bits & 3 {
             0 => Self::SingleRow,
@@ -52,8 +53,8 @@ pub(super) struct EncodedRows {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Encodes ascending rows. The first row is relative to `base_row`, because most columns start at
-/// the same row.
+/// Encodes ascending rows. The first row is stored relative to `base_row`, because most columns
+/// start at the same row.
 pub(super) fn encode_rows(rows: &[u32], base_row: u32) -> EncodedRows {
     let mut bytes = Vec::new();
     let encoding = match rows {
@@ -80,7 +81,7 @@ fn write_first_row(output: &mut Vec<u8>, first_row: u32, base_row: u32) {
     write_signed_varint(output, i64::from(first_row) - i64::from(base_row));
 }
 
-/// Encodes at least two rows as a bitmap or as gaps, and returns which of them it chose.
+/// Encodes two or more rows as a bitmap or as gaps, and returns the chosen encoding.
 fn write_bitmap_or_gaps(
     output: &mut Vec<u8>,
     rows: &[u32],
@@ -98,8 +99,8 @@ fn write_bitmap_or_gaps(
         let bitmap = to_bitmap(rows, first_row, spanned_rows);
         let length_size = varint_byte_length(to_u64(bitmap.len()));
         let bitmap_size = length_size + estimate::estimate_compressed_size(&bitmap);
-        // A bitmap may be a quarter larger than gaps: it decodes faster, and is smaller if zstd can
-        // compress neither.
+        // A bitmap is chosen even if it is up to a quarter larger than gaps, because it decodes
+        // faster, and is smaller if zstd can compress neither encoding.
         let max_bitmap_size = gaps_size + gaps_size / 4;
         if bitmap_size <= max_bitmap_size {
             write_count(output, bitmap.len());
@@ -122,7 +123,7 @@ fn to_bitmap(rows: &[u32], first_row: u32, spanned_rows: usize) -> Vec<u8> {
     bitmap
 }
 
-/// Decodes one or more ascending rows below `row_end`.
+/// Decodes one or more ascending rows, which must be below `row_end`.
 pub(super) fn read_rows(
     reader: &mut ChunkReader<'_>,
     encoding: RowEncoding,

@@ -10,10 +10,10 @@ use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_EXPANDED_TEXT_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS,
 };
 
-/// Encodes a tile as an uncompressed chunk. Equal tiles yield equal bytes on every machine.
+/// Encodes a tile as an uncompressed chunk. The same tile yields the same bytes on every machine.
 ///
 /// # Errors
-/// [`TileTooLarge`] if the tile exceeds the limits of a chunk or is invalid.
+/// [`TileTooLarge`] if the tile is invalid or exceeds the limits of a chunk.
 pub fn encode(tile: &Tile) -> Result<Vec<u8>, TileTooLarge> {
     check_tile_size(tile)?;
     let mut chunk_bytes = chunk_header(ChunkKind::Tile).to_vec();
@@ -49,14 +49,14 @@ fn check_tile_size(tile: &Tile) -> Result<(), TileTooLarge> {
     Ok(())
 }
 
-/// Returns the number of values, formulas and formats in a column, which count toward
+/// Returns the total number of values, formulas and formats in a column, all of which count toward
 /// `MAX_TILE_CELLS`.
 fn count_column_entries(column: &TileColumn) -> usize {
     column.values.len() + column.formulas.len() + column.formats.len()
 }
 
-/// Decodes an uncompressed chunk. Accepts arbitrary input; tile limits bound the memory use, even
-/// if the chunk declares large lengths.
+/// Decodes an uncompressed chunk. Accepts arbitrary input. The limits of a tile bound the memory
+/// use even if the chunk declares greater lengths.
 ///
 /// # Errors
 /// [`UnreadableChunk`] if the bytes are not a valid tile chunk.

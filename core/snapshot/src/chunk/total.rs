@@ -1,9 +1,10 @@
-//! Checks that decoding handles arbitrary bytes, for the tests, the fuzz corpus and the fuzzer.
+//! Checks that decoding handles arbitrary bytes. Used by tests, the fuzzer and its corpus.
 
 use super::{TileTooLarge, decode, encode};
 
-/// Returns whether `bytes` are either rejected, or decode to a valid tile that round-trips through
-/// the encoder. Must hold for any bytes; the fuzzer searches for a counterexample or a panic.
+/// Returns whether decoding either rejects `bytes` or returns a valid tile that is equal after
+/// encoding and decoding again. Must be true for any bytes. The fuzzer searches for bytes for which
+/// it is false or that cause a panic.
 #[must_use]
 pub fn is_read_or_refused(bytes: &[u8]) -> bool {
     let Ok(tile) = decode(bytes) else { return true };
@@ -14,7 +15,7 @@ pub fn is_read_or_refused(bytes: &[u8]) -> bool {
         Ok(reencoded_bytes) => {
             decode(&reencoded_bytes).is_ok_and(|decoded_tile| decoded_tile == tile)
         }
-        // A different encoder may have chosen smaller text encodings.
+        // Another encoder may have chosen smaller text encodings, so encoding may fail.
         Err(error) => matches!(error, TileTooLarge::Bytes { .. }),
     }
 }

@@ -9,10 +9,10 @@ use crate::tile::{LongText, TextSpan, TileValue, ValueLayer};
 use cellar_base::limits::{MAX_TEXT_BYTES, MAX_TILE_TEXT_BYTES};
 use cellar_sheet::cell::ErrorCode;
 
-/// Length in bytes of the hash of a long text.
+/// Length of a long text's hash, in bytes.
 const HASH_BYTES: usize = 32;
 
-/// Encodes the values of a column of this kind.
+/// Encodes those values of a column that have this kind.
 pub(super) fn write_values(
     output: &mut Vec<u8>,
     layer: &ValueLayer,
@@ -102,7 +102,7 @@ fn write_text_values(
     Ok(())
 }
 
-/// Returns the text of a span, or an error if the span or its length is invalid.
+/// Returns the text of a span. Returns an error if the span or its length is invalid.
 fn checked_text(layer: &ValueLayer, span: TextSpan) -> Result<&str, TileTooLarge> {
     let text = span.of(layer.texts());
     if text.len() != to_usize(span.len) {
@@ -153,7 +153,7 @@ fn long_texts_in_value_order(layer: &ValueLayer) -> Result<Vec<&LongText>, TileT
     Ok(long_texts)
 }
 
-/// Returns whether texts of this length are stored as separate objects.
+/// Returns whether a text of this length is stored as a separate object.
 fn is_long_text_length(byte_length: u32) -> bool {
     let byte_length = to_usize(byte_length);
     byte_length > MAX_TILE_TEXT_BYTES && byte_length <= MAX_TEXT_BYTES
@@ -162,12 +162,12 @@ fn is_long_text_length(byte_length: u32) -> bool {
 /// Texts of the layer being decoded.
 #[derive(Default)]
 struct LayerTexts {
-    /// The texts and the previews of long texts, to which spans refer.
+    /// String that contains the texts and the previews of long texts.
     texts: String,
     long_texts: Vec<LongText>,
 }
 
-/// Decodes the values in `rows` of a column of this kind.
+/// Decodes values of this kind, which are in the given rows of a column.
 pub(super) fn read_values(
     reader: &mut ChunkReader<'_>,
     rows: Vec<u32>,

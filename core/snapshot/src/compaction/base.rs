@@ -1,4 +1,4 @@
-//! The base of a compaction step: a snapshot root, fully loaded except for the cells in chunks.
+//! Base of a compaction step: a snapshot root, loaded completely except for cells stored in chunks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,31 +15,31 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::SheetId;
 
-/// The root on which a compaction step builds. Defaults to the empty state before a log's first
+/// Root on which a compaction step builds. The default is the empty state before a log's first
 /// entry.
 #[derive(Debug, Clone, Default)]
 pub struct CompactionBase {
-    /// Position of the last entry covered by the root; `None` before the first entry.
+    /// Position of the last entry covered by the root; `None` if the root covers no entries.
     pub position: Option<Position>,
     /// Number of entries covered by the root.
     pub entry_count: u64,
-    /// Workbook metadata: everything but cells.
+    /// Workbook metadata: everything except cells.
     pub metadata: WorkbookMetadata,
     /// Last mutation of each client.
     pub clients: ClientMap,
     /// Levels stored in chunks, oldest first.
     pub levels: Vec<RootLevel>,
-    /// Sheets of level 0, including their cells.
+    /// Level 0 sheets with their cells.
     pub level_0: BTreeMap<SheetId, LevelZeroSheet>,
 }
 
 /// A level 0 sheet with its cells in memory.
 #[derive(Debug, Clone)]
 pub struct LevelZeroSheet {
-    /// The sheet without its stripes.
+    /// Sheet without its stripes.
     sheet: LevelSheet,
     tile: Arc<Tile>,
-    /// Length of the root's encoded tile, in bytes.
+    /// Length of the sheet's encoded tile in the root, in bytes.
     tile_bytes: usize,
 }
 
@@ -55,7 +55,7 @@ impl LevelZeroSheet {
         self.tile.cells()
     }
 
-    /// Returns the length of the root's encoded tile, in bytes.
+    /// Returns the length of the sheet's encoded tile in the root, in bytes.
     pub(super) fn tile_bytes(&self) -> usize {
         self.tile_bytes
     }
@@ -108,11 +108,11 @@ fn load_level_0(
     Ok(level_zero_sheets)
 }
 
-/// Decodes the single tile of a level 0 sheet and returns it with its encoded length. The tile is
-/// empty if the sheet has no stripes.
+/// Decodes the only tile of a level 0 sheet, and returns the tile and its encoded length. If the
+/// sheet has no stripes, the tile is empty.
 fn decode_inline_tile(stripes: &[Stripe]) -> Result<(Tile, usize), SnapshotError> {
     const NOT_ONE_INLINE_TILE: SnapshotError =
-        SnapshotError::Shape("a sheet of level 0 is not one tile inside the root");
+        SnapshotError::Shape("a sheet of level 0 is not stored as a single tile inside the root");
     let stripe = match stripes {
         [] => return Ok((Tile::default(), 0)),
         [stripe] => stripe,

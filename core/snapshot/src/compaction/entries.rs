@@ -42,7 +42,7 @@ pub struct FoldedEntries {
 }
 
 impl CompactionFold {
-    /// Starts from `base` without any entries.
+    /// Starts a fold on top of `base`.
     #[must_use]
     pub fn new(base: &CompactionBase) -> Self {
         Self {
@@ -53,8 +53,8 @@ impl CompactionFold {
         }
     }
 
-    /// Folds an entry. `client` consists of the entry's client and last mutation id;
-    /// `operations_by_mutation` contains the operations that each mutation committed.
+    /// Folds an entry. `client` contains the client that wrote the entry and its last mutation id.
+    /// `operations_by_mutation` contains the committed operations of each mutation.
     ///
     /// # Errors
     /// Returns the same errors as [`Fold::apply_operations`].
@@ -76,18 +76,18 @@ impl CompactionFold {
         Ok(())
     }
 
-    /// Records the client name of a folded entry.
+    /// Records a client's name from a folded entry.
     pub fn note_client_name(&mut self, client: ClientKey, name: &ClientName) {
         self.clients.note_name(client, name);
     }
 
-    /// Returns whether the compaction step must end after the last folded entry.
+    /// Returns whether the compaction step must end after the entry that was folded last.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.fold.is_full()
     }
 
-    /// Returns the combined effect of the entries, or `None` if no entry was folded.
+    /// Returns the combined effect of the folded entries, or `None` if there are none.
     #[must_use]
     pub fn finish(self) -> Option<FoldedEntries> {
         let last_entry = self.last_entry?;
@@ -111,7 +111,7 @@ impl FoldedEntries {
         &self.level.long_texts
     }
 
-    /// Returns the effect on one sheet.
+    /// Returns the effect of the entries on one sheet.
     pub(super) fn sheet(&self, sheet_id: SheetId) -> Option<&FoldedSheet> {
         self.level.sheets.iter().find(|folded| folded.sheet == sheet_id)
     }

@@ -1,4 +1,4 @@
-//! The merge inputs of each sheet.
+//! Merge inputs of each sheet.
 
 use super::base::{CompactionBase, LevelZeroSheet};
 use super::entries::FoldedEntries;
@@ -6,7 +6,7 @@ use super::merge_plan::MergePlan;
 use crate::merge::{LevelInput, OlderLevels, SheetInput};
 use cellar_sheet::operation::SheetId;
 
-/// Returns the in-memory merge inputs of a sheet: level 0 first, then the folded entries.
+/// Returns the merge inputs of a sheet that are in memory: level 0, followed by the folded entries.
 pub(super) fn memory_inputs(
     base: &CompactionBase,
     folded: &FoldedEntries,
@@ -17,8 +17,8 @@ pub(super) fn memory_inputs(
     level_0_input.into_iter().chain(folded_input).collect()
 }
 
-/// Returns the merge input of a sheet. The plan combines `levels` into one level above those that it
-/// keeps.
+/// Returns the merge input of a sheet. The plan merges `levels` into one level above the levels
+/// that are kept.
 pub(super) fn build_sheet_input(
     base: &CompactionBase,
     folded: &FoldedEntries,

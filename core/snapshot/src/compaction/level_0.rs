@@ -29,8 +29,8 @@ pub(super) fn build_level_0(base: &CompactionBase, folded: &FoldedEntries) -> Op
     merge_level_0(&sheet_inputs)
 }
 
-/// Estimates the size of the next level 0, to avoid building a level that is clearly too large.
-/// Assumes that new cells are on average as large as the current level 0 cells.
+/// Estimates the size of the next level 0, so that a level that is clearly too large is not built.
+/// Assumes that new cells have the same average size as the cells in the current level 0.
 fn estimate_level_0_bytes(base: &CompactionBase, folded: &FoldedEntries) -> usize {
     let level_0_cells: usize = base.level_0.values().map(LevelZeroSheet::cell_count).sum();
     let level_0_bytes: usize = base.level_0.values().map(LevelZeroSheet::tile_bytes).sum();
@@ -80,7 +80,7 @@ fn merge_level_0(sheet_inputs: &[SheetInput]) -> Option<Level> {
 
 struct MergedLevelZeroSheet {
     sheet: LevelSheet,
-    /// Length of the encoded tile.
+    /// Length of the encoded tile in bytes.
     tile_bytes: usize,
 }
 
@@ -114,7 +114,7 @@ fn merge_memory_tiles(input: &SheetInput) -> Tile {
     merge_window(&placed_tiles, &whole_sheet, input.older_levels)
 }
 
-/// Returns the stripe whose only tile contains all cells of a sheet.
+/// Returns a stripe with a single tile that contains all cells of a sheet.
 fn to_inline_stripe(tile: &Tile, encoded_tile: Vec<u8>) -> Option<Stripe> {
     let last_column = tile.columns.last()?.column;
     let stripe_tile = StripeTile {

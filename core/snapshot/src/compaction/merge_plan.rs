@@ -1,4 +1,5 @@
-//! Plans a merge of level 0, the folded entries and some of the newest levels into a single level.
+//! Plans how to merge level 0, the folded entries and some of the newest levels into a single
+//! level.
 
 use super::base::CompactionBase;
 use super::counts::count_changes;
@@ -17,26 +18,26 @@ use crate::saturate::to_u64;
 use cellar_base::limits::{MAX_LEVEL_CHANGES, MAX_LEVELS, MAX_STRIPE_COLUMNS, MIN_STRIPE_COLUMNS};
 use cellar_sheet::operation::SheetId;
 
-/// Estimated number of stored bytes per level 0 cell after a merge.
+/// Estimated number of stored bytes per level 0 cell after merging.
 const MERGED_CELL_BYTES: u64 = 6;
 
 /// Determines which levels to merge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergePlan {
-    /// Number of oldest levels left out of the merge.
+    /// Number of the oldest levels, which are not merged.
     pub(super) kept_level_count: usize,
     /// Maximum stripe width of the merged level, in columns.
     pub(super) max_stripe_columns: u32,
 }
 
 impl MergePlan {
-    /// Plans to merge only level 0 and the folded entries.
+    /// Creates a plan that merges only level 0 and the folded entries.
     pub(super) fn keep_all_levels(base: &CompactionBase) -> Self {
         Self { kept_level_count: base.levels.len(), max_stripe_columns: MAX_STRIPE_COLUMNS }
     }
 
     pub(super) fn choose_levels(base: &CompactionBase, folded: &FoldedEntries) -> Self {
-        /// The merged level, and the next level 0.
+        /// Levels added by a merge: the merged level and the next level 0.
         const NEW_LEVELS: usize = 2;
         let new_bytes = estimate_new_bytes(base, folded);
         let level_bytes: Vec<u64> = base.levels.iter().map(|level| level.bytes).collect();
@@ -48,16 +49,17 @@ impl MergePlan {
         Self { kept_level_count, max_stripe_columns: MAX_STRIPE_COLUMNS }
     }
 
-    /// Returns the same plan with the narrowest stripes, for a sheet with a row that is too large
-    /// for a chunk of a wide stripe ([`RowTooLarge`](crate::merge::RowTooLarge)). The default width
-    /// is based on stored bytes only, which do not predict the longest row.
+    /// Returns the same plan with the narrowest stripes. Used if a sheet has a row that is too
+    /// large for a chunk of a wide stripe ([`RowTooLarge`](crate::merge::RowTooLarge)). The default
+    /// stripe width is based only on stored bytes, which do not predict the length of the longest
+    /// row.
     #[must_use]
     pub fn narrowed(self) -> Self {
         Self { max_stripe_columns: MIN_STRIPE_COLUMNS, ..self }
     }
 
-    /// Returns the merge inputs of each sheet, or the missing objects that must be loaded first.
-    /// Falls back to merging all levels if the merged level would have too many moves.
+    /// Returns the merge inputs of each sheet, or the missing objects that must be loaded first. If
+    /// the merged level would have too many moves, all levels are merged instead.
     ///
     /// # Errors
     /// [`SnapshotError`] if a tile index is invalid.
@@ -87,8 +89,8 @@ impl MergePlan {
         let mut missing = MissingObjects::default();
         let mut loaded_levels: Vec<Level> = Vec::new();
         let base_levels = base.levels.iter().skip(self.kept_level_count).map(|level| &level.level);
-        // An imported sheet has no older cells, so its level may be placed directly above the
-        // merged levels.
+        // An imported sheet has no cells in older levels, so its level may be placed directly above
+        // the merged levels.
         for level in base_levels.chain([&folded.level.imported]) {
             let fetched_level = level.load_all(&|hash| objects.index.get(hash))?;
             loaded_levels.extend(missing.take_ready(to_fetch(fetched_level, ObjectKind::Index)));
@@ -124,7 +126,7 @@ impl MergePlan {
     }
 }
 
-/// Returns the merge inputs of a sheet from levels stored in chunks, oldest first.
+/// Returns a sheet's merge inputs from the levels stored in chunks, oldest first.
 fn chunk_inputs(levels: &[Level], sheet_id: SheetId) -> Result<Vec<LevelInput>, SnapshotError> {
     const INLINE_CELLS: SnapshotError =
         SnapshotError::Shape("a level other than level 0 has cells inside the root");
@@ -137,7 +139,7 @@ fn chunk_inputs(levels: &[Level], sheet_id: SheetId) -> Result<Vec<LevelInput>, 
     Ok(level_inputs)
 }
 
-/// Estimates the stored size of level 0 and the folded entries, in bytes. Returns at least 1.
+/// Estimates the total stored size of level 0 and the folded entries, in bytes. Returns at least 1.
 fn estimate_new_bytes(base: &CompactionBase, folded: &FoldedEntries) -> u64 {
     let mut cell_count = 0;
     for (sheet_id, level_zero_sheet) in &base.level_0 {
@@ -153,7 +155,7 @@ fn estimate_new_bytes(base: &CompactionBase, folded: &FoldedEntries) -> u64 {
     (to_u64(cell_count) * MERGED_CELL_BYTES).max(1)
 }
 
-/// Returns whether the merged level would exceed the limit of axis runs or cleared spans in any
+/// Returns whether the merged level would exceed the limit on axis map runs or cleared spans in any
 /// sheet.
 fn has_too_many_changes(sheet_inputs: &[SheetInput]) -> bool {
     sheet_inputs

@@ -15,15 +15,15 @@ use cellar_sheet::metadata::WorkbookMetadata;
 /// A root to store, and the chunks that it references.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextRoot {
-    /// Chunks to store before the root, each after the chunks that it references.
+    /// Chunks to store before the root. Each chunk follows the chunks that it references.
     pub objects: Vec<PackedObject>,
     /// The root.
     pub root: Root,
-    /// The packed root. Roots are stored under their own key prefix.
+    /// The packed root. It is stored under the key prefix of roots.
     pub stored: PackedObject,
 }
 
-/// Builds the root after the folded entries from the given levels and level 0.
+/// Builds the root that follows the folded entries, from the given levels and level 0.
 pub(super) fn build_next_root(
     base: &CompactionBase,
     folded: &FoldedEntries,
@@ -89,8 +89,8 @@ fn sum_totals<'a>(levels: impl Iterator<Item = &'a RootLevel>) -> Totals {
     })
 }
 
-/// Returns the root record of a level that is newer than `older_levels` and ends at
-/// `last_position`.
+/// Returns the root's record of a level that ends at `last_position` and is newer than
+/// `older_levels`.
 pub(super) fn to_root_level(
     older_levels: &[RootLevel],
     last_position: Position,

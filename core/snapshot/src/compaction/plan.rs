@@ -1,4 +1,4 @@
-//! Plans a compaction step, which either rewrites level 0 (the newest level) or merges it with
+//! Plans a compaction step, which either rewrites level 0 (the newest level) or merges level 0 with
 //! other levels.
 
 use super::base::CompactionBase;
@@ -8,10 +8,10 @@ use super::merge_plan::MergePlan;
 use super::next_root::{NextRoot, build_next_root};
 use crate::error::SnapshotError;
 
-/// The plan of a compaction step.
+/// Plan of a compaction step.
 #[derive(Debug, Clone)]
 pub enum CompactionPlan {
-    /// Level 0 fits into the root, so this root completes the step.
+    /// Level 0 fits into this root, which completes the step.
     LevelZero(Box<NextRoot>),
     /// Level 0 is too large for the root and must be merged with other levels.
     Merge(Box<MergePlan>),

@@ -1,4 +1,4 @@
-//! Changes that log entries make to one sheet, computed without reading older cells.
+//! Changes made to one sheet by log entries, computed without reading older cells.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,16 @@ use cellar_sheet::metadata::SheetMetadata;
 use cellar_sheet::operation::{CellEdit, Spans};
 use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, IndexLookup};
 
-/// Cell id: row id and column id. An id below the axis limit is an index in the next older level.
+/// Cell id, consisting of a row id and a column id. An id below the axis limit is an index in the
+/// next older level.
 pub(super) type CellId = (u64, u64);
 
-/// Changes to one cell. An unset field leaves the older value or format visible.
+/// Changes to one cell. If a field is `None`, the older value or format remains visible.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DeltaCell {
-    /// New value and formula; `Empty` hides the older ones.
+    /// New value and formula. `Empty` hides the older value and formula.
     pub(super) value: Option<(Value, Option<String>)>,
-    /// New cell format; `General` hides an older format.
+    /// New cell format. `General` hides an older cell format.
     pub(super) format: Option<String>,
 }
 
@@ -77,8 +78,8 @@ impl Delta {
         self.cell_bytes + run_count * RUN_BYTES
     }
 
-    /// Returns the number of axis runs or cleared spans, whichever is larger. Every insert or
-    /// delete must scan or update all of them.
+    /// Returns the number of axis runs or cleared spans, whichever is larger. Each insert or delete
+    /// must scan or update all axis runs and cleared spans.
     pub(super) fn count_changes(&self) -> usize {
         let cleared_regions = self.value_clears.iter().chain(&self.format_clears);
         let clear_span_count: usize = cleared_regions.map(Region::span_count).sum();
@@ -116,7 +117,7 @@ impl Delta {
         add_region(&mut self.format_clears, rows, columns);
     }
 
-    /// Inserts `count` rows or columns before line `before`.
+    /// Inserts `count` rows or columns before the row or column `before`.
     pub(super) fn insert(
         &mut self,
         sheet: &mut SheetMetadata,
@@ -137,7 +138,7 @@ impl Delta {
         sheet.extent.delete(axis, spans);
     }
 
-    /// Adjusts range formats and cleared regions after an insert or delete.
+    /// Adjusts range formats and cleared regions after an insert or a delete.
     fn move_regions(&mut self, sheet: &mut SheetMetadata, axis: Axis, map: &AxisMap) {
         sheet.formats.map_ranges(axis, map);
         for cleared_regions in [&mut self.value_clears, &mut self.format_clears] {
@@ -177,8 +178,8 @@ impl Delta {
         self.cells.range((row_ids.first_id, 0)..(row_ids.id_end(), 0)).map(|(cell_id, _)| *cell_id)
     }
 
-    /// Changes a cell, adds it if it was unchanged before, and removes it if it is unchanged
-    /// afterwards.
+    /// Edits the changes to a cell. Adds the cell if it was unchanged so far, and removes the cell
+    /// if no changes remain.
     fn change_cell(&mut self, cell_id: CellId, change: impl FnOnce(&mut DeltaCell)) {
         let mut cell = self.cells.remove(&cell_id).unwrap_or_default();
         let old_bytes = cell.memory_bytes();
@@ -208,7 +209,7 @@ impl Delta {
     }
 }
 
-/// Adds a region and removes the regions that it covers.
+/// Adds a region, and removes all regions that the new region covers.
 fn add_region(regions: &mut Vec<Region>, rows: &Spans, columns: &Spans) {
     let new_region = Region { rows: rows.clone(), columns: columns.clone() };
     regions.retain(|region| !new_region.covers(region));

@@ -1,4 +1,4 @@
-//! The result of a fold: an in-memory level with one tile per sheet.
+//! Result of a fold: a level in memory with one tile per sheet.
 
 use std::sync::Arc;
 
@@ -13,26 +13,25 @@ use cellar_sheet::cell::Value;
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::axis_order::AxisOrder;
 
-/// The net effect of a range of entries.
+/// Net effect of a range of entries.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FoldedLevel {
     /// Changed sheets, sorted by sheet id.
     pub sheets: Vec<FoldedSheet>,
-    /// Imported sheets. Their cells are older than the changes in `sheets`.
+    /// Imported sheets, whose cells are older than the changes in `sheets`.
     pub imported: PackedLevel,
-    /// Texts that are stored as separate objects, which must be stored before any object that
-    /// references them.
+    /// Texts to store as separate objects before any object that references the texts.
     pub long_texts: Vec<LongTextObject>,
 }
 
-/// The net effect of a range of entries on one sheet.
+/// Net effect of a range of entries on one sheet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoldedSheet {
     /// Id of the sheet.
     pub sheet: SheetId,
     /// How the entries move and hide older cells.
     pub moves: SheetMoves,
-    /// Cells of the whole sheet, shared because several merges may use the tile as input.
+    /// All changed cells of the sheet. Shared because several merges may use the tile as input.
     pub tile: Arc<Tile>,
 }
 
@@ -46,7 +45,7 @@ pub struct LongTextObject {
 }
 
 impl FoldedLevel {
-    /// Adds the changes of a sheet, unless there are none.
+    /// Adds the changes to a sheet, if there are any.
     pub(super) fn add_sheet(&mut self, sheet_id: SheetId, delta: Delta) {
         let tile = Arc::new(self.build_tile(&delta));
         let moves = SheetMoves {
@@ -104,7 +103,7 @@ impl FoldedLevel {
     }
 }
 
-/// A changed cell in the coordinates after the changes.
+/// A changed cell, in the coordinates after the changes.
 struct PlacedCell<'a> {
     row: u32,
     column: u32,

@@ -1,7 +1,7 @@
 //! Folds a range of log entries into one in-memory level and updated workbook metadata.
 //!
-//! The result is equivalent to applying the entries to a `Workbook`, but does not require the older
-//! cells. Instead, the fold records everything that hides older cells: explicit blanks, cleared
+//! The result is equivalent to applying the entries to a `Workbook`, but the older cells are not
+//! needed. Instead, the fold records everything that hides older cells: explicit blanks, cleared
 //! regions, and cell formats overridden by range formats.
 
 mod delta;
@@ -21,12 +21,12 @@ use cellar_sheet::operation::{
     DeleteSpans, ImportSheet, InsertBefore, Operation, SetCells, SetFormat, SheetId,
 };
 
-/// A range of entries that is being folded.
+/// Fold of a range of entries.
 #[derive(Debug, Clone)]
 pub struct Fold {
     metadata: WorkbookMetadata,
     deltas: BTreeMap<SheetId, Delta>,
-    /// Imported sheets. Their cells are stored in chunks and are older than the changes in
+    /// Imported sheets, whose cells are stored in chunks and are older than the changes in
     /// `deltas`.
     imported: BTreeMap<SheetId, PackedSheet>,
 }
@@ -51,7 +51,7 @@ impl Fold {
     }
 
     /// Returns whether the fold must be turned into a level before further entries are folded.
-    /// Checked between mutations; the result depends only on the log.
+    /// Checked between mutations. The result depends only on the log.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.memory_bytes() >= FOLD_BYTES
@@ -61,8 +61,8 @@ impl Fold {
     /// Applies committed operations in log order.
     ///
     /// # Errors
-    /// [`SnapshotError`] if an import has an invalid tile index, which means that the log entry is
-    /// damaged, because the server never appends such an import. Earlier operations remain applied.
+    /// [`SnapshotError`] if an import has an invalid tile index. The server never appends such an
+    /// import, so the log entry is damaged. Operations before the import remain applied.
     pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), SnapshotError> {
         operations.iter().try_for_each(|operation| self.apply(operation))
     }
@@ -145,7 +145,7 @@ impl Fold {
         self.imported.remove(&sheet_id);
     }
 
-    /// Edits the metadata and the changes of a sheet. No-op if the sheet does not exist.
+    /// Edits the metadata and changes of a sheet. No-op if the sheet does not exist.
     fn edit_sheet(&mut self, sheet_id: SheetId, edit: impl FnOnce(&mut SheetMetadata, &mut Delta)) {
         if let Some(sheet) = self.metadata.sheets.get_mut(&sheet_id) {
             edit(sheet, self.deltas.entry(sheet_id).or_default());

@@ -1,5 +1,4 @@
-//! Compact list of sorted spans of an axis (rows or columns), such as stripes, tiles, or index
-//! parts.
+//! Compact list of sorted spans of rows or columns, such as stripes, tiles, or index parts.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
@@ -8,26 +7,26 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 use crate::saturate::{to_u64, to_usize};
 use cellar_sheet::operation::{Span, Spans};
 
-/// Start of a run of adjacent spans of equal size, of a gap, or of the end.
+/// Start of a run, of a gap, or of the end. A run consists of adjacent spans of equal size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunStart {
     /// Start of the first span.
     pub start: u32,
-    /// Number of equal spans before the next run starts; 0 for a gap or the end.
+    /// Number of spans in the run; 0 for a gap or the end.
     pub count: u32,
 }
 
-/// Disjoint, ascending spans of rows or columns, stored as runs of equal spans. A regular grid of
-/// any size takes only two entries. The last entry marks the end of the last span.
+/// Disjoint, ascending spans of rows or columns, stored as runs of spans of equal size. A regular
+/// grid of any size takes only two entries. The last entry marks the end of the last span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisIndex {
     runs: Vec<RunStart>,
-    /// For each run, the number of spans before it.
+    /// Number of spans before each run.
     spans_before: Vec<usize>,
 }
 
 impl AxisIndex {
-    /// Returns the starts of the runs and gaps, and the end.
+    /// Returns the starts of the runs and gaps, followed by the end.
     #[must_use]
     pub fn runs(&self) -> &[RunStart] {
         &self.runs
@@ -45,7 +44,7 @@ impl AxisIndex {
         self.runs.is_empty()
     }
 
-    /// Returns the span from the start of the first span to the end of the last.
+    /// Returns the span from the start of the first span to the end of the last span.
     #[must_use]
     pub fn extent(&self) -> Option<Span> {
         let first = self.runs.first()?.start;
@@ -67,7 +66,7 @@ impl AxisIndex {
             return true;
         }
         if is_adjacent {
-            // The new run starts where the end was.
+            // The new run starts at the previous end.
             self.runs.pop();
             self.spans_before.pop();
         }
@@ -75,7 +74,7 @@ impl AxisIndex {
         true
     }
 
-    /// Appends a run of one span, and the end.
+    /// Appends a run with a single span, followed by the end.
     fn append_run(&mut self, span: Span) {
         let spans_before = self.count_spans();
         self.runs.push(RunStart { start: span.first, count: 1 });
@@ -95,7 +94,8 @@ impl AxisIndex {
         }
     }
 
-    /// Returns the number of spans, including those of a last run after which there is no end yet.
+    /// Returns the number of spans, including the spans of a last run that is not yet followed by
+    /// an end.
     fn count_spans(&self) -> usize {
         let last_run_count = self.runs.last().map_or(0, |run| run.count);
         self.len() + to_usize(last_run_count)
@@ -105,7 +105,7 @@ impl AxisIndex {
         self.span_size(self.runs.len().checked_sub(2)?)
     }
 
-    /// Returns the size of the spans of a run, or `None` for a gap or the end.
+    /// Returns the size of each span of a run, or `None` for a gap or the end.
     fn span_size(&self, run_index: usize) -> Option<u32> {
         let run = self.runs.get(run_index)?;
         let next_run = self.runs.get(run_index + 1)?;
@@ -115,8 +115,8 @@ impl AxisIndex {
     /// Returns the span at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Span> {
-        // A gap and the run after it have the same number of spans before them; the last entry with
-        // that number is the run.
+        // The number of preceding spans is the same for a gap and the run after the gap, so the
+        // last entry with this number is the run.
         let runs_until_index = self.spans_before.partition_point(|before| *before <= index);
         let run_index = runs_until_index.checked_sub(1)?;
         let run = self.runs.get(run_index)?;
@@ -126,8 +126,8 @@ impl AxisIndex {
         Some(Span { first: run.start.checked_add(offset)?, count: span_size })
     }
 
-    /// Returns the index of the first span that ends after `line`, or the number of spans if there
-    /// is none.
+    /// Returns the index of the first span that ends after `line`, or the number of spans if no
+    /// span does.
     #[must_use]
     pub fn first_ending_after(&self, line: u32) -> usize {
         let runs_until_line = self.runs.partition_point(|run| run.start <= line);
@@ -141,7 +141,8 @@ impl AxisIndex {
         spans_before + to_usize(index_in_run)
     }
 
-    /// Iterates over the indices of all spans that overlap `spans`, in ascending order.
+    /// Iterates in ascending order over the indices of all spans of this index that overlap
+    /// `spans`.
     pub fn overlapping<'a>(&'a self, spans: &'a Spans) -> impl Iterator<Item = usize> + 'a {
         let mut min_index = 0;
         spans.iter().flat_map(move |span| {
@@ -149,7 +150,7 @@ impl AxisIndex {
             let last_index = self.first_ending_after(span.end().saturating_sub(1));
             let includes_last = self.get(last_index).is_some_and(|own| own.first < span.end());
             let end_index = if includes_last { last_index + 1 } else { last_index };
-            // Two of `spans` may overlap the same span.
+            // A single span of this index may overlap two of `spans`.
             min_index = end_index.max(first_index);
             first_index..min_index
         })
@@ -161,8 +162,9 @@ impl AxisIndex {
     }
 
     /// Creates an index from its runs. Returns `None` unless [`AxisIndex::push`] could have
-    /// produced exactly these runs: starts ascend, each run divides into equal spans, adjacent runs
-    /// and adjacent gaps are joined, and the last entry is the end.
+    /// produced exactly these runs: starts ascend, the length of each run is a multiple of its
+    /// number of spans, adjacent runs with spans of equal size and adjacent gaps are joined, and
+    /// the last entry is the end.
     #[must_use]
     pub fn from_runs(runs: Vec<RunStart>) -> Option<Self> {
         let mut spans_before = Vec::with_capacity(runs.len());
@@ -182,15 +184,15 @@ impl AxisIndex {
         }
     }
 
-    /// Returns whether the first entry is a run and the last is the end.
+    /// Returns whether the first entry is a run and the last entry is the end.
     fn starts_and_ends_correctly(&self) -> bool {
         let starts_with_run = self.runs.first().is_none_or(|first| first.count > 0);
         let has_end = self.runs.last().is_none_or(|last| last.count == 0);
         starts_with_run && has_end
     }
 
-    /// Returns whether starts ascend, each run divides into equal spans, and no two gaps follow
-    /// each other.
+    /// Returns whether starts ascend, the length of each run is a multiple of its number of spans,
+    /// and no two gaps are adjacent.
     fn are_runs_divisible(&self) -> bool {
         let next_runs = self.runs.iter().skip(1);
         self.runs.iter().zip(next_runs).all(|(run, next_run)| {
@@ -205,7 +207,7 @@ impl AxisIndex {
         })
     }
 
-    /// Returns whether no two adjacent runs have spans of the same size.
+    /// Returns whether adjacent runs have spans of different sizes.
     fn are_runs_joined(&self) -> bool {
         (0..self.runs.len()).all(|run_index| {
             let span_size = self.span_size(run_index);
@@ -214,7 +216,7 @@ impl AxisIndex {
     }
 }
 
-/// Encodes the runs as a flat list of start deltas and counts.
+/// Encodes the runs as a flat list that alternates between start deltas and counts.
 impl<Ctx> Encode<Ctx> for AxisIndex {
     fn encode<W: Write>(
         &self,
@@ -234,7 +236,7 @@ impl<Ctx> Encode<Ctx> for AxisIndex {
 
 impl<'b, Ctx> Decode<'b, Ctx> for AxisIndex {
     fn decode(decoder: &mut Decoder<'b>, _: &mut Ctx) -> Result<Self, DecodeError> {
-        let malformed = || DecodeError::message("the pairs of an axis index are not in order");
+        let malformed = || DecodeError::message("the pairs of an axis index are unsorted");
         let mut numbers = decoder.array_iter::<u32>()?;
         let mut runs = Vec::new();
         let mut previous_start = 0_u32;

@@ -21,7 +21,7 @@ pub(crate) fn ensure(condition: bool, message: &'static str) -> CheckResult {
 }
 
 impl PackedLevel {
-    /// Checks the order and limits of the parts stored in the root.
+    /// Checks the order and limits of the index parts stored in the root.
     pub(crate) fn check(&self) -> CheckResult {
         ensure(self.sheets.len() <= MAX_SHEETS, "a level has too many sheets")?;
         let are_in_order =
@@ -46,8 +46,8 @@ impl PackedSheet {
 }
 
 impl IndexChunk {
-    /// Checks the contents of a chunk. Empty lists are rejected, because a level never references
-    /// an index without tiles.
+    /// Checks the contents of a tile index chunk. Empty lists are rejected, because a level never
+    /// references an index without tiles.
     pub(super) fn check(&self) -> CheckResult {
         match self {
             Self::Moves(moves) => moves.check(),
@@ -83,7 +83,7 @@ fn is_valid_region(region: &Region) -> bool {
     is_within_axis(&region.rows, Axis::Rows) && is_within_axis(&region.columns, Axis::Columns)
 }
 
-/// Returns whether there are spans, and they end within the axis.
+/// Returns whether at least one span exists and all spans end within the axis.
 fn is_within_axis(spans: &Spans, axis: Axis) -> bool {
     spans.iter().next_back().is_some_and(|last_span| last_span.end() <= axis.limit())
 }
@@ -125,7 +125,7 @@ pub(super) fn check_tiles(tiles: &SpanMap<IndexedTile>) -> CheckResult {
     Ok(())
 }
 
-/// Checks that the declared length of a referenced chunk is within bounds and not zero.
+/// Checks that the declared length of a referenced chunk is nonzero and within the limit.
 pub(crate) fn check_chunk(chunk: &ChunkRef) -> CheckResult {
     let is_within_limit = to_usize(chunk.bytes) <= MAX_STORED_CHUNK_BYTES;
     ensure(is_within_limit && chunk.bytes > 0, "a chunk is empty or too long")

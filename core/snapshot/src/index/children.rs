@@ -1,5 +1,5 @@
-//! Collects the chunk references of an imported sheet's tile index and checks each referenced
-//! chunk. The server performs these checks chunk by chunk before an entry may reference the index.
+//! Collects the chunk references of an imported sheet's tile index, and checks each referenced
+//! chunk. The server checks an index chunk by chunk before an entry may reference the index.
 
 use super::check::ensure;
 use super::lookup::WRONG_INDEX_CHUNK;
@@ -11,14 +11,14 @@ use crate::tile::Tile;
 use cellar_base::limits::MIN_STRIPE_COLUMNS;
 use cellar_sheet::operation::Span;
 
-/// Direct references of a tile index or tile index chunk.
+/// Direct references of a tile index or of a tile index chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Children {
     /// References to cell chunks.
     pub tiles: Vec<ChildTile>,
     /// References to tile index chunks.
     pub index: Vec<ChildIndex>,
-    /// Columns of each stripe in the list.
+    /// Columns of each listed stripe.
     stripe_columns: Vec<Span>,
 }
 
@@ -27,9 +27,9 @@ pub struct Children {
 pub struct ChildTile {
     /// Chunk name and stored length.
     pub chunk: ChunkRef,
-    /// Number of rows that the index reserves for the tile.
+    /// Number of rows reserved for the tile in the index.
     pub rows: u32,
-    /// Number of cells declared by the index.
+    /// Number of the tile's cells, as declared by the index.
     pub cells: u32,
 }
 
@@ -38,14 +38,14 @@ pub struct ChildTile {
 pub struct ChildIndex {
     /// Chunk name and stored length.
     pub chunk: ChunkRef,
-    /// Contents required by the reference.
+    /// Contents that the reference requires.
     pub part: ChildPart,
 }
 
-/// Contents that a reference requires in a tile index chunk.
+/// Contents that a reference to a tile index chunk requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildPart {
-    /// The part list of a sheet's index.
+    /// Part list of a sheet's index.
     Parts,
     /// Stripes that exactly cover these columns.
     Stripes(Span),
@@ -54,7 +54,7 @@ pub enum ChildPart {
 }
 
 impl ChildPart {
-    /// Returns whether a chunk has these contents.
+    /// Returns whether a chunk has the required contents.
     fn matches(self, chunk: &IndexChunk) -> bool {
         match (self, chunk) {
             (Self::Parts, IndexChunk::Parts(_)) => true,
@@ -134,7 +134,7 @@ impl Children {
         Ok(())
     }
 
-    /// Returns the number of references, including duplicates.
+    /// Returns the number of references, including duplicate references.
     #[must_use]
     pub fn count(&self) -> usize {
         self.tiles.len() + self.index.len()
@@ -149,35 +149,35 @@ impl Children {
     }
 
     /// Checks that all stripes have the width and alignment produced by
-    /// [`SheetWriter`](crate::merge::SheetWriter). This makes it possible to check a tile without
-    /// its stripe, which chunks with tile lists do not contain.
+    /// [`SheetWriter`](crate::merge::SheetWriter). A tile can then be checked without knowing its
+    /// stripe, which is not part of a chunk with a tile list.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] for any other stripe.
+    /// [`SnapshotError::Shape`] if a stripe has a different width or alignment.
     pub fn check_stripes(&self) -> Result<(), SnapshotError> {
         let is_import_stripe = |columns: &Span| {
             columns.count == MIN_STRIPE_COLUMNS && columns.first.is_multiple_of(MIN_STRIPE_COLUMNS)
         };
         ensure(
             self.stripe_columns.iter().all(is_import_stripe),
-            "a stripe of an import is not 128 columns from a multiple of 128",
+            "an import has a stripe that is not 128 columns wide, or not aligned to 128",
         )
     }
 }
 
 impl ChildTile {
-    /// Checks that all cells of a tile are within its declared bounds, and that their number
-    /// matches the index. Otherwise, it would be unspecified whether readers see out-of-bounds
-    /// cells.
+    /// Checks that all cells of a tile are within its declared bounds, and that the number of cells
+    /// matches the index. For cells out of bounds, it would be unspecified whether readers see
+    /// them.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] if the tile violates one of these conditions.
     pub fn check(&self, tile: &Tile) -> Result<(), SnapshotError> {
         let column_end = tile.columns.last().map_or(0, |column| column.column.saturating_add(1));
         let is_within_bounds = tile.end() <= self.rows && column_end <= MIN_STRIPE_COLUMNS;
-        ensure(is_within_bounds, "a tile has cells outside of its place in the index")?;
+        ensure(is_within_bounds, "a tile has cells outside the bounds declared by the index")?;
         let has_declared_cells = to_usize(self.cells) == tile.cells();
-        ensure(has_declared_cells, "a tile has another number of cells than the index declares")
+        ensure(has_declared_cells, "the number of cells in a tile does not match the index")
     }
 }
 
@@ -196,9 +196,9 @@ impl ChildIndex {
 }
 
 impl ChunkRef {
-    /// Returns whether a chunk of this stored length can be the referenced chunk. A small
-    /// difference is allowed, because another release may compress the same bytes differently. The
-    /// difference is limited, because stored lengths determine which levels are merged.
+    /// Returns whether a chunk of this stored length can be the referenced chunk. Different
+    /// releases may compress the same bytes to slightly different lengths. A larger difference is
+    /// not accepted, because stored lengths determine which levels are merged.
     #[must_use]
     pub fn accepts_stored_bytes(&self, stored_bytes: u64) -> bool {
         let declared_bytes = u64::from(self.bytes);
@@ -213,8 +213,8 @@ impl ChunkRef {
     }
 }
 
-/// Returns the maximum length to which another release may compress a chunk of this length: twice
-/// the length plus the minimum frame length.
+/// Returns the maximum accepted length if another release compressed the bytes of a chunk of this
+/// length: twice the length plus the minimum frame length.
 fn max_similar_bytes(bytes: u64) -> u64 {
     const MIN_FRAME_BYTES: u64 = 64;
     bytes.saturating_mul(2).saturating_add(MIN_FRAME_BYTES)
@@ -242,7 +242,7 @@ mod tests {
         (0..count).map(stripe).collect()
     }
 
-    /// Returns all tiles below an index and the depth of the index.
+    /// Returns all tiles of an index, and the depth of the index.
     fn walk(stripes: &[Stripe]) -> (Vec<ChildTile>, usize) {
         let (index, objects) = pack_import(stripes).unwrap();
         let mut found = Vec::new();

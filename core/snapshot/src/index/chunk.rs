@@ -12,7 +12,7 @@ pub enum IndexChunk {
     Moves(SheetMoves),
     /// Part list of a sheet's tile index.
     Parts(SpanMap<ChunkRef>),
-    /// Adjacent stripes with their columns and rows.
+    /// Adjacent stripes, each with its columns and rows.
     Stripes(SpanMap<RowIndex>),
     /// Tiles in adjacent rows of one stripe.
     Tiles(SpanMap<IndexedTile>),

@@ -1,4 +1,4 @@
-//! Tile indexes of imported sheets, which are stored in log entries instead of roots.
+//! Tile indexes of imported sheets. They are stored in log entries instead of roots.
 
 use super::check::{check_chunk, check_stripes};
 use super::pack::pack_stripes;
@@ -12,8 +12,8 @@ use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 use cellar_sheet::operation::{ImportSheet, TileIndex};
 
 /// Packs the tile index of a sheet whose tiles are chunks. Returns the index to store in the log
-/// entry and the chunks to store before the entry, each after the chunks that it references. Equal
-/// stripes yield equal results.
+/// entry, and the chunks to store before the entry. Each chunk follows the chunks that it
+/// references. The result depends only on the stripes.
 ///
 /// # Errors
 /// [`SnapshotError::Shape`] if a stripe is invalid or a tile is inline, [`SnapshotError::TooLong`]
@@ -22,9 +22,9 @@ pub fn pack_import(stripes: &[Stripe]) -> Result<(TileIndex, Vec<PackedObject>),
     pack_import_within(stripes, PackLimits::IMPORT)
 }
 
-/// Like [`pack_import`], but the index in the entry references a single chunk, regardless of sheet
-/// size. In an import of several sheets, all but the first are packed this way, because a single
-/// request verifies the indexes of all sheets.
+/// Like [`pack_import`], but the index in the entry references a single chunk, regardless of the
+/// size of the sheet. In an import of several sheets, all sheets except the first are packed this
+/// way, because a single request verifies the indexes of all sheets.
 ///
 /// # Errors
 /// Returns the same errors as [`pack_import`].
@@ -35,8 +35,8 @@ pub fn pack_import_as_chunk(
     pack_import_within(stripes, limits)
 }
 
-/// Like [`pack_import`], but with configurable limits, so that tests can build deep indexes from
-/// few tiles.
+/// Like [`pack_import`], but with the given limits, so that tests can build deep indexes from few
+/// tiles.
 pub(crate) fn pack_import_within(
     stripes: &[Stripe],
     limits: PackLimits,
@@ -47,7 +47,7 @@ pub(crate) fn pack_import_within(
 }
 
 impl PackedSheet {
-    /// Returns an imported sheet as a level. It is the only level of the sheet.
+    /// Returns a level with the cells of an imported sheet. The sheet has no other levels.
     ///
     /// # Errors
     /// Returns the same errors as [`StripeIndex::of_import`].
@@ -75,15 +75,15 @@ impl StripeIndex {
         Ok(tile_index)
     }
 
-    /// Decodes an index that [`StripeIndex::to_import`] encoded. Accepts arbitrary input. Every tile in
-    /// the result is a chunk.
+    /// Decodes an index encoded by [`StripeIndex::to_import`]. Accepts arbitrary input. All tiles
+    /// of a decoded index are chunks.
     ///
     /// # Errors
     /// [`SnapshotError`] if the index is invalid.
     pub fn of_import(tile_index: &TileIndex) -> Result<Self, SnapshotError> {
         let stripe_index: Self = cbor::decode(Kind::Import, tile_index.bytes())?;
         stripe_index.check()?;
-        // Fails if a tile is inline.
+        // Returns an error if a tile is inline.
         stripe_index.children()?;
         Ok(stripe_index)
     }
@@ -158,7 +158,7 @@ mod tests {
             assert_eq!(tiles, few);
             let most = named.iter().map(Children::bytes).max().unwrap();
             assert!(most <= IMPORT_NAMED_BYTES, "{most}");
-            // The list contains as many references as fit.
+            // The list contains the maximum number of references.
             let full = IMPORT_NAMED_BYTES / longest;
             assert!(u64::try_from(few).unwrap() < full || most == full * longest, "{most}");
         }

@@ -1,4 +1,4 @@
-//! Tile lookup in a partially loaded tile index. Performs no I/O.
+//! Tile lookup in a tile index that may be only partly loaded. Performs no I/O.
 
 use std::collections::HashSet;
 
@@ -9,35 +9,35 @@ use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, Region, Stripe, Strip
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Function that returns a loaded index chunk by name.
+/// Function that returns an index chunk by name if the chunk is loaded.
 pub type LoadedChunks<'a> = dyn Fn(&ChunkHash) -> Option<&'a IndexChunk> + 'a;
 
 /// A result, or the chunks that must be loaded first.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Lookup<T> {
-    /// Load these chunks in one request, then repeat the lookup. A lookup needs at most three such
-    /// requests per level.
+    /// Chunks to load in a single request before the lookup is repeated. A lookup needs at most
+    /// three such requests per level.
     Need(Vec<ChunkRef>),
     /// The result.
     Ready(T),
 }
 
-/// A tile with the columns of its stripe.
+/// A tile, and the columns of its stripe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocatedTile {
     /// Columns of the stripe.
     pub columns: Span,
-    /// Rows and location of the tile.
+    /// Rows of the tile and location of its bytes.
     pub tile: StripeTile,
 }
 
 impl PackedLevel {
     /// Returns the tiles of a sheet that overlap a region. The region is in the coordinates of the
-    /// level. Tiles are ordered by stripe from left to right, and within a stripe from top to
-    /// bottom.
+    /// level. Tiles are ordered by stripe from left to right, and from top to bottom within a
+    /// stripe.
     ///
     /// # Errors
-    /// [`SnapshotError`] if a loaded chunk does not match the reference to it.
+    /// [`SnapshotError`] if a loaded chunk does not match the reference to the chunk.
     pub fn tiles(
         &self,
         sheet_id: SheetId,
@@ -68,7 +68,7 @@ impl PackedLevel {
         Ok(traversal.finish(moves))
     }
 
-    /// Returns the whole level with its complete tile index.
+    /// Returns the entire level, including its complete tile index.
     ///
     /// # Errors
     /// Returns the same errors as [`PackedLevel::tiles`].
@@ -104,7 +104,7 @@ fn group_by_stripe(tiles: Vec<LocatedTile>) -> Vec<Stripe> {
 pub(super) const WRONG_INDEX_CHUNK: SnapshotError =
     SnapshotError::Shape("a chunk of a tile index does not match the reference to it");
 
-/// Traverses loaded parts of a tile index and collects the missing chunks.
+/// Traverses the loaded parts of a tile index and collects missing chunks.
 struct IndexTraversal<'l, 'a> {
     loaded_chunks: &'l LoadedChunks<'a>,
     missing_chunks: Vec<ChunkRef>,
@@ -116,7 +116,7 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
         Self { loaded_chunks, missing_chunks: Vec::new(), missing_hashes: HashSet::new() }
     }
 
-    /// Returns the missing chunks, or the result if there are none.
+    /// Returns the missing chunks, or the result if no chunks are missing.
     fn finish<T>(self, result: T) -> Lookup<T> {
         if self.missing_chunks.is_empty() {
             Lookup::Ready(result)
@@ -125,7 +125,7 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
         }
     }
 
-    /// Returns a chunk if it is loaded, and otherwise records it as missing.
+    /// Returns a chunk if it is loaded. Otherwise, records the chunk as missing and returns `None`.
     fn get_or_record_missing(&mut self, chunk: &ChunkRef) -> Option<&'a IndexChunk> {
         let loaded_chunk = (self.loaded_chunks)(&chunk.hash);
         if loaded_chunk.is_none() && self.missing_hashes.insert(chunk.hash) {
@@ -134,7 +134,7 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
         loaded_chunk
     }
 
-    /// Returns `None` if the chunk of the moves is missing.
+    /// Returns `None` if the chunk that contains the moves is missing.
     fn find_moves<'m>(
         &mut self,
         moves: &'m InlineOrChunk<SheetMoves>,
@@ -153,7 +153,7 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
         }
     }
 
-    /// Returns the tiles of the loaded chunks that overlap the region.
+    /// Returns the tiles that overlap the region, as far as their index chunks are loaded.
     fn find_tiles(
         &mut self,
         sheet: &PackedSheet,

@@ -1,16 +1,15 @@
-//! The tile index of a level, which maps row and column ranges to tiles (blocks of cells). The
-//! index itself is stored in one or more objects; `docs/reference/index-and-root-format.md` specifies the
-//! encoding.
+//! The tile index of a level, which maps ranges of rows and columns to tiles (blocks of cells). The
+//! index itself is stored in one or more objects. `docs/reference/index-and-root-format.md`
+//! specifies the encoding.
 //!
-//! An index part that is small enough is stored inline in the object that references it. From small
-//! to large levels, this results in the following layouts:
+//! A small part of the index is stored inline, in the object that references the part. Depending on
+//! the size of the level, this results in the following layouts, from small to large:
 //!
-//! 1. The index and the tiles are stored in the root.
-//! 2. The index is stored in the root; each tile is a chunk.
-//! 3. The index is a single part, stored as one chunk that the root references.
-//! 4. The index has many parts, each with the columns and rows of adjacent stripes. The part list,
-//!    also called the column index, is stored in the root or in a separate chunk.
-//! 5. If stripes are very tall, their rows are divided into parts as well.
+//! 1. The root contains the index and the tiles.
+//! 2. The root contains the index; each tile is a chunk.
+//! 3. The index is a single part, stored in one chunk that the root references.
+//! 4. The index has many parts. Each part contains the columns and rows of adjacent stripes. The list of parts, also called the column index, is stored in the root or in a separate chunk.
+//! 5. If stripes are very tall, their rows are also divided into parts.
 //!
 //! Reading a tile takes at most four reads after the root (part list, part, rows, tile), but
 //! usually only one.
@@ -60,7 +59,7 @@ pub enum InlineOrChunk<T> {
 #[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub struct PackedLevel {
-    /// Changed sheets, sorted by sheet id.
+    /// Changed sheets, in ascending order of their ids.
     #[cbor(n(0), decode_with = "cbor::at_most::<_, _, MAX_SHEETS>")]
     pub sheets: Vec<PackedSheet>,
 }
@@ -80,14 +79,14 @@ pub struct PackedSheet {
     pub stripes: StripeIndex,
 }
 
-/// Tile index of a sheet: the columns of its stripes, then the rows of each stripe.
+/// Tile index of a sheet, which contains the columns of all stripes and the rows of each stripe.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(flat)]
 pub enum StripeIndex {
     /// The whole index.
     #[n(0)]
     Inline(#[n(0)] SpanMap<RowIndex>),
-    /// Chunks that each contain one index part with adjacent stripes.
+    /// Chunks, each of which contains an index part with adjacent stripes.
     #[n(1)]
     Parts(#[n(0)] SpanMap<ChunkRef>),
     /// Chunk that contains the part list.
@@ -102,12 +101,12 @@ pub enum RowIndex {
     /// All tiles of the stripe.
     #[n(0)]
     Tiles(#[n(0)] SpanMap<IndexedTile>),
-    /// Chunks that each contain the tiles of adjacent rows.
+    /// Chunks, each of which contains tiles in adjacent rows.
     #[n(1)]
     Parts(#[n(0)] SpanMap<ChunkRef>),
 }
 
-/// A tile without its row and column range.
+/// A tile, without its rows and columns.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct IndexedTile {

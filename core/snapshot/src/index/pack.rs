@@ -11,16 +11,16 @@ use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
 use cellar_sheet::operation::Span;
 
-/// Maximum CBOR overhead in bytes, either of a list or of an axis index run including the end
-/// of the last span.
+/// Maximum CBOR overhead of a list, or of a run in an axis index together with the end after the
+/// last run, in bytes.
 const RUN_BYTES: usize = 24;
 
 /// Packs a level's tile index. Returns the part to store in the root and the chunks to write before
-/// the root. The result is deterministic. Stripes without tiles are omitted; inline tiles stay
+/// the root. The result is deterministic. Stripes without tiles are omitted. Inline tiles remain
 /// inline.
 ///
-/// All lists are split into chunks of at most `chunk_bytes`, except for the part list, which may be
-/// longer if a sheet has millions of tiles.
+/// All lists except the part list are split into chunks of at most `chunk_bytes`. The part list may
+/// be longer if a sheet has millions of tiles.
 ///
 /// # Errors
 /// [`SnapshotError::Shape`] if the level is invalid, [`SnapshotError::TooLong`] if a sheet has more
@@ -39,7 +39,7 @@ pub fn pack_level(
 }
 
 fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, SnapshotError> {
-    // Validating the packed level does not include its chunks.
+    // Check the moves here, because checking the packed level does not include its chunks.
     sheet.moves.check()?;
     let packed_moves = if packer.reserve_inline(&sheet.moves) {
         InlineOrChunk::Inline(sheet.moves.clone())
@@ -50,7 +50,7 @@ fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, Sn
     Ok(PackedSheet { sheet: sheet.sheet, moves: packed_moves, stripes })
 }
 
-/// Packs the tile index of a sheet: inline, as a list of parts, or as a chunk with that list.
+/// Packs a sheet's tile index: inline, as an inline part list, or as a chunk with the part list.
 pub(super) fn pack_stripes(
     stripes: &[Stripe],
     packer: &mut Packer,
@@ -79,14 +79,14 @@ fn pack_rows(stripe: &Stripe, packer: &mut Packer) -> Result<RowIndex, SnapshotE
     });
     let tiles = to_span_map(tiles_by_rows)?;
     check_tiles(&tiles)?;
-    // A list with a single tile cannot be split.
+    // A list with only one tile cannot be split.
     if tiles.items().len() < 2 || packer.fits_chunk(&tiles, total_referenced_bytes(&tiles)) {
         return Ok(RowIndex::Tiles(tiles));
     }
     Ok(RowIndex::Parts(split_into_parts(Kind::Tiles, tiles, packer)?))
 }
 
-/// Splits an index into chunks and returns the list of these parts.
+/// Splits an index into parts, stores each part in a chunk, and returns the list of the parts.
 fn split_into_parts<T: Encode<()> + ReferencesChunks>(
     kind: Kind,
     whole_index: SpanMap<T>,
@@ -106,7 +106,7 @@ fn split_into_parts<T: Encode<()> + ReferencesChunks>(
     to_span_map(part_chunks)
 }
 
-/// A tile index item that references chunks.
+/// A tile index item that may reference chunks.
 trait ReferencesChunks {
     /// Returns the total stored length of the chunks that the item references.
     fn referenced_bytes(&self) -> u64;

@@ -1,4 +1,4 @@
-//! Maps disjoint spans of an axis to items.
+//! Map from disjoint spans of an axis to items.
 
 use minicbor::{Decode, Encode};
 
@@ -46,24 +46,24 @@ impl<T> SpanMap<T> {
         &self.items
     }
 
-    /// Returns whether the map is empty.
+    /// Returns whether the map has no spans.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Iterates over the spans that overlap `spans` and their items, in order.
+    /// Iterates in order over the spans that overlap `spans`, with their items.
     pub fn overlapping<'a>(&'a self, spans: &'a Spans) -> impl Iterator<Item = (Span, &'a T)> + 'a {
         let indices = self.spans.overlapping(spans);
         indices.filter_map(|index| Some((self.spans.get(index)?, self.items.get(index)?)))
     }
 
-    /// Iterates over all spans and their items, in order.
+    /// Iterates in order over all spans, with their items.
     pub fn iter(&self) -> impl Iterator<Item = (Span, &T)> {
         self.spans.iter().zip(&self.items)
     }
 
-    /// Converts the map into a vector of spans and items, in order.
+    /// Converts the map to a vector of spans and items, in order.
     pub(super) fn into_vec(self) -> Vec<(Span, T)> {
         let spans: Vec<Span> = self.spans.iter().collect();
         spans.into_iter().zip(self.items).collect()

@@ -1,5 +1,5 @@
-//! Edit checks: edits are applied exactly once, to the intended cells, and are readable at every
-//! log position.
+//! Checks of edits: an edit is applied exactly once, to the intended cells, and is readable at
+//! every log position.
 
 use cellar::{CellsQuery, Client};
 use cellar_api::{wire::AppendRequest, wire::Head, wire::MutationStatus, wire::SentMutation};
@@ -21,7 +21,7 @@ pub(super) struct AppendedRequest {
     pub(super) position: Position,
 }
 
-/// Returns a new client's request to append a single mutation.
+/// Returns a request from a new client to append a single mutation.
 pub(super) fn append_request(head: Head, operation: Operation) -> AppendRequest {
     AppendRequest {
         client_id: format!("smoke-{}", Uuid::new_v4()),
@@ -41,7 +41,8 @@ pub(super) fn set_column(column: u32, texts: &[String]) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
 }
 
-/// Appends an operation based on the current log head. Returns the position of the new entry.
+/// Appends an edit that is based on the newest position of the log. Returns the position of the new
+/// entry.
 pub(super) async fn append_operation(
     client: &Client,
     log_id: LogId,
@@ -52,8 +53,8 @@ pub(super) async fn append_operation(
     Ok(reply.results.first().and_then(|result| result.position).unwrap_or(reply.head))
 }
 
-/// Checks that an edit moves with its row if another client inserts a row above. Deletes the
-/// inserted row afterwards.
+/// Checks that an edit moves with its row if another client inserts a row above. Afterwards,
+/// deletes the inserted row.
 pub(super) async fn edit_follows_row(client: &Client, log_id: LogId) -> CheckResult {
     let first_row = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
     let head = client.spreadsheet(log_id).head(None).await?;
@@ -71,7 +72,7 @@ pub(super) async fn edit_follows_row(client: &Client, log_id: LogId) -> CheckRes
     });
     client.spreadsheet(log_id).append(&append_request(head_after_edit, delete_row)).await?;
     let committed_edit = edit_reply.results.first().and_then(|result| result.committed.clone());
-    // Concurrent smoke tests of the same stack may have moved the row further.
+    // Other smoke tests that run against the same stack may have moved the row further.
     let has_moved = match committed_edit.as_deref() {
         Some([Operation::SetCells(set_cells)]) => set_cells.cells.iter().all(|edit| edit.row > 0),
         _ => false,
@@ -81,7 +82,7 @@ pub(super) async fn edit_follows_row(client: &Client, log_id: LogId) -> CheckRes
     }))
 }
 
-/// Appends a request and checks that the response contains a log position.
+/// Appends a request, and checks that the response contains a log position.
 pub(super) async fn append(
     client: &Client,
     log_id: LogId,
@@ -97,7 +98,7 @@ pub(super) async fn append(
     Ok((AppendedRequest { request, position }, outcome))
 }
 
-/// Resends an append request and checks that the API reports a duplicate at the same position.
+/// Sends an append request again, and checks that the API reports a duplicate at the same position.
 pub(super) async fn append_again(
     client: &Client,
     log_id: LogId,
@@ -111,22 +112,19 @@ pub(super) async fn append_again(
     Ok(CheckOutcome::from_condition(is_duplicate, || format!("expected a duplicate at {position}")))
 }
 
-/// Reads a cell value from a state no older than `min_position`.
+/// Reads the value of a cell from a state at `min_position` or later.
 pub(super) async fn latest_cell_value(
     client: &Client,
     log_id: LogId,
     cell_name: &str,
     min_position: Position,
 ) -> Result<Value, SynthError> {
-    let query = CellsQuery {
-        range: Some(cell_name.to_owned()),
-        min_position: Some(min_position),
-        ..CellsQuery::default()
-    };
+    let query = CellsQuery::of_range(cell_name).at_or_after(min_position);
     read_cell_value(client, log_id, &query).await
 }
 
-/// Reads a cell value at an earlier position, from a log that has `min_position`.
+/// Reads the value of a cell at an earlier position, from a log that already contains
+/// `min_position`.
 pub(super) async fn earlier_cell_value(
     client: &Client,
     log_id: LogId,
@@ -134,12 +132,8 @@ pub(super) async fn earlier_cell_value(
     position: Option<Position>,
     min_position: Position,
 ) -> Result<Value, SynthError> {
-    let query = CellsQuery {
-        range: Some(cell_name.to_owned()),
-        at: position,
-        min_position: Some(min_position),
-        ..CellsQuery::default()
-    };
+    let mut query = CellsQuery::of_range(cell_name).at_or_after(min_position);
+    query.at = position;
     read_cell_value(client, log_id, &query).await
 }
 

@@ -1,4 +1,4 @@
-//! Smoke test checks, each building on the results of the previous ones.
+//! Checks of the smoke test. Each check builds on the results of the previous checks.
 
 mod access;
 mod edits;
@@ -18,17 +18,17 @@ use super::report::{CheckFailed, CheckOutcome, CheckResult, SmokeReport};
 use super::target::SmokeTarget;
 use crate::error::SynthError;
 
-/// Nonce (creation key) of the smoke test's spreadsheet, fixed so that all runs share one
-/// spreadsheet.
+/// Nonce (creation key) of the smoke test's spreadsheet. The nonce is fixed, so that all runs share
+/// one spreadsheet.
 const NONCE: &str = "cellar-smoke-test";
-/// Polling interval until a new stack responds.
+/// Interval at which a new stack is polled until it responds.
 const STARTUP_POLL: Duration = Duration::from_secs(1);
 
-/// Runs the checks until one fails, and clears all cells set by the checks.
+/// Runs the checks until one fails, and then clears all cells that the checks set.
 pub(crate) async fn run_checks(target: &SmokeTarget<'_>) -> SmokeReport {
     let mut report = SmokeReport::default();
     let Ok((client, log_id)) = open_spreadsheet(target, &mut report).await else { return report };
-    // The report contains the failed check.
+    // The report already contains the failed check.
     let _ = check_spreadsheet(target, &client, log_id, &mut report).await;
     let _ = check(&mut report, "clean up", objects::clean_up(&client, log_id)).await;
     report
@@ -72,7 +72,7 @@ async fn check_spreadsheet(
     check(report, "other spreadsheets are hidden", hidden_check).await
 }
 
-/// Appends a request twice, and reads the cell after and before it.
+/// Appends a request twice, and reads the cell at the new position and at the position before it.
 async fn check_append_and_read(
     client: &Client,
     log_id: LogId,
@@ -105,7 +105,7 @@ async fn check_append_and_read(
     Ok(appended)
 }
 
-/// Runs a check and reports its outcome.
+/// Runs a check and adds its outcome to the report.
 async fn check(
     report: &mut SmokeReport,
     name: &'static str,
@@ -114,7 +114,7 @@ async fn check(
     check_and_return(report, name, async { Ok(((), run_check.await?)) }).await
 }
 
-/// Runs and reports a check that returns a value for later checks.
+/// Runs a check that returns a value for later checks, and adds its outcome to the report.
 async fn check_and_return<T>(
     report: &mut SmokeReport,
     name: &'static str,
@@ -129,8 +129,8 @@ async fn check_and_return<T>(
     value.ok_or(CheckFailed)
 }
 
-/// Polls the stack until it is healthy or the startup timeout expires, because a new URL takes a
-/// while to become reachable.
+/// Polls the stack until it is healthy or the startup timeout expires. Polling is needed because a
+/// new URL is not reachable at once.
 async fn wait_until_healthy(target: &SmokeTarget<'_>, client: &Client) -> CheckResult {
     let started = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Checks of data in the bucket: large entries and snapshots.
+//! Checks of the data in the bucket: large entries and snapshots.
 
 use std::time::Duration;
 
@@ -22,27 +22,28 @@ use super::edits::{append_operation, compare_values, latest_cell_value, set_colu
 use crate::error::SynthError;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 
-/// Timeout for a snapshot, including cold starts of the relay and snapshot functions.
+/// Timeout for a snapshot. Includes the cold starts of the relay function and the snapshot
+/// function.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(120);
 /// Polling interval while a snapshot is being built.
 const SNAPSHOT_POLL: Duration = Duration::from_millis(250);
-/// Column index for the large entry check.
+/// Index of the column for the large entry check.
 const EXTERNAL_COLUMN: u32 = 1;
-/// First of the two column indexes for the snapshot check.
+/// Index of the first of the two columns for the snapshot check.
 const SNAPSHOT_COLUMN: u32 = 2;
-/// Number of cells that share the bytes needed to make a snapshot due.
+/// Number of cells that together contain enough bytes to make a snapshot due.
 const SNAPSHOT_CELLS: usize = 6;
-/// Number of mutations that write these cells.
+/// Number of mutations that write the cells of the snapshot check.
 const SNAPSHOT_MUTATIONS: usize = 2;
 /// Number of 36-byte words in the cell of the large entry check.
 const LARGE_TEXT_REPETITIONS: usize = 1_000;
-/// Number of rows to clear after the smoke test, covering all its cells.
+/// Number of rows to clear after the smoke test. Includes all cells that the test sets.
 const USED_ROWS: u32 = 16;
-/// Number of columns to clear after the smoke test, covering all its cells.
+/// Number of columns to clear after the smoke test. Includes all cells that the test sets.
 const USED_COLUMNS: u32 = 4;
 
-/// Uploads a large entry body with a presigned request, and checks that the entry's cell is
-/// readable.
+/// Uploads the body of a large entry with a presigned request, and checks that the cell of the
+/// entry is readable.
 pub(super) async fn check_large_entry(client: &Client, log_id: LogId) -> CheckResult {
     let cell_text = Uuid::new_v4().to_string().repeat(LARGE_TEXT_REPETITIONS);
     let operation = set_column(EXTERNAL_COLUMN, std::slice::from_ref(&cell_text));
@@ -70,10 +71,10 @@ pub(super) async fn check_large_entry(client: &Client, log_id: LogId) -> CheckRe
 }
 
 /// Appends enough bytes to make a snapshot due, waits for the snapshot, and loads the spreadsheet
-/// from it.
+/// from the snapshot.
 pub(super) async fn check_snapshot(client: &Client, log_id: LogId) -> CheckResult {
     let cell_text = text_that_makes_snapshot_due();
-    // Split the cells into two mutations, because one would exceed the size limit.
+    // Split the cells into two mutations, because a single mutation would exceed the size limit.
     let column_texts = vec![cell_text.clone(); SNAPSHOT_CELLS / SNAPSHOT_MUTATIONS];
     let first_column = set_column(SNAPSHOT_COLUMN, &column_texts);
     let second_column = set_column(SNAPSHOT_COLUMN + 1, &column_texts);
@@ -107,7 +108,8 @@ fn text_that_makes_snapshot_due() -> String {
     word.repeat(snapshot_bytes / bytes_per_repetition.max(1) + 1)
 }
 
-/// Waits for a snapshot at a position or later. Returns `false` after [`SNAPSHOT_TIMEOUT`].
+/// Waits for a snapshot at `position` or later. Returns `false` if there is none within
+/// [`SNAPSHOT_TIMEOUT`].
 async fn is_snapshot_built_in_time(
     client: &Client,
     log_id: LogId,
@@ -127,8 +129,8 @@ async fn is_snapshot_built_in_time(
     }
 }
 
-/// Returns the position of the first Snapshot entry after `position`, or `None` if the log has no
-/// such entry.
+/// Returns the position of the first Snapshot entry after `position`. Returns `None` if the log has
+/// no such entry.
 async fn snapshot_entry_after(
     client: &Client,
     log_id: LogId,
@@ -136,7 +138,7 @@ async fn snapshot_entry_after(
 ) -> Result<Option<Position>, SynthError> {
     let entries = match client.spreadsheet(log_id).entries_page(position).await {
         Ok(update) => update.entries,
-        // Reload the entries if a concurrent smoke test has started a new log segment.
+        // Reload the entries if another smoke test has started a new log segment.
         Err(error) if requires_reload(&error) => {
             client.spreadsheet(log_id).load(Some(position)).await?.entries
         }
@@ -150,7 +152,7 @@ fn requires_reload(error: &ClientError) -> bool {
     error.problem_kind() == Some(ProblemKind::ReloadRequired)
 }
 
-/// Clears all cells set by the smoke test, and checks that they are blank.
+/// Clears all cells that the smoke test set, and checks that the cells are blank.
 pub(super) async fn clean_up(client: &Client, log_id: LogId) -> CheckResult {
     let (rows, columns) = (Spans::one(0, USED_ROWS), Spans::one(0, USED_COLUMNS));
     let clear = ClearRange { sheet: SheetId::FIRST, rows, columns };

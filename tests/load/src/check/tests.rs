@@ -1,4 +1,4 @@
-//! Checks that each check finds the violations that it is for.
+//! Tests that each check finds the violations for which it is meant.
 
 use std::sync::Arc;
 
@@ -24,7 +24,8 @@ fn log_id() -> LogId {
     LogId::from_uuid(uuid::Uuid::nil())
 }
 
-/// Creates a log with one edit per entry: its id, and the number of rows that it inserts.
+/// Creates a log with one edit per entry. Each edit is given by its id and the number of rows that
+/// it inserts.
 fn log(edits: &[(u64, u32)]) -> Log {
     let edits: Vec<_> = edits.iter().map(|(id, count)| (*id, operation(*count))).collect();
     log_of(&edits)
@@ -46,7 +47,7 @@ fn log_of(edits: &[(u64, Operation)]) -> Log {
     Log { id: log_id(), entries: entries.collect() }
 }
 
-/// Creates an author of edits that insert 1, 2, 3, … rows, with the known outcome of each.
+/// Creates an author of edits that insert 1, 2, 3, … rows, with the known outcome of each edit.
 fn author(known: &[KnownOutcome]) -> Author {
     let intents =
         (1..).zip(known).map(|(n, known)| Intent { operation: operation(n), known: *known });
@@ -91,7 +92,7 @@ fn an_acknowledged_edit_that_is_not_there_is_lost() {
 
 #[test]
 fn an_edit_that_was_sent_again_under_a_new_id_is_found() {
-    // The first edit succeeded, and was sent again as the second.
+    // The first edit succeeded and was sent again as the second edit.
     let wrong = violations(&[(1, 1), (2, 1)], &[acknowledged_at(1), acknowledged_at(2)]);
     assert!(wrong.contains("differs from the edit that was sent"), "{wrong}");
     let wrong = violations(&[(1, 1), (2, 1)], &[acknowledged_at(1)]);
@@ -127,7 +128,7 @@ fn a_text_that_occurs_twice_is_found() {
         Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![cell] })
     };
     let log = log_of(&[(1, set("first")), (2, set("first"))]);
-    // The client gave the edit a second id, and counts two edits.
+    // The client sent the edit again under a second id and counts two edits.
     let known = KnownOutcome::InTheLog(None);
     let intents = vec![Intent { operation: set("first"), known }; 2];
     let author = Author { intents, ..author(&[]) };

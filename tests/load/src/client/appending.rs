@@ -1,4 +1,4 @@
-//! Edits by `POST …/entries`, sent by the client of the library.
+//! Sends edits with `POST …/entries`, using the client library.
 
 use std::time::{Duration, Instant};
 
@@ -12,21 +12,21 @@ use super::operations::unique_operation;
 use super::{ClientStuck, Intent, KnownOutcome, LoadClient, MAX_IMPATIENCE_MS, PATIENCE};
 use crate::measured::RequestKind;
 
-/// Of this number of edits, a client abandons the answer to one: it closes the connection and sends
-/// the same request again.
+/// One of this number of edits is abandoned: the client closes the connection before the response
+/// and sends the same request again.
 const ABANDONED_STEP: u64 = 16;
-/// Remainder of the ids of edits whose answer is abandoned.
+/// An edit is abandoned if its id modulo [`ABANDONED_STEP`] has this value.
 const ABANDONED_REMAINDER: u64 = 3;
-/// Wait between two calls of the library, each of which already retries a few times.
+/// Pause between two calls of the client library, each of which already retries a few times.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
-/// Returns the client id of a client's appends.
+/// Returns the client id for a client's appends.
 pub(super) fn client_name(number: u32) -> String {
     format!("writer {number}")
 }
 
 impl LoadClient {
-    /// Makes an edit, and sends the same request until it is answered.
+    /// Creates an edit and repeats its request until a response arrives.
     pub(super) async fn append(&mut self, due_at: Instant) -> Result<(), ClientStuck> {
         let id = next_id(&self.appended.intents);
         let operation = unique_operation(&self.appended.name, id, &mut self.random);
@@ -49,14 +49,14 @@ impl LoadClient {
         self.record_answer(id, &reply)
     }
 
-    /// Sends a request and closes the connection shortly afterwards, mostly before an answer.
+    /// Sends a request and closes the connection shortly afterwards, usually before the response.
     async fn send_and_abandon(&mut self, request: &AppendRequest) -> Option<AppendReply> {
         let impatience = Duration::from_millis(self.random.u64(..MAX_IMPATIENCE_MS));
         let api = self.api(RequestKind::Append);
         let spreadsheet = api.spreadsheet(self.spreadsheet.id);
         match tokio::time::timeout(impatience, spreadsheet.append(request)).await {
             Ok(Ok(reply)) => Some(reply),
-            // The request is sent again in any case.
+            // The result is ignored, because the request is sent again in any case.
             Ok(Err(_)) => None,
             Err(_) => {
                 self.measured.count_abandoned(RequestKind::Append);
@@ -65,7 +65,7 @@ impl LoadClient {
         }
     }
 
-    /// Repeats a request until it is answered.
+    /// Repeats a request until a response arrives.
     async fn send_until_answered(
         &self,
         request: &AppendRequest,
@@ -80,7 +80,7 @@ impl LoadClient {
         }
     }
 
-    /// Waits before a call is repeated; fails if a repetition cannot help.
+    /// Waits before a call is repeated. Fails if repeating the call cannot help.
     pub(super) async fn wait_before_retry(
         &self,
         kind: RequestKind,
@@ -94,7 +94,7 @@ impl LoadClient {
         Ok(())
     }
 
-    /// Records the outcome of an edit, and updates the base of the next one.
+    /// Records the outcome of an edit and updates the base of the next edit.
     fn record_answer(&mut self, id: u64, reply: &AppendReply) -> Result<(), ClientStuck> {
         let position = match reply.results.as_slice() {
             [AppendedMutation { id: result_id, position, rejection: None, .. }]
@@ -108,7 +108,8 @@ impl LoadClient {
         };
         record_position(&mut self.appended.intents, position);
         self.record_seen(RequestKind::Append, self.seen.max(reply.head))?;
-        // A truncated answer lacks entries, so the client has seen at most its own entry.
+        // A truncated response omits entries, so the client has seen the log at most up to its own
+        // entry.
         let seen_position = if reply.next.is_none() { Some(reply.head) } else { position };
         if let Some(seen_position) = seen_position {
             self.base = self.base.max(seen_position);
@@ -117,7 +118,7 @@ impl LoadClient {
     }
 }
 
-/// Returns the id of the next edit.
+/// Returns the id for the next edit.
 pub(super) fn next_id(intents: &[Intent]) -> u64 {
     u64::try_from(intents.len()).unwrap_or(u64::MAX).saturating_add(1)
 }

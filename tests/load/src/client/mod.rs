@@ -1,4 +1,4 @@
-//! A simulated client with its own connections, token and role.
+//! A simulated client with separate connections, a token and a role.
 
 mod appending;
 mod operations;
@@ -22,18 +22,18 @@ use crate::measured::{Measured, RequestKind};
 use crate::pace::Pace;
 use crate::plan::{Length, Plan};
 
-/// Maximum time for which a request is repeated: a killed cloud has restarted by then.
+/// Maximum time for which a request is repeated. Long enough for a killed server to restart.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
-/// Maximum wait before an answer is abandoned on purpose, in milliseconds.
+/// Maximum wait before a request is abandoned intentionally, in milliseconds.
 const MAX_IMPATIENCE_MS: u64 = 30;
 /// Requests of a writer.
 const WRITER_REQUESTS: &[RequestKind] = &[RequestKind::Append];
-/// Requests of a writer that uses the protocol of Replicache.
+/// Request cycle of a writer that uses the Replicache protocol.
 const PUSHER_REQUESTS: &[RequestKind] = &[RequestKind::Push, RequestKind::Push, RequestKind::Pull];
 /// Requests of a reader.
 const READER_REQUESTS: &[RequestKind] =
     &[RequestKind::Cells, RequestKind::History, RequestKind::Load, RequestKind::Pull];
-/// Requests of a client that is the only one of its spreadsheet.
+/// Request cycle of a client that is the only one in its spreadsheet.
 const SOLE_CLIENT_REQUESTS: &[RequestKind] = &[
     RequestKind::Append,
     RequestKind::Cells,
@@ -46,26 +46,26 @@ const SOLE_CLIENT_REQUESTS: &[RequestKind] = &[
     RequestKind::Push,
     RequestKind::Load,
 ];
-/// Length of the cycle of roles: of ten clients, five write, two push and three read.
+/// Length of the cycle of roles. Of ten clients, five write, two push and three read.
 const ROLE_CYCLE_CLIENTS: u32 = 10;
 
-/// An edit of a client. Its id is its index in the client's list plus 1.
+/// An edit of a client. The edit's id is its index in the client's list plus 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Intent {
     pub(crate) operation: Operation,
     pub(crate) known: KnownOutcome,
 }
 
-/// A client's knowledge of its edit's outcome.
+/// What a client knows about the outcome of its edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KnownOutcome {
-    /// No answer: the edit may be in the log or not.
+    /// No response arrived, so the client does not know whether the edit is in the log.
     Unanswered,
-    /// The edit is in the log, at this position if the answer contained it.
+    /// The edit is in the log. The position is known if the response contained it.
     InTheLog(Option<Position>),
 }
 
-/// A client id and the edits that were sent under it.
+/// A client id, with the edits that were sent under it.
 #[derive(Debug, Clone)]
 pub(crate) struct Author {
     pub(crate) name: String,
@@ -94,16 +94,16 @@ pub(crate) struct LoadClient {
     measured: Measured,
     random: Rng,
     spreadsheet: CreateReply,
-    /// The edits that the client appends and pushes, with separate ids.
+    /// The edits that the client appends. Pushed edits are numbered separately.
     appended: Author,
     pushed: Author,
-    /// The newest position that the client has seen. No later read may return an older one.
+    /// The newest position that the client has seen. No later read may return an older position.
     seen: Position,
-    /// The base of the client's next edit.
+    /// The base (last seen position) of the client's next edit.
     base: Position,
 }
 
-/// Identity and target of a client.
+/// A client's identity, and the server and spreadsheet that the client uses.
 pub(crate) struct Identity<'a> {
     pub(crate) number: u32,
     pub(crate) url: &'a str,
@@ -111,10 +111,10 @@ pub(crate) struct Identity<'a> {
     pub(crate) spreadsheet: CreateReply,
 }
 
-/// The end of a client's run.
+/// A client after its run.
 pub(crate) struct ClientRun {
     pub(crate) client: LoadClient,
-    /// Number of requests that were due and never sent.
+    /// Number of requests that were due but never sent.
     pub(crate) backlog: u64,
 }
 
@@ -142,8 +142,8 @@ impl LoadClient {
         })
     }
 
-    /// Sends requests until the run is over, and leaves without waiting for the answer to its last
-    /// edit.
+    /// Sends requests until the run ends. The client leaves without waiting for the response to its
+    /// last edit.
     pub(crate) async fn send_requests(
         mut self,
         begun_at: Instant,
@@ -189,12 +189,12 @@ impl LoadClient {
         self.spreadsheet.id
     }
 
-    /// Returns whether the client pulls.
+    /// Returns whether the client's requests include pulls.
     pub(crate) fn pulls(&self) -> bool {
         self.request_cycle.contains(&RequestKind::Pull)
     }
 
-    /// Returns the client's edits.
+    /// Returns the edits that the client appended and pushed.
     pub(crate) fn into_authors(self) -> [Author; 2] {
         [self.appended, self.pushed]
     }
@@ -214,8 +214,8 @@ impl LoadClient {
         }
     }
 
-    /// Returns the kind of a request. Clients with the same role begin at different places of
-    /// their cycle.
+    /// Returns the kind of the request with the given number. Clients with the same role start at
+    /// different points of their request cycle.
     fn request_kind(&self, request_index: u64) -> RequestKind {
         let cycle_length = u64::try_from(self.request_cycle.len()).unwrap_or(u64::MAX);
         let cycle_offset = u64::from(self.number / ROLE_CYCLE_CLIENTS);
@@ -226,7 +226,7 @@ impl LoadClient {
             .unwrap_or(RequestKind::Append)
     }
 
-    /// Makes a last edit whose answer is abandoned, like a user who closes the browser.
+    /// Makes a last edit and abandons the request, like a user who closes the browser.
     async fn leave(&mut self) {
         let impatience = Duration::from_millis(self.random.u64(..MAX_IMPATIENCE_MS));
         let now = Instant::now();
@@ -248,13 +248,13 @@ impl LoadClient {
         }
     }
 
-    /// Returns a library client whose attempts are counted.
+    /// Returns a client of the client library whose request attempts are counted.
     fn api(&self, kind: RequestKind) -> Client {
         let measured = self.measured.clone();
         self.api.clone().observed(move |outcome| measured.count_attempt(kind, outcome))
     }
 
-    /// Records a position from an answer; fails if it is older than the newest one seen.
+    /// Records a position from a response. Fails if the position is older than the newest one seen.
     fn record_seen(&mut self, kind: RequestKind, position: Position) -> Result<(), ClientStuck> {
         let seen = self.seen;
         if position < seen {
@@ -276,7 +276,7 @@ fn request_cycle(number: u32, plan: &Plan) -> &'static [RequestKind] {
     }
 }
 
-/// Creates the authors for a client's appends and pushes.
+/// Creates the authors of a client's appends and pushes.
 fn authors(
     number: u32,
     client: &Client,
@@ -300,7 +300,7 @@ fn authors(
     Ok((appended, pushed))
 }
 
-/// Indexes authors by client key.
+/// Returns the authors indexed by client key.
 pub(crate) fn by_key(authors: &[Author]) -> BTreeMap<ClientKey, &Author> {
     authors.iter().map(|author| (author.key, author)).collect()
 }

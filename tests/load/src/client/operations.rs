@@ -5,18 +5,19 @@ use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
 
-/// Numbers of rows and columns that are edited. They are small, so that edits conflict.
+/// Numbers of rows and columns in which edits take place. They are small, so that edits conflict.
 pub(super) const ROWS: u32 = 200;
 pub(super) const COLUMNS: u32 = 20;
-/// Of this number of edits, one inserts a row and one deletes a row.
+/// One of this number of edits inserts a row, and one deletes a row.
 const STEP: u64 = 16;
-/// Remainders of the ids of edits that insert or delete a row.
+/// Values of the edit id modulo [`STEP`] for edits that insert or delete a row.
 const INSERT_REMAINDER: u64 = 7;
 const DELETE_REMAINDER: u64 = 15;
 /// Upper bound of the numbers that are written, in hundredths.
 const MAX_CENTS: u32 = 1_000_000;
 
-/// Returns a client's edit with this id: two cells, or sometimes an inserted or deleted row.
+/// Returns a client's edit with the given id. The edit usually sets two cells; sometimes it inserts
+/// or deletes a row.
 pub(super) fn unique_operation(author: &str, id: u64, random: &mut fastrand::Rng) -> Operation {
     let sheet = SheetId::FIRST;
     let row = random.u32(..ROWS);

@@ -1,4 +1,4 @@
-//! Edits by the protocol of Replicache: push and pull.
+//! Sends edits over the Replicache protocol, with pushes and pulls.
 
 use std::time::Instant;
 
@@ -12,10 +12,10 @@ use super::operations::unique_operation;
 use super::{ClientStuck, Intent, KnownOutcome, LoadClient};
 use crate::measured::RequestKind;
 
-/// Client id of the only client in each group.
+/// Client id. Each client group has only one client.
 const CLIENT: &str = "tab";
 
-/// Returns the group and client id of a client's pushes.
+/// Returns the group id and client id for a client's pushes.
 pub(super) fn client_name(number: u32) -> Result<ClientName, BadLength> {
     ClientName::new(&group_id(number), CLIENT)
 }
@@ -25,7 +25,7 @@ pub(super) fn group_id(number: u32) -> String {
     format!("group {number}")
 }
 
-/// The checked part of an answer to a push.
+/// The part of a push response that is checked.
 #[derive(Deserialize)]
 struct PushAnswer {
     #[serde(default)]
@@ -39,7 +39,7 @@ struct PushResult {
     position: Option<Position>,
 }
 
-/// The checked part of an answer to a pull.
+/// The part of a pull response that is checked.
 #[derive(Deserialize)]
 struct PullAnswer {
     cookie: serde_json::Value,
@@ -49,7 +49,7 @@ struct PullAnswer {
 }
 
 impl LoadClient {
-    /// Makes an edit, and pushes it until it is answered.
+    /// Creates an edit and pushes it until a response arrives.
     pub(super) async fn push(&mut self, due_at: Instant) -> Result<(), ClientStuck> {
         let id = next_id(&self.pushed.intents);
         let operation = unique_operation(&self.pushed.name, id, &mut self.random);
@@ -86,13 +86,13 @@ impl LoadClient {
         Ok(())
     }
 
-    /// Pulls until nothing is new; returns the end of the client's view.
+    /// Pulls until there are no new entries. Returns the end of the client's view.
     pub(crate) async fn pull_all(&mut self) -> Result<Position, ClientStuck> {
         while self.pull_page(None).await? {}
         Ok(self.wire.base)
     }
 
-    /// Pulls one page; returns whether more is available.
+    /// Pulls one page. Returns whether there are more pages.
     async fn pull_page(&mut self, due_at: Option<Instant>) -> Result<bool, ClientStuck> {
         let body = json!({
             "pullVersion": 1, "clientGroupID": group_id(self.number), "profileID": "load",

@@ -1,4 +1,4 @@
-//! Reads by the client of the library. No read may return an older position than an earlier one.
+//! Reads with the client library. No read may return an older position than an earlier read.
 
 use std::time::Instant;
 
@@ -11,9 +11,9 @@ use super::{ClientStuck, LoadClient};
 use crate::measured::RequestKind;
 use crate::stored::Cells;
 
-/// Number of rows of a view.
+/// Number of rows in a view.
 const VIEW_ROWS: u32 = 50;
-/// Number of entries of a page of history.
+/// Number of entries on a page of the history.
 const HISTORY_ENTRIES: u32 = 50;
 
 impl LoadClient {
@@ -22,8 +22,8 @@ impl LoadClient {
         let first_row = self.random.u32(..ROWS);
         let first = CellName { row: first_row, column: 0 };
         let last = CellName { row: first_row + VIEW_ROWS - 1, column: COLUMNS - 1 };
-        let range = Some(Rectangle { first, last }.to_string());
-        let query = CellsQuery { range, min_position: Some(self.seen), ..CellsQuery::default() };
+        let range = Rectangle { first, last }.to_string();
+        let query = CellsQuery::of_range(range).at_or_after(self.seen);
         let api = self.api(RequestKind::Cells);
         let begun_at = Instant::now();
         let reply = loop {
@@ -54,7 +54,7 @@ impl LoadClient {
         Ok(())
     }
 
-    /// Loads the spreadsheet, like the start of a session.
+    /// Loads the spreadsheet, as at the start of a session.
     pub(super) async fn load_spreadsheet(&mut self, due_at: Instant) -> Result<(), ClientStuck> {
         let api = self.api(RequestKind::Load);
         let begun_at = Instant::now();
@@ -68,25 +68,12 @@ impl LoadClient {
         self.record_seen(RequestKind::Load, reply.head)
     }
 
-    /// Reads all cells of the first sheet at a position, page by page. The reads are checks and not
-    /// measured.
+    /// Reads all cells of the first sheet at the given position, page by page. These reads are part
+    /// of the checks and are not measured.
     pub(crate) async fn read_all_cells(&self, position: Position) -> Result<Cells, ClientStuck> {
-        let mut cells = Cells::new();
-        let mut query = CellsQuery { at: Some(position), ..CellsQuery::default() };
-        loop {
-            let page = self
-                .api
-                .spreadsheet(self.spreadsheet.id)
-                .cells_page(&query)
-                .await
-                .map_err(|error| ClientStuck::during("cells", error))?;
-            for cell in page.cells {
-                cells.push(((cell.row, cell.column), cell.cell));
-            }
-            match page.next {
-                Some(next_cursor) => query.cursor = Some(next_cursor),
-                None => return Ok(cells),
-            }
-        }
+        let query = CellsQuery::default().at_position(position);
+        let cells = self.api.spreadsheet(self.spreadsheet.id).cells(query).collect().await;
+        let cells = cells.map_err(|error| ClientStuck::during("cells", error))?;
+        Ok(cells.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect())
     }
 }

@@ -1,5 +1,5 @@
-//! Pushes and pulls, which the library does not offer because they are for third-party clients.
-//! Requests are sent as Replicache does: the same request is repeated until the status is 200.
+//! Pushes and pulls, which the client library does not offer because they are meant for third-party
+//! clients. Like in Replicache, the same request is repeated until the response has status 200.
 
 use std::time::{Duration, Instant};
 
@@ -14,27 +14,27 @@ use super::{ClientStuck, PATIENCE};
 use crate::LoadError;
 use crate::measured::{Measured, RequestKind};
 
-/// Timeout of a request, the same as in the library.
+/// Request timeout, which is the same as in the client library.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A connection for pushes and pulls, and the state of the last pull.
+/// A connection for pushes and pulls, with the state after the last pull.
 pub(super) struct Wire {
     http: reqwest::Client,
     spreadsheet_url: String,
     token: String,
     /// Cookie of the last pull.
     pub(super) cookie: Value,
-    /// End of the view of the last pull.
+    /// End of the view after the last pull.
     pub(super) base: Position,
     client_number: u32,
 }
 
-/// The result of one attempt of a request.
+/// The result of one attempt to send a request.
 struct Attempt {
     outcome: AttemptOutcome,
     /// Body of the answer.
     answer: Option<Value>,
-    /// Wait that the answer requests.
+    /// Wait time that the response requests.
     wait_ms: u64,
 }
 
@@ -66,7 +66,7 @@ impl Wire {
         })
     }
 
-    /// Repeats a request until it is answered.
+    /// Repeats a request until a response arrives.
     pub(super) async fn post(
         &self,
         kind: RequestKind,

@@ -9,15 +9,15 @@ use crate::saturate::to_usize;
 /// Layout of an integer list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One integer, to which all integers of the list are equal.
+    /// A single integer, which is the value of every integer in the list.
     Constant,
     /// Each integer as a varint.
     Each,
-    /// Blocks of at most `MAX_BLOCK_LENGTH` integers. Each block consists of its minimum, a bit
-    /// width, and the bit-packed offsets from the minimum.
+    /// Blocks of at most `MAX_BLOCK_LENGTH` integers. A block consists of its minimum, a bit width,
+    /// and bit-packed offsets from the minimum.
     Packed,
-    /// The minimum, a width in bytes, and the offsets from the minimum as byte planes: the lowest
-    /// byte of every offset first, then the second byte, and so on.
+    /// The minimum, a width in bytes, and the byte planes of the offsets from the minimum: first
+    /// the lowest byte of every offset, then the second byte of every offset, and so on.
     Planes,
 }
 
@@ -72,11 +72,11 @@ impl Layout {
         }
     }
 
-    /// Estimates the compressed size of the encoded bytes. Planes are estimated separately because
-    /// their statistics differ.
+    /// Estimates the compressed size of the encoded bytes. Each plane is estimated separately,
+    /// because the statistics of planes differ.
     pub(super) fn estimate_compressed_size(self, bytes: &[u8], count: usize) -> usize {
         match self {
-            // A 1/63 penalty favors bit packing, which decodes faster than planes.
+            // A penalty of 1/63 favors bit packing, which decodes faster than planes.
             Self::Planes => estimate::estimate_compressed_planes(bytes, count) * 64 / 63,
             Self::Constant | Self::Each | Self::Packed => estimate::estimate_compressed_size(bytes),
         }
@@ -102,7 +102,7 @@ impl Layout {
     }
 }
 
-/// Minimum of a list of integers, and its maximum minus its minimum.
+/// Minimum of a list of integers, and the difference between its maximum and minimum.
 struct MinAndRange {
     min: i64,
     range: u64,
@@ -165,7 +165,7 @@ fn read_planes(
     values: &mut Vec<i64>,
     count: usize,
 ) -> Result<(), UnreadableChunk> {
-    /// The difference of two integers of at most `MAX_INTEGER` has at most 7 bytes.
+    /// The difference between two integers of at most `MAX_INTEGER` takes at most 7 bytes.
     const MAX_PLANES: u8 = 7;
     let min = reader.read_signed_varint()?;
     let plane_count = reader.read_byte()?;

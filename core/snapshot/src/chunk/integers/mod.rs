@@ -1,8 +1,10 @@
-//! Encodes and decodes integer lists of known length: numbers, lengths, codes and row gaps.
+//! Encodes and decodes lists of integers whose length is known: numbers, lengths, codes and row
+//! gaps.
 //!
-//! A single integer is stored as is. A longer list is first transformed (into deltas or deltas of
-//! deltas) and then laid out as a constant, varints, bit-packed blocks or byte planes. The encoder
-//! chooses the combination with the smallest estimated size.
+//! A single integer is stored unchanged. A longer list is optionally transformed (to deltas or
+//! deltas of deltas) and then stored in a layout: as a constant, varints, bit-packed blocks or byte
+//! planes. The encoder selects the combination of transform and layout with the smallest estimated
+//! size.
 
 mod layout;
 mod transform;
@@ -13,10 +15,10 @@ use super::estimate::EncodingCandidate;
 use layout::Layout;
 use transform::{Transform, TransformedIntegers};
 
-/// Maximum magnitude of an integer; an `f64` represents every integer up to it exactly.
+/// Maximum magnitude of an integer. An `f64` represents all integers up to this magnitude exactly.
 pub(super) const MAX_INTEGER: i64 = (1 << 53) - 1;
 
-/// The first byte of a list: the transform in the lowest bits, and the layout above them.
+/// First byte of a list: the transform in the lowest bits, and the layout in the bits above.
 const TRANSFORM_MASK: u8 = 0x03;
 const LAYOUT_SHIFT: u8 = 2;
 
@@ -31,7 +33,7 @@ pub(super) fn write_integers(output: &mut Vec<u8>, values: &[i64]) -> usize {
     }
     let transform = transform::choose_transform(values);
     let mut smallest = encode_with_transform(values, transform);
-    // If the values are skewed, their deltas may have fewer bits but higher entropy.
+    // Deltas of values with a skewed distribution may have fewer bits but higher entropy.
     if transform != Transform::None {
         let untransformed = encode_with_transform(values, Transform::None);
         if untransformed.estimated_size < smallest.estimated_size {
@@ -42,7 +44,7 @@ pub(super) fn write_integers(output: &mut Vec<u8>, values: &[i64]) -> usize {
     smallest.estimated_size
 }
 
-/// Encodes integers with the given transform and the layout that is smallest for it.
+/// Encodes integers with the given transform and the layout with the smallest estimated size.
 fn encode_with_transform(values: &[i64], transform: Transform) -> EncodingCandidate {
     let transformed = transform.apply(values);
     let layouts = layout::candidate_layouts(&transformed.body);
@@ -71,8 +73,8 @@ fn encode_with_layout(
     EncodingCandidate { bytes, estimated_size: head_bytes + body_size }
 }
 
-/// Decodes `count` integers. Reserves memory for all of them, so the caller must have checked
-/// `count`.
+/// Decodes `count` integers. The caller must have checked `count`, because memory is reserved for
+/// all integers.
 pub(super) fn read_integers(
     reader: &mut ChunkReader<'_>,
     count: usize,
@@ -83,7 +85,8 @@ pub(super) fn read_integers(
     } else {
         read_transformed_integers(reader, &mut values, count)?;
     }
-    // A loop without branches is faster than one that ends at the first integer out of range.
+    // A loop without branches is faster than a loop that stops at the first integer that is out of
+    // range.
     let greatest_magnitude =
         values.iter().fold(0, |greatest: u64, value| greatest.max(value.unsigned_abs()));
     if greatest_magnitude > MAX_INTEGER.unsigned_abs() {

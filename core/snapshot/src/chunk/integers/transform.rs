@@ -10,7 +10,7 @@ use crate::saturate::to_u64;
 pub(super) enum Transform {
     /// The integers themselves.
     None,
-    /// The first integer, followed by the deltas between consecutive integers.
+    /// The first integer, followed by the differences between consecutive integers (deltas).
     Differences,
     /// The first integer and the first delta, followed by the differences between consecutive
     /// deltas.
@@ -23,9 +23,9 @@ const TRANSFORMS: [Transform; 3] =
 
 /// A transformed list of integers.
 pub(super) struct TransformedIntegers<'a> {
-    /// Leading integers, which are stored separately.
+    /// Leading integers, which are stored before the layout.
     pub(super) leading_integers: Vec<i64>,
-    /// The other integers, which are laid out.
+    /// The remaining integers, which are stored in a layout.
     pub(super) body: Cow<'a, [i64]>,
 }
 
@@ -42,7 +42,7 @@ impl Transform {
         TRANSFORMS.into_iter().find(|transform| transform.number() == number)
     }
 
-    /// Returns the number of leading integers that are stored separately, before the layout.
+    /// Returns the number of leading integers that are stored before the layout.
     pub(super) fn leading_integer_count(self) -> usize {
         usize::from(self.number())
     }
@@ -68,7 +68,7 @@ impl Transform {
         }
     }
 
-    /// Reverses the transform in place. Malformed input may overflow and wrap around; the caller
+    /// Reverses the transform in place. On malformed input, integers may wrap around, so the caller
     /// must check the result.
     pub(super) fn undo(self, values: &mut [i64]) {
         match self {
@@ -110,7 +110,7 @@ impl IntegerRange {
         self.max = self.max.max(value);
     }
 
-    /// Returns the number of bits of an offset from the minimum.
+    /// Returns the bit width of offsets from the minimum.
     fn offset_bits(self) -> u64 {
         if self.max < self.min {
             return 0;
@@ -119,7 +119,8 @@ impl IntegerRange {
     }
 }
 
-/// Returns the transform that needs the fewest bits per block; ties go to the simplest transform.
+/// Returns the transform that needs the fewest bits per block. In a tie, the simplest transform is
+/// preferred.
 pub(super) fn choose_transform(values: &[i64]) -> Transform {
     let mut bits_by_transform = [0_u64; TRANSFORMS.len()];
     let mut previous_value = None;

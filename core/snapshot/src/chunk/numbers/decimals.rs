@@ -1,7 +1,7 @@
 //! Numbers encoded as scaled integers: 12.75 is stored as 1275 with two decimals.
 //!
-//! The integer and the power of ten are both exact, so the division rounds only once and yields the
-//! same `f64` as parsing the decimal.
+//! The integer and the power of ten are exact. Dividing them therefore rounds only once and yields
+//! the same `f64` as parsing the decimal number.
 
 use super::{NumberEncoding, NumbersHeader};
 use crate::chunk::bytes::{ChunkReader, write_count};
@@ -15,7 +15,7 @@ const SCALES: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 /// Sample size for estimating how many decimals a column has.
 const SAMPLE_LENGTH: usize = 64;
-/// Minimum ratio of numbers to exceptions. With more exceptions, another encoding is smaller.
+/// Minimum ratio of numbers to exceptions. At a lower ratio, another encoding is smaller.
 const NUMBERS_PER_EXCEPTION: usize = 8;
 /// Length of an `f64`.
 const NUMBER_BYTES: usize = 8;
@@ -29,7 +29,7 @@ pub(super) struct EncodedDecimals {
     pub(super) exception_count: usize,
 }
 
-/// Encodes numbers as decimals, or returns `None` if too few of them fit.
+/// Encodes numbers as decimals. Returns `None` if too few of the numbers are decimals.
 pub(super) fn encode_decimals(values: &[f64]) -> Option<EncodedDecimals> {
     let mut decimals = common_decimals(values, 0)?;
     loop {
@@ -37,13 +37,13 @@ pub(super) fn encode_decimals(values: &[f64]) -> Option<EncodedDecimals> {
         if let Some(scaled) = ScaledIntegers::from_numbers(values, scale) {
             return Some(encode_scaled(values, decimals, &scaled));
         }
-        // The sample missed numbers with more decimals; retry with at least one more.
+        // Some numbers outside the sample have more decimals. Retry with at least one more.
         decimals = common_decimals(values, decimals + 1)?;
     }
 }
 
-/// Returns the smallest number of decimals, at least `min_decimals`, that suffices for nearly all
-/// sampled numbers.
+/// Returns the smallest sufficient number of decimals, at least `min_decimals`, for nearly all
+/// numbers in the sample.
 fn common_decimals(values: &[f64], min_decimals: usize) -> Option<usize> {
     let sample_step = values.len().div_ceil(SAMPLE_LENGTH).max(1);
     let sample: Vec<f64> = values.iter().step_by(sample_step).copied().collect();
@@ -57,7 +57,8 @@ fn common_decimals(values: &[f64], min_decimals: usize) -> Option<usize> {
     None
 }
 
-/// Returns the integer that divided by `scale` yields exactly `value`, or `None` if there is none.
+/// Returns the integer that yields exactly `value` when divided by `scale`, or `None` if no integer
+/// does.
 fn to_scaled_integer(value: f64, scale: f64) -> Option<i64> {
     let scaled_value = value * scale;
     let rounding = if scale > 1.0 { 0.5_f64.copysign(scaled_value) } else { 0.0 };
@@ -76,9 +77,11 @@ fn to_number(integer: i64, scale: f64) -> f64 {
 
 /// Numbers multiplied by a power of ten.
 struct ScaledIntegers {
-    /// One integer per number. An exception repeats the previous integer, which compresses best.
+    /// One integer per number. For an exception, the previous integer is repeated, because
+    /// repetition compresses best.
     integers: Vec<i64>,
-    /// Indices of the numbers that are not exactly their integer divided by the power of ten.
+    /// Indices of the exceptions: numbers that do not equal their integer divided by the power of
+    /// ten.
     exception_indices: Vec<usize>,
 }
 
@@ -136,7 +139,7 @@ fn write_exceptions(output: &mut Vec<u8>, values: &[f64], exception_indices: &[u
     COUNT_SIZE + gaps_size + exception_indices.len() * NUMBER_BYTES
 }
 
-/// Decodes numbers that all have this number of decimals.
+/// Decodes numbers that all have the given number of decimals.
 pub(super) fn read_decimals(
     reader: &mut ChunkReader<'_>,
     count: usize,
@@ -147,7 +150,7 @@ pub(super) fn read_decimals(
     Ok(integers.into_iter().map(|integer| to_number(integer, scale)).collect())
 }
 
-/// Decodes numbers that have this number of decimals, except some that are stored separately.
+/// Decodes numbers that have the given number of decimals, with separately stored exceptions.
 pub(super) fn read_decimals_with_exceptions(
     reader: &mut ChunkReader<'_>,
     count: usize,

@@ -11,11 +11,12 @@ use crate::saturate::{saturate_u32, to_usize};
 
 /// Minimum list length for which a dictionary is tried.
 const MIN_LENGTH: usize = 32;
-/// Minimum average number of repetitions, both in the sample and in the whole list.
+/// Minimum average number of occurrences of a distinct number, both in the sample and in the entire
+/// list.
 const MIN_REPEATS: usize = 4;
-/// Sample size for detecting repetitions.
+/// Number of values in the sample, which shows whether numbers repeat.
 const SAMPLE_LENGTH: usize = 256;
-/// Approximate length of the encoding and of the number of distinct numbers.
+/// Approximate total length of the header byte and the number of distinct numbers, in bytes.
 const HEAD_BYTES: usize = 3;
 
 /// Encodes numbers with a dictionary if they repeat often enough.
@@ -43,7 +44,7 @@ struct DistinctNumbers {
 }
 
 impl DistinctNumbers {
-    /// Finds the distinct numbers. Returns `None` if there are too many of them.
+    /// Finds the distinct numbers. Returns `None` if more are distinct than `MIN_REPEATS` allows.
     fn find(values: &[f64]) -> Option<Self> {
         let max_distinct = values.len() / MIN_REPEATS;
         let mut numbers = Vec::new();
@@ -65,7 +66,7 @@ impl DistinctNumbers {
     }
 }
 
-/// Decodes numbers from a dictionary and codes.
+/// Decodes numbers from a dictionary and their codes.
 pub(super) fn read_dictionary(
     reader: &mut ChunkReader<'_>,
     count: usize,

@@ -1,4 +1,4 @@
-//! Encodes and decodes a column's numbers: finite `f64` values, preserved bit for bit.
+//! Encodes and decodes a column's numbers, which are finite `f64` values. Every bit is preserved.
 
 mod decimals;
 mod dictionary;
@@ -8,17 +8,18 @@ use super::bytes::ChunkReader;
 use super::error::UnreadableChunk;
 use super::estimate::EncodingCandidate;
 
-/// Encoding of numbers. Stored in the high bits of the first byte; the low bits contain the number
+/// Encoding of numbers, stored in the high bits of the first byte. The low bits contain the number
 /// of decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NumberEncoding {
     /// Integers divided by a power of ten.
     Decimals,
-    /// Like `Decimals`, but exceptions are stored as raw `f64` bits.
+    /// Like `Decimals`, with exceptions stored as the bits of the `f64`.
     DecimalsWithExceptions,
-    /// Byte planes: the lowest byte of every number first, then the second byte, and so on.
+    /// Byte planes: first the lowest byte of every number, then the second byte of every number,
+    /// and so on.
     Planes,
-    /// Like `Planes`, but each number is XORed with the previous number.
+    /// Like `Planes`, but with each number XORed with the previous number.
     XoredPlanes,
     /// The distinct numbers, plus one code per number.
     Dictionary,
@@ -87,7 +88,7 @@ impl NumbersHeader {
     }
 }
 
-/// A dictionary is not tried if at least this many numbers already compress to one byte.
+/// Minimum number of numbers per compressed byte for which no dictionary is tried.
 const DENSE_NUMBERS_PER_BYTE: usize = 4;
 
 /// Encodes finite numbers with the smallest estimated size.
@@ -126,7 +127,7 @@ pub(super) fn read_numbers(
     }
 }
 
-/// Decodes the distinct numbers of a dictionary, which cannot use a dictionary in turn.
+/// Decodes the distinct numbers of a dictionary, which must not use another dictionary.
 fn read_distinct_numbers(
     reader: &mut ChunkReader<'_>,
     count: usize,

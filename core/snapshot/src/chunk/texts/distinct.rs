@@ -1,17 +1,18 @@
 //! Finds distinct texts with a hash table.
 //!
-//! The hash function is not seeded, so an attacker can choose colliding texts. The table therefore
-//! gives up after a few probes, and the texts are then encoded without a dictionary.
+//! The hash function has no seed, so an attacker can choose texts whose hashes collide. The search
+//! therefore stops after a limited number of probes, and the texts are then encoded without a
+//! dictionary.
 
 use crate::saturate::{to_u64, to_usize};
 
-/// Maximum number of slots that are probed per text.
+/// Maximum number of slots probed per text.
 const MAX_PROBES: usize = 48;
-/// Interval, in texts, between checks that enough texts repeat.
+/// Number of texts between two checks that enough texts repeat.
 const CHECK_INTERVAL: usize = 1_024;
-/// Minimum number of slots per distinct text, and the factor by which a table grows.
+/// Minimum number of slots per distinct text. Also the factor by which a table grows.
 const SLOTS_PER_TEXT: usize = 4;
-/// Number of slots of the smallest table.
+/// Minimum number of slots in a table.
 const MIN_SLOTS: usize = 16;
 
 /// Distinct texts in order of first occurrence, plus one code per text.
@@ -24,14 +25,14 @@ pub(super) struct DistinctTexts<'a> {
 #[derive(Clone, Copy)]
 struct Slot {
     hash: u32,
-    /// Index of the text in the distinct texts.
+    /// Index of the slot's text in the list of distinct texts.
     code: u32,
 }
 
 impl<'a> DistinctTexts<'a> {
     /// Finds the distinct texts. Returns `None` if more than three quarters of the texts are
-    /// distinct, either at the beginning or overall. `expected_count` is the approximate number of
-    /// texts.
+    /// distinct, either overall or at a check in between, or if hashes collide too often.
+    /// `expected_count` is the approximate number of texts.
     pub(super) fn find(
         texts: impl Iterator<Item = &'a str>,
         expected_count: usize,
@@ -57,7 +58,7 @@ impl<'a> DistinctTexts<'a> {
         self.texts.len() <= self.codes.len() / 4 * 3 + 1
     }
 
-    /// Returns the code of a text, and adds the text if it is new. Returns `None` after too many
+    /// Returns the code of a text, inserting the text if it is new. Returns `None` after too many
     /// probes.
     fn find_or_insert(&mut self, table: &mut [Option<Slot>], text: &'a str) -> Option<u32> {
         let hash = hash_of(text.as_bytes());
@@ -72,8 +73,8 @@ impl<'a> DistinctTexts<'a> {
         Some(code)
     }
 
-    /// Returns the index of the slot of a text, or of an empty slot to insert it into. Returns
-    /// `None` after too many probes.
+    /// Returns the index of the slot that contains a text, or else of an empty slot for the text.
+    /// Returns `None` after too many probes.
     fn find_slot(&self, table: &[Option<Slot>], hash: u32, text: &str) -> Option<usize> {
         let slot_index_mask = table.len() - 1;
         let first_probe = to_usize(hash);
@@ -90,7 +91,7 @@ impl<'a> DistinctTexts<'a> {
     fn grow_table(&self, table: &[Option<Slot>]) -> Option<Vec<Option<Slot>>> {
         let mut larger_table = vec![None; table.len() * SLOTS_PER_TEXT];
         for slot in table.iter().flatten() {
-            // The texts are already distinct, so only empty slots need to be considered.
+            // All texts in the table are distinct, so none can match: find an empty slot.
             let slot_index = self.find_slot(&larger_table, slot.hash, "")?;
             *larger_table.get_mut(slot_index)? = Some(*slot);
         }
@@ -98,7 +99,8 @@ impl<'a> DistinctTexts<'a> {
     }
 }
 
-/// Returns a power of two. Columns touched by scattered edits usually contain few texts.
+/// Returns a power of two. The number is small for short lists, because a column changed by
+/// scattered edits usually contains few texts.
 fn initial_slot_count(expected_count: usize) -> usize {
     let expected_slots = expected_count.min(CHECK_INTERVAL) * SLOTS_PER_TEXT;
     expected_slots.next_power_of_two().max(MIN_SLOTS)

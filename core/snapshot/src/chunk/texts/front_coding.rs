@@ -1,5 +1,5 @@
-//! Front coding: each text is stored as the length of the prefix it shares with the previous text,
-//! and the remaining suffix.
+//! Front coding: each text is stored as the length of the prefix shared with the previous text,
+//! plus the remaining suffix.
 
 use super::{ENCODING_BYTES, EncodedTexts, TextEncoding, push_texts};
 use crate::chunk::bytes::ChunkReader;
@@ -8,10 +8,10 @@ use crate::chunk::{estimate, integers};
 use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TextSpan;
 
-/// Minimum average length of shared prefixes for which front coding is tried, in bytes.
+/// Minimum average length of the shared prefixes for which front coding is tried, in bytes.
 const MIN_SHARED_BYTES: usize = 2;
 
-/// Encodes texts if their prefixes are long enough.
+/// Encodes texts if their shared prefixes are long enough.
 pub(super) fn encode_front_coding(texts: &[&str]) -> Option<EncodedTexts> {
     let prefix_lengths = shared_prefix_lengths(texts);
     let total_prefix_bytes: usize = prefix_lengths.iter().sum();
@@ -40,7 +40,7 @@ pub(super) fn encode_front_coding(texts: &[&str]) -> Option<EncodedTexts> {
     })
 }
 
-/// Returns, for each text, the number of bytes at its start that equal those of the previous text.
+/// Returns the length of the prefix that each text shares with the previous text, in bytes.
 fn shared_prefix_lengths(texts: &[&str]) -> Vec<usize> {
     let previous_texts = std::iter::once("").chain(texts.iter().copied());
     previous_texts
@@ -59,7 +59,7 @@ pub(super) fn read_front_coding(
     texts: &mut String,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
     let malformed = UnreadableChunk::Malformed(
-        "a text shares more bytes than its predecessor has, or is too long",
+        "a shared prefix is longer than the previous text, or a text is too long",
     );
     let max_length = saturate_u32(max_text_bytes);
     let prefix_lengths = integers::read_unsigned_integers(reader, text_count, max_length)?;

@@ -1,4 +1,5 @@
-//! Encodes and decodes text lists of known length: values, previews, formulas and formats.
+//! Encodes and decodes lists of texts whose length is known: values, previews, formulas and
+//! formats.
 
 mod dictionary;
 mod distinct;
@@ -11,23 +12,23 @@ use super::error::UnreadableChunk;
 use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TextSpan;
 
-/// Encoding of texts; its number is stored in the first byte.
+/// Encoding of texts. The first byte of a list contains the number of its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextEncoding {
     /// Lengths, then all bytes.
     Plain,
     /// The distinct texts, plus one code per text.
     Dictionary,
-    /// For each text, the length of the prefix shared with the previous text, and the remaining
-    /// suffix.
+    /// The length of the prefix that each text shares with the previous text, and the remaining
+    /// suffixes.
     FrontCoding,
-    /// The distinct words, plus the word codes of each text.
+    /// The distinct words, plus the codes of the words in each text.
     Words,
 }
 
-/// Length of the number of an encoding.
+/// Length of an encoding's number, in bytes.
 const ENCODING_BYTES: usize = 1;
-/// Approximate length of the number of an encoding and of the number of distinct texts.
+/// Approximate total length of an encoding's number and the number of distinct texts, in bytes.
 const DICTIONARY_HEAD_BYTES: usize = 3;
 
 impl TextEncoding {
@@ -45,8 +46,8 @@ impl TextEncoding {
         encodings.into_iter().find(|encoding| encoding.number() == number)
     }
 
-    /// Returns whether this encoding may be used at the top level, or for the distinct texts of an
-    /// outer encoding.
+    /// Returns whether this encoding may be used inside the encoding `outer`, or at the top level
+    /// if `outer` is `None`.
     fn is_allowed_in(self, outer: Option<Self>) -> bool {
         match outer {
             None => true,
@@ -61,7 +62,7 @@ struct EncodedTexts {
     bytes: Vec<u8>,
     /// Estimated compressed size in bytes.
     estimated_size: usize,
-    /// Number of text bytes that decoding produces beyond its input length.
+    /// Number of bytes by which decoded texts exceed the input length.
     expanded_bytes: usize,
 }
 
@@ -71,16 +72,16 @@ impl EncodedTexts {
     }
 }
 
-/// Encodes texts with the smallest estimated size. `expansion_budget` is the number of text bytes
-/// that decoding may still produce beyond its input length.
+/// Encodes texts with the smallest estimated size. `expansion_budget` is the remaining number of
+/// bytes by which decoded texts may exceed their encoded length.
 pub(super) fn write_texts(output: &mut Vec<u8>, texts: &[&str], expansion_budget: &mut usize) {
     let encoded = encode_smallest(texts, *expansion_budget, None);
     *expansion_budget = expansion_budget.saturating_sub(encoded.expanded_bytes);
     output.extend_from_slice(&encoded.bytes);
 }
 
-/// Encodes texts with the smallest estimated size. `outer` is the encoding whose distinct texts
-/// these are, if any.
+/// Encodes texts with the smallest estimated size. If the texts are the distinct texts or words of
+/// another encoding, `outer` is that encoding.
 fn encode_smallest(
     texts: &[&str],
     expansion_budget: usize,
@@ -114,9 +115,9 @@ fn encode_smallest(
     smallest.unwrap_or(plain)
 }
 
-/// Decodes `text_count` texts of at most `max_text_bytes` each and appends them to `texts`. Equal
-/// texts may share bytes. The caller must check `text_count` before the call, and afterwards that
-/// each span is valid UTF-8.
+/// Decodes `text_count` texts of at most `max_text_bytes` each, and appends them to `texts`. Equal
+/// texts may share bytes. The caller must check `text_count` before the call, and that each
+/// returned span is valid UTF-8 after the call.
 pub(super) fn read_texts(
     reader: &mut ChunkReader<'_>,
     text_count: usize,
@@ -126,8 +127,8 @@ pub(super) fn read_texts(
     read_nested_texts(reader, text_count, max_text_bytes, texts, None)
 }
 
-/// Decodes texts like [`read_texts`]. `outer` is the encoding whose distinct texts these are, if
-/// any.
+/// Like [`read_texts`]. If the texts are the distinct texts or words of another encoding, `outer`
+/// is that encoding.
 fn read_nested_texts(
     reader: &mut ChunkReader<'_>,
     text_count: usize,
@@ -147,8 +148,8 @@ fn read_nested_texts(
     read_encoded_texts(reader, text_count, max_text_bytes, texts)
 }
 
-/// Splits contiguous bytes into texts, checks that each is valid UTF-8, and appends them to
-/// `texts`.
+/// Splits contiguous bytes into texts, checks that each text is valid UTF-8, and appends the texts
+/// to `texts`.
 fn push_texts(
     texts: &mut String,
     bytes: &[u8],

@@ -1,4 +1,4 @@
-//! Plain texts: the lengths of all texts, followed by their bytes.
+//! Plain encoding of texts: the lengths of all texts, followed by the bytes of all texts.
 
 use super::{ENCODING_BYTES, EncodedTexts, TextEncoding, push_texts};
 use crate::chunk::bytes::ChunkReader;

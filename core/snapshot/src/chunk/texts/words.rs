@@ -1,7 +1,7 @@
-//! Texts as sequences of repeated words: the distinct words, the number of words in each text, and
-//! the word codes.
+//! Texts encoded as repeated words: the distinct words, the number of words in each text, and the
+//! word codes.
 //!
-//! Words are separated by exactly one space, so any text can be split: "" is a single empty word,
+//! Words are separated by exactly one space, so every text can be split: "" is a single empty word,
 //! and two consecutive spaces enclose an empty word.
 
 use super::distinct::DistinctTexts;
@@ -17,7 +17,7 @@ use cellar_base::limits::MAX_WORDS;
 
 const MALFORMED: UnreadableChunk = UnreadableChunk::Malformed("a text has no words or is too long");
 
-/// Number of texts sampled for spaces.
+/// Number of texts in the sample that is checked for spaces.
 const SAMPLE_LENGTH: usize = 64;
 /// Expected number of words per text.
 const EXPECTED_WORDS: usize = 2;
@@ -80,14 +80,14 @@ pub(super) fn read_words(
     join_words(words(), &word_counts, max_text_bytes, texts)
 }
 
-/// Returns the number of words in all texts together.
+/// Returns the total number of words in all texts.
 fn check_total_word_count(word_counts: &[u32]) -> Result<usize, UnreadableChunk> {
     let total_words: u64 = word_counts.iter().map(|word_count| u64::from(*word_count)).sum();
     let total_words = usize::try_from(total_words).map_err(|_| MALFORMED)?;
     if total_words > MAX_WORDS { Err(MALFORMED) } else { Ok(total_words) }
 }
 
-/// The decoded distinct words, of which there is at least one.
+/// Decoded distinct words. At least one exists.
 struct DistinctWords {
     texts: String,
     spans: Vec<TextSpan>,
@@ -96,7 +96,7 @@ struct DistinctWords {
 impl DistinctWords {
     fn read(reader: &mut ChunkReader<'_>, max_word_bytes: usize) -> Result<Self, UnreadableChunk> {
         let word_count = reader.read_count(MAX_WORDS)?;
-        // Each word costs at least one byte of budget, which limits the number of empty words.
+        // Each word takes at least one byte of the budget, which limits the number of empty words.
         reader.charge_expanded_text(word_count)?;
         let mut texts = String::new();
         let outer = Some(TextEncoding::Words);
