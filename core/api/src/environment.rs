@@ -38,8 +38,8 @@ pub const INCARNATION: &str = "CELLAR_INCARNATION";
 pub const SNAPSHOT_QUEUE: &str = "CELLAR_SNAPSHOT_QUEUE";
 /// Name of the stack, returned by `GET /v1/health`.
 pub const STACK: &str = "CELLAR_STACK";
-/// Request timeout in milliseconds, after which the API responds with status 503. Must be less than
-/// the timeout of the Lambda function.
+/// Request timeout in milliseconds. When it elapses, the API responds with status 503. Must be less
+/// than the timeout of the Lambda function.
 pub const REQUEST_TIMEOUT_MS: &str = "CELLAR_REQUEST_TIMEOUT_MS";
 /// Required issuer (claim `iss`) of tokens that are signed with one of the stack's own keys.
 pub const TOKEN_ISSUER: &str = "CELLAR_TOKEN_ISSUER";

@@ -1,6 +1,6 @@
 //! Costs of requests: exact numbers of request units, requests and bytes.
 //!
-//! Every adapter counts the consumption that its service reports. Each response contains the total
+//! Every adapter counts the consumption that its service reports. Responses contain the total
 //! ([`Cost::to_header`]), and [`Prices`] converts a cost to US dollars.
 
 mod display;

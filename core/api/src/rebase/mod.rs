@@ -46,7 +46,7 @@ pub enum Outlook {
     Committed(Vec<Operation>),
     /// Reason why the edit will be rejected.
     Rejected(Rejection),
-    /// The edit is an undo or revert, so its result is determined by the server.
+    /// The edit is an undo or revert, so the server determines its result.
     Unknown,
 }
 

@@ -25,9 +25,10 @@ enum ClientStep {
     Write(usize, Operation),
     /// The client makes an edit that is always invalid.
     WriteInvalid(usize),
-    /// The client sends this number of its edits.
+    /// The client sends some of its edits. The second field is the number of edits.
     Send(usize, usize),
-    /// The client's base advances to the newest entries, except this number of entries.
+    /// The client's base advances, but not to the newest entries. The second field is the number of
+    /// newest entries that the client does not see.
     See(usize, u32),
 }
 
@@ -108,8 +109,8 @@ fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     mutations.filter(|(id, _)| *id >= first_id).map(|(_, mutation)| outlook(mutation)).collect()
 }
 
-/// Compares each client's predicted results with the committed results, for each entry with which
-/// the client's loaded part of the log may start.
+/// Compares each client's predicted results with the committed results. The comparison is repeated
+/// for each entry with which the client's loaded part of the log may start.
 fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
     for (who, writer) in writers.iter().enumerate() {
         let pending = writer.pending();

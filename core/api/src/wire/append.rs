@@ -73,7 +73,7 @@ pub struct AppendedMutation {
     /// operations differ from the sent operation. Empty if the mutation had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
-    /// Whether the mutation is committed without effect, because its target was deleted after its
+    /// Whether the mutation is committed without effect because its target was deleted after its
     /// base.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_effect: bool,

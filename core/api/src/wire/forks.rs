@@ -36,8 +36,9 @@ impl ForkRequest {
 pub struct ForkReply {
     /// Id of the fork.
     pub id: LogId,
-    /// Id of the spreadsheet whose fork list contains the fork. If the requested spreadsheet
-    /// inherited the fork position from its own source, that source is the fork's source as well.
+    /// Id of the spreadsheet whose fork list contains the fork. Usually the requested spreadsheet.
+    /// If the requested spreadsheet inherited the fork position, this is the spreadsheet from which
+    /// it was inherited.
     pub source: LogId,
     /// Last position that the fork shares with its source.
     pub position: Position,

@@ -63,12 +63,13 @@ pub struct ImportCheckRequest {
     /// Id of the client that uploaded the chunks.
     pub client_id: String,
     /// Tiles (chunks that contain cells). The long texts that a tile references are checked
-    /// together with the tile. If they exceed the limits of the request, the tile must be checked
-    /// alone.
+    /// together with the tile. If the long texts exceed the limits of the request, the tile must be
+    /// checked alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiles: Vec<UploadedChunk>,
-    /// An uploaded chunk of the tile index. The tiles that it references are checked together with
-    /// it. Other tile index chunks that it references must have been checked before.
+    /// An uploaded chunk of the tile index. The tiles that the chunk references are checked
+    /// together with the chunk. Other tile index chunks that it references must have been checked
+    /// before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile_index_chunk: Option<UploadedChunk>,
 }

@@ -15,7 +15,7 @@ pub struct StatsReply {
     pub snapshot: Option<SnapshotStats>,
     /// Number of entries after the snapshot.
     pub entries_since: u64,
-    /// Cost of opening the first sheet at its top left cell, excluding the entries after the
+    /// Cost of opening the first sheet at its top-left cell, excluding the entries after the
     /// snapshot.
     pub open: OpenStats,
 }

@@ -194,7 +194,7 @@ pub enum PatchValue {
 pub struct SyncErrorResponse {
     /// Error code.
     pub error: SyncError,
-    /// What is not supported: the version of `push`, `pull` or `schema`.
+    /// Part of the protocol whose version is not supported: `push`, `pull` or `schema`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version_type: Option<&'static str>,
 }

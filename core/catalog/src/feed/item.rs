@@ -26,7 +26,7 @@ pub struct Item {
 pub enum Content {
     /// Appended events.
     Spans(Vec<Span>),
-    /// The end of the partition. The feed generation continues in the next partition.
+    /// End of the partition. The feed generation continues in the next partition.
     End(Feed),
 }
 

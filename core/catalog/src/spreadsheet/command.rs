@@ -113,10 +113,10 @@ pub enum Rejection {
     #[error("the last owner cannot be removed; make another person owner first")]
     LastOwner,
     /// The spreadsheet has the maximum number of members.
-    #[error("the spreadsheet has {MAX_MEMBERS} members, the maximum; remove one first")]
+    #[error("the spreadsheet has {MAX_MEMBERS} members, the maximum; remove a member first")]
     Members,
     /// The spreadsheet has the maximum number of share links.
-    #[error("the spreadsheet has {MAX_LINKS} share links, the maximum; revoke one first")]
+    #[error("the spreadsheet has {MAX_LINKS} share links, the maximum; revoke a share link first")]
     Links,
     /// The expiry of the new link is in the past.
     #[error("the expiry of the link is in the past")]

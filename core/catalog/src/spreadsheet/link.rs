@@ -189,7 +189,7 @@ impl fmt::Debug for LinkToken {
     }
 }
 
-/// Implements hexadecimal formatting and parsing, also for JSON strings.
+/// Implements formatting and parsing in hexadecimal, as text and in JSON.
 macro_rules! as_hexadecimal {
     ($name:ident) => {
         impl fmt::Display for $name {

@@ -19,7 +19,7 @@ pub struct Listing {
     /// Source of the fork, if the spreadsheet is a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// Members in the order in which they were added. At least one member is an owner.
+    /// Members, in the order in which they were added. There is always at least one owner.
     pub members: Vec<Member>,
     /// Share links in creation order, including expired share links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

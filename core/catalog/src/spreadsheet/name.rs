@@ -31,7 +31,7 @@ pub enum BadName {
 }
 
 impl Name {
-    /// Creates a name from a text, without surrounding whitespace.
+    /// Creates a name from a text. Surrounding whitespace is removed.
     ///
     /// # Errors
     /// Returns [`BadName`] with the reason.

@@ -1,4 +1,4 @@
-//! Data of events and unfolds, compressed if that makes it smaller.
+//! Data of events and unfolds. The data is compressed if that makes it smaller.
 
 use std::borrow::Cow;
 

@@ -168,7 +168,7 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     }
 }
 
-/// Returns the latest unfold (cached state) that the decider can decode, as its index and state.
+/// Returns the index and state of the latest unfold (cached state) that the decider can decode.
 /// Unfolds past the end of the tip are ignored.
 fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D::State)> {
     let mut newest_first: Vec<_> =

@@ -61,8 +61,8 @@ impl Known {
         self.marks.get(stream).copied()
     }
 
-    /// Raises a stream's cached high-water mark to at least `next`. Events before `next` then count
-    /// as indexed.
+    /// Raises a stream's cached high-water mark to at least `next`. Events before `next` are then
+    /// treated as indexed.
     pub(in crate::feed) fn raise_mark(&mut self, stream: StreamName, next: u64) {
         let mark = self.marks.entry(stream).or_default();
         *mark = next.max(*mark);

@@ -81,7 +81,7 @@ pub enum IndexingAnswer {
     Done,
     /// The key was taken, so nothing was written.
     Exists,
-    /// The outcome of the write is unknown. It may still take effect.
+    /// The outcome of the write is unknown. The write may still take effect.
     Unknown,
     /// The latest partition and its generation, or `None` if the feed has no partitions.
     Partition(Option<(u64, Feed)>),
