@@ -68,7 +68,7 @@ pub async fn run(
     let mut run = Run { plan, cloud, measured, watch, begun_at };
     let watch_task = run.watch_process(progress);
     let client_runs = run.run_clients(clients).await;
-    // Copy the measurements before the checks, whose requests do not count as load.
+    // Stop sampling and copy the measurements now, because the checks do not count as load.
     watch_task.abort();
     let loaded = Loaded { time: begun_at.elapsed(), kinds: run.measured.kinds() };
     run.check_results(client_runs?, &spreadsheets, loaded).await

@@ -1,4 +1,4 @@
-//! Runs of many seeds of one scenario, on several threads.
+//! Runs one scenario with many seeds on several threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ pub struct FailedSeed {
     pub why: String,
 }
 
-/// The combined results of many seeds of one scenario.
+/// The combined results of running one scenario with many seeds.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Summary {
     /// Number of seeds that were run.
@@ -31,7 +31,7 @@ pub struct Summary {
     pub events: u64,
     /// Total simulated time, in milliseconds.
     pub elapsed_ms: u64,
-    /// How often each rare event happened.
+    /// Number of occurrences per rare event.
     pub rare: BTreeMap<RareEvent, u64>,
 }
 
@@ -49,7 +49,7 @@ impl Summary {
         }
     }
 
-    /// Returns the rare events that the scenario promises and that never happened.
+    /// Returns the rare events that the scenario is expected to cause but that never happened.
     #[must_use]
     pub fn missing_events(&self, scenario: Scenario) -> Vec<RareEvent> {
         let promised_events = scenario.shape().promised.iter().copied();
@@ -57,7 +57,7 @@ impl Summary {
     }
 }
 
-/// Runs seeds on several threads and adds their results to `summary`, in the order of the seeds.
+/// Runs the seeds on several threads. Adds the results to `summary` in the order of the seeds.
 pub fn run_seeds(scenario: Scenario, seeds: &[u64], threads: usize, summary: &mut Summary) {
     let next_seed_index = AtomicUsize::new(0);
     let outcomes_by_seed = Mutex::new(BTreeMap::new());

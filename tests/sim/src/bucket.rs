@@ -1,4 +1,4 @@
-//! The bucket's lifecycle rule: it deletes uploads that were never completed
+//! Simulates the bucket's lifecycle rule, which deletes uploads that were never completed
 //! (`stacks/src/cellar/storage.rs`).
 
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use cellar_engine::ports::{BlobKey, Blobs as _, Clock as _};
 use crate::rare::RareEvent;
 use crate::world::World;
 
-/// Seconds in a day: the interval of the lifecycle rule.
+/// Seconds per day. The lifecycle rule is applied once a day.
 const DAY_S: u64 = 24 * 60 * 60;
-/// Days after which an object with the pending tag is deleted.
+/// Number of days after which an object with the pending tag is deleted.
 const PENDING_UPLOAD_DAYS: u64 = 3;
-/// Milliseconds after which every pending upload has been deleted.
+/// Time after which every pending upload has been deleted, in milliseconds.
 pub(crate) const EXPIRED_MS: u64 = (PENDING_UPLOAD_DAYS + 2) * DAY_S * 1_000;
 
-/// Repeatedly deletes uploads that have been pending for too long.
+/// Repeatedly deletes the uploads that have been pending for too long.
 pub(crate) async fn expire_uploads(world: Arc<World>) {
     loop {
         world.sleep_ms(DAY_S * 1_000).await;

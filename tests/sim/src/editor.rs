@@ -1,5 +1,5 @@
-//! A client that edits. It numbers its mutations, repeats unanswered requests, and relies on the
-//! answers.
+//! A client that edits. The client numbers its mutations, repeats requests without a response, and
+//! relies on the responses.
 
 mod upload;
 
@@ -22,15 +22,15 @@ use crate::reading;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// How often a client repeats a request that was answered.
+/// Probability that a client repeats a request after receiving the response.
 const REPEAT_RATE: Rate = Rate(800);
-/// How often a client reads between two edits.
+/// Probability that a client reads between two edits.
 const READ_RATE: Rate = Rate(1_500);
-/// How often a client undoes one of its edits.
+/// Probability that a client undoes one of its edits.
 const UNDO_RATE: Rate = Rate(400);
-/// How often a client reverts all edits after one of its own.
+/// Probability that a client reverts all edits after one of its own.
 const REVERT_RATE: Rate = Rate(150);
-/// Number of the newest edits whose positions a client remembers.
+/// Number of recent edits whose positions a client remembers.
 const MAX_EDIT_POSITIONS: usize = 8;
 /// Maximum wait before a request is repeated, in milliseconds.
 const MAX_RETRY_MS: u64 = 2_000;
@@ -40,19 +40,19 @@ const MAX_RETRY_MS: u64 = 2_000;
 pub struct Habits {
     /// Number of requests that the client sends.
     pub requests: u64,
-    /// Maximum mutations of one request.
+    /// Maximum number of mutations per request.
     pub batch: u64,
-    /// Maximum milliseconds between two requests.
+    /// Maximum time between two requests, in milliseconds.
     pub think_ms: u64,
-    /// Maximum length of a long text, in bytes; 0 if the client writes none.
+    /// Maximum length of a long text in bytes, or 0 if the client writes no long texts.
     pub text_bytes: u64,
-    /// How often an edit is uploaded as an object.
+    /// Probability that an edit is uploaded as an object.
     pub large: Rate,
 }
 
 /// A client of one log.
 pub(crate) struct Editor {
-    /// The client's process. Its calls fail, but it does not crash or freeze.
+    /// The client's process. Its calls may fail, but the process neither crashes nor freezes.
     pub process: Process,
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) witness: Arc<Witness>,
@@ -62,7 +62,7 @@ pub(crate) struct Editor {
     next_id: u64,
     acknowledged: u64,
     base: Position,
-    /// Positions of the client's newest edits.
+    /// Positions of the client's most recent edits.
     edit_positions: Vec<Position>,
 }
 
@@ -106,7 +106,7 @@ impl Editor {
         self.process.random()
     }
 
-    /// Sends all requests of the client's habits.
+    /// Sends all requests that the client's behavior defines.
     pub(crate) async fn edit(mut self) {
         for _ in 0..self.habits.requests {
             let think_ms = self.random().draw_mostly_small(self.habits.think_ms);
@@ -158,7 +158,7 @@ impl Editor {
         (0..count).map(|_| draw_operation(self.random(), self.habits.text_bytes)).collect()
     }
 
-    /// Draws an undo or a revert of one of the client's edits; mostly returns `None`.
+    /// Draws an undo or a revert of one of the client's edits. In most cases, returns `None`.
     fn draw_reversal(&self) -> Option<Operation> {
         let is_undo = self.random().happens(UNDO_RATE);
         let is_revert = self.random().happens(REVERT_RATE);
@@ -172,8 +172,8 @@ impl Editor {
         None
     }
 
-    /// Repeats a request until it succeeds; reports a violation and returns `None` if it fails
-    /// permanently.
+    /// Repeats a request until it succeeds. If the request fails permanently, reports a violation
+    /// and returns `None`.
     async fn append_until_answered(&self, request: &Request) -> Option<Appended> {
         let what = format!("append {} mutations", self.next_id - 1);
         let sends = |server| append(server, request.clone());
@@ -188,7 +188,7 @@ impl Editor {
         }
     }
 
-    /// Retries a request until the answer is not a temporary error.
+    /// Retries a request until the response is not a temporary error.
     async fn retry_until_final<T, F>(
         &self,
         what: &str,
@@ -249,8 +249,8 @@ impl Editor {
         self.edit_positions.push(position);
     }
 
-    /// Checks I14: a repeated request changes nothing and gets the same positions, rejections and
-    /// effects. The duplicate flag may differ, because a delayed copy of the request may have
+    /// Checks I14: repeating a request changes nothing and returns the same positions, rejections
+    /// and effects. The duplicate flag may differ, because a delayed copy of the request may have
     /// arrived first.
     async fn repeat(&self, request: &Request, first: &Appended) {
         if let Some(repeated) = self.append_until_answered(request).await {
@@ -274,7 +274,7 @@ impl Editor {
     }
 }
 
-/// Returns whether a client retries after this error.
+/// Returns whether a client retries after the given error.
 #[must_use]
 pub(crate) fn is_temporary(error: &LogError) -> bool {
     match error {
@@ -290,7 +290,7 @@ pub(crate) fn is_temporary(error: &LogError) -> bool {
     }
 }
 
-/// A repeated answer may lack the position and what is known only with it.
+/// The response to a repeated request may lack the position and the information that depends on it.
 fn is_same_result(first: &MutationResult, repeated: &MutationResult) -> bool {
     let has_same_outcome = repeated.position.is_none()
         || (repeated.position == first.position

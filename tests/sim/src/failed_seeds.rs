@@ -1,4 +1,5 @@
-//! The seeds that failed once, in a file next to the code. Tests run them forever.
+//! Seeds that have failed at some time, stored in a file next to the code. Tests run these seeds
+//! permanently.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,10 +12,10 @@ pub fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("failed-seeds.json")
 }
 
-/// Reads all failed seeds; returns none if the file does not exist.
+/// Reads all failed seeds. If the file does not exist, there are none.
 ///
 /// # Errors
-/// An I/O error if the file cannot be read or is not valid JSON.
+/// Returns an I/O error if the file cannot be read or is not valid JSON.
 pub fn read() -> io::Result<Vec<FailedSeed>> {
     match std::fs::read(path()) {
         Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
@@ -26,7 +27,7 @@ pub fn read() -> io::Result<Vec<FailedSeed>> {
 /// Adds the seeds that the file does not contain yet.
 ///
 /// # Errors
-/// An I/O error if the file cannot be read or written.
+/// Returns an I/O error if the file cannot be read or written.
 pub fn add(new_seeds: &[FailedSeed]) -> io::Result<()> {
     let mut failed_seeds = read()?;
     for new_seed in new_seeds {

@@ -1,4 +1,4 @@
-//! The API's processes: a request goes to any of them, and dead ones are replaced.
+//! The API's processes. Each request goes to one of them, and crashed processes are replaced.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,10 +19,10 @@ use crate::random::SimRandom;
 use crate::rare::RareEvent;
 use crate::world::World;
 
-/// Request timeout of a client, in milliseconds.
+/// Request timeout of clients, in milliseconds.
 const REQUEST_TIMEOUT_MS: u64 = 30_000;
 
-/// Creates the log service of a process, as the API does.
+/// Creates a process's log service in the same way as the API.
 #[must_use]
 pub fn logs_of(process: &Process) -> Logs {
     let port = Arc::new(process.clone());
@@ -31,7 +31,7 @@ pub fn logs_of(process: &Process) -> Logs {
     Logs::new(entries, segments, blobs, clock, port as _)
 }
 
-/// Creates the catalog of a process, as the API does.
+/// Creates a process's catalog in the same way as the API.
 #[must_use]
 pub fn catalog_of(process: &Process) -> CatalogStore {
     let port = Arc::new(process.clone());
@@ -46,7 +46,7 @@ pub struct Server {
     pub logs: Arc<Logs>,
     /// The process's catalog.
     pub catalog: CatalogStore,
-    /// When the process puts Snapshot entries and rolls.
+    /// Policy that determines when the process writes Snapshot entries and starts new segments.
     pub policy: LogPolicy,
 }
 
@@ -64,7 +64,7 @@ struct State {
 }
 
 impl Fleet {
-    /// Starts `count` processes with an upkeep policy.
+    /// Starts `count` processes with the given upkeep policy.
     #[must_use]
     pub fn new(world: &Arc<World>, count: u32, policy: LogPolicy) -> Self {
         let state = Mutex::new(State { policy, started_count: 0, servers: Vec::new() });
@@ -91,7 +91,7 @@ impl Fleet {
         Server { process, logs, catalog, policy: state.policy }
     }
 
-    /// Returns the process that gets the next request.
+    /// Returns the process that receives the next request.
     #[must_use]
     pub fn pick(&self) -> Server {
         let mut state = self.lock();
@@ -109,20 +109,20 @@ impl Fleet {
         new_server
     }
 
-    /// Returns whether a server takes a request. A frozen process is replaced sooner or later, and
-    /// may wake up while its successor runs.
+    /// Returns whether a server receives the request. A frozen process is eventually replaced, and
+    /// may resume while its successor runs.
     fn answers(&self, server: &Server) -> bool {
         let process = &server.process;
         !process.is_dead() && (!process.is_frozen() || self.random.draw_below(3) > 0)
     }
 
-    /// Returns the processes that currently get requests.
+    /// Returns the processes that currently receive requests.
     #[must_use]
     pub fn all(&self) -> Vec<Server> {
         self.lock().servers.clone()
     }
 
-    /// Deploys a new version: new processes take over, and the old ones finish their work.
+    /// Deploys a new version. New processes take over, and the old processes finish their work.
     pub fn redeploy(&self, policy: LogPolicy) {
         let mut state = self.lock();
         state.policy = policy;
@@ -136,8 +136,8 @@ impl Fleet {
         self.world.event("fleet", format_args!("another version is deployed"));
     }
 
-    /// Sends a client's request to one process; returns `None` if no answer arrived, although the
-    /// request may have been executed.
+    /// Sends a client's request to one process. Returns `None` if no response arrives; the request
+    /// may nevertheless have been executed.
     pub async fn ask<T, F>(
         &self,
         client: &Process,
@@ -158,18 +158,18 @@ impl Fleet {
     }
 }
 
-/// Appends like the API: the request, followed by the log's upkeep.
+/// Executes an append followed by the log's upkeep, like the API.
 pub async fn append(server: Server, request: Request) -> Result<Appended, LogError> {
     let log = request.log();
     let logs = Arc::clone(&server.logs);
     let is_reversal = request.resolution_request().is_some();
     let has_import = request.imports().next().is_some();
     let max_attempts = if is_reversal {
-        // An undo or a revert is put again after edits of other clients, and reads the entries that
-        // it reverses by itself.
+        // An undo or a revert is written again after edits of other clients, and it reads the
+        // entries that it reverses.
         MaxAttempts { puts: MAX_RESOLVE_ATTEMPTS * MAX_PUT_ATTEMPTS, reads: u32::MAX }
     } else if has_import {
-        // The check of an import reads the log by itself.
+        // The check of an import also reads the log.
         MaxAttempts { puts: MAX_PUT_ATTEMPTS, reads: u32::MAX }
     } else {
         MaxAttempts { puts: MAX_PUT_ATTEMPTS, reads: MAX_READ_ATTEMPTS }
@@ -178,13 +178,13 @@ pub async fn append(server: Server, request: Request) -> Result<Appended, LogErr
     append_with_upkeep(server, log, max_attempts, Box::pin(append)).await
 }
 
-/// Maximum number of requests of an append.
+/// Maximum number of requests per append.
 struct MaxAttempts {
     puts: u32,
     reads: u32,
 }
 
-/// Completes an upload like the API.
+/// Completes an upload in the same way as the API.
 pub async fn complete(
     server: Server,
     log: LogId,
@@ -218,7 +218,7 @@ async fn append_with_upkeep(
     append_result
 }
 
-/// Runs the log's upkeep after an append, within its time limit. Losing the upkeep does no harm.
+/// Runs the log's upkeep after an append, within a time limit. Omitting the upkeep does no harm.
 pub async fn run_upkeep(server: &Server, log: LogId) {
     let upkeep = server.logs.upkeep(log, &server.policy);
     let upkept = tokio::time::timeout(Duration::from_millis(MAX_UPKEEP_MS), upkeep).await;

@@ -1,5 +1,5 @@
-//! A deterministic simulator that runs the real engine over simulated services with faults. Every
-//! event of a run is a function of the scenario and the seed. `README.md` explains its use.
+//! A deterministic simulator that runs the real engine over simulated services with faults. The
+//! scenario and the seed determine every event of a run. `README.md` explains how to use it.
 
 mod actors;
 pub mod batch;

@@ -1,4 +1,4 @@
-//! The simulator's command, built without the other crates of Cellar.
+//! The simulator command, built without Cellar's other crates.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! A call of a process to a service. It runs as a task of its own, so that it may be executed after
-//! its sender has given up or died.
+//! Calls from a process to a service. Each call runs as a separate task, so that it may be executed
+//! after the calling process has given up or crashed.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use tokio::time::{Duration, Instant};
 use crate::process::Process;
 use crate::rare::RareEvent;
 
-/// Age at which services refuse a signed request. AWS refuses requests that are 5 to 15 minutes
-/// old, so that a frozen process cannot send a request a day later.
+/// Age from which services refuse a signed request. AWS refuses requests that are 5 to 15 minutes
+/// old, which prevents a frozen process from sending a request a day later.
 const SIGNATURE_MAX: Duration = Duration::from_secs(15 * 60);
 /// Call timeout, in milliseconds.
 const CALL_TIMEOUT_MS: u64 = 3_000;
@@ -59,11 +59,12 @@ impl Process {
         self.random().draw_in(1..=self.world().plan().latency_max_ms.max(1))
     }
 
-    /// Calls a service. `effect` is the service's work, executed when the call arrives.
+    /// Calls a service. `effect` is the work of the service, which is executed when the call
+    /// arrives.
     ///
     /// # Errors
-    /// A temporary [`PortError`] if no reply arrived: the call may have been executed, or may be
-    /// executed later or never.
+    /// Returns a temporary [`PortError`] if no response arrives. The call may have been executed,
+    /// may be executed later, or may never be executed.
     pub(crate) async fn call<T: Send + 'static>(
         &self,
         what: String,
@@ -115,7 +116,7 @@ impl Process {
     /// Calls the bucket, which has additional failures and delays.
     ///
     /// # Errors
-    /// Same as [`Self::call`].
+    /// Returns the same errors as [`Self::call`].
     pub(crate) async fn call_bucket<T: Send + 'static>(
         &self,
         what: String,
@@ -138,8 +139,8 @@ impl Process {
         self.call(what, slow_effect).await
     }
 
-    /// Executes a call after `way_ms`, even if its sender has died; returns `None` if the service
-    /// panicked.
+    /// Executes a call after `way_ms` milliseconds, even if the calling process has crashed.
+    /// Returns `None` if the service panicked.
     fn execute_after<T: Send + 'static>(
         &self,
         delay_ms: u64,

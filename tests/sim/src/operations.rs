@@ -1,4 +1,4 @@
-//! Random operations of clients.
+//! Draws random operations for clients.
 
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{
@@ -7,10 +7,10 @@ use cellar_sheet::operation::{
 
 use crate::random::SimRandom;
 
-/// Numbers of rows and columns that are edited. They are small, so that edits conflict.
+/// Numbers of rows and columns in which edits take place. They are small, so that edits conflict.
 const ROWS: u32 = 40;
 const COLUMNS: u32 = 8;
-/// Maximum cells of one operation.
+/// Maximum number of cells per operation.
 const CELLS: u32 = 4;
 
 /// Draws an operation that a client may send.
@@ -59,7 +59,7 @@ fn draw_value(random: &SimRandom, text_bytes: u64) -> Value {
     }
 }
 
-/// Draws a text that is nearly incompressible.
+/// Draws a text that can hardly be compressed.
 fn draw_incompressible_text(random: &SimRandom, bytes: u64) -> String {
     let letter = |_| char::from(b'!' + u8::try_from(random.draw_below(90)).unwrap_or(0));
     (0..random.draw_in(bytes / 2..=bytes)).map(letter).collect()

@@ -1,4 +1,4 @@
-//! The fault plan of a run: how often each fault happens.
+//! The fault plan of a run, which determines how often each fault happens.
 
 use crate::random::{Rate, SimRandom};
 
@@ -7,68 +7,69 @@ const MINUTE_MS: u64 = 60_000;
 /// The faults of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FaultPlan {
-    /// How often a call is throttled.
+    /// Probability that a call is throttled.
     pub throttled: Rate,
-    /// How often a call never arrives.
+    /// Probability that a call never arrives.
     pub never: Rate,
-    /// How often a call is executed and its reply is lost.
+    /// Probability that a call is executed but its response is lost.
     pub reply_lost: Rate,
-    /// How often a call is executed after its caller has given up.
+    /// Probability that a call is executed after its caller has given up.
     pub late: Rate,
-    /// Maximum delay of such a late call, in milliseconds.
+    /// Maximum delay of a call that is executed late, in milliseconds.
     pub late_max_ms: u64,
-    /// How often a call starts an outage of all services.
+    /// Probability that a call starts an outage of all services.
     pub outage: Rate,
     /// Maximum duration of an outage, in milliseconds.
     pub outage_max_ms: u64,
     /// Maximum latency of a call in each direction, in milliseconds.
     pub latency_max_ms: u64,
-    /// How often a replica answers an eventually consistent read.
+    /// Probability that a replica responds to an eventually consistent read.
     pub stale: Rate,
     /// Maximum replication lag of an item, in milliseconds.
     pub lag_max_ms: u64,
-    /// Maximum entries of a page; 0 for no limit.
+    /// Maximum number of entries per page, or 0 for no limit.
     pub page_entries: u64,
-    /// How often a process crashes before or after a call.
+    /// Probability that a process crashes before or after a call.
     pub crash: Rate,
-    /// How often a process freezes before or after a call.
+    /// Probability that a process freezes before or after a call.
     pub freeze: Rate,
     /// Maximum duration of a freeze, in milliseconds.
     pub freeze_max_ms: u64,
     /// Maximum clock skew of a process, in milliseconds.
     pub skew_max_ms: u64,
-    /// How often the bucket refuses a call, in addition to the faults of all calls.
+    /// Probability that the bucket refuses a call, in addition to the faults of all calls.
     pub bucket_fails: Rate,
-    /// Maximum additional latency of a call to the bucket, in milliseconds.
+    /// Additional maximum latency of a call to the bucket, in milliseconds.
     pub bucket_slow_ms: u64,
-    /// How often the queue duplicates a message.
+    /// Probability that the queue duplicates a message.
     pub duplicated: Rate,
-    /// How often the queue delivers a message to two functions concurrently.
+    /// Probability that the queue delivers a message to two functions concurrently.
     pub given_twice: Rate,
-    /// How often a message is delayed.
+    /// Probability that a message is delayed.
     pub delayed: Rate,
     /// Maximum delay of a message, in milliseconds.
     pub delay_max_ms: u64,
-    /// How often a message is lost permanently. Queues do not lose messages, but operators may.
+    /// Probability that a message is lost permanently. Queues do not lose messages, but operators
+    /// may.
     pub lost: Rate,
-    /// How often a batch of the stream is delivered again after it succeeded.
+    /// Probability that a batch of the stream is delivered again after it succeeded.
     pub repeated: Rate,
 }
 
 impl FaultPlan {
-    /// Returns a plan without faults, in which a call takes a millisecond in each direction.
+    /// Returns a plan without faults. Each call takes one millisecond in each direction.
     #[must_use]
     pub fn none() -> Self {
         Self { latency_max_ms: 1, ..Self::default() }
     }
 
-    /// Returns the plan after the faults have stopped: only the clock skew stays.
+    /// Returns the plan for the time after the faults have stopped. Only the clock skew remains.
     #[must_use]
     pub fn without_faults(self) -> Self {
         Self { skew_max_ms: self.skew_max_ms, ..Self::none() }
     }
 
-    /// Returns the highest rates of any run.
+    /// Returns a plan with the highest fault rates of any run.
     #[must_use]
     pub fn worst() -> Self {
         Self {
@@ -98,8 +99,9 @@ impl FaultPlan {
         }
     }
 
-    /// Draws the faults of a run, with the rates of this plan as maximum. Each run lacks some
-    /// faults entirely, because many concurrent faults hide the effects of a single one.
+    /// Draws the faults of a run. The rates of this plan are the maximum. Each run lacks some
+    /// faults entirely, because the effects of a single fault are hidden if many faults happen
+    /// concurrently.
     #[must_use]
     pub fn draw(&self, random: &SimRandom) -> Self {
         let rate = |worst: Rate| match random.draw_below(3) {

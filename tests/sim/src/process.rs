@@ -1,5 +1,5 @@
-//! A simulated process with its ports, its clock and its randomness. It may crash, or freeze and
-//! resume.
+//! A simulated process with its own ports, clock and random numbers. The process may crash, or
+//! freeze and resume.
 
 use std::fmt;
 use std::future::Future;
@@ -14,16 +14,17 @@ use crate::random::SimRandom;
 use crate::rare::RareEvent;
 use crate::world::World;
 
-/// Whether faults of the plan affect a process.
+/// Which faults of the plan affect a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mortality {
     /// The process crashes and freezes according to the plan.
     Mortal,
-    /// Only the process's calls fail. Observers and operators are spared.
+    /// The process's calls fail, but it neither crashes nor freezes. Used for observers and
+    /// operators.
     Spared,
 }
 
-/// A handle to a process. The module `ports` implements all ports for it.
+/// A handle to a process. The `ports` module implements all ports for this type.
 #[derive(Clone)]
 pub struct Process {
     inner: Arc<Inner>,
@@ -34,7 +35,7 @@ struct Inner {
     world: Arc<World>,
     random: SimRandom,
     mortality: Mortality,
-    /// Clock skew in milliseconds; `is_ahead` is its sign.
+    /// Absolute clock skew in milliseconds. `is_ahead` is the sign.
     skew_ms: u64,
     is_ahead: bool,
     is_dead: AtomicBool,
@@ -81,7 +82,7 @@ impl Process {
         &self.inner.world
     }
 
-    /// Returns the randomness of the process.
+    /// Returns the process's source of random numbers.
     #[must_use]
     pub fn random(&self) -> &SimRandom {
         &self.inner.random
@@ -93,7 +94,7 @@ impl Process {
         self.inner.is_dead.load(Ordering::SeqCst)
     }
 
-    /// Converts true time to the time that the process's clock shows, in Unix milliseconds.
+    /// Converts true time to the time shown by the process's clock, in Unix milliseconds.
     #[must_use]
     pub fn to_process_time_ms(&self, true_ms: u64) -> u64 {
         match self.inner.is_ahead {
@@ -107,10 +108,10 @@ impl Process {
         self.inner.world.event(&self.inner.name, what);
     }
 
-    /// Runs `work` in the process until it completes or the process crashes.
+    /// Runs `work` in the process until `work` completes or the process crashes.
     ///
     /// # Errors
-    /// [`Died`] if the process crashed, or `work` panicked.
+    /// Returns [`Died`] if the process crashed or `work` panicked.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -139,7 +140,8 @@ impl Process {
         tasks.push(task);
     }
 
-    /// Crashes the process: its tasks are aborted, but requests that it has sent still arrive.
+    /// Crashes the process. Its tasks are aborted, but requests that it has already sent still
+    /// arrive.
     pub fn die(&self) {
         if self.inner.is_dead.swap(true, Ordering::SeqCst) {
             return;
@@ -163,7 +165,7 @@ impl Process {
         *frozen = (*frozen).max(Some(until));
     }
 
-    /// Waits while the process is frozen, and forever if it has crashed.
+    /// Waits while the process is frozen. If the process has crashed, waits forever.
     pub async fn wait_until_running(&self) {
         if self.is_dead() {
             std::future::pending::<()>().await;
@@ -190,7 +192,8 @@ impl Process {
         self.frozen_until().is_some()
     }
 
-    /// May crash or freeze the process, with the rates of the plan; then waits until it runs again.
+    /// May crash or freeze the process, at the rates of the plan. Returns once the process runs
+    /// again.
     pub(crate) async fn step(&self) {
         let (world, random) = (&self.inner.world, &self.inner.random);
         if self.inner.mortality == Mortality::Mortal {

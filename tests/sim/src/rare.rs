@@ -1,4 +1,5 @@
-//! Counters of rare events. A simulation in which a rare event never happens does not test it.
+//! Counters of rare events. If a rare event never happens in a simulation, the simulation does not
+//! test it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -108,7 +109,7 @@ rare_events! {
     Redeployed = "processes of a new version took over",
 }
 
-/// How often each rare event happened.
+/// Number of occurrences per rare event.
 #[derive(Debug, Default)]
 pub struct RareCounts {
     counts: Mutex<BTreeMap<RareEvent, u64>>,
@@ -121,13 +122,13 @@ impl RareCounts {
         *counts.entry(rare).or_default() += 1;
     }
 
-    /// Returns whether the event ever happened.
+    /// Returns whether the event has ever happened.
     #[must_use]
     pub fn has(&self, rare: RareEvent) -> bool {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&rare)
     }
 
-    /// Returns the number of occurrences of each event.
+    /// Returns the number of occurrences per event.
     #[must_use]
     pub fn all(&self) -> BTreeMap<RareEvent, u64> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -1,4 +1,5 @@
-//! Reads by clients during faults. The checks compare them with the log at the end of the run.
+//! Reads by clients during faults. At the end of the run, the checks compare the results with the
+//! log.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
@@ -11,16 +12,16 @@ use cellar_sheet::operation::SheetId;
 use crate::editor::{Editor, is_temporary};
 use crate::witness::CellsSeen;
 
-/// Returns the rectangle of all possible cells.
+/// Returns the rectangle that contains all possible cells.
 pub(crate) fn all_cells() -> Rectangle {
     let first = CellName { row: 0, column: 0 };
     Rectangle { first, last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 } }
 }
 
-/// Reads all cells of a sheet at a position, page by page.
+/// Reads all cells of a sheet at the given position, page by page.
 ///
 /// # Errors
-/// Same as [`Logs::cells`].
+/// Returns the same errors as [`Logs::cells`].
 pub(crate) async fn cells(
     logs: &Logs,
     log: LogId,
@@ -48,7 +49,7 @@ pub(crate) async fn cells(
     }
 }
 
-/// Loads the log or reads its cells once, without a retry.
+/// Loads the log or reads its cells, once and without a retry.
 pub(crate) async fn read(editor: &Editor) {
     let at = editor.base();
     if editor.process.random().draw_below(2) == 0 || !editor.witness.wants_cells() {

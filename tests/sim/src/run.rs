@@ -1,4 +1,4 @@
-//! Runs a scenario with a seed, on its own runtime with virtual time.
+//! Runs a scenario with a seed, in a separate async runtime with virtual time.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,21 +10,21 @@ use crate::simulation::Simulation;
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunOutcome {
-    /// The violated invariants; empty if the run succeeded.
+    /// The violated invariants, which are empty if the run succeeded.
     pub violations: Vec<String>,
-    /// Hash of all trace events.
+    /// Hash of all events in the trace.
     pub trace_hash: u64,
     /// Number of trace events.
     pub events: u64,
     /// Simulated time, in milliseconds.
     pub elapsed_ms: u64,
-    /// How often each rare event happened.
+    /// Number of occurrences per rare event.
     pub rare: BTreeMap<RareEvent, u64>,
-    /// The lines of the trace, if requested.
+    /// The lines of the trace, if they were requested.
     pub lines: Vec<String>,
 }
 
-/// Runs a scenario with a seed. `keep_text` keeps the lines of the trace.
+/// Runs a scenario with a seed. `keep_text` determines whether the lines of the trace are kept.
 #[must_use]
 pub fn run(scenario: Scenario, seed: u64, keep_text: bool) -> RunOutcome {
     let runtime = match tokio::runtime::Builder::new_current_thread()

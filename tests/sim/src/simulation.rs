@@ -1,5 +1,5 @@
-//! One run: clients and other actors work under faults; then the faults stop, unfinished work must
-//! complete, and all invariants are checked.
+//! Executes one run. First, clients and other actors work under faults. Then the faults stop,
+//! unfinished work must complete, and all invariants are checked.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,27 +23,27 @@ use crate::scenarios::{Scenario, Shape};
 use crate::witness::Witness;
 use crate::world::{World, WorldConfig};
 
-/// True time after which the faults stop even if clients still edit, in milliseconds.
+/// True time after which the faults stop, even if clients are still editing, in milliseconds.
 const CHAOS_MAX_MS: u64 = 14 * 24 * 60 * 60 * 1_000;
-/// True time within which clients must finish once the faults have stopped, in milliseconds: far
-/// more than they need. Half of it is the longest wait of a client that must retry later.
+/// True time, in milliseconds, within which clients must finish after the faults have stopped. This
+/// is far more than they need. Half of it is the longest wait of a client that must retry later.
 const PATIENCE_MS: u64 = 2 * 24 * 60 * 60 * 1_000;
 /// Duration of the faults during a rebuild, in milliseconds.
 const REBUILD_MS: u64 = 2 * 60 * 60 * 1_000;
-/// Maximum runs of `synth reprocess`, after which no work may be left.
+/// Maximum number of `synth reprocess` runs, after which no work may be left.
 const REPROCESS_ROUNDS: u32 = 3;
 
 /// The state of a run.
 pub(crate) struct Simulation {
     /// The scenario.
     pub scenario: Scenario,
-    /// The parameters drawn for this run.
+    /// The parameters that were drawn for this run.
     pub shape: Shape,
     /// The simulated services.
     pub world: Arc<World>,
     /// The API's processes.
     pub fleet: Arc<Fleet>,
-    /// Records of the clients' observations.
+    /// What the clients have observed.
     pub witness: Arc<Witness>,
     /// The relay, the queue and the workers, if the scenario has workers.
     pub pipeline: Option<Pipeline>,
@@ -55,7 +55,7 @@ pub(crate) struct Simulation {
     forks: Mutex<Vec<LogId>>,
 }
 
-/// Draws the parameters of a run; the scenario's policy is the upper limit.
+/// Draws the parameters of a run. The scenario's policy is the upper limit.
 fn draw_parameters(shape: Shape, random: &SimRandom) -> Shape {
     let policy = shape.policy;
     let snapshot_entries = match policy.snapshot_entries {
@@ -79,7 +79,7 @@ fn draw_parameters(shape: Shape, random: &SimRandom) -> Shape {
 }
 
 impl Simulation {
-    /// Creates the services and starts the functions of a run.
+    /// Creates the services of a run and starts its functions.
     #[must_use]
     pub(crate) fn new(scenario: Scenario, seed: u64, keep_text: bool) -> Arc<Self> {
         let random = SimRandom::of_seed(seed);
@@ -99,7 +99,7 @@ impl Simulation {
         Arc::new(Self { scenario, shape, world, fleet, witness, pipeline, feed, log, forks })
     }
 
-    /// Adds a fork, which is checked at the end.
+    /// Adds a fork, so that it is checked at the end.
     pub(crate) fn add_log(&self, log: LogId) {
         let mut forks = self.forks.lock().unwrap_or_else(PoisonError::into_inner);
         if !forks.contains(&log) {
@@ -168,7 +168,7 @@ impl Simulation {
         tokio::time::timeout(Duration::from_millis(patience_ms), work).await.ok()
     }
 
-    /// Starts the clients of the log and the actors that are waited for.
+    /// Starts the clients of the log and the actors for which the run waits.
     fn spawn_clients(self: &Arc<Self>) -> JoinSet<()> {
         let mut clients = JoinSet::new();
         clients.spawn(actors::run_finite_actors(self.scenario, Arc::clone(self)));
@@ -186,7 +186,7 @@ impl Simulation {
         clients
     }
 
-    /// Creates the log, or finds it already created by another client.
+    /// Creates the log. Another client may already have created it.
     pub(crate) async fn create(&self, creator: &Process) {
         let log = self.log;
         loop {
@@ -230,7 +230,7 @@ impl Simulation {
         self.world.sleep_ms(2 * longest).await;
     }
 
-    /// Checks I10: all snapshots complete. An operator helps if messages were lost.
+    /// Checks I10: all snapshots are finished. If messages were lost, an operator reprocesses them.
     async fn finish_snapshots(&self) {
         let Some(pipeline) = &self.pipeline else { return };
         let mut drained = pipeline.drain(PATIENCE_MS).await;
@@ -247,7 +247,7 @@ impl Simulation {
         }
     }
 
-    /// Loses all objects of snapshots, and lets an operator rebuild them under faults.
+    /// Deletes all snapshot objects. An operator then rebuilds them under faults.
     async fn rebuild(&self) {
         let (world, Some(pipeline)) = (&self.world, &self.pipeline) else { return };
         world.lose_snapshots().await;

@@ -1,4 +1,5 @@
-//! The change stream of a table: it returns the changes of a shard in order, for a day.
+//! A table's change stream. It returns the changes of each shard in order and retains them for a
+//! day.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,19 +9,19 @@ use cellar_log::entry::Entry;
 use cellar_log::records::entry;
 use cellar_snapshot::relay::INSERT;
 
-/// Number of shards of the stream. Each partition belongs to one shard.
+/// Number of shards per stream. Each partition belongs to one shard.
 pub const SHARDS: usize = 3;
 /// Retention of a record, in milliseconds.
 pub const STREAM_RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
-/// Name of a change that is no insertion.
+/// Name of a change that is not an insertion.
 pub const MODIFY: &str = "MODIFY";
 
 /// A change of an item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Number of the record in its shard, ascending.
+    /// Number of the record in its shard. Numbers ascend.
     pub number: u64,
-    /// When the item was written, Unix milliseconds.
+    /// Time at which the item was written, in Unix milliseconds.
     pub created_ms: u64,
     /// Kind of the change.
     pub name: &'static str,
@@ -28,7 +29,7 @@ pub struct Record {
     pub image: Item,
 }
 
-/// The change stream of a table.
+/// A table's change stream.
 #[derive(Debug, Default)]
 pub struct Stream {
     shards: [Mutex<Shard>; SHARDS],
@@ -45,14 +46,14 @@ impl Stream {
         self.shards.get(number).map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds a change of an entry.
+    /// Adds the change of an entry.
     pub fn changed(&self, now_ms: u64, entry: &Arc<Entry>, is_new: bool) {
         let Ok(image) = entry::encode(entry) else { return };
         let key = entry::partition(entry.log, entry.position.segment());
         self.push(&key, now_ms, if is_new { INSERT } else { MODIFY }, image);
     }
 
-    /// Adds a change of an item to the shard of its partition.
+    /// Adds the change of an item to the shard of the item's partition.
     pub fn push(&self, partition: &[u8], created_ms: u64, name: &'static str, image: Item) {
         let hash =
             partition.iter().fold(0_usize, |hash, byte| hash.wrapping_mul(31) + usize::from(*byte));
@@ -62,8 +63,8 @@ impl Stream {
         shard.records.push_back(Record { number, created_ms, name, image });
     }
 
-    /// Returns at most `max` records of a shard after a number, and the number of records that
-    /// expired unread.
+    /// Returns at most `max` records of a shard, starting after the given number. Also returns the
+    /// number of records that expired before they were read.
     #[must_use]
     pub fn read(&self, shard: usize, after: u64, max: usize, now_ms: u64) -> (Vec<Record>, u64) {
         let Some(mut shard) = self.shard(shard) else { return (Vec::new(), 0) };
@@ -79,7 +80,7 @@ impl Stream {
         (shard.records.iter().take(max).cloned().collect(), forgotten)
     }
 
-    /// Returns whether all records were read, given the last read number of each shard.
+    /// Returns whether all records were read, given the number of the last read record per shard.
     #[must_use]
     pub fn is_read_to(&self, numbers: [u64; SHARDS]) -> bool {
         let at_end = |(number, read): (usize, u64)| {

@@ -1,13 +1,14 @@
-//! The trace of a run: one line for each event, in order.
+//! The trace of a run, with one line per event in the order of the events.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Parameters of FNV-1a with 64 bits. The hash only compares runs, so it need not be cryptographic.
+/// Parameters of 64-bit FNV-1a. The hash is used only to compare runs, so it does not have to be
+/// cryptographic.
 const HASH_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const HASH_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// The events of a run. Their hash is always computed; their text is kept only on request.
+/// The events of a run. Their hash is always computed, whereas their text is kept only on request.
 #[derive(Debug)]
 pub struct Trace {
     state: Mutex<State>,
@@ -20,7 +21,7 @@ struct State {
     lines: Option<Vec<String>>,
 }
 
-/// A writer that updates a hash with all text.
+/// A writer that adds all written text to a hash.
 struct Hashing<'a>(&'a mut u64);
 
 impl fmt::Write for Hashing<'_> {
@@ -33,7 +34,7 @@ impl fmt::Write for Hashing<'_> {
 }
 
 impl Trace {
-    /// Creates an empty trace; `keep_text` keeps its lines.
+    /// Creates an empty trace. `keep_text` determines whether its lines are kept.
     #[must_use]
     pub fn new(keep_text: bool) -> Self {
         let lines = keep_text.then(Vec::new);
@@ -44,7 +45,8 @@ impl Trace {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an event: the time in milliseconds since the run began, the actor, and a description.
+    /// Adds an event, which consists of the time in milliseconds since the start of the run, the
+    /// actor, and a description.
     pub fn event(&self, at_ms: u64, whose: &str, what: fmt::Arguments<'_>) {
         let mut state = self.lock();
         state.events += 1;
@@ -69,7 +71,7 @@ impl Trace {
         self.lock().events
     }
 
-    /// Takes the lines of the trace.
+    /// Takes the lines out of the trace.
     #[must_use]
     pub fn take_lines(&self) -> Vec<String> {
         self.lock().lines.take().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Records of all replies that clients received. The checks at the end verify them.
+//! Records all responses that clients received. The checks at the end verify them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,7 @@ pub struct ImportSeen {
     pub log: LogId,
     /// Position of the import.
     pub at: Position,
-    /// Number of the sheet in the log.
+    /// Number that the sheet got in the log.
     pub sheet: SheetId,
     /// The values of all cells, row by row.
     pub cells: Vec<((u32, u32), Value)>,
@@ -42,26 +42,26 @@ pub struct ImportSeen {
 pub struct CatalogChange {
     /// Id of the spreadsheet's log.
     pub log: LogId,
-    /// Number of changes that the person had seen, if the change was conditional on it.
+    /// Number of changes that the user had seen, if the change was conditional on this number.
     pub seen: Option<u64>,
     /// The events of the change.
     pub events: Vec<CatalogEvent>,
 }
 
-/// Shared records of the clients' observations.
+/// Records what the clients have observed. Shared by all clients.
 #[derive(Debug, Default)]
 pub struct Witness {
     state: Mutex<Seen>,
 }
 
-/// All observations of a run.
+/// All observations in a run.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// Mutations that were acknowledged as effective, with their positions.
     pub acknowledged: Vec<(LogId, MutationId, Position)>,
-    /// Acknowledged mutations, and their effect according to the answer.
+    /// Acknowledged mutations, and whether the response reported an effect.
     pub effects: BTreeMap<LogId, BTreeMap<MutationId, ReportedEffect>>,
-    /// Runs of consecutive entries that were read.
+    /// Sequences of consecutive entries that clients have read.
     pub runs: Vec<(LogId, Vec<Arc<Entry>>)>,
     /// Cells that were read.
     pub cells: Vec<CellsSeen>,
@@ -71,7 +71,8 @@ pub struct Seen {
     pub changes: Vec<CatalogChange>,
 }
 
-/// Maximum recorded reads of cells in a run, because each check needs a replay of the log.
+/// Maximum number of reads of cells that are recorded per run. It is limited because checking a
+/// read requires a replay of the log.
 const MAX_CELLS_SEEN: usize = 12;
 
 impl Witness {
@@ -85,7 +86,7 @@ impl Witness {
         self.seen().acknowledged.push((log, mutation, at));
     }
 
-    /// Records whether an acknowledged mutation has an effect.
+    /// Records whether an acknowledged mutation had an effect.
     pub fn record_effect(&self, log: LogId, mutation: MutationId, effect: ReportedEffect) {
         self.seen().effects.entry(log).or_default().insert(mutation, effect);
     }
@@ -100,7 +101,7 @@ impl Witness {
         self.seen().imports.push(import);
     }
 
-    /// Records consecutive entries that were read.
+    /// Records consecutive entries that a client has read.
     pub fn record_read(&self, log: LogId, entries: &[Arc<Entry>]) {
         if !entries.is_empty() {
             self.seen().runs.push((log, entries.to_vec()));
@@ -113,7 +114,7 @@ impl Witness {
         self.seen().cells.len() < MAX_CELLS_SEEN
     }
 
-    /// Records cells that were read.
+    /// Records cells that a client has read.
     pub fn record_cells(&self, cells: CellsSeen) {
         self.seen().cells.push(cells);
     }

@@ -1,4 +1,4 @@
-//! The state that all processes of a run share: services, time, faults, and the trace.
+//! The state shared by all processes of a run: services, time, faults, and the trace.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,10 +30,11 @@ use crate::replica::Versions;
 use crate::stream::{MODIFY, Stream};
 use crate::trace::Trace;
 
-/// Start time of every run, Unix milliseconds.
+/// Start time of every run, in Unix milliseconds.
 pub const START_MS: u64 = 1_795_246_133_000;
 
-/// The services' clock. Processes do not have it: their clocks are skewed.
+/// The services' clock, which shows the true time. Processes cannot use it, because their own
+/// clocks are skewed.
 #[derive(Debug, Clone, Copy)]
 pub struct TrueTime {
     began: Instant,
@@ -41,7 +42,7 @@ pub struct TrueTime {
 }
 
 impl TrueTime {
-    /// Returns the milliseconds since the run began.
+    /// Returns the number of milliseconds since the start of the run.
     #[must_use]
     pub fn elapsed_ms(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
@@ -59,11 +60,11 @@ impl Clock for TrueTime {
     }
 }
 
-/// The state of the services as strongly consistent reads see it, and the replicas' view of it.
+/// The state of the services, both as seen by strongly consistent reads and as seen by replicas.
 pub struct World {
     /// The services' clock.
     pub time: TrueTime,
-    /// Randomness of the services and the network.
+    /// Random numbers for the services and the network.
     pub random: SimRandom,
     /// The trace of the run.
     pub trace: Trace,
@@ -89,7 +90,7 @@ pub struct World {
     pub index: MemoryFeed,
     /// The stream of the Feed table.
     pub index_stream: Stream,
-    /// The deliveries that the webhook's receiver got.
+    /// The deliveries that the webhook's receiver has received.
     pub received: Mutex<Vec<WebhookDelivery>>,
     pub(crate) tips_shown: Versions<StreamName, Arc<Tip>>,
     pub(crate) items_shown: Versions<Checkpoint, Item>,
@@ -105,25 +106,25 @@ pub struct World {
 /// The initial settings of a world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorldConfig {
-    /// Start time of the services' clock, Unix milliseconds.
+    /// Start time of the services' clock, in Unix milliseconds.
     pub start_ms: u64,
     /// The fault plan.
     pub plan: FaultPlan,
-    /// How often the queue delivers a message before it becomes a dead letter.
+    /// Number of times that the queue delivers a message before the message becomes a dead letter.
     pub receives: u32,
-    /// Whether the text of the trace is kept.
+    /// Whether to keep the text of the trace.
     pub keep_text: bool,
 }
 
 impl WorldConfig {
-    /// Creates settings with a fault plan; the other settings are those of AWS.
+    /// Creates settings with the given fault plan. The other settings are the same as in AWS.
     #[must_use]
     pub fn with(plan: FaultPlan) -> Self {
         Self { start_ms: START_MS, plan, receives: SNAPSHOT_RECEIVES, keep_text: false }
     }
 }
 
-/// Maximum number of violations that a run records.
+/// Maximum number of violations that are recorded per run.
 const MAX_VIOLATIONS: usize = 20;
 
 impl World {
@@ -194,7 +195,7 @@ impl World {
         self.trace.event(self.time.elapsed_ms(), whose, what);
     }
 
-    /// Records a violation: the run has failed.
+    /// Records a violation, which means that the run has failed.
     pub fn report_violation(&self, what: impl fmt::Display) {
         let what = what.to_string();
         self.event("VIOLATION", format_args!("{what}"));
@@ -210,7 +211,7 @@ impl World {
         self.violations.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits, by the services' clock.
+    /// Waits for a time measured by the services' clock.
     pub async fn sleep_ms(&self, delay_ms: u64) {
         self.time.sleep_ms(delay_ms).await;
     }
@@ -224,8 +225,8 @@ impl World {
         }
     }
 
-    /// Records that an entry was written, changed or deleted: replicas show it later, and the
-    /// stream gets a record.
+    /// Records that an entry was written, changed or deleted. Replicas show the change later, and a
+    /// record is added to the stream.
     pub(crate) async fn entry_changed(&self, log: LogId, at: Position, is_new: bool) {
         let entry = self.tables.get(log, at).await.unwrap_or_else(|error| {
             self.report_violation(format_args!("the leader cannot read {at} of {log}: {error}"));
@@ -238,25 +239,26 @@ impl World {
         self.entries_shown.write((log, at), now_ms, self.shows_ms(), entry);
     }
 
-    /// Records that a segment's record was written or changed.
+    /// Records that a segment record was written or changed.
     pub(crate) async fn segment_changed(&self, log: LogId, num: u32) {
         let segment = self.tables.segment(log, num, true).await.unwrap_or(None);
         self.segments_shown.write((log, num), self.time.elapsed_ms(), self.shows_ms(), segment);
     }
 
-    /// Records that a fork was listed.
+    /// Records that a fork was added to the list of forks.
     pub(crate) fn fork_listed(&self, listed: &ListedFork) {
         let (key, now_ms) = ((listed.source, listed.number), self.time.elapsed_ms());
         self.forks_shown.write(key, now_ms, self.shows_ms(), Some(listed.clone()));
     }
 
-    /// Records that a fork was removed from the list.
+    /// Records that a fork was removed from the list of forks.
     pub(crate) fn fork_gone(&self, source: LogId, number: u64) {
         let now_ms = self.time.elapsed_ms();
         self.forks_shown.write((source, number), now_ms, self.shows_ms(), None);
     }
 
-    /// Records that a tip was written: replicas show it later, and the stream gets a record.
+    /// Records that a stream's tip (newest events) was written. Replicas show the tip later, and a
+    /// record is added to the table's stream.
     pub(crate) fn tip_changed(&self, tip: &Arc<Tip>) {
         let (key, now_ms) = (tip.name.as_str().as_bytes(), self.time.elapsed_ms());
         self.streams_stream.push(key, self.time.now_ms(), MODIFY, encode_tip(tip));
@@ -264,13 +266,13 @@ impl World {
         self.tips_shown.write(tip.name.clone(), now_ms, self.shows_ms(), shown);
     }
 
-    /// Records that an event batch was put.
+    /// Records that an event batch was written.
     pub(crate) fn record_batch(&self, batch: &EventBatch) {
         let key = batch.name.as_str().as_bytes();
         self.streams_stream.push(key, self.time.now_ms(), INSERT, encode_event_batch(batch));
     }
 
-    /// Records that an item of the feed was put.
+    /// Records that a feed item was written.
     pub(crate) fn item_put(&self, at: Checkpoint, item: &Item) {
         let record = match encode_item(at, item) {
             Ok(record) => record,
@@ -286,12 +288,12 @@ impl World {
         self.items_shown.write(at, now_ms, self.shows_ms(), item);
     }
 
-    /// Records that a partition of the feed began.
+    /// Records that a feed partition was started.
     pub(crate) fn partition_begun(&self, partition: u64, feed: Feed) {
         self.partitions_shown.write(partition, self.time.elapsed_ms(), self.shows_ms(), Some(feed));
     }
 
-    /// Deletes all objects of snapshots.
+    /// Deletes all snapshot objects.
     pub(crate) async fn lose_snapshots(&self) {
         self.event("world", format_args!("all objects of snapshots are lost"));
         loop {

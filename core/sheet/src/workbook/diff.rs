@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sheet::CellId;
 use super::{Sheet, Workbook};
+use crate::a1::CellName;
 use crate::axis_map::Axis;
 use crate::cell::Cell;
 use crate::operation::{SheetId, Span, Spans};
@@ -21,6 +22,20 @@ pub struct CellAt {
     /// Content of the cell.
     #[serde(flatten)]
     pub cell: Cell,
+}
+
+impl CellAt {
+    /// Returns the cell's reference, such as `B3`.
+    #[must_use]
+    pub fn name(&self) -> CellName {
+        CellName { row: self.row, column: self.column }
+    }
+
+    /// Returns the displayed text ([`Cell::text`]).
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.cell.text()
+    }
 }
 
 /// Differences between two states of a spreadsheet.

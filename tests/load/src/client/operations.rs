@@ -10,7 +10,7 @@ pub(super) const ROWS: u32 = 200;
 pub(super) const COLUMNS: u32 = 20;
 /// One of this number of edits inserts a row, and one deletes a row.
 const STEP: u64 = 16;
-/// Values of the edit id, modulo the constant above, for edits that insert or delete a row.
+/// Values of the edit id modulo [`STEP`] for edits that insert or delete a row.
 const INSERT_REMAINDER: u64 = 7;
 const DELETE_REMAINDER: u64 = 15;
 /// Upper bound of the numbers that are written, in hundredths.

@@ -1,5 +1,5 @@
-//! People who change the catalog entries of a few spreadsheets concurrently, and an operator who
-//! rebuilds the feed or suffers an outage of all functions meanwhile.
+//! Simulated users who change the catalog entries of a few spreadsheets concurrently. Meanwhile, an
+//! operator rebuilds the feed, or an outage stops all functions.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -20,19 +20,19 @@ use crate::process::{Mortality, Process};
 use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 
-/// Number of spreadsheets. It is small, and people prefer the first ones, so that their changes
-/// conflict.
+/// Number of spreadsheets. The number is small, and users prefer the first spreadsheets, so that
+/// their changes conflict.
 const LOG_COUNT: u32 = 6;
-/// Number of people who change the catalog.
+/// Number of users who change the catalog.
 const PERSON_COUNT: u32 = 4;
-/// Number of changes that each person makes.
+/// Number of changes per user.
 const CHANGES_PER_PERSON: u32 = 24;
-/// Maximum attempts of one change.
+/// Maximum number of attempts per change.
 const MAX_ATTEMPTS: u32 = 30;
 /// Maximum wait between two attempts, in milliseconds.
 const MAX_RETRY_MS: u64 = 4_000;
-/// Duration of an outage of all functions, in milliseconds: the bounds include both less and more
-/// than the maximum age of a record and the retention of the stream.
+/// Duration of an outage of all functions, in milliseconds. The range extends from below to above
+/// both the maximum age of a record and the stream's retention.
 const OUTAGE_MS: RangeInclusive<u64> = 6 * 60 * 60 * 1_000..=30 * 60 * 60 * 1_000;
 
 /// Returns the ids of the spreadsheets.
@@ -43,14 +43,14 @@ pub(crate) fn logs() -> Vec<LogId> {
         .collect()
 }
 
-/// Returns the people who change the catalog.
+/// Returns the users who change the catalog.
 pub(crate) fn people() -> Vec<Person> {
     (0..PERSON_COUNT)
         .filter_map(|number| Person::new("sim", &format!("person {number}")).ok())
         .collect()
 }
 
-/// Lets all people change the catalog concurrently.
+/// Runs all users concurrently; each changes the catalog.
 pub(super) async fn run_users(simulation: &Arc<Simulation>) {
     let mut tasks = JoinSet::new();
     for (number, person) in people().into_iter().enumerate() {
@@ -64,7 +64,7 @@ pub(super) async fn run_users(simulation: &Arc<Simulation>) {
     while tasks.join_next().await.is_some() {}
 }
 
-/// In a third of the runs rebuilds the feed, and in another third stops all functions for a while.
+/// Rebuilds the feed in a third of the runs, and stops all functions for a while in another third.
 pub(super) async fn run_operator(simulation: &Simulation) {
     let (world, Some(feed)) = (&simulation.world, &simulation.feed) else { return };
     let max_think_ms = simulation.shape.habits.think_ms;
@@ -113,7 +113,7 @@ impl CatalogUser {
         logs().get(usize::try_from(log_index).ok()?).copied()
     }
 
-    /// Draws the next change. Names are unique, so that the checks can find each of them.
+    /// Draws the next change. Each name is unique, so that the checks can find it.
     fn draw_action(&self, change_number: u32) -> Option<CatalogAction> {
         let random = self.process.random();
         let draw_person =
@@ -133,7 +133,7 @@ impl CatalogUser {
         Some(action)
     }
 
-    /// Reads the spreadsheet's listing; returns its number of changes.
+    /// Reads the spreadsheet's catalog entry and returns the number of its changes.
     async fn read_version(&self, log: LogId) -> Option<u64> {
         let read_listing = move |server: Server| async move {
             server.catalog.read_listing(log, Right::Token(Role::Owner)).await
@@ -144,7 +144,7 @@ impl CatalogUser {
         Some(listing.changes)
     }
 
-    /// Requests a change until its outcome is known.
+    /// Requests a change and retries until its outcome is known.
     async fn request_until_done(
         &self,
         log: LogId,

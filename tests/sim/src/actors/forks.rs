@@ -1,4 +1,4 @@
-//! An actor that forks a log during writes, and clients that write to the forks.
+//! An actor that forks a log while clients write to it, and clients that write to the forks.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::process::{Mortality, Process};
 use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 
-/// Number of forks in a run.
+/// Number of forks per run.
 const FORK_COUNT: u8 = 3;
-/// Number of clients of each fork.
+/// Number of clients per fork.
 const EDITORS_PER_FORK: u8 = 2;
 /// Number of the first client of a fork.
 const FIRST_EDITOR_NUMBER: u8 = 100;
 const RETRY_PAUSE_MS: u64 = 700;
 
-/// Forks the log, and forks of the log, at positions that clients have seen.
+/// Forks the log and its forks at positions that clients have seen.
 pub(super) async fn run_forker(simulation: &Arc<Simulation>) {
     let forker = Process::new(&simulation.world, "forker", Mortality::Spared);
     let mut clients = JoinSet::new();
@@ -46,7 +46,7 @@ pub(super) async fn run_forker(simulation: &Arc<Simulation>) {
     while clients.join_next().await.is_some() {}
 }
 
-/// Draws a log and a position from a client's replies; `None` means the newest.
+/// Draws a log and a position from a client's responses. `None` stands for the newest position.
 fn draw_fork_point(simulation: &Simulation, forker: &Process) -> Option<(LogId, Option<Position>)> {
     let seen = simulation.witness.seen();
     let (log, _mutation, edit_position) = *forker.random().pick(&seen.acknowledged)?;
@@ -55,7 +55,7 @@ fn draw_fork_point(simulation: &Simulation, forker: &Process) -> Option<(LogId, 
     Some((log, fork_position))
 }
 
-/// Retries until the fork exists.
+/// Retry until the fork exists.
 async fn fork_until_done(
     simulation: &Simulation,
     forker: &Process,

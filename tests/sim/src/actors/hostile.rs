@@ -1,5 +1,5 @@
-//! A tenant who requests logs of others and stores unreadable bytes. Other tenants must not be
-//! affected.
+//! A hostile tenant, who requests other tenants' logs and stores unreadable bytes. Other tenants
+//! must not be affected.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ use crate::rare::RareEvent;
 use crate::reading::cells;
 use crate::simulation::Simulation;
 
-/// Number of requests in a run.
+/// Number of requests per run.
 const REQUEST_ROUNDS: u32 = 60;
-/// Maximum length of an object that the tenant stores.
+/// Maximum size of an object that the tenant stores, in bytes.
 const MAX_OBJECT_BYTES: u64 = 400;
 const MAX_PAUSE_MS: u64 = 500;
 const RETRY_PAUSE_MS: u64 = 300;
@@ -65,8 +65,8 @@ async fn create_own_log(simulation: &Simulation, process: &Process) -> Option<Lo
     }
 }
 
-/// Stores random bytes where an object is expected, and an entry of the tenant's own log that names
-/// them, as after an upload.
+/// Stores random bytes as an object, then puts an entry that names the object into the tenant's own
+/// log, as after an upload.
 async fn store_garbage(simulation: &Simulation, process: &Process, own_log: LogId) {
     let world = &simulation.world;
     let random = process.random();
@@ -101,12 +101,12 @@ async fn store_garbage(simulation: &Simulation, process: &Process, own_log: LogI
         map: SpaceMap::default(),
     });
     let entry = Entry { position, content, ..Entry::clone(&last_entry) };
-    // The position may be taken.
+    // The position may already be taken.
     let _ = world.tables.put(&entry).await;
 }
 
-/// Reads a log. An unknown log must be reported as missing; garbage must cause an error in the
-/// tenant's own log only.
+/// Reads a log. A missing log must be reported as missing, and unreadable bytes must cause errors
+/// in the tenant's own log only.
 async fn read_missing_log(simulation: &Simulation, process: &Process, log: LogId) {
     match read_somehow(simulation, process, log).await {
         Some(Err(LogError::NotFound)) => simulation.world.count(RareEvent::Foreign),

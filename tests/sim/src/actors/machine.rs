@@ -1,5 +1,5 @@
-//! A machine of a sync group that is often offline. It pushes its pending mutations, pulls new
-//! entries, and may restart from an older saved state.
+//! A machine of a client group that is often offline. The machine pushes its pending mutations,
+//! pulls new entries, and may restart from an older saved state.
 
 use std::sync::Arc;
 
@@ -19,17 +19,17 @@ use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 use crate::world::World;
 
-/// How often a machine goes offline between two syncs.
+/// Probability that a machine goes offline between two syncs.
 const OFFLINE_RATE: Rate = Rate(3_000);
-/// Maximum duration of being offline, in milliseconds.
+/// Maximum duration of an offline period, in milliseconds.
 const MAX_OFFLINE_MS: u64 = 12 * 60 * 60 * 1_000;
-/// How often a machine restarts from its saved state.
+/// Probability that a machine restarts from its saved state.
 const RESTART_RATE: Rate = Rate(1_500);
-/// How often a machine pushes without its first pending mutation.
+/// Probability that a machine omits its first pending mutation from a push.
 const SKIP_RATE: Rate = Rate(1_000);
-/// Maximum syncs until all mutations are acknowledged once the faults have stopped.
+/// Maximum number of syncs, after the faults have stopped, until all mutations are acknowledged.
 const MAX_SYNCS: u32 = 2_000;
-/// Client group of all machines.
+/// Client group to which all machines belong.
 const GROUP: &str = "group";
 
 /// The persistent state of a machine.
@@ -43,7 +43,8 @@ struct PendingMutation {
 #[derive(Debug, Clone, Default)]
 struct MachineState {
     cookie: Option<Cookie>,
-    /// The entries of the machine's view, from a root or from the beginning of the log.
+    /// The entries in the machine's view, starting from a snapshot root or from the beginning of
+    /// the log.
     view: Vec<Arc<Entry>>,
     pending: Vec<PendingMutation>,
     last_acknowledged_id: u64,
@@ -57,12 +58,13 @@ pub(super) struct Machine {
     subject: SubjectKey,
     name: ClientName,
     current: MachineState,
-    /// An older saved state. After a restart the machine has this view, but its current mutations.
+    /// An older saved state. A restart restores the view from this state but keeps the current
+    /// mutations.
     saved: MachineState,
 }
 
 impl Machine {
-    /// Creates a machine that has pulled nothing.
+    /// Creates a machine that has not pulled anything.
     pub(super) fn new(simulation: &Simulation, number: u8) -> Option<Self> {
         let process =
             Process::new(&simulation.world, format!("machine-{number}"), Mortality::Spared);
@@ -129,7 +131,7 @@ impl Machine {
         }
     }
 
-    /// Restarts with an older view, or saves the current state. Mutations are always saved.
+    /// Either restarts with an older view or saves the current state. Mutations are always saved.
     fn sometimes_restart(&mut self) {
         if self.random().happens(RESTART_RATE) {
             self.world().count(RareEvent::ClientRestarted);
@@ -150,7 +152,7 @@ impl Machine {
         self.pull().await;
     }
 
-    /// Pushes the pending mutations except the first `skipped` ones.
+    /// Pushes the pending mutations without the first `skipped` ones.
     async fn push(&self, skipped_count: usize) {
         let Some(cookie) = self.current.cookie else { return };
         let mut mutations = Vec::new();
@@ -176,8 +178,8 @@ impl Machine {
         }
     }
 
-    /// Checks I15: a push that skips a mutation is refused, unless an earlier push delivered that
-    /// mutation.
+    /// Checks I15: the server refuses a push that skips a mutation, unless an earlier push
+    /// delivered the mutation.
     fn check_push(&self, first_id: u64, skipped_count: usize, outcome: &PushOutcome) {
         let is_refused = outcome.gap.is_some() || outcome.unknown_client;
         self.process.event(format_args!("pushed from {first_id}, refused={is_refused}"));
@@ -232,7 +234,7 @@ impl Machine {
         }
     }
 
-    /// Drops acknowledged mutations and stores the new cookie.
+    /// Removes the acknowledged mutations and stores the new cookie.
     fn apply_delta(&mut self, delta: &PullDelta) {
         let last_id = delta.last_ids.get(self.name.client()).copied().unwrap_or(0);
         let acknowledged_id = self.current.last_acknowledged_id.max(last_id);
@@ -248,7 +250,7 @@ impl Machine {
         self.process.event(format_args!("has {acknowledged_id} acknowledged"));
     }
 
-    /// Checks I16: the view has no hole and ends at the cookie's position.
+    /// Checks I16: the view has no gap and ends at the cookie's position.
     fn check_view(&self) {
         let view = &self.current.view;
         let has_hole = view.iter().zip(view.iter().skip(1)).any(|(entry, following_entry)| {
@@ -264,7 +266,7 @@ impl Machine {
     }
 }
 
-/// Pushes like the API: run by run, until one is refused.
+/// Pushes the mutations run by run, as the API does, until a run is refused.
 async fn push_mutations(
     server: Server,
     log: LogId,

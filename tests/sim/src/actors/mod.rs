@@ -1,4 +1,4 @@
-//! Actors of a scenario besides its editing clients.
+//! Actors of a scenario other than the clients that edit the log.
 
 pub(crate) mod catalog;
 mod forks;
@@ -18,13 +18,13 @@ use crate::simulation::Simulation;
 
 /// Number of machines in the scenario with offline clients.
 const MACHINE_COUNT: u8 = 4;
-/// Number of deployments of a new version in a run.
+/// Number of deployments of a new version per run.
 const DEPLOYMENT_COUNT: u32 = 3;
-/// Duration of an outage of all functions, in milliseconds: the bounds include both less than the
-/// maximum age of a record and more than the stream's retention.
+/// Duration of an outage of all functions, in milliseconds. The range extends from below the
+/// maximum age of a record to above the stream's retention.
 const OUTAGE_MS: std::ops::RangeInclusive<u64> = 6 * 60 * 60 * 1_000..=40 * 60 * 60 * 1_000;
 
-/// Runs the actors whose work ends by itself. The run waits for them as for its clients.
+/// Runs the actors whose work has an end. The run waits for these actors as for the clients.
 pub(crate) async fn run_finite_actors(scenario: Scenario, simulation: Arc<Simulation>) {
     match scenario {
         Scenario::OfflineClients => run_machines(&simulation).await,
@@ -37,7 +37,7 @@ pub(crate) async fn run_finite_actors(scenario: Scenario, simulation: Arc<Simula
     }
 }
 
-/// Runs the actors that act until the faults stop.
+/// Runs the actors that continue until the faults stop.
 pub(crate) async fn run_endless_actors(scenario: Scenario, simulation: Arc<Simulation>) {
     match scenario {
         Scenario::ZombieAfterTrim => offloader::run_offloader(&simulation).await,
@@ -57,7 +57,7 @@ async fn run_machines(simulation: &Arc<Simulation>) {
     while machines.join_next().await.is_some() {}
 }
 
-/// Stops all functions for a long time, some time after the start.
+/// Some time after the start, stops all functions for a long time.
 async fn run_outage(simulation: &Simulation) {
     let (world, Some(pipeline)) = (&simulation.world, &simulation.pipeline) else { return };
     let max_think_ms = simulation.shape.habits.think_ms;
@@ -67,7 +67,7 @@ async fn run_outage(simulation: &Simulation) {
     pipeline.set_outage(false);
 }
 
-/// Deploys new versions with other limits, so that processes of both versions run concurrently.
+/// Deploys new versions with different limits, so that processes of two versions run concurrently.
 async fn run_deployments(simulation: &Simulation) {
     let (world, policy) = (&simulation.world, simulation.shape.policy);
     for _ in 0..DEPLOYMENT_COUNT {

@@ -9,7 +9,7 @@ use crate::process::{Mortality, Process};
 use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 
-/// Milliseconds between two runs of the command.
+/// Time between two runs of the command, in milliseconds.
 const OFFLOAD_PERIOD_MS: u64 = 6 * 60 * 60 * 1_000;
 
 /// Runs `synth offload` repeatedly.

@@ -1,4 +1,5 @@
-//! Invariant I7 for clients: cells that were read equal those of a replay of the log.
+//! Checks invariant I7 for clients: the cells that they read equal the cells of a replay of the
+//! log.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::reading::all_cells;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// Returns the cells of all sheets at a position, by a replay of the log.
+/// Returns the cells of all sheets at a position by replaying the log.
 pub(super) async fn replay_sheets(
     logs: &Logs,
     log: LogId,
@@ -34,7 +35,7 @@ pub(super) fn logs_with_cold_cache(world: &Arc<World>) -> Logs {
     logs_of(&Process::new(world, "check", Mortality::Spared))
 }
 
-/// Checks the cells that clients have read of a log.
+/// Checks the cells that clients have read from a log.
 pub(super) async fn check(world: &Arc<World>, witness: &Witness, stored: &Stored) {
     let logs = logs_with_cold_cache(world);
     let all_reads = witness.seen().cells.clone();

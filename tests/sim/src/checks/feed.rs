@@ -1,5 +1,5 @@
-//! Checks of the catalog, the spreadsheet lists and the webhook's receiver after a run:
-//! acknowledged changes exist, and the events of each stream arrived in order.
+//! Checks the catalog, the spreadsheet lists and the webhook's receiver after a run: acknowledged
+//! changes exist, and the events of each stream arrived in order.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -21,17 +21,17 @@ use crate::rare::RareEvent;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// Page size of a spreadsheet list: more than the number of spreadsheets.
+/// Page size of a spreadsheet list. Exceeds the number of spreadsheets.
 const PAGE: u32 = 100;
 
-/// The event stream of a spreadsheet, and the listing derived from it.
+/// A spreadsheet's event stream, and the listing (catalog state) derived from the events.
 struct SpreadsheetState {
     log: LogId,
     listing: Option<Arc<Listing>>,
     events: Vec<CatalogEvent>,
 }
 
-/// Checks the final state of a run that changed the catalog.
+/// Checks the final state of a run in which the catalog was changed.
 pub(crate) async fn check(world: &Arc<World>, witness: &Witness) {
     let checker = Process::new(world, "checker", Mortality::Spared);
     for log in logs() {
@@ -81,8 +81,8 @@ fn check_listing(world: &World, spreadsheet: &SpreadsheetState) {
     }
 }
 
-/// Checks that every acknowledged change is in the stream. A change that was conditional on the
-/// number of seen events must come directly after those, and only once.
+/// Checks that the stream contains every acknowledged change. A change that was conditional on the
+/// number of seen events must directly follow the seen events and occur only once.
 fn check_acknowledged_changes(world: &World, witness: &Witness, spreadsheet: &SpreadsheetState) {
     let SpreadsheetState { log, events, .. } = spreadsheet;
     let seen = witness.seen();
@@ -110,7 +110,7 @@ fn check_acknowledged_changes(world: &World, witness: &Witness, spreadsheet: &Sp
     }
 }
 
-/// Checks that a person's list agrees with the listing.
+/// Checks that a user's spreadsheet list matches the catalog.
 async fn check_list(world: &World, person: &Person, spreadsheet: &SpreadsheetState) {
     let SpreadsheetState { log, listing, .. } = spreadsheet;
     let page = match world.index.listed(person, None, PAGE).await {
@@ -131,15 +131,15 @@ async fn check_list(world: &World, person: &Person, spreadsheet: &SpreadsheetSta
     }
 }
 
-/// Checks that the receiver got all events of the newest generation of the feed, each generation in
-/// order.
+/// Checks that the receiver got all events of the feed's newest generation, and that the events of
+/// each generation arrived in order.
 fn check_received(world: &World, spreadsheet: &SpreadsheetState) {
     let Ok(stream) = stream_of(spreadsheet.log) else { return };
     let stream = stream.to_string();
     let deliveries = world.received.lock().unwrap_or_else(PoisonError::into_inner);
     let mut next_index_by_feed: BTreeMap<&str, usize> = BTreeMap::new();
     let mut newest_feed = None;
-    // Events that were dropped before the webhook's first call are before its start.
+    // Events that were dropped before the webhook's first call precede its starting point.
     let may_begin_later = world.rare.has(RareEvent::RecordExpired);
     for delivery in deliveries.iter() {
         let Some(feed) = delivery.data.generation.as_deref() else {
@@ -170,7 +170,7 @@ fn check_received(world: &World, spreadsheet: &SpreadsheetState) {
     }
 }
 
-/// Checks one delivered span; returns the number of events delivered so far.
+/// Checks one span of delivered events. Returns the number of events delivered so far.
 fn check_span(
     world: &World,
     spreadsheet: &SpreadsheetState,

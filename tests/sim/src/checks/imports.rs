@@ -1,5 +1,5 @@
-//! Checks of imports: a process with an empty cache can read them, no sheet has a lost text, and
-//! every object has the bytes that its name states.
+//! Checks of imports: a process with an empty cache can read them, no sheet has a missing text, and
+//! the bytes of every object match its name.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::reading::cells;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// Checks the acknowledged imports, each with an empty cache.
+/// Checks each acknowledged import in a process with an empty cache.
 pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId]) {
     let imports = witness.seen().imports.clone();
     for seen in imports {
@@ -42,7 +42,7 @@ pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId])
     check_objects(world).await;
 }
 
-/// Reads all sheets of a log, to check that no member appended an unreadable import.
+/// Reads all sheets of a log to check that no member appended an unreadable import.
 async fn check_all_sheets(
     world: &Arc<World>,
     log: LogId,
@@ -62,7 +62,7 @@ async fn check_all_sheets(
     Ok(())
 }
 
-/// Checks that every object named after a hash has the bytes with that hash.
+/// Checks that the hash in each object's name matches the object's bytes.
 async fn check_objects(world: &World) {
     let Ok(page) = world.blobs.list("sheets/", None, u16::MAX).await else { return };
     for blob in page.blobs {

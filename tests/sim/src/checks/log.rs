@@ -1,4 +1,4 @@
-//! Checks of invariants I1-I5, I13 and I23 of a log.
+//! Checks invariants I1-I5, I13 and I23 for a log.
 
 use std::sync::Arc;
 
@@ -19,23 +19,23 @@ use cellar_log::segment::Segment;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// All stored data of a log.
+/// All stored data of one log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
     /// Id of the log.
     pub log: LogId,
-    /// Records of the log's segments, in ascending order.
+    /// The log's segment records, in ascending order.
     pub segments: Vec<Segment>,
-    /// The log's entries in the table, in ascending order. They include inherited entries of a
-    /// fork.
+    /// The log's entries in the table, in ascending order. For a fork, they include the inherited
+    /// entries.
     pub table: Vec<Arc<Entry>>,
     /// The entries of the offloaded segments.
     pub offloaded: Vec<Arc<Entry>>,
-    /// The origin of a fork; `None` if the log is no fork.
+    /// The origin of a fork, or `None` if the log is not a fork.
     pub lineage: Option<Lineage>,
 }
 
-/// Reads all stored data of a log; reports a violation and returns `None` if that fails.
+/// Reads all stored data of a log. If reading fails, reports a violation and returns `None`.
 pub async fn read_stored(world: &World, log: LogId) -> Option<Stored> {
     match read_with_inherited(world, log).await {
         Ok(stored) => Some(stored),
@@ -46,7 +46,7 @@ pub async fn read_stored(world: &World, log: LogId) -> Option<Stored> {
     }
 }
 
-/// Reads a log and, if it is a fork, adds the entries that it inherits from its source.
+/// Reads a log. If it is a fork, adds the entries inherited from its source.
 async fn read_with_inherited(world: &World, log: LogId) -> Result<Stored, PortError> {
     let own = read_own(world, log).await?;
     let Some(lineage) = own.lineage else { return Ok(own) };
@@ -54,7 +54,7 @@ async fn read_with_inherited(world: &World, log: LogId) -> Result<Stored, PortEr
     Ok(add_inherited(&source, own, lineage))
 }
 
-/// Adds to a fork the entries and segments that it inherits from its source.
+/// Adds the entries and segments that a fork inherits from its source.
 fn add_inherited(source: &Stored, mut fork: Stored, lineage: Lineage) -> Stored {
     let source_history = source.history();
     let last_inherited_segment = lineage.position.segment();
@@ -128,7 +128,7 @@ impl Stored {
     }
 }
 
-/// Checks a log's structure, and its clients' acknowledgements and reads.
+/// Checks a log's structure and what its clients were told: acknowledgements and read entries.
 pub(super) fn check(world: &World, witness: &Witness, stored: &Stored) {
     let report = |invariant: &str, result: Result<(), Violation>| {
         if let Err(violation) = result {
@@ -171,7 +171,7 @@ fn is_stored(entries: &[Arc<Entry>], mutation_id: u64, position: Position) -> bo
     })
 }
 
-/// Checks I2 for consecutive entries that may start anywhere in the log.
+/// Checks I2 for consecutive entries, which may start anywhere in the log.
 fn check_run(run: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
     let Some(first_entry) = run.first() else { return Ok(()) };
     let first_position = first_entry.position;

@@ -1,4 +1,4 @@
-//! Checks of all invariants after a run, by core's predicates.
+//! Checks all invariants after a run, using the predicates of `core`.
 
 mod cells;
 mod feed;
@@ -18,7 +18,7 @@ use crate::world::World;
 pub(crate) use feed::check as feed;
 pub use log::{Stored, read_stored};
 
-/// Checks the final state of a run against all replies that its clients received.
+/// Checks the final state of a run against all responses that its clients received.
 pub async fn all(world: &Arc<World>, witness: &Witness, logs: &[LogId], with_snapshots: bool) {
     for log in logs {
         let Some(stored) = log::read_stored(world, *log).await else { continue };

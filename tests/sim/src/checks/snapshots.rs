@@ -1,5 +1,5 @@
-//! Checks of invariants I7, I10, I11 and I12: each snapshot equals a replay of its log, despite all
-//! faults, and no other objects remain.
+//! Checks invariants I7, I10, I11 and I12: despite all faults, each snapshot equals a replay of its
+//! log, and no surplus objects remain.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,14 +23,15 @@ use crate::random::SimRandom;
 use crate::reading::cells;
 use crate::world::{World, WorldConfig};
 
-/// Maximum compaction steps of one snapshot: far more than any needs.
+/// Maximum number of compaction steps per snapshot, far more than any snapshot needs.
 const MAX_STEPS: usize = 10_000;
 
-/// Number of a log's snapshots, including the newest, that are compared with a replay, because a
-/// replay is slow. All snapshots are compared with the result of an undisturbed worker.
+/// Number of snapshots per log that are compared with a replay, including the newest one. The
+/// number is limited because a replay is slow. In addition, all snapshots are compared with the
+/// result of an undisturbed worker.
 const MAX_REPLAYS: usize = 4;
 
-/// Checks the snapshots of a log. Forks share the object folder of their source, so surplus objects
+/// Checks the snapshots of a log. Forks share their source's folder of objects, so surplus objects
 /// can be detected only if the log has no forks.
 pub(super) async fn check(world: &Arc<World>, stored: &Stored, has_no_forks: bool) {
     let history = stored.history();
@@ -63,7 +64,7 @@ pub(super) async fn check(world: &Arc<World>, stored: &Stored, has_no_forks: boo
     }
 }
 
-/// Returns whether the segment's record names this snapshot or a later one.
+/// Returns whether the segment's record names the given snapshot or a later one.
 fn is_recorded(stored: &Stored, position: Position) -> bool {
     stored.segments.iter().any(|segment| {
         segment.num == position.segment()
@@ -73,7 +74,7 @@ fn is_recorded(stored: &Stored, position: Position) -> bool {
     })
 }
 
-/// Returns the imported sheets: a replay lacks their cells.
+/// Returns the imported sheets, whose cells a replay does not contain.
 fn imported_sheets(history: &[Arc<Entry>]) -> BTreeSet<SheetId> {
     let mut imported_sheets = BTreeSet::new();
     for edits in history.iter().filter_map(|entry| entry.edits()) {
@@ -87,7 +88,7 @@ fn imported_sheets(history: &[Arc<Entry>]) -> BTreeSet<SheetId> {
     imported_sheets
 }
 
-/// Checks I7: the cells read through the root of a snapshot equal those of the log.
+/// Checks I7: the cells read through a snapshot's root equal the cells of the log.
 async fn check_against_replay(
     world: &Arc<World>,
     entry: &Entry,
@@ -118,7 +119,7 @@ async fn check_against_replay(
     }
 }
 
-/// Checks I11 and I12: without faults, a worker makes the same roots from the same objects.
+/// Checks I11 and I12: a worker without faults builds the same roots from the same objects.
 async fn check_against_undisturbed(
     world: &Arc<World>,
     stored: &Stored,
@@ -152,7 +153,7 @@ async fn check_against_undisturbed(
     }
 }
 
-/// Copies the segments and entries, without snapshots.
+/// Copies the segments and entries, but not the snapshots.
 async fn copy_entries(quiet_world: &World, stored: &Stored, history: &[Arc<Entry>]) {
     for segment in &stored.segments {
         let record = Segment { last_snapshot: None, offloaded: None, ..segment.clone() };
@@ -209,7 +210,7 @@ fn root_of(entry: &Entry) -> Option<(Position, String)> {
     }
 }
 
-/// Returns the entry as it was put, without its root.
+/// Returns the entry as originally written, without its root.
 fn without_root(entry: &Entry) -> Entry {
     match entry.content {
         Content::Snapshot { .. } => {

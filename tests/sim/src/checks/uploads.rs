@@ -1,5 +1,5 @@
-//! Checks of invariants I4 and I11 for large entries: each external body is stored permanently, and
-//! no other upload remains.
+//! Checks invariants I4 and I11 for large entries: each external body is stored permanently, and no
+//! other upload remains.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use cellar_log::entry::Content;
 use super::log::Stored;
 use crate::world::World;
 
-/// Checks the uploads of a log, long after the last of them.
+/// Checks the uploads of a log, long after the last upload.
 pub(super) async fn check(world: &World, stored: &Stored) {
     let mut body_keys = BTreeSet::new();
     for entry in stored.history() {

@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     pub(super) forget: bool,
 }
 
-/// One of several equal parts of the seeds.
+/// One of several equally large parts of the seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shard {
     number: u64,

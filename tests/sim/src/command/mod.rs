@@ -1,4 +1,4 @@
-//! The command `sim`: parses arguments, runs scenarios, prints progress and results.
+//! The `sim` command, which parses arguments, runs scenarios, and prints progress and results.
 
 mod arguments;
 mod progress;
@@ -19,17 +19,17 @@ use crate::scenarios::Scenario;
 
 /// Exit code of a usage error.
 const USAGE: u8 = 64;
-/// Number of seeds after which progress is printed and saved.
+/// Number of seeds after which the progress is printed and saved.
 const SEEDS_PER_SAVE: usize = 50;
 
-/// Runs the command. The exit code is 0 on success, 1 if a seed failed or a promised event never
+/// Runs the command. The exit code is 0 on success, 1 if a seed failed or an expected event never
 /// happened, and 64 for a usage error.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // An error of the terminal cannot be reported anywhere.
+            // Errors of writing to the terminal cannot be reported anywhere.
             let _ = error.print();
             let is_help =
                 matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -50,7 +50,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Runs one seed of each scenario; returns whether all runs succeeded.
+/// Runs one seed of each scenario. Returns whether all runs succeeded.
 fn run_one(arguments: &Arguments, seed: u64) -> io::Result<bool> {
     let mut all_passed = true;
     for scenario in arguments.scenarios() {
@@ -61,7 +61,7 @@ fn run_one(arguments: &Arguments, seed: u64) -> io::Result<bool> {
     Ok(all_passed)
 }
 
-/// Runs many seeds; returns whether all runs succeeded and all promised events happened.
+/// Runs many seeds. Returns whether all runs succeeded and all expected events happened.
 fn run_many(arguments: &Arguments) -> io::Result<bool> {
     let mut progress = SavedProgress::read(arguments.resume.as_deref())?;
     let mut all_passed = true;

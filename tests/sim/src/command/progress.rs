@@ -1,4 +1,4 @@
-//! The saved progress of a long run, from which a later run resumes.
+//! The saved progress of a long run, from which a later run can resume.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::batch::Summary;
 use crate::scenarios::Scenario;
 
-/// The progress of all scenarios, and the file where it is saved.
+/// The progress of all scenarios, and the file in which the progress is saved.
 pub(super) struct SavedProgress {
     file: Option<PathBuf>,
     reached: BTreeMap<String, ScenarioProgress>,
@@ -23,7 +23,8 @@ struct ScenarioProgress {
 }
 
 impl SavedProgress {
-    /// Reads the progress from a file; it is empty without a file or if the file does not exist.
+    /// Reads the progress from a file. Without a file, or if the file does not exist, the progress
+    /// is empty.
     pub(super) fn read(file: Option<&Path>) -> io::Result<Self> {
         let reached = match file.map(std::fs::read) {
             Some(Ok(bytes)) => serde_json::from_slice(&bytes)?,
@@ -33,13 +34,13 @@ impl SavedProgress {
         Ok(Self { file: file.map(Path::to_path_buf), reached })
     }
 
-    /// Returns the summary of a scenario so far, and its next seed.
+    /// Returns a scenario's summary so far and its next seed.
     pub(super) fn scenario(&self, scenario: Scenario) -> Option<(Summary, u64)> {
         let reached = self.reached.get(scenario.name())?;
         Some((reached.summary.clone(), reached.next))
     }
 
-    /// Updates the progress of a scenario. The file is replaced atomically.
+    /// Updates a scenario's progress and atomically replaces the file.
     pub(super) fn save(
         &mut self,
         scenario: Scenario,

@@ -1,4 +1,4 @@
-//! Output of the command: progress on stderr, results on stdout.
+//! Output of the command: progress on stderr and results on stdout.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -12,7 +12,7 @@ use crate::scenarios::Scenario;
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
 fn print_line(line: fmt::Arguments<'_>) {
-    // An error of the terminal cannot be reported anywhere.
+    // Errors of writing to the terminal cannot be reported anywhere.
     let _ = writeln!(io::stderr(), "{line}");
 }
 

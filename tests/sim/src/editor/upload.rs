@@ -1,4 +1,4 @@
-//! Large edits: the client uploads an object, which then becomes an entry.
+//! Large edits. The client uploads an object, which then becomes an entry.
 
 use bytes::Bytes;
 use cellar_engine::contract::UrlRequest;
@@ -15,24 +15,24 @@ use crate::operations::draw_cells;
 use crate::random::Rate;
 use crate::rare::RareEvent;
 
-/// How often an upload is never completed.
+/// Probability that an upload is never completed.
 const ABANDON_RATE: Rate = Rate(1_500);
-/// How often a client waits between an upload and its completion.
+/// Probability that a client waits between an upload and its completion.
 const SLEEP_RATE: Rate = Rate(1_000);
-/// How often a client disappears after it has requested a completion.
+/// Probability that a client disappears after requesting a completion.
 const VANISH_RATE: Rate = Rate(1_000);
-/// Maximum wait before a completion, in milliseconds: longer than the bucket keeps pending uploads.
+/// Maximum wait before a completion, in milliseconds. Longer than the bucket keeps pending uploads.
 const MAX_SLEEP_MS: u64 = 5 * 24 * 60 * 60 * 1_000;
 
-/// The object of a large edit.
+/// The object that contains a large edit.
 struct Body {
     bytes: Bytes,
     sha256: Sha256,
 }
 
 impl Editor {
-    /// Uploads an edit and completes it or abandons it; returns `None` after a permanent failure,
-    /// which is a violation.
+    /// Uploads an edit and either completes or abandons the upload. A permanent failure is a
+    /// violation and returns `None`.
     pub(super) async fn edit_large(&mut self) -> Option<()> {
         let operation_count = self.random().draw_in(1..=self.habits.batch.max(1));
         let operations: Vec<_> = (0..operation_count)
@@ -71,8 +71,8 @@ impl Editor {
         }
     }
 
-    /// Requests the completion once and disappears. The upload must either become an entry's body
-    /// or be deleted.
+    /// Requests the completion once without waiting for the response. The upload must either become
+    /// an entry's body or be deleted.
     async fn vanish(&self, completion: Completion) -> Option<()> {
         let log = self.log;
         let complete_upload = |server| complete(server, log, completion);
@@ -104,7 +104,7 @@ impl Editor {
             .await
     }
 
-    /// Checks I14 for a completion.
+    /// Checks I14 for completions.
     async fn repeat_completion(&self, completion: &Completion, first: &Appended) -> Option<()> {
         if !self.random().happens(REPEAT_RATE) {
             return Some(());
@@ -116,7 +116,7 @@ impl Editor {
         Some(())
     }
 
-    /// Uploads an object under a new name, retrying until it succeeds.
+    /// Uploads an object under a new name. Retries until the upload succeeds.
     async fn upload(&self, body: &Body) -> Option<Uuid> {
         let random = self.random();
         let upload_id = Uuid::from_u64_pair(random.next(), random.next());
@@ -128,21 +128,21 @@ impl Editor {
             };
             match self.retry_until_final("a grant to upload", asks).await {
                 Ok(grant) if self.send(&grant, body).await => return Some(upload_id),
-                // The URL has expired, or no answer arrived.
+                // The URL has expired, or no response arrived.
                 Ok(_) => {}
                 Err(error) => return self.report_failure("be granted an upload", &error),
             }
         }
     }
 
-    /// Uploads the object; returns whether it exists now.
+    /// Uploads the object. Returns whether the object exists now.
     async fn send(&self, grant: &PresignedRequest, body: &Body) -> bool {
         let PresignedRequest { method, url, headers, .. } = grant.clone();
         let request = UrlRequest { method, url, headers, body: body.bytes.clone() };
         let process = self.process.clone();
         let effect = async move { process.world().blobs.send(&request) };
         let reply = self.process.call_bucket("upload an object".to_owned(), effect).await;
-        // Status 412: an earlier attempt has stored the object.
+        // Status 412 means that an earlier attempt has stored the object.
         reply.is_ok_and(|reply| matches!(reply.status, 200 | 412))
     }
 

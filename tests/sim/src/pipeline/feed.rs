@@ -1,5 +1,5 @@
-//! The functions that process a catalog change: the indexer and the webhook, called as Lambda calls
-//! them.
+//! The functions that process a catalog change: the indexer and the webhook. They are called as in
+//! Lambda.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,12 +22,13 @@ use crate::rare::RareEvent;
 use crate::stream::{Record, Stream};
 use crate::world::World;
 
-/// Partition size of the feed. It is small, so that partitions end during a run.
+/// Size of a feed partition in items. The size is small, so that partitions become full during a
+/// run.
 const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 8 };
-/// Maximum repairs by an operator, after which the feed must be complete.
+/// Maximum number of repairs by an operator, after which the feed must be complete.
 const REPAIR_ROUNDS: u32 = 3;
 
-/// Creates the indexer of a process.
+/// Creates the indexer in a process.
 fn indexer(process: &Process) -> Indexer {
     let port = Arc::new(process.clone());
     let lists = CatalogLists::new(
@@ -41,7 +42,7 @@ fn indexer(process: &Process) -> Indexer {
         .with_partition_policy(PARTITIONS)
 }
 
-/// Creates the webhook of a process.
+/// Creates the webhook in a process.
 fn webhook(process: &Process) -> Webhook {
     let port = Arc::new(process.clone());
     let ports = WebhookPorts {
@@ -53,11 +54,10 @@ fn webhook(process: &Process) -> Webhook {
     Webhook::new(ports, "sim")
 }
 
-/// The indexer function, attached to the stream of the EventStream table. The webhook function,
-/// attached to the stream of the Feed table.
+/// The indexer function, attached to the EventStream table's stream.
 struct IndexerFunction;
 
-/// The webhook, on the Feed table's stream.
+/// The webhook function, attached to the Feed table's stream.
 struct WebhookFunction;
 
 struct Indexing {
@@ -183,7 +183,7 @@ impl FeedPipeline {
         Self { shared, indexed, delivered, sources: Mutex::new(sources) }
     }
 
-    /// Starts or ends an outage in which no function can be called.
+    /// Starts or ends an outage during which no function can be called.
     pub(crate) fn set_outage(&self, is_out: bool) {
         self.shared.set_outage(is_out);
     }
@@ -194,7 +194,7 @@ impl FeedPipeline {
             && is_read(&world.index_stream, &self.delivered)
     }
 
-    /// Rebuilds the feed as an operator does, under faults.
+    /// Rebuilds the feed in the same way as an operator, under faults.
     pub(crate) async fn rebuild(&self) {
         let (operator, auditor) = self.operator();
         self.shared.world.count(RareEvent::FeedRebuildBegun);
@@ -216,9 +216,9 @@ impl FeedPipeline {
         (operator, auditor)
     }
 
-    /// Waits until everything is indexed and delivered, at most `patience_ms` of true time for each
-    /// attempt. An operator repairs and delivers what was lost. Afterwards the feed must contain
-    /// all events of the streams.
+    /// Waits until everything is indexed and delivered, for at most `patience_ms` of true time per
+    /// attempt. An operator repairs the feed and delivers what was lost. Afterwards, the feed must
+    /// contain all events of the streams.
     pub(crate) async fn finish(&self, patience_ms: u64) {
         let world = &self.shared.world;
         self.drain(patience_ms).await;
@@ -234,7 +234,7 @@ impl FeedPipeline {
             if audit.findings.is_empty() {
                 break;
             }
-            // An unfinished rebuild leaves the rest to be repaired.
+            // An unfinished rebuild leaves events that must be repaired.
             let is_expected = self.has_lost_records() || self.was_rebuilt();
             let is_repairable = audit.findings.iter().all(Finding::can_be_repaired);
             if round == REPAIR_ROUNDS || !is_repairable || !is_expected {
@@ -305,7 +305,7 @@ impl FeedPipeline {
     }
 }
 
-/// Returns the checkpoint of the feed's last item.
+/// Returns the checkpoint of the last item in the feed.
 async fn find_last_checkpoint(operator: &Process) -> Result<Option<Checkpoint>, FeedError> {
     let reader = FeedReader::new(Arc::new(operator.clone()), 0);
     let mut next_checkpoint = None;

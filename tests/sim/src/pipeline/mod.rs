@@ -1,5 +1,6 @@
-//! The functions that process a log entry: the stream, the relay, the queue and the snapshot
-//! workers, called as Lambda calls them (`stacks/src/cellar/events.rs` has the settings).
+//! The functions and services that process a log entry: the stream, the relay, the queue and the
+//! snapshot workers. Functions are called as in Lambda (`stacks/src/cellar/events.rs` contains the
+//! settings).
 
 mod feed;
 mod queue_source;
@@ -27,11 +28,12 @@ use crate::rare::RareEvent;
 use crate::stream::SHARDS;
 use crate::world::World;
 
-/// Polling interval without news, in milliseconds: doubled after each empty poll up to the maximum.
+/// Polling interval when there is nothing new, in milliseconds. The interval doubles after each
+/// empty poll, up to the maximum.
 const IDLE_MS: u64 = 500;
 const IDLE_MAX_MS: u64 = 60_000;
 
-/// The growing wait of a source that finds nothing new.
+/// The wait between polls of a source, which grows while there is nothing new.
 struct PollDelay {
     wait_ms: u64,
 }
@@ -41,7 +43,7 @@ impl PollDelay {
         Self { wait_ms: IDLE_MS }
     }
 
-    /// Resets the wait after a poll with news.
+    /// Resets the wait after a poll that found something new.
     fn reset(&mut self) {
         self.wait_ms = IDLE_MS;
     }
@@ -63,14 +65,14 @@ pub(crate) struct Pipeline {
 struct Shared {
     world: Arc<World>,
     random: SimRandom,
-    /// Maximum concurrent workers.
+    /// Maximum number of concurrent workers.
     workers: usize,
     /// Timeout of a worker invocation, in milliseconds.
     function_ms: u64,
     made: AtomicU64,
     in_flight: AtomicUsize,
     is_out: AtomicBool,
-    /// Set once something was lost that only an operator finds.
+    /// Set once something was lost that only an operator can find.
     has_lost: AtomicBool,
 }
 
@@ -111,8 +113,8 @@ impl Shared {
     }
 }
 
-/// Starts the sources of a function, one for each shard of its stream; also returns how far they
-/// have read.
+/// Starts a function's sources, one for each shard of its stream. Also returns the positions up to
+/// which they have read.
 fn begin_stream_source(
     shared: &Arc<Shared>,
     function: Arc<dyn StreamFunction>,
@@ -128,8 +130,8 @@ fn begin_stream_source(
 }
 
 impl Pipeline {
-    /// Starts the event sources, with at most `workers` concurrent invocations of at most
-    /// `function_ms` each.
+    /// Starts the event sources, with at most `workers` concurrent invocations that each take at
+    /// most `function_ms`.
     #[must_use]
     pub(crate) fn begin(world: &Arc<World>, workers: usize, function_ms: u64) -> Self {
         let shared = Shared::new(world, workers, function_ms);
@@ -138,7 +140,7 @@ impl Pipeline {
         Self { shared, read_to, sources: Mutex::new(sources) }
     }
 
-    /// Starts or ends an outage in which no function can be called.
+    /// Starts or ends an outage during which no function can be called.
     pub(crate) fn set_outage(&self, is_out: bool) {
         self.shared.set_outage(is_out);
     }
@@ -153,8 +155,8 @@ impl Pipeline {
             && world.pending.is_empty()
     }
 
-    /// Returns whether something was lost that only an operator finds: a message, or the deletion
-    /// of a record that was written again after its message was deleted.
+    /// Returns whether something was lost that only an operator can find: either a message, or the
+    /// deletion of a record that was written again after its message was deleted.
     #[must_use]
     pub(crate) fn has_lost(&self) -> bool {
         let rare = &self.shared.world.rare;
@@ -162,8 +164,8 @@ impl Pipeline {
         lost || rare.has(RareEvent::MessageLost) || rare.has(RareEvent::RecordCameBack)
     }
 
-    /// Waits until all work is finished, at most `patience_ms` of true time; returns false if work
-    /// is left.
+    /// Waits until all work is finished, for at most `patience_ms` of true time. Returns whether
+    /// all work is finished.
     pub(crate) async fn drain(&self, patience_ms: u64) -> bool {
         let began_ms = self.shared.world.time.elapsed_ms();
         while !self.is_drained() {
@@ -175,7 +177,7 @@ impl Pipeline {
         true
     }
 
-    /// Runs `synth reprocess`, as an operator does after lost messages.
+    /// Runs `synth reprocess`, as an operator would after messages were lost.
     pub(crate) async fn reprocess(&self) {
         let world = &self.shared.world;
         let (operator, reprocess) = self.operator();
@@ -205,7 +207,7 @@ impl Pipeline {
         }
     }
 
-    /// Runs `synth reprocess --rebuild`, until the rebuild of every snapshot has started.
+    /// Runs `synth reprocess --rebuild` until the rebuild of each snapshot has started.
     pub(crate) async fn rebuild(&self, log: LogId) {
         let world = &self.shared.world;
         let (operator, reprocess) = self.operator();
@@ -232,7 +234,7 @@ impl Pipeline {
         world.count(RareEvent::Rebuilt);
     }
 
-    /// Creates the operator's process, which does not crash, and its commands.
+    /// Creates the operator's process, which does not crash, and the operator's commands.
     fn operator(&self) -> (Process, Reprocess) {
         let operator = Process::new(&self.shared.world, "operator", Mortality::Spared);
         let port = Arc::new(operator.clone());

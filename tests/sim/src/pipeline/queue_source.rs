@@ -1,5 +1,5 @@
-//! The event source between the queue and the snapshot workers: one message per invocation, several
-//! concurrent invocations.
+//! The event source that connects the queue to the snapshot workers. Each invocation receives one
+//! message, and several invocations run concurrently.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,10 +18,10 @@ use crate::rare::RareEvent;
 
 /// Visibility timeout of a received message, in seconds.
 const VISIBILITY_S: u32 = 6 * 15 * 60;
-/// How often the deletion of a finished message fails, while faults are active.
+/// Probability that the deletion of a finished message fails, while faults are active.
 const NOT_DELETED: Rate = Rate(500);
 
-/// A process of the worker function, with its caches.
+/// A process of the worker function, including its caches.
 struct Worker {
     process: Process,
     snapshots: Snapshots,
@@ -64,7 +64,7 @@ pub(super) async fn run_queue_source(shared: Arc<Shared>) {
     }
 }
 
-/// Invokes an idle worker, or a new one.
+/// Invokes an idle worker or, if there is none, a new one.
 fn begin_invocation(
     shared: &Arc<Shared>,
     idle_workers: &Arc<Mutex<Vec<Worker>>>,
@@ -87,7 +87,7 @@ fn begin_invocation(
     }));
 }
 
-/// Invokes a worker; returns whether it can be invoked again.
+/// Invokes a worker. Returns whether the worker can be invoked again.
 async fn invoke_worker(shared: &Shared, worker: &Worker, message: Received) -> bool {
     let world = &shared.world;
     let process = &worker.process;
@@ -103,7 +103,7 @@ async fn invoke_worker(shared: &Shared, worker: &Worker, message: Received) -> b
     let timeout = Duration::from_millis(shared.function_ms);
     let Ok(invocation_result) = tokio::time::timeout(timeout, invocation).await else {
         world.count(RareEvent::FunctionTimedOut);
-        // A frozen worker may wake up after its invocation has timed out.
+        // A frozen worker may resume after its invocation has timed out.
         if shared.random.draw_below(2) == 0 {
             process.die();
         }

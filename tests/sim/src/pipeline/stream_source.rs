@@ -1,5 +1,5 @@
-//! The event source between a shard of a table's stream and a function: it delivers batches in
-//! order, splits failed batches, and drops records that are too old or failed too often.
+//! The event source that connects a shard of a table's stream to a function. It delivers batches in
+//! order, splits failed batches, and drops records that are too old or have failed too often.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use crate::rare::RareEvent;
 use crate::stream::{Record, SHARDS, Stream};
 use crate::world::World;
 
-/// Maximum records of one batch.
+/// Maximum number of records per batch.
 const MAX_BATCH_RECORDS: usize = 100;
-/// Age at which a record is dropped, in milliseconds.
+/// Age from which a record is dropped, in milliseconds.
 const RECORD_AGE_MS: u64 = 12 * 60 * 60 * 1_000;
 /// Timeout of an invocation, in milliseconds.
 pub(super) const TIMEOUT_MS: u64 = 60_000;
 /// Maximum wait before a batch is retried, in milliseconds.
 const RETRY_MAX_MS: u64 = 30_000;
-/// Default number of retries of a failed batch.
+/// Default number of retries per failed batch.
 pub(super) const RETRIES: u32 = 10;
 
-/// A function that is attached to the stream of a table.
+/// A function attached to a table's stream.
 pub(super) trait StreamFunction: Send + Sync {
     /// Returns the function's name.
     fn name(&self) -> &'static str;
@@ -34,11 +34,11 @@ pub(super) trait StreamFunction: Send + Sync {
     /// Returns the table's stream.
     fn stream<'a>(&self, world: &'a World) -> &'a Stream;
 
-    /// Applies the event filter of the template.
+    /// Returns whether a record passes the event filter in the template.
     fn matches_filter(&self, record: &Record) -> bool;
 
-    /// Returns how often a failed batch is retried; `None` retries until its records are too old.
-    /// With a limit, failed batches are also split.
+    /// Returns the maximum number of retries per failed batch. With `None`, a batch is retried
+    /// until its records are too old. With a limit, failed batches are also split.
     fn retries(&self) -> Option<u32>;
 
     /// Starts an instance of the function.
@@ -48,11 +48,11 @@ pub(super) trait StreamFunction: Send + Sync {
 /// An instance of a function.
 #[async_trait]
 pub(super) trait Handler: Send + Sync {
-    /// Processes a batch; returns the number of records that succeeded.
+    /// Processes a batch. Returns the number of records that succeeded.
     async fn handle(&self, records: &[Record]) -> usize;
 }
 
-/// The last number read of each shard. A function and its position in each shard.
+/// For each shard, the number of the last record that the function has read.
 pub(super) type ReadTo = [AtomicU64; SHARDS];
 
 /// A function and its sources.
@@ -62,7 +62,7 @@ pub(super) struct Source {
     pub(super) read_to: Arc<ReadTo>,
 }
 
-/// A process of the function and its handler.
+/// A process of the function, and the process's handler.
 struct Instance {
     process: Process,
     handler: Arc<dyn Handler>,
@@ -131,7 +131,7 @@ impl Source {
                 continue;
             }
             if has_progress {
-                // The batch made progress, so the rest counts as untried.
+                // Some records succeeded, so the remaining records count as untried.
                 batches.push_front(Batch { records: unprocessed, failed_calls: 0 });
             } else if unprocessed.len() > 1 && max_retries.is_some() {
                 shared.world.count(RareEvent::BatchSplit);
@@ -149,7 +149,7 @@ impl Source {
         }
     }
 
-    /// Invokes the function; returns the number of records that succeeded.
+    /// Invokes the function. Returns the number of records that succeeded.
     async fn call(&self, instance: &mut Instance, records: &[Record]) -> usize {
         if instance.process.is_dead() {
             *instance = self.new_instance();
@@ -179,7 +179,7 @@ fn drop_expired_records(shared: &Shared, records: &mut Vec<Record>) {
     }
 }
 
-/// Records for one call, and the number of failed calls with exactly these records.
+/// The records for one call, and the number of failed calls with exactly these records.
 struct Batch {
     records: Vec<Record>,
     failed_calls: u32,

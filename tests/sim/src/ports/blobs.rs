@@ -11,7 +11,7 @@ use cellar_engine::ports::{
 use crate::process::Process;
 use crate::rare::RareEvent;
 
-/// Key prefix of offloaded segments.
+/// Key prefix of objects with offloaded segments.
 const OFFLOADED: &str = "offload";
 
 #[async_trait]

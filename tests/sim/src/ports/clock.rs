@@ -1,4 +1,4 @@
-//! A process's clock and randomness.
+//! A process's clock and random numbers.
 
 use async_trait::async_trait;
 use cellar_engine::ports::{Clock, Random};

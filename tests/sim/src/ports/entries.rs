@@ -17,7 +17,7 @@ use crate::process::Process;
 use crate::rare::RareEvent;
 
 tokio::task_local! {
-    /// Attempts of the append that runs in this task.
+    /// Number of attempts of the append that runs in the current task.
     static ATTEMPTS: RefCell<Attempts>;
 }
 
@@ -44,7 +44,7 @@ fn count_failed_read<T>(read: Result<T, PortError>) -> Result<T, PortError> {
 }
 
 impl Process {
-    /// Truncates a page, as DynamoDB does at 1 MB.
+    /// Truncates a page, as DynamoDB truncates a page at 1 MB.
     fn truncate_page(&self, mut page: Page) -> Page {
         let limit = usize::try_from(self.world().plan().page_entries).unwrap_or(usize::MAX);
         if limit > 0 && page.entries.len() > limit {
@@ -54,7 +54,7 @@ impl Process {
         page
     }
 
-    /// Returns the entries of a range of one segment that the replica shows, in ascending order.
+    /// Returns the entries in a range of one segment that the replica shows, in ascending order.
     fn shown_entries(&self, log: LogId, from: Position, to: Position) -> Vec<Arc<Entry>> {
         let world = self.world();
         let shown = world.entries_shown.range((log, from)..=(log, to), world.time.elapsed_ms());
@@ -197,7 +197,8 @@ impl Entries for Process {
                     world.count(RareEvent::RootStood);
                 }
                 if current_root != root {
-                    // A worker that builds a snapshot again must make the same objects (I7, I12).
+                    // A worker that builds a snapshot again must produce the same objects (I7,
+                    // I12).
                     let why = format_args!(
                         "I12: {position} has root {current_root}, but another worker made {root}"
                     );

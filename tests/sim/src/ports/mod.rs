@@ -1,5 +1,5 @@
-//! The ports of a simulated process: each call may be delayed, lost, executed twice or answered by
-//! a replica.
+//! The ports of a simulated process. A call may be delayed, lost, executed twice, or answered by a
+//! replica.
 
 mod blobs;
 mod clock;
@@ -20,12 +20,12 @@ use crate::process::Process;
 use crate::rare::RareEvent;
 
 impl Process {
-    /// Decides whether a replica answers a read.
+    /// Draws whether a replica responds to a read.
     fn is_stale(&self, consistent: bool) -> bool {
         !consistent && self.random().happens(self.world().plan().stale)
     }
 
-    /// Returns a replica's answer, and counts it as stale if the leader's answer differs.
+    /// Returns a replica's response. If the leader's response differs, counts the read as stale.
     fn count_if_stale<T: PartialEq>(&self, shown: T, leader: &T) -> T {
         if shown != *leader {
             self.event(format_args!("a stale read"));

@@ -13,7 +13,7 @@ use crate::process::Process;
 use crate::rare::RareEvent;
 use crate::world::World;
 
-/// Returns the record of a job, if it exists.
+/// Returns the record for a job, if there is one.
 async fn stored_record(world: &World, job: SnapshotJob) -> Option<PendingSnapshot> {
     let (segment, num) = (job.position.segment(), job.position.entry_number());
     let before = match num.checked_sub(1) {
@@ -42,8 +42,8 @@ fn check_replaced(world: &World, old: Option<PendingSnapshot>, new: &PendingSnap
     }
 }
 
-/// Counts a record of a finished snapshot: its write was delayed until another worker had deleted
-/// its own record. The log's next snapshot or an operator removes it.
+/// Counts a record of an already finished snapshot. The record's write was delayed until another
+/// worker had deleted its own record. The log's next snapshot or an operator removes the record.
 async fn count_came_back(world: &World, record: &PendingSnapshot) {
     let SnapshotJob { log, position } = record.job;
     let entry = world.tables.get(log, position).await.ok().flatten();

@@ -1,4 +1,4 @@
-//! The simulated queue of snapshot jobs: it delivers messages twice, late and in any order.
+//! The simulated queue of snapshot jobs. The queue delivers messages twice, late and in any order.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::process::Process;
 use crate::rare::RareEvent;
 use crate::world::World;
 
-/// Sends a message to the queue, with the faults of the plan.
+/// Sends a message to the queue, with the faults of the fault plan.
 async fn deliver(world: &Arc<World>, body: String) -> Result<(), PortError> {
     let (plan, random) = (world.plan(), &world.random);
     if random.happens(plan.lost) {

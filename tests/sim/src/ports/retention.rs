@@ -1,4 +1,4 @@
-//! The table operations of an operator's commands.
+//! The table operations that operator commands use.
 
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ impl Retention for Process {
     async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
         let (world, gone) = (Arc::clone(self.world()), positions.to_vec());
         let effect = async move {
-            // The table deletes in requests of 25 entries, so some may be deleted when another
-            // request fails.
+            // The table deletes 25 entries per request, so some entries may already be deleted when
+            // another request fails.
             world.tables.delete(log, &gone).await?;
             for position in gone {
                 world.entry_changed(log, position, false).await;

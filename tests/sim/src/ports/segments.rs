@@ -14,7 +14,7 @@ use crate::process::Process;
 use crate::rare::RareEvent;
 use crate::world::World;
 
-/// Records the items that a transaction wrote. Replicas show each of them independently.
+/// Records the items that a transaction wrote. Replicas show each item independently of the others.
 async fn record_written(world: &World, segments: &[&Segment], entries: &[&Entry]) {
     for segment in segments {
         world.segment_changed(segment.log, segment.num).await;

@@ -50,8 +50,8 @@ impl Streams for Process {
             if !process.is_stale(consistent) {
                 return Ok(leader);
             }
-            // A replica may lack the event batches that the tip on the replica does not yet
-            // reference.
+            // The replica may lack the event batches that its version of the tip does not reference
+            // yet.
             let known = process.shown_tip(&of).map_or(0, |tip| tip.first());
             let shown = leader.iter().filter(|batch| batch.index < known).cloned().collect();
             Ok(process.count_if_stale(shown, &leader))
@@ -95,7 +95,7 @@ impl Streams for Process {
 }
 
 impl Process {
-    /// Records the effects of a write.
+    /// Records the effects of a write to a stream.
     fn record_write(&self, outcome: &StreamOutcome, batch: Option<&EventBatch>, tip: &Arc<Tip>) {
         let world = self.world();
         match outcome {

@@ -1,5 +1,5 @@
-//! The simulated ports satisfy the contract suite, and only eventually consistent reads may be
-//! stale.
+//! Tests that the simulated ports satisfy the contract suite, and that only eventually consistent
+//! reads may be stale.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::world::{World, WorldConfig};
 const RECEIVES: u32 = 3;
 
 fn process(plan: FaultPlan) -> Process {
-    // The bucket's contract suite compares times with the system clock.
+    // The contract suite for buckets compares times with the system clock.
     let start_ms = SystemClock.now_ms();
     let beginning = WorldConfig { start_ms, receives: RECEIVES, ..WorldConfig::with(plan) };
     let world = World::new(SimRandom::of_seed(1), beginning);
@@ -47,7 +47,7 @@ async fn the_bucket_keeps_the_contract() {
     contract::presigned(&process, &[], async |request| world.blobs.send(&request)).await;
 }
 
-/// The simulated queue's dead letters act as a port of their own.
+/// The simulated queue's dead letters are accessible as a separate port.
 #[tokio::test(start_paused = true)]
 async fn the_queue_keeps_the_contract() {
     let process = process(FaultPlan::none());

@@ -1,4 +1,4 @@
-//! The webhook's progress, and its receiver.
+//! The webhook's checkpoint and receiver.
 
 use std::sync::{Arc, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The scenarios: their actors, their faults, and the rare events that must happen.
+//! The scenarios, with their actors, their faults, and the rare events that must happen.
 
 mod shapes;
 
@@ -44,7 +44,7 @@ pub enum Scenario {
     CatalogFeed,
 }
 
-/// The name does not belong to any scenario.
+/// No scenario has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown scenario `{name}`; choose one of: {}", names())]
 pub struct NoSuchScenario {
@@ -61,19 +61,20 @@ fn names() -> String {
 pub struct Shape {
     /// Maximum rates of faults.
     pub worst: FaultPlan,
-    /// Maximum processes of the API.
+    /// Maximum number of API processes.
     pub servers: u32,
-    /// Number of clients of the log.
+    /// Number of clients that edit the log.
     pub editors: u8,
     /// The behavior of each client.
     pub habits: Habits,
-    /// Upper limits of the upkeep policy.
+    /// Upper limits for the upkeep policy.
     pub policy: LogPolicy,
-    /// Maximum concurrent snapshot workers; if 0, the run has no relay and no workers.
+    /// Maximum number of concurrent snapshot workers. If 0, the run has neither a relay nor
+    /// workers.
     pub workers: usize,
     /// Timeout of a worker invocation, in milliseconds.
     pub function_ms: u64,
-    /// Rare events that must happen at least once in some hundred seeds.
+    /// Rare events that must happen at least once within a few hundred seeds.
     pub promised: &'static [RareEvent],
 }
 

@@ -9,10 +9,10 @@ use crate::random::Rate;
 use crate::rare::RareEvent;
 
 const HOUR_MS: u64 = 60 * 60 * 1_000;
-/// Timeout of a function in AWS, in milliseconds.
+/// Timeout that functions have in AWS, in milliseconds.
 const FUNCTION_MS: u64 = 15 * 60 * 1_000;
 
-/// The policy of logs without upkeep.
+/// The policy for logs without upkeep.
 const NO_UPKEEP: LogPolicy = LogPolicy {
     snapshot_entries: u32::MAX,
     snapshot_bytes: u64::MAX,

@@ -1,5 +1,5 @@
-//! Sheets that members import. Only a few contents exist, so that honest and hostile members upload
-//! the same objects.
+//! Sheets that members import. There are only a few different contents, so that honest and hostile
+//! members upload the same objects.
 
 use std::collections::BTreeMap;
 
@@ -20,14 +20,14 @@ use cellar_snapshot::tile::{NamedText, Tile, TileColumn, TileValue, preview};
 pub(super) const TEXTS: u32 = 3;
 /// Number of distinct row counts.
 const ROWS: u32 = 4;
-/// Limits so low that the tile index is an object of its own.
+/// Limits that are so low that the tile index becomes a separate object.
 const DEEP: PackLimits = PackLimits {
     inline_bytes: 60,
     inline_total_bytes: 60,
     chunk_bytes: 150,
     referenced_bytes: u64::MAX,
 };
-/// Limits with which the operation contains the tile index.
+/// Limits with which the import operation itself contains the tile index.
 const FLAT: PackLimits = PackLimits {
     inline_bytes: 4_096,
     inline_total_bytes: 4_096,
@@ -35,12 +35,12 @@ const FLAT: PackLimits = PackLimits {
     referenced_bytes: u64::MAX,
 };
 
-/// Returns one of the long texts that all members use.
+/// Returns one of the long texts, which all members use.
 pub(super) fn long_text(number: u32) -> String {
     format!("text {number} ").repeat(600)
 }
 
-/// Returns the reference to a text that a tile stores.
+/// Returns the reference to a text, as stored in a tile.
 pub(super) fn text_reference(text: &str) -> NamedText {
     NamedText {
         hash: ChunkHash::of(text.as_bytes()),
@@ -49,14 +49,14 @@ pub(super) fn text_reference(text: &str) -> NamedText {
     }
 }
 
-/// A sheet, as objects and as cells.
+/// A sheet, represented both as objects and as cells.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
-    /// The objects of the long texts.
+    /// The objects that contain the long texts.
     pub(super) texts: Vec<PackedObject>,
     /// The only tile.
     pub(super) tile: PackedObject,
-    /// The chunks of the tile index.
+    /// The chunks that contain the tile index.
     pub(super) index: Vec<PackedObject>,
     /// The sheet's cells.
     pub(super) cells: BTreeMap<(u32, u32), Value>,
@@ -65,7 +65,8 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Creates one of the few contents: numbers in the first column and a text in the second.
+    /// Creates a sheet with one of the few contents: numbers in the first column and a text in the
+    /// second.
     pub(super) fn with_text(choice: u32, is_deep: bool) -> Option<Self> {
         let text = long_text(choice % TEXTS);
         let mut content = Self::with_references(choice, &[text_reference(&text)], is_deep)?;
@@ -74,7 +75,7 @@ impl Content {
         Some(content)
     }
 
-    /// Creates a sheet whose tile references `texts`, which need not exist.
+    /// Creates a sheet whose tile references `texts`. The texts do not have to exist.
     pub(super) fn with_references(choice: u32, texts: &[NamedText], is_deep: bool) -> Option<Self> {
         let (mut numbers, mut long) = (TileColumn::new(0), TileColumn::new(1));
         let mut cells = BTreeMap::new();
@@ -92,7 +93,7 @@ impl Content {
         Self::with_tile(tile, count, cells, is_deep)
     }
 
-    /// Creates a sheet of one tile with `count` cells.
+    /// Creates a sheet that consists of one tile with `count` cells.
     pub(super) fn with_tile(
         tile: PackedObject,
         count: u32,

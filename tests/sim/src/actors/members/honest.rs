@@ -1,4 +1,4 @@
-//! A member who imports sheets and reads them while other members attack.
+//! A member who imports sheets and reads them while hostile members attack.
 
 use std::sync::Arc;
 
@@ -17,12 +17,13 @@ use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 use crate::witness::ImportSeen;
 
-/// Number of sheets that a member imports.
+/// Number of sheets per member to import.
 const IMPORTS: u32 = 2;
-/// Number of distinct contents of a sheet. It is small, so that members import the same ones.
+/// Number of different sheet contents. The number is small, so that members import the same
+/// contents.
 pub(super) const CHOICES: u32 = 8;
 
-/// Imports a few sheets, one after the other.
+/// Imports a few sheets one after another.
 pub(super) async fn run_importer(simulation: Arc<Simulation>, number: u32) {
     let member = Member::new(&simulation, &format!("importer-{number}"), simulation.log);
     for _ in 0..IMPORTS {
@@ -37,7 +38,7 @@ pub(super) async fn run_importer(simulation: Arc<Simulation>, number: u32) {
     }
 }
 
-/// Imports a sheet, retrying until it is in the log, and reads it.
+/// Imports a sheet, retrying until the import is in the log, and then reads the sheet.
 async fn import_sheet(member: &Member, content: &Content) -> Result<(), LogError> {
     let client = member.another_client();
     let (base, new_sheet) = member.read_position_and_new_sheet().await?;
@@ -57,7 +58,7 @@ async fn import_sheet(member: &Member, content: &Content) -> Result<(), LogError
     }
 }
 
-/// Uploads all objects and has them checked.
+/// Uploads all objects and requests a check of them.
 async fn upload_and_check(
     member: &Member,
     client: ClientKey,
@@ -123,8 +124,8 @@ async fn check_import(
     Ok(())
 }
 
-/// Finds the number that the imported sheet got in the log: the answer to a repeated request lacks
-/// it.
+/// Finds in the log the number that the imported sheet got, because the response to a repeated
+/// request does not contain the number.
 async fn find_sheet_number(
     member: &Member,
     client: ClientKey,
@@ -143,7 +144,7 @@ async fn find_sheet_number(
         }
         match update.entries.last() {
             Some(last_entry) if last_entry.position > after => after = last_entry.position,
-            // The replica that answered does not have the entry yet.
+            // The replica that responded does not contain the entry yet.
             _ => member.think(1_000).await,
         }
     }
@@ -160,7 +161,7 @@ fn imported_sheet(entry: &Entry, client: ClientKey) -> Option<SheetId> {
     None
 }
 
-/// Reads the imported sheet and compares its cells.
+/// Reads the imported sheet and checks its cells.
 async fn check_cells(
     member: &Member,
     import: &ImportSeen,

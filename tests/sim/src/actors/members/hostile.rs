@@ -1,5 +1,5 @@
-//! A member with minimal rights: a viewer in a fork, or an editor. It sends the worst requests that
-//! these rights allow, and some that they do not.
+//! A hostile member with minimal rights: a viewer in a fork, or an editor. The member sends the
+//! worst requests that these rights permit, and some that they do not permit.
 
 use std::sync::Arc;
 
@@ -17,31 +17,31 @@ use super::member::Member;
 use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 
-/// Number of attacks in a run.
+/// Number of attacks per run.
 const ATTACKS: u32 = 12;
 
-/// An attack of several steps.
+/// An attack, which consists of several steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attack {
-    /// Uploads other bytes under the names of objects that honest members upload.
+    /// Uploads different bytes under the names of objects that honest members upload.
     OccupyNames,
-    /// Has objects of the wrong kind checked as tiles and as tile indexes.
+    /// Requests checks of objects of the wrong kind as tiles and as tile indexes.
     WrongKind,
     /// Imports objects that were never uploaded.
     NothingUploaded,
     /// Imports a tile whose text was never uploaded.
     TextMissing,
-    /// Imports a tile that states a wrong length of a text.
+    /// Imports a tile that contains a wrong length for a text.
     TextLength,
-    /// Imports a tile that states a wrong preview of a text.
+    /// Imports a tile that contains a wrong preview of a text.
     TextBeginning,
     /// Imports a tile index that was never checked.
     IndexUnchecked,
-    /// Uploads other bytes after the right ones were checked.
+    /// After the right bytes were checked, uploads different bytes.
     ExchangedLater,
-    /// Imports an honest member's sheet, in another order, and twice.
+    /// Imports an honest member's sheet with its steps in another order, and twice.
     ValidTwice,
-    /// Sets cells of a sheet that never existed.
+    /// Sets cells in a sheet that never existed.
     NoSuchSheet,
 }
 
@@ -58,7 +58,7 @@ const ALL: [Attack; 10] = [
     Attack::NoSuchSheet,
 ];
 
-/// Attacks a log repeatedly, each time in a random way.
+/// Repeatedly attacks a log with randomly drawn attacks.
 pub(super) async fn run_attacker(simulation: Arc<Simulation>, name: &'static str, log: LogId) {
     let member = Member::new(&simulation, name, log);
     for _ in 0..ATTACKS {
@@ -73,14 +73,14 @@ pub(super) async fn run_attacker(simulation: Arc<Simulation>, name: &'static str
             Some(false) => simulation.world.count(RareEvent::HostileRefused),
             None => {}
         }
-        // A read follows each attack, so that a process may cache wrong bytes.
+        // Read after each attack, so that a process may cache wrong bytes.
         if let Ok((at, _)) = member.read_position_and_new_sheet().await {
             drop(member.cells(at, SheetId(member.random().draw_below(6))).await);
         }
     }
 }
 
-/// Runs an attack; returns whether it was accepted, or `None` if it could not be completed.
+/// Runs an attack. Returns whether the attack was accepted, or `None` if it could not be completed.
 async fn run_attack(
     member: &Member,
     attack: Attack,
@@ -91,7 +91,7 @@ async fn run_attack(
     match attack {
         Attack::OccupyNames => {
             upload_garbage(member, client, content).await?;
-            // Honest members may have published exactly these objects meanwhile.
+            // Meanwhile, honest members may have published exactly these objects.
             append_import(member, client, content, true).await
         }
         Attack::WrongKind => use_wrong_kinds(member, client, content).await,
@@ -158,7 +158,7 @@ async fn run_attack(
     }
 }
 
-/// Uploads all objects in a random order, ignoring errors.
+/// Uploads all objects in random order, ignoring errors.
 async fn upload_all(member: &Member, client: ClientKey, content: &Content) {
     let mut objects: Vec<&PackedObject> = content.objects().collect();
     if member.random().draw_below(2) == 0 {
@@ -169,13 +169,13 @@ async fn upload_all(member: &Member, client: ClientKey, content: &Content) {
     }
 }
 
-/// Uploads garbage under the name of every object, and has it checked.
+/// Uploads garbage under the name of each object, and requests a check.
 async fn upload_garbage(member: &Member, client: ClientKey, content: &Content) -> Option<()> {
     let byte = |_| u8::try_from(member.random().draw_below(256)).unwrap_or(0);
     for object in content.objects() {
         let stored: Vec<u8> = match member.random().draw_below(3) {
             0 => (0..1 + member.random().draw_below(300)).map(byte).collect(),
-            // Correctly packed bytes of different content.
+            // Correctly packed bytes with different content.
             1 => pack(b"something else", Bounds::CHUNK).ok()?.stored,
             _ => object.stored.iter().copied().take(object.stored.len() / 2).chain([0]).collect(),
         };
@@ -189,7 +189,7 @@ async fn upload_garbage(member: &Member, client: ClientKey, content: &Content) -
     Some(())
 }
 
-/// Uses a text as a tile and a tile as a tile index.
+/// Requests a check with a text in place of a tile, and a tile in place of a tile index.
 async fn use_wrong_kinds(member: &Member, client: ClientKey, content: &Content) -> Option<bool> {
     upload_all(member, client, content).await;
     let text = content.texts.first()?.chunk;
@@ -223,7 +223,8 @@ async fn append_import(
     append_twice(member, client, base, content.operation(sheet), may_be_accepted).await
 }
 
-/// Appends an operation twice; reports a violation if it is accepted although `may_be` is false.
+/// Appends an operation twice. Reports a violation if the operation is accepted although `may_be`
+/// is false.
 async fn append_twice(
     member: &Member,
     client: ClientKey,

@@ -1,4 +1,4 @@
-//! A member, as a client of the API.
+//! A member, who acts as a client of the API.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Member {
         self.simulation.world.sleep_ms(self.random().draw_in(0..=max_ms)).await;
     }
 
-    /// Sends a request once; returns `None` if no answer arrived.
+    /// Sends a request once. Returns `None` if no response arrives.
     pub(super) async fn ask<T, F>(
         &self,
         description: &str,
@@ -64,7 +64,7 @@ impl Member {
         self.simulation.fleet.ask(&self.process, description.to_owned(), request).await
     }
 
-    /// Retries a request until the answer is not a temporary error.
+    /// Retries a request until the response is not a temporary error.
     pub(super) async fn retry_until_final<T, F>(
         &self,
         description: &str,
@@ -84,7 +84,8 @@ impl Member {
         }
     }
 
-    /// Requests an upload URL for an object and uploads it; returns whether the object exists now.
+    /// Requests an upload URL for an object and uploads the object. Returns whether the object
+    /// exists now.
     pub(super) async fn upload(
         &self,
         client: ClientKey,
@@ -104,7 +105,7 @@ impl Member {
         let process = self.process.clone();
         let effect = async move { process.world().blobs.send(&request) };
         let reply = self.process.call_bucket("upload a chunk".to_owned(), effect).await;
-        // Status 412: an earlier attempt has stored the object.
+        // Status 412 means that an earlier attempt has stored the object.
         let is_stored = reply.is_ok_and(|reply| matches!(reply.status, 200 | 412));
         Ok(is_stored)
     }
@@ -123,7 +124,7 @@ impl Member {
         self.retry_until_final("a check of chunks", check_chunks).await
     }
 
-    /// Returns the newest position, and the number of the next new sheet at that position.
+    /// Returns the newest position, and the number that a new sheet would get at that position.
     pub(super) async fn read_position_and_new_sheet(
         &self,
     ) -> Result<(Position, SheetId), LogError> {
@@ -135,7 +136,7 @@ impl Member {
         self.retry_until_final("a look", read_view).await
     }
 
-    /// Returns a request with the client's first mutation.
+    /// Returns a request that contains the client's first mutation.
     pub(super) fn build_request(
         &self,
         client: ClientKey,
@@ -150,7 +151,7 @@ impl Member {
         self.retry_until_final("append", |server| append(server, request.clone())).await
     }
 
-    /// Reads all cells of a sheet from one of the API's processes.
+    /// Reads all cells of a sheet through one of the API's processes.
     pub(super) async fn cells(
         &self,
         position: Position,

@@ -1,5 +1,5 @@
-//! Members of one spreadsheet: two who import, and two hostile ones: an editor, and a viewer who
-//! works in a fork.
+//! The members of one spreadsheet. Two members import sheets. Two members are hostile: an editor,
+//! and a viewer who works in a fork.
 
 mod content;
 mod honest;
@@ -18,14 +18,14 @@ use self::member::Member;
 use crate::fleet::Server;
 use crate::simulation::Simulation;
 
-/// Number of members who import.
+/// Number of members who import sheets.
 const IMPORTER_COUNT: u32 = 2;
 
 /// Runs all members.
 pub(super) async fn run_members(simulation: &Arc<Simulation>) {
     let owner = Member::new(simulation, "owner", simulation.log);
     simulation.create(&owner.process).await;
-    // Other clients edit this sheet too, so no import may get its number.
+    // Other clients also edit this sheet, so no import may get its number.
     let add_sheet = AddSheet { sheet: SheetId(1), name: "Second".to_owned() };
     let client = owner.another_client();
     if let Some(request) =
@@ -50,7 +50,8 @@ pub(super) async fn run_members(simulation: &Arc<Simulation>) {
     }
 }
 
-/// Creates the viewer's fork. It belongs to the same family of logs, but the viewer owns it.
+/// Creates the viewer's fork. The fork belongs to the same family of logs but is owned by the
+/// viewer.
 async fn create_viewer_fork(viewer: &Member) -> Option<LogId> {
     let source = viewer.log;
     let subject = SubjectKey::new("sim", "viewer");
