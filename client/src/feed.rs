@@ -107,6 +107,7 @@ impl Checkpoints for FeedProgress {
 
 /// Options of [`subscribe`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Subscription {
     /// Whether to include event payloads.
     pub payloads: bool,
@@ -116,8 +117,29 @@ pub struct Subscription {
     pub until_end: bool,
 }
 
+impl Subscription {
+    /// Includes event payloads.
+    #[must_use]
+    pub fn with_payloads(self) -> Self {
+        Self { payloads: true, ..self }
+    }
+
+    /// Limits the number of items per request.
+    #[must_use]
+    pub fn with_limit(self, limit: u32) -> Self {
+        Self { limit: Some(limit), ..self }
+    }
+
+    /// Stops at the end of the feed instead of waiting for new items.
+    #[must_use]
+    pub fn until_end(self) -> Self {
+        Self { until_end: true, ..self }
+    }
+}
+
 /// A feed item delivered to a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Delivery<'a> {
     /// The feed item.
     pub item: &'a FeedItemView,

@@ -6,6 +6,7 @@ use crate::file_target::parent_folder;
 
 /// Reason why a file or directory is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum UntrustedFile {
     /// Another user owns the file or directory.
     #[error("{} belongs to another account (uid {owner})", path.display())]

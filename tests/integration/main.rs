@@ -21,6 +21,7 @@ mod budgets;
 mod bundle;
 mod catalog;
 mod catalog_commands;
+mod client_examples;
 mod client_reader;
 mod commands;
 mod contract;

@@ -207,7 +207,7 @@ async fn check_hashes(guests: &mut [Guest], server: &Client, created: CreateRepl
         hashes.push(guest.hash().await);
     }
     let head = server.spreadsheet(created.id).head(None).await.unwrap();
-    let query = cellar::CellsQuery { at: Some(head.head), ..cellar::CellsQuery::default() };
+    let query = cellar::CellsQuery::default().at_position(head.head);
     let reply = server.spreadsheet(created.id).cells_page(&query).await.unwrap();
     let cells: Vec<_> =
         reply.cells.iter().map(|cell| (cell.row, cell.column, cell.cell.text())).collect();

@@ -1,4 +1,4 @@
-//! Checks documents against the source: each limit is tested, `SECURITY.md` and the threat table name
+//! Checks documents against the source: each limit is tested, the README shows a working example, `SECURITY.md` and the threat table name
 //! existing tests, and the generated pages of `docs/reference` are up to date.
 #![allow(
     clippy::unwrap_used,
@@ -8,6 +8,7 @@
 )]
 
 mod bounds;
+mod examples;
 mod reference;
 mod security;
 mod source;

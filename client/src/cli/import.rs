@@ -93,14 +93,11 @@ fn check_options_fit_file(args: &args::Import) -> Result<(), CliError> {
 
 /// Returns the delimiter given as an option or, by default, the usual one for the file extension.
 fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
-    let extension = file.extension().unwrap_or_default();
-    let is_tsv = ["tsv", "tab"].iter().any(|name| extension.eq_ignore_ascii_case(name));
     match delimiter_option {
         Some(Delimiter::Comma) => b',',
         Some(Delimiter::Tab) => b'\t',
         Some(Delimiter::Semicolon) => b';',
-        None if is_tsv => b'\t',
-        None => b',',
+        None => ReadOptions::for_file(file).delimiter,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cellar_sheet::a1::{CellName, Range};
+use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{TypedText, Value, typed_or_text};
 use cellar_sheet::operation::{CellEdit, Operation, SetCells};
 
@@ -12,6 +12,7 @@ use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
 use crate::describe::describe_operation;
+use crate::editor::CellReference;
 
 /// Help text for an invalid command line.
 const USAGE: &str =
@@ -113,13 +114,9 @@ fn to_edit(name: CellName, typed: TypedText) -> CellEdit {
 
 /// Parses a cell reference with an optional sheet.
 fn parse_cell(text: &str) -> Result<(CellName, Option<String>), CliError> {
-    let range: Range = text.parse().map_err(|error: cellar_sheet::a1::NotARange| {
-        CliError::usage(format!("`{text}` is not a cell: {}", error.reason), USAGE)
-    })?;
-    if range.rectangle.first != range.rectangle.last {
-        return Err(CliError::usage(format!("`{text}` is a range, not one cell"), USAGE));
-    }
-    Ok((range.rectangle.first, range.sheet))
+    let reference = CellReference::parse(text)
+        .map_err(|why| CliError::usage(format!("`{text}` is {why}"), USAGE))?;
+    Ok((reference.cell, reference.sheet))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::ClientError;
 
 /// Optional parameters of [`Client::feed`] and [`Client::feed_page`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct FeedQuery {
     /// Checkpoint of the last processed item. If `None`, the feed is read from its beginning.
     pub after: Option<u64>,
@@ -26,6 +27,7 @@ pub struct FeedQuery {
 
 /// Optional parameters of [`Client::spreadsheets`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct SpreadsheetsQuery {
     /// `next` of the previous page, or `None` for the first page.
     pub cursor: Option<LogId>,
@@ -38,6 +40,58 @@ pub struct SpreadsheetsQuery {
     pub mine: Option<bool>,
     /// Status of the returned spreadsheets. If `None`, active spreadsheets are returned.
     pub status: Option<SpreadsheetStatus>,
+}
+
+impl FeedQuery {
+    /// Starts after the item with a checkpoint.
+    #[must_use]
+    pub fn with_after(self, checkpoint: u64) -> Self {
+        Self { after: Some(checkpoint), ..self }
+    }
+
+    /// Requires the generation of the checkpoint.
+    #[must_use]
+    pub fn with_generation(self, generation: impl Into<String>) -> Self {
+        Self { generation: Some(generation.into()), ..self }
+    }
+
+    /// Limits the number of items per page.
+    #[must_use]
+    pub fn with_limit(self, limit: u32) -> Self {
+        Self { limit: Some(limit), ..self }
+    }
+
+    /// Includes event payloads.
+    #[must_use]
+    pub fn with_payloads(self) -> Self {
+        Self { payloads: true, ..self }
+    }
+}
+
+impl SpreadsheetsQuery {
+    /// Selects spreadsheets whose name contains a text, case-insensitive.
+    #[must_use]
+    pub fn with_name(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// Selects spreadsheets that the caller owns, or with `false` those of other owners.
+    #[must_use]
+    pub fn with_mine(self, mine: bool) -> Self {
+        Self { mine: Some(mine), ..self }
+    }
+
+    /// Selects spreadsheets with a status.
+    #[must_use]
+    pub fn with_status(self, status: SpreadsheetStatus) -> Self {
+        Self { status: Some(status), ..self }
+    }
+
+    /// Sets the number of spreadsheets that the server examines per page.
+    #[must_use]
+    pub fn with_limit(self, limit: u32) -> Self {
+        Self { limit: Some(limit), ..self }
+    }
 }
 
 impl Client {

@@ -24,6 +24,7 @@ pub(crate) use objects::sha256;
 pub use observed::AttemptOutcome;
 pub use pages::ItemStream;
 pub use pokes::Pokes;
+pub(crate) use spreadsheet::LastSeen;
 pub use spreadsheet::Spreadsheet;
 pub use tally::RequestCosts;
 
@@ -57,6 +58,7 @@ pub struct Client {
 
 /// Optional parameters of [`Spreadsheet::cells`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct CellsQuery {
     /// Sheet name. If `None`, the first sheet is read.
     pub sheet: Option<String>,
@@ -69,6 +71,39 @@ pub struct CellsQuery {
     /// Minimum position of the response. For read-your-writes consistency, set this to the position
     /// of your last write.
     pub min_position: Option<Position>,
+}
+
+impl CellsQuery {
+    /// Creates a query for a range of the first sheet in A1 notation, such as `A1:G20`.
+    #[must_use]
+    pub fn of_range(range: impl Into<String>) -> Self {
+        Self { range: Some(range.into()), ..Self::default() }
+    }
+
+    /// Creates a query for all cells of the sheet with a name.
+    #[must_use]
+    pub fn of_sheet(name: impl Into<String>) -> Self {
+        Self { sheet: Some(name.into()), ..Self::default() }
+    }
+
+    /// Selects the sheet with a name.
+    #[must_use]
+    pub fn with_sheet(self, name: impl Into<String>) -> Self {
+        Self { sheet: Some(name.into()), ..self }
+    }
+
+    /// Reads at a position instead of the newest one.
+    #[must_use]
+    pub fn at_position(self, position: Position) -> Self {
+        Self { at: Some(position), ..self }
+    }
+
+    /// Reads at a position or a later one. For read-your-writes consistency, pass the position of
+    /// your last write.
+    #[must_use]
+    pub fn at_or_after(self, position: Position) -> Self {
+        Self { min_position: Some(position), ..self }
+    }
 }
 
 impl Client {

@@ -253,3 +253,66 @@ impl Page for FeedReply {
         next.checkpoint > cursor.checkpoint
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cellar_api::wire::ForkView;
+
+    use super::*;
+
+    fn view(number: u8) -> ForkView {
+        ForkView {
+            id: LogId::from_uuid(uuid::Uuid::from_bytes([number; 16])),
+            position: Position::FIRST,
+            created_s: u64::from(number),
+            author: None,
+        }
+    }
+
+    /// Returns the forks of a server whose `next` of each page is given, and the cursors that it
+    /// received.
+    async fn forks_of(next: &'static [Option<u64>]) -> (Result<Vec<u64>, ClientError>, u64) {
+        let requests = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+        let counted = std::sync::Arc::clone(&requests);
+        let pages = read_pages("http://h", None, move |_: Option<u64>| {
+            let index = counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let index = usize::try_from(index).unwrap();
+            let number = u8::try_from(index).unwrap();
+            async move { Ok(ForksReply { forks: vec![view(number)], next: next[index] }) }
+        });
+        let forks = pages.into_items(|page| page.forks).collect().await;
+        let times = forks.map(|forks| forks.into_iter().map(|fork| fork.created_s).collect());
+        (times, requests.load(std::sync::atomic::Ordering::Relaxed))
+    }
+
+    #[tokio::test]
+    async fn reads_all_pages_in_order() {
+        let (forks, requests) = forks_of(&[Some(1), Some(7), None]).await;
+        assert_eq!((forks.unwrap(), requests), (vec![0, 1, 2], 3));
+    }
+
+    #[tokio::test]
+    async fn a_cursor_that_does_not_advance_is_an_error() {
+        for next in [&[Some(5), Some(5), None], &[Some(5), Some(4), None]] {
+            let (forks, requests) = forks_of(next).await;
+            assert!(matches!(forks, Err(ClientError::NotUnderstood { .. })), "{forks:?}");
+            assert_eq!(requests, 2);
+        }
+    }
+
+    #[test]
+    fn history_and_changes_advance_to_older_positions() {
+        let position = |number| Position::new(0, number).unwrap();
+        let page = HistoryReply { entries: Vec::new(), next: Some(position(3)) };
+        assert!(page.advances(&position(4), &position(3)));
+        assert!(!page.advances(&position(3), &position(3)));
+        let page = EntriesReply {
+            head: position(9),
+            incarnation: 0,
+            entries: Vec::new(),
+            next: Some(position(3)),
+        };
+        assert!(page.advances(&position(2), &position(3)));
+        assert!(!page.advances(&position(4), &position(3)));
+    }
+}

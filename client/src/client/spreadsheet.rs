@@ -1,5 +1,7 @@
 //! A handle to a spreadsheet, with the requests that read the spreadsheet's log and cells.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use cellar_api::wire::{
     AppendReply, AppendRequest, CellAt, CellsReply, EntriesReply, EntryView, ForkReply,
     ForkRequest, ForkView, ForksReply, Head, HistoryReply, LoadReply, SheetsReply, StatsReply,
@@ -25,6 +27,20 @@ const NOT_MODIFIED: u16 = 304;
 pub struct Spreadsheet {
     pub(super) client: Client,
     id: LogId,
+    /// Shared by the clones of this handle.
+    last_seen: Arc<Mutex<LastSeen>>,
+}
+
+/// What the program has seen of the spreadsheet through a handle.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) enum LastSeen {
+    /// Nothing since the handle was created.
+    #[default]
+    Nothing,
+    /// Cells or sheets at this head, which the next edit refers to.
+    Read(Head),
+    /// The result of an edit. The editor's state contains its position.
+    Edited,
 }
 
 impl Client {
@@ -32,7 +48,7 @@ impl Client {
     /// request fails.
     #[must_use]
     pub fn spreadsheet(&self, id: LogId) -> Spreadsheet {
-        Spreadsheet { client: self.clone(), id }
+        Spreadsheet { client: self.clone(), id, last_seen: Arc::default() }
     }
 }
 
@@ -47,6 +63,19 @@ impl Spreadsheet {
     #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
+    }
+
+    pub(crate) fn last_seen(&self) -> LastSeen {
+        *self.last_seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_last_seen(&self, last_seen: LastSeen) {
+        *self.last_seen.lock().unwrap_or_else(PoisonError::into_inner) = last_seen;
+    }
+
+    /// Records that the newest state was read.
+    fn note_read(&self, position: Position, incarnation: u32) {
+        self.set_last_seen(LastSeen::Read(Head { head: position, incarnation }));
     }
 
     /// Builds a call to `/v1/spreadsheets/{id}`.
@@ -223,7 +252,11 @@ impl Spreadsheet {
                 url: self.client.url().to_owned(),
                 why: format!("position {at} was requested, not {}", page.position),
             }),
-            _ => Ok(page),
+            Some(_) => Ok(page),
+            None => {
+                self.note_read(page.position, page.incarnation);
+                Ok(page)
+            }
         }
     }
 
@@ -295,7 +328,11 @@ impl Spreadsheet {
             .with_segment("sheets")
             .with_position("at", at)
             .with_position("min_position", min_position);
-        self.client.transport.send(call).await
+        let reply: SheetsReply = self.client.transport.send(call).await?;
+        if at.is_none() {
+            self.note_read(reply.position, reply.incarnation);
+        }
+        Ok(reply)
     }
 
     /// Returns the storage statistics and the cost of opening the spreadsheet, at a position at or

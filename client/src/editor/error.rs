@@ -18,6 +18,14 @@ pub enum EditorError {
     /// A local file cannot be used, and the edit was not sent.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The reference is not one of a cell, and nothing was sent.
+    #[error("`{cell}` is {why}")]
+    InvalidCell {
+        /// The text.
+        cell: String,
+        /// What the text is instead.
+        why: String,
+    },
     /// The edit is invalid and was not sent.
     #[error("{fault}")]
     Invalid {

@@ -5,9 +5,12 @@
 //! sends one edit at a time and holds a lock until the result is known, so concurrent commands run
 //! one after another.
 
+mod cells;
 mod error;
 mod sheets;
 
+#[cfg(feature = "cli")]
+pub(crate) use cells::CellReference;
 pub use error::EditorError;
 
 use std::path::Path;
@@ -33,6 +36,7 @@ pub struct Editor {
 
 /// Result of a committed edit.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct AppliedEdit {
     /// Position of the log entry that contains the edit.
     pub position: Position,

@@ -36,7 +36,7 @@ impl Editor {
     }
 
     /// Returns the newest sheets and makes their position the base of the next edit.
-    async fn newest_sheets(&self) -> Result<SheetsReply, EditorError> {
+    pub(super) async fn newest_sheets(&self) -> Result<SheetsReply, EditorError> {
         let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
         let sheets = self.outbox.spreadsheet.sheets(None, None).await?;

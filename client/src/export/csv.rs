@@ -16,6 +16,7 @@ use crate::{CellsQuery, Spreadsheet};
 
 /// Options for writing CSV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CsvStyle {
     /// Field delimiter; must be an ASCII character.
     pub delimiter: u8,
@@ -66,6 +67,21 @@ pub async fn fetch_csv(
         return Err(ExportError::Pages { why: "the response has no pages" });
     };
     Ok(CsvExport { spool, style, warning_counts, last_page })
+}
+
+impl Spreadsheet {
+    /// Exports the first sheet to a new CSV file. For other sheets, formats and positions, use
+    /// [`fetch_csv`] or [`super::fetch_xlsx`].
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ExportError::Exists`] if the file exists, or another [`ExportError`] if a request
+    /// fails or the file cannot be written.
+    pub async fn export_csv(&self, path: impl AsRef<Path>) -> Result<Exported, ExportError> {
+        let export = fetch_csv(self, CellsQuery::default(), CsvStyle::default(), |_| {}).await?;
+        let replace = false;
+        export.write_file(path.as_ref(), replace)
+    }
 }
 
 /// Cell counts for export warnings.

@@ -75,6 +75,7 @@ pub enum ExportError {
 
 /// Result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Exported {
     /// Position of the exported cells.
     pub position: Position,
@@ -86,6 +87,7 @@ pub struct Exported {
 
 /// An exported sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExportedSheet {
     /// Sheet number.
     pub sheet: SheetId,

@@ -16,6 +16,7 @@ const DELIMITER_SAMPLE_BYTES: u64 = 64 * 1024;
 
 /// Options for reading an import file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// Field delimiter of a CSV file; must be an ASCII character.
     pub delimiter: u8,
@@ -25,6 +26,16 @@ pub struct ReadOptions {
     pub types: ColumnTypes,
     /// Names of the workbook sheets to read. If empty, all sheets are read.
     pub sheets: Vec<String>,
+}
+
+impl ReadOptions {
+    /// Returns the default options for a file: the delimiter of a `.tsv` or `.tab` file is a tab.
+    #[must_use]
+    pub fn for_file(path: &Path) -> Self {
+        let extension = path.extension().unwrap_or_default();
+        let is_tsv = ["tsv", "tab"].iter().any(|name| extension.eq_ignore_ascii_case(name));
+        Self { delimiter: if is_tsv { b'\t' } else { b',' }, ..Self::default() }
+    }
 }
 
 impl Default for ReadOptions {

@@ -9,10 +9,13 @@ pub mod edits;
 mod error;
 mod file;
 pub mod sheets;
+mod whole_file;
 
 pub use cellar_exchange::{ColumnKind, ColumnTypes, ColumnTyping, FileFormat, Survey, TypeChoice};
 pub use error::{ImportError, OneSheetPurpose};
 pub use file::{ReadOptions, detect_format, likely_delimiter};
+#[cfg(feature = "cli")]
+pub(crate) use whole_file::name_of_file;
 
 use std::path::Path;
 

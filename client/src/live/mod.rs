@@ -260,6 +260,17 @@ impl LiveSheet {
     }
 }
 
+impl Spreadsheet {
+    /// Opens the spreadsheet for editing online or offline, with its state in the client's folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`LiveSheet::open`].
+    pub async fn live(&self) -> Result<LiveSheet, LiveError> {
+        LiveSheet::open(self.clone(), self.client().folder()?).await
+    }
+}
+
 /// Creates and persists the state of a new client based on the canonical position.
 fn create_state(outbox: &Outbox, canonical: &CanonicalState) -> Result<OutboxState, FileError> {
     let state = OutboxState::new(

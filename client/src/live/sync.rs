@@ -20,6 +20,7 @@ use crate::outbox::{NextRequest, Recovery, SendError, SentRequest, choose_queued
 
 /// Changes since the previous report, including changes made by syncs that later failed.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SyncReport {
     /// Local edits that were committed or rejected since the previous report.
     pub settled: Vec<Settlement>,
@@ -35,6 +36,7 @@ pub struct SyncReport {
 
 /// Final result of a local edit.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Settlement {
     /// Id of the edit.
     pub id: u64,
@@ -46,6 +48,7 @@ pub struct Settlement {
 
 /// The effect of an edit on the spreadsheet.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum EditOutcome {
     /// The edit was committed unchanged.
     Unchanged,
@@ -60,6 +63,7 @@ pub enum EditOutcome {
 
 /// Edits that were moved to a file because they cannot be resent.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SetAsideEdits {
     /// The file that contains the edits.
     pub file: PathBuf,

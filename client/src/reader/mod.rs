@@ -111,6 +111,21 @@ impl Reader {
     }
 }
 
+impl Spreadsheet {
+    /// Opens the newest state for reading any number of windows. The snapshot objects are cached in
+    /// the client's folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ReaderError`] if the spreadsheet cannot be loaded.
+    pub async fn reader(&self) -> Result<Reader, ReaderError> {
+        // Without a folder, the reader works without a cache.
+        let folder = self.client().folder().ok();
+        let cache = folder.map(|folder| Arc::new(ChunkCache::new(folder)));
+        Reader::open(self.clone(), None, cache).await
+    }
+}
+
 impl ReadableState {
     /// Returns the cells of a rectangle. Reads the sheet named `sheet_name`, or the first sheet if
     /// `sheet_name` is `None`.

@@ -47,6 +47,7 @@ pub struct ForkReplay {
 
 /// Result of a replay.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ReplayedFork {
     /// The new fork.
     pub id: LogId,

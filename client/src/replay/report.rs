@@ -11,6 +11,7 @@ use crate::sheet_deletion::needed_sheet;
 /// Outcome of a replayed mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum ReplayOutcome {
     /// The mutation has the same effect as in the existing fork.
     Unchanged,
@@ -24,6 +25,7 @@ pub enum ReplayOutcome {
 
 /// A mutation of the fork and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ReplayedEdit {
     /// Position of the log entry in the existing fork.
     pub position: Position,

@@ -110,11 +110,7 @@ fn queries_are_encoded() {
     let fake = Fake::start();
     let id = fake.spreadsheet();
     let received = cellar_base::position::Position::FIRST;
-    let query = CellsQuery {
-        range: Some("'It''s'!A1:B2".into()),
-        min_position: Some(received),
-        ..CellsQuery::default()
-    };
+    let query = CellsQuery::of_range("'It''s'!A1:B2").at_or_after(received);
     block_on(fake.client().spreadsheet(id).cells_page(&query)).unwrap();
     let uri = fake.lock().received[0].uri.clone();
     assert!(

@@ -16,6 +16,7 @@ mod edits;
 mod export;
 mod fake;
 mod foreign_profiles;
+mod handle;
 mod large_edits;
 mod live;
 mod reader;

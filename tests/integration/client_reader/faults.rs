@@ -116,7 +116,7 @@ async fn what_is_deleted_in_the_store_is_named_and_the_rest_still_reads() {
         panic!("{unknown}")
     };
     assert_eq!(problem.kind, ProblemKind::SheetNotFound);
-    let query = CellsQuery { sheet: Some("Nowhere".into()), ..CellsQuery::default() };
+    let query = CellsQuery::of_sheet("Nowhere");
     let servers = world.client.spreadsheet(world.log).cells_page(&query).await.unwrap_err();
     assert_eq!(unknown.to_string(), servers.to_string());
 }

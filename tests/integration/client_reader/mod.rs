@@ -81,8 +81,8 @@ impl World {
 
     /// Returns the server's cells; all pages in one reply.
     async fn shown(&self, sheet: Option<&str>, range: &str, at: Position) -> CellsReply {
-        let (sheet, range) = (sheet.map(str::to_owned), Some(range.to_owned()));
-        let mut query = CellsQuery { sheet, range, at: Some(at), ..CellsQuery::default() };
+        let mut query = CellsQuery::of_range(range).at_position(at);
+        query.sheet = sheet.map(str::to_owned);
         let mut whole = self.client.spreadsheet(self.log).cells_page(&query).await.unwrap();
         while let Some(next) = whole.next.take() {
             query.cursor = Some(next);

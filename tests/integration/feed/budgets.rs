@@ -136,7 +136,7 @@ async fn a_page_of_a_list_costs_at_most_one_read_unit_and_a_look_at_the_feed_one
     let next = super::FeedQuery::default();
     let mut end = operator.feed_page(&next).await.unwrap();
     while !end.at_end {
-        let after = super::FeedQuery { after: Some(end.checkpoint), ..next.clone() };
+        let after = next.clone().with_after(end.checkpoint);
         end = operator.feed_page(&after).await.unwrap();
     }
     let (units, _) = cost(&format!("feed?after={}", end.checkpoint), &token).await;

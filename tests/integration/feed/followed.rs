@@ -56,7 +56,7 @@ impl Subscriber for ChangeSender {
 }
 
 fn to_the_end() -> Subscription {
-    Subscription { until_end: true, limit: Some(2), ..Subscription::default() }
+    Subscription::default().with_limit(2).until_end()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,7 +99,7 @@ async fn a_subscriber_that_goes_on_is_told_of_what_comes() {
     let (alice, operator) = (world.person("alice"), world.operator());
     let (sender, mut receiver) = mpsc::channel(1);
     let follows = tokio::spawn(async move {
-        let endless = Subscription { payloads: true, ..Subscription::default() };
+        let endless = Subscription::default().with_payloads();
         let mut progress = FeedProgress::default();
         subscribe(&operator, endless, &mut progress, &mut ChangeSender(sender)).await
     });

@@ -46,7 +46,7 @@ async fn what_is_archived_or_deleted_is_in_lists_of_its_own() {
     let id = world.create(&alice, "Budget").await;
     share(&alice, id, "bob", Role::Viewer).await;
     until(1, async || names(&bob, &any()).await.len()).await;
-    let of = |status| SpreadsheetsQuery { status: Some(status), ..any() };
+    let of = |status| any().with_status(status);
     use SpreadsheetStatus::{Active, Archived, Deleted};
     for (status, alices, bobs) in [
         (Archived, Archived, Some(Archived)),
@@ -80,15 +80,14 @@ async fn lists_are_searched_and_paged() {
     share(&bob, plan, "alice", Role::Viewer).await;
     until(13, async || names(&alice, &any()).await.len()).await;
     let count = async |query: SpreadsheetsQuery| names(&alice, &query).await.len();
-    let named = |name: &str| SpreadsheetsQuery { name: Some(name.to_owned()), ..any() };
+    let named = |name: &str| any().with_name(name);
     assert_eq!(count(named("bUDGET")).await, 12);
     assert_eq!(count(named("1")).await, 3);
     assert_eq!(count(named("plan")).await, 1);
-    assert_eq!(count(SpreadsheetsQuery { mine: Some(true), ..any() }).await, 12);
-    assert_eq!(count(SpreadsheetsQuery { mine: Some(false), ..any() }).await, 1);
+    assert_eq!(count(any().with_mine(true)).await, 12);
+    assert_eq!(count(any().with_mine(false)).await, 1);
     for limit in [1, 5, 13, MAX_LIST_PAGE] {
-        let mut ids: Vec<_> =
-            list(&alice, &SpreadsheetsQuery { limit: Some(limit), ..any() }).await;
+        let mut ids: Vec<_> = list(&alice, &any().with_limit(limit)).await;
         ids.dedup_by_key(|one| one.id);
         assert_eq!(ids.len(), 13, "{limit}");
     }

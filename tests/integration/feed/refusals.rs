@@ -11,7 +11,7 @@ use cellar_catalog::spreadsheet::LinkRole;
 use super::{World, kind, streams, until};
 
 fn from(after: u64) -> FeedQuery {
-    FeedQuery { after: Some(after), ..FeedQuery::default() }
+    FeedQuery::default().with_after(after)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -21,7 +21,7 @@ async fn the_feed_is_for_operators_and_what_events_say_for_owners() {
     let with = |token: String| Client::new(&world.cloud.url, Some(&token)).unwrap();
     let viewer = with(world.cloud.token("operator", Role::Viewer));
     until(1, async || viewer.feed_page(&FeedQuery::default()).await.unwrap().items.len()).await;
-    let told = FeedQuery { payloads: true, ..FeedQuery::default() };
+    let told = FeedQuery::default().with_payloads();
     assert_eq!(kind(viewer.feed_page(&told).await), ProblemKind::Forbidden);
     let page = world.operator().feed_page(&told).await.unwrap();
     let events = page.items[0].spans[0].events.as_ref().unwrap();
@@ -76,7 +76,7 @@ async fn checkpoints_that_are_none_are_told_apart() {
         };
         assert_eq!(refused.err().and_then(|error| error.problem_kind()), expected, "{beyond}");
     }
-    let of = |feed: &str| FeedQuery { generation: Some(feed.to_owned()), ..from(next) };
+    let of = |feed: &str| from(next).with_generation(feed);
     assert!(operator.feed_page(&of(&feed)).await.unwrap().at_end);
     let other = operator.feed_page(&of("0123456789abcdef")).await;
     assert_eq!(kind(other), ProblemKind::FeedGenerationChanged, "a checkpoint of another stack");
@@ -92,7 +92,8 @@ async fn parameters_end_at_their_bounds() {
     let world = World::new().await;
     let operator = world.operator();
     let feed = async |limit, events| {
-        let query = FeedQuery { limit: Some(limit), payloads: events, ..FeedQuery::default() };
+        let mut query = FeedQuery::default().with_limit(limit);
+        query.payloads = events;
         operator.feed_page(&query).await.map(|page| page.at_end)
     };
     for (most, events) in [(MAX_FEED_PAGE_ITEMS, false), (MAX_FEED_EVENTS_ITEMS, true)] {
@@ -102,7 +103,8 @@ async fn parameters_end_at_their_bounds() {
         }
     }
     let list = async |limit, name: Option<String>| {
-        let query = SpreadsheetsQuery { limit: Some(limit), name, ..SpreadsheetsQuery::default() };
+        let mut query = SpreadsheetsQuery::default().with_limit(limit);
+        query.name = name;
         operator.spreadsheets_page(&query).await
     };
     assert_eq!(list(MAX_LIST_PAGE, None).await.unwrap().next, None);

@@ -35,7 +35,7 @@ fn large(name: &str, rows: std::ops::Range<u32>) -> Operation {
 
 /// Returns all cells of a sheet.
 async fn cells_of(client: &Client, log: LogId, sheet: &str) -> Vec<((u32, u32), String)> {
-    let mut query = CellsQuery { sheet: Some(sheet.to_owned()), ..CellsQuery::default() };
+    let mut query = CellsQuery::of_sheet(sheet);
     let mut cells = Vec::new();
     loop {
         let page = client.spreadsheet(log).cells_page(&query).await.unwrap();

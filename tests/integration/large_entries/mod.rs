@@ -153,7 +153,7 @@ impl Fixture {
     }
 
     async fn shown(&self, range: &str) -> Vec<(u32, Value)> {
-        let query = CellsQuery { range: Some(range.to_owned()), ..CellsQuery::default() };
+        let query = CellsQuery::of_range(range);
         let reply = self
             .cloud
             .client("alice")

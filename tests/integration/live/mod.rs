@@ -267,7 +267,7 @@ async fn large_edits_and_new_sheets_are_shown_and_sent_like_any_other() {
     assert_eq!(live.sheets().len(), 2);
     world.proxy.set_offline(false);
     assert_eq!(ids(&live.sync().await.unwrap()), [1, 2, 3]);
-    let query = CellsQuery { sheet: Some("Second".to_owned()), ..CellsQuery::default() };
+    let query = CellsQuery::of_sheet("Second");
     let reply =
         world.cloud.client("alice").spreadsheet(world.created.id).cells_page(&query).await.unwrap();
     assert_eq!(reply.cells[0].cell.text(), text);

@@ -245,7 +245,7 @@ async fn offload(world: &OldLogs, created: CreateReply) {
     }
     assert!(deleted > 0, "nothing was purged");
     let cloud = &world.cloud;
-    let query = CellsQuery { at: Some(Position::new(0, 3).unwrap()), ..CellsQuery::default() };
+    let query = CellsQuery::default().at_position(Position::new(0, 3).unwrap());
     let read = cloud.client("alice").spreadsheet(created.id).cells_page(&query).await.unwrap();
     assert_eq!(read.cells.len(), 3);
 

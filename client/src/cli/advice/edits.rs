@@ -13,6 +13,7 @@ impl CommandAdvice for EditorError {
         match self {
             Self::Client(error) => error.code(),
             Self::File(error) => error.code(),
+            Self::InvalidCell { .. } => "cellar::invalid_cell",
             Self::Invalid { .. } => "cellar::invalid_edit",
             Self::TooLarge { .. } => "cellar::edit_too_large",
             Self::UnknownSheet { .. } => "cellar::unknown_sheet",
@@ -28,6 +29,7 @@ impl CommandAdvice for EditorError {
         fixed(match self {
             Self::Client(error) => return error.help(),
             Self::File(error) => return error.help(),
+            Self::InvalidCell { .. } => "name one cell, such as B2 or Sheet2!B2; nothing was sent",
             Self::Invalid { fault } => invalid_edit_help(fault),
             Self::TooLarge { .. } => "split the edit into several commands; nothing was sent",
             Self::UnknownSheet { .. } => "`cellar sheets` lists the sheets",

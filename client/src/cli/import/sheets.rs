@@ -16,7 +16,7 @@ use crate::cli::warnings;
 use crate::import::sheets::{
     self, FileSummary, Imported, ImportedSheet, JournalKey, ProgressMonitor, Target, UploadProgress,
 };
-use crate::import::{ImportError, ReadOptions};
+use crate::import::{ImportError, ReadOptions, name_of_file};
 use crate::text::escape;
 
 /// Interval between progress updates, in milliseconds.
@@ -59,10 +59,7 @@ fn formula_warnings(progress: UploadProgress) -> Vec<String> {
 
 /// Returns the name for a new spreadsheet: the name option or, by default, the file name.
 fn spreadsheet_name(args: &args::Import) -> Option<Name> {
-    if let Some(name) = &args.name {
-        return Some(name.clone());
-    }
-    Name::new(args.file.file_stem()?.to_str()?).ok()
+    args.name.clone().or_else(|| name_of_file(&args.file))
 }
 
 pub(super) async fn import_as_new_sheets(

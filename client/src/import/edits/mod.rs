@@ -45,6 +45,7 @@ pub struct Target {
 
 /// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EditsProgress {
     /// Number of cells that are known to be committed.
     pub committed_cells: usize,
@@ -54,6 +55,7 @@ pub struct EditsProgress {
 
 /// Result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Imported {
     /// The spreadsheet.
     pub spreadsheet: LogId,

@@ -56,6 +56,7 @@ pub struct Target {
 
 /// A sheet that was imported from a file or found when examining a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ImportedSheet {
     /// Sheet name in the spreadsheet.
     pub name: String,
@@ -67,6 +68,7 @@ pub struct ImportedSheet {
 
 /// A summary of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileSummary {
     /// The sheets of the file.
     pub sheets: Vec<ImportedSheet>,
@@ -78,6 +80,7 @@ pub struct FileSummary {
 
 /// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Imported {
     /// The target spreadsheet.
     pub spreadsheet: LogId,

@@ -8,6 +8,7 @@ use cellar_snapshot::tile::Tile;
 
 /// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct UploadProgress {
     /// Number of bytes read, and total number of bytes in the file.
     pub read: ReadProgress,

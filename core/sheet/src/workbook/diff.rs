@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sheet::CellId;
 use super::{Sheet, Workbook};
+use crate::a1::CellName;
 use crate::axis_map::Axis;
 use crate::cell::Cell;
 use crate::operation::{SheetId, Span, Spans};
@@ -21,6 +22,20 @@ pub struct CellAt {
     /// Content of the cell.
     #[serde(flatten)]
     pub cell: Cell,
+}
+
+impl CellAt {
+    /// Returns the cell's reference, such as `B3`.
+    #[must_use]
+    pub fn name(&self) -> CellName {
+        CellName { row: self.row, column: self.column }
+    }
+
+    /// Returns the displayed text ([`Cell::text`]).
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.cell.text()
+    }
 }
 
 /// Differences between two states of a spreadsheet.
@@ -195,7 +210,7 @@ fn deleted_cells(old: &Sheet, new: &Sheet) -> Vec<CellAt> {
 }
 
 /// Returns the inserted and deleted rows (or columns) within the used range. Ignores changes at the
-/// end of the axis, where an insertion removes rows and a deletion adds rows.
+/// end of the axis: rows that an insertion removed or a deletion added there.
 fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
     let old_lookup = old.order(axis).index_lookup();
     let new_lookup = new.order(axis).index_lookup();

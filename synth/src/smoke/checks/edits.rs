@@ -119,11 +119,7 @@ pub(super) async fn latest_cell_value(
     cell_name: &str,
     min_position: Position,
 ) -> Result<Value, SynthError> {
-    let query = CellsQuery {
-        range: Some(cell_name.to_owned()),
-        min_position: Some(min_position),
-        ..CellsQuery::default()
-    };
+    let query = CellsQuery::of_range(cell_name).at_or_after(min_position);
     read_cell_value(client, log_id, &query).await
 }
 
@@ -136,12 +132,8 @@ pub(super) async fn earlier_cell_value(
     position: Option<Position>,
     min_position: Position,
 ) -> Result<Value, SynthError> {
-    let query = CellsQuery {
-        range: Some(cell_name.to_owned()),
-        at: position,
-        min_position: Some(min_position),
-        ..CellsQuery::default()
-    };
+    let mut query = CellsQuery::of_range(cell_name).at_or_after(min_position);
+    query.at = position;
     read_cell_value(client, log_id, &query).await
 }
 

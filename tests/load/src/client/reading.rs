@@ -22,8 +22,8 @@ impl LoadClient {
         let first_row = self.random.u32(..ROWS);
         let first = CellName { row: first_row, column: 0 };
         let last = CellName { row: first_row + VIEW_ROWS - 1, column: COLUMNS - 1 };
-        let range = Some(Rectangle { first, last }.to_string());
-        let query = CellsQuery { range, min_position: Some(self.seen), ..CellsQuery::default() };
+        let range = Rectangle { first, last }.to_string();
+        let query = CellsQuery::of_range(range).at_or_after(self.seen);
         let api = self.api(RequestKind::Cells);
         let begun_at = Instant::now();
         let reply = loop {
@@ -71,22 +71,9 @@ impl LoadClient {
     /// Reads all cells of the first sheet at the given position, page by page. These reads are part
     /// of the checks and are not measured.
     pub(crate) async fn read_all_cells(&self, position: Position) -> Result<Cells, ClientStuck> {
-        let mut cells = Cells::new();
-        let mut query = CellsQuery { at: Some(position), ..CellsQuery::default() };
-        loop {
-            let page = self
-                .api
-                .spreadsheet(self.spreadsheet.id)
-                .cells_page(&query)
-                .await
-                .map_err(|error| ClientStuck::during("cells", error))?;
-            for cell in page.cells {
-                cells.push(((cell.row, cell.column), cell.cell));
-            }
-            match page.next {
-                Some(next_cursor) => query.cursor = Some(next_cursor),
-                None => return Ok(cells),
-            }
-        }
+        let query = CellsQuery::default().at_position(position);
+        let cells = self.api.spreadsheet(self.spreadsheet.id).cells(query).collect().await;
+        let cells = cells.map_err(|error| ClientStuck::during("cells", error))?;
+        Ok(cells.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect())
     }
 }

@@ -1,0 +1,117 @@
+//! Creates clients from the environment or a profile.
+
+use std::path::{Path, PathBuf};
+
+use crate::profile::{Profile, ProfileError, is_same_url};
+use crate::{Client, ClientError};
+
+/// Environment variable for the API URL.
+const URL_VARIABLE: &str = "CELLAR_URL";
+/// Environment variable for the token.
+const TOKEN_VARIABLE: &str = "CELLAR_TOKEN";
+
+/// Reason why a client cannot be created.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// There is neither an environment variable nor a profile with the API URL.
+    #[error("no API URL is configured: CELLAR_URL is not set, and .cellar/profile.json was not found from {} on", dir.display())]
+    NoUrl {
+        /// The directory in which the search for a profile started.
+        dir: PathBuf,
+    },
+    /// The working directory cannot be determined.
+    #[error("cannot determine the working directory: {0}")]
+    WorkingDirectory(std::io::Error),
+    /// The profile cannot be used.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// The URL or the token is invalid.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+impl Client {
+    /// Creates a client from the environment variables `CELLAR_URL` and `CELLAR_TOKEN`, or from the
+    /// profile that `synth deploy` writes to `.cellar/profile.json` in the working directory or the
+    /// nearest parent directory that contains one. The variables take precedence. Sends no request.
+    ///
+    /// The directory of the profile, or else the working directory, becomes the client's folder
+    /// ([`Client::with_folder`]).
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ConnectError`] if no URL is configured, or if the profile, the URL or the token
+    /// cannot be used.
+    pub fn from_env() -> Result<Self, ConnectError> {
+        let dir = std::env::current_dir().map_err(ConnectError::WorkingDirectory)?;
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        connect(&dir, variable(URL_VARIABLE).as_deref(), variable(TOKEN_VARIABLE).as_deref())
+    }
+
+    /// Creates a client from the profile in `dir` or the nearest parent directory that contains
+    /// one. Ignores the environment. Sends no request.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ConnectError`] if there is no profile, or if it cannot be used.
+    pub fn from_profile(dir: impl AsRef<Path>) -> Result<Self, ConnectError> {
+        connect(dir.as_ref(), None, None)
+    }
+}
+
+/// Creates a client with the URL and the token of the user, or else of the profile. The token of
+/// the profile is used only for its URL.
+fn connect(dir: &Path, url: Option<&str>, token: Option<&str>) -> Result<Client, ConnectError> {
+    let found = Profile::for_command(dir, url, token)?;
+    let (folder, profile) = match found {
+        Some((folder, profile)) => (folder, Some(profile)),
+        None => (dir.to_owned(), None),
+    };
+    let profile = profile.filter(|profile| url.is_none_or(|url| is_same_url(&profile.url, url)));
+    let profile_url = profile.as_ref().map(|profile| profile.url.as_str());
+    let Some(url) = url.or(profile_url) else {
+        return Err(ConnectError::NoUrl { dir: dir.to_owned() });
+    };
+    let profile_token = profile.as_ref().and_then(|profile| profile.token.as_deref());
+    let identity = profile.as_ref().and_then(|profile| profile.identity.as_deref());
+    let client = Client::new(url, token.or(profile_token))?;
+    Ok(client.with_identity(identity).with_folder(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn saved_profile() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let mut profile = Profile::new("http://127.0.0.1:1");
+        profile.token = Some("of-the-profile".into());
+        profile.identity = Some("local-1".into());
+        profile.save(folder.path()).unwrap();
+        folder
+    }
+
+    #[test]
+    fn the_profile_is_used_for_its_own_url() {
+        let folder = saved_profile();
+        let with_token =
+            |token| Client::new("http://127.0.0.1:1", token).unwrap().subject().to_owned();
+        let client = Client::from_profile(folder.path()).unwrap();
+        assert_eq!((client.url(), client.identity()), ("http://127.0.0.1:1", "local-1"));
+        assert_eq!(client.subject(), with_token(Some("of-the-profile")));
+        assert_eq!(client.folder().unwrap(), folder.path());
+        let other = connect(folder.path(), Some("http://127.0.0.1:2"), None).unwrap();
+        assert_eq!((other.url(), other.identity()), ("http://127.0.0.1:2", "http://127.0.0.1:2"));
+        assert_eq!(other.subject(), with_token(None));
+    }
+
+    #[test]
+    fn a_missing_url_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Client::from_profile(folder.path()).unwrap_err();
+        assert!(matches!(error, ConnectError::NoUrl { .. }), "{error}");
+        let refused = connect(saved_profile().path(), None, Some("mine")).unwrap_err();
+        assert!(matches!(refused, ConnectError::Profile(_)), "{refused}");
+    }
+}

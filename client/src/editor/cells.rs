@@ -1,0 +1,123 @@
+//! Sets single cells by their reference, such as `Sheet2!B3`.
+
+use cellar_sheet::a1::{CellName, Range};
+use cellar_sheet::cell::{TypedText, Value, typed_or_text};
+use cellar_sheet::operation::{CellEdit, Operation, SetCells};
+
+use super::{AppliedEdit, Editor, EditorError};
+use crate::Spreadsheet;
+use crate::client::LastSeen;
+use crate::files::FileError;
+
+/// A reference to one cell, with an optional sheet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CellReference {
+    pub(crate) sheet: Option<String>,
+    pub(crate) cell: CellName,
+}
+
+impl CellReference {
+    /// Parses a reference such as `B3`, `Sheet2!B3` or `'My sheet'!$B$3`. The error is the reason
+    /// why the text is not a reference.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let range: Range = text.parse().map_err(|error: cellar_sheet::a1::NotARange| {
+            format!("not a cell: {}", error.reason)
+        })?;
+        if range.rectangle.first != range.rectangle.last {
+            return Err("a range, not one cell".to_owned());
+        }
+        Ok(Self { sheet: range.sheet, cell: range.rectangle.first })
+    }
+}
+
+impl Spreadsheet {
+    /// Sets a cell to a text, as if it was typed: `42`, `2.50`, `2026-03-01` and `TRUE` become
+    /// numbers, dates and booleans, an empty text clears the cell, and any other text stays a text.
+    /// `cell` is a reference such as `B3` or `Sheet2!B3`.
+    ///
+    /// The cell is the one that the program has seen: if others insert rows between a call of
+    /// [`Spreadsheet::cells`] or [`Spreadsheet::sheets`] and this call, the edit applies to the row
+    /// that was read. A handle that has read nothing refers to the newest state.
+    ///
+    /// The edit is committed exactly once, even if responses are lost: it is saved before it is
+    /// sent, and resent unchanged. If the error is [`EditorError::Kept`], the outcome is unknown,
+    /// and the next edit resends it first. Whether this works after the process has ended depends
+    /// on [`Client::with_folder`](crate::Client::with_folder).
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EditorError::InvalidCell`] if `cell` is not a cell reference, or another
+    /// [`EditorError`], whose variant states whether the edit was committed.
+    pub async fn set(&self, cell: &str, text: &str) -> Result<AppliedEdit, EditorError> {
+        self.set_typed(cell, typed_or_text(text)).await
+    }
+
+    /// Like [`Spreadsheet::set`], but sets a value without interpreting it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`Spreadsheet::set`].
+    pub async fn set_value(&self, cell: &str, value: Value) -> Result<AppliedEdit, EditorError> {
+        self.set_typed(cell, TypedText { value, format: None }).await
+    }
+
+    async fn set_typed(&self, cell: &str, typed: TypedText) -> Result<AppliedEdit, EditorError> {
+        let reference = CellReference::parse(cell)
+            .map_err(|why| EditorError::InvalidCell { cell: cell.to_owned(), why })?;
+        let editor = self.editor()?;
+        editor.base_on_last_seen(self.last_seen()).await?;
+        let sheet = editor.sheet(reference.sheet.as_deref()).await?;
+        let edit = CellEdit {
+            row: reference.cell.row,
+            column: reference.cell.column,
+            value: Some(typed.value),
+            formula: None,
+            format: typed.format,
+        };
+        let applied =
+            editor.apply(Operation::SetCells(SetCells { sheet, cells: vec![edit] })).await?;
+        self.set_last_seen(LastSeen::Edited);
+        Ok(applied)
+    }
+
+    /// Returns the editor whose state is in the client's folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`FileError`] if the client has no folder and a temporary one cannot be created.
+    pub fn editor(&self) -> Result<Editor, FileError> {
+        Ok(Editor::new(self.clone(), self.client().folder()?))
+    }
+}
+
+impl Editor {
+    /// Bases the next edit on what a program has seen through a handle.
+    async fn base_on_last_seen(&self, last_seen: LastSeen) -> Result<(), EditorError> {
+        match last_seen {
+            LastSeen::Nothing => self.newest_sheets().await.map(|_| ()),
+            LastSeen::Edited => Ok(()),
+            LastSeen::Read(head) => match self.record_seen(head.head, head.incarnation, None) {
+                // The response to the edit that is being sent contains a newer position.
+                Err(FileError::InUse { .. }) => Ok(()),
+                result => Ok(result?),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_references_to_one_cell() {
+        let parse = CellReference::parse;
+        let cell = CellName { row: 2, column: 1 };
+        assert_eq!(parse("$B$3"), Ok(CellReference { sheet: None, cell }));
+        let sheet = Some("My sheet".to_owned());
+        assert_eq!(parse("'My sheet'!b3"), Ok(CellReference { sheet, cell }));
+        for text in ["", "A1:B2", "A:A", "3:3", "A0", "42"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}
