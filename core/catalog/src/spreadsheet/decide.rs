@@ -107,11 +107,7 @@ fn decide_permitted(command: &Command, listing: &Listing) -> Result<Vec<CatalogE
     }
 }
 
-<<<<<<< HEAD
-/// Handles a purge. Requires an operator token and an expired undelete deadline.
-=======
 /// Handles a purge. An operator token and an expired undelete deadline are required.
->>>>>>> next
 fn decide_purge(
     command: &Command,
     listing: Option<&Listing>,
@@ -201,12 +197,8 @@ fn decide_unsharing(
     }
 }
 
-<<<<<<< HEAD
-/// Handles the addition of a share link. Removes expired links if the spreadsheet has too many.
-=======
 /// Handles the addition of a share link. If the spreadsheet has the maximum number of share links,
 /// the expired links are revoked.
->>>>>>> next
 fn decide_link_addition(
     by: &Person,
     link: &Link,

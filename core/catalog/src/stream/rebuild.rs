@@ -210,11 +210,7 @@ pub fn newest_first<D: Decider>(
     Ok(dated_events)
 }
 
-<<<<<<< HEAD
-/// Decodes an event. Returns the event and its data size in bytes.
-=======
 /// Decodes an event. Returns the event and the size of its data in bytes.
->>>>>>> next
 fn decode<D: Decider>(
     decider: &D,
     index: u64,

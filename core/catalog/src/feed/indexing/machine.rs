@@ -450,11 +450,7 @@ impl Indexing {
     }
 
     /// Retries the action of a phase. Gives up on a permanent error or after too many failed
-<<<<<<< HEAD
-    /// failures.
-=======
     /// attempts.
->>>>>>> next
     fn retry_failed_action(
         &mut self,
         phase: Phase,

@@ -29,12 +29,8 @@ pub struct Append {
 enum Phase {
     Writing,
     ReadingTip,
-<<<<<<< HEAD
-    /// Searches event batches before an index for the append's events. `tip` is the current tip.
-=======
     /// Searching the event batches before `end_index` for the append's events. `tip` is the current
     /// tip.
->>>>>>> next
     ReadingBatches {
         tip: Arc<Tip>,
         end_index: u64,
