@@ -73,9 +73,9 @@ impl Table {
 
     /// Returns the last item of a partition, with its offset.
     fn last_item(&self, partition: u64) -> Option<(u64, Item)> {
-        let items_of_partition =
-            self.items.iter().filter(|(checkpoint, _)| checkpoint.partition() == partition);
-        let (checkpoint, item) = items_of_partition.last()?;
+        let mut items_newest_first = self.items.iter().rev();
+        let (checkpoint, item) =
+            items_newest_first.find(|(checkpoint, _)| checkpoint.partition() == partition)?;
         Some((checkpoint.offset(), item.clone()))
     }
 

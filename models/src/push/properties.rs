@@ -136,7 +136,8 @@ impl State {
             let last_id = last_ids.entry(mutation.client).or_default();
             let is_next = mutation.id == *last_id + 1;
             let is_repeated_rejection = is_rejected && mutation.id <= *last_id;
-            if !is_next && !(is_repeated_rejection && self.is_forgotten(mutation.client)) {
+            let may_repeat = is_repeated_rejection && self.is_forgotten(mutation.client);
+            if !is_next && !may_repeat {
                 return false;
             }
             *last_id = mutation.id.max(*last_id);

@@ -120,8 +120,8 @@ fn is_receipt_unknown(error: &SdkError<DeleteMessageError>) -> bool {
 
 fn to_received(message: Message) -> Result<Received, PortError> {
     let receive_count =
-        parse_attribute(&message, MessageSystemAttributeName::ApproximateReceiveCount)?;
-    let sent_ms = parse_attribute(&message, MessageSystemAttributeName::SentTimestamp)?;
+        parse_attribute(&message, &MessageSystemAttributeName::ApproximateReceiveCount)?;
+    let sent_ms = parse_attribute(&message, &MessageSystemAttributeName::SentTimestamp)?;
     let receipt_handle = message.receipt_handle.ok_or_else(|| missing_field("ReceiptHandle"))?;
     Ok(Received {
         id: message.message_id.ok_or_else(|| missing_field("MessageId"))?,
@@ -132,8 +132,8 @@ fn to_received(message: Message) -> Result<Received, PortError> {
     })
 }
 
-fn parse_attribute(message: &Message, name: MessageSystemAttributeName) -> Result<u64, PortError> {
-    let value = message.attributes.as_ref().and_then(|attributes| attributes.get(&name));
+fn parse_attribute(message: &Message, name: &MessageSystemAttributeName) -> Result<u64, PortError> {
+    let value = message.attributes.as_ref().and_then(|attributes| attributes.get(name));
     let number = value.and_then(|value| value.parse().ok());
     number.ok_or_else(|| missing_field(name.as_str()))
 }

@@ -119,12 +119,12 @@ impl From<Expression> for Value {
                 let part_values: Vec<Self> = parts.into_iter().map(Self::from).collect();
                 json!({ intrinsic::JOIN: [separator, part_values] })
             }
-            Expression::Substitution { text, variables } => substitution_value(text, variables),
+            Expression::Substitution { text, variables } => substitution_value(&text, variables),
         }
     }
 }
 
-fn substitution_value(text: String, variables: Vec<(String, Expression)>) -> Value {
+fn substitution_value(text: &str, variables: Vec<(String, Expression)>) -> Value {
     if variables.is_empty() {
         return json!({ intrinsic::SUB: text });
     }

@@ -187,7 +187,7 @@ impl DeliveryStatus {
         })
     }
 
-    fn to_text(&self) -> String {
+    fn to_text(self) -> String {
         match (self.delivered, self.last) {
             (_, None) => "Nothing to deliver: the feed is empty.".to_owned(),
             (None, Some(_)) => "Nothing was delivered yet.".to_owned(),

@@ -105,22 +105,19 @@ impl Append {
             base_was_trimmed: false,
         };
         let scan_result = append.scan.add_read_entries(cached_entries);
-        let action = append.first_action(scan_result, inputs);
+        let action = append.first_action(scan_result.is_ok(), inputs);
         (append, action)
     }
 
-    /// Returns the first action, given the result of scanning the cached entries.
-    fn first_action(
-        &mut self,
-        scan_result: Result<(), NotNextEntry>,
-        inputs: Inputs,
-    ) -> AppendAction {
+    /// Returns the first action after the scan of the cached entries. `has_scanned_all` is `false` if
+    /// an entry is missing between them.
+    fn first_action(&mut self, has_scanned_all: bool, inputs: Inputs) -> AppendAction {
         let base_is_cached = self.scan.tail.is_some();
         if !base_is_cached && self.rules.is_enforced(SafetyRule::KnownExists) {
             return self.read(self.request.lowest_base(), Consistency::Eventual);
         }
         match self.scan.next_position {
-            Some(next_position) if scan_result.is_err() => {
+            Some(next_position) if !has_scanned_all => {
                 self.read(next_position, Consistency::Eventual)
             }
             _ => self.proceed_at_log_end(inputs),

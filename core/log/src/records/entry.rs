@@ -68,7 +68,7 @@ pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     put_bytes(&mut item, HEADER, encode_header(&entry.header)?);
     match &entry.content {
         Content::Snapshot { root, trimmed_s } => {
-            put_snapshot(&mut item, root.as_deref(), *trimmed_s)
+            put_snapshot(&mut item, root.as_deref(), *trimmed_s);
         }
         Content::EndSegment => put_text(&mut item, TYPE, Some(END_SEGMENT)),
         Content::Edits(edits) => put_edits(&mut item, entry.position, edits)?,

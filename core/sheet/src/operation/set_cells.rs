@@ -78,7 +78,7 @@ fn sort_and_merge_edits(mut edits: Vec<CellEdit>) -> Vec<CellEdit> {
     for edit in edits {
         match merged_edits.last_mut() {
             Some(merged_edit) if merged_edit.is_of_same_cell(&edit) => {
-                merged_edit.override_by(edit)
+                merged_edit.override_by(edit);
             }
             _ => merged_edits.push(edit),
         }

@@ -218,13 +218,13 @@ impl StoredSetCells {
         let mut row = 0_u32;
         for run in runs {
             row = row.checked_add(run.rows_down).ok_or(UnreadableOperation::OutOfRange)?;
-            let mut column = run.column;
-            for cell in run.cells {
+            for (offset, cell) in (0_u32..).zip(run.cells) {
+                let column =
+                    run.column.checked_add(offset).ok_or(UnreadableOperation::OutOfRange)?;
                 if row >= MAX_ROWS || column >= MAX_COLUMNS {
                     return Err(UnreadableOperation::OutOfRange);
                 }
                 edits.push(cell.into_edit(row, column, &formats)?);
-                column += 1;
             }
         }
         Ok(SetCells { sheet: SheetId(sheet_number), cells: edits })

@@ -114,10 +114,11 @@ async fn invoke_worker(shared: &Shared, worker: &Worker, message: Received) -> b
     count_outcome(shared, outcome);
     let is_done = matches!(outcome, SnapshotOutcome::Done | SnapshotOutcome::Drop);
     let has_no_faults = world.plan() == world.plan().without_faults();
-    if is_done && (has_no_faults || !shared.random.happens(NOT_DELETED)) {
-        if let Err(error) = world.queue.delete(&message.receipt).await {
-            world.report_violation(format_args!("the queue does not know its receipt: {error}"));
-        }
+    if is_done
+        && (has_no_faults || !shared.random.happens(NOT_DELETED))
+        && let Err(error) = world.queue.delete(&message.receipt).await
+    {
+        world.report_violation(format_args!("the queue does not know its receipt: {error}"));
     }
     true
 }
