@@ -149,7 +149,7 @@ fn cells_outside_the_imported_range_are_unchanged() {
     let target = Target { journal, ..case.target() };
     let mut progress = Vec::new();
     block_on(import_edits(&case.fake.client(), &plan, &target, |it| {
-        progress.push(it.committed_cells)
+        progress.push(it.committed_cells);
     }))
     .unwrap();
     assert_eq!(progress.last(), Some(&4));

@@ -60,7 +60,7 @@ fn without_a_folder_a_lost_reply_does_not_append_twice() {
     case.fake.fail(std::iter::repeat_n(Fault::Answer(504, String::new()), 4));
     let error = block_on(spreadsheet.set("A2", "lost")).unwrap_err();
     assert!(matches!(error, EditorError::Kept { .. }), "{error}");
-    let applied = block_on(spreadsheet.clone().set("A3", "after")).unwrap();
+    let applied = block_on(spreadsheet.set("A3", "after")).unwrap();
     assert_eq!(applied.earlier_edits, 1);
     assert_eq!(case.texts(), ["before", "lost", "after"]);
 }
