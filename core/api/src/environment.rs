@@ -1,16 +1,16 @@
-//! Names of the functions' environment variables.
+//! Names of the environment variables of the functions.
 //!
-//! `stacks` writes the variables to the template, and `runtime` reads them. `local` passes them
-//! unchanged from the template to the runtime.
+//! `stacks` writes the variables to the template, and `runtime` reads them. `local` passes the
+//! variables from the template to the runtime unchanged.
 
-/// Handler that the `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
+/// Function that the `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
 /// [`FUNCTION_INDEXER`], [`FUNCTION_WEBHOOK`] or [`FUNCTION_SNAPSHOT`].
 pub const FUNCTION: &str = "CELLAR_FUNCTION";
 /// Value of [`FUNCTION`] for the HTTP API.
 pub const FUNCTION_API: &str = "api";
-/// Value of [`FUNCTION`] for the relay, which starts the jobs required by new entries.
+/// Value of [`FUNCTION`] for the relay, which starts the jobs that new entries require.
 pub const FUNCTION_RELAY: &str = "relay";
-/// Value of [`FUNCTION`] for the indexer, which adds stream events to the feed.
+/// Value of [`FUNCTION`] for the indexer, which adds the events of event streams to the feed.
 pub const FUNCTION_INDEXER: &str = "indexer";
 /// Value of [`FUNCTION`] for the webhook, which delivers the feed to a URL.
 pub const FUNCTION_WEBHOOK: &str = "webhook";
@@ -26,22 +26,22 @@ pub const PENDING_SNAPSHOTS_TABLE: &str = "CELLAR_PENDING_SNAPSHOTS_TABLE";
 pub const EVENT_STREAM_TABLE: &str = "CELLAR_EVENT_STREAM_TABLE";
 /// Name of the Feed table.
 pub const FEED_TABLE: &str = "CELLAR_FEED_TABLE";
-/// Policy for creating Snapshot entries and log segments, as JSON
+/// Policy that determines when Snapshot entries and log segments are created, as JSON
 /// ([`LogPolicy`](cellar_log::upkeep::LogPolicy)). If unset, neither is created.
 pub const UPKEEP: &str = "CELLAR_LOG_POLICY";
 /// Name of the bucket for external bodies, snapshots and offloaded segments.
 pub const BUCKET: &str = "CELLAR_BUCKET";
-/// Incarnation of the tables, a lower bound on the incarnation of every log. Defaults to 0. See
+/// Incarnation of the tables, which is the minimum incarnation of every log. If unset, 0. See
 /// [`Entry::raise_incarnation`](cellar_log::entry::Entry::raise_incarnation).
 pub const INCARNATION: &str = "CELLAR_INCARNATION";
-/// URL of the snapshot job queue.
+/// URL of the queue for snapshot jobs.
 pub const SNAPSHOT_QUEUE: &str = "CELLAR_SNAPSHOT_QUEUE";
-/// Stack name, returned by `GET /v1/health`.
+/// Name of the stack, returned by `GET /v1/health`.
 pub const STACK: &str = "CELLAR_STACK";
-/// Request timeout in milliseconds, after which the API responds with status 503. Must be less than
-/// the timeout of the Lambda function.
+/// Request timeout in milliseconds. When it elapses, the API responds with status 503. Must be less
+/// than the timeout of the Lambda function.
 pub const REQUEST_TIMEOUT_MS: &str = "CELLAR_REQUEST_TIMEOUT_MS";
-/// Required issuer (claim `iss`) of tokens signed with one of the stack's own keys.
+/// Required issuer (claim `iss`) of tokens that are signed with one of the stack's own keys.
 pub const TOKEN_ISSUER: &str = "CELLAR_TOKEN_ISSUER";
 /// Required audience (claim `aud`) of tokens.
 pub const TOKEN_AUDIENCE: &str = "CELLAR_TOKEN_AUDIENCE";
@@ -51,10 +51,10 @@ pub const TOKEN_KEYS: &str = "CELLAR_TOKEN_KEYS";
 /// OIDC issuers accepted in addition to the stack's own keys, as a JSON list of
 /// [`OidcIssuer`](cellar_catalog::oidc::OidcIssuer). If unset, no OIDC issuer is accepted.
 pub const TOKEN_OIDC: &str = "CELLAR_TOKEN_OIDC";
-/// Earliest accepted issue time of tokens, in seconds since the Unix epoch. If unset, the issue
+/// Earliest issue time of accepted tokens, in seconds since the Unix epoch. If unset, the issue
 /// time is not checked.
 pub const TOKEN_NOT_BEFORE_S: &str = "CELLAR_TOKEN_NOT_BEFORE_S";
 /// URL to which the webhook delivers the feed.
 pub const WEBHOOK_URL: &str = "CELLAR_WEBHOOK_URL";
-/// `true` if deliveries include event payloads. Defaults to false.
+/// Whether deliveries include event payloads: `true` or `false`. If unset, `false`.
 pub const WEBHOOK_EVENTS: &str = "CELLAR_WEBHOOK_PAYLOADS";

@@ -1,4 +1,4 @@
-//! HTTP API wire types, and logic shared by servers and clients.
+//! Wire types of the HTTP API, and logic shared by servers and clients.
 
 #![deny(missing_docs)]
 

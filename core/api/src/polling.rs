@@ -1,13 +1,13 @@
-//! Poll intervals of a client that waits for changes. The interval is short after activity, grows
-//! while nothing changes, and follows a backoff while the server is unavailable.
+//! Polling intervals of a client that waits for changes. The interval is short after activity and
+//! grows while nothing changes. While the server is unavailable, the interval follows a backoff.
 //!
-//! A poll costs half a read unit. At the maximum interval, a client makes 60 polls per hour, which
+//! A poll costs half a read unit. At the maximum interval, a client sends 60 polls per hour, which
 //! cost 30 read units.
 
 use cellar_base::backoff::Backoff;
 use cellar_base::limits::{POLL_MAX_MS, POLL_MIN_MS};
 
-/// Result of the last poll, or an edit made since then.
+/// Result of the last poll, or an edit made since the last poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollEvent {
     /// The poll found changes, or the client made an edit.
@@ -21,7 +21,7 @@ pub enum PollEvent {
 /// State machine that computes the intervals between polls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Polling {
-    /// Last interval in milliseconds: `POLL_MIN_MS` after activity, 0 initially.
+    /// Last interval in milliseconds. `POLL_MIN_MS` after activity, and initially 0.
     quiet_ms: u64,
     /// Number of consecutive failures.
     failures: u32,
@@ -33,7 +33,7 @@ const FAILURE_BACKOFF: Backoff = Backoff { base_ms: 2 * POLL_MIN_MS, max_ms: POL
 
 impl Polling {
     /// Handles an event. Returns the new state and the delay before the next poll, in milliseconds.
-    /// `random` must be a fresh random number; it provides the jitter after a failure.
+    /// `random` is a random number for the jitter after a failure.
     #[must_use]
     pub fn step(self, event: PollEvent, random: u64) -> (Self, u64) {
         match event {
@@ -61,7 +61,7 @@ impl Polling {
 mod tests {
     use super::*;
 
-    /// Returns the delay after each event.
+    /// Returns the delay after each of the events.
     fn delays(events: impl IntoIterator<Item = PollEvent>, random: u64) -> Vec<u64> {
         let mut polling = Polling::default();
         let step = |event| {

@@ -32,13 +32,13 @@ impl<R> SafetyRules<R> {
     }
 }
 
-impl<R: PartialEq> SafetyRules<R> {
+impl<R: Copy + PartialEq> SafetyRules<R> {
     /// Returns whether a rule is enforced.
     #[must_use]
-    #[cfg_attr(not(feature = "model"), allow(unused_variables, clippy::needless_pass_by_value))]
-    pub fn is_enforced(&self, rule: R) -> bool {
+    #[cfg_attr(not(feature = "model"), allow(unused_variables, reason = "all rules are enforced"))]
+    pub fn is_enforced(self, rule: R) -> bool {
         #[cfg(feature = "model")]
-        let is_enforced = self.disabled.as_ref() != Some(&rule);
+        let is_enforced = self.disabled != Some(rule);
         #[cfg(not(feature = "model"))]
         let is_enforced = true;
         is_enforced

@@ -1,4 +1,4 @@
-//! Access control: roles, token scopes and access decisions.
+//! Roles, token scopes and access decisions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::{
 };
 use cellar_base::identity::{LogId, SubjectKey};
 
-/// Role of a member or token. Each role includes the permissions of the lower ones.
+/// Role of a member or token. Each role includes the permissions of all lower roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -34,7 +34,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// The text is not a role name.
+/// Error for a text that is not a role name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the roles are viewer, editor and owner")]
 pub struct UnknownRole;
@@ -48,12 +48,12 @@ impl FromStr for Role {
     }
 }
 
-/// Scope of a token: the spreadsheets that it covers.
+/// Scope of a token: the spreadsheets to which it applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     /// All spreadsheets of the stack (operator token).
     All,
-    /// The given spreadsheets, whether or not they are shared with the caller.
+    /// The given spreadsheets, even if they are not shared with the caller.
     Only(Vec<LogId>),
     /// All spreadsheets shared with the token's subject.
     Shared,
@@ -66,19 +66,19 @@ pub enum Scope {
     },
 }
 
-/// An authenticated caller: either the subject of a verified token or the holder of a share link.
+/// An authenticated caller: the subject of a verified token or the holder of a share link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     /// Hash of the token's issuer and subject.
     pub subject: SubjectKey,
     /// Subject of the token, truncated to `MAX_AUTHOR_BYTES`. Recorded as the author in the
-    /// history.
+    /// spreadsheet's history.
     pub author: String,
     /// Issuer of the token.
     pub issuer: String,
-    /// Spreadsheets covered by the token.
+    /// Spreadsheets to which the token applies.
     pub scope: Scope,
-    /// Maximum role granted by the token.
+    /// Highest role that the token grants.
     pub role: Role,
 }
 
@@ -96,10 +96,9 @@ pub enum Need {
 pub enum Access {
     /// The request is allowed.
     Allowed,
-    /// Access is denied. The response must be indistinguishable from that for a nonexistent
-    /// spreadsheet.
+    /// Access is denied. The response must be the same as for a nonexistent spreadsheet.
     Hidden,
-    /// The caller may read but not edit the spreadsheet.
+    /// The caller may read the spreadsheet but not edit it.
     Forbidden(Role),
     /// The spreadsheet is archived and therefore read-only.
     Archived,
@@ -110,7 +109,7 @@ pub enum Access {
     },
 }
 
-/// Issuer of callers with a share link.
+/// Issuer of callers that use a share link.
 const LINK_ISSUER: &str = "cellar:link";
 
 impl Principal {
@@ -128,14 +127,14 @@ impl Principal {
         }
     }
 
-    /// Returns the person to record in the catalog for this caller.
+    /// Returns the person that the catalog records for this caller.
     #[must_use]
     pub fn person(&self) -> Person {
         Person { issuer: self.issuer.clone(), subject: self.author.clone() }
     }
 
     /// Returns the source of the caller's role on a spreadsheet, or `None` if the token does not
-    /// cover the spreadsheet.
+    /// apply to the spreadsheet.
     #[must_use]
     pub fn right(&self, log: LogId) -> Option<Right> {
         match &self.scope {
@@ -146,15 +145,15 @@ impl Principal {
         }
     }
 
-    /// Returns the caller's person and the source of its role on a spreadsheet, or `None` if the
-    /// token does not cover the spreadsheet.
+    /// Returns the caller as a person, with the source of the caller's role on a spreadsheet.
+    /// Returns `None` if the token does not apply to the spreadsheet.
     #[must_use]
     pub fn by(&self, log: LogId) -> Option<By> {
         Some(By { person: self.person(), right: self.right(log)?, cap: self.role })
     }
 
     /// Decides whether the caller has the permission `need` on the spreadsheet `log`. `listing` is
-    /// the spreadsheet's catalog record; without one, only operator tokens have access.
+    /// the spreadsheet's catalog record. Without a record, only operator tokens have access.
     #[must_use]
     pub fn access(&self, log: LogId, listing: Option<&Listing>, need: Need, now_s: u64) -> Access {
         let Some(role) = self.by(log).and_then(|by| by.role(listing, now_s)) else {
@@ -173,8 +172,8 @@ impl Principal {
         }
     }
 
-    /// Whether the caller may create spreadsheets. `false` for a token limited to individual
-    /// spreadsheets, because it would not cover the new one.
+    /// Whether the caller may create spreadsheets. `false` if the token is limited to individual
+    /// spreadsheets, because it would not apply to a new spreadsheet.
     #[must_use]
     pub fn may_create(&self) -> bool {
         matches!(self.scope, Scope::All | Scope::Shared) && self.role >= Role::Editor

@@ -1,4 +1,5 @@
-//! Catalog rules: event streams, sharing, the feed of all changes and its webhook.
+//! The catalog: event streams, sharing, the feed of all changes, and the webhook that delivers the
+//! feed.
 
 pub mod access;
 pub mod feed;

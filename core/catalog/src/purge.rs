@@ -1,8 +1,8 @@
-//! Selects the deleted spreadsheets to purge because they can no longer be undeleted.
+//! Selects the deleted spreadsheets that can no longer be undeleted and are to be purged.
 //!
 //! A fork does not copy inherited entries, so a log is retained as long as it has forks. Identical
-//! snapshot objects of a fork family are stored once and retained as long as any log of the family
-//! needs them.
+//! snapshot objects in a family of forks are stored once, and are retained as long as any log of
+//! the family needs them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +16,9 @@ pub struct Resident {
     pub log: LogId,
     /// Source log, if the log is a fork.
     pub source: Option<LogId>,
-    /// Depth in the fork tree: 0 for the family's original log.
+    /// Depth in the fork tree. The original log has depth 0.
     pub depth: u32,
-    /// Catalog status, or `None` if the log was never added to the catalog.
+    /// Status in the catalog, or `None` if the log was never added to the catalog.
     pub status: Option<Status>,
 }
 
@@ -30,17 +30,17 @@ pub enum DeletedPlan {
         /// Undelete deadline in seconds since the Unix epoch.
         until_s: u64,
     },
-    /// Retain the log, because its forks inherit its entries.
+    /// Retain the log, because forks inherit its entries.
     Forked {
-        /// Number of retained direct forks.
+        /// Number of direct forks that are retained.
         forks: usize,
     },
     /// Purge the log.
     Purge,
 }
 
-/// Decides for each deleted log whether it is retained or purged. Returns forks before their
-/// sources and omits logs that are not deleted.
+/// Decides for each deleted log whether it is retained or purged. Forks are returned before their
+/// sources. Logs that are not deleted are omitted.
 #[must_use]
 pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPlan)> {
     let mut forks_first: Vec<&Resident> = residents.iter().collect();
@@ -63,8 +63,8 @@ pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPl
     plans
 }
 
-/// Decides whether a deleted log with `fork_count` retained forks is purged. Returns `None` if the
-/// log is not deleted.
+/// Decides whether a deleted log that has `fork_count` retained forks is purged. Returns `None` if
+/// the log is not deleted.
 fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Option<DeletedPlan> {
     match status? {
         Status::Active | Status::Archived { .. } => return None,
@@ -89,12 +89,12 @@ fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Optio
 pub struct Needed {
     /// Id of the log.
     pub log: LogId,
-    /// Whether the log can no longer be undeleted, so that its unfinished snapshots are not needed.
+    /// Whether the log can no longer be undeleted. If so, its unfinished snapshots are not needed.
     pub is_due: bool,
 }
 
-/// Returns the logs of a family whose snapshots must be retained: all logs except those without
-/// forks that the catalog records as purged. An expired log is retained until the catalog records
+/// Returns the logs of a family whose snapshots must be retained. A log is omitted if it has no
+/// forks and the catalog records it as purged. An expired log is retained until the catalog records
 /// its purge, because clocks differ.
 #[must_use]
 pub fn needed(family: &[Resident], now_s: u64) -> Vec<Needed> {

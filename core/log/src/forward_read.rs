@@ -15,8 +15,8 @@ use cellar_base::position::Position;
 pub struct ForwardRead {
     next_position: Option<Position>,
     consistent: bool,
-    /// Position that is known to exist. If the log seems to end before this position, the read is
-    /// repeated with strong consistency.
+    /// Position that is known to exist. If the log appears to end earlier, the read is repeated
+    /// with strong consistency.
     existing_position: Option<Position>,
     /// Set after an End Segment (the last entry of a closed segment) was read, because the next
     /// segment must then exist.
@@ -86,8 +86,8 @@ impl ForwardRead {
         Self { consistent: true, ..self }
     }
 
-    /// Adds an entry of the page and returns whether it is the next one. Any other entry is
-    /// ignored.
+    /// Adds an entry of the page if it is the next entry of the log, and returns whether it is. Any
+    /// other entry is ignored.
     pub fn add_entry(&mut self, entry: &Arc<Entry>) -> bool {
         if Some(entry.position) != self.next_position {
             return false;

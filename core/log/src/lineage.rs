@@ -91,8 +91,9 @@ impl Lineage {
     /// position of the page, at or before the fork position. `has_more` is set if more pages
     /// follow.
     ///
-    /// The last inherited page ends with an End Segment; if the source's segment was trimmed, a gap
-    /// precedes the End Segment. Without it, a writer would try to append to the source's segment.
+    /// The last inherited page ends with an End Segment. If the source's segment was trimmed, a gap
+    /// precedes the End Segment. Without an End Segment, a writer would try to append to the
+    /// source's segment.
     ///
     /// # Errors
     /// Returns [`StalePage`] if the page ends before the fork position.

@@ -52,7 +52,8 @@ pub fn plan_load(newest_segments: &[Segment]) -> LoadPlan {
 /// log's two latest segments.
 #[must_use]
 pub fn plan_update(newest_segments: &[Segment], read_position: Position) -> UpdatePlan {
-    // A fork's first record represents all inherited segments, so it counts as the last of them.
+    // A fork's first record represents all inherited segments, so it counts as the last inherited
+    // segment.
     let last_segment_num = |segment: &Segment| match segment.lineage {
         Some(lineage) => lineage.position.segment(),
         None => segment.num,

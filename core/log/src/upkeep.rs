@@ -36,9 +36,9 @@ impl Default for LogPolicy {
 }
 
 impl LogPolicy {
-    /// Whether to start a roll after `tail`, the latest entry. An attempt costs a read even if the
-    /// segment cannot be rolled because it has no snapshot yet, so a roll of a long segment is
-    /// attempted only every `ROLL_TRY_ENTRIES` entries.
+    /// Whether to start a roll after `tail`, the latest entry. Even a roll that fails because the
+    /// segment has no snapshot yet costs a read, so a roll of a long segment is attempted only
+    /// every `ROLL_TRY_ENTRIES` entries.
     #[must_use]
     pub fn should_roll(&self, tail: &Entry) -> bool {
         let entry_number = tail.position.entry_number();
@@ -58,7 +58,8 @@ impl LogPolicy {
         let bytes_since_snapshot = segment_bytes.saturating_sub(snapshot_bytes);
         let snapshot_is_due = entries_since_snapshot >= self.snapshot_entries
             || bytes_since_snapshot >= self.snapshot_bytes;
-        // A snapshot directly after another Snapshot entry would be identical.
+        // A snapshot directly after another Snapshot entry would be identical to the other
+        // snapshot.
         let tail_is_snapshot_entry = entries_since_snapshot == 0;
         if !snapshot_is_due || tail_is_snapshot_entry || !segment_can_continue(tail) {
             return None;

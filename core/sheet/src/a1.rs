@@ -110,7 +110,7 @@ pub fn column_name(column: u32) -> String {
     letters.iter().rev().collect()
 }
 
-/// Parses column letters, ignoring case. Returns `None` if they are invalid or the column is
+/// Parses column letters, ignoring case. Returns `None` if the letters are invalid or the column is
 /// outside the largest possible sheet.
 fn parse_column(letters: &str) -> Option<u32> {
     let mut number = 0_u32;
@@ -121,8 +121,8 @@ fn parse_column(letters: &str) -> Option<u32> {
     number.checked_sub(1).filter(|column| *column < MAX_COLUMNS)
 }
 
-/// Parses a 1-based row number. Returns `None` if it is invalid or outside the largest possible
-/// sheet.
+/// Parses a 1-based row number. Returns `None` if the number is invalid or outside the largest
+/// possible sheet.
 fn parse_row(digits: &str) -> Option<u32> {
     let number: u32 = digits.parse().ok()?;
     number.checked_sub(1).filter(|row| *row < MAX_ROWS)
@@ -143,7 +143,7 @@ impl fmt::Display for Rectangle {
     }
 }
 
-/// A reference to a cell, a whole column or a whole row. A range has one at each end.
+/// A reference to a cell, a whole column or a whole row, used at each end of a range.
 struct Reference {
     column: Option<u32>,
     row: Option<u32>,

@@ -41,7 +41,7 @@ fn released(name: &str, objects: &[(&str, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
         fs::write(&path, &today).unwrap();
     }
     let released = fs::read_to_string(&path).unwrap();
-    assert_eq!(today, released, "a released encoding has changed: add a new version instead");
+    assert_eq!(today, released, "the released encoding has changed: add a version instead");
     let object = |line: &str| {
         let (name, bytes) = line.split_once(' ').unwrap();
         (name.to_owned(), from_hexadecimal(bytes))

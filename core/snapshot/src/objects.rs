@@ -13,7 +13,7 @@ use crate::error::SnapshotError;
 use crate::root::StoredSheetNumbers;
 use cellar_sheet::metadata::SheetNumbers;
 
-/// An object to load and the kind of its contents.
+/// An object to load, and the kind of its contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectRequest {
     /// Expected contents.
@@ -33,7 +33,7 @@ pub enum ObjectKind {
     Tile,
     /// Range formats of a sheet.
     Formats,
-    /// All sheet ids that the workbook has ever used.
+    /// All sheet ids ever used in the workbook.
     Numbers,
     /// Last mutation of each client.
     Clients,
@@ -42,13 +42,13 @@ pub enum ObjectKind {
 /// A result, or the objects that must be loaded first.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fetch<T> {
-    /// Load these objects, then repeat the operation.
+    /// Objects to load before the operation is repeated.
     Need(Vec<ObjectRequest>),
     /// The result.
     Ready(T),
 }
 
-/// An object that does not match the reference to it.
+/// Error for an object that does not match the reference to the object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadObject {
     /// The object is not a valid snapshot part.
@@ -69,7 +69,7 @@ pub enum BadObject {
     },
 }
 
-/// In-memory cache of decoded snapshot objects, keyed by name.
+/// In-memory cache of decoded snapshot objects. The keys are object names.
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
     pub(super) index: BTreeMap<ChunkHash, IndexChunk>,
@@ -80,7 +80,7 @@ pub struct Objects {
 }
 
 impl ObjectRequest {
-    /// Returns a request for `chunk` with contents of this `kind`.
+    /// Returns a request for `chunk` with contents of the given `kind`.
     #[must_use]
     pub fn new(kind: ObjectKind, chunk: ChunkRef) -> Self {
         Self { kind, hash: chunk.hash, bytes: chunk.bytes }
@@ -91,7 +91,7 @@ impl Objects {
     /// Verifies, decodes and caches the stored bytes of a requested object.
     ///
     /// # Errors
-    /// [`BadObject`] if the bytes are damaged, of a different kind, or do not match the name.
+    /// [`BadObject`] if the bytes are damaged, or do not match the object's kind or name.
     pub fn insert(&mut self, request: &ObjectRequest, stored: &[u8]) -> Result<(), BadObject> {
         let hash = request.hash;
         let bad_object = |why| BadObject::Snapshot { hash, why };
@@ -137,7 +137,8 @@ impl Objects {
 }
 
 impl PackedLevel {
-    /// Returns the level with its complete tile index, or the index chunks that are not loaded yet.
+    /// Returns the level with its complete tile index, or the index chunks that must be loaded
+    /// first.
     ///
     /// # Errors
     /// Returns the same errors as [`PackedLevel::load_all`].
@@ -146,8 +147,8 @@ impl PackedLevel {
     }
 }
 
-/// Converts the result of an index lookup. MissingObjects chunks become requests for objects of this
-/// `kind`.
+/// Converts the result of an index lookup. Missing chunks are converted to requests for objects of
+/// this `kind`.
 pub(super) fn to_fetch<T>(lookup: Lookup<T>, kind: ObjectKind) -> Fetch<T> {
     match lookup {
         Lookup::Need(chunks) => {
@@ -162,7 +163,7 @@ pub(super) fn to_fetch<T>(lookup: Lookup<T>, kind: ObjectKind) -> Fetch<T> {
 pub(super) struct MissingObjects(Vec<ObjectRequest>);
 
 impl MissingObjects {
-    /// Returns the result if it is ready, and otherwise records the missing objects and returns
+    /// Returns the result if it is ready. Otherwise, records the missing objects and returns
     /// `None`.
     pub(super) fn take_ready<T>(&mut self, fetch: Fetch<T>) -> Option<T> {
         match fetch {
@@ -182,8 +183,8 @@ impl MissingObjects {
         self.0.is_empty()
     }
 
-    /// Returns the sorted and deduplicated missing objects, or the value of `result` if none are
-    /// missing.
+    /// Returns `result` if no objects are missing. Otherwise, returns the missing objects, sorted
+    /// and without duplicates.
     pub(super) fn into_fetch<T>(self, result: impl FnOnce() -> T) -> Fetch<T> {
         if self.0.is_empty() {
             return Fetch::Ready(result());

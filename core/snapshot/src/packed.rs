@@ -1,4 +1,4 @@
-//! Stored objects: single zstd frames, named by the hash of their contents.
+//! Stored objects. Each object is a single zstd frame whose name is the hash of its contents.
 
 use super::chunk_ref::{ChunkHash, ChunkRef};
 use crate::error::SnapshotError;
@@ -9,7 +9,7 @@ use cellar_base::limits::{
 };
 use cellar_base::zstd_frames;
 
-/// Length limits of an object kind.
+/// Length limits of one kind of object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// Maximum uncompressed length in bytes.
@@ -30,24 +30,24 @@ impl Bounds {
         Self { plain_bytes: MAX_ROOT_BYTES, stored_bytes: MAX_STORED_ROOT_BYTES };
 }
 
-/// A compressed object that is ready to be written.
+/// A compressed object that is ready to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedObject {
-    /// Object name and stored length.
+    /// Name and stored length of the object.
     pub chunk: ChunkRef,
     /// Bytes to store with `Content-Encoding: zstd`.
     pub stored: Vec<u8>,
 }
 
 impl ChunkHash {
-    /// Returns the object name for these contents.
+    /// Returns the name of an object with these contents.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 }
 
-/// Compresses an object and computes its name, which depends only on `bytes`, not on the
+/// Compresses an object and computes its name. The name depends only on `bytes`, not on the
 /// compression.
 ///
 /// # Errors
@@ -56,7 +56,7 @@ pub fn pack(bytes: &[u8], bounds: Bounds) -> Result<PackedObject, SnapshotError>
     pack_blocks(bytes, &[bytes], bounds)
 }
 
-/// Like [`pack`], but compresses each of `blocks` separately. `bytes` must be the concatenation of
+/// Like [`pack`], but compresses each block separately. `bytes` must be the concatenation of
 /// `blocks`.
 pub(super) fn pack_blocks(
     bytes: &[u8],
@@ -70,8 +70,8 @@ pub(super) fn pack_blocks(
     Ok(PackedObject { chunk, stored })
 }
 
-/// Decompresses an object and verifies its name. Accepts arbitrary input. Memory use is limited by
-/// `bounds`.
+/// Decompresses an object and verifies its name. Accepts arbitrary input. `bounds` limits the
+/// memory use.
 ///
 /// # Errors
 /// [`SnapshotError`] if the object exceeds `bounds`, does not match `hash`, or is not exactly one

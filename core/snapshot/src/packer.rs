@@ -1,4 +1,4 @@
-//! Determines which snapshot parts are stored inline in the root and which become chunks.
+//! Decides which parts of a snapshot are stored inline in the root and which parts become chunks.
 
 use std::collections::HashSet;
 
@@ -13,22 +13,22 @@ use cellar_base::limits::{
     INLINE_INDEX_BYTES, INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, TARGET_CHUNK_BYTES,
 };
 
-/// Length limits of inline parts and chunks, in bytes. Lengths are uncompressed unless stated
-/// otherwise.
+/// Length limits of inline parts and chunks, in bytes. Lengths are uncompressed unless documented
+/// as stored lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackLimits {
-    /// Maximum length of one inline part: a sheet's tile index, moves or formats.
+    /// Maximum length of one inline part, which is a sheet's tile index, moves or formats.
     pub inline_bytes: usize,
     /// Maximum total length of all inline parts.
     pub inline_total_bytes: usize,
-    /// Target chunk length, exceeded only by a chunk with a single item.
+    /// Target length of a chunk. Only a chunk with a single item may be longer.
     pub chunk_bytes: usize,
-    /// Maximum total stored length of the chunks that an inline part or a chunk may reference. A
+    /// Maximum total stored length of the chunks referenced by one inline part or chunk. Only a
     /// chunk with a single item may exceed this limit.
     pub referenced_bytes: u64,
 }
 
-/// How much a list item counts toward chunk limits.
+/// Lengths by which a list item counts toward the limits of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Weight {
     /// Uncompressed item length in bytes.
@@ -51,14 +51,14 @@ impl Weight {
 }
 
 impl PackLimits {
-    /// Limits of a level stored in chunks.
+    /// Limits of a level that is stored in chunks.
     pub const LEVEL: Self = Self {
         inline_bytes: INLINE_INDEX_BYTES,
         inline_total_bytes: INLINE_LEVEL_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
         referenced_bytes: u64::MAX,
     };
-    /// Limits of level 0, which is stored entirely in the root, unless its axis maps or cleared
+    /// Limits of level 0, which is stored entirely in the root unless its axis maps or cleared
     /// regions are very large.
     pub const LEVEL_0: Self = Self {
         inline_bytes: INLINE_LEVEL_0_BYTES,
@@ -67,7 +67,7 @@ impl PackLimits {
         referenced_bytes: u64::MAX,
     };
     /// Limits of an imported sheet's tile index, which is stored in a log entry. Chunks are short,
-    /// so that the server can verify a chunk and everything it references within one request.
+    /// so that the server can verify a chunk and all objects referenced by it within one request.
     pub const IMPORT: Self = Self {
         inline_bytes: INLINE_IMPORT_BYTES,
         inline_total_bytes: INLINE_IMPORT_BYTES,
@@ -83,10 +83,10 @@ impl PackLimits {
     };
 }
 
-/// Packs parts of a snapshot into chunks and collects the chunks to write.
+/// Packs parts of a snapshot into chunks, and collects the chunks to store.
 pub(super) struct Packer {
     limits: PackLimits,
-    /// Remaining space for inline parts in the root, in bytes.
+    /// Space in the root that remains for inline parts, in bytes.
     available_bytes: usize,
     objects: Vec<PackedObject>,
     packed_hashes: HashSet<ChunkHash>,
@@ -98,18 +98,19 @@ impl Packer {
         Self { limits, available_bytes, objects: Vec::new(), packed_hashes: HashSet::new() }
     }
 
-    /// Returns the chunks to write, each after the chunks that it references.
+    /// Returns the chunks to store. Each chunk follows the chunks that it references.
     pub(super) fn into_objects(self) -> Vec<PackedObject> {
         self.objects
     }
 
-    /// Returns whether a part is small enough to be stored inline, and reserves the space if so.
+    /// Returns whether a part is small enough to be stored inline. If so, reserves space for the
+    /// part.
     pub(super) fn reserve_inline<T: Encode<()>>(&mut self, part: &T) -> bool {
         self.reserve_inline_with_chunks(part, 0)
     }
 
-    /// Like [`Packer::reserve_inline`], but for a part that references chunks with a total stored
-    /// length of `referenced_bytes`.
+    /// Like [`Packer::reserve_inline`], for a part that references chunks whose total stored length
+    /// is `referenced_bytes`.
     pub(super) fn reserve_inline_with_chunks<T: Encode<()>>(
         &mut self,
         part: &T,
@@ -125,13 +126,14 @@ impl Packer {
         fits_inline
     }
 
-    /// Returns whether a part that references `referenced_bytes` of chunks fits into a chunk.
+    /// Returns whether a part fits into a chunk if it references chunks whose total stored length
+    /// is `referenced_bytes`.
     pub(super) fn fits_chunk<T: Encode<()>>(&self, part: &T, referenced_bytes: u64) -> bool {
         let weight = Weight { bytes: cbor::encoded_byte_length(part), referenced_bytes };
         !self.exceeds_chunk(weight)
     }
 
-    /// Packs a chunk and returns a reference to it. Identical chunks are written only once.
+    /// Packs a chunk and returns a reference to the chunk. Identical chunks are stored only once.
     pub(super) fn pack_chunk<T: Encode<()>>(
         &mut self,
         kind: Kind,
@@ -146,8 +148,8 @@ impl Packer {
         Ok(chunk)
     }
 
-    /// Splits a list into one group per chunk, each as large as the limits allow. `overhead_bytes`
-    /// is the CBOR overhead of a list and of each item.
+    /// Splits a list into one group of items per chunk. Each group is as large as the limits allow.
+    /// `overhead_bytes` is the CBOR overhead of the list and of each item.
     pub(super) fn split_into_chunks<T>(
         &self,
         items: impl IntoIterator<Item = T>,

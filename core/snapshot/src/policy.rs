@@ -1,11 +1,12 @@
-//! Merge policy: chooses the levels to merge when level 0 is flushed into chunks.
+//! Merge policy: selects the levels to merge when level 0 is written to chunks.
 
-/// Returns how many of the newest levels are merged with level 0: the longest suffix in which each
-/// level has less than twice the bytes of all newer levels combined.
+/// Returns how many of the newest levels are merged with level 0. The merged levels are the longest
+/// sequence of newest levels in which each level has less than twice the total bytes of all newer
+/// levels.
 ///
-/// `level_bytes` contains the level sizes, oldest first. Unlike size classes, this rule handles
-/// large imports and merges that shrink a level well: a level is rewritten only together with at
-/// least half as many newer bytes.
+/// `level_bytes` contains the level sizes, oldest first. A level is rewritten only together with
+/// newer levels that total more than half its size. Unlike size classes, this rule therefore
+/// handles large imports and shrinking merges well.
 #[must_use]
 pub fn count_levels_to_merge(level_bytes: &[u64], level_0_bytes: u64) -> usize {
     let mut newer_bytes = level_0_bytes;
@@ -31,7 +32,7 @@ mod tests {
         assert_eq!(count_levels_to_merge(&[127], 64), 1);
         assert_eq!(count_levels_to_merge(&[128], 64), 0);
         assert_eq!(count_levels_to_merge(&[10_000, 300, 127], 64), 2);
-        // An import is not merged until the newer edits reach a comparable size.
+        // An import is not merged until newer edits reach a comparable size.
         assert_eq!(count_levels_to_merge(&[1_000_000, 64], 64), 1);
         assert_eq!(count_levels_to_merge(&[500, 1_000_000, 64], 64), 1);
     }

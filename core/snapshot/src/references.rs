@@ -1,4 +1,5 @@
-//! References between snapshot objects. Objects reachable from live roots must not be deleted.
+//! References between snapshot objects. Objects that are reachable from live roots must not be
+//! deleted.
 
 use super::chunk::{self, UnreadableChunk};
 use super::index::{
@@ -11,10 +12,10 @@ use super::tile::Tile;
 use crate::error::SnapshotError;
 use cellar_sheet::operation::Operation;
 
-/// The objects that an object references.
+/// Objects that an object references.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct References {
-    /// Tile index chunks, which reference further objects.
+    /// Tile index chunks, which reference other objects.
     pub index: Vec<ChunkHash>,
     /// Cell chunks, which reference long texts.
     pub tiles: Vec<ChunkHash>,
@@ -22,7 +23,7 @@ pub struct References {
     pub leaves: Vec<ChunkHash>,
 }
 
-/// The references of an object cannot be read.
+/// Error for an object whose references cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableReferences {
     /// The object is damaged or not a tile index chunk.
@@ -60,7 +61,7 @@ impl References {
     /// Returns the objects that operations reference through the tile indexes of imported sheets.
     ///
     /// # Errors
-    /// [`UnreadableReferences`] if a tile index or a tile stored inside it is invalid.
+    /// [`UnreadableReferences`] if a tile index, or a tile stored inside a tile index, is invalid.
     pub fn of_operations(operations: &[Operation]) -> Result<Self, UnreadableReferences> {
         let mut references = Self::default();
         for operation in operations {
@@ -168,7 +169,7 @@ mod tests {
         ChunkHash([byte; 32])
     }
 
-    /// Returns a tile with a number and a long text.
+    /// Returns a tile that contains a number and a long text.
     fn tile(text: ChunkHash) -> Tile {
         let mut column = TileColumn::new(0);
         column.values.push(1, TileValue::Number(7.0));
@@ -176,8 +177,8 @@ mod tests {
         Tile { columns: vec![column] }
     }
 
-    /// Returns the names of all objects reachable through `objects`, without following tile
-    /// references.
+    /// Returns the names of all objects that are reachable through `objects`, without following the
+    /// references of tiles.
     fn reached(named: References, objects: &[PackedObject]) -> BTreeSet<ChunkHash> {
         let mut reached: BTreeSet<ChunkHash> =
             named.leaves.into_iter().chain(named.tiles).collect();
@@ -202,12 +203,12 @@ mod tests {
 
     #[test]
     fn an_unreadable_tile_is_an_error() {
-        // Level 0 of the sample contains three arbitrary bytes instead of a tile.
+        // Level 0 of the sample root contains three arbitrary bytes instead of a tile.
         assert!(References::of_root(&sample()).is_err());
     }
 
     proptest! {
-        /// All objects of a level are reachable, regardless of the pack limits.
+        /// All objects of a level are reachable, whatever the pack limits are.
         #[test]
         fn all_objects_of_a_root_are_reachable(
             level in any_level(), bytes in prop::sample::select(vec![0_usize, 60, 400, 1 << 20]),
@@ -236,7 +237,7 @@ mod tests {
             let mut root = sample();
             let level = RootLevel { level: packed, ..root.level_0.take().unwrap() };
             (root.levels, root.level_0) = (vec![], Some(level));
-            // The other chunks of the sample.
+            // The remaining chunks of the sample root.
             expected.extend(root.clients.map(|clients| clients.hash));
             expected.insert(chunk_of(7).hash);
             if let InlineOrChunk::Chunk(used) = &root.used {

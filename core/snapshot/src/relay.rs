@@ -1,4 +1,4 @@
-//! Decision logic of the relay, which starts background work after changes to the Entry table.
+//! Decisions of the relay, which starts background work after changes to the Entry table.
 
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::position::Position;
@@ -6,15 +6,15 @@ use cellar_base::table_attributes::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE, UPL
 use cellar_base::{record::Attribute, record::Item, record::RecordError};
 use cellar_log::records::entry::{EDITS, IMPORT, SNAPSHOT, decode_key};
 
-/// Entry attributes that [`decide_relay_action`] reads. A stream record may omit all others, such
-/// as the body.
+/// Entry attributes that [`decide_relay_action`] reads. A stream record may omit all other
+/// attributes, such as the body.
 pub const ATTRIBUTES: [&str; 4] = [PARTITION_KEY, SORT_KEY, TYPE, EXTERNAL];
 
-/// Name of an insert event in a DynamoDB stream. Setting the root of a Snapshot entry is a
-/// modification, which must not start another job.
+/// Name of an insert event in a DynamoDB stream. Modifications are ignored, because setting the
+/// root of a Snapshot entry must not start another job.
 pub const INSERT: &str = "INSERT";
 
-/// Relay action for a change to the Entry table.
+/// Action of the relay for a change to the Entry table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RelayAction {
     /// Enqueue a snapshot job.
@@ -29,13 +29,13 @@ pub enum RelayAction {
     Ignore,
 }
 
-/// The stream record is invalid; retrying does not help.
+/// The stream record is invalid, so retrying does not help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RelayError {
-    /// The entry is not encoded as Cellar writes it.
+    /// The entry's encoding is not one that Cellar writes.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The entry refers to an external body outside the upload prefix.
+    /// The S3 key of the external body is outside the upload prefix.
     #[error("the external body `{key}` is not under `{UPLOADS_PREFIX}`")]
     NotAnUpload {
         /// S3 key of the external body.
@@ -43,7 +43,7 @@ pub enum RelayError {
     },
 }
 
-/// Determines the relay action for a change, given the event name and the entry's attributes after
+/// Determines the relay's action for a change. `entry_image` contains the entry's attributes after
 /// the change.
 ///
 /// # Errors
@@ -60,7 +60,7 @@ pub fn decide_relay_action(
         return Err(invalid_attribute(TYPE).into());
     };
     match entry_type.as_str() {
-        // The first entry of a log is an empty snapshot and needs no root.
+        // The first entry of a log is an empty snapshot, which needs no root.
         SNAPSHOT if position == Position::FIRST => Ok(RelayAction::Ignore),
         SNAPSHOT => Ok(RelayAction::SendJob(SnapshotJob { log, position })),
         EDITS | IMPORT => action_for_external_body(entry_image),
@@ -137,7 +137,7 @@ mod tests {
             let decided = decide_relay_action(INSERT, &image(letter, Some("uploads/a/b")));
             assert_eq!(decided, Ok(RelayAction::Ignore), "{letter}");
         }
-        // The relay sees the finished snapshot as a modification.
+        // Finishing the snapshot causes a modification event.
         let finished = image(SNAPSHOT, Some("sheets/a/roots/b"));
         for change in ["MODIFY", "REMOVE", "insert", ""] {
             assert_eq!(decide_relay_action(change, &finished), Ok(RelayAction::Ignore), "{change}");

@@ -1,4 +1,4 @@
-//! Loads root parts that may be stored in separate chunks: workbook metadata and clients.
+//! Loads parts of a root that may be stored in separate chunks: workbook metadata and clients.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use crate::objects::{MissingObjects, ObjectKind, Objects, to_fetch};
 use crate::root::{ClientMap, Root};
 use cellar_sheet::metadata::{SheetMetadata, SheetNumbers, Tabs, WorkbookMetadata};
 
-/// Returns the last mutation of each client. If the client chunk is not loaded, adds it to
-/// `missing` and returns an empty map.
+/// Returns the last mutation of each client. If the chunk with the clients is not loaded, adds the
+/// chunk to `missing` and returns an empty map.
 pub(crate) fn load_clients(
     root: &Root,
     objects: &Objects,
@@ -23,8 +23,8 @@ pub(crate) fn load_clients(
     ClientMap::default()
 }
 
-/// Returns the workbook metadata. Parts with unloaded chunks are left empty, and their chunks are
-/// added to `missing`.
+/// Returns the workbook metadata. Adds the chunks that are not loaded to `missing`, and leaves
+/// their parts of the metadata empty.
 pub(crate) fn load_metadata(
     root: &Root,
     objects: &Objects,
@@ -44,8 +44,8 @@ pub(crate) fn load_metadata(
     Ok(WorkbookMetadata { tabs: Tabs::from_parts(names_in_tab_order, used_numbers), sheets })
 }
 
-/// Returns the numbers of all sheets that the workbook has ever had. If their chunk is not loaded,
-/// adds it to `missing` and returns no numbers.
+/// Returns the numbers of all sheets that ever existed in the workbook. If the chunk with the
+/// numbers is not loaded, adds the chunk to `missing` and returns an empty set.
 fn load_used_sheet_numbers(
     root: &Root,
     objects: &Objects,

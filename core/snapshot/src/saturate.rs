@@ -1,6 +1,6 @@
-//! Conversions between integer widths that saturate instead of failing.
+//! Conversions between integer types. Out-of-range values saturate instead of causing errors.
 
-/// Converts an index or length that was stored with 32 bits.
+/// Converts an index or length that is stored with 32 bits.
 pub(crate) fn to_usize(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
@@ -10,7 +10,7 @@ pub(crate) fn saturate_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Converts a count, of which there are never 2⁶⁴.
+/// Converts a count.
 pub(crate) fn to_u64(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Snapshot jobs: queue messages from the relay, each of which requests one snapshot.
+//! Snapshot jobs: queue messages, sent by the relay, that each request one snapshot.
 
 use serde::Deserialize;
 
@@ -9,8 +9,8 @@ use cellar_base::position::Position;
 /// Version of the message format. All released versions remain readable.
 const VERSION: u32 = 1;
 
-/// A request to build the snapshot of one Snapshot entry. Jobs may be delivered more than once,
-/// late, or out of order.
+/// Request to build the snapshot at one Snapshot entry. Jobs may be delivered several times, late,
+/// or out of order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SnapshotJob {
     /// Id of the log.
@@ -22,13 +22,13 @@ pub struct SnapshotJob {
 /// The message is not a snapshot job.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotJobError {
-    /// The message is longer than any snapshot job.
-    #[error("a snapshot job has at most {MAX_SNAPSHOT_JOB_BYTES} bytes, this message has {bytes}")]
+    /// The message exceeds the maximum length of a snapshot job.
+    #[error("the message has {bytes} bytes; a snapshot job has at most {MAX_SNAPSHOT_JOB_BYTES}")]
     TooLong {
         /// Message length in bytes.
         bytes: usize,
     },
-    /// The message is not valid snapshot job JSON.
+    /// The message is not the JSON of a snapshot job.
     #[error("the message is not a snapshot job: {why}")]
     Malformed {
         /// Reason.
@@ -43,14 +43,14 @@ pub enum SnapshotJobError {
         version: u32,
     },
     /// The job's segment number is out of range.
-    #[error("the snapshot job names segment {segment}; segments are below {MAX_SEGMENTS}")]
+    #[error("the snapshot job has segment number {segment}; it must be below {MAX_SEGMENTS}")]
     Segment {
         /// Segment number of the job.
         segment: u32,
     },
 }
 
-/// Decodes only the version, to tell a newer job from a malformed one.
+/// Only the version of a job, decoded to distinguish a newer job from a malformed message.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,
@@ -73,14 +73,14 @@ impl SnapshotJob {
         let Self { log, position } = self;
         let segment = position.segment();
         let entry_number = position.entry_number();
-        // Numbers and UUIDs need no JSON escaping.
+        // Numbers and UUIDs do not need escaping in JSON.
         format!(r#"{{"version":{VERSION},"log":"{log}","segment":{segment},"num":{entry_number}}}"#)
     }
 
     /// Parses a message body.
     ///
     /// # Errors
-    /// [`SnapshotJobError`] for any text that [`SnapshotJob::encode`] cannot produce.
+    /// [`SnapshotJobError`] for any string that [`SnapshotJob::encode`] cannot return.
     pub fn decode(body: &str) -> Result<Self, SnapshotJobError> {
         if body.len() > MAX_SNAPSHOT_JOB_BYTES {
             return Err(SnapshotJobError::TooLong { bytes: body.len() });

@@ -1,5 +1,5 @@
-//! Determines which cells of the older state a range of entries touched. Only these cells must be
-//! read to report the changes, regardless of sheet size.
+//! Determines which cells of the older state were touched by a range of entries. To report the
+//! changes, only these cells must be read, regardless of the size of the sheet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use cellar_sheet::metadata::Extent;
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Maximum gap of untouched rows that is read together with the touched rows around it, to reduce
+/// Maximum number of untouched rows between touched rows that are read in the same window. Reduces
 /// the number of windows.
 const MAX_GAP_ROWS: u32 = 64;
 
@@ -26,17 +26,17 @@ pub struct TouchedCells {
     regions: Vec<Region>,
 }
 
-/// A window to read. The windows of a sheet together contain all its touched cells.
+/// A window to read. Together, the windows of a sheet contain all its touched cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TouchedWindow {
-    /// The window, limited to `MAX_BAND_CELLS` cells or a single row.
+    /// Window of at most `MAX_BAND_CELLS` cells, unless the window is a single row.
     pub window: Window,
     /// Whether the window also contains untouched cells; see [`TouchedCells::has_single_cell`].
     pub partly: bool,
 }
 
 /// Returns the touched cells of all sheets that existed before the entries. `old_metadata` and
-/// `new_metadata` are the metadata before and after the entries; `level` is the result of folding
+/// `new_metadata` are the metadata before and after the entries. `level` is the result of folding
 /// the entries.
 #[must_use]
 pub fn touched_cells(
@@ -80,7 +80,7 @@ impl TouchedCells {
         touched
     }
 
-    /// Adds the cells set by the entries, at their older positions.
+    /// Adds the cells set by the entries, at their positions in the older state.
     fn add_edited_cells(&mut self, folded: &FoldedSheet) {
         let old_rows = folded.moves.rows.reversed();
         let old_columns = folded.moves.columns.reversed();
@@ -94,7 +94,7 @@ impl TouchedCells {
         }
     }
 
-    /// Adds the regions cleared by the entries, at their older positions.
+    /// Adds the regions cleared by the entries, at their positions in the older state.
     fn add_cleared_regions(&mut self, old_sheet: &SheetMetadata, folded: &FoldedSheet) {
         let old_rows = folded.moves.rows.reversed();
         let old_columns = folded.moves.columns.reversed();
@@ -105,13 +105,13 @@ impl TouchedCells {
         }
     }
 
-    /// Adds deleted rows and columns, and range formats cut by the deletion.
+    /// Adds deleted rows and columns, and the ranges of range formats that a deletion cuts.
     fn add_deleted_lines(&mut self, old_sheet: &SheetMetadata, folded: &FoldedSheet) {
         let deleted_rows = deleted_lines(&folded.moves.rows);
         let deleted_columns = deleted_lines(&folded.moves.columns);
         for range_format in old_sheet.formats.records() {
-            // A range format that ended inside deleted lines does not grow back when an undo
-            // restores the lines.
+            // If a range format ended inside deleted lines, an undo that restores the lines does
+            // not extend the range format again.
             let is_cut = has_end_inside(&range_format.rows, &deleted_rows, Axis::Rows)
                 || has_end_inside(&range_format.columns, &deleted_columns, Axis::Columns);
             if is_cut {
@@ -141,7 +141,7 @@ impl TouchedCells {
         self.cells.contains(&(row, column))
     }
 
-    /// Returns the windows to read.
+    /// Returns the windows to read, which together contain all touched cells.
     #[must_use]
     pub fn windows(&self) -> Vec<TouchedWindow> {
         let mut windows = Vec::new();
@@ -176,8 +176,8 @@ impl TouchedCells {
     }
 }
 
-/// Returns whether any of `spans` starts or ends inside `deleted`. Spans of the whole axis have no
-/// ends and do not count.
+/// Returns whether any of `spans` starts or ends inside `deleted`. A span of the entire axis does
+/// not count, because it has no ends.
 fn has_end_inside(spans: &Spans, deleted: &Spans, axis: Axis) -> bool {
     if spans.is_all(axis) || deleted.is_empty() {
         return false;
@@ -186,7 +186,7 @@ fn has_end_inside(spans: &Spans, deleted: &Spans, axis: Axis) -> bool {
     spans.iter().flat_map(first_and_last).any(|line| deleted.contains(line))
 }
 
-/// Returns the deleted lines of an axis map, in the older coordinates.
+/// Returns the lines that an axis map deletes, in the older coordinates.
 fn deleted_lines(map: &AxisMap) -> Spans {
     let mut deleted_spans = Vec::new();
     let mut kept_end = 0_u32;
@@ -213,8 +213,8 @@ fn join_near_spans(spans: &Spans) -> Vec<Span> {
     joined_spans
 }
 
-/// Splits a rectangle into windows limited to `MAX_BAND_CELLS` cells or a single row.
-/// `has_untouched_cells` is whether the rectangle also contains untouched cells.
+/// Splits a rectangle into windows of at most `MAX_BAND_CELLS` cells or a single row each.
+/// `has_untouched_cells` specifies whether the rectangle also contains untouched cells.
 fn push_bands(
     rows: Span,
     columns: Range<u32>,

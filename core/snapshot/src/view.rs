@@ -1,4 +1,4 @@
-//! Reads a window of a sheet from a root's levels and newer entries.
+//! Reads a window of a sheet from the levels of a root and from newer entries.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Returns the workbook metadata of a root.
+/// Returns a root's workbook metadata.
 ///
 /// # Errors
 /// [`SnapshotError`] if parts of the root are inconsistent.
@@ -32,7 +32,7 @@ pub fn read_metadata(
     Ok(missing.into_fetch(|| metadata))
 }
 
-/// Returns the last mutation of each client in a root.
+/// Returns the last mutation of each client, as stored in a root.
 #[must_use]
 pub fn read_clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
     let mut missing = MissingObjects::default();
@@ -40,11 +40,12 @@ pub fn read_clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
     missing.into_fetch(|| clients)
 }
 
-/// Returns the cells of a window after applying the entries in `tail` to `root`, or to the empty
-/// state if there is no root. All missing objects of the same index depth are requested together.
+/// Returns the cells of a window after the entries in `tail` are applied to `root`. Without a root,
+/// the entries are applied to the empty state. Missing objects at the same depth of an index are
+/// requested together.
 ///
 /// # Errors
-/// [`SnapshotError`] if an object does not match the reference to it.
+/// [`SnapshotError`] if an object does not match the reference to the object.
 pub fn read_window(
     root: Option<&Root>,
     tail: &FoldedLevel,
@@ -86,7 +87,7 @@ struct SheetLevel<'a> {
     moves: &'a SheetMoves,
 }
 
-/// Returns all levels that contain the sheet, oldest first.
+/// Returns all levels that contain the sheet. Levels are ordered oldest first.
 fn load_sheet_levels<'a>(
     root: Option<&'a Root>,
     tail: &'a FoldedLevel,
@@ -106,7 +107,7 @@ fn load_sheet_levels<'a>(
     Ok(sheet_levels)
 }
 
-/// Returns the part of a level visible in the window, in the coordinates of the level.
+/// Returns the part of a level that is visible in the window, in the coordinates of the level.
 fn visible_region(mapping: &LevelMapping, window: &Window) -> Region {
     Region {
         rows: map_back(&mapping.row_map, &window.rows),
@@ -114,7 +115,7 @@ fn visible_region(mapping: &LevelMapping, window: &Window) -> Region {
     }
 }
 
-/// Returns the lines that an axis map maps into `range`.
+/// Returns the rows or columns that an axis map maps into `range`.
 fn map_back(map: &AxisMap, range: &Range<u32>) -> Spans {
     let count = range.end.saturating_sub(range.start);
     map.reversed().kept_spans(&Spans::one(range.start, count))
@@ -140,7 +141,7 @@ impl LoadedTile<'_> {
     }
 }
 
-/// Returns the tiles that are loaded, and adds the others to `missing`.
+/// Returns the loaded tiles, and adds the tiles that are not loaded to `missing`.
 fn load_tiles<'a>(
     mapping: &'a LevelMapping,
     located_tiles: Vec<LocatedTile>,

@@ -1,13 +1,14 @@
-//! Response header with the request's cost, a structured field dictionary (RFC 9651) of numbers.
+//! Response header with the cost of the request. Its value is a structured field dictionary (RFC
+//! 9651) of numbers.
 
 use std::fmt::Write as _;
 
 use super::Cost;
 use cellar_base::limits::MAX_COST_COUNT;
 
-/// Name of the response header with the request's cost, for example `rr=0.5, wr=1, tables=2`.
-/// Included in every response except 404. `rr` and `wr` are always present; all other keys are
-/// omitted if zero.
+/// Name of the response header with the cost of the request, for example `rr=0.5, wr=1, tables=2`.
+/// Every response except 404 includes the header. `rr` and `wr` are always present; every other key
+/// is omitted if its value is zero.
 ///
 /// | key | meaning |
 /// |---|---|
@@ -25,10 +26,10 @@ pub const HEADER: &str = "cellar-cost";
 const READ_UNITS: &str = "rr";
 const WRITE_UNITS: &str = "wr";
 
-/// Accessor of an integer field of a cost.
+/// Function that returns an integer field of a cost.
 type Field = fn(&mut Cost) -> &mut u64;
 
-/// Keys of the integer values with their fields, in the order in which they are sent.
+/// Keys and fields of the integer values, in the order in which they are sent.
 const COUNTS: [(&str, Field); 9] = [
     (WRITE_UNITS, |cost| &mut cost.write_units),
     ("tables", |cost| &mut cost.table_requests),
@@ -64,7 +65,7 @@ pub struct InvalidCost {
 }
 
 impl Cost {
-    /// Formats the cost as a header value. Numbers that exceed `MAX_COST_COUNT` are sent as
+    /// Formats the cost as a header value. Numbers above `MAX_COST_COUNT` are sent as
     /// `MAX_COST_COUNT`.
     #[must_use]
     pub fn to_header(mut self) -> String {
@@ -81,8 +82,8 @@ impl Cost {
         header
     }
 
-    /// Parses a header value. If a key is repeated, its last value is used. An empty text is a cost
-    /// of zero.
+    /// Parses a header value. If a key is repeated, its last value is used. An empty text is parsed
+    /// as a cost of zero.
     ///
     /// # Errors
     /// Returns [`InvalidCost`] if the text is not a dictionary of non-negative numbers.
@@ -132,7 +133,7 @@ fn is_key(key: &str) -> bool {
     has_valid_start && key.bytes().all(is_valid)
 }
 
-/// Parses a non-negative integer or decimal. Returns the value in thousandths, which is below 10¹⁸.
+/// Parses a non-negative integer or decimal and returns its value in thousandths (below 10¹⁸).
 fn parse_thousandths(text: &str) -> Option<u64> {
     let (whole_digits, fraction_digits) = match text.split_once('.') {
         Some((whole_digits, fraction_digits)) => {

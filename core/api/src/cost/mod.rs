@@ -1,7 +1,7 @@
-//! Request costs: exact numbers of request units, requests and bytes.
+//! Costs of requests: exact numbers of request units, requests and bytes.
 //!
-//! Every adapter counts the consumption that its service reports. Each response contains the total
-//! ([`Cost::to_header`]), and [`Prices`] converts a cost to dollars.
+//! Every adapter counts the consumption that its service reports. Responses contain the total
+//! ([`Cost::to_header`]), and [`Prices`] converts a cost to US dollars.
 
 mod display;
 mod header;
@@ -14,18 +14,18 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 /// Consumption of tables, objects and queues. All fields are integers, so that sums are exact. Sums
-/// saturate.
+/// saturate at the maximum instead of overflowing.
 ///
 /// Function invocations and their duration, data transfer out of the cloud, and storage are not
 /// included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
     /// Number of read request units, in halves. An eventually consistent read of up to 4 KB
-    /// consumes one half unit.
+    /// consumes half a unit.
     pub read_half_units: u64,
     /// Number of write request units. A write of up to 1 KB consumes one unit.
     pub write_units: u64,
-    /// Number of table requests. DynamoDB bills the consumed request units, not the requests.
+    /// Number of table requests. DynamoDB bills the request units instead.
     pub table_requests: u64,
     /// Number of PUT and LIST object requests, which have the same price.
     pub object_puts: u64,
@@ -44,7 +44,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Returns the number of read request units, exact below 2⁵² units.
+    /// Returns the number of read request units. The result is exact below 2⁵² units.
     #[must_use]
     pub fn read_units(&self) -> f64 {
         self.read_half_units as f64 / 2.0
@@ -53,7 +53,7 @@ impl Cost {
 
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
-        // All fields are destructured so that code that misses a field does not compile.
+        // All fields are destructured, so that code that omits a field does not compile.
         let Self {
             read_half_units,
             write_units,
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Generates costs with no number above `max`.
+    /// Generates costs in which no number exceeds `max`.
     pub(super) fn costs(max: u64) -> impl Strategy<Value = Cost> {
         // Zeros are common, because most requests use a single service.
         prop::array::uniform10(prop_oneof![Just(0), 0..=max, Just(max)]).prop_map(of_numbers)

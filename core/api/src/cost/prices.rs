@@ -1,4 +1,4 @@
-//! Request prices in US dollars.
+//! Prices of requests in US dollars.
 
 use std::fmt;
 use std::ops::Add;
@@ -7,7 +7,7 @@ use super::Cost;
 
 /// Number of pico-dollars per dollar.
 const PICODOLLARS_PER_DOLLAR: u128 = 1_000_000_000_000;
-/// Number of decimals that represent a dollar amount exactly to the pico-dollar.
+/// Number of decimals required to represent every amount exactly to the pico-dollar.
 const DIGITS: usize = 12;
 
 /// An amount in US dollars, exact to the pico-dollar (10⁻¹² dollars).
@@ -58,7 +58,7 @@ impl fmt::Display for Dollars {
     }
 }
 
-/// Request prices, in pico-dollars (10⁻¹² dollars).
+/// Prices of requests, in pico-dollars (10⁻¹² dollars).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prices {
     /// Price of half a read request unit.
@@ -78,7 +78,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Public on-demand prices in the region us-east-1, in dollars:
+    /// Public on-demand prices in the region us-east-1, in US dollars:
     ///
     /// - DynamoDB: 0.625 per million write request units and 0.125 per million read request units.
     /// - S3 Standard: 0.005 per thousand PUT, LIST and tag requests and 0.0004 per thousand GET
@@ -86,7 +86,7 @@ impl Prices {
     /// - SQS: 0.40 per million requests.
     ///
     /// Lambda, data transfer, storage, streams, backups and logs are not included. The free tier is
-    /// not subtracted.
+    /// not deducted.
     pub const US_EAST_1: Self = Self {
         read_half_unit: 62_500,
         write_unit: 625_000,
@@ -97,7 +97,7 @@ impl Prices {
         queue_request: 400_000,
     };
 
-    /// Converts a cost to an exact dollar amount. Saturates at the maximum.
+    /// Converts a cost to an exact amount in US dollars. The amount saturates at the maximum.
     #[must_use]
     pub fn dollars(&self, cost: &Cost) -> Dollars {
         let items = [

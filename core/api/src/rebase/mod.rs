@@ -1,12 +1,12 @@
 //! Rebase: predicts the results of a client's pending edits on top of newer entries.
 //!
 //! Pending edits keep their ids and bases. The rebase computes the operations that the append state
-//! machine would commit if the edits arrived now. It uses the same code (`append::commit`) and the
-//! same viewpoint, so the server commits the predicted result unless it receives entries from other
-//! clients first. After such entries, the client rebases again.
+//! machine would commit if the edits arrived now, using the same code (`append::commit`) and the
+//! same viewpoint. The server therefore commits the predicted result unless it receives entries
+//! from other clients first. After such entries, the client rebases again.
 //!
-//! The server resolves an undo or revert when it appends the mutation. Until then, the effect is
-//! unknown and not displayed ([`Outlook::Unknown`]).
+//! The server determines the effect of an undo or revert when it appends the mutation. Until then,
+//! the effect is unknown and not displayed ([`Outlook::Unknown`]).
 
 #[cfg(test)]
 mod tests;
@@ -26,16 +26,16 @@ use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// An edit by this client that is not known to be committed yet.
+/// An edit from this client that is not known to be committed yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingMutation {
     /// Mutation id.
     pub id: u64,
-    /// Position that the author had seen when making the edit. Immutable.
+    /// Base of the edit: the latest position that the author had seen. Immutable.
     pub base: Position,
-    /// Operation as authored, based on the author's earlier mutations.
+    /// Operation as authored, on top of the author's earlier mutations.
     pub operation: Operation,
-    /// Size of the uploaded body in bytes. Set if the edit is sent as a large entry.
+    /// Size of the uploaded body in bytes, if the edit is sent as a large entry.
     pub object_bytes: Option<u64>,
 }
 
@@ -46,13 +46,13 @@ pub enum Outlook {
     Committed(Vec<Operation>),
     /// Reason why the edit will be rejected.
     Rejected(Rejection),
-    /// The edit is an undo or revert, whose result depends on the server.
+    /// The edit is an undo or revert, so the server determines its result.
     Unknown,
 }
 
 impl Outlook {
-    /// Returns the operations that will take effect. Empty if the edit is rejected or its outlook
-    /// is unknown.
+    /// Returns the operations that will take effect. Empty if the edit will be rejected or its
+    /// result is unknown.
     #[must_use]
     pub fn operations(&self) -> &[Operation] {
         match self {
@@ -62,23 +62,24 @@ impl Outlook {
     }
 }
 
-/// Identifies the log entries that contain this client's mutations.
+/// Identifies the log entries that contain mutations from this client.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OwnEntries {
     client: Option<ClientKey>,
-    /// Positions of this client's entries. Used only if the client key is unknown.
+    /// Positions of this client's entries, used only if the client key is unknown.
     positions: BTreeSet<Position>,
 }
 
 impl OwnEntries {
-    /// Creates an instance that identifies entries by the client key `client`. Without a key, the
-    /// client's entry positions must be added with [`OwnEntries::add_position`].
+    /// Creates an instance that identifies entries by the client key `client`. If the key is
+    /// unknown, the positions of the client's entries must be added with
+    /// [`OwnEntries::add_position`].
     #[must_use]
     pub fn new(client: Option<ClientKey>) -> Self {
         Self { client, positions: BTreeSet::new() }
     }
 
-    /// Adds the position of an entry with a mutation of this client, as reported in a response.
+    /// Adds the position of an entry with a mutation from this client, as reported in a response.
     /// No-op if the client key is known.
     pub fn add_position(&mut self, position: Position) {
         if self.client.is_none() {
@@ -86,7 +87,7 @@ impl OwnEntries {
         }
     }
 
-    /// Returns whether an entry contains mutations of this client.
+    /// Returns whether an entry contains mutations from this client.
     #[must_use]
     pub fn contains(&self, entry: &EntryView) -> bool {
         match self.client {
@@ -96,22 +97,22 @@ impl OwnEntries {
     }
 }
 
-/// Acknowledgement of a pending edit, found in one of this client's entries.
+/// Acknowledgement of a pending edit that was found in one of this client's entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Acknowledged {
     /// Mutation id.
     pub id: u64,
     /// Position of the entry.
     pub position: Position,
-    /// Reason for the rejection, or `None` if the edit was not rejected.
+    /// Rejection, or `None` if the edit was not rejected.
     pub rejection: Option<Rejection>,
-    /// Operations as committed. Set if the entry contains them because they differ from the
-    /// authored operation.
+    /// Operations as committed. Set only if they differ from the authored operation, so that the
+    /// entry contains them.
     pub committed: Option<Vec<Operation>>,
 }
 
-/// Returns the acknowledgements in one of this client's entries, for all edits with ids above
-/// `last_id`.
+/// Returns the acknowledgements of all edits with ids above `last_id` in one of this client's
+/// entries.
 pub fn acknowledged(entry: &EntryView, last_id: u64) -> impl Iterator<Item = Acknowledged> + '_ {
     let position = entry.position;
     let new_ids =
@@ -128,7 +129,7 @@ pub fn acknowledged(entry: &EntryView, last_id: u64) -> impl Iterator<Item = Ack
     })
 }
 
-/// Error: rebasing the pending edits requires earlier entries.
+/// Error if earlier entries are required to rebase the pending edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "rebasing requires the entries after {after}; load them, or send the edits without rebasing"
@@ -138,16 +139,16 @@ pub struct EntriesNeeded {
     pub after: Position,
 }
 
-/// Part of the log that a client has loaded.
+/// The part of the log that a client has loaded.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// Position after which all entries are loaded.
+    /// Position after which the client has loaded all entries.
     pub after: Position,
-    /// Loaded entries up to the canonical position, without gaps. The first entry may be at or
+    /// Loaded entries without gaps, up to the canonical position. The first entry may be at or
     /// before `after`.
     pub entries: &'a [EntryView],
-    /// Workbook metadata at the canonical position, if known. It determines which edits will be
-    /// rejected or have no effect.
+    /// Workbook metadata at the canonical position, if known. Determines which edits will be
+    /// rejected or will have no effect.
     pub state: Option<&'a WorkbookMetadata>,
 }
 
@@ -159,10 +160,10 @@ pub struct Rebase {
 
 impl Rebase {
     /// Rebases the uncommitted edits `pending`, sorted by id, onto the known entries. Returns the
-    /// rebase, to which more edits can be added, and the predicted result of each edit.
+    /// predicted result of each edit, and the rebase, to which more edits can be added.
     ///
     /// # Errors
-    /// Returns [`EntriesNeeded`] if an edit's base requires earlier entries.
+    /// Returns [`EntriesNeeded`] if the base of an edit requires earlier entries.
     pub fn begin(
         known: Known<'_>,
         own_entries: &OwnEntries,
@@ -187,8 +188,8 @@ impl Rebase {
         Ok((rebase, outlooks))
     }
 
-    /// Adds a pending edit after the earlier ones and returns its predicted result. The edit's base
-    /// must be the canonical position or the base of an earlier edit.
+    /// Adds a pending edit after the earlier edits and returns its predicted result. The edit's
+    /// base must be the canonical position or the base of an earlier edit.
     pub fn add_pending(&mut self, pending: &PendingMutation) -> Outlook {
         let PendingMutation { id, base, operation, object_bytes } = pending;
         if operation.is_resolved_on_append() {
@@ -208,7 +209,7 @@ impl Rebase {
     }
 
     /// Returns the predicted result of an edit that is sent as a large entry. Large entries only
-    /// set cells, so later edits need not be transformed.
+    /// set cells, so later edits need not be transformed past them.
     fn expect_large_entry(&self, pending: &PendingMutation, bytes: u64) -> Outlook {
         let external = ExternalEdits {
             client: ClientKey([0; 8]),
@@ -230,9 +231,9 @@ impl Rebase {
     }
 }
 
-/// Builds the author's viewpoint for mutations whose bases are at or after `lowest_base`, from the
-/// entries that the append state machine would read. Returns the viewpoint and the position of its
-/// first entry.
+/// Builds the author's viewpoint for mutations whose bases are not before `lowest_base`. The
+/// viewpoint contains the entries that the append state machine would read. Returns the viewpoint
+/// and the position of its first entry.
 fn build_viewpoint(
     known: Known<'_>,
     own_entries: &OwnEntries,

@@ -1,4 +1,5 @@
-//! Compares the results predicted by a rebase with those committed by the append state machine.
+//! Compares the results that a rebase predicts with the results that the append state machine
+//! commits.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -24,10 +25,10 @@ enum ClientStep {
     Write(usize, Operation),
     /// The client makes an edit that is always invalid.
     WriteInvalid(usize),
-    /// The client sends the given number of its edits.
+    /// The client sends some of its edits. The second field is the number of edits.
     Send(usize, usize),
-    /// The client's base advances, but the given number of newest entries stays unknown to the
-    /// client.
+    /// The client's base advances, but not to the newest entries. The second field is the number of
+    /// newest entries that the client does not see.
     See(usize, u32),
 }
 
@@ -82,7 +83,7 @@ fn views(world: &World) -> Vec<EntryView> {
     world.entries.values().map(|entry| EntryView::from(entry.as_ref())).collect()
 }
 
-/// Returns the entries after index `first`, as known to a client.
+/// Returns the entries after index `first`, in the form that a client receives.
 fn known(entries: &[EntryView], first: usize) -> Known<'_> {
     Known { after: entries[first].position, entries: &entries[first + 1..], state: None }
 }
@@ -96,7 +97,7 @@ fn state(entries: &[EntryView]) -> WorkbookMetadata {
     workbook.metadata()
 }
 
-/// Returns the committed results of a client's mutations, starting with the id `first_id`.
+/// Returns the committed results of a client's mutations, starting with the mutation `first_id`.
 fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     let edits = world.entries.values().filter_map(|entry| entry.edits());
     let own = edits.filter(|edits| edits.client == client(who as u8));
@@ -108,8 +109,8 @@ fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     mutations.filter(|(id, _)| *id >= first_id).map(|(_, mutation)| outlook(mutation)).collect()
 }
 
-/// Compares each client's predicted results with the committed ones, for every entry at which the
-/// client's knowledge of the log may start.
+/// Compares each client's predicted results with the committed results. The comparison is repeated
+/// for each entry with which the client's loaded part of the log may start.
 fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
     for (who, writer) in writers.iter().enumerate() {
         let pending = writer.pending();
@@ -180,7 +181,7 @@ fn pending(id: u64, base: u32, operation: Operation) -> PendingMutation {
     PendingMutation { id, base: at(0, base), operation, object_bytes: None }
 }
 
-/// Returns a log in which another client inserts a row at the top three times.
+/// Returns a log in which another client has inserted a row at the top three times.
 fn others() -> World {
     let mut world = World::new(1);
     for id in 1..=3 {
@@ -252,8 +253,8 @@ fn only_own_entries_acknowledge_mutations() {
     assert_eq!((found[0].committed.clone(), found[1].rejection.clone()), (None, None));
     assert_eq!(found[1].committed, Some(vec![insert(7)]));
     assert_eq!(acknowledged(&entries[0], 0).count(), 0);
-    // If the client key is unknown, the client's own entries are identified by the position in a
-    // response.
+    // If the client key is unknown, the client's own entries are identified by their positions in
+    // responses.
     let mut by_answer = OwnEntries::new(None);
     assert!(!by_answer.contains(&entries[4]));
     by_answer.add_position(at(0, 4));

@@ -1,4 +1,4 @@
-//! Pull cookies, which describe the state of a client's view. The client sends its cookie with the
+//! Pull cookies. A cookie describes the state of a client's view, and the client sends it with the
 //! next pull.
 
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// Supported schema versions of mutator arguments and patches. Replicache sends "" if an
+/// Supported versions of the schema of mutator arguments and patches. Replicache sends "" if an
 /// application sets no version. A version must never be removed, because clients send offline
 /// mutations with the version under which they were made.
 pub const SCHEMA_VERSIONS: [&str; 2] = ["", "1"];
@@ -23,17 +23,17 @@ pub struct Cookie {
     pub incarnation: u32,
     /// Position of the newest entry in the view.
     pub position: Position,
-    /// Position of the Snapshot entry whose root the view starts with, or `None` if the view starts
+    /// Position of the Snapshot entry whose root the view starts with. `None` if the view starts
     /// with the first entry.
     pub snapshot: Option<Position>,
 }
 
-/// Encoded form of a cookie, which is opaque to clients.
+/// Encoded form of a cookie. Clients do not interpret it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CookieView {
-    /// Incarnation and position in hexadecimal. Replicache uses this value to order cookies: it
+    /// Incarnation and position in hexadecimal. Replicache orders cookies by this value, which
     /// increases with every entry and never decreases.
     pub order: String,
     /// Id of the spreadsheet.
@@ -52,7 +52,7 @@ impl Cookie {
         CookieView { order, spreadsheet: self.log, snapshot: self.snapshot }
     }
 
-    /// Decodes a cookie. Returns `None` unless [`Cookie::view`] could have produced it.
+    /// Decodes a cookie. Returns `None` if [`Cookie::view`] could not have produced the cookie.
     #[must_use]
     pub fn read(view: &CookieView) -> Option<Self> {
         let CookieView { order, spreadsheet: log, snapshot } = view;

@@ -1,7 +1,7 @@
-//! Replicache protocol: handling of push and pull requests.
+//! Replicache protocol: handles push and pull requests.
 //!
-//! Entries contain the client id and the mutation ids, so that a mutation's effect and its
-//! acknowledgement become visible together. Nothing else is stored. A client's last mutation id is
+//! Entries contain the client id and the mutation ids, so the effect and the acknowledgement of a
+//! mutation become visible together. No other state is stored. A client's last mutation id is
 //! derived from the entries and from the client map in the snapshot root.
 
 mod cookie;

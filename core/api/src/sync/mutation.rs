@@ -1,4 +1,4 @@
-//! Pushed mutations and the parser for their arguments.
+//! Pushed mutations, and the parsing of their arguments.
 
 use crate::wire::MutationArguments;
 use cellar_base::limits::MAX_MUTATION_BYTES;
@@ -21,20 +21,20 @@ pub struct Pushed {
 pub enum ParsedArguments {
     /// A valid operation.
     Edit {
-        /// Position that the author had seen when making the edit.
+        /// Base of the mutation: the latest position that the author had seen.
         base: Position,
         /// Incarnation of the tables at the base position.
         incarnation: u32,
         /// Operation as authored.
         operation: Operation,
     },
-    /// The arguments are malformed. The mutation is appended as rejected; otherwise the client
-    /// would retry it forever.
+    /// The arguments are malformed. The mutation is appended as rejected, because otherwise the
+    /// client would retry it forever.
     Invalid(Rejection),
 }
 
-/// Parses a mutation's arguments, `{base, incarnation, op}`. Returns [`ParsedArguments::Invalid`]
-/// if they are malformed, too long or nested too deeply.
+/// Parses the arguments of a mutation, `{base, incarnation, op}`. Returns
+/// [`ParsedArguments::Invalid`] if the arguments are malformed, too long or nested too deeply.
 #[must_use]
 pub fn parse_arguments(arguments: &str) -> ParsedArguments {
     let byte_length = arguments.len();

@@ -1,4 +1,4 @@
-//! Selects the type of a pull response and collects the last mutation ids of a client group.
+//! Selects the type of a pull response, and collects the last mutation ids of a client group.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ pub enum PullPlan {
     Unchanged,
     /// The response contains the entries after the cookie's position.
     EntriesSince,
-    /// A newer snapshot exists. The response replaces the view with the snapshot's root and the
-    /// entries after it.
+    /// A newer snapshot exists. The response replaces the view with the root of the snapshot and
+    /// the entries after the snapshot.
     FromSnapshot,
     /// The cookie does not match the log. The client must start over with a new client group.
     UnknownState,
 }
 
-/// Selects the type of a pull response. `newest_entry` is the position and incarnation of the newest
-/// entry at or after the cookie's position, or `None` if the log does not contain the cookie's
-/// position. `newest_snapshot` is the position of the newest finished snapshot.
+/// Selects the type of a pull response. `newest_entry` is the position and incarnation of the
+/// newest entry at or after the cookie's position. It is `None` if the log does not contain the
+/// cookie's position. `newest_snapshot` is the position of the newest finished snapshot.
 #[must_use]
 pub fn plan_pull(
     cookie: &Cookie,
@@ -44,7 +44,7 @@ pub fn plan_pull(
     if has_newer_snapshot { PullPlan::FromSnapshot } else { PullPlan::EntriesSince }
 }
 
-/// Returns the key of an entry in a client's view. Keys are ordered like positions.
+/// Returns the key of an entry in a client's view. Keys have the same order as positions.
 #[must_use]
 pub fn entry_key(position: Position) -> String {
     format!("entry/{:016x}", position.pack())
@@ -79,8 +79,8 @@ impl ClientIds {
         }
     }
 
-    /// Adds a mutation id if its client belongs to the group. Also compares the client key, because
-    /// another subject may use the same group and client ids.
+    /// Adds a mutation id if its client belongs to the group. The client key is compared as well,
+    /// because another subject may use the same group and client ids.
     fn add(&mut self, client: ClientKey, name: &ClientName, last_id: u64) {
         if name.group() == self.group && name.key(&self.subject) == client {
             let newest_id = self.ids.entry(name.client().to_owned()).or_insert(0);

@@ -2,12 +2,13 @@
 //!
 //! A push request does not contain the last mutation id that the client knows to be committed. The
 //! append state machine finds the client's mutations after their base. Earlier mutation ids come
-//! from this process's cache, or from a lookup in the newest root's client map and the entries
-//! after it. Two safety rules apply, and tests fail if either is disabled:
+//! from this process's cache, or from a lookup in the client map of the newest root and in the
+//! entries after it. For each of the following safety rules, a test fails if the rule is disabled:
 //!
 //! - *Gap looked up*: a gap or an unknown client is reported only after a lookup.
-//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup shows
-//!   that the mutation is not in the log yet. A scan from its base cannot show this.
+//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup has
+//!   shown that the log does not contain the mutation. A scan that starts at the missing base
+//!   cannot show this.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub enum PushAction {
     /// Look up the client's last mutation id with strongly consistent reads of the newest root and
     /// all entries after it.
     LookUp,
-    /// Return the outcome: the push of this run is complete.
+    /// Return this outcome. The push of the run is complete.
     Finish(PushOutcome),
     /// Stop, because the log has changed too often. The client must retry the push.
     GiveUp,
@@ -40,7 +41,7 @@ pub enum PushAction {
 pub enum PushEvent {
     /// The request was appended.
     Appended(Appended),
-    /// The request was refused for a reason accepted by [`PushEvent::of`].
+    /// The request was refused for a reason that [`PushEvent::of`] accepts.
     Refused(Refusal),
     /// The request can never succeed, so its mutations must be rejected.
     Unfit(Rejection),
@@ -52,8 +53,7 @@ impl PushEvent {
     /// Converts the result of an append request to an event.
     ///
     /// # Errors
-    /// Returns a transient refusal unchanged. The push fails in this case, and the client must
-    /// retry it.
+    /// Returns a transient refusal unchanged. The push then fails, and the client must retry it.
     pub fn of(result: Result<Appended, Refusal>) -> Result<Self, Refusal> {
         match result {
             Ok(appended) => Ok(Self::Appended(appended)),
@@ -71,7 +71,7 @@ impl PushEvent {
 /// Result of a client lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LookedUp {
-    /// Last mutation id of the client, or `None` if the log contains none of its mutations.
+    /// Last mutation id of the client, or `None` if the log contains no mutations from the client.
     pub last_id: Option<u64>,
     /// Latest position of the log. The lookup covered all entries up to this position.
     pub head: Position,
@@ -83,26 +83,27 @@ pub struct LookedUp {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PushOutcome {
     /// Results of the processed mutations. If the run stopped early, the remaining mutations have
-    /// no result.
+    /// no results.
     pub results: Vec<MutationResult>,
     /// Position of the newest entry that was read.
     pub head: Option<Position>,
-    /// Entries after the lowest base of those mutations that may be new to the client.
+    /// Entries after the lowest base of the mutations, except entries that the client is known to
+    /// have.
     pub missing: Vec<Arc<Entry>>,
-    /// Position after which entries are missing. Set if `missing` was truncated.
+    /// Position after which entries are missing, if `missing` was truncated.
     pub missing_from: Option<Position>,
-    /// Last committed mutation id of the client, as far as known.
+    /// Last known committed mutation id of the client.
     pub last_id: u64,
-    /// Expected mutation id. Set if the run stopped because earlier mutations of the client are
+    /// Expected mutation id, if the run stopped because earlier mutations from the client are
     /// missing.
     pub gap: Option<u64>,
-    /// Set if the log contains none of the client's mutations, although its mutation ids do not
-    /// start at 1.
+    /// Set if the log contains no mutations from the client although the client's mutation ids do
+    /// not start at 1.
     pub unknown_client: bool,
 }
 
 impl PushOutcome {
-    /// Adds the entries that are later than those already added.
+    /// Adds the entries that are later than the entries already added.
     fn add_missing_entries(&mut self, entries: Vec<Arc<Entry>>) {
         for entry in entries {
             let is_later = self.missing.last().is_none_or(|last| entry.position > last.position);
@@ -118,11 +119,11 @@ impl PushOutcome {
 pub enum PushSafetyRule {
     /// A gap is reported only after a lookup.
     GapLookedUp,
-    /// A mutation is rejected because of its missing base only after a lookup.
+    /// A mutation is rejected because of a missing base only after a lookup.
     RejectionLookedUp,
 }
 
-/// The enforced rules of a push. The model checker disables one of them.
+/// The set of enforced rules of a push. The model checker disables one rule at a time.
 pub type PushRules = SafetyRules<PushSafetyRule>;
 
 /// State of pushing a single run.
@@ -140,13 +141,13 @@ pub struct RunPush {
     /// Result of the last lookup. Reset when this run appends or rejects mutations.
     looked_up: Option<LookedUp>,
     lookup_count: u32,
-    /// Number of remaining mutations in the pending request.
+    /// Number of remaining mutations in the request that was sent last.
     sent_count: usize,
     outcome: PushOutcome,
     rules: PushRules,
 }
 
-/// A mutation of the run without a result yet.
+/// A mutation in the run that has no result yet.
 #[derive(Debug, Clone, PartialEq)]
 enum RemainingMutation {
     Edit(NewMutation),
@@ -183,8 +184,7 @@ impl RemainingMutation {
 
 impl RunPush {
     /// Starts pushing a run. `client` is derived from the client name `name` and the caller's
-    /// subject. `last_known_id` is a mutation id of the client known to be committed, or 0 if none is
-    /// known.
+    /// subject. `last_known_id` is a committed mutation id of the client, or 0 if none is known.
     #[must_use]
     pub fn begin(
         log: LogId,
@@ -196,7 +196,7 @@ impl RunPush {
     ) -> (Self, PushAction) {
         let incarnation = match &run {
             Run::Edits { incarnation, .. } => *incarnation,
-            // Rejections are appended with the incarnation that a lookup finds.
+            // Rejections are appended with the incarnation that a lookup returns.
             Run::Invalid { .. } => 0,
         };
         let remaining: VecDeque<RemainingMutation> = match run {
@@ -256,7 +256,7 @@ impl RunPush {
                 self.reject_edits_on(*base);
                 self.next_action()
             }
-            // Apart from the refusals above, an event can only contain a changed incarnation.
+            // After the refusals above, the only remaining event is a changed incarnation.
             _ => {
                 self.reject_all_of_changed_incarnation();
                 self.next_action()
@@ -303,7 +303,7 @@ impl RunPush {
         self.append_request(request.ok())
     }
 
-    /// Appends rejections at the latest position, which the lookup has found.
+    /// Appends rejections at the latest position, as determined by the lookup.
     fn append_rejections(&mut self, looked_up: LookedUp) -> PushAction {
         let rejections: Vec<Rejection> =
             self.remaining.iter().map_while(RemainingMutation::rejection).cloned().collect();
@@ -321,8 +321,8 @@ impl RunPush {
         self.append_request(request.ok())
     }
 
-    /// Returns the action that appends a request. `request` is `None` only if an invariant is
-    /// violated: a run never exceeds the limits of a request.
+    /// Returns the action that appends a request. `request` is `None` only if the run exceeds the
+    /// limits of a request, which never happens.
     fn append_request(&self, request: Option<Request>) -> PushAction {
         match request {
             Some(request) => PushAction::Append(request.with_client_name(self.name.clone())),
@@ -330,7 +330,7 @@ impl RunPush {
         }
     }
 
-    /// Records mutations that are already committed as duplicates.
+    /// Records mutations that were already committed as duplicates.
     fn skip_duplicates(&mut self) {
         while let Some(mutation) =
             self.remaining.pop_front_if(|mutation| mutation.id() <= self.last_known_id)
@@ -362,7 +362,7 @@ impl RunPush {
         self.next_action()
     }
 
-    /// Rejects all edits whose base is the missing position `base`.
+    /// Rejects all edits on the missing base `base`.
     fn reject_edits_on(&mut self, base: Position) {
         let detail = format!("base {base} is not in the log; reload the spreadsheet");
         let rejection = Rejection::new(RejectionReason::BaseGone, detail);

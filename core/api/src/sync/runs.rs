@@ -6,7 +6,7 @@ use cellar_base::position::Position;
 use cellar_log::append::NewMutation;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Mutations of one client with consecutive ids, which are appended in one request.
+/// Mutations from one client with consecutive ids, to be appended in one request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Run {
     /// Valid edits whose bases have the same incarnation.
@@ -83,9 +83,9 @@ impl Run {
     }
 }
 
-/// Returns whether an operation must be appended in a separate request. Applies to undos and
-/// reverts, because they are resolved against the state before the request, and to imports, because
-/// an import with missing chunks must not make other mutations fail.
+/// Returns whether an operation must be appended in a separate request. An undo or revert must,
+/// because its effect is computed from the state before the request. An import must, because
+/// missing chunks must not make other mutations fail.
 fn needs_own_request(operation: &Operation) -> bool {
     operation.is_resolved_on_append() || matches!(operation, Operation::ImportSheet(_))
 }

@@ -16,7 +16,7 @@ fn key() -> ClientKey {
     name().key(&SubjectKey::new("issuer", "alice"))
 }
 
-/// A log that starts with three entries of other clients and counts lookups.
+/// A log that starts with three entries from other clients and counts lookups.
 struct Cloud {
     world: World,
     look_ups: u32,
@@ -29,7 +29,7 @@ impl Cloud {
         Self { world: World::new(3), look_ups: 0, forgets: false }
     }
 
-    /// Appends an entry by another client and returns its position.
+    /// Appends an entry from another client and returns its position.
     fn others_edit(&mut self) -> Position {
         let last = self.world.entries.values().next_back().unwrap();
         let next = last.next_position().unwrap();
@@ -73,8 +73,8 @@ impl Cloud {
         }
     }
 
-    /// Returns the ids of the client's mutations in the log, in order, each with the reason if the
-    /// mutation was rejected.
+    /// Returns the ids of the client's mutations in log order. If a mutation was rejected, its id
+    /// is paired with the reason.
     fn ids(&self) -> Vec<(u64, Option<RejectionReason>)> {
         let edits = self.world.entries.values().filter_map(|entry| entry.edits());
         let own = edits.filter(|edits| edits.client == key());
@@ -120,7 +120,7 @@ fn a_repeated_push_appends_once_and_known_ids_need_no_lookup() {
         assert_eq!((again.last_id, again.gap, again.unknown_client), (2, None, false));
         assert!(again.results.iter().all(|result| result.duplicate));
     }
-    // The base is after the client's mutation, and the process has cached the mutation id.
+    // The base is after the client's mutation, and the process has cached the mutation's id.
     let head = cloud.others_edit();
     assert_eq!(cloud.push(2, edits(&[3], head)).last_id, 3);
     assert_eq!((cloud.ids(), cloud.look_ups), (ok(&[1, 2, 3]), 0));
@@ -193,7 +193,7 @@ fn appends_an_undo() {
     let operation = Operation::Undo(Undo { position: at(0, 1) });
     let mutations = vec![NewMutation { id: 1, base: at(0, 2), operation }];
     let outcome = cloud.push(0, Run::Edits { client: 0, incarnation: INCARNATION, mutations });
-    // The test log does not resolve undos, so the undo has no effect.
+    // The test log does not compute undos, so the undo has no effect.
     let reason = outcome.results[0].rejection.as_ref().map(|rejection| rejection.reason);
     assert_eq!(reason, Some(RejectionReason::NothingToUndo));
 }

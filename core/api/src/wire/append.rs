@@ -6,7 +6,7 @@ use super::EntryView;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Mutations to append, in the order in which the client made them.
+/// Mutations to be appended, in the order in which the client made them.
 ///
 /// The request is idempotent: clients retry it unchanged until the server responds. The server
 /// recognizes committed mutations by client id and mutation id and does not append them again.
@@ -14,11 +14,11 @@ use cellar_sheet::operation::{Operation, Rejection};
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendRequest {
-    /// Client id, 1 to 64 bytes, unique for each subject. Each client numbers its own mutations.
+    /// Client id, 1 to 64 bytes, unique per subject. Each client numbers its own mutations.
     pub client_id: String,
     /// Incarnation of the tables when the client loaded the base positions.
     pub incarnation: u32,
-    /// Highest mutation id that the client knows to be committed, or 0 if it knows of none.
+    /// Highest mutation id that the client knows to be committed, or 0 if none.
     #[serde(default)]
     pub acked_id: u64,
     /// Mutations, 1 to 1,000, with consecutive ids.
@@ -32,8 +32,8 @@ pub struct AppendRequest {
 pub struct SentMutation {
     /// Mutation id. The first mutation of a client has the id 1, and ids are consecutive.
     pub id: u64,
-    /// Position that the client had seen when it made the edit. A retried request must contain the
-    /// same base.
+    /// Base of the mutation: the latest position that the client had seen when it made the edit. A
+    /// retried request must contain the same base.
     pub base: Position,
     /// Operation to perform.
     pub op: Operation,
@@ -45,11 +45,11 @@ pub struct SentMutation {
 pub struct AppendReply {
     /// Results of the mutations, in request order.
     pub results: Vec<AppendedMutation>,
-    /// Latest position known to the server, at or after the position of every result.
+    /// Latest position known to the server, not before the position of any result.
     pub head: Position,
-    /// Entries after the lowest base, excluding those written by this request, oldest first.
+    /// Entries after the lowest base that other requests wrote, oldest first.
     pub entries: Vec<EntryView>,
-    /// Position at which `listEntries` can continue (exclusive). Set if `entries` was truncated.
+    /// Position (exclusive) from which `listEntries` can continue. Set if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
@@ -60,21 +60,21 @@ pub struct AppendReply {
 pub struct AppendedMutation {
     /// Mutation id.
     pub id: u64,
-    /// Whether the mutation was appended, a duplicate or rejected.
+    /// Whether the mutation was appended, already committed or rejected.
     pub status: MutationStatus,
-    /// Position of the entry that contains the mutation. Absent if the client already knew that the
-    /// mutation was committed; in this case, the server does not read the entry.
+    /// Position of the entry that contains the mutation. Absent if the server did not read the
+    /// entry because the client already knew that the mutation was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
     /// Reason for the rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Operations that took effect. Set if this request appended the mutation and they differ from
-    /// the sent operation. Empty if the mutation had no effect.
+    /// Operations that took effect. Set only if this request appended the mutation and the
+    /// operations differ from the sent operation. Empty if the mutation had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
-    /// Set if the mutation is committed but has no effect, because everything it refers to was
-    /// deleted after its base.
+    /// Whether the mutation is committed without effect because its target was deleted after its
+    /// base.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_effect: bool,
 }
@@ -88,6 +88,6 @@ pub enum MutationStatus {
     Appended,
     /// The mutation was already in the log.
     Duplicate,
-    /// The mutation can never succeed. The log contains it as rejected and without effect.
+    /// The mutation can never succeed. It is in the log as rejected and has no effect.
     Rejected,
 }

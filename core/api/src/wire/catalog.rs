@@ -11,7 +11,7 @@ use cellar_catalog::{
     spreadsheet::Status,
 };
 
-/// Spreadsheet details, limited to the fields that the caller's role may see.
+/// Details of a spreadsheet, limited to the fields that the caller's role is allowed to see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DetailsReply {
@@ -21,7 +21,7 @@ pub struct DetailsReply {
     pub name: String,
     /// Status of the spreadsheet.
     pub status: SpreadsheetStatus,
-    /// Archiving or deletion time in seconds since the Unix epoch. Absent if the spreadsheet is
+    /// Time of archiving or deletion in seconds since the Unix epoch. Absent if the spreadsheet is
     /// active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_since_s: Option<u64>,
@@ -29,13 +29,13 @@ pub struct DetailsReply {
     /// catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_s: Option<u64>,
-    /// Id of the source spreadsheet of a fork.
+    /// Id of the source spreadsheet, if the spreadsheet is a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// Version of the details: the number of changes made to them, also used as the `ETag`. 0 if
+    /// Version of the details: the number of changes to the details. Also used as the `ETag`. 0 if
     /// the spreadsheet is not in the catalog.
     pub version: u64,
-    /// The caller's role. Absent if the caller's access was revoked.
+    /// Role of the caller. Absent if the caller's access was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// Members of the spreadsheet. Visible to editors and owners, but not to holders of a share
@@ -60,7 +60,7 @@ pub enum SpreadsheetStatus {
     Deleted,
 }
 
-/// A share link without its secret, which is not stored.
+/// A share link without its secret, which the server does not store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkView {
@@ -68,22 +68,22 @@ pub struct LinkView {
     pub id: String,
     /// Role that the link grants.
     pub role: LinkRole,
-    /// Label that helps users recognize the link.
+    /// Label by which users recognize the link.
     pub label: String,
     /// Expiry time of the link in seconds since the Unix epoch. Absent if the link does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
 
-/// A change to a spreadsheet's details. Absent fields remain unchanged.
+/// A change to a spreadsheet's details. Details whose fields are absent remain unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UpdateDetailsRequest {
-    /// New name, a single line of 1 to 256 bytes. May be set by editors and owners.
+    /// New name, a single line of 1 to 256 bytes. Only editors and owners can set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// New status. May be set by owners only. `active` unarchives or undeletes the spreadsheet.
+    /// New status. Only owners can set it. `active` unarchives or undeletes the spreadsheet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<SpreadsheetStatus>,
 }
@@ -96,7 +96,7 @@ pub struct UpdateDetailsRequest {
 pub struct PersonRequest {
     /// Subject of the user's tokens.
     pub subject: String,
-    /// Issuer of the user's tokens. Defaults to the issuer of the caller's token.
+    /// Issuer of the user's tokens. If absent, the issuer of the caller's token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
 }
@@ -108,7 +108,7 @@ pub struct PersonRequest {
 pub struct ShareRequest {
     /// Subject of the user's tokens.
     pub subject: String,
-    /// Issuer of the user's tokens. Defaults to the issuer of the caller's token.
+    /// Issuer of the user's tokens. If absent, the issuer of the caller's token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
     /// Role to grant.
@@ -139,7 +139,7 @@ pub struct LinkRequest {
 pub struct LinkReply {
     /// Id of the link, 16 hexadecimal digits.
     pub id: String,
-    /// Token of the share link. Holders of the link send it in place of a bearer token.
+    /// Token of the share link. A holder of the link sends it as the bearer token.
     pub token: String,
 }
 
@@ -164,13 +164,13 @@ pub struct ChangeView {
     pub created_s: u64,
     /// User who made the change.
     pub by: Person,
-    /// Kind of the change: `Created`, `Renamed`, `Shared`, `Unshared`, `Archived`, `Unarchived`,
+    /// Kind of change: `Created`, `Renamed`, `Shared`, `Unshared`, `Archived`, `Unarchived`,
     /// `Deleted`, `Undeleted` or `Purged`.
     pub kind: String,
     /// New name. Set for `Created` and `Renamed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// User whose access was changed.
+    /// User whose access changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
     /// Id of the share link that was created or revoked.
@@ -252,7 +252,7 @@ impl DetailsReply {
         format!("\"{version}\"")
     }
 
-    /// Parses a details `ETag` and returns the version, or `None` if the text is malformed.
+    /// Returns the version in an `ETag` of the details, or `None` if the text is malformed.
     #[must_use]
     pub fn version_of_etag(etag: &str) -> Option<u64> {
         let digits = etag.trim().strip_prefix('"')?.strip_suffix('"')?;
@@ -260,8 +260,8 @@ impl DetailsReply {
         if is_plain { digits.parse().ok() } else { None }
     }
 
-    /// Returns the details visible to a caller with the role `role`. `listing` contains the
-    /// catalog's data about the spreadsheet, or is `None` if the spreadsheet is not in the catalog.
+    /// Returns the details visible to a caller with the role `role`. `listing` is the spreadsheet's
+    /// catalog record, or `None` if the spreadsheet is not in the catalog.
     #[must_use]
     pub fn of(id: LogId, listing: Option<&Listing>, role: Option<Role>) -> Self {
         let mut details = Self {

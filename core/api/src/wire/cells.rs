@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/cells`: nonblank cells at any position.
+//! `GET /v1/spreadsheets/{id}/cells`: non-blank cells at any position.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +9,10 @@ use cellar_sheet::metadata::{Extent, RangeFormat};
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::CellAt;
 
-/// Approximate JSON size of a range format in bytes, excluding its text and spans.
+/// Approximate size in bytes of a range format in JSON, excluding its text and spans.
 const FORMAT_FRAME_BYTES: usize = 48;
 
-/// Nonblank cells in a range, ordered by row and column.
+/// Non-blank cells in a range, ordered by row and column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellsReply {
@@ -20,9 +20,9 @@ pub struct CellsReply {
     pub sheet: SheetId,
     /// Name of the sheet.
     pub name: String,
-    /// Position of the returned state. Pass it as `at` to read further pages of the same state.
+    /// Position of the returned state. To read further pages of the same state, send it as `at`.
     pub position: Position,
-    /// Incarnation of the tables, for appending edits based on this position.
+    /// Incarnation of the tables, required to append edits based on this position.
     pub incarnation: u32,
     /// Used range of the sheet.
     pub extent: Extent,
@@ -30,32 +30,32 @@ pub struct CellsReply {
     /// cells. Only the first page contains range formats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formats: Vec<RangeFormat>,
-    /// Set if the oldest range formats were omitted from the first page because they exceed the
-    /// maximum response size. In this case, request a smaller range.
+    /// Whether the oldest range formats were omitted from the first page because of the maximum
+    /// response size. If set, request a smaller range.
     #[serde(default)]
     pub formats_truncated: bool,
     /// One page of cells.
     pub cells: Vec<CellAt>,
-    /// Cursor of the next page: a cell in A1 notation. Set if the cells were truncated.
+    /// Cursor of the next page: a cell in A1 notation. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// The newest range formats that fit into a single response.
+/// The newest range formats, limited to what fits into a single response.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReplyFormats {
     /// Range formats, oldest first.
     pub newest: Vec<RangeFormat>,
-    /// Approximate JSON size of the range formats in bytes.
+    /// Approximate size in bytes of the range formats in JSON.
     pub bytes: usize,
-    /// Set if older range formats were omitted.
+    /// Whether older range formats were omitted.
     pub truncated: bool,
 }
 
 impl ReplyFormats {
-    /// Retains the newest range formats in a list ordered oldest first. A cell takes the format of
-    /// the newest range that contains it, so the retained formats are correct without the older
-    /// ones.
+    /// Selects the newest range formats from a list that starts with the oldest. A cell takes the
+    /// format of the newest range that contains it, so the selected formats are correct without the
+    /// omitted formats.
     #[must_use]
     pub fn newest_of(all: Vec<RangeFormat>) -> Self {
         let (mut bytes, mut kept) = (0_usize, 0_usize);
@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// Creates a format with a size of exactly `bytes` bytes.
+    /// Creates a range format whose size is exactly `bytes` bytes.
     fn format(row: u32, bytes: usize) -> RangeFormat {
         let (rows, columns) = (Spans::one(row, 1), Spans::one(0, 1));
         let bare = RangeFormat { rows, columns, format: String::new() };

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Snapshot chunks to download. Chunks are immutable, so clients may cache them by hash.
+/// Snapshot chunks to be downloaded. Chunks are immutable, so clients may cache them by hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunksRequest {
-    /// Hashes of at most 1,000 chunks, 64 hexadecimal digits each.
+    /// Hashes of the chunks, at most 1,000, with 64 hexadecimal digits each.
     pub hashes: Vec<String>,
 }
 

@@ -33,9 +33,9 @@ impl CreateRequest {
 pub struct CreateReply {
     /// Spreadsheet id.
     pub id: LogId,
-    /// Latest position of the spreadsheet, which is the base of the first edit.
+    /// Latest position of the spreadsheet, to be used as the base of the first edit.
     pub head: Position,
-    /// Incarnation of the tables, for appending edits.
+    /// Incarnation of the tables, required to append edits.
     pub incarnation: u32,
 }
 
@@ -45,13 +45,13 @@ pub struct CreateReply {
 pub struct Head {
     /// Latest position of the spreadsheet.
     pub head: Position,
-    /// Incarnation of the tables. If it differs from the incarnation known to the client, the
+    /// Incarnation of the tables. If it differs from the incarnation that the client knows, the
     /// client must reload the spreadsheet.
     pub incarnation: u32,
 }
 
 impl Head {
-    /// Returns the `ETag` of the head. A request with this `ETag` in `If-None-Match` gets status
+    /// Returns the `ETag` of the head. A request with this `ETag` in `If-None-Match` returns status
     /// 304 if the head is unchanged.
     #[must_use]
     pub fn etag(&self) -> String {

@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}` (loads a spreadsheet) and `GET …/entries`.
+//! `GET /v1/spreadsheets/{id}` (loads a spreadsheet) and `GET …/entries` (lists entries).
 
 use serde::{Deserialize, Serialize};
 
@@ -15,22 +15,22 @@ use cellar_sheet::operation::{Operation, Rejection, SheetId};
 pub struct LoadReply {
     /// Latest position known to the server.
     pub head: Position,
-    /// Incarnation of the tables, for appending edits.
+    /// Incarnation of the tables, required to append edits.
     pub incarnation: u32,
     /// Source of a fork. Absent if the token does not grant access to the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<ForkSource>,
-    /// Hash of the newest snapshot's root. Absent if no snapshot exists; `entries` then starts with
-    /// the first entry.
+    /// Hash of the newest snapshot's root. Absent if there is no snapshot; `entries` then starts
+    /// with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// Download URL of the root, valid for a few minutes. The object's `Content-Encoding` header
-    /// specifies its compression.
+    /// Download URL of the root, valid for a few minutes. The `Content-Encoding` header of the
+    /// object specifies the compression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_url: Option<String>,
-    /// Entries from the newest snapshot's Snapshot entry on, oldest first.
+    /// Entries starting with the newest snapshot's Snapshot entry, oldest first.
     pub entries: Vec<EntryView>,
-    /// Position at which `listEntries` can continue (exclusive). Set if `entries` was truncated.
+    /// Position (exclusive) from which `listEntries` can continue. Set if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
@@ -41,12 +41,12 @@ pub struct LoadReply {
 pub struct EntriesReply {
     /// Latest position known to the server.
     pub head: Position,
-    /// Incarnation of the tables. If it differs from the incarnation known to the client, the
+    /// Incarnation of the tables. If it differs from the incarnation that the client knows, the
     /// client must reload the spreadsheet.
     pub incarnation: u32,
     /// Entries, oldest first.
     pub entries: Vec<EntryView>,
-    /// Position at which the next request can continue (exclusive). Set if the entries were
+    /// Position (exclusive) from which the next request can continue. Set if the entries were
     /// truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
@@ -65,22 +65,22 @@ pub struct EntryView {
     /// Author of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Hash of the subject and client id, 16 hexadecimal digits, by which a client recognizes its
+    /// Hash of the subject and client id, 16 hexadecimal digits. Clients use it to recognize their
     /// own entries. Absent if the entry has no mutations.
     #[serde(default, with = "client_key", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub client_key: Option<ClientKey>,
-    /// Mutations in the entry. Empty if the entry kind is not `edits`, or if the mutations are
-    /// stored as an object.
+    /// Mutations in the entry. Empty if the kind of the entry is not `edits` or if the mutations
+    /// are stored as an object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutations: Vec<MutationView>,
-    /// Location of the mutations. Set if they are stored as an object (large entry).
+    /// Location of the mutations, if they are stored as an object (large entry).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_body: Option<ExternalBody>,
 }
 
 impl EntryView {
-    /// Returns the position of the next entry, or `None` if the log has reached its maximum size.
+    /// Returns the position of the next entry, or `None` if the log is full.
     #[must_use]
     pub fn next_position(&self) -> Option<Position> {
         match self.kind {
@@ -129,11 +129,11 @@ impl EntryView {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum EntryKind {
-    /// Marks the position of a snapshot. Changes no cells.
+    /// Marks the position of a snapshot. Does not change cells.
     Snapshot,
-    /// Ends a log segment. Changes no cells.
+    /// Ends a log segment. Does not change cells.
     EndSegment,
-    /// Contains the mutations of one client.
+    /// Contains mutations from one client.
     Edits,
 }
 
@@ -141,14 +141,14 @@ pub enum EntryKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MutationView {
-    /// Mutation id assigned by the client.
+    /// Mutation id, assigned by the client.
     pub id: u64,
-    /// Position that the author had seen when making the edit.
+    /// Base of the mutation: the latest position that the author had seen when making the edit.
     pub base: Position,
     /// Operation as authored, in the coordinates of `base`.
     pub op: Operation,
-    /// Operations as committed, in the coordinates of the preceding entry. Absent if equal to `op`.
-    /// Empty if the mutation had no effect.
+    /// Operations as committed, in the coordinates after the preceding mutation. Absent if equal to
+    /// `op`. Empty if the mutation had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
@@ -169,7 +169,7 @@ impl MutationView {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.op))
     }
 
-    /// Returns the reason for the rejection, or `None` if the mutation was not rejected.
+    /// Returns the rejection, or `None` if the mutation was not rejected.
     #[must_use]
     pub fn rejection(&self) -> Option<&Rejection> {
         match self.committed_operations() {
@@ -179,7 +179,7 @@ impl MutationView {
     }
 }
 
-/// Location of a large entry's operations, with the axis maps that transform them to the entry's
+/// Location of a large entry's operations, and the axis maps that transform them to the entry's
 /// position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -188,17 +188,18 @@ pub struct ExternalBody {
     pub first_id: u64,
     /// Number of mutations in the object.
     pub count: u32,
-    /// Position that the author had seen when making the edits.
+    /// Base of the mutations: the latest position that the author had seen when making the edits.
     pub base: Position,
     /// Size of the object in bytes.
     pub bytes: u64,
-    /// SHA-256 of the object in hexadecimal.
+    /// SHA-256 hash of the object, in hexadecimal.
     pub sha256: String,
     /// Download URL of the object, valid for a few minutes. List the entries again to get a new
     /// URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Axis maps from the base to the entry, for each sheet with moved rows or columns.
+    /// Axis maps from the base to the entry, one for each sheet in which rows or columns have
+    /// moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axis_maps: Vec<SheetAxisMaps>,
 }
@@ -212,11 +213,11 @@ pub struct SheetAxisMaps {
     /// Number of the sheet at the entry. Absent if the sheet was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<SheetId>,
-    /// Runs of rows that still exist, each as the first row at the base, the first row at the
-    /// entry, and the number of rows.
+    /// Runs of rows that still exist. Each run consists of the first row at the base, the first row
+    /// at the entry, and the number of rows.
     pub rows: Vec<(u32, u32, u32)>,
-    /// Runs of columns that still exist, each as the first column at the base, the first column at
-    /// the entry, and the number of columns.
+    /// Runs of columns that still exist. Each run consists of the first column at the base, the
+    /// first column at the entry, and the number of columns.
     pub columns: Vec<(u32, u32, u32)>,
 }
 
@@ -292,14 +293,14 @@ mod tests {
 
     #[test]
     fn weight_is_an_upper_bound_of_the_json() {
-        // Maps for the maximum number of sheets. Each sheet has a new number.
+        // Maps for the maximum number of sheets, in which each sheet has a new number.
         let sheets = (1..=1_000).map(|sheet| {
             (SheetId(u32::MAX - sheet), SheetMap::identity(SheetId(u32::MAX - 2_000 - sheet)))
         });
         let renumbered = ExternalEdits { map: SpaceMap::from_sheets(sheets), ..external() };
         for external in [external(), renumbered] {
             let mut view = ExternalBody::from(&external);
-            // A URL like those of AWS, with a key, a date, a signature, and an escaped session
+            // A URL like those from AWS, with a key, a date, a signature and an escaped session
             // token.
             view.url = Some("x".repeat(2_560));
             let sent = serde_json::to_string(&view).unwrap().len();

@@ -8,28 +8,28 @@ use cellar_catalog::access::Role;
 use cellar_catalog::feed::Span;
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::ListLine, spreadsheet::Name};
 
-/// A page of the feed of all appended events. The events of each event stream are in order and
-/// without gaps.
+/// A page of the feed, which contains all appended events. The events of each event stream are in
+/// order and without gaps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedReply {
-    /// Generation of the feed, 16 hexadecimal digits. Absent while the feed is empty. A restore or
-    /// rebuild of the feed starts a new generation.
+    /// Generation of the feed, 16 hexadecimal digits. Absent if the feed is empty. Restoring or
+    /// rebuilding the feed starts a new generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<String>,
     /// Items on the page, in feed order.
     pub items: Vec<FeedItemView>,
-    /// Checkpoint after the last item. Consumers persist it after they have processed the items.
+    /// Checkpoint after the last item. Consumers persist it after processing the items.
     pub checkpoint: u64,
     /// Whether the page reaches the end of the feed.
     pub at_end: bool,
 }
 
-/// Feed item: events that were indexed together.
+/// A feed item: events that were indexed together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedItemView {
-    /// Checkpoint after this item. Consumers persist it after they have processed the item.
+    /// Checkpoint after this item. Consumers persist it after processing the item.
     pub checkpoint: u64,
     /// Indexing time in milliseconds since the Unix epoch.
     pub indexed_ms: u64,
@@ -42,12 +42,12 @@ pub struct FeedItemView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventRange {
     /// Name of the event stream: `Spreadsheet-{id}` for the catalog, or `Log-{id}.{segment}` for
-    /// log entries, where `{segment}` is the log segment number in seven digits.
+    /// log entries. `{segment}` is the number of the log segment, with seven digits.
     pub stream: String,
     /// Index of the first event. In a log segment, the index is the entry number.
     pub first: u64,
-    /// Kind of each event. Log entries have the kinds `Snapshot`, `Edits` and `EndSegment`, or
-    /// `Offloaded` if they were offloaded before they were indexed.
+    /// Kind of each event. Log entries have the kinds `Snapshot`, `Edits` and `EndSegment`. An
+    /// entry that was offloaded before it was indexed has the kind `Offloaded`.
     pub kinds: Vec<String>,
     /// Payload of each event. Present if requested and small enough for a single response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,14 +69,14 @@ impl From<Span> for EventRange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpreadsheetsReply {
-    /// Spreadsheets on the page. A page may be empty even if there are further pages.
+    /// Spreadsheets on the page. May be empty even if there are further pages.
     pub spreadsheets: Vec<SpreadsheetView>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<LogId>,
 }
 
-/// A spreadsheet in a user's list of spreadsheets.
+/// A spreadsheet in a user's spreadsheet list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpreadsheetView {
@@ -88,7 +88,7 @@ pub struct SpreadsheetView {
     pub role: Role,
     /// Status of the spreadsheet.
     pub status: SpreadsheetStatus,
-    /// Archiving or deletion time in seconds since the Unix epoch. Absent if the spreadsheet is
+    /// Time of archiving or deletion in seconds since the Unix epoch. Absent if the spreadsheet is
     /// active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_since_s: Option<u64>,
@@ -99,18 +99,18 @@ pub struct SpreadsheetView {
 /// Filter for a spreadsheet list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListQuery {
-    /// Substring of the name, compared case-insensitively.
+    /// Substring of the name, ignoring case.
     pub name: Option<Name>,
-    /// `true` for spreadsheets that the caller owns, `false` for all other spreadsheets, `None` for
-    /// both.
+    /// `true` selects spreadsheets that the caller owns, `false` selects all other spreadsheets,
+    /// and `None` selects both.
     pub mine: Option<bool>,
-    /// Status of the listed spreadsheets. Defaults to active.
+    /// Status of the selected spreadsheets. If `None`, active.
     pub status: Option<SpreadsheetStatus>,
 }
 
 impl ListQuery {
-    /// Returns the list entry visible to a caller whose token limits roles to `max_role`, or `None`
-    /// if the filter excludes the spreadsheet or the caller may not see it.
+    /// Returns the list entry visible to a caller whose token limits roles to `max_role`. Returns
+    /// `None` if the filter excludes the spreadsheet or the caller is not allowed to see it.
     #[must_use]
     pub fn view(&self, entry: &ListEntry, max_role: Role, now_s: u64) -> Option<SpreadsheetView> {
         let line = entry.line.as_ref()?;

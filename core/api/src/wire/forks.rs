@@ -10,14 +10,14 @@ use cellar_base::position::Position;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForkRequest {
-    /// Idempotency key, 1 to 64 bytes, chosen by the client. The fork id is a hash of the key, the
-    /// token's subject and the spreadsheet, so a retried request returns the existing fork.
+    /// Idempotency key, 1 to 64 bytes, chosen by the client. The fork's id is a hash of the key,
+    /// the token's subject and the spreadsheet, so a retried request returns the existing fork.
     pub nonce: String,
-    /// Position at which to fork. Defaults to the latest position.
+    /// Position at which to fork. If absent, the latest position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Position>,
-    /// Name of the fork, a single line of 1 to 256 bytes. Defaults to `Fork of` followed by the
-    /// name of the source.
+    /// Name of the fork, a single line of 1 to 256 bytes. If absent, `Fork of` followed by the name
+    /// of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -36,14 +36,16 @@ impl ForkRequest {
 pub struct ForkReply {
     /// Id of the fork.
     pub id: LogId,
-    /// Id of the spreadsheet whose fork list contains the fork. If the requested spreadsheet
-    /// inherited the fork position from its own source, this is the id of that source.
+    /// Id of the spreadsheet whose fork list contains the fork. Usually the requested spreadsheet.
+    /// If the requested spreadsheet inherited the fork position, this is the spreadsheet from which
+    /// it was inherited.
     pub source: LogId,
     /// Last position that the fork shares with its source.
     pub position: Position,
-    /// Latest position of the fork. Edits can be based on this position or on any shared position.
+    /// Latest position of the fork. Edits can be based on this position or on any position shared
+    /// with the source.
     pub head: Position,
-    /// Incarnation of the tables, for appending edits.
+    /// Incarnation of the tables, required to append edits.
     pub incarnation: u32,
 }
 
@@ -61,7 +63,7 @@ pub struct ForkSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForksReply {
-    /// Forks that the token grants access to, oldest first.
+    /// Forks to which the token grants access, oldest first.
     pub forks: Vec<ForkView>,
     /// Cursor of the next page. Absent on the last page. A page may be empty even if there are
     /// further pages.

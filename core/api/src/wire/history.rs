@@ -14,13 +14,13 @@ use cellar_sheet::workbook::SheetDiff;
 pub struct HistoryReply {
     /// One page of entries.
     pub entries: Vec<EntryView>,
-    /// Position of the next older entry, to be passed as `until`. Absent if there are no older
+    /// Position of the next older entry, to be sent as `until`. Absent if there are no older
     /// entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
 
-/// Differences between two positions.
+/// Differences between the states at two positions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DiffReply {
@@ -28,14 +28,14 @@ pub struct DiffReply {
     pub from: Position,
     /// Later position.
     pub to: Position,
-    /// Sheets that differ, ordered by number. All pages contain cells; inserted and deleted rows
-    /// and columns are only on the first page.
+    /// Sheets that differ, ordered by number. Cells are included on every page; inserted and
+    /// deleted rows and columns are included only on the first page.
     pub sheets: Vec<SheetDiff>,
-    /// Set if some row or column spans were omitted from the first page because they exceed the
-    /// maximum response size. In this case, compare positions that are closer together.
+    /// Whether row or column spans were omitted from the first page because of the maximum response
+    /// size. If set, compare positions that are closer together.
     #[serde(default)]
     pub spans_truncated: bool,
-    /// Cursor of the next page. Set if the cells were truncated.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }
@@ -46,11 +46,11 @@ pub struct DiffReply {
 pub struct SheetsReply {
     /// Position of the returned state.
     pub position: Position,
-    /// Incarnation of the tables, for appending edits based on this position.
+    /// Incarnation of the tables, required to append edits based on this position.
     pub incarnation: u32,
     /// Sheets in tab order.
     pub sheets: Vec<SheetView>,
-    /// Number to use for the next new sheet.
+    /// Number for the next new sheet.
     pub next_sheet: SheetId,
 }
 

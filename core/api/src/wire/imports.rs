@@ -1,23 +1,23 @@
-//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`: uploads a sheet's chunks
-//! and checks them. The client then appends the operation
+//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`: uploads and checks the
+//! chunks of a sheet. The client then appends the operation
 //! [`ImportSheet`](cellar_sheet::operation::ImportSheet).
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Chunks that a client wants to upload.
+/// Chunks to be uploaded by a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportUploadsRequest {
     /// Client id. The same client must check the chunks and append the import.
     pub client_id: String,
-    /// Chunks to upload, 1 to 256.
+    /// Chunks to be uploaded, 1 to 256.
     pub chunks: Vec<NewChunk>,
 }
 
-/// A chunk that a client wants to upload.
+/// A chunk to be uploaded by a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -26,7 +26,7 @@ pub struct NewChunk {
     pub hash: String,
     /// Compressed size in bytes.
     pub bytes: u32,
-    /// SHA-256 of the compressed bytes in hexadecimal.
+    /// SHA-256 hash of the compressed bytes, in hexadecimal.
     pub sha256: String,
 }
 
@@ -38,8 +38,9 @@ pub struct ImportUploadsReply {
     pub uploads: Vec<ChunkUpload>,
 }
 
-/// HTTP request that uploads a chunk. Valid for a few minutes, can be sent once, and accepts only
-/// the announced bytes. If this client has already uploaded the chunk, the response has status 412.
+/// HTTP request that uploads a chunk. It is valid for a few minutes, can be sent once, and accepts
+/// only the announced bytes. If this client has already uploaded the chunk, the response has status
+/// 412.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunkUpload {
@@ -53,21 +54,22 @@ pub struct ChunkUpload {
     pub expires_s: u64,
 }
 
-/// Uploaded chunks to check. Only checked chunks can be read and imported; unchecked chunks are
-/// deleted after three days.
+/// Uploaded chunks to be checked. Only checked chunks can be read and imported. Unchecked chunks
+/// are deleted after three days.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportCheckRequest {
     /// Id of the client that uploaded the chunks.
     pub client_id: String,
-    /// Tiles (chunks that contain cells). Long texts referenced by a tile are checked together with
-    /// it. If a tile's long texts would exceed the limits of the request, the tile must be checked
-    /// alone.
+    /// Tiles (chunks that contain cells). The long texts that a tile references are checked
+    /// together with the tile. If the long texts exceed the limits of the request, the tile must be
+    /// checked alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiles: Vec<UploadedChunk>,
-    /// An uploaded tile index chunk. Tiles that it references are checked together with it. Other
-    /// tile index chunks that it references must have been checked before.
+    /// An uploaded chunk of the tile index. The tiles that the chunk references are checked
+    /// together with the chunk. Other tile index chunks that it references must have been checked
+    /// before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile_index_chunk: Option<UploadedChunk>,
 }

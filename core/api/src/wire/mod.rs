@@ -1,4 +1,4 @@
-//! HTTP API wire types, shared by the server and its clients.
+//! Wire types of the HTTP API, shared by the server and its clients.
 //!
 //! Positions are serialized as packed numbers. Requests with unknown fields are rejected.
 

@@ -1,4 +1,4 @@
-//! API error responses: problem details (RFC 9457) with stable types.
+//! Error responses of the API: problem details (RFC 9457) with stable types.
 
 use std::fmt;
 
@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Problem {
-    /// Problem type: a stable URN of the form `urn:cellar:problem:…`.
+    /// Type of the problem: a stable URN of the form `urn:cellar:problem:…`.
     #[serde(rename = "type")]
     pub kind: ProblemKind,
     /// Short summary of the problem type.
     pub title: String,
     /// HTTP status of the response.
     pub status: u16,
-    /// Description of the specific problem, with a suggested correction.
+    /// Description of this occurrence of the problem, with a suggested correction.
     pub detail: String,
 }
 
 macro_rules! problem_kinds {
     ($($(#[$doc:meta])* $name:ident = $urn:literal, $status:literal, $title:literal;)*) => {
-        /// Problem types. Each has a fixed HTTP status.
+        /// Type of a problem. Each type has a fixed HTTP status.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum ProblemKind {
             $($(#[$doc])* #[serde(rename = $urn)] $name,)*
@@ -59,7 +59,7 @@ problem_kinds! {
     Unauthorized = "urn:cellar:problem:unauthorized", 401, "Missing or invalid token";
     /// The share link is incomplete, unknown, expired or revoked.
     InvalidLink = "urn:cellar:problem:invalid-link", 401, "Invalid share link";
-    /// The token or the caller's role does not permit this request.
+    /// The token or the caller's role does not permit the request.
     Forbidden = "urn:cellar:problem:forbidden", 403, "Permission denied";
     /// The resource does not exist, or the token does not grant access to it.
     NotFound = "urn:cellar:problem:not-found", 404, "Not found";
@@ -69,16 +69,16 @@ problem_kinds! {
     SheetNotFound = "urn:cellar:problem:sheet-not-found", 404, "Sheet not found";
     /// The deployment does not support pokes (change hints). Clients must poll instead.
     PokesUnsupported = "urn:cellar:problem:pokes-unsupported", 404, "Pokes not supported";
-    /// The path does not support the request method.
+    /// The request method is not supported for the path.
     MethodNotAllowed = "urn:cellar:problem:method-not-allowed", 405, "Method not allowed";
     /// The base position of a mutation is not in the log.
     UnknownBase = "urn:cellar:problem:unknown-base", 409, "Unknown base position";
-    /// The mutation ids do not follow the client's last mutation id in the log.
+    /// The mutation ids do not directly follow the client's last mutation id in the log.
     MutationGap = "urn:cellar:problem:mutation-gap", 409, "Gap in mutation ids";
     /// Some mutations of an uploaded batch are already in the log.
     MutationOverlap =
         "urn:cellar:problem:mutation-overlap", 409, "Mutations already committed";
-    /// The nonce was already used for a different request.
+    /// The nonce (idempotency key) was already used for a different request.
     NonceReused = "urn:cellar:problem:nonce-reused", 409, "Nonce already used";
     /// The spreadsheet is archived and therefore read-only.
     Archived = "urn:cellar:problem:archived", 409, "Spreadsheet is archived";
@@ -94,9 +94,9 @@ problem_kinds! {
     /// The version of the details differs from the version in `If-Match`.
     PreconditionFailed =
         "urn:cellar:problem:precondition-failed", 412, "Precondition failed";
-    /// The body, or a part of it, exceeds a limit.
+    /// The request body or a part of it exceeds a limit.
     TooLarge = "urn:cellar:problem:too-large", 413, "Request too large";
-    /// The content type of the body is not JSON.
+    /// The content type of the request body is not JSON.
     UnsupportedMediaType =
         "urn:cellar:problem:unsupported-media-type", 415, "Unsupported media type";
     /// The request is well-formed, but can never succeed.
@@ -119,13 +119,14 @@ problem_kinds! {
     Unavailable = "urn:cellar:problem:unavailable", 503, "Temporarily unavailable";
 }
 
-/// Implemented manually, because utoipa's derive macro cannot see the URNs inside `problem_kinds!`.
+/// Implemented manually, because utoipa's derive macro cannot read the URNs inside
+/// `problem_kinds!`.
 #[cfg(feature = "openapi")]
 impl utoipa::PartialSchema for ProblemKind {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
         utoipa::openapi::schema::ObjectBuilder::new()
             .schema_type(utoipa::openapi::schema::Type::String)
-            .description(Some("Problem type. Each has a fixed HTTP status."))
+            .description(Some("Type of a problem. Each type has a fixed HTTP status."))
             .enum_values(Some(Self::ALL.iter().map(|kind| kind.urn())))
             .into()
     }

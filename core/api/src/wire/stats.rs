@@ -4,19 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use cellar_base::position::Position;
 
-/// Storage statistics, including the cost of opening the spreadsheet.
+/// Storage statistics of a spreadsheet, including the cost of opening it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatsReply {
     /// Latest position of the spreadsheet.
     pub head: Position,
-    /// Newest finished snapshot. Absent if no snapshot exists yet.
+    /// Newest finished snapshot. Absent if there is no snapshot yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotStats>,
     /// Number of entries after the snapshot.
     pub entries_since: u64,
-    /// Cost of opening the first sheet at its top left cell, excluding reads of the entries after
-    /// the snapshot.
+    /// Cost of opening the first sheet at its top-left cell, excluding the entries after the
+    /// snapshot.
     pub open: OpenStats,
 }
 
@@ -26,9 +26,9 @@ pub struct StatsReply {
 pub struct SnapshotStats {
     /// Position of the snapshot.
     pub position: Position,
-    /// Number of entries that the snapshot covers.
+    /// Number of entries included in the snapshot.
     pub entries: u64,
-    /// Total number of cells in all levels. A cell in several levels is counted more than once.
+    /// Total number of cells in all levels. A cell in several levels is counted several times.
     pub cells: u64,
     /// Total compressed size of all levels in bytes, excluding tile indexes.
     pub bytes: u64,
@@ -36,11 +36,11 @@ pub struct SnapshotStats {
     pub levels: Vec<LevelStats>,
 }
 
-/// Statistics of a snapshot level.
+/// Statistics of one level of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LevelStats {
-    /// Position of the last entry covered by the level.
+    /// Position of the last entry included in the level.
     pub last: Position,
     /// Number of cells in the level.
     pub cells: u64,
@@ -56,7 +56,7 @@ pub struct LevelStats {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OpenStats {
-    /// Number of objects read, including the root.
+    /// Number of objects to be read, including the root.
     pub objects: u64,
     /// Total compressed size of the objects in bytes.
     pub bytes: u64,

@@ -9,7 +9,7 @@ use crate::sync::CookieView;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Mutations of the clients in one client group, in the order in which they were made.
+/// Mutations from the clients of one client group, in the order in which they were made.
 ///
 /// A push is idempotent, because the server recognizes committed mutations by client id and
 /// mutation id.
@@ -19,7 +19,7 @@ use cellar_sheet::operation::{Operation, Rejection};
 pub struct PushRequest<M> {
     /// Protocol version: 1.
     pub push_version: u32,
-    /// Client group id, 1 to 64 bytes. A client group belongs to the subject of the token.
+    /// Client group id, 1 to 64 bytes. A client group belongs to the token's subject.
     #[serde(rename = "clientGroupID")]
     pub client_group_id: String,
     /// Mutations in the push. May be empty.
@@ -38,10 +38,10 @@ pub struct PushedMutation<A> {
     pub client_id: String,
     /// Mutation id. The first mutation of a client has the id 1, and ids are consecutive.
     pub id: u64,
-    /// Name of the application's mutator. The server ignores it.
+    /// Name of the application's mutator. Ignored by the server.
     pub name: String,
     /// Arguments `{base, incarnation, op}`. `base` and `incarnation` are the position and
-    /// incarnation of `head` in the client's view when the mutation was made; `op` is the
+    /// incarnation of `head` in the client's view when the mutation was made. `op` is the
     /// operation. A mutation with malformed arguments is rejected.
     pub args: A,
 }
@@ -53,11 +53,11 @@ pub struct PushedMutation<A> {
 pub struct PushReply {
     /// Results of the mutations, in push order.
     pub results: Vec<PushedResult>,
-    /// Position of the newest entry read by the server. Absent if the server read no entry.
+    /// Position of the newest entry that the server read. Absent if the server read no entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Position>,
-    /// Entries after the mutations' bases, oldest first. May include entries of this push and may
-    /// be incomplete; a pull returns all entries.
+    /// Entries after the bases of the mutations, oldest first. May include entries of this push and
+    /// may be incomplete. A pull returns all entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryView>,
 }
@@ -80,8 +80,8 @@ pub struct PushedResult {
     /// Reason for the rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Operations that took effect. Set if this push appended the mutation and they differ from the
-    /// sent operation.
+    /// Operations that took effect. Set only if this push appended the mutation and the operations
+    /// differ from the sent operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
@@ -95,9 +95,9 @@ pub enum PushStatus {
     Appended,
     /// The mutation was already in the log.
     Duplicate,
-    /// The mutation can never succeed. The log contains it as rejected and without effect.
+    /// The mutation can never succeed. It is in the log as rejected and has no effect.
     Rejected,
-    /// The mutation was not processed, because earlier mutations of the same client are missing.
+    /// The mutation was not processed, because earlier mutations from the same client are missing.
     Gap,
 }
 
@@ -134,14 +134,14 @@ pub struct PullRequest {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PullReply {
-    /// Cookie to send with the next pull.
+    /// Cookie to be sent with the next pull.
     pub cookie: CookieView,
     /// Last mutation id of each client in the group that has new mutations.
     #[serde(rename = "lastMutationIDChanges")]
     pub last_mutation_id_changes: BTreeMap<String, u64>,
     /// Changes to the client's view.
     pub patch: Vec<PatchOperation>,
-    /// Whether the response was truncated. If set, the client should pull again immediately.
+    /// Whether the response was truncated. If so, the client should pull again immediately.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
@@ -167,18 +167,18 @@ pub enum PatchOperation {
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PatchValue {
-    /// Value of an `entry/…` key: an entry after the root. The key contains the position as 16
-    /// hexadecimal digits. For a large entry, `GET …/entries` returns the URL of its body.
+    /// Value of an `entry/…` key: an entry after the root. The key contains the entry's position as
+    /// 16 hexadecimal digits. For a large entry, `GET …/entries` returns the URL of the body.
     Entry(Box<EntryView>),
-    /// Value of the `root` key: the snapshot that the view starts with. The key is absent if the
+    /// Value of the `root` key: the snapshot with which the view starts. The key is absent if the
     /// view starts with the first entry.
     Root {
         /// Position of the Snapshot entry.
         position: Position,
-        /// Hash of the root. Loading the spreadsheet returns the root's URL.
+        /// Hash of the root. To get the URL of the root, load the spreadsheet.
         root: String,
     },
-    /// Value of the `head` key: position and incarnation for the next mutation.
+    /// Value of the `head` key: the base position and incarnation for the next mutation.
     Head {
         /// Base position for the next mutation.
         position: Position,
@@ -194,7 +194,7 @@ pub enum PatchValue {
 pub struct SyncErrorResponse {
     /// Error code.
     pub error: SyncError,
-    /// Unsupported version: `push`, `pull` or `schema`.
+    /// Part of the protocol whose version is not supported: `push`, `pull` or `schema`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version_type: Option<&'static str>,
 }
@@ -210,8 +210,8 @@ pub enum SyncError {
     VersionNotSupported,
 }
 
-/// Response to a pull. Errors are part of the body, because Replicache clients retry after any
-/// status other than 200.
+/// Response to a pull. Errors are sent in the body with status 200, because Replicache clients
+/// retry after any other status.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -222,8 +222,8 @@ pub enum PullResponse {
     Error(SyncErrorResponse),
 }
 
-/// Response to a push. Errors are part of the body, because Replicache clients retry after any
-/// status other than 200.
+/// Response to a push. Errors are sent in the body with status 200, because Replicache clients
+/// retry after any other status.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -234,7 +234,7 @@ pub enum PushResponse {
     Error(SyncErrorResponse),
 }
 
-/// Mutation arguments, shared by all mutators. Unknown fields are ignored.
+/// Arguments of a mutation, the same for all mutators. Unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MutationArguments {

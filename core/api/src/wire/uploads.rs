@@ -8,23 +8,23 @@ use uuid::Uuid;
 use cellar_base::hexadecimal::parse_hexadecimal;
 use cellar_base::position::Position;
 
-/// An object to upload, with the encoded operations of a large entry.
+/// An object to be uploaded, which contains the encoded operations of a large entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UploadRequest {
     /// Size of the object in bytes, at most 8 MiB.
     pub bytes: u64,
-    /// SHA-256 of the object in hexadecimal.
+    /// SHA-256 hash of the object, in hexadecimal.
     pub sha256: String,
 }
 
-/// HTTP request that uploads the object. Valid for a few minutes, can be sent once, and accepts
-/// only the announced bytes.
+/// HTTP request that uploads the object. It is valid for a few minutes, can be sent once, and
+/// accepts only the announced bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UploadReply {
-    /// Upload id, required by `completeUpload`.
+    /// Upload id, to be sent to `completeUpload`.
     pub upload_id: Uuid,
     /// HTTP method.
     pub method: String,
@@ -42,32 +42,32 @@ pub struct UploadReply {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompleteRequest {
-    /// Client id, 1 to 64 bytes, unique for each subject.
+    /// Client id, 1 to 64 bytes, unique per subject.
     pub client_id: String,
     /// Incarnation of the tables when the client loaded the base position.
     pub incarnation: u32,
-    /// Highest mutation id that the client knows to be committed, or 0 if it knows of none.
+    /// Highest mutation id that the client knows to be committed, or 0 if none.
     #[serde(default)]
     pub acked_id: u64,
-    /// Id of the first mutation in the object. The ids of the other mutations are consecutive.
+    /// Id of the first mutation in the object. The following mutations have consecutive ids.
     pub first_id: u64,
-    /// Position that the client had seen when it made the edits.
+    /// Base of the mutations: the latest position that the client had seen when it made the edits.
     pub base: Position,
     /// Size of the object in bytes.
     pub bytes: u64,
-    /// SHA-256 of the object in hexadecimal.
+    /// SHA-256 hash of the object, in hexadecimal.
     pub sha256: String,
 }
 
-/// Error for a malformed hexadecimal SHA-256.
+/// Error for a malformed SHA-256 hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a SHA-256 must consist of 64 hexadecimal digits")]
 pub struct NotASha256;
 
-/// Parses a hexadecimal SHA-256.
+/// Parses a SHA-256 hash in hexadecimal.
 ///
 /// # Errors
-/// Returns [`NotASha256`] unless the text consists of 64 hexadecimal digits.
+/// Returns [`NotASha256`] if the text does not consist of 64 hexadecimal digits.
 pub fn parse_sha256(text: &str) -> Result<[u8; 32], NotASha256> {
     parse_hexadecimal(text).ok_or(NotASha256)
 }

@@ -8,7 +8,7 @@ use cellar_catalog::webhook::FEED_TYPE;
 /// Body of a webhook delivery: a feed page in the same form as in `GET /v1/feed`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookDelivery {
-    /// Kind of the delivery, always `cellar.feed`.
+    /// Kind of delivery. Always `cellar.feed`.
     #[serde(rename = "type")]
     pub kind: String,
     /// Name of the stack.
@@ -18,13 +18,13 @@ pub struct WebhookDelivery {
 }
 
 impl WebhookDelivery {
-    /// Creates a delivery for a feed page of the stack `stack`.
+    /// Creates a delivery of a feed page from the stack `stack`.
     #[must_use]
     pub fn new(stack: &str, data: FeedReply) -> Self {
         Self { kind: FEED_TYPE.to_owned(), stack: stack.to_owned(), data }
     }
 
-    /// Returns the delivery id, which is the same for all deliveries of a page, so that receivers
+    /// Returns the delivery id. All deliveries of the same page have the same id, so that receivers
     /// can deduplicate them.
     #[must_use]
     pub fn id(&self) -> String {

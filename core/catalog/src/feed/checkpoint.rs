@@ -7,11 +7,11 @@ use cellar_base::hexadecimal::{hexadecimal, parse_hexadecimal};
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_CHECKPOINT};
 
 /// A feed position from which a consumer resumes, encoded as partition × [`FEED_PARTITION_ITEMS`] +
-/// offset. Limited to [`MAX_CHECKPOINT`], so that floating-point numbers represent it exactly.
+/// offset. At most [`MAX_CHECKPOINT`], so that floating-point numbers represent it exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Checkpoint(u64);
 
-/// Reason why a number or text is not a valid checkpoint.
+/// Error for a number or text that is not a valid checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a checkpoint must be a whole number of at most {MAX_CHECKPOINT}")]
 pub struct BadCheckpoint;
@@ -61,7 +61,7 @@ impl Checkpoint {
     /// Returns the next feed position.
     ///
     /// # Errors
-    /// Returns [`BadCheckpoint`] if this is [`MAX_CHECKPOINT`].
+    /// Returns [`BadCheckpoint`] if this position is [`MAX_CHECKPOINT`].
     pub fn next(self) -> Result<Self, BadCheckpoint> {
         Self::new(self.0.saturating_add(1))
     }
@@ -85,7 +85,7 @@ impl FromStr for Checkpoint {
     }
 }
 
-/// Random id of a feed generation (one build of the feed). Distinguishes checkpoints of different
+/// Random id of a feed generation (a build of the feed). Distinguishes the checkpoints of different
 /// generations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FeedId(pub [u8; 8]);
@@ -105,7 +105,7 @@ impl FromStr for FeedId {
 }
 
 /// A feed generation: one build of the feed. Each rebuild starts a new generation in a new
-/// partition; earlier partitions do not belong to it.
+/// partition. Earlier partitions do not belong to the new generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Feed {
     /// Id of the generation.

@@ -1,8 +1,8 @@
 //! Represents log entries as feed events.
 //!
-//! Each log segment appears in the feed as an event stream. Its events are the segment's entries;
-//! the event index is the entry number. The last event has the kind `EndSegment`, after which the
-//! log continues in the next segment's stream.
+//! Each log segment appears in the feed as an event stream. Each entry of the segment is an event,
+//! whose index is the entry number. The last event has the kind `EndSegment`; the log continues in
+//! the next segment's stream.
 
 use super::span::Span;
 use crate::stream::{InvalidStreamName, Kind, StreamName};
@@ -14,16 +14,16 @@ use cellar_base::table_attributes::PARTITION_KEY;
 use cellar_log::entry::Content;
 use cellar_log::records::entry::{EDITS, END_SEGMENT, SNAPSHOT, decode_key_and_type};
 
-/// Category of log segment streams.
+/// Category of the streams that represent log segments.
 pub const LOG_CATEGORY: &str = "Log";
 
-/// Separator between log id and segment number in a stream name.
+/// Separator between the log id and the segment number in a stream name.
 const SEGMENT_MARK: char = '.';
-/// Number of digits of a segment number in a stream name. Zero-padded, so that stream names sort by
-/// segment.
+/// Number of digits of a segment number in a stream name. The number is padded with zeros, so that
+/// stream names sort by segment.
 const SEGMENT_DIGITS: usize = 7;
 
-/// Event kind of a log entry.
+/// Event kind that represents a log entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A Snapshot entry.
@@ -32,7 +32,7 @@ pub enum EntryKind {
     Edits,
     /// The last entry of a segment.
     EndSegment,
-    /// An entry of unknown kind, because it was offloaded before it was indexed.
+    /// An entry whose kind is unknown, because it was offloaded before it was indexed.
     Offloaded,
 }
 
@@ -51,7 +51,7 @@ impl EntryKind {
         })
     }
 
-    /// Returns the kind of an entry's content.
+    /// Returns the event kind for the content of an entry.
     #[must_use]
     pub fn of(content: &Content) -> Self {
         match content {
@@ -61,7 +61,7 @@ impl EntryKind {
         }
     }
 
-    /// Returns the kind of a stored entry type, or `None` if unknown.
+    /// Returns the event kind for a stored entry type, or `None` if the type is unknown.
     #[must_use]
     pub fn of_letter(letter: &str) -> Option<Self> {
         Some(match letter {
@@ -83,7 +83,7 @@ fn decode_kind(item: &Item) -> Result<(LogId, Position, EntryKind), RecordError>
     Ok((log, position, kind.ok_or(RecordError::UnknownType { letter })?))
 }
 
-/// Returns the stream name of a log segment: `Log-{id}.{segment}`.
+/// Returns the name of a log segment's stream: `Log-{id}.{segment}`.
 ///
 /// # Errors
 /// Never fails, because these names are always valid.
@@ -91,7 +91,7 @@ pub fn stream_of_segment(log: LogId, segment: u32) -> Result<StreamName, Invalid
     StreamName::new(LOG_CATEGORY, &format!("{log}{SEGMENT_MARK}{segment:0SEGMENT_DIGITS$}"))
 }
 
-/// Returns the log and segment number of a stream name, or `None` if the stream does not represent
+/// Returns the log and segment number in a stream name, or `None` if the stream does not represent
 /// a log segment.
 #[must_use]
 pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {

@@ -15,7 +15,7 @@ use cellar_base::limits::{
 pub struct Item {
     /// Time of indexing, in milliseconds since the Unix epoch.
     pub time_ms: u64,
-    /// Total size of the partition's items up to and including this item, in bytes.
+    /// Total size in bytes of the partition's items up to and including this item.
     pub partition_bytes: u64,
     /// The appended events, or the end marker of the partition.
     pub content: Content,
@@ -26,16 +26,16 @@ pub struct Item {
 pub enum Content {
     /// Appended events.
     Spans(Vec<Span>),
-    /// The end of the partition. The feed generation continues in the next partition.
+    /// End of the partition. The feed generation continues in the next partition.
     End(Feed),
 }
 
-/// Thresholds above which a partition is ended.
+/// Thresholds at which a partition ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PartitionPolicy {
     /// Maximum total size of the items, in bytes.
     pub bytes: u64,
-    /// Maximum number of items, including the item that ends the partition.
+    /// Maximum number of items, including the item that marks the end of the partition.
     pub items: u64,
 }
 
@@ -45,7 +45,7 @@ impl Default for PartitionPolicy {
     }
 }
 
-/// The bytes are not a valid list of event ranges.
+/// Error for bytes that are not a valid list of event ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an item of the feed cannot be read; rebuild the feed with `synth feed rebuild`")]
 pub struct UnreadableItem;
@@ -63,7 +63,7 @@ struct StoredSpans<'a>(
     #[serde(borrow, deserialize_with = "at_most::<_, _, MAX_FEED_ITEM_SPANS>")] Vec<StoredSpan<'a>>,
 );
 
-/// Encodes event ranges with postcard, compressed if that is smaller.
+/// Encodes event ranges with postcard. The result is compressed if that makes it smaller.
 ///
 /// # Errors
 /// Returns [`UnreadableItem`] if the events exceed the limits of an item.

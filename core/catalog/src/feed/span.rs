@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::stream::{Kind, StreamName};
 
-/// A range of consecutive events of an event stream.
+/// Consecutive events of an event stream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Span {
     /// Name of the stream.
     pub stream: StreamName,
     /// Index of the first event.
     pub first: u64,
-    /// Kind of each event. Not empty.
+    /// Kinds of the events, in order. Not empty.
     pub kinds: Vec<Kind>,
 }
 
@@ -22,7 +22,7 @@ impl Span {
         self.first.saturating_add(u64::try_from(self.kinds.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the events starting at an index, or `None` if the range ends before it.
+    /// Returns the events starting at `index`, or `None` if all events are earlier.
     #[must_use]
     pub fn starting_at(mut self, index: u64) -> Option<Self> {
         if self.next() <= index {

@@ -1,10 +1,10 @@
-//! Decides when to refresh an issuer's keys.
+//! Decides when to fetch an issuer's keys again.
 
 use cellar_base::limits::{KEY_SET_FRESH_S, KEY_SET_REFRESH_S, KEY_SET_RETRY_S, KEY_SET_STALE_S};
 
-/// Times of the last successful and last failed fetch of an issuer's keys, in seconds since the
-/// Unix epoch. The cache age is the absolute difference from the current time, so keys expire even
-/// if the clock was set back.
+/// Times of the last successful and the last failed fetch of an issuer's keys, in seconds since the
+/// Unix epoch. The age of the cached keys is the absolute difference from the current time, so they
+/// expire even if the clock was set back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeySetAge {
     fetched_s: Option<u64>,
@@ -16,8 +16,8 @@ pub struct KeySetAge {
 pub enum KeySetStep {
     /// Verify the token with the cached key.
     Use,
-    /// Fetch the keys. Fall back to the cached key if the fetch fails or another request is already
-    /// fetching.
+    /// Fetch the keys. If the fetch fails or another request is already fetching, use the cached
+    /// key.
     FetchOrUse,
     /// Fetch the keys, then look up the token's key again.
     Fetch,
@@ -30,9 +30,9 @@ pub enum KeySetStep {
 impl KeySetAge {
     /// Decides how to verify a token. `key_is_cached` is set if the token's key is in the cache.
     ///
-    /// An unknown key may be new and triggers another fetch, at most once per
-    /// [`KEY_SET_REFRESH_S`], because a token can claim any key id. A failed fetch is retried only
-    /// after [`KEY_SET_RETRY_S`].
+    /// An unknown key may be new, so it triggers another fetch. Because a token can contain any key
+    /// id, such fetches are limited to one per [`KEY_SET_REFRESH_S`]. A failed fetch is retried
+    /// only after [`KEY_SET_RETRY_S`].
     #[must_use]
     pub fn step(self, key_is_cached: bool, now_s: u64) -> KeySetStep {
         let age_of = |time: Option<u64>| time.map(|time_s| now_s.abs_diff(time_s));

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Signature algorithm of an issuer's tokens (RFC 7518 §3.1, RFC 8037), limited to asymmetric
-/// algorithms. Shared secrets and unsigned tokens are not supported.
+/// Signature algorithm of an issuer's tokens (RFC 7518 §3.1, RFC 8037). Only asymmetric algorithms
+/// are supported; shared secrets and unsigned tokens are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum TokenAlgorithm {

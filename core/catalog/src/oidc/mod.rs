@@ -1,9 +1,9 @@
-//! External token issuers (`OpenID Connect`), in addition to the stack's own keys.
+//! External token issuers (OpenID Connect), in addition to the stack's own keys.
 //!
 //! The configuration lists the trusted issuers, each with its audience, algorithm and subject
 //! claim. An issuer's public keys are fetched on demand and cached for an hour. [`KeySetAge`]
-//! limits the request rate to an issuer, even if tokens contain unknown key ids or the issuer is
-//! down.
+//! limits how often an issuer receives requests, even if tokens contain unknown key ids or the
+//! issuer is down.
 
 mod age;
 mod algorithm;
@@ -15,35 +15,36 @@ use crate::access::Role;
 pub use age::{KeySetAge, KeySetStep};
 pub use algorithm::TokenAlgorithm;
 
-/// Default claim that identifies a person. Unique within an issuer and never reassigned.
+/// Default claim that identifies a person. Its values are unique within an issuer and never
+/// reassigned.
 pub const SUBJECT_CLAIM: &str = "sub";
-/// Claim that identifies a person by email, if verified by the issuer (see [`VERIFIED_CLAIM`]).
+/// Claim that identifies a person by email address, if the issuer has verified the address (see
+/// [`VERIFIED_CLAIM`]).
 pub const EMAIL_CLAIM: &str = "email";
-/// Claim that is true if the issuer has verified the [`EMAIL_CLAIM`].
+/// Claim that is true if the issuer has verified the email address in [`EMAIL_CLAIM`].
 pub const VERIFIED_CLAIM: &str = "email_verified";
-/// Path of an issuer's discovery document (`OpenID Connect Discovery` §4).
+/// Path of an issuer's discovery document (OpenID Connect Discovery §4).
 pub const DISCOVERY_PATH: &str = "/.well-known/openid-configuration";
 
-/// A trusted issuer of API tokens. `CELLAR_TOKEN_OIDC` is a JSON list of issuers.
+/// A trusted issuer of API tokens. `CELLAR_TOKEN_OIDC` contains a JSON list of issuers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OidcIssuer {
-    /// Issuer URL. Must exactly equal a token's `iss` claim.
+    /// Issuer URL. Must equal a token's `iss` claim exactly.
     pub issuer: String,
-    /// Id of this application at the issuer. Must be in a token's `aud` claim.
+    /// This application's id at the issuer. A token's `aud` claim must contain it.
     pub audience: String,
-    /// Signature algorithm of the issuer's tokens. Defaults to RS256. A token cannot choose another
-    /// one.
+    /// Signature algorithm of the issuer's tokens. If absent, RS256. Tokens with another algorithm
+    /// are rejected.
     #[serde(default)]
     pub algorithm: TokenAlgorithm,
-    /// URL of the public keys. Defaults to the URL in the issuer's discovery document.
+    /// URL of the public keys. If absent, the URL in the issuer's discovery document is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_url: Option<String>,
-    /// Claim that identifies a person in the catalog and the history. Defaults to
-    /// [`SUBJECT_CLAIM`].
+    /// Claim that identifies a person in the catalog and the history. If absent, [`SUBJECT_CLAIM`].
     #[serde(default = "default_subject_claim", skip_serializing_if = "is_default_subject_claim")]
     pub subject_claim: String,
-    /// Maximum role of the issuer's tokens on any spreadsheet. Defaults to owner.
+    /// Highest role that the issuer's tokens grant on any spreadsheet. If absent, owner.
     #[serde(default = "default_max_role", skip_serializing_if = "is_default_max_role")]
     pub max_role: Role,
 }
@@ -73,8 +74,9 @@ impl OidcIssuer {
     }
 }
 
-/// Whether keys may be fetched from a URL. Requires TLS, because an attacker could tamper with an
-/// unencrypted response. URLs of the local machine are exempt, for tests and the local cloud.
+/// Whether keys may be fetched from a URL. TLS is required, because an attacker could tamper with
+/// an unencrypted response. URLs of the local machine need no TLS; they are used for tests and the
+/// local cloud.
 #[must_use]
 pub fn is_trustworthy(url: &str) -> bool {
     let (url_after_scheme, uses_tls) = match url.split_once("://") {

@@ -14,13 +14,13 @@ const MARK: &str = "mark of a stream";
 
 /// Sort key of a stream's high-water mark.
 const MARK_SORT: &str = "mark";
-/// Partition key of the feed partition list.
+/// Partition key of the list of feed partitions.
 pub const PARTITIONS: &str = "$AppendsIndex-0";
 
-/// Prefix of feed partition keys.
+/// Prefix of the partition keys of feed partitions.
 const PARTITION_PREFIX: &str = "$AppendsEpoch-0_";
 
-/// Returns the partition key of a feed partition's items.
+/// Returns the partition key for the items of a feed partition.
 #[must_use]
 pub fn feed_partition_key(partition: u64) -> String {
     format!("{PARTITION_PREFIX}{partition}")
@@ -41,14 +41,15 @@ pub fn decode_feed_position(record: &Item) -> Result<Checkpoint, RecordError> {
         .ok_or_else(|| reader.attribute_error(FEED_PARTITION_KEY, "a partition of the feed"))
 }
 
-/// Returns the sort key of a feed item. The offset is zero-padded, so that keys sort by offset.
+/// Returns the sort key of a feed item. The offset is padded with zeros, so that keys sort by
+/// offset.
 #[must_use]
 pub fn offset_sort(offset: u64) -> String {
     format!("{offset:06}")
 }
 
-/// Returns the sort key of a feed partition in the partition list. The number is zero-padded, so
-/// that keys sort by number.
+/// Returns the sort key of a feed partition in the list of feed partitions. The number is padded
+/// with zeros, so that keys sort by number.
 #[must_use]
 pub fn partition_sort(partition: u64) -> String {
     format!("{partition:010}")
@@ -67,7 +68,7 @@ pub fn item_key(at: Checkpoint) -> Item {
     key(&feed_partition_key(at.partition()), &offset_sort(at.offset()))
 }
 
-/// Returns the key of a feed partition in the partition list.
+/// Returns the key of a feed partition in the list of feed partitions.
 #[must_use]
 pub fn partition_key(partition: u64) -> Item {
     key(PARTITIONS, &partition_sort(partition))
@@ -136,7 +137,7 @@ fn decode_spans(reader: &Reader<'_>, stored_spans: &[u8]) -> Result<Vec<Span>, R
     feed::decode_spans(&payload).map_err(|_| reader.attribute_error(DATA, "spans"))
 }
 
-/// Encodes a feed partition for the partition list.
+/// Encodes a feed partition for the list of feed partitions.
 #[must_use]
 pub fn encode_partition(partition: u64, feed: Feed) -> Item {
     let mut record = partition_key(partition);
@@ -144,7 +145,7 @@ pub fn encode_partition(partition: u64, feed: Feed) -> Item {
     record
 }
 
-/// Decodes a feed partition from the partition list.
+/// Decodes a feed partition from the list of feed partitions.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
@@ -190,7 +191,7 @@ fn decode_feed(reader: &Reader<'_>) -> Result<Feed, RecordError> {
     Ok(Feed { id: FeedId(reader.array(FEED)?), first_partition: reader.number(FIRST_PARTITION)? })
 }
 
-/// Decodes a numeric sort key. `expected` describes the key in error messages.
+/// Decodes a numeric sort key. `expected` describes the sort key in error messages.
 fn decode_sort_key(reader: &Reader<'_>, expected: &'static str) -> Result<u64, RecordError> {
     let sort_key = reader.text(FEED_SORT_KEY)?;
     let has_only_digits = sort_key.bytes().all(|byte| byte.is_ascii_digit());

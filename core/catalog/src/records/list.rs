@@ -18,14 +18,14 @@ const ACTIVE: &str = "active";
 const ARCHIVED: &str = "archived";
 const DELETED: &str = "deleted";
 
-/// Returns the partition key of a person's spreadsheet list. Hashed, so as not to reveal the
-/// person.
+/// Returns the partition key of a person's spreadsheet list. The key is a hash, so that it does not
+/// reveal the person.
 #[must_use]
 pub fn list_partition(person: &Person) -> String {
     format!("$Sheets-{}", hexadecimal(person.key().as_bytes()))
 }
 
-/// Returns the key of a spreadsheet in a person's list.
+/// Returns the key of a spreadsheet in a person's spreadsheet list.
 #[must_use]
 pub fn key(person: &Person, log: LogId) -> Item {
     let mut item = Item::new();
@@ -34,8 +34,8 @@ pub fn key(person: &Person, log: LogId) -> Item {
     item
 }
 
-/// Encodes a list entry of a person. The record is retained after access was revoked, so that a
-/// late write of an older version cannot restore the entry.
+/// Encodes an entry of a person's spreadsheet list. The record is kept after the person's access
+/// was revoked, so that a late write of an older version cannot restore the entry.
 #[must_use]
 pub fn encode(person: &Person, entry: &ListEntry) -> Item {
     let mut item = key(person, entry.log);
@@ -50,7 +50,7 @@ fn put_line(item: &mut Item, line: &ListLine) {
     let status_word = match line.status {
         Status::Active => ACTIVE,
         Status::Archived { .. } => ARCHIVED,
-        // Purged spreadsheets are not listed.
+        // Purged spreadsheets are not included in the list.
         Status::Deleted { .. } | Status::Purged { .. } => DELETED,
     };
     put_text(item, LISTED_NAME, Some(line.name.as_str()));
@@ -62,7 +62,7 @@ fn put_line(item: &mut Item, line: &ListLine) {
     }
 }
 
-/// Decodes a list entry of a person.
+/// Decodes an entry of a person's spreadsheet list.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.

@@ -1,4 +1,5 @@
-//! Table records of the catalog. Each record type has a module with `key`, `encode` and `decode`.
+//! Table records of the catalog. The module of each record type has the functions `key`, `encode`
+//! and `decode`.
 
 pub mod feed;
 pub mod list;

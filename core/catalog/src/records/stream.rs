@@ -1,4 +1,5 @@
-//! EventStream table records: tips (latest events of a stream) and event batches (older events).
+//! Records of the EventStream table: tips (with the latest events of a stream) and event batches
+//! (with older events).
 
 use crate::stream::{
     Etag, EventBatch, Kind, Payload, StreamEvent, StreamName, Tip, Unfold, WriterId, event_count,
@@ -17,8 +18,8 @@ const EVENT_BATCH: &str = "event batch of a stream";
 const EVENT: &str = "event of a stream";
 const UNFOLD: &str = "unfold of a stream";
 
-/// Returns the key of an event stream item. `index` is `TIP_INDEX` for the tip, or the first event
-/// index of an event batch.
+/// Returns the key of an item of an event stream. `index` is `TIP_INDEX` for the tip, or the first
+/// event index for an event batch.
 #[must_use]
 pub fn key(name: &StreamName, index: u64) -> Item {
     let mut item = Item::new();
@@ -94,8 +95,8 @@ fn encode_unfold(unfold: &Unfold) -> Attribute {
     Attribute::Map(item)
 }
 
-/// Adds a payload to an item. Omits empty data and the default encoding, because every byte is
-/// billed.
+/// Adds a payload to an item. Empty data and the default encoding are omitted, because every byte
+/// is billed.
 fn put_payload(item: &mut Item, [data, encoding]: [&str; 2], payload: &Payload) {
     if !payload.stored.is_empty() {
         put_bytes(item, data, payload.stored.clone());
@@ -119,7 +120,7 @@ pub fn unfolds_bytes(unfolds: &[Unfold]) -> usize {
     item_bytes(&Item::from([(UNFOLDS.to_owned(), encode_unfolds(unfolds))]))
 }
 
-/// Decodes a tip. Ignores unfolds (cached states) that cannot be decoded, because they can be
+/// Decodes a tip. Unfolds (cached states) that cannot be decoded are ignored, because they can be
 /// rebuilt from the events.
 ///
 /// # Errors
@@ -145,15 +146,15 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
     Ok(tip)
 }
 
-/// Decodes the unfolds (cached states) that are readable. Unfolds can be rebuilt from events, so a
+/// Decodes the readable unfolds (cached states). Unfolds can be rebuilt from the events, so a
 /// missing or invalid list is treated as empty.
 fn decode_readable_unfolds(reader: &Reader<'_>) -> Vec<Unfold> {
     let unfold_attributes = reader.list(UNFOLDS).unwrap_or_default();
     unfold_attributes.iter().filter_map(|attribute| decode_unfold(attribute).ok()).collect()
 }
 
-/// Decodes which events the last write appended to a tip: the stream, the first event index and the
-/// event kinds. Does not require the attribute with the events themselves.
+/// Decodes which events the last write of a tip appended: the stream, the first event index and the
+/// event kinds. The attribute with the events themselves is not needed.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
@@ -211,7 +212,7 @@ fn decode_name(reader: &Reader<'_>) -> Result<StreamName, RecordError> {
     reader.text(STREAM)?.parse().map_err(|_| reader.attribute_error(STREAM, "a stream name"))
 }
 
-/// Decodes an item's events and their kinds. At least one event is required.
+/// Decodes the events of an item with their kinds. At least one event is required.
 fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     let event_attributes = reader.list(EVENTS)?;
     let kind_attributes = reader.list(KINDS)?;
@@ -231,7 +232,7 @@ fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     Ok(events)
 }
 
-/// Returns a reader for a list element, which must be a map.
+/// Returns a reader for a list element. The element must be a map.
 fn map_reader<'a>(record: &'static str, value: &'a Attribute) -> Result<Reader<'a>, RecordError> {
     match value {
         Attribute::Map(item) => Ok(Reader { record, item }),

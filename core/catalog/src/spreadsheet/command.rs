@@ -1,4 +1,4 @@
-//! Catalog commands and the reasons to reject them.
+//! Catalog commands, and the reasons why they are rejected.
 
 use super::link::{Link, LinkId};
 use super::name::Name;
@@ -11,25 +11,25 @@ use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 /// A command that changes the catalog record of a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// The caller and the source of its role.
+    /// The caller, with the source of the caller's role.
     pub by: By,
     /// Requested change.
     pub action: CatalogAction,
     /// Current time in seconds since the Unix epoch.
     pub now_s: u64,
-    /// Version of the catalog record that the caller has seen. The command is rejected if a later
-    /// version exists, so that a late request does not overwrite later changes.
+    /// Version of the catalog record that the caller has read. If the record has a later version,
+    /// the command is rejected, so that a late request does not overwrite later changes.
     pub seen: Option<u64>,
 }
 
-/// Requested change. No-op if the change was already made, so every command is idempotent.
+/// Requested change. A change that was already made is a no-op, so every command is idempotent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CatalogAction {
     /// Add a new spreadsheet to the catalog. The caller becomes its owner.
     Create {
-        /// Spreadsheet name; may be empty.
+        /// Name of the spreadsheet. May be empty.
         name: Name,
-        /// Source of the fork. Set if the spreadsheet is a fork.
+        /// Source of the fork, if the spreadsheet is a fork.
         source: Option<LogId>,
     },
     /// Rename the spreadsheet.
@@ -49,21 +49,21 @@ pub enum CatalogAction {
     RemoveLink(LinkId),
     /// Make the spreadsheet read-only.
     Archive,
-    /// Delete the spreadsheet. Can be undone for a limited time.
+    /// Delete the spreadsheet. It can be undeleted for a limited time.
     Delete,
     /// Unarchive or undelete the spreadsheet.
     Activate,
-    /// Mark a deleted spreadsheet as purged after its undelete deadline. Operators only.
+    /// Mark a deleted spreadsheet as purged after its undelete deadline. Only operators may do so.
     Purge,
 }
 
 impl CatalogAction {
-    /// Returns the role that this change requires of the caller `by`.
+    /// Returns the role that the caller `by` needs for this change.
     #[must_use]
     pub fn required_role(&self, by: &By) -> Role {
         match self {
             Self::Create { .. } => Role::Viewer,
-            // Every member may leave a spreadsheet, except with a read-only token.
+            // Every member may leave a spreadsheet, unless the member's token is read-only.
             Self::Unshare(person) if *person == by.person => {
                 if by.cap > Role::Viewer {
                     Role::Viewer
@@ -83,7 +83,7 @@ pub enum Rejection {
     /// The spreadsheet does not exist or is hidden from the caller.
     #[error("the spreadsheet does not exist, or you have no access to it")]
     Hidden,
-    /// The caller's role does not permit the change.
+    /// The caller's role is not sufficient for the change.
     #[error("your role is {has}; role {needs} is required")]
     Role {
         /// The caller's current role.
@@ -91,19 +91,19 @@ pub enum Rejection {
         /// Required role.
         needs: Role,
     },
-    /// The catalog record was changed after the caller read it.
+    /// The catalog record has changed since the caller read it.
     #[error("the details have changed since they were read; read them again and retry")]
     Changed,
     /// The spreadsheet is archived and therefore read-only.
     #[error("the spreadsheet is archived and read-only; unarchive it first (owners only)")]
     Archived,
-    /// The spreadsheet is deleted, but can be undeleted.
+    /// The spreadsheet is deleted, but can still be undeleted.
     #[error("the spreadsheet is deleted; undelete it first (owners only)")]
     Deleted,
     /// The spreadsheet is deleted and can no longer be undeleted.
     #[error("the spreadsheet was deleted more than 30 days ago; it cannot be undeleted")]
     Gone,
-    /// The spreadsheet cannot be purged: it is not deleted or can still be undeleted.
+    /// The spreadsheet cannot be purged, because it is not deleted or can still be undeleted.
     #[error("only spreadsheets deleted more than 30 days ago can be purged")]
     NotPurgeable,
     /// The command would change the caller's own role.
@@ -113,10 +113,10 @@ pub enum Rejection {
     #[error("the last owner cannot be removed; make another person owner first")]
     LastOwner,
     /// The spreadsheet has the maximum number of members.
-    #[error("the spreadsheet has {MAX_MEMBERS} members, the maximum; remove one first")]
+    #[error("the spreadsheet has {MAX_MEMBERS} members, the maximum; remove a member first")]
     Members,
     /// The spreadsheet has the maximum number of share links.
-    #[error("the spreadsheet has {MAX_LINKS} share links, the maximum; revoke one first")]
+    #[error("the spreadsheet has {MAX_LINKS} share links, the maximum; revoke a share link first")]
     Links,
     /// The expiry of the new link is in the past.
     #[error("the expiry of the link is in the past")]

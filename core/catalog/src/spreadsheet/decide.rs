@@ -11,7 +11,8 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 
-/// Returns the events that result from a command. Empty if the listing already shows the change.
+/// Returns the events that result from a command, or no events if the listing already includes the
+/// change.
 pub(super) fn decide(
     command: &Command,
     listing: Option<&Listing>,
@@ -44,8 +45,8 @@ fn decide_creation(
     }
 }
 
-/// Handles a command on a log that is older than the catalog. For an operator, first adds the log
-/// to the catalog with the operator as its owner.
+/// Handles a command on a log that was created before the catalog existed. For an operator, the log
+/// is first added to the catalog, with the operator as its owner.
 fn decide_unlisted(command: &Command) -> Result<Vec<CatalogEvent>, Rejection> {
     if !matches!(command.by.right, Right::Token(_)) {
         return Err(Rejection::Hidden);
@@ -76,7 +77,7 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
     Ok(events)
 }
 
-/// Handles a command that the caller's role and the spreadsheet's status permit.
+/// Handles a command that the caller's role and the spreadsheet's status allow.
 fn decide_permitted(command: &Command, listing: &Listing) -> Result<Vec<CatalogEvent>, Rejection> {
     let by = command.by.person.clone();
     let at_s = command.now_s;
@@ -106,7 +107,7 @@ fn decide_permitted(command: &Command, listing: &Listing) -> Result<Vec<CatalogE
     }
 }
 
-/// Handles a decide_purge. Requires an operator token and an expired undelete deadline.
+/// Handles a purge. An operator token and an expired undelete deadline are required.
 fn decide_purge(
     command: &Command,
     listing: Option<&Listing>,
@@ -139,7 +140,7 @@ fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {
 }
 
 /// Checks that the spreadsheet's status allows the change. An archived spreadsheet cannot be
-/// renamed. A deleted spreadsheet can only be undeleted; deleting or recreating it is a no-op.
+/// renamed. A deleted spreadsheet can only be undeleted; deleting or creating it again is a no-op.
 fn check_status(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     match listing.status {
         Status::Active | Status::Purged { .. } => Ok(()),
@@ -196,7 +197,8 @@ fn decide_unsharing(
     }
 }
 
-/// Handles the addition of a decide_sharing link. Removes expired links if the spreadsheet has too many.
+/// Handles the addition of a share link. If the spreadsheet has the maximum number of share links,
+/// the expired links are revoked.
 fn decide_link_addition(
     by: &Person,
     link: &Link,

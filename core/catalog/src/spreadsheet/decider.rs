@@ -1,4 +1,4 @@
-//! The catalog's decider. Encodes events and listings as JSON.
+//! Decider of the catalog. Encodes events and listings as JSON.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -9,8 +9,8 @@ use super::event::CatalogEvent;
 use super::listing::Listing;
 use crate::stream::{Decider, Encoded, Kind, UnreadableEvent};
 
-/// Kind of the unfold (cached state) that stores a listing. Must get a new number if the layout
-/// changes.
+/// Kind of the unfold (cached state) that contains a listing. If the layout of listings changes,
+/// the kind must get a new number.
 const LISTING_KIND: &str = "Listing1";
 
 /// The decider for event streams of the category [`CATEGORY`](super::CATEGORY).
@@ -40,8 +40,8 @@ impl Decider for Catalog {
     }
 
     fn encode(&self, event: &CatalogEvent) -> Encoded {
-        // Serde encodes an event as `{"Created": {…}}`: the key is the kind and the value is the
-        // data.
+        // Serde encodes an event as `{"Created": {…}}`. The key is the event kind and the value is
+        // the data.
         let tagged = serde_json::to_value(event).unwrap_or_default();
         let data = tagged.get(event.kind()).map(Value::to_string).unwrap_or_default();
         Encoded::new(Kind::own(event.kind()), data.into_bytes())

@@ -9,17 +9,17 @@ use super::person::Person;
 use crate::access::Role;
 use cellar_base::identity::LogId;
 
-/// A spreadsheet event. Stored with the variant name as the event kind and the variant's fields as
-/// JSON data.
+/// An event of a spreadsheet. The variant's name is stored as the event kind, and the variant's
+/// fields as JSON data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CatalogEvent {
     /// The spreadsheet was added to the catalog.
     Created {
         /// Creator and first owner.
         by: Person,
-        /// Spreadsheet name; may be empty.
+        /// Name of the spreadsheet. May be empty.
         name: Name,
-        /// Source of the fork. Set if the spreadsheet is a fork.
+        /// Source of the fork, if the spreadsheet is a fork.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<LogId>,
         /// Time of the change, in seconds since the Unix epoch.
@@ -36,7 +36,7 @@ pub enum CatalogEvent {
     Shared {
         /// Person who made the change.
         by: Person,
-        /// The person or share link with its new role.
+        /// The person or share link, and the new role.
         with: Grantee,
     },
     /// The access of a person or share link was revoked.
@@ -63,7 +63,7 @@ pub enum CatalogEvent {
         /// Person who made the change.
         by: Person,
     },
-    /// The spreadsheet was deleted. Can be undone for a limited time.
+    /// The spreadsheet was deleted. It can be undeleted for a limited time.
     Deleted {
         /// Person who made the change.
         by: Person,
@@ -79,7 +79,7 @@ pub enum CatalogEvent {
     },
 }
 
-/// A person or share link with its role.
+/// A person or share link, with a role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grantee {
@@ -113,7 +113,7 @@ impl CatalogEvent {
         "Purged",
     ];
 
-    /// Returns the event kind in the stream.
+    /// Returns the kind under which the event is stored.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -145,14 +145,14 @@ impl CatalogEvent {
         }
     }
 
-    /// Whether the event changes who may access the spreadsheet.
+    /// Whether the event changes who has access to the spreadsheet.
     #[must_use]
     pub fn is_sharing(&self) -> bool {
         matches!(self, Self::Shared { .. } | Self::Unshared { .. })
     }
 
-    /// Returns the listing after this event. The first event of a stream must be `Created`; any
-    /// other event without a listing is a no-op.
+    /// Returns the listing after this event. The first event of a stream must be `Created`; without
+    /// a listing, any other event is a no-op.
     #[must_use]
     pub fn apply(&self, listing: Option<Listing>) -> Option<Listing> {
         if let Self::Created { by, name, source, at_s } = self {
@@ -174,7 +174,7 @@ impl CatalogEvent {
 
     fn apply_to(&self, listing: &mut Listing) {
         match self {
-            // Handled by `apply`: the event creates the listing.
+            // `apply` handles this event, which creates the listing.
             Self::Created { .. } => {}
             Self::Renamed { name, .. } => listing.name = name.clone(),
             Self::Shared { with: Grantee::Member(member), .. } => listing.set_member(member),
@@ -194,7 +194,7 @@ impl CatalogEvent {
 }
 
 impl Listing {
-    /// Adds a member or changes an existing member's role.
+    /// Adds a member, or changes the role of an existing member.
     fn set_member(&mut self, member: &Member) {
         match self.members.iter_mut().find(|existing| existing.person == member.person) {
             Some(existing_member) => existing_member.role = member.role,

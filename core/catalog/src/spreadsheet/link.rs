@@ -1,4 +1,4 @@
-//! Share links, which let their holders read or edit a spreadsheet without a personal token.
+//! Share links. The holder of a share link can read or edit a spreadsheet without a personal token.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,15 +19,15 @@ const PREFIX: &str = "cellar-link";
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LinkSecret(pub [u8; 16]);
 
-/// Hash of a link secret. Stored in the catalog instead of the secret.
+/// Hash of a share link's secret. The catalog stores the hash instead of the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkHash([u8; 16]);
 
-/// Share link id: the first half of the secret's hash, as 16 hexadecimal digits.
+/// Id of a share link: the first half of the secret's hash, as 16 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId([u8; 8]);
 
-/// Role granted by a share link. Never owner.
+/// Role that a share link grants. Never owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -43,11 +43,11 @@ pub enum LinkRole {
 pub struct Link {
     /// Hash of the secret.
     pub hash: LinkHash,
-    /// Role granted by the link.
+    /// Role that the share link grants.
     pub role: LinkRole,
-    /// Label, visible to owners; may be empty.
+    /// Label, visible to owners. May be empty.
     pub label: String,
-    /// Expiry in seconds since the Unix epoch, or `None` if the link never expires.
+    /// Expiry time in seconds since the Unix epoch, or `None` if the share link never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
@@ -55,13 +55,13 @@ pub struct Link {
 /// Bearer token of a share link: `cellar-link.{spreadsheet}.{secret}`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LinkToken {
-    /// Spreadsheet that the link grants access to.
+    /// Spreadsheet to which the share link grants access.
     pub log: LogId,
     /// Secret of the link.
     pub secret: LinkSecret,
 }
 
-/// Reason why a text is not a valid share link, link id, secret or label.
+/// Error for a text that is not a valid share link, link id, secret or label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadLink {
     /// The secret is not 16 bytes long.
@@ -72,7 +72,7 @@ pub enum BadLink {
     /// The id is not 8 bytes.
     #[error("the id of a link must have 16 hexadecimal digits")]
     Id,
-    /// The text is not a link token.
+    /// The text is not the token of a share link.
     #[error("a share link must have the form `{PREFIX}.SPREADSHEET.SECRET`")]
     Token,
     /// The label is too long or has more than one line.
@@ -107,7 +107,7 @@ impl fmt::Display for LinkSecret {
     }
 }
 
-/// Formats the link id instead of the secret, so that the secret never appears in logs.
+/// Formats the link id instead of the secret, so that no log contains the secret.
 impl fmt::Debug for LinkSecret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "LinkSecret(of {})", self.hash().id())
@@ -124,7 +124,7 @@ impl LinkHash {
 }
 
 impl LinkRole {
-    /// Returns the equivalent [`Role`].
+    /// Returns the [`Role`] that the link role corresponds to.
     #[must_use]
     pub fn role(self) -> Role {
         match self {
@@ -154,8 +154,8 @@ impl Link {
 }
 
 impl LinkToken {
-    /// Whether a bearer token starts with the link token prefix. Does not validate the rest of the
-    /// token.
+    /// Whether a bearer token starts with the prefix of share links. The rest of the token is not
+    /// validated.
     #[must_use]
     pub fn has_prefix(text: &str) -> bool {
         text.strip_prefix(PREFIX).is_some_and(|rest| rest.starts_with('.'))
@@ -189,7 +189,7 @@ impl fmt::Debug for LinkToken {
     }
 }
 
-/// Implements hexadecimal formatting and parsing, as text and in JSON.
+/// Implements formatting and parsing in hexadecimal, as text and in JSON.
 macro_rules! as_hexadecimal {
     ($name:ident) => {
         impl fmt::Display for $name {

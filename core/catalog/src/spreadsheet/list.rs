@@ -1,4 +1,5 @@
-//! Spreadsheet lists: each person's spreadsheets, derived from the event streams.
+//! Spreadsheet lists. Each list contains one person's spreadsheets and is derived from the event
+//! streams.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +10,19 @@ use super::person::Person;
 use crate::access::Role;
 use cellar_base::identity::LogId;
 
-/// Entry of a spreadsheet in a person's list.
+/// A spreadsheet's entry in a person's spreadsheet list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListEntry {
     /// Spreadsheet id.
     pub log: LogId,
-    /// Version of the entry: the number of events that it includes. Higher is newer.
+    /// Version of the entry: the number of events that the entry includes. A later version has a
+    /// higher number.
     pub version: u64,
     /// Details of the spreadsheet, or `None` if the person's access was revoked.
     pub line: Option<ListLine>,
 }
 
-/// Spreadsheet details shown in a person's list.
+/// Details of a spreadsheet in a person's spreadsheet list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListLine {
     /// Name of the spreadsheet.
@@ -34,8 +36,8 @@ pub struct ListLine {
 }
 
 impl Listing {
-    /// Returns the person's list entry for this listing. `version` is the number of events that the
-    /// listing includes.
+    /// Returns the entry in a person's spreadsheet list that corresponds to this listing. `version`
+    /// is the number of events that the listing includes.
     #[must_use]
     pub fn list_entry(&self, log: LogId, version: u64, person: &Person) -> ListEntry {
         let is_purged = matches!(self.status, Status::Purged { .. });
@@ -49,8 +51,8 @@ impl Listing {
         ListEntry { log, version, line }
     }
 
-    /// Returns the people whose lists are affected by `events`. `listing` is the state after the
-    /// last event.
+    /// Returns the people whose spreadsheet lists are affected by `events`. The listing must
+    /// include all these events.
     #[must_use]
     pub fn affected_persons(&self, events: &[CatalogEvent]) -> BTreeSet<Person> {
         let mut affected_persons = BTreeSet::new();
@@ -62,7 +64,7 @@ impl Listing {
                 CatalogEvent::Unshared { from: Recipient::Member(person), .. } => {
                     affected_persons.insert(person.clone());
                 }
-                // Share links do not add the spreadsheet to any list.
+                // Share links do not add a spreadsheet to any list.
                 CatalogEvent::Shared { with: Grantee::Link(_), .. }
                 | CatalogEvent::Unshared { from: Recipient::Link(_), .. } => {}
                 CatalogEvent::Created { .. }

@@ -1,4 +1,4 @@
-//! Listings: the catalog's current record of each spreadsheet.
+//! Listings: the current catalog record of each spreadsheet.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,35 +9,35 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::DELETED_KEPT_S;
 
-/// Catalog record of a spreadsheet: the state after all events of its stream.
+/// Catalog record of a spreadsheet: the state after all events in its stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
-    /// Spreadsheet name; may be empty.
+    /// Name of the spreadsheet. May be empty.
     pub name: Name,
     /// Creation time in seconds since the Unix epoch.
     pub created_s: u64,
-    /// Source of the fork. Set if the spreadsheet is a fork.
+    /// Source of the fork, if the spreadsheet is a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// Members in the order in which they were added. At least one is an owner.
+    /// Members, in the order in which they were added. There is always at least one owner.
     pub members: Vec<Member>,
-    /// Share links in creation order, including expired links.
+    /// Share links in creation order, including expired share links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
     /// Whether the spreadsheet is active, archived, deleted or purged.
     pub status: Status,
-    /// Version: the number of events in the stream. A command based on an earlier version is
-    /// rejected, so that it does not overwrite later changes.
+    /// Version of the record: the number of events in the stream. A command that is based on an
+    /// earlier version is rejected, so that it does not overwrite later changes.
     pub changes: u64,
 }
 
-/// A person with a role on a spreadsheet.
+/// A person who has a role on a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Member {
     /// Person who has the role.
     pub person: Person,
-    /// The person's role on the spreadsheet.
+    /// Role of the person on the spreadsheet.
     pub role: Role,
 }
 
@@ -52,8 +52,8 @@ pub enum Status {
         /// Time of archiving, in seconds since the Unix epoch.
         at_s: u64,
     },
-    /// The spreadsheet is deleted and hidden. An owner can undelete it for `DELETED_KEPT_S`
-    /// seconds.
+    /// The spreadsheet is deleted and hidden. For `DELETED_KEPT_S` seconds, an owner can undelete
+    /// it.
     Deleted {
         /// Time of the deletion, in seconds since the Unix epoch.
         at_s: u64,
@@ -66,8 +66,8 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns the time of archiving, deletion or purge in seconds since the Unix epoch, or `None`
-    /// if the spreadsheet is active.
+    /// Returns the time of the archiving, deletion or purge in seconds since the Unix epoch, or
+    /// `None` if the spreadsheet is active.
     #[must_use]
     pub fn since_s(self) -> Option<u64> {
         match self {

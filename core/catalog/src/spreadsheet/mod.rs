@@ -1,12 +1,12 @@
 //! The catalog: names, status and sharing of spreadsheets.
 //!
 //! Each spreadsheet has an event stream `Spreadsheet-{id}` of [events](CatalogEvent). The state
-//! after all events is the [`Listing`]. It is cached as an unfold in the tip (the item with the
-//! stream's latest events), so reading a listing takes a single read.
+//! after all events is the spreadsheet's [`Listing`]. The listing is cached as an unfold in the tip
+//! (the item with the stream's latest events), so it can be read with a single read.
 //!
-//! [`Principal::access`] checks access before each request, based on a listing that may be a few
-//! seconds old. For a catalog change, [`Catalog`] checks access again, based on exactly the listing
-//! that the change applies to.
+//! [`Principal::access`] checks access before each request, using a listing that may be a few
+//! seconds old. For a change to the catalog, [`Catalog`] checks access again, using exactly the
+//! listing to which the change applies.
 //!
 //! [`Principal::access`]: crate::access::Principal::access
 
@@ -37,15 +37,16 @@ use crate::stream::{InvalidStreamName, SplitPolicy, StreamName};
 use cellar_base::identity::LogId;
 use cellar_base::limits::{CATALOG_TIP_EVENTS, TIP_BYTES};
 
-/// Category of spreadsheet event streams.
+/// Category of the event streams of spreadsheets.
 pub const CATEGORY: &str = "Spreadsheet";
 
-/// Thresholds above which events are moved from a tip (latest events) to an event batch (older
-/// events). Low enough that reading a listing with a few members costs half a read unit (4 KB).
+/// Thresholds at which events are moved from a tip (with the latest events) to an event batch (with
+/// older events). They are low, so that reading a listing with a few members costs half a read unit
+/// (4 KB).
 pub const CATALOG_SPLIT_POLICY: SplitPolicy =
     SplitPolicy { bytes: TIP_BYTES, events: CATALOG_TIP_EVENTS };
 
-/// Returns the event stream name of a spreadsheet.
+/// Returns the name of a spreadsheet's event stream.
 ///
 /// # Errors
 /// Never fails, because these names are always valid.

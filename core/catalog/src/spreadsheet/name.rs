@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use cellar_base::limits::MAX_SPREADSHEET_NAME_BYTES;
 
-/// Trimmed name of a spreadsheet. Empty if the spreadsheet is unnamed. Need not be unique.
+/// Name of a spreadsheet, without surrounding whitespace. Empty if the spreadsheet is unnamed.
+/// Several spreadsheets may have the same name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Name(String);
 
-/// Reason why a text is not a valid spreadsheet name.
+/// Error for a text that is not a valid spreadsheet name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
     /// The name is blank.
@@ -30,7 +31,7 @@ pub enum BadName {
 }
 
 impl Name {
-    /// Trims a text and creates a name from it.
+    /// Creates a name from a text. Surrounding whitespace is removed.
     ///
     /// # Errors
     /// Returns [`BadName`] with the reason.
@@ -46,8 +47,8 @@ impl Name {
         }
     }
 
-    /// Returns the default name of a fork: `Fork of` followed by this name, truncated to the
-    /// maximum length. Empty if this name is empty.
+    /// Returns the default name of a fork: `Fork of` and this name, truncated to the maximum
+    /// length. Empty if this name is empty.
     #[must_use]
     pub fn of_fork(&self) -> Self {
         if self.0.is_empty() {

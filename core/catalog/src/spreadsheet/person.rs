@@ -1,4 +1,4 @@
-//! People, identified by the issuer and subject of their tokens.
+//! People, identified by the issuer and the subject of their tokens.
 
 use std::fmt;
 
@@ -7,14 +7,15 @@ use serde::{Deserialize, Serialize};
 use cellar_base::identity::SubjectKey;
 use cellar_base::limits::{MAX_AUTHOR_BYTES, MAX_ISSUER_BYTES};
 
-/// A person, identified by the combination of issuer and subject.
+/// A person, identified by an issuer and a subject together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Person {
     /// Issuer of the person's tokens (the `iss` claim).
     pub issuer: String,
-    /// Subject of the person's tokens (the `sub` claim unless another claim is configured).
+    /// Subject of the person's tokens. By default, the `sub` claim; another claim can be
+    /// configured.
     pub subject: String,
 }
 
@@ -50,7 +51,7 @@ impl Person {
         Ok(Self { issuer: issuer.to_owned(), subject: subject.to_owned() })
     }
 
-    /// Returns the hash of issuer and subject that identifies the person in spreadsheet logs.
+    /// Returns the hash of the issuer and subject. It identifies the person in spreadsheet logs.
     #[must_use]
     pub fn key(&self) -> SubjectKey {
         SubjectKey::new(&self.issuer, &self.subject)

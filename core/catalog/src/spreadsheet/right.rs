@@ -8,23 +8,23 @@ use crate::access::Role;
 /// Source of a caller's role on a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
-    /// A token for this or all spreadsheets. Grants the role even if the spreadsheet is not shared
-    /// with the caller, unless the spreadsheet is purged.
+    /// A token for this spreadsheet or for all spreadsheets. Grants the role even if the
+    /// spreadsheet is not shared with the caller, unless the spreadsheet is purged.
     Token(Role),
     /// Membership in the spreadsheet.
     Membership,
-    /// A share link, identified by its secret's hash.
+    /// A share link, identified by the hash of its secret.
     Link(LinkHash),
 }
 
-/// A caller and the source of its role.
+/// A caller, and the source of the caller's role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct By {
     /// Person who calls.
     pub person: Person,
     /// Source of the role.
     pub right: Right,
-    /// Maximum role permitted by the caller's token.
+    /// Highest role that the caller's token permits.
     pub cap: Role,
 }
 
@@ -44,8 +44,8 @@ impl By {
         role.map(|role| role.min(self.cap))
     }
 
-    /// Whether the role comes from a share link. Links can be passed on, so their holders may not
-    /// see the members.
+    /// Whether the role comes from a share link. The holder of a share link is not allowed to see
+    /// the members, because links can be passed on.
     #[must_use]
     pub fn is_link(&self) -> bool {
         matches!(self.right, Right::Link(_))

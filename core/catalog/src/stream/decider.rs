@@ -1,15 +1,15 @@
-//! Deciders: the state and command rules of an event stream category.
+//! Deciders: the state and the command rules for a category of event streams.
 
 use super::event::Kind;
 
-/// State and command rules of an event stream category. Pure functions, so that every process
-/// computes the same state.
+/// State and command rules for a category of event streams. The functions are pure, so that every
+/// process computes the same state.
 pub trait Decider {
-    /// State that results from a stream's events.
+    /// State after a stream's events.
     type State;
     /// Event of the stream.
     type Event;
-    /// Command that requests a state change.
+    /// Command that requests a change of the state.
     type Command;
     /// Reason why a command is rejected.
     type Rejection;
@@ -20,11 +20,11 @@ pub trait Decider {
     /// Returns the state after applying an event.
     fn evolve(&self, state: Self::State, event: &Self::Event) -> Self::State;
 
-    /// Handles a command and returns the resulting events. Empty if the state already shows the
-    /// change.
+    /// Handles a command and returns the resulting events, or no events if the state already
+    /// includes the change.
     ///
     /// # Errors
-    /// Returns the reason to reject the command.
+    /// Returns the reason if the command is rejected.
     fn decide(
         &self,
         command: &Self::Command,
@@ -40,23 +40,23 @@ pub trait Decider {
     /// Returns [`UnreadableEvent`] for an unknown kind or malformed data.
     fn decode(&self, kind: &Kind, data: &[u8]) -> Result<Self::Event, UnreadableEvent>;
 
-    /// Whether the state after this event is independent of earlier events. Readers then skip the
-    /// earlier events.
+    /// Whether the state after this event is independent of earlier events, so that readers can
+    /// skip the earlier events.
     fn is_origin(&self, event: &Self::Event) -> bool;
 
-    /// Encodes a state as an unfold (cached state), which saves readers the earlier events. Returns
-    /// `None` if no unfold should be stored.
+    /// Encodes a state as an unfold (cached state), so that readers need not read earlier events.
+    /// Returns `None` if no unfold should be stored.
     fn unfold(&self, state: &Self::State) -> Option<Encoded>;
 
-    /// Decodes the state of an unfold (cached state). Returns `None` if it was written by a
-    /// different version; the events must then be read.
+    /// Decodes the state in an unfold (cached state). Returns `None` if a different version wrote
+    /// the unfold; the events must then be read.
     fn refold(&self, kind: &Kind, data: &[u8]) -> Option<Self::State>;
 }
 
 /// An encoded event or unfold (cached state).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
-    /// Kind, which determines how the data is decoded.
+    /// Kind, which determines how to decode the data.
     pub kind: Kind,
     /// Encoded content.
     pub data: Vec<u8>,

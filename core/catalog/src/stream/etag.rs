@@ -7,13 +7,13 @@ use super::unfold::Unfold;
 
 /// Etag of a tip (the item with a stream's latest events): a 16-byte hash of the preceding etag and
 /// the written content. Only a retry of the same write produces the same etag, so no etag ever
-/// recurs in a stream. A late write is therefore harmless: once another write has taken effect, its
-/// condition can never be met.
+/// recurs in a stream. A late write is therefore harmless: once another write has taken effect, the
+/// late write's condition can never be met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Etag(pub [u8; 16]);
 
 impl Etag {
-    /// Computes the etag produced by a write. `previous_etag` is the etag of the replaced tip, or
+    /// Computes the etag that a write produces. `previous_etag` is the etag of the replaced tip, or
     /// `None` for the first write to a stream.
     #[must_use]
     pub fn of(
@@ -71,7 +71,7 @@ impl WriteHasher {
     }
 
     fn add_event(&mut self, event: &StreamEvent) {
-        // Destructuring turns an unhashed new field into a compile error.
+        // Because of the destructuring, a new field that is not hashed causes a compile error.
         let StreamEvent { time_ms, kind, data, meta, correlation, causation, writer } = event;
         self.add_u64(*time_ms);
         self.add_bytes(kind.as_str().as_bytes());

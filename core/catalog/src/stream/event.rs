@@ -4,7 +4,7 @@ use super::payload::Payload;
 use cellar_base::limits::{MAX_EVENT_ID_BYTES, MAX_EVENT_KIND_BYTES};
 
 /// Id of an append: 16 random bytes, stored with each appended event. After a lost response, the
-/// writer searches for its events by this id.
+/// writer searches for this id to find its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WriterId(pub [u8; 16]);
 
@@ -12,7 +12,7 @@ pub struct WriterId(pub [u8; 16]);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(String);
 
-/// Reason why an event is invalid: the length of a field is out of range.
+/// Reason why an event is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEvent {
     /// The kind is empty or too long.
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// Creates an event kind defined by Cellar itself. Lengths are checked by a test.
+    /// Creates an event kind that Cellar itself defines. A test checks the length.
     pub(crate) fn own(name: &'static str) -> Self {
         Self(name.to_owned())
     }
@@ -50,9 +50,9 @@ impl Kind {
 /// A stored event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamEvent {
-    /// Decision time of the event, in milliseconds since the Unix epoch.
+    /// Time of the decision to append the event, in milliseconds since the Unix epoch.
     pub time_ms: u64,
-    /// Kind, which determines how the data is decoded.
+    /// Kind, which determines how to decode the data.
     pub kind: Kind,
     /// Encoded content.
     pub data: Payload,

@@ -1,9 +1,9 @@
-//! Event streams: short logs of events about a single subject, such as a spreadsheet.
+//! Event streams: short logs of the events about a single subject, such as a spreadsheet.
 //!
-//! A stream's latest events are in a single item, the tip. The tip also contains unfolds: cached
-//! states that spare readers the earlier events. Every event is first written to the tip. Once the
-//! tip has grown too large, the next write moves the earlier events to another item, an event
-//! batch, in the same transaction.
+//! A single item, the tip, contains a stream's latest events. The tip also contains unfolds: cached
+//! states that spare readers the earlier events. Every event is first written to the tip. If the
+//! tip is too large, the next write moves the earlier events to a separate item, an event batch, in
+//! the same transaction.
 
 pub mod append;
 mod decider;

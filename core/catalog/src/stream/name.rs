@@ -5,23 +5,23 @@ use std::str::FromStr;
 
 use cellar_base::limits::MAX_STREAM_NAME_BYTES;
 
-/// Event stream name, `{category}-{id}`, such as `Spreadsheet-{uuid}`. The first hyphen separates
-/// category and id. A category consists of ASCII letters, digits and underscores and starts with a
-/// letter, or with `$` and a letter if its streams index other streams. An id is any text without
-/// control characters.
+/// Name of an event stream: `{category}-{id}`, such as `Spreadsheet-{uuid}`. The first hyphen
+/// separates the category from the id. A category consists of ASCII letters, digits and underscores
+/// and starts with a letter. If the category's streams index other streams, it starts with `$` and
+/// a letter. An id is any text without control characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamName {
     text: String,
     category_bytes: usize,
 }
 
-/// Reason why a text is not a valid stream name.
+/// Error for a text that is not a valid stream name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidStreamName {
     /// The name is too long.
     #[error("the name of a stream must have at most {MAX_STREAM_NAME_BYTES} bytes")]
     TooLong,
-    /// The category, the id, or the hyphen between them is missing.
+    /// The category, the id or the hyphen between them is missing.
     #[error("the name of a stream must be a category, a hyphen and an id")]
     Shape,
     /// The category or the id contains an invalid character.

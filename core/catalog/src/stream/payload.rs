@@ -1,21 +1,21 @@
-//! Event and unfold data, compressed if that is smaller.
+//! Data of events and unfolds. The data is compressed if that makes it smaller.
 
 use std::borrow::Cow;
 
 use cellar_base::limits::MAX_STREAM_PAYLOAD_BYTES;
 use cellar_base::zstd_frames::{compress, decompress};
 
-/// Encoding number of uncompressed data.
+/// Number of the encoding for uncompressed data.
 const PLAIN: u64 = 0;
-/// Encoding number of a single zstd frame.
+/// Number of the encoding for data compressed as a single zstd frame.
 const ZSTD: u64 = 1;
 
-/// Encoded data. The attributes are `d` and `D` for data, and `m` and `M` for metadata. A payload
-/// with an unknown encoding is preserved unchanged; unfolds (cached states) with such a payload are
-/// ignored, and events are unreadable.
+/// Encoded data. The attributes `d` and `D` contain data, and `m` and `M` contain metadata. A
+/// payload with an unknown encoding is kept unchanged. An unfold (cached state) with such a payload
+/// is ignored, and an event with such a payload is unreadable.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Payload {
-    /// Encoding number: 0 for uncompressed data, 1 for a single zstd frame.
+    /// Number of the encoding: 0 for uncompressed data, 1 for a single zstd frame.
     pub encoding: u64,
     /// Bytes in this encoding.
     pub stored: Vec<u8>,
@@ -27,7 +27,7 @@ pub enum PayloadError {
     /// The uncompressed data is too large.
     #[error("the data of an event or unfold must have at most {MAX_STREAM_PAYLOAD_BYTES} bytes")]
     TooLong,
-    /// The data was written by a later release of Cellar, with an unknown encoding.
+    /// The encoding is unknown, because a later release of Cellar wrote the data.
     #[error("encoding {number} is unknown to this build; upgrade Cellar")]
     UnknownEncoding {
         /// Number of the encoding.
@@ -39,7 +39,7 @@ pub enum PayloadError {
 }
 
 impl Payload {
-    /// Encodes data, compressed if that is smaller.
+    /// Encodes data. The data is compressed if that makes it smaller.
     ///
     /// # Errors
     /// Returns [`PayloadError::TooLong`] if the uncompressed data is too large.
@@ -53,7 +53,7 @@ impl Payload {
         }
     }
 
-    /// Decodes the data. Rejects an oversized frame before allocating memory.
+    /// Decodes the data. A frame that is too large is rejected before memory is allocated.
     ///
     /// # Errors
     /// Returns a [`PayloadError`] for malformed bytes or an unknown encoding.

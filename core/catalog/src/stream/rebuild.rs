@@ -1,5 +1,6 @@
-//! Rebuilds the state of an event stream, starting from the latest readable unfold (cached state)
-//! or, without one, from the latest event that makes earlier events irrelevant.
+//! Rebuilds the state of an event stream from its latest events and the latest readable unfold
+//! (cached state). Without an unfold, starts from the latest event that makes earlier events
+//! irrelevant.
 
 use super::decider::{Decider, UnreadableEvent};
 use super::event::StreamEvent;
@@ -11,16 +12,16 @@ use cellar_base::limits::MAX_REBUILD_BYTES;
 pub enum Need<'a, D: Decider> {
     /// The state is complete.
     Nothing(Rebuilt<D::State>),
-    /// The caller must read event batches, latest first.
+    /// More event batches must be read, latest first.
     Batches {
-        /// Upper bound (exclusive) of the required batch indexes.
+        /// Upper bound (exclusive) of the indexes of the required event batches.
         below: u64,
-        /// Rebuild to continue with these batches.
+        /// Rebuild to be continued with these event batches.
         rebuild: Rebuild<'a, D>,
     },
 }
 
-/// A state and the number of events that it includes.
+/// A state, and the number of events that it includes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rebuilt<S> {
     /// State after the included events.
@@ -32,7 +33,7 @@ pub struct Rebuilt<S> {
 /// Reason why a stream's state cannot be rebuilt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildFault {
-    /// An event of an unknown kind was written by a later release of Cellar.
+    /// An event has an unknown kind, because a later release of Cellar wrote the event.
     #[error("event {index} has the kind `{kind}`, which is unknown to this build; upgrade Cellar")]
     UnknownEvent {
         /// Index of the event.
@@ -40,7 +41,7 @@ pub enum RebuildFault {
         /// Kind of the event.
         kind: String,
     },
-    /// The event data is invalid for the event kind.
+    /// The data of an event is invalid for the event's kind.
     #[error("event {index} of kind `{kind}` has invalid data")]
     Malformed {
         /// Index of the event.
@@ -48,7 +49,7 @@ pub enum RebuildFault {
         /// Kind of the event.
         kind: String,
     },
-    /// The event data cannot be decoded.
+    /// The data of an event cannot be decoded.
     #[error("event {index}: {fault}")]
     Payload {
         /// Index of the event.
@@ -63,7 +64,7 @@ pub enum RebuildFault {
         index: u64,
     },
     /// The total size of the required events is too large.
-    #[error("the events of the stream have more than {MAX_REBUILD_BYTES} total_bytes")]
+    #[error("the events of the stream have more than {MAX_REBUILD_BYTES} bytes")]
     TooLarge,
 }
 
@@ -77,13 +78,13 @@ pub struct Rebuild<'a, D: Decider> {
     oldest_index: u64,
     /// Events added so far, latest first.
     events_newest_first: Vec<D::Event>,
-    /// Total size of the added events, in total_bytes.
+    /// Total size of the added events, in bytes.
     total_bytes: usize,
     found_origin: bool,
 }
 
 impl<'a, D: Decider> Rebuild<'a, D> {
-    /// Starts a rebuild from a stream's tip, or from `None` if the stream does not exist.
+    /// Starts a rebuild from a stream's tip, which is `None` if the stream does not exist.
     ///
     /// # Errors
     /// Returns a [`RebuildFault`] if a required event cannot be read.
@@ -168,7 +169,7 @@ impl<'a, D: Decider> Rebuild<'a, D> {
 }
 
 /// Returns the index and state of the latest unfold (cached state) that the decider can decode.
-/// Ignores unfolds past the end of the tip.
+/// Unfolds past the end of the tip are ignored.
 fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D::State)> {
     let mut newest_first: Vec<_> =
         tip.unfolds.iter().filter(|unfold| unfold.index <= tip.next).collect();
@@ -179,18 +180,19 @@ fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D:
     })
 }
 
-/// An event with its stream index and time.
+/// An event with its index and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dated<E> {
     /// Index of the event in its stream.
     pub index: u64,
-    /// Decision time of the event, in milliseconds since the Unix epoch.
+    /// Time of the decision to append the event, in milliseconds since the Unix epoch.
     pub time_ms: u64,
     /// Decoded event.
     pub event: E,
 }
 
-/// Decodes consecutive events starting at index `first`. Returns them latest first.
+/// Decodes consecutive events, of which the first has the index `first`. Returns the events latest
+/// first.
 ///
 /// # Errors
 /// Returns a [`RebuildFault`] if an event cannot be read.
@@ -208,7 +210,7 @@ pub fn newest_first<D: Decider>(
     Ok(dated_events)
 }
 
-/// Decodes an event. Returns the event and its data size in total_bytes.
+/// Decodes an event. Returns the event and the size of its data in bytes.
 fn decode<D: Decider>(
     decider: &D,
     index: u64,

@@ -1,4 +1,4 @@
-//! Event stream items: the tip with the latest events, and event batches with older events.
+//! Items of event streams: tips with the latest events, and event batches with older events.
 
 use super::etag::Etag;
 use super::event::{StreamEvent, WriterId};
@@ -13,19 +13,19 @@ pub struct Tip {
     pub name: StreamName,
     /// Etag that identifies the write of this tip.
     pub etag: Etag,
-    /// Index of the next event, equal to the number of events in the stream.
+    /// Index of the next event. Equals the number of events in the stream.
     pub next: u64,
     /// Total size of the stream's event batches, in bytes.
     pub batch_bytes: u64,
-    /// Number of events appended by the last write, at the end of `events`.
+    /// Number of events that the last write appended. They are the last events in `events`.
     pub appended: u64,
     /// Latest events of the stream, oldest first. Not empty.
     pub events: Vec<StreamEvent>,
-    /// Unfolds (cached states) stored by the last write.
+    /// Unfolds (cached states) that the last write stored.
     pub unfolds: Vec<Unfold>,
 }
 
-/// An immutable item with older events that were moved out of a tip.
+/// An immutable item with older events, which were moved out of a tip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventBatch {
     /// Name of the stream.
@@ -69,7 +69,7 @@ pub(crate) fn event_count(events: &[StreamEvent]) -> u64 {
     u64::try_from(events.len()).unwrap_or(u64::MAX)
 }
 
-/// Thresholds above which an append moves earlier events from the tip to an event batch.
+/// Thresholds at which an append moves earlier events from the tip to an event batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitPolicy {
     /// Maximum size of the tip's events and unfolds, in bytes.

@@ -1,20 +1,20 @@
-//! State machine of a webhook invocation.
+//! State machine that delivers the feed in one webhook invocation.
 
 use crate::feed::{Checkpoint, FeedId};
 
-/// Checkpoint of the webhook's deliveries in the feed.
+/// Checkpoint up to which the webhook has delivered the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebhookProgress {
     /// Generation of the feed.
     pub feed: FeedId,
-    /// Feed position of the next item to deliver.
+    /// Feed position of the next item to be delivered.
     pub next: Checkpoint,
 }
 
-/// Properties of a feed page that determine the delivery.
+/// The properties of a feed page on which the delivery depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Feed generation, or `None` if no event was ever indexed.
+    /// Feed generation, or `None` if no event has ever been indexed.
     pub feed: Option<FeedId>,
     /// Feed position of the first item, or `None` if the page is empty.
     pub first: Option<Checkpoint>,
@@ -36,9 +36,9 @@ pub enum DeliveryAction {
         /// Feed generation of `from`, if known.
         feed: Option<FeedId>,
     },
-    /// Send the last page read to the receiver.
+    /// Send the page that was read last to the receiver.
     Send,
-    /// Persist the progress, unless another invocation has changed it since it was read.
+    /// Persist the progress, unless another invocation has changed the stored progress.
     Advance {
         /// Progress as it was read.
         from: Option<WebhookProgress>,
@@ -60,11 +60,11 @@ pub enum DeliveryAnswer {
     AnotherFeed,
     /// The receiver accepted the page.
     Accepted,
-    /// The receiver refused the page or timed out.
+    /// The receiver rejected the page or timed out.
     NotAccepted,
     /// The progress was stored.
     Advanced,
-    /// Another invocation has changed the progress; nothing was written.
+    /// Another invocation has changed the progress, so nothing was written.
     Overtaken,
     /// The store failed.
     Failed,
@@ -73,12 +73,12 @@ pub enum DeliveryAnswer {
 /// Outcome of a webhook invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// All announced items were delivered, by this or another invocation.
+    /// All announced items were delivered, by this or by another invocation.
     Done {
         /// Number of items delivered by this invocation.
         items: usize,
     },
-    /// Too little time was left to deliver all items. Invoke the webhook again.
+    /// Not enough time was left to deliver all items. Invoke the webhook again.
     OutOfTime {
         /// Number of items delivered by this invocation.
         items: usize,
@@ -91,8 +91,8 @@ pub enum DeliveryOutcome {
     Store,
 }
 
-/// A webhook invocation in progress. Delivers the feed from the stored progress, at least up to the
-/// announced items.
+/// A webhook invocation in progress. Delivers the feed from the stored progress to at least the
+/// last announced item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivering {
     /// Feed position of the first announced item.
@@ -100,7 +100,7 @@ pub struct Delivering {
     /// Feed position of the last announced item.
     last_announced: Checkpoint,
     progress: Option<WebhookProgress>,
-    /// Whether the delivery restarts_feed at the beginning of another feed generation.
+    /// Whether the delivery restarts at the beginning of another feed generation.
     restarts_feed: bool,
     /// Whether the start position of the first delivery is being persisted.
     is_storing_start: bool,
@@ -109,12 +109,12 @@ pub struct Delivering {
 }
 
 impl Delivering {
-    /// Starts an invocation for newly indexed items between the feed positions `first` and `last`
+    /// Starts an invocation for newly indexed items from the feed position `first` to `last`
     /// (inclusive).
     ///
-    /// If nothing was ever delivered, the delivery starts with these items. At the start of a
-    /// partition, it starts with the whole feed instead, because another shard may not have
-    /// announced the preceding partition's items yet.
+    /// If nothing was ever delivered, the delivery starts with these items. If `first` is at the
+    /// start of a partition, the delivery starts with the whole feed instead, because another shard
+    /// may not have announced the items of the preceding partition yet.
     #[must_use]
     pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, DeliveryAction) {
         let delivering = Self {
@@ -129,8 +129,8 @@ impl Delivering {
         (delivering, DeliveryAction::ReadProgress)
     }
 
-    /// Processes the result of the last action and returns the next action. `has_time_left` is set if
-    /// enough time remains to deliver another page.
+    /// Processes the result of the last action and returns the next action. `has_time_left` is set
+    /// if there is enough time to deliver another page.
     #[must_use]
     pub fn step(mut self, answer: DeliveryAnswer, has_time_left: bool) -> (Self, DeliveryAction) {
         let action = match answer {
@@ -138,8 +138,8 @@ impl Delivering {
                 self.progress = progress;
                 self.read_page()
             }
-            // The stored progress belongs to another feed generation, so deliver the current one
-            // from its start.
+            // The stored progress belongs to another feed generation, so the current generation is
+            // delivered from its start.
             DeliveryAnswer::AnotherFeed if !self.restarts_feed => {
                 self.restarts_feed = true;
                 self.read_page()
@@ -182,9 +182,8 @@ impl Delivering {
     fn start_or_send_page(&mut self, page: Page) -> DeliveryAction {
         let Some(first) = page.first else { return self.advance_or_finish(page) };
         match page.feed {
-            // Persist the start position before the first delivery; otherwise, a concurrent
-            // invocation for later items could initialize the progress past these items and skip
-            // them.
+            // Persist the start position before the first delivery. Otherwise, a concurrent
+            // invocation for later items could start after these items and skip them.
             Some(feed) if self.progress.is_none() => {
                 self.is_storing_start = true;
                 DeliveryAction::Advance { from: None, to: WebhookProgress { feed, next: first } }
@@ -193,14 +192,14 @@ impl Delivering {
         }
     }
 
-    /// Handles an empty page. Persists the position after the page if it is past the current
-    /// progress, for example in the next partition; otherwise, finishes.
+    /// Handles an empty page. If the position after the page is past the stored progress (for
+    /// example, in the next partition), persists that position. Otherwise, finishes.
     fn advance_or_finish(&self, page: Page) -> DeliveryAction {
         let is_past_progress = self.progress.is_some_and(|progress| progress.next < page.next);
         if self.restarts_feed || is_past_progress { self.advance() } else { self.finish() }
     }
 
-    /// Sends the first page of the first delivery, after its start position was persisted.
+    /// Sends the first page of the first delivery. Its start position has been persisted.
     fn send_first_page(&mut self) -> DeliveryAction {
         self.is_storing_start = false;
         if let Some(Page { feed: Some(feed), first: Some(next), .. }) = self.page {
@@ -215,8 +214,8 @@ impl Delivering {
         DeliveryAction::Advance { from: self.progress, to: WebhookProgress { feed, next } }
     }
 
-    /// Continues after persisting the progress. Reads the next page if the last page had items and
-    /// time is left.
+    /// Continues after the progress was persisted. Reads the next page if the last page had items
+    /// and there is enough time.
     fn continue_after_page(&mut self, has_time_left: bool) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, items: page_items, .. }) = self.page else {
             return self.finish();
@@ -240,7 +239,7 @@ impl Delivering {
         self.progress.is_some_and(|progress| progress.next > self.last_announced)
     }
 
-    /// Finishes the invocation at the visible end of the feed.
+    /// Finishes the invocation at the end of the visible feed.
     fn finish(&self) -> DeliveryAction {
         if self.has_delivered_announced() {
             return DeliveryAction::Finish(DeliveryOutcome::Done { items: self.delivered_items });
@@ -359,7 +358,7 @@ mod tests {
             (at(0, 3), at(0, 3)),
             [(DeliveryAnswer::Progress(None), read(at(0, 3), None)), nothing],
         );
-        // All items of a redelivered batch have already been delivered.
+        // All items of a batch that was redelivered have already been delivered.
         let there = progress(FEED, at(0, 4));
         assert_does(
             (at(0, 3), at(0, 3)),

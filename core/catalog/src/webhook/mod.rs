@@ -1,7 +1,7 @@
-//! The webhook: delivers the feed to a URL at least once and in order.
+//! The webhook: delivers the feed to a URL, at least once and in order.
 //!
-//! Each delivery is the feed page after the last accepted page, so items that the receiver missed
-//! are delivered first. The progress is persisted once the receiver has accepted a page.
+//! Each delivery is the feed page that follows the last accepted page, so items that the receiver
+//! missed are delivered first. Once the receiver has accepted a page, the progress is persisted.
 //! [`Delivering`] is a pure state machine that makes all decisions. The HTTP requests follow the
 //! Standard Webhooks specification.
 
@@ -13,12 +13,12 @@ pub use delivering::{
 };
 pub use receivers::Receivers;
 
-/// Prefix of every signing secret, as in Standard Webhooks.
+/// Prefix of every signing secret, as specified by Standard Webhooks.
 pub const SECRET_PREFIX: &str = "whsec_";
 /// Header with the delivery id. A retry of an unchanged delivery has the same id.
 pub const ID_HEADER: &str = "webhook-id";
-/// Header with the sending time in seconds since the Unix epoch. The time is part of the signed
-/// content, so that receivers can reject replayed deliveries.
+/// Header with the sending time in seconds since the Unix epoch. The signature includes the time,
+/// so that receivers can reject replayed deliveries.
 pub const TIMESTAMP_HEADER: &str = "webhook-timestamp";
 /// Header with the signatures, one per secret, separated by spaces.
 pub const SIGNATURE_HEADER: &str = "webhook-signature";

@@ -1,9 +1,9 @@
-//! Checks which addresses may receive webhook deliveries.
+//! Checks to which addresses webhook deliveries may be sent.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Address blocks outside the public internet, as prefix and prefix length (RFC 6890 and its
-/// registry).
+/// Special-purpose IPv4 address blocks, which are not part of the public internet, as prefix and
+/// prefix length (RFC 6890 and the IANA registry).
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 13] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -21,10 +21,10 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 13] = [
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// Block from which all public addresses have been assigned so far.
+/// Block from which all public IPv6 addresses have been assigned so far.
 const PUBLIC_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// Non-public blocks within [`PUBLIC_V6`]: tunneling and documentation addresses.
+/// Special-purpose blocks within [`PUBLIC_V6`] for tunneling and documentation.
 const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
@@ -35,7 +35,7 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
 /// Host name of the local machine.
 const LOCALHOST: &str = "localhost";
 
-/// Addresses that may receive deliveries.
+/// Which addresses may receive deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receivers {
     /// Public internet addresses only.
@@ -52,8 +52,8 @@ impl Receivers {
         is_public(address) || (self == Self::PublicAndLocalhost && is_localhost)
     }
 
-    /// Whether a URL may receive deliveries. Does not resolve its host name. Rejects hosts that end
-    /// with a number, because some resolvers interpret unusual addresses such as
+    /// Whether a URL may receive deliveries. Its host name is not resolved. Hosts that end with a
+    /// number are rejected, because some resolvers interpret unusual addresses such as
     /// `https://2130706433` as the local machine.
     #[must_use]
     pub fn allows_url(self, url: &str) -> bool {
@@ -68,7 +68,7 @@ impl Receivers {
     }
 }
 
-/// Returns a URL's host in lowercase, without IPv6 brackets and trailing dot.
+/// Returns the host of a URL in lowercase, without IPv6 brackets or a trailing dot.
 fn host_of(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
@@ -80,8 +80,8 @@ fn host_of(url: &str) -> Option<String> {
     Some(host.to_ascii_lowercase())
 }
 
-/// Whether an address is public. Addresses of the local machine, its network and network services
-/// such as 169.254.169.254 are not.
+/// Whether an address is public. Addresses of the local machine, its network, and network services
+/// such as 169.254.169.254 are not public.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !NOT_PUBLIC_V4.iter().any(|block| is_in_v4_block(address, *block)),
@@ -106,7 +106,7 @@ fn is_in_v6_block(address: Ipv6Addr, (prefix, prefix_length): (Ipv6Addr, u32)) -
 mod tests {
     use super::*;
 
-    /// The first and last address of each block, and some addresses in between.
+    /// The first and the last address of each block, and some addresses in between.
     const NOT_PUBLIC: &str = "
         0.0.0.0 0.255.255.255 10.0.0.0 10.255.255.255 100.64.0.0 100.127.255.255
         127.0.0.0 127.0.0.1 127.255.255.255 169.254.0.0 169.254.169.254 169.254.255.255
@@ -117,7 +117,7 @@ mod tests {
         fc00:: fd00:ec2::254 fdff::1 fe80::1 febf::1 fec0::1 ff00:: ff02::1 100::1
         2001::1 2001:1ff::1 2001:db8::1 2002:7f00:1:: 3fff::1 1fff:: 4000::";
 
-    /// The addresses adjacent to the blocks, and some other public addresses.
+    /// The addresses directly before and after the blocks, and some other public addresses.
     const PUBLIC: &str = "
         1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0
         169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255

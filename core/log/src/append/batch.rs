@@ -16,7 +16,7 @@ use cellar_base::limits::{MAX_BASES_PER_ENTRY, MAX_ENTRY_BODY_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Builds the request's next entry at `position`, directly after `tail`.
+/// Builds the request's next log entry. The entry is put at `position`, directly after `tail`.
 pub(super) fn build_next_entry(
     request: &Request,
     scan: &Scan,
@@ -87,13 +87,13 @@ pub(super) fn oldest_needed_position(request: &Request, scan: &Scan) -> Position
     lowest_base.map_or(scan.start_position, |base| scan.viewpoint.first_needed_position(base))
 }
 
-/// Returns the position of the latest known edit if it is later than the state from which the
-/// operations of the request's undo or revert were computed.
+/// Returns the position of the latest known edit, if that edit is later than the state from which
+/// the request's undo or revert was computed.
 pub(super) fn find_edit_after_resolution(request: &Request, scan: &Scan) -> Option<Position> {
     let mut remaining_mutations = request.mutations_after(scan.last_committed_id);
     let resolution = remaining_mutations.find_map(|(_, mutation)| mutation.resolution.as_ref())?;
-    // Any of the unknown entries before the first scanned entry may be an edit, so the first
-    // scanned entry is treated as an edit.
+    // The entries before the first scanned entry are unknown and may be edits, so the first scanned
+    // entry is treated as an edit.
     let newest_edit_position = match scan.newest_edit_position {
         Some(position) => position.max(scan.start_position),
         None => scan.start_position,
@@ -153,7 +153,7 @@ impl EntryBuilder {
         }
     }
 
-    /// Commits and adds mutations until the next one would exceed `MAX_BASES_PER_ENTRY` or
+    /// Commits and adds mutations until the next mutation would exceed `MAX_BASES_PER_ENTRY` or
     /// `MAX_ENTRY_BODY_BYTES`.
     fn add_while_fitting<'m>(
         &mut self,

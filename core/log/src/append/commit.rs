@@ -53,13 +53,13 @@ impl Committer {
         }
     }
 
-    /// Sets the state of the workbook before the next mutation. Operations without an effect on
+    /// Sets the state of the workbook before the next mutation. Operations that would not change
     /// this state are dropped.
     pub fn with_state(self, state: Option<KnownState>) -> Self {
         Self { state, ..self }
     }
 
-    /// Adds to `authored` the map from its base to the entry's position. `operations` are the
+    /// Adds to `authored` the map from its base to the entry's position. `operations` contains the
     /// operations in the external body.
     ///
     /// # Errors
@@ -185,8 +185,8 @@ impl Committer {
         self.effect_of(base, &any_operation)
     }
 
-    /// Checks that a mutation fits into an entry and that the request's committed operations fit
-    /// into a response.
+    /// Checks that a mutation fits into an entry and that the operations committed for the request
+    /// fit into a response.
     fn check_size(&mut self, mutation: &Mutation) -> Result<(), Rejection> {
         if let Some(rejection) =
             rejection_if_too_many_spans(mutation).or_else(|| rejection_if_too_large(mutation))
@@ -205,7 +205,8 @@ impl Committer {
         Ok(())
     }
 
-    /// Adds a committed mutation to the viewpoint. Later mutations are transformed past it.
+    /// Adds a committed mutation to the viewpoint. Later mutations are transformed past this
+    /// mutation.
     pub fn add_committed(&mut self, mutation: &Mutation) {
         let (authored, committed) = (&mutation.authored, mutation.committed_operations());
         if let Some((_, map)) = &mut self.map_from_base {
@@ -290,7 +291,8 @@ fn rejection_of_large_revert(target: Position) -> Rejection {
     Rejection::new(RejectionReason::TooLarge, detail)
 }
 
-/// Returns the number of row spans or of column spans of an operation, whichever is greater.
+/// Returns the number of row spans or the number of column spans of an operation, whichever is
+/// greater.
 fn span_count(operation: &Operation) -> usize {
     match operation {
         Operation::ClearRange(clear) => clear.rows.len().max(clear.columns.len()),
@@ -308,7 +310,7 @@ fn rejection_if_too_many_spans(mutation: &Mutation) -> Option<Rejection> {
     if !has_too_many_spans && !has_too_many_operations {
         return None;
     }
-    let detail = "others inserted rows or columns inside its range, which now has too many parts; \
-                  split it into smaller ranges";
+    let detail = "other users inserted rows or columns inside the range, which now has too many \
+                  parts; split the range into smaller ranges";
     Some(Rejection::new(RejectionReason::TooLarge, detail))
 }

@@ -108,8 +108,8 @@ impl KnownState {
         Ok(Effect::ChangesState)
     }
 
-    /// Checks that a sheet has room for another range format. If the summary cannot tell, checks
-    /// the workbook.
+    /// Checks that a sheet has room for another range format. If the summary is not precise enough,
+    /// the workbook is checked.
     fn check_format_limit(&self, set_format: &SetFormat) -> Result<(), Rejection> {
         if self.summary.has_room_for(set_format) {
             return Ok(());
@@ -137,7 +137,7 @@ fn inserts_past_the_end(operation: &Operation) -> bool {
 
 /// Returns the rejection of a mutation that targets a sheet whose creation was rejected.
 pub(super) fn rejection_of_missing_sheet(sheet: SheetId) -> Rejection {
-    let detail = format!("sheet {} does not exist: its addition was rejected", sheet.0);
+    let detail = format!("sheet {} does not exist, because its addition was rejected", sheet.0);
     Rejection::new(RejectionReason::NoSuchSheet, detail)
 }
 

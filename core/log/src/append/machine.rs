@@ -281,8 +281,8 @@ impl Append {
         AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
     }
 
-    /// Refuses the append after a permanently failed put. If an earlier attempt had an unknown
-    /// outcome, that attempt may have succeeded.
+    /// Refuses the append after a permanently failed put. If the outcome of an earlier attempt is
+    /// unknown, reports the outcome of the append as unknown.
     fn refuse_failed_put(&self) -> AppendAction {
         let refusal = if self.put_is_uncertain { Refusal::OutcomeUnknown } else { Refusal::Store };
         finish(Err(refusal))
@@ -356,8 +356,8 @@ impl Append {
         None
     }
 
-    /// Puts the request's next entry. If the segment or the state must be read first, returns that
-    /// read instead.
+    /// Puts the request's next entry. If the next segment or the workbook's state must be read
+    /// first, reads it instead.
     fn put_next_entry(&mut self, tail: &Tail, inputs: Inputs) -> AppendAction {
         let Some(next_position) = self.scan.next_position else {
             return finish(Err(Refusal::Full));
@@ -376,8 +376,8 @@ impl Append {
     }
 
     /// Waits for the first entry of an existing segment to become visible. The entry was written in
-    /// the same transaction as the End Segment (the last entry) of the preceding segment, but
-    /// eventually consistent reads may return only the latter.
+    /// the same transaction as the End Segment (the last entry) of the preceding segment, but an
+    /// eventually consistent read may miss the first entry and return the End Segment.
     fn await_segment(&mut self, segment_start: Position, inputs: Inputs) -> AppendAction {
         if !self.end_is_confirmed || self.failed_reads >= self.rules.max_reads() {
             return self.refuse_at_confirmed_end(Refusal::Corrupt { at: segment_start });
@@ -407,8 +407,8 @@ impl Append {
         }
     }
 
-    /// Refuses the request. If the reason is a missing entry, first reads the first entry of the
-    /// missing entry's segment, which records whether the segment was trimmed.
+    /// Refuses the request. If an entry is missing, first reads the first entry of that entry's
+    /// segment, which records whether the segment was trimmed.
     fn refuse_unless_trimmed(&mut self, refusal: Refusal) -> AppendAction {
         let missing_position = match refusal {
             Refusal::UnknownBase { base } => base,
@@ -470,8 +470,8 @@ impl Append {
         AppendAction::Wait { delay_ms: full_jitter_ms(failed_attempts, inputs.random) }
     }
 
-    /// Puts the entry unless the append is too old. If the process was suspended for a long time,
-    /// the entries that it has read may have been trimmed since, which frees their keys.
+    /// Puts the entry unless the append is too old. During a long suspension of the process, the
+    /// entries that it has read may have been trimmed, and their keys may be free again.
     fn put_unless_too_old(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
         let is_too_old = inputs.now_s > self.started_s.saturating_add(MAX_APPEND_AGE_S);
         if is_too_old && self.rules.is_enforced(SafetyRule::BoundedAge) {

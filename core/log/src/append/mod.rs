@@ -129,8 +129,8 @@ pub struct Appended {
     pub tail: Position,
     /// Header of the entry at `tail`. Determines whether a segment roll or a snapshot is due.
     pub header: Header,
-    /// Entries of other requests after the lowest base, oldest first. The client does not have
-    /// these entries yet.
+    /// Entries after the lowest base that other requests put, oldest first. The client does not
+    /// have these entries yet.
     pub missing: Vec<Arc<Entry>>,
     /// Position after which the client must continue reading, if `missing` was truncated.
     pub missing_from: Option<Position>,
@@ -142,7 +142,7 @@ pub struct MutationResult {
     /// Mutation id.
     pub id: u64,
     /// Position of the entry that contains the mutation. `None` if the entry was not read because
-    /// the client had already acknowledged the mutation.
+    /// the client already knew that the mutation was committed.
     pub position: Option<Position>,
     /// Whether the mutation was already committed by an earlier request.
     pub duplicate: bool,
@@ -151,7 +151,7 @@ pub struct MutationResult {
     /// Committed operations. Set only if this request committed the mutation and they differ from
     /// the authored operation.
     pub committed: Option<Vec<Operation>>,
-    /// Whether the mutation has no effect, because other clients deleted its target after its base.
+    /// Whether the mutation has no effect because other clients deleted its target after its base.
     pub no_effect: bool,
 }
 
@@ -165,14 +165,14 @@ pub enum Refusal {
         /// The unknown base.
         base: Position,
     },
-    /// Entries after the base were trimmed, possibly including entries of this client.
+    /// Entries after the base were trimmed. They may include entries from this client.
     #[error("the entries after base {base} were trimmed; reload the spreadsheet")]
     BaseGone {
         /// Lowest base of the request.
         base: Position,
     },
     /// The tables were restored after the client loaded the spreadsheet.
-    #[error("the tables were restored since the spreadsheet was loaded; reload it")]
+    #[error("the tables were restored since the spreadsheet was loaded; reload the spreadsheet")]
     IncarnationChanged,
     /// The request's first mutation does not directly follow the client's last committed mutation.
     #[error("expected mutation {expected}, got {got}; send the missing mutations first")]
@@ -183,7 +183,7 @@ pub enum Refusal {
         got: u64,
     },
     /// Some mutations of an uploaded batch were already committed.
-    #[error("mutations up to {last_id} are already committed; upload only those after it")]
+    #[error("mutations up to {last_id} are already committed; upload only the later mutations")]
     Overlap {
         /// Id of the last committed mutation.
         last_id: u64,

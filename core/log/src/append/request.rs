@@ -1,4 +1,4 @@
-//! Validated append requests. Validation does not require reading the log.
+//! Validated append requests. The log need not be read to validate a request.
 
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ pub struct Request {
     pub(super) numbering_is_trusted: bool,
     pub(super) author: Option<String>,
     pub(super) incarnation: u32,
-    /// The client's highest mutation id that the client knows to be committed.
+    /// Highest mutation id that the client knows to be committed.
     pub(super) acknowledged_id: u64,
     pub(super) first_id: u64,
     pub(super) payload: Payload,
@@ -113,7 +113,7 @@ pub(super) enum Payload {
     Upload(Upload),
 }
 
-/// A mutation of a request. If the mutation was invalid in every state, its operation has been
+/// A mutation of a request. If the authored operation was invalid in every state, it has been
 /// replaced by a rejection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestMutation {
@@ -146,7 +146,7 @@ pub enum InvalidRequest {
     /// from which the undo or revert was computed.
     #[error("an undo or revert must be the only mutation of a request")]
     ResolutionNotAlone,
-    /// A mutation id exceeds the largest integer that a JSON number represents exactly.
+    /// A mutation id exceeds the largest integer that JSON numbers represent exactly.
     #[error("mutation id {id} is too large; at most {MAX_MUTATION_ID} is allowed")]
     IdTooLarge {
         /// Id of the mutation.

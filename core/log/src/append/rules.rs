@@ -11,7 +11,7 @@ pub enum SafetyRule {
     KnownExists,
     /// After an unknown outcome, only the same entry is put under the same key.
     SameKeyRetry,
-    /// Every entry between the base and the put is scanned for mutations of the client.
+    /// Every entry between the base and the put is scanned for mutations from the client.
     NoSkippedEntry,
     /// No entry is put after an End Segment.
     EndSegmentCheck,

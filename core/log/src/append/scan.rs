@@ -60,7 +60,8 @@ pub(super) struct Scan {
     pub(super) newest_edit_position: Option<Position>,
     /// Entries with the client's mutations, keyed by their first mutation id.
     client_entries: BTreeMap<u64, ClientEntry>,
-    /// Entries of other requests after the lowest base, limited to `MAX_REPLY_BYTES` in total.
+    /// Entries after the lowest base that other requests put, limited to `MAX_REPLY_BYTES` in
+    /// total.
     pub(super) missing_entries: Vec<Arc<Entry>>,
     missing_bytes: usize,
     /// Position of the last entry in `missing_entries`. Set once `missing_entries` is full.
@@ -264,8 +265,8 @@ impl Scan {
         self.outcomes.insert(id, outcome);
     }
 
-    /// Records which operations of the uploaded object had no effect, according to the map in the
-    /// entry.
+    /// Records which operations in the uploaded object had no effect. The map in the entry
+    /// determines this.
     fn record_upload_outcomes(&mut self, external: &ExternalEdits) {
         for (id, operation) in (external.first_id..).zip(&self.uploaded_operations) {
             let committed = external.committed_operations(operation);
@@ -279,7 +280,7 @@ impl Scan {
     }
 
     /// Whether the workbook metadata at the tail must be read before the remaining mutations can be
-    /// committed. This is the case if the header's state summary is missing or insufficient.
+    /// committed, because the state summary in the header is missing or insufficient.
     pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
         let has_read_state =
             self.read_state.as_ref().is_some_and(|(position, _)| *position == tail.position);

@@ -26,7 +26,7 @@ const OBJECT_VERSION: u8 = 1;
 /// A fast zstd level. Higher levels hardly improve the compression of cell data.
 const COMPRESSION_LEVEL: i32 = 3;
 
-/// A batch of one client's mutations, with operations stored in an external body (an S3 object).
+/// A batch of mutations from one client. Their operations are in an external body (an S3 object).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalEdits {
     /// Client of the mutations.
@@ -250,14 +250,14 @@ fn cell_count(operation: &Operation) -> usize {
     }
 }
 
-/// Decompresses a zstd frame, up to `max_bytes` uncompressed bytes.
+/// Decompresses a zstd frame of at most `max_bytes` uncompressed bytes.
 pub(crate) fn decompress(compressed: &[u8], max_bytes: usize) -> Result<Vec<u8>, BodyError> {
     use std::io::Read;
     let invalid_frame = |_| BodyError::InvalidContent("it cannot be decompressed");
     let decoder = zstd::stream::read::Decoder::new(compressed).map_err(invalid_frame)?;
     let byte_limit = u64::try_from(max_bytes).unwrap_or(u64::MAX);
     let mut uncompressed = Vec::new();
-    // Reading one byte more than the limit reveals a frame that is too large.
+    // Reading one more byte than allowed reveals a frame that is too large.
     decoder
         .take(byte_limit.saturating_add(1))
         .read_to_end(&mut uncompressed)

@@ -145,7 +145,7 @@ pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     Header::try_from(stored)
 }
 
-/// Decodes a header that was written by an older release without a state summary. Never panics on
+/// Decodes a header in the format of older releases, which has no state summary. Never panics on
 /// malformed bytes.
 ///
 /// # Errors

@@ -55,9 +55,9 @@ pub struct Header {
     pub snapshot_num: u32,
     /// Value of `segment_bytes` at the segment's last Snapshot entry.
     pub snapshot_bytes: u64,
-    /// Summary of the workbook's state after this entry. If `None`, writers read the workbook
-    /// metadata instead. Entries of older releases have no summary, nor do entries whose sheet
-    /// numbers form more than `MAX_SUMMARY_RUNS` runs.
+    /// Summary of the workbook's state after this entry. `None` in entries of older releases, and
+    /// if the sheet numbers form more than `MAX_SUMMARY_RUNS` runs. Writers then read the workbook
+    /// metadata.
     pub summary: Option<Arc<StateSummary>>,
 }
 

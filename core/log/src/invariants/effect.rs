@@ -112,9 +112,9 @@ fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
         && edit.format.as_deref().is_none_or(|set| cell.format.as_deref().unwrap_or(GENERAL) == set)
 }
 
-/// Whether rows or columns changed. `diff_has_change` looks for the change in the diff of the two
-/// states. A diff omits blank rows and columns after the last used one; to detect such changes, any
-/// difference between the states counts.
+/// Whether rows or columns changed. `diff_has_change` returns whether the diff of the two states
+/// contains the change. A diff omits blank rows and columns after the last used one. To detect
+/// changes to them, any difference between the states counts.
 fn axis_changed(
     before: &Workbook,
     after: &Workbook,

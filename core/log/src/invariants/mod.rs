@@ -55,7 +55,7 @@ pub enum Violation {
         at: Position,
     },
     /// I4: an acknowledged mutation was lost from the log.
-    #[error("mutation {} was acknowledged and is not in the log", .mutation.id)]
+    #[error("mutation {} was acknowledged but is not in the log", .mutation.id)]
     Lost {
         /// Lost mutation.
         mutation: MutationId,
@@ -80,7 +80,7 @@ pub enum Violation {
         mutation: MutationId,
     },
     /// I23: a mutation reported as without effect changed the state.
-    #[error("mutation {} was reported as without effect and changes the state", .mutation.id)]
+    #[error("mutation {} was reported as without effect but changed the state", .mutation.id)]
     Effect {
         /// Mutation with an effect.
         mutation: MutationId,

@@ -1,5 +1,5 @@
-//! Fork list records. The Segment table has one per fork, under a partition key that is derived
-//! from the source log and differs from the partition keys of segments.
+//! Fork list records. The Segment table has one record per fork, under a partition key that is
+//! derived from the source log and differs from the partition keys of segments.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;

@@ -2,9 +2,9 @@
 //! table).
 //!
 //! By default, all entries are retained in the table. A trim never deletes a segment's first entry,
-//! which is marked as trimmed, or its End Segment (the last entry). Otherwise, the conditional put
-//! of a writer with stale data could succeed in the trimmed segment, and an acknowledged edit would
-//! be lost.
+//! which is marked as trimmed, or its End Segment (the last entry). If these entries were deleted,
+//! a writer with stale data could put an entry in the trimmed segment, and the acknowledged edit
+//! would be lost.
 
 mod offloaded;
 mod rules;

@@ -6,7 +6,7 @@ use cellar_base::limits::{MIN_KEPT_SEGMENTS, TRIM_FENCE_S};
 /// The operator's retention policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// Minimum number of days between a segment's end and its offloading and trim.
+    /// Minimum age in days of a segment's end before the segment is offloaded and trimmed.
     pub offload_after_days: u32,
     /// Number of latest segments to retain regardless of age. At least `MIN_KEPT_SEGMENTS`.
     pub keep_segments: u32,

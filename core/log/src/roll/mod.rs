@@ -186,8 +186,8 @@ impl Roll {
         self.transact(inputs)
     }
 
-    /// Closes the segment with an End Segment after the latest known entry, unless that entry is an
-    /// End Segment.
+    /// Closes the segment by putting an End Segment after the latest known entry. If that entry is
+    /// an End Segment, the segment is already closed.
     fn transact(&mut self, inputs: Inputs) -> RollAction {
         if matches!(self.tail.content, Content::EndSegment) {
             return self.finish_rolled();

@@ -89,7 +89,7 @@ fn transform_cells(set: &SetCells, map: &SpaceMap) -> Option<SetCells> {
     if cells.is_empty() {
         return None;
     }
-    // Among the inserted rows, the author's rows may have moved relative to other clients' rows.
+    // Rows that the author inserted may have moved relative to rows that other clients inserted.
     cells.sort_unstable_by_key(|edit| (edit.row, edit.column));
     Some(SetCells { sheet, cells })
 }

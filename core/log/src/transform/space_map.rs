@@ -13,7 +13,7 @@ use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, SheetId};
 /// the author's own mutations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpaceMap {
-    /// Maps of all sheets that were changed or that the author added.
+    /// Maps of all changed sheets and of all sheets that the author added.
     sheets: BTreeMap<SheetId, SheetMap>,
     /// Sheet numbers added by any author since the older state.
     added_sheets: BTreeSet<SheetId>,
@@ -25,9 +25,9 @@ pub struct SpaceMap {
 /// Coordinate map of a single sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetMap {
-    /// Sheet number in the later state, or `None` if the author's addition of the sheet failed. A
-    /// deleted sheet keeps its number, because numbers are never reused and the map cannot tell
-    /// whether the deletion was rejected (the last sheet cannot be deleted).
+    /// Sheet number in the later state, or `None` if the author's sheet was not added. A deleted
+    /// sheet keeps its number: numbers are never reused, and the map cannot tell whether the
+    /// deletion was rejected (the last sheet cannot be deleted).
     pub target: Option<SheetId>,
     /// Map of the rows.
     pub rows: AxisMap,
@@ -73,8 +73,8 @@ impl SpaceMap {
         Self { sheets: changed.collect(), ..Self::default() }
     }
 
-    /// Returns the map without the added sheet numbers. A stored map needs no such numbers, because
-    /// it never transforms an operation that adds a sheet.
+    /// Returns the map without the added sheet numbers. A stored map does not need these numbers,
+    /// because it never transforms an operation that adds a sheet.
     #[must_use]
     pub fn without_added_sheets(&self) -> Self {
         Self::from_sheets(self.sheets.clone())
@@ -173,7 +173,8 @@ impl SpaceMap {
         });
     }
 
-    /// Returns the numbers in the older state of the sheets that are `target` in the later state.
+    /// Returns the older-state numbers of the sheets that have the number `target` in the later
+    /// state.
     fn older_numbers_of(&self, target: SheetId) -> Vec<SheetId> {
         let mapped_sheets = self.sheets.iter().filter(|(_, map)| map.target == Some(target));
         let mut older_numbers: Vec<SheetId> = mapped_sheets.map(|(id, _)| *id).collect();
@@ -194,9 +195,9 @@ impl SpaceMap {
         }
     }
 
-    /// Adds a mutation of the author. The resulting map leads from the author's coordinates after
-    /// `authored` to the later coordinates after `committed`: `M := authored⁻¹ ∘ M ∘ committed`. It
-    /// also maps the author's inserted rows to the committed rows.
+    /// Adds one of the author's mutations. The resulting map leads from the author's coordinates
+    /// after `authored` to the later coordinates after `committed`: `M := authored⁻¹ ∘ M ∘
+    /// committed`. The map also leads from the author's inserted rows to the committed rows.
     pub fn add_own(&mut self, authored: &Operation, committed: &[Operation]) {
         if let Some(AxisChange { sheet, axis, map }) = AxisChange::of(authored) {
             self.prepend_axis_map(axis, sheet, &map.reversed());
@@ -221,14 +222,14 @@ impl SpaceMap {
     fn connect_added_sheet(&mut self, authored: SheetId, committed: &[Operation]) {
         let is_first_addition = self.own_sheets.insert(authored);
         if !is_first_addition {
-            // Only an incorrect author adds two sheets with the same number.
+            // Only a faulty client adds two sheets with the same number.
             return;
         }
         let target = committed.first().and_then(added_sheet);
         self.sheets.insert(authored, SheetMap { target, ..SheetMap::identity(authored) });
     }
 
-    /// Maps the author's inserted rows or columns to the committed ones.
+    /// Maps the author's inserted rows or columns to the committed rows or columns.
     fn connect_inserted(&mut self, axis: Axis, authored: &InsertBefore, committed: &InsertBefore) {
         let capacity = axis.limit().saturating_sub(authored.before.max(committed.before));
         let len = authored.count.min(committed.count).min(capacity);

@@ -3,15 +3,15 @@
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
 
-/// Cost of an own mutation in addition to its spans. It ends a group of composed maps, which makes
-/// the composition slower.
+/// Cost of a client's own mutation in addition to its spans. An own mutation ends a group of
+/// composed maps, which makes the composition slower.
 const OWN_MUTATION_COST: usize = 16;
 
 /// A committed change that moves cells.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
-    /// Operations that the client had not seen when it wrote mutations on an earlier base: other
-    /// clients' operations, and the operations computed for the client's own undo or revert.
+    /// Operations that the client had not seen when it wrote mutations on an earlier base. They are
+    /// other clients' operations and the operations computed for the client's own undo or revert.
     Foreign {
         /// Position of the entry.
         position: Position,

@@ -41,7 +41,7 @@ pub struct Viewpoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyChanges;
 
-/// A mutation of the client itself.
+/// One of the client's own mutations.
 #[derive(Debug, Clone, Copy)]
 struct OwnMutation<'a> {
     position: Position,
@@ -95,7 +95,8 @@ impl Viewpoint {
         }
     }
 
-    /// Adds a mutation of the client itself that is (or is about to be) committed at `position`.
+    /// Adds one of the client's own mutations, which is (or is about to be) committed at
+    /// `position`.
     pub fn add_own_mutation(
         &mut self,
         position: Position,
@@ -317,7 +318,8 @@ impl Viewpoint {
         })
     }
 
-    /// Returns the lowest base after a position among the bases of own mutations.
+    /// Returns the lowest base that is after a position, considering only the bases of own
+    /// mutations.
     fn lowest_own_base_after(&self, position: Position) -> Option<Position> {
         let own_index = self.own_indexes.partition_point(|change_index| {
             self.changes.get(*change_index).and_then(Change::own_base) <= Some(position)
@@ -326,8 +328,8 @@ impl Viewpoint {
     }
 }
 
-/// Moves pending mutations by `map` and appends them to `rebased`. Mutations already in `rebased`
-/// are not appended again, but still change the map.
+/// Moves pending mutations by `map` and appends them to `rebased`. Mutations that are already in
+/// `rebased` are not appended again, but are still added to the map.
 fn append_rebased(rebased: &mut PendingMutations, pending: PendingMutations, mut map: SpaceMap) {
     for (index, operation) in pending.into_iter().enumerate() {
         if let Some(rebased_operation) = rebased.get(index) {

@@ -114,8 +114,8 @@ fn parse_date(text: &str, tokens: &[DateToken]) -> Option<DateTime> {
     if remaining_text.is_empty() { Some(date) } else { None }
 }
 
-/// Parses and removes `digit_count` digits at the start of `remaining_text`. Returns `None` if
-/// there are too few digits or the number is not in `allowed_range`.
+/// Parses and removes a number of `digit_count` digits at the start of `remaining_text`. Returns
+/// `None` if there are too few digits or the number is not in `allowed_range`.
 fn take_number(
     remaining_text: &mut &str,
     digit_count: usize,

@@ -69,8 +69,8 @@ impl Totals {
 }
 
 impl FormatLayer {
-    /// Returns the format of the newest range that contains the cell. The result may be `General`,
-    /// and is `None` if no range contains the cell.
+    /// Returns the format of the newest range that contains the cell, or `None` if no range
+    /// contains the cell. The format may be `General`.
     #[must_use]
     pub fn format_at(&self, row: u32, column: u32) -> Option<&str> {
         let mut newest_first = self.records.iter().rev();

@@ -1,4 +1,4 @@
-//! Sheet names of a workbook, which are unique regardless of case.
+//! Sheet names of a workbook. The names are unique, ignoring case.
 
 use std::collections::{BTreeMap, BTreeSet};
 

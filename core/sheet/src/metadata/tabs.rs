@@ -101,9 +101,9 @@ impl Tabs {
         true
     }
 
-    /// Adds an imported sheet in place of the replaced sheet. If the replaced sheet does not exist,
-    /// the imported sheet is added last. It may have the replaced sheet's name. Returns `false` and
-    /// changes nothing if [`SheetSet::import`] fails.
+    /// Adds an imported sheet in place of the replaced sheet, whose name it may take. If the
+    /// replaced sheet does not exist, the imported sheet is added last. Returns `false` and changes
+    /// nothing if [`SheetSet::import`] fails.
     pub fn import(&mut self, import: &ImportSheet) -> bool {
         if self.numbers.import(import.sheet, import.replaces).is_err() {
             return false;

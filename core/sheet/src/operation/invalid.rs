@@ -36,7 +36,7 @@ pub enum InvalidOperation {
     TooLong {
         /// Cell, in A1 notation.
         cell: String,
-        /// Which part is too long: `text`, `formula` or `format`.
+        /// The part that is too long: `text`, `formula` or `format`.
         part: &'static str,
         /// Length in bytes.
         byte_length: usize,

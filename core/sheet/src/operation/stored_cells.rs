@@ -101,7 +101,7 @@ fn is_right_of(left_edit: &CellEdit, edit: &CellEdit) -> bool {
     edit.row == left_edit.row && left_edit.column.checked_add(1) == Some(edit.column)
 }
 
-/// Returns the edits sorted by row and column. Distances between rows cannot be negative.
+/// Returns the edits sorted by row and column, because distances between rows cannot be negative.
 fn sorted_by_row_and_column(edits: &[CellEdit]) -> Cow<'_, [CellEdit]> {
     let row_and_column = |edit: &CellEdit| (edit.row, edit.column);
     if edits.is_sorted_by_key(row_and_column) {

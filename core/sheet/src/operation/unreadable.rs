@@ -10,7 +10,7 @@ pub enum UnreadableOperation {
         number: u8,
     },
     /// A cell is outside the largest possible sheet or references a missing format.
-    #[error("a cell of the operation is outside the sheet or names a format that does not exist")]
+    #[error("a cell of the operation is outside the sheet or references a missing format")]
     OutOfRange,
     /// The operation has too many cells or a format that is too long. Cellar never writes such an
     /// operation.

@@ -66,8 +66,8 @@ impl FormattedLines {
         Self::Spans(spans.iter().map(ids_in_span).collect())
     }
 
-    /// Returns the current spans. Each reaches from the first to the last remaining line (row or
-    /// column) of the original span.
+    /// Returns the current spans. Each span reaches from the first to the last remaining line (row
+    /// or column) of the original span.
     fn spans(&self, sheet: &PlainSheet, axis: Axis) -> Spans {
         let Self::Spans(spans) = self else { return Spans::all(axis) };
         let current_spans = spans.iter().filter_map(|ids| {

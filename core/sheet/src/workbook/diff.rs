@@ -210,7 +210,7 @@ fn deleted_cells(old: &Sheet, new: &Sheet) -> Vec<CellAt> {
 }
 
 /// Returns the inserted and deleted rows (or columns) within the used range. Ignores changes at the
-/// end of the axis, where an insertion removes rows and a deletion adds rows.
+/// end of the axis: rows that an insertion removed or a deletion added there.
 fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
     let old_lookup = old.order(axis).index_lookup();
     let new_lookup = new.order(axis).index_lookup();

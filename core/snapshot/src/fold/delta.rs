@@ -181,12 +181,12 @@ impl Delta {
     /// Edits the changes to a cell. Adds the cell if it was unchanged so far, and removes the cell
     /// if no changes remain.
     fn change_cell(&mut self, cell_id: CellId, change: impl FnOnce(&mut DeltaCell)) {
-        let mut cell = self.cells.remove(&cell_id).unwrap_or_default();
+        let cell = self.cells.entry(cell_id).or_default();
         let old_bytes = cell.memory_bytes();
-        change(&mut cell);
+        change(cell);
         let new_bytes = cell.memory_bytes();
-        if !cell.is_nothing() {
-            self.cells.insert(cell_id, cell);
+        if cell.is_nothing() {
+            self.cells.remove(&cell_id);
         }
         self.cell_bytes = self.cell_bytes - old_bytes + new_bytes;
     }

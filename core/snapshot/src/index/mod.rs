@@ -8,7 +8,8 @@
 //! 1. The root contains the index and the tiles.
 //! 2. The root contains the index; each tile is a chunk.
 //! 3. The index is a single part, stored in one chunk that the root references.
-//! 4. The index has many parts. Each part contains the columns and rows of adjacent stripes. The list of parts, also called the column index, is stored in the root or in a separate chunk.
+//! 4. The index has many parts. Each part contains the columns and rows of adjacent stripes. The
+//!    list of parts, also called the column index, is stored in the root or in a separate chunk.
 //! 5. If stripes are very tall, their rows are also divided into parts.
 //!
 //! Reading a tile takes at most four reads after the root (part list, part, rows, tile), but

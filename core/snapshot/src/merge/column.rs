@@ -1,4 +1,4 @@
-//! Merges one column across several levels.
+//! Merges one column of several levels.
 
 use super::window::OlderLevels;
 use crate::tile::{TextLayer, TileColumn, TileValue, ValueLayer};
@@ -6,7 +6,7 @@ use cellar_sheet::axis_map::Run;
 use cellar_sheet::cell::GENERAL;
 use cellar_sheet::operation::Spans;
 
-/// A column of one level, restricted to the rows being merged.
+/// A column of one level, limited to the rows that are being merged.
 pub(super) struct LevelColumn<'a> {
     pub(super) column: &'a TileColumn,
     /// Maps column rows to output rows.
@@ -17,12 +17,12 @@ pub(super) struct LevelColumn<'a> {
     pub(super) hidden_formats: Spans,
 }
 
-/// Queue of a layer's visible rows, from top to bottom.
+/// Queue of the visible rows of a layer, from top to bottom.
 struct RowQueue {
     output_rows: Vec<u32>,
-    /// For each output row, its index in the layer.
+    /// Index in the layer for each output row.
     layer_indices: Vec<usize>,
-    /// Number of rows removed so far.
+    /// Number of rows that were removed so far.
     removed_count: usize,
 }
 
@@ -63,7 +63,8 @@ impl RowQueue {
         self.removed_count += 1;
     }
 
-    /// Removes all rows before `end_row`, passing each row and its layer index to `visit`.
+    /// Removes all rows before `end_row`. Calls `visit` with each removed row and its index in the
+    /// layer.
     fn remove_rows_before(&mut self, end_row: u32, mut visit: impl FnMut(u32, usize)) {
         while let Some(row) = self.next_row()
             && row < end_row
@@ -76,9 +77,9 @@ impl RowQueue {
     }
 }
 
-/// Merges queues, ordered oldest first. For each row in ascending order, calls `visit(row,
-/// queue_index, layer_index)` with the newest queue that contains the row and the row's index in
-/// that queue's layer.
+/// Merges queues, which are ordered oldest first. Calls `visit(row, queue_index, layer_index)` for
+/// each row in ascending order. `queue_index` is the newest queue that contains the row, and
+/// `layer_index` is the row's index in the layer of that queue.
 fn visit_newest_rows(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize, usize)) {
     while let Some(row) = queues.iter().filter_map(RowQueue::next_row).min() {
         let has_row = |queue: &RowQueue| queue.next_row() == Some(row);
@@ -104,7 +105,8 @@ fn visit_newest_rows(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize
     }
 }
 
-/// Merges the columns of several levels, ordered oldest first, into one output column.
+/// Merges the columns of several levels into one output column. `level_columns` is ordered oldest
+/// first.
 pub(super) fn merge_column(
     output_column: u32,
     level_columns: &[LevelColumn<'_>],
@@ -150,7 +152,8 @@ fn push_value_and_formula(
 ) {
     let formula = formula_at(source_column, value_index);
     let is_blank = source_column.values.values().get(value_index) == Some(&TileValue::Empty);
-    // A blank with a formula means that the formula's value is not known yet.
+    // A blank with a formula is retained, because it means that the formula's value is not known
+    // yet.
     if is_blank && formula.is_none() && !older_levels.are_present() {
         return;
     }
@@ -160,7 +163,7 @@ fn push_value_and_formula(
     }
 }
 
-/// Returns the formula of the cell whose value has this index.
+/// Returns the formula of the cell whose value is at the given index.
 fn formula_at(column: &TileColumn, value_index: usize) -> Option<&str> {
     if column.formulas.is_empty() {
         return None;

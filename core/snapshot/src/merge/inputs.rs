@@ -8,17 +8,18 @@ use crate::level::{LevelSheet, SheetMoves, StoredTile, Stripe};
 use crate::tile::Tile;
 use cellar_sheet::operation::SheetId;
 
-/// The levels of one sheet to merge into a single level.
+/// Levels of one sheet that are merged into a single level.
 #[derive(Debug, Clone)]
 pub struct SheetInput {
     /// Id of the sheet.
     pub sheet: SheetId,
-    /// Whether levels exist that are older than the merged ones.
+    /// Whether levels exist that are older than the merged levels.
     pub older_levels: OlderLevels,
-    /// Number of leading columns that were ever written, in the coordinates of the newest level.
+    /// Number of leading columns that include every column ever written, in the coordinates of the
+    /// newest level.
     pub written_columns: u32,
-    /// Maximum width of an output stripe in columns: a power of two, at least `MIN_STRIPE_COLUMNS`.
-    /// In a stripe of `MIN_STRIPE_COLUMNS` columns, every row fits into a chunk.
+    /// Maximum width of output stripes, in columns: a power of two, at least `MIN_STRIPE_COLUMNS`.
+    /// At the minimum width, every row fits into a chunk.
     pub max_stripe_columns: u32,
     /// Levels to merge, oldest first.
     pub levels: Vec<LevelInput>,
@@ -36,7 +37,7 @@ pub struct LevelInput {
 /// Location of a level's cells.
 #[derive(Debug, Clone)]
 pub enum LevelCells {
-    /// In memory, as a single tile that covers the whole sheet.
+    /// In memory, as a single tile that covers the entire sheet.
     InMemory(Arc<Tile>),
     /// In chunks, which are loaded on demand.
     InChunks(Vec<Stripe>),
@@ -57,8 +58,8 @@ impl LevelInput {
         Self { moves: sheet.moves, cells: LevelCells::InMemory(sheet.tile) }
     }
 
-    /// Returns the merge input for a level whose tiles are chunks, or `None` if a tile is stored
-    /// inline.
+    /// Returns the merge input for a level whose tiles are chunks. Returns `None` if a tile is
+    /// stored inline.
     #[must_use]
     pub fn from_chunks(sheet: LevelSheet) -> Option<Self> {
         let mut tiles = sheet.stripes.iter().flat_map(|stripe| &stripe.tiles);
@@ -69,7 +70,7 @@ impl LevelInput {
         Some(Self { moves: sheet.moves, cells: LevelCells::InChunks(sheet.stripes) })
     }
 
-    /// Returns the merge input for a level with its cells in memory.
+    /// Returns the merge input for a level whose cells are in memory.
     #[must_use]
     pub fn from_memory(sheet: LevelSheet, tile: Arc<Tile>) -> Self {
         Self { moves: sheet.moves, cells: LevelCells::InMemory(tile) }

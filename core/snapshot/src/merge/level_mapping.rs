@@ -4,21 +4,24 @@ use super::window::OlderLevels;
 use crate::level::{Region, SheetMoves};
 use cellar_sheet::axis_map::{Axis, AxisMap};
 
-/// Maps a level's cells to the coordinates of the newest level, and records which of them newer
+/// Maps a level's cells to the coordinates of the newest level, and records the cells that newer
 /// levels hide.
 #[derive(Debug, Clone)]
 pub struct LevelMapping {
-    /// Maps rows to the newest level.
+    /// Maps rows to the coordinates of the newest level.
     pub row_map: AxisMap,
-    /// Maps columns to the newest level.
+    /// Maps columns to the coordinates of the newest level.
     pub column_map: AxisMap,
-    /// Regions in which the level's values are hidden, in the coordinates of the newest level.
+    /// Regions in which newer levels hide the level's values, in the coordinates of the newest
+    /// level.
     pub hidden_values: Vec<Region>,
-    /// Regions in which the level's formats are hidden, in the coordinates of the newest level.
+    /// Regions in which newer levels hide the level's formats, in the coordinates of the newest
+    /// level.
     pub hidden_formats: Vec<Region>,
 }
 
-/// Returns the mapping of each level. `moves_by_level` and the result are ordered oldest first.
+/// Returns the mapping of each level. Both `moves_by_level` and the result are ordered oldest
+/// first.
 #[must_use]
 pub fn map_levels_to_newest(moves_by_level: &[&SheetMoves]) -> Vec<LevelMapping> {
     let mut newer_moves = SheetMoves::default();
@@ -38,7 +41,7 @@ pub fn map_levels_to_newest(moves_by_level: &[&SheetMoves]) -> Vec<LevelMapping>
     mappings
 }
 
-/// Composes the moves of several levels, ordered oldest first, into one.
+/// Composes the moves of several levels into one. `moves_by_level` is ordered oldest first.
 #[must_use]
 pub fn compose_moves(moves_by_level: &[&SheetMoves]) -> SheetMoves {
     let mut composed_moves = SheetMoves::default();
@@ -49,14 +52,14 @@ pub fn compose_moves(moves_by_level: &[&SheetMoves]) -> SheetMoves {
 }
 
 impl SheetMoves {
-    /// Returns the moves unchanged if there is an older level that they affect, and empty moves
-    /// otherwise.
+    /// Returns the moves unchanged if an older level exists. Otherwise, the moves have no effect,
+    /// and empty moves are returned.
     #[must_use]
     pub(crate) fn needed_above(self, older_levels: OlderLevels) -> Self {
         if older_levels.are_present() { self } else { Self::default() }
     }
 
-    /// Returns the moves that apply `older` first, then `self`.
+    /// Returns moves equivalent to `older` followed by `self`.
     fn compose_over(&self, older: &Self) -> Self {
         Self {
             rows: older.rows.then(&self.rows),
@@ -66,8 +69,8 @@ impl SheetMoves {
         }
     }
 
-    /// Maps older cleared regions through these moves and appends those that are not yet covered by
-    /// a region.
+    /// Maps older cleared regions through these moves, and appends the regions that are not covered
+    /// by another region.
     fn merge_clears(&self, newer_clears: &[Region], older_clears: &[Region]) -> Vec<Region> {
         let mut merged_clears = newer_clears.to_vec();
         for older_clear in older_clears {

@@ -1,5 +1,5 @@
 //! State machine that merges several levels into one. It requests input tiles as needed and returns
-//! finished output tiles. A merge can be resumed after any finished tile.
+//! finished output tiles. After any finished tile, the merge can be interrupted and later resumed.
 
 use std::sync::Arc;
 
@@ -18,22 +18,22 @@ use crate::tile::Tile;
 #[derive(Debug, Clone)]
 pub struct Merge {
     inputs: Vec<SheetInput>,
-    /// Index of the current sheet.
+    /// Index of the current sheet among the merged sheets.
     sheet_index: usize,
-    /// Current sheet, if its merge has started.
+    /// Current sheet, if merging it has started.
     sheet: Option<SheetMerge>,
     loaded_tiles: LoadedTiles,
     /// The finished sheets.
     merged_level: Level,
 }
 
-/// Cursor from which a merge can be resumed. Everything before the cursor is contained in finished
-/// tiles.
+/// Position from which a merge can be resumed. Everything before this position is contained in
+/// finished tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MergeCursor {
-    /// Sheet index among the merged sheets.
+    /// Index of the sheet among the merged sheets.
     pub sheet: u32,
-    /// Stripe index within the sheet.
+    /// Index of the stripe within the sheet.
     pub stripe: u32,
     /// Next row to merge, in the coordinates of the newest level.
     pub row: u32,
@@ -44,25 +44,25 @@ pub struct MergeCursor {
 /// A finished tile of the merged level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedTile {
-    /// Sheet index among the merged sheets.
+    /// Index of the sheet among the merged sheets.
     pub sheet: u32,
-    /// Stripe index within the sheet.
+    /// Index of the stripe within the sheet.
     pub stripe: u32,
-    /// Rows and chunk of the tile.
+    /// Rows of the tile, and the chunk that stores it.
     pub tile: StripeTile,
 }
 
-/// Result of one merge step.
+/// Result of a merge step.
 #[derive(Debug, Clone)]
 pub enum MergeStep {
-    /// Load these tiles and pass them to [`Merge::provide`] before the next step.
+    /// Tiles to load and pass to [`Merge::provide`] before the next step.
     Load(Vec<ChunkRef>),
     /// A tile of the merged level is finished.
     Tile {
         /// The tile.
         tile: MergedTile,
-        /// Chunk to store before anything references it, or `None` if an input tile is reused
-        /// unchanged.
+        /// Chunk to store before any object that references the chunk, or `None` if an input tile
+        /// is reused unchanged.
         chunk: Option<PackedObject>,
         /// Cursor from which the merge can be resumed after this tile.
         cursor: MergeCursor,
@@ -90,8 +90,8 @@ impl Merge {
         }
     }
 
-    /// Resumes a merge of the same inputs at `cursor`. `finished_tiles` must contain all tiles
-    /// returned before the cursor, in the same order.
+    /// Resumes a merge of the same inputs at `cursor`. `finished_tiles` must contain all tiles that
+    /// were returned before the cursor, in the same order.
     #[must_use]
     pub fn resume(
         inputs: Vec<SheetInput>,
@@ -121,7 +121,7 @@ impl Merge {
         merge
     }
 
-    /// Adds a tile requested by [`MergeStep::Load`].
+    /// Adds a loaded tile that [`MergeStep::Load`] requested.
     pub fn provide(&mut self, hash: ChunkHash, tile: Arc<Tile>) {
         self.loaded_tiles.insert(hash, tile);
     }

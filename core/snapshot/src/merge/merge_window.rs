@@ -1,4 +1,4 @@
-//! Merges the cells of one window across several levels.
+//! Merges the cells of one window (rectangle of a sheet) across several levels.
 
 use super::column::{LevelColumn, merge_column};
 use super::placed_tile::PlacedTile;
@@ -8,7 +8,7 @@ use crate::tile::{Tile, TileColumn};
 use cellar_sheet::axis_map::Run;
 use cellar_sheet::operation::{Span, Spans};
 
-/// A tile column that maps into the window.
+/// A tile column that is mapped into the window.
 struct WindowColumn<'a> {
     output_column: u32,
     /// Index of the tile among the merged tiles.
@@ -16,8 +16,8 @@ struct WindowColumn<'a> {
     column: &'a TileColumn,
 }
 
-/// Merges the cells of a window from tiles, ordered by level, oldest first. Rows and columns of the
-/// result are absolute, not relative to the window. Tiles of the same level must not overlap.
+/// Merges the cells of a window. `tiles` is ordered by level, oldest first, and tiles of the same
+/// level must not overlap. Rows and columns of the result are absolute, not relative to the window.
 #[must_use]
 pub fn merge_window(tiles: &[PlacedTile<'_>], window: &Window, older_levels: OlderLevels) -> Tile {
     let row_runs_by_tile: Vec<Vec<Run>> = tiles.iter().map(|tile| tile.row_runs(window)).collect();
@@ -41,8 +41,8 @@ pub fn merge_window(tiles: &[PlacedTile<'_>], window: &Window, older_levels: Old
     Tile { columns: merged_columns }
 }
 
-/// Returns the tile columns that map into the window, sorted by output column. Columns with the
-/// same output column are sorted oldest first.
+/// Returns the tile columns that are mapped into the window, sorted by output column. Tile columns
+/// with the same output column are ordered oldest first.
 fn columns_by_output_and_age<'a>(
     tiles: &[PlacedTile<'a>],
     row_runs_by_tile: &[Vec<Run>],
@@ -75,7 +75,7 @@ fn to_level_column<'a>(
     })
 }
 
-/// Returns the rows of a column that are covered by at least one region.
+/// Returns the rows of a column that at least one region covers.
 fn hidden_rows(hidden_regions: &[Region], column: u32) -> Spans {
     let mut row_spans: Vec<Span> = hidden_regions
         .iter()

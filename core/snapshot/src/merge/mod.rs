@@ -1,7 +1,7 @@
-//! Merges levels. The newest value of each cell wins; blanks and cleared regions hide older cells.
-//! All cells are mapped to the coordinates of the newest level.
+//! Merges levels. All cells are mapped to the coordinates of the newest level. The newest value of
+//! each cell is retained; blanks and cleared regions hide older cells.
 //!
-//! Reading a window of a sheet uses the same code as merging levels.
+//! The same code reads a window of a sheet and merges levels.
 
 mod column;
 mod inputs;

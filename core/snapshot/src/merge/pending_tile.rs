@@ -12,7 +12,7 @@ use cellar_sheet::operation::Span;
 /// Encodes a tile as a chunk. Returns `None` if the tile is too large for a chunk.
 pub type TileEncoder<'a> = &'a dyn Fn(&Tile) -> Option<PackedObject>;
 
-/// Number of cells to which a density refers: a density is the number of stored bytes per this many
+/// Number of cells per unit of density. A density is the number of stored bytes per this number of
 /// cells.
 pub(super) const DENSITY_CELLS: u64 = 1_024;
 
@@ -25,8 +25,7 @@ pub(super) struct PendingTile {
     columns: Span,
     tile: Tile,
     cell_count: usize,
-    /// Stored bytes per `DENSITY_CELLS` cells in the last tile, used to predict the size of the
-    /// next tile.
+    /// Stored bytes per `DENSITY_CELLS` cells in the last tile. Predicts the size of the next tile.
     density: u64,
 }
 
@@ -37,14 +36,14 @@ pub(super) struct FinishedTile {
     pub(super) object: PackedObject,
 }
 
-/// The encoded rows at the top of the pending cells.
+/// Encoded rows from the top of the pending cells.
 struct EncodedRows {
     end_row: u32,
     cell_count: usize,
     object: PackedObject,
 }
 
-/// A row does not fit into a chunk. Cannot happen in a stripe of `MIN_STRIPE_COLUMNS` columns.
+/// A row does not fit into a chunk. This cannot happen in a stripe of `MIN_STRIPE_COLUMNS` columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("row {row} of the stripe at column {column} is too large for a chunk")]
 pub struct RowTooLarge {
@@ -84,22 +83,22 @@ impl PendingTile {
         to_u64(self.cell_count).saturating_mul(self.density) / DENSITY_CELLS
     }
 
-    /// Returns whether the pending cells fill at least one and a half tiles. After one tile is cut
-    /// off, enough cells for another tile then remain.
+    /// Returns whether the pending cells fill at least one and a half tiles, so that enough cells
+    /// for another tile remain after a tile is cut off.
     pub(super) fn is_full(&self) -> bool {
         let one_and_a_half_tiles = self.target_bytes() + self.target_bytes() / 2;
         self.expected_bytes() >= one_and_a_half_tiles || self.cell_count > MAX_TILE_CELLS
     }
 
-    /// Returns the target size of the next tile. The first tile of a sheet is smaller, so that
-    /// readers can display the first screen sooner.
+    /// Returns the target size of the next tile in bytes. The first tile of a sheet is smaller, so
+    /// that readers can display the first screen sooner.
     fn target_bytes(&self) -> u64 {
         let is_first_tile = self.columns.first == 0 && self.tile.first_row() == Some(0);
         to_u64(if is_first_tile { FIRST_TILE_BYTES } else { TARGET_CHUNK_BYTES })
     }
 
-    /// Cuts off the topmost tile and encodes it. Returns `None` if there are no cells. Encodes a
-    /// second time if the first attempt misses the target size by far.
+    /// Cuts off and encodes the topmost tile. Returns `None` if there are no cells. If the size of
+    /// the encoded tile is far from the target size, encodes a tile a second time.
     pub(super) fn cut_tile(
         &mut self,
         encode_tile: TileEncoder<'_>,
@@ -123,8 +122,8 @@ impl PendingTile {
         Ok(Some(FinishedTile { tile, object }))
     }
 
-    /// Encodes the topmost rows with at most `max_cells` cells, or fewer if they are too large for a
-    /// chunk. Updates the density.
+    /// Encodes the topmost rows, with at most `max_cells` cells. Encodes fewer rows if they are too
+    /// large for a chunk. Updates the density.
     fn encode_top_rows(
         &mut self,
         first_row: u32,
@@ -149,8 +148,8 @@ impl PendingTile {
         }
     }
 
-    /// Returns the number of cells for the next tile: all pending cells, unless they fill more than
-    /// one tile.
+    /// Returns the number of cells for the next tile. The next tile contains all pending cells,
+    /// unless they fill more than one tile.
     fn next_tile_cells(&self) -> usize {
         if !self.is_full() {
             return self.cell_count;
@@ -159,7 +158,7 @@ impl PendingTile {
         usize::try_from(target_cells).unwrap_or(usize::MAX).clamp(1, MAX_TILE_CELLS)
     }
 
-    /// Returns whether a size is more than half the target size away from the target size.
+    /// Returns whether a size differs from the target size by more than half the target size.
     fn is_far_from_target(&self, stored_bytes: usize) -> bool {
         let half_target = self.target_bytes() / 2;
         to_u64(stored_bytes).abs_diff(self.target_bytes()) > half_target
@@ -171,9 +170,10 @@ impl PendingTile {
     }
 
     /// Returns the exclusive end row of a tile that starts at `first_row`. The tile has at least
-    /// one row, at most `max_cells` cells unless it is a single row, and no empty rows at the end.
+    /// one row and does not end with an empty row. Unless it has a single row, the tile has at most
+    /// `max_cells` cells.
     fn find_end_row(&self, first_row: u32, max_cells: usize) -> u32 {
-        // Binary search for the greatest end with at most `max_cells` cells above it.
+        // Binary search for the maximum end row with at most `max_cells` cells above it.
         let mut lowest_end = first_row + 1;
         let mut highest_end = self.tile.end();
         while lowest_end < highest_end {

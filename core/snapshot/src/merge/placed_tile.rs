@@ -6,7 +6,7 @@ use crate::tile::{Tile, TileColumn};
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::axis_map::Run;
 
-/// A tile placed in the coordinates of its level.
+/// A tile with its place in its level.
 #[derive(Debug, Clone, Copy)]
 pub struct PlacedTile<'a> {
     /// Cells of the tile, relative to its top left corner.
@@ -15,7 +15,8 @@ pub struct PlacedTile<'a> {
     pub first_row: u32,
     /// Left column of the tile in its level.
     pub first_column: u32,
-    /// Declared size of the tile. Cells of a malformed tile that lie outside are ignored.
+    /// Declared size of the tile. A malformed tile may have cells outside this size; they are
+    /// ignored.
     pub size: TileSize,
     /// Mapping from the tile's level to the newest level.
     pub mapping: &'a LevelMapping,
@@ -31,19 +32,19 @@ pub struct TileSize {
 }
 
 impl TileSize {
-    /// Size of a whole sheet, used for in-memory tiles.
+    /// Size of an entire sheet, used for in-memory tiles.
     pub const SHEET: Self = Self { rows: MAX_ROWS, columns: MAX_COLUMNS };
 }
 
 impl<'a> PlacedTile<'a> {
-    /// Returns an in-memory tile that covers the whole sheet.
+    /// Returns an in-memory tile that covers the entire sheet.
     #[must_use]
     pub fn of_whole_sheet(tile: &'a Tile, mapping: &'a LevelMapping) -> Self {
         Self { tile, first_row: 0, first_column: 0, size: TileSize::SHEET, mapping }
     }
 
-    /// Returns the runs of tile rows that map into the window. Source rows are relative to the
-    /// tile's top row.
+    /// Returns the runs of tile rows that are mapped into the window. Source rows are relative to
+    /// the tile's top row.
     pub(super) fn row_runs(&self, window: &Window) -> Vec<Run> {
         let level_runs = self.mapping.row_map.runs();
         let tile_end_row = self.first_row.saturating_add(self.size.rows);
@@ -76,8 +77,8 @@ impl<'a> PlacedTile<'a> {
         })
     }
 
-    /// Returns the output rows of the window in which the tile has a cell, unsorted and possibly
-    /// with duplicates.
+    /// Returns the output rows in the window in which the tile has a cell. The rows are unsorted
+    /// and may contain duplicates.
     pub(super) fn output_rows(&self, window: &Window) -> Vec<u32> {
         let row_runs = self.row_runs(window);
         let mut output_rows = Vec::new();
@@ -94,7 +95,7 @@ impl<'a> PlacedTile<'a> {
         output_rows
     }
 
-    /// Iterates over the tile columns that map into the window, with their output columns.
+    /// Iterates over the tile columns that are mapped into the window, with their output columns.
     pub(super) fn columns_by_output(
         &self,
         window: &Window,
@@ -107,8 +108,8 @@ impl<'a> PlacedTile<'a> {
         })
     }
 
-    /// Returns the output column of a tile column, or `None` if the column is deleted or outside
-    /// the declared size of the tile.
+    /// Returns the output column of a tile column. Returns `None` if the column is deleted or
+    /// outside the tile's declared size.
     fn output_column(&self, column: &TileColumn) -> Option<u32> {
         if column.column >= self.size.columns {
             return None;
@@ -118,7 +119,7 @@ impl<'a> PlacedTile<'a> {
     }
 }
 
-/// Returns the exclusive end of a run's source rows.
+/// Returns the exclusive end of the source rows of a run.
 fn source_end(run: &Run) -> u32 {
     run.src.saturating_add(run.len)
 }

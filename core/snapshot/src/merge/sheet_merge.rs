@@ -1,4 +1,4 @@
-//! Merges one sheet, one stripe at a time.
+//! Merges one sheet, stripe by stripe.
 
 use super::inputs::{LevelCells, SheetInput};
 use super::level_mapping::{LevelMapping, compose_moves, map_levels_to_newest};
@@ -12,11 +12,11 @@ use cellar_sheet::operation::{Span, Spans};
 /// A sheet being merged.
 #[derive(Debug, Clone)]
 pub(super) struct SheetMerge {
-    /// The mapping of each level to the newest level.
+    /// Mapping from each level to the newest level.
     pub(super) mappings: Vec<LevelMapping>,
     /// Index of the current stripe.
     pub(super) stripe_index: usize,
-    /// Current stripe, if its merge has started.
+    /// Current stripe, if merging it has started.
     pub(super) stripe: Option<StripeMerge>,
     /// Output stripes with the tiles finished so far.
     output_stripes: Vec<Stripe>,
@@ -32,8 +32,8 @@ impl SheetMerge {
         Self { mappings, stripe_index: 0, stripe: None, output_stripes }
     }
 
-    /// Starts merging the current stripe at `first_row`; all rows above must be finished. Leaves
-    /// `stripe` empty if no stripes are left.
+    /// Starts merging the current stripe at `first_row`. All rows above `first_row` must be
+    /// finished. If no stripes are left, `self.stripe` becomes `None`.
     pub(super) fn start_stripe(
         &mut self,
         input: &SheetInput,
@@ -56,7 +56,8 @@ impl SheetMerge {
         self.stripe_index += 1;
     }
 
-    /// Appends a finished tile to an output stripe. No-op if the index is out of range.
+    /// Appends a finished tile to the output stripe at an index. No-op if the index is out of
+    /// range.
     pub(super) fn push_tile(&mut self, stripe_index: usize, tile: StripeTile) {
         if let Some(stripe) = self.output_stripes.get_mut(stripe_index) {
             stripe.tiles.push(tile);
@@ -73,7 +74,7 @@ impl SheetMerge {
     }
 }
 
-/// Divides the merged sheet's columns into stripes based on input sizes.
+/// Divides the columns of the merged sheet into stripes, based on the sizes of the inputs.
 fn divide_into_stripes(input: &SheetInput, mappings: &[LevelMapping]) -> Vec<Span> {
     let mut weights = ColumnWeights::default();
     for (level, mapping) in input.levels.iter().zip(mappings) {

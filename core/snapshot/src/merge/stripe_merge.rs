@@ -1,5 +1,5 @@
-//! Merges one stripe (range of columns) from top to bottom, with only a few rows of tiles in memory
-//! at a time.
+//! Merges one stripe (range of columns) from top to bottom. Only the tiles of a few rows are in
+//! memory at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::packed::PackedObject;
 use crate::tile::Tile;
 use cellar_sheet::operation::Span;
 
-/// Number of tiles prefetched together with the tiles that are needed next.
+/// Number of additional tiles that are loaded together with the tiles needed next.
 const PREFETCHED_TILES: usize = 4;
 
 /// Loaded tiles, keyed by chunk name.
@@ -27,7 +27,8 @@ pub(super) type LoadedTiles = BTreeMap<ChunkHash, Arc<Tile>>;
 pub(super) struct StripeMerge {
     columns: Span,
     older_levels: OlderLevels,
-    /// First row that is not merged yet. Cells above are in finished tiles or in `pending`.
+    /// First row that is not merged yet. Cells above this row are in finished tiles or in
+    /// `pending`.
     next_row: u32,
     /// Stored tiles, sorted by first output row.
     chunk_tiles: Vec<InputTile>,
@@ -37,28 +38,28 @@ pub(super) struct StripeMerge {
     pending: PendingTile,
 }
 
-/// The in-memory cells of an input level.
+/// In-memory cells of an input level.
 #[derive(Debug, Clone)]
 struct MemoryTile {
     level_index: usize,
     tile: Arc<Tile>,
 }
 
-/// Next step of a stripe merge.
+/// Next step of merging a stripe.
 pub(super) enum StripeStep {
     /// Load these tiles first.
     Load(Vec<ChunkRef>),
     /// An output tile is finished.
     FinishedTile {
         tile: StripeTile,
-        /// The chunk to store, or `None` if an input tile is reused unchanged.
+        /// Chunk to store, or `None` if an input tile is reused unchanged.
         new_chunk: Option<PackedObject>,
     },
     /// The stripe is merged.
     Done,
 }
 
-/// The sheet's levels with their mappings to the newest level.
+/// Levels of a sheet and their mappings to the newest level.
 pub(super) struct SheetLevels<'a> {
     pub(super) inputs: &'a [LevelInput],
     pub(super) mappings: &'a [LevelMapping],
@@ -66,7 +67,8 @@ pub(super) struct SheetLevels<'a> {
 }
 
 impl StripeMerge {
-    /// Starts or resumes merging a stripe at `first_row`; all rows above must be finished.
+    /// Starts or resumes merging a stripe at `first_row`. All rows above `first_row` must be
+    /// finished.
     pub(super) fn new(
         columns: Span,
         first_row: u32,
@@ -103,8 +105,8 @@ impl StripeMerge {
         merge
     }
 
-    /// Returns the stored bytes per `DENSITY_CELLS` cells in the input tiles, as an estimate for
-    /// the output tiles.
+    /// Returns the stored bytes per `DENSITY_CELLS` cells in the input tiles. Used as an estimate
+    /// for the output tiles.
     fn input_density(&self) -> Option<u64> {
         let stored_bytes: u64 =
             self.chunk_tiles.iter().map(|tile| u64::from(tile.chunk.bytes)).sum();
@@ -131,12 +133,13 @@ impl StripeMerge {
         self.pending.density()
     }
 
-    /// Returns whether a loaded tile is still needed for the rest of the stripe.
+    /// Returns whether the rest of the stripe still needs a loaded tile.
     pub(super) fn needs_tile(&self, hash: &ChunkHash) -> bool {
         self.unfinished_tiles().any(|tile| tile.chunk.hash == *hash)
     }
 
-    /// Merges rows until a tile is finished, tiles must be loaded, or the stripe ends.
+    /// Merges rows until a tile is finished, tiles must be loaded, or the end of the stripe is
+    /// reached.
     pub(super) fn next_step(
         &mut self,
         mappings: &[LevelMapping],
@@ -168,7 +171,7 @@ impl StripeMerge {
         }
     }
 
-    /// Cuts a tile off the pending cells. The stripe is done if there are none.
+    /// Cuts a tile off the pending cells. If there are no pending cells, the stripe is done.
     fn finish_pending_tile(
         &mut self,
         encode_tile: TileEncoder<'_>,
@@ -208,8 +211,8 @@ impl StripeMerge {
         tile_rows.chain(self.next_memory_row()).min()
     }
 
-    /// Returns a tile that can be reused unchanged: one that starts at the current row and shares
-    /// no row with other inputs.
+    /// Returns a tile that can be reused unchanged: the tile starts at the next row, and no other
+    /// input has cells in the tile's rows.
     fn find_reusable_tile(&self) -> Option<InputTile> {
         let reusable_tile = self
             .unfinished_tiles()
@@ -222,8 +225,8 @@ impl StripeMerge {
         if is_only_tile && !overlaps_memory { Some(reusable_tile.clone()) } else { None }
     }
 
-    /// Returns the next row at which a tile starts or ends. All rows before it overlap the same
-    /// tiles.
+    /// Returns the next row at which a tile starts or ends. The rows before it form a band in which
+    /// every row overlaps the same tiles.
     fn band_end(&self) -> u32 {
         let next_edge = |tile: &InputTile| {
             let starts_later = tile.output_rows.first > self.next_row;
@@ -232,8 +235,8 @@ impl StripeMerge {
         self.unfinished_tiles().map(next_edge).min().unwrap_or(u32::MAX)
     }
 
-    /// Returns the tiles to load before the band can be merged, plus a few tiles after the band.
-    /// Returns no tiles if the band can be merged now.
+    /// Returns the tiles to load before the band can be merged, and a few tiles after the band. If
+    /// the band can already be merged, returns no tiles.
     fn missing_tiles(&self, band_end: u32, loaded_tiles: &LoadedTiles) -> Vec<ChunkRef> {
         let is_missing = |tile: &InputTile| !loaded_tiles.contains_key(&tile.chunk.hash);
         let mut missing_chunks: Vec<ChunkRef> = self
@@ -264,7 +267,8 @@ impl StripeMerge {
         self.next_row = band_end;
     }
 
-    /// Returns the tiles with cells before `band_end`, ordered by level, oldest first.
+    /// Returns the tiles with cells before `band_end`. The tiles are ordered by level, oldest
+    /// first.
     fn placed_tiles<'a>(
         &'a self,
         band_end: u32,

@@ -8,7 +8,7 @@ use cellar_base::limits::TARGET_CHUNK_BYTES;
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{Span, Spans};
 
-/// Minimum stored size of a tile that is reused unchanged, in bytes. Smaller tiles are merged with
+/// Minimum stored size at which a tile is reused unchanged, in bytes. Smaller tiles are merged with
 /// their neighbours, so that small fragments do not accumulate.
 pub(super) const MIN_REUSED_BYTES: u64 = TARGET_CHUNK_BYTES as u64 / 2;
 
@@ -25,19 +25,18 @@ pub(super) struct InputTile {
     pub(super) output_rows: Span,
     pub(super) cell_count: u32,
     pub(super) chunk: ChunkRef,
-    /// Whether the tile can be reused unchanged, provided that no other input has cells in its
-    /// rows.
+    /// Whether the tile can be reused unchanged if no other input has cells in its rows.
     pub(super) is_reusable: bool,
 }
 
-/// A level whose cells are in chunks.
+/// A level whose cells are stored in chunks.
 pub(super) struct ChunkLevel<'a> {
     pub(super) level_index: usize,
     pub(super) stripes: &'a [Stripe],
     pub(super) mapping: &'a LevelMapping,
 }
 
-/// An output stripe for which input tiles are collected.
+/// An output stripe whose input tiles are being collected.
 pub(super) struct OutputStripe {
     pub(super) columns: Span,
     pub(super) older_levels: OlderLevels,
@@ -60,7 +59,7 @@ impl OutputStripe {
         input_tiles
     }
 
-    /// Returns `None` if the tile has no cells in the unfinished rows.
+    /// Returns `None` if the tile has no cells in the stripe's unfinished rows.
     fn to_input_tile(
         &self,
         level: &ChunkLevel<'_>,
@@ -85,7 +84,7 @@ impl OutputStripe {
         })
     }
 
-    /// Returns whether the merge leaves the cells of an input tile together and unchanged.
+    /// Returns whether the merge keeps the cells of an input tile together and unchanged.
     fn keeps_tile(
         &self,
         level: &ChunkLevel<'_>,
@@ -101,8 +100,8 @@ impl OutputStripe {
         let has_same_width = stripe.columns.count == self.columns.count;
         let is_visible = !overlaps_any(&mapping.hidden_values, output_rows, self.columns)
             && !overlaps_any(&mapping.hidden_formats, output_rows, self.columns);
-        // Tiles may contain blanks that hide older cells. If no older level exists, blanks must be
-        // dropped, so such tiles cannot be reused.
+        // A tile may contain blanks that hide older cells. If no level is older than the merged
+        // levels, blanks must be dropped, so tiles above the oldest merged level cannot be reused.
         let is_oldest_merged_level = level.level_index == 0;
         let may_keep_blanks = self.older_levels.are_present() || is_oldest_merged_level;
         is_unfinished
@@ -118,15 +117,15 @@ fn overlap(span: Span, other: Span) -> bool {
     span.first < other.end() && other.first < span.end()
 }
 
-/// Returns the smallest output span that contains all kept lines of a span, including lines
-/// inserted between them, or `None` if no line is kept.
+/// Returns the smallest output span that contains all kept lines of a span, including the lines
+/// inserted between them. Returns `None` if no line is kept.
 fn map_span(map: &AxisMap, span: Span) -> Option<Span> {
     let covered_lines = map.covering_spans(&Spans::one(span.first, span.count));
     covered_lines.iter().next()
 }
 
-/// Returns the first output line of a span if all its lines are kept and still contiguous, or
-/// `None` otherwise.
+/// Returns the first output line of a span if all its lines are kept and remain contiguous.
+/// Otherwise, returns `None`.
 fn map_whole_span(map: &AxisMap, span: Span) -> Option<u32> {
     let first_output_line = map.get(span.first)?;
     let kept_lines = map.kept_spans(&Spans::one(span.first, span.count));

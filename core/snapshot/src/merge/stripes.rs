@@ -1,4 +1,4 @@
-//! Divides the columns of a merged level into stripes (column ranges whose cells share tiles).
+//! Divides the columns of a merged level into stripes (ranges of columns whose cells share tiles).
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,20 @@ use crate::saturate::to_u64;
 use cellar_base::limits::{MAX_COLUMNS, MIN_STRIPE_COLUMNS, TARGET_CHUNK_BYTES};
 use cellar_sheet::operation::Span;
 
-/// Estimated stored bytes of a sheet for each group of `MIN_STRIPE_COLUMNS` columns.
+/// Estimated number of a sheet's stored bytes in each group of `MIN_STRIPE_COLUMNS` columns.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ColumnWeights {
     bytes_by_group: BTreeMap<u32, u64>,
 }
 
 impl ColumnWeights {
-    /// Adds bytes, spread evenly across the columns.
+    /// Adds a number of bytes, distributed evenly across the columns.
     pub(super) fn add(&mut self, columns: Span, bytes: u64) {
         let first_group = group_index(columns.first);
         let last_group = group_index(columns.end().saturating_sub(1));
         let group_count = u64::from(last_group.saturating_sub(first_group)) + 1;
-        // Count at least one byte, so that every group with cells is part of a stripe.
+        // Count at least one byte per group, so that every group with cells becomes part of a
+        // stripe.
         let bytes_per_group = (bytes / group_count).max(1);
         for group in first_group..=last_group {
             let group_bytes = self.bytes_by_group.entry(group).or_default();
@@ -27,8 +28,8 @@ impl ColumnWeights {
     }
 
     /// Returns the stripes from left to right. Widths are powers of two. Each stripe is as wide as
-    /// possible, limited to `max_columns` and to columns whose cells fit into one tile. Empty
-    /// columns are not part of any stripe.
+    /// possible, but at most `max_columns` wide and, unless it has the minimum width, narrow enough
+    /// that its cells fit into one tile. Empty columns are not part of any stripe.
     pub(super) fn divide_into_stripes(&self, max_columns: u32) -> Vec<Span> {
         let mut stripes = Vec::new();
         let all_columns = Span { first: 0, count: MAX_COLUMNS };
@@ -36,7 +37,8 @@ impl ColumnWeights {
         stripes
     }
 
-    /// Appends `columns` as a single stripe, or splits them in half if they do not fit.
+    /// Appends `columns` as a single stripe if they fit. Otherwise, splits them in half and appends
+    /// both halves.
     fn push_stripes(&self, columns: Span, max_columns: u32, stripes: &mut Vec<Span>) {
         let column_bytes = self.bytes_of(columns);
         if column_bytes == 0 {
@@ -87,7 +89,7 @@ mod tests {
         assert_eq!(within(128, &[(0, 300, 3)]), [(0, 128), (128, 128), (256, 128)]);
         assert_eq!(stripes(&[(0, 10, target)]), [(0, 1 << 16)]);
         assert_eq!(stripes(&[(0, 10, target + 1)]), [(0, 128)]);
-        // Two groups of 128 columns fit into one tile.
+        // Two groups of 128 columns each fit into one tile.
         let some = [(0, 129, 2 * target), (256, 128, target / 2), (384, 128, target / 2)];
         assert_eq!(stripes(&some), [(0, 128), (128, 128), (256, 256)]);
         assert_eq!(stripes(&[(0, 256, 4 * target)]), [(0, 128), (128, 128)]);

@@ -1,4 +1,4 @@
-//! The output window of a merge, and whether levels older than the merged ones exist.
+//! Output window of a merge, and whether levels exist that are older than the merged levels.
 
 use std::ops::Range;
 
@@ -11,16 +11,16 @@ pub struct Window {
     pub columns: Range<u32>,
 }
 
-/// Whether levels exist that are older than the merged ones, which determines the blanks and
-/// `General` formats that a merge must retain.
+/// Whether levels exist that are older than the merged levels. Determines which blanks and
+/// `General` formats a merge must retain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OlderLevels {
-    /// Older levels exist, so blanks and moves that affect older cells are retained.
+    /// Older levels exist, so blanks are retained, as are moves that affect older cells.
     Present,
     /// No older level exists, so blanks are dropped.
     Absent,
-    /// There is neither an older level nor a range format that a cell's `General` format could
-    /// hide.
+    /// Neither an older level nor a range format exists, so a `General` format hides nothing and is
+    /// dropped.
     AbsentWithoutRangeFormats,
 }
 

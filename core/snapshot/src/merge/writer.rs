@@ -1,5 +1,5 @@
-//! Writes the tiles of a sheet whose rows arrive from top to bottom, as in an import. Does not
-//! merge levels.
+//! Writes a sheet whose rows arrive from top to bottom, as in an import, to tiles. Levels are not
+//! merged.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use cellar_base::limits::{MAX_WRITER_BYTES, MIN_STRIPE_COLUMNS};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::Span;
 
-/// Tile writer for one sheet. Uses at most `MAX_WRITER_BYTES` of memory in addition to the current
+/// Tile writer of one sheet. Uses at most `MAX_WRITER_BYTES` of memory, not including the current
 /// block.
 #[derive(Debug, Clone, Default)]
 pub struct SheetWriter {
@@ -41,8 +41,8 @@ pub struct WrittenSheet {
 }
 
 impl SheetWriter {
-    /// Appends a block of rows below all earlier blocks and returns the chunks to store. Row and
-    /// column numbers are absolute in the sheet.
+    /// Appends a block of rows below all earlier blocks. Returns the chunks to store. Row and
+    /// column numbers are absolute within the sheet.
     ///
     /// # Errors
     /// [`RowTooLarge`] if a row does not fit into a chunk.
@@ -94,7 +94,7 @@ impl SheetWriter {
         }
     }
 
-    /// Finishes the sheet. Returns the sheet and the remaining chunks to store.
+    /// Finishes the sheet. Returns the sheet, and the remaining chunks to store.
     ///
     /// # Errors
     /// [`RowTooLarge`] if a row does not fit into a chunk.
@@ -141,7 +141,7 @@ impl StripeWriter {
     }
 }
 
-/// Splits the non-empty columns of a block by stripe index.
+/// Splits the non-empty columns of a block into stripes, keyed by stripe index.
 fn split_by_stripe(block: Tile) -> BTreeMap<u32, Tile> {
     let mut cells_by_stripe: BTreeMap<u32, Tile> = BTreeMap::new();
     for column in block.columns {
@@ -161,7 +161,7 @@ mod tests {
     use crate::level::{ChunkHash, ChunkRef, StoredTile};
     use crate::tile::{TileColumn, TileValue};
 
-    /// Returns a block with numbers in the first `columns` columns of the given rows.
+    /// Returns a block with a number in each of the first `columns` columns of the given rows.
     fn block(rows: std::ops::Range<u32>, columns: u32) -> Tile {
         let column = |number| {
             let mut column = TileColumn::new(number);

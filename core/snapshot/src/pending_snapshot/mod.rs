@@ -1,38 +1,30 @@
-//! Pending snapshots: assignment of snapshots to workers, progress of the work, and handling of
-//! jobs.
+//! Pending snapshots: assignment to workers, progress, and handling of job messages.
 //!
 //! [`Worker`] is a pure state machine that makes all decisions. It returns the next
 //! [`SnapshotAction`] and receives the result as a [`SnapshotEvent`]. Any number of workers may run
-//! at the same time, and each may die, or freeze and resume. Messages may be duplicated, late, out
-//! of order or lost.
+//! concurrently, and each worker may stop forever, or freeze and resume. Messages may be
+//! duplicated, delayed, reordered or lost.
 //!
-//! A worker claims a snapshot by a conditional write to its record. Each safety rule
+//! A worker claims a snapshot by a conditional write to the snapshot's record. Each safety rule
 //! ([`SafetyRule`]) has a test that fails if the rule is disabled:
-//! - *Own increment*: a record is replaced only by a worker that has read its current version. A
-//!   worker that lost its claim therefore cannot overwrite newer progress with older progress.
-//! - *Completion is checked*: a worker that claims a record checks with a strongly consistent read
-//!   whether the snapshot is already finished. A late message therefore does not rebuild it.
-//! - *Losers keep their message*: a worker that loses a claim waits, and later checks that the
-//!   winner has finished. The same message may have been delivered to both workers: if the loser
-//!   deleted it and the winner died, no worker would continue the work.
-//! - *Root before last*: `L`, the last finished snapshot of the segment, is raised only after the
-//!   entry has its root, so that a reader of `L` always finds a root.
-//! - *Last before delete*: the record is deleted only after `L` shows that the snapshot exists;
-//!   otherwise the progress would be lost.
-//! - *Abandoned is woken*: if a worker waits for a record without recent writes, it resends that
-//!   record's message, which may have been lost.
 //!
-//! A finished snapshot can be rebuilt. The record of such a job contains a [`Rebuild`] with the
-//! root to replace. Only an operator creates such a record, and it exists until the rebuild is
-//! finished. The message is the same as for any other job; the record determines the work.
+//! - *Own increment*: a record is replaced only by a worker that has read the record's current version. A worker that lost its claim therefore cannot overwrite newer progress with older progress.
+//! - *Completion is checked*: after claiming a record, a worker checks with a strongly consistent read whether the snapshot is already finished. A late message therefore does not rebuild a finished snapshot.
+//! - *Losers keep their message*: a worker that loses a claim waits, and later checks that the winner has finished. The same message may have been delivered to both workers: if the loser deleted the message and the winner died, no worker would continue the work.
+//! - *Root before last*: `L`, the last finished snapshot of the segment, is raised only after the entry has its root, so that a reader of `L` always finds a root.
+//! - *Last before delete*: the record is deleted only after `L` shows that the snapshot exists. Otherwise, the progress could be lost.
+//! - *Abandoned is woken*: a worker that waits for a record without recent writes resends the message of that record, because the message may have been lost.
 //!
-//! Two table guarantees protect a rebuild from workers that freeze and resume late. Each has a test
-//! that fails without the guarantee:
-//! - *Old root*: a root is replaced only if the entry still has the root that the record specifies.
-//!   If the entry has another root, the worker first writes that root into the record. If the
-//!   worker has lost the record, this write fails.
-//! - *Own record*: a worker of a rebuild deletes only a record of the same rebuild. Any other
-//!   worker deletes only a record that does not belong to a rebuild.
+//! A finished snapshot can be rebuilt. The record of a rebuild job contains a [`Rebuild`], which
+//! specifies the root to replace. Only an operator creates such a record, which exists until the
+//! rebuild is finished. The message of a rebuild job is the same as for any other job; the record
+//! determines the work.
+//!
+//! Two table guarantees protect a rebuild from workers that freeze and resume late. Each guarantee
+//! has a test that fails without it:
+//!
+//! - *Old root*: a root is replaced only if the entry still has the root that the record specifies. If the entry has another root, the worker first writes that root into the record. This write fails if the worker has lost the record.
+//! - *Own record*: a worker of a rebuild deletes only a record of the same rebuild. Any other worker deletes only a record that does not belong to a rebuild.
 
 mod phase;
 mod rules;
@@ -47,58 +39,58 @@ use crate::snapshot_job::SnapshotJob;
 use cellar_base::position::Position;
 use cellar_log::segment::Segment;
 
-/// A PendingSnapshots table record: a snapshot whose work has started but not finished.
+/// A record in the PendingSnapshots table: a snapshot whose work has started but not finished.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PendingSnapshot {
-    /// Log and Snapshot entry of the job.
+    /// Log of the job, and position of its Snapshot entry.
     pub job: SnapshotJob,
     /// Start time of the work, in seconds since the Unix epoch.
     pub created_s: u64,
-    /// Time of the last write to this record, in seconds since the Unix epoch. A recent write means
+    /// Time of the last write to this record, in seconds since the Unix epoch. A recent write shows
     /// that the worker is alive.
     pub modified_s: u64,
     /// Whether a worker has claimed the record.
     pub active: bool,
-    /// Version number, incremented with each write.
+    /// Version number of the record, incremented by each write.
     pub increment: u64,
-    /// Builder progress, at most `MAX_PROGRESS_BYTES` long and initially empty. Opaque to
-    /// everything but the builder.
+    /// Progress of the builder, which is initially empty and has at most `MAX_PROGRESS_BYTES`. Only
+    /// the builder interprets its contents.
     pub progress: Vec<u8>,
     /// Set if this job rebuilds an existing snapshot.
     pub rebuild: Option<Rebuild>,
 }
 
-/// A request to rebuild a snapshot, whether or not the snapshot is finished.
+/// Request to rebuild a snapshot, even if the snapshot is already finished.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rebuild {
-    /// Rebuild id: the time of the operator's request, in milliseconds since the Unix epoch. Also
-    /// the first increment of the rebuild's records, so that their increments differ from those of
-    /// all earlier records.
+    /// Rebuild id, which is the time of the operator's request in milliseconds since the Unix
+    /// epoch. Also the first increment of the rebuild's records, so that their increments differ
+    /// from the increments of all earlier records.
     pub run: u64,
-    /// S3 key of the root that the entry had when the rebuild was requested, if any. Only this root
-    /// may be replaced.
+    /// S3 key of the entry's root when the rebuild was requested, if the entry had a root. Only
+    /// this root may be replaced.
     pub replaces: Option<String>,
 }
 
-/// The next action that a worker requests from its driver.
+/// Action that a worker requests from its driver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SnapshotAction {
-    /// Read the log's first pending record at or before the job's position. The read must be
+    /// Read the first pending record of the log at or before the job's position. The read must be
     /// strongly consistent.
     FindFirst,
-    /// Read the Segment record of the job's segment.
+    /// Read the job's segment from the Segment table.
     ReadSegment {
         /// Whether the read must be strongly consistent.
         consistent: bool,
     },
-    /// Create this record unless a record already exists.
+    /// Create this record if it does not exist.
     Create(PendingSnapshot),
     /// Replace the existing record if its increment matches.
     Replace {
         /// New record.
         record: PendingSnapshot,
-        /// Expected increment of the existing record. `None` accepts any increment and is used only
-        /// by the model checker.
+        /// Expected increment of the existing record. `None` accepts any increment, and is used
+        /// only by the model checker.
         increment: Option<u64>,
     },
     /// Perform one bounded unit of snapshot work.
@@ -106,12 +98,12 @@ pub enum SnapshotAction {
         /// Progress to resume from.
         progress: Vec<u8>,
     },
-    /// Set the root of the Snapshot entry unless it already has a root.
+    /// Set the root of the Snapshot entry if the entry has no root.
     SetRoot {
         /// S3 key of the root.
         root: String,
     },
-    /// Replace the root of the Snapshot entry if it has the expected root.
+    /// Replace the root of the Snapshot entry if the entry has the expected root.
     ReplaceRoot {
         /// S3 key of the expected root, or `None` if the entry must have no root.
         replaces: Option<String>,
@@ -119,38 +111,38 @@ pub enum SnapshotAction {
         root: String,
     },
     /// Raise `L`, the last finished snapshot of the job's segment, to the job's entry. No-op if `L`
-    /// is already at or after that entry.
+    /// is already at or after the job's entry.
     RaiseLast,
-    /// Delete the job's record if it exists and belongs to this rebuild.
+    /// Delete the job's record if the record exists and belongs to this rebuild.
     Delete {
-        /// Rebuild id, or `None` to delete only a record that belongs to no rebuild.
+        /// Rebuild id. If `None`, only a record that belongs to no rebuild is deleted.
         run: Option<u64>,
     },
-    /// Read the log's first pending record after the job's position.
+    /// Read the first pending record of the log after the job's position.
     FindNext,
-    /// Send a message that requests the snapshot at this log position.
+    /// Send the message of the snapshot job for this log position.
     Enqueue(Position),
-    /// Stop, and handle the job message according to the outcome.
+    /// Stop and handle the job's message according to the outcome.
     Finish(SnapshotOutcome),
 }
 
 /// The result of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SnapshotEvent {
-    /// The requested record, if it exists.
+    /// The requested record, or `None` if it does not exist.
     Found(Option<PendingSnapshot>),
-    /// The job's Segment record, if it exists.
+    /// The record of the job's segment, or `None` if it does not exist.
     Segment(Option<Segment>),
     /// The record was written.
     Written,
     /// The record was not written because another worker wrote it first.
     Refused,
-    /// It is unknown whether the record was written. The worker does not retry; the next worker
-    /// reads the record.
+    /// It is unknown whether the record was written. The worker does not retry, because the next
+    /// worker will read the record.
     Unknown,
-    /// A unit of work is complete, with this new progress.
+    /// A unit of work is complete. Contains the new progress.
     Progress(Vec<u8>),
-    /// An earlier Snapshot entry of the log has no root yet.
+    /// An earlier Snapshot entry of the log, at this position, has no root yet.
     EarlierSnapshot(Position),
     /// The snapshot is built.
     Built {
@@ -159,26 +151,26 @@ pub enum SnapshotEvent {
     },
     /// The action succeeded.
     Done,
-    /// The root was not replaced because the entry does not have the expected root.
+    /// The root was not replaced, because the entry does not have the expected root.
     OtherRoot {
-        /// S3 key of the entry's root.
+        /// S3 key of the entry's current root.
         current_root: String,
     },
-    /// The root was not replaced because the entry was trimmed from the table.
+    /// The root was not replaced, because the entry was trimmed (deleted from the table).
     EntryGone,
     /// A store or the builder returned an error.
     Failed {
-        /// Whether a retry may help.
+        /// Whether a retry may succeed.
         temporary: bool,
     },
 }
 
-/// How to handle the job message.
+/// Action for the job's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SnapshotOutcome {
-    /// The snapshot is built: delete the message.
+    /// The snapshot is finished. Delete the message.
     Done,
-    /// No work is needed: delete the message.
+    /// No work is needed. Delete the message.
     Drop,
     /// Redeliver the message after a delay.
     Wait {
@@ -187,7 +179,7 @@ pub enum SnapshotOutcome {
     },
     /// Redeliver the message immediately, so that another invocation continues the work.
     HandOver,
-    /// The work failed: redeliver the message after a delay.
+    /// The work failed. Redeliver the message after a delay.
     Failed {
         /// Delay in seconds.
         wait_s: u32,
@@ -201,7 +193,7 @@ pub struct ClockReading {
     pub now_ms: u64,
 }
 
-/// Returns whether a log's segment has a finished snapshot at or after `position`.
+/// Returns whether a segment of a log has a finished snapshot at or after `position`.
 #[must_use]
 pub fn is_finished(segment: &Segment, position: Position) -> bool {
     let reaches_position =

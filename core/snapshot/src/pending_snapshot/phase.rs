@@ -9,7 +9,7 @@ use cellar_base::position::Position;
 pub(super) enum Phase {
     FindingFirstRecord,
     ReadingSegment,
-    /// Writing the record to claim the snapshot for this worker.
+    /// Writing the record, which claims the snapshot for this worker.
     Claiming(PendingSnapshot),
     CheckingCompletion(PendingSnapshot),
     Building(PendingSnapshot),
@@ -20,12 +20,12 @@ pub(super) enum Phase {
         own_record: PendingSnapshot,
         new_root: String,
     },
-    /// Writing the entry's current root into the record, as the root to replace.
+    /// Writing the entry's current root to the record as the root to replace.
     RecordingCurrentRoot {
         own_record: PendingSnapshot,
         new_root: String,
     },
-    /// Releasing the record because of an earlier snapshot or a failure.
+    /// Releasing the record after a failure, or because an earlier snapshot must be built first.
     Releasing(ReleaseReason),
     /// Resending the message of an earlier snapshot.
     WakingEarlier,
@@ -39,7 +39,7 @@ pub(super) enum ReleaseReason {
     Failure { wait_s: u32 },
 }
 
-/// The final steps, each of which is idempotent.
+/// Final steps of a worker. Each step is idempotent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Finishing {
     pub(super) outcome: SnapshotOutcome,

@@ -1,16 +1,16 @@
-//! Names of the safety rules, which tests disable one at a time.
+//! Safety rules of snapshot workers, which tests disable one at a time.
 
 use cellar_base::safety_rules::SafetyRules;
 
-/// A safety rule. Together, the rules guarantee that snapshots are built in order and that each one
-/// is finished. The model checker disables one rule at a time and must then find a violation.
-/// Without the feature `model`, all rules are enforced.
+/// A safety rule. Together, the rules guarantee that snapshots are built in order and that each
+/// snapshot is finished. All rules are enforced unless the feature `model` is enabled. The model
+/// checker disables one rule at a time and must then find a violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// A record is replaced only by a worker that has read its current version.
+    /// A record is replaced only by a worker that has read the record's current version.
     OwnIncrement,
-    /// A worker that claims a record checks with a strongly consistent read whether the snapshot is
-    /// already finished.
+    /// After claiming a record, a worker checks with a strongly consistent read whether the
+    /// snapshot is already finished.
     CompletionIsChecked,
     /// A worker that loses a claim does not delete its message.
     LosersKeepTheirMessage,
@@ -18,12 +18,12 @@ pub enum SafetyRule {
     RootBeforeLast,
     /// A record is deleted only after the segment's last snapshot has been raised.
     LastBeforeDelete,
-    /// If a worker waits for an abandoned record, it resends that record's message.
+    /// A worker that waits for an abandoned record resends the message of that record.
     AbandonedIsWoken,
-    /// A worker may take over a record that its current worker has not written for the duration of
-    /// a lease.
+    /// A worker may take over a record if the record's current worker has not written to it for the
+    /// duration of a lease.
     TakeOver,
 }
 
-/// The enforced rules. The model checker disables one of them.
+/// The enforced safety rules. The model checker disables one rule at a time.
 pub type Rules = SafetyRules<SafetyRule>;

@@ -19,7 +19,7 @@ fn job(num: u32) -> SnapshotJob {
     SnapshotJob { log: LogId::from_uuid(uuid::Uuid::from_bytes([7; 16])), position: at(num) }
 }
 
-/// Returns a record last written by its worker this many seconds ago.
+/// Returns a record that was last written this many seconds ago.
 fn record(num: u32, silent_s: u64) -> PendingSnapshot {
     PendingSnapshot {
         job: job(num),
@@ -44,7 +44,7 @@ fn segment(last_snapshot: Option<u32>) -> SnapshotEvent {
     }))
 }
 
-/// Passes events to a worker in sequence and returns the last action.
+/// Passes a sequence of events to a worker and returns the last action.
 #[track_caller]
 fn run(events: impl IntoIterator<Item = SnapshotEvent>) -> (Worker, SnapshotAction) {
     let (mut worker, mut action) = Worker::begin(job(8), DEADLINE_MS);
@@ -68,7 +68,7 @@ fn failed(wait_s: u32) -> SnapshotAction {
     SnapshotAction::Finish(SnapshotOutcome::Failed { wait_s })
 }
 
-/// Returns the events up to the first unit of work, for a record that the worker claims.
+/// Returns the events until the first unit of work, for a record that the worker claims.
 fn building() -> Vec<SnapshotEvent> {
     let first = SnapshotEvent::Found(Some(record(8, LEASE_S)));
     vec![first, SnapshotEvent::Written, segment(Some(7))]
@@ -110,7 +110,7 @@ fn the_own_record_is_claimed_if_it_is_free_or_its_lease_expired() {
     }
     assert_eq!(action([SnapshotEvent::Found(Some(record(8, 0)))]), wait(LEASE_S));
     assert_eq!(action([SnapshotEvent::Found(Some(record(8, LEASE_S - 1)))]), wait(1));
-    // Small clock skew is tolerated; with large skew, the record expires.
+    // A small clock skew is tolerated; with a large skew, the record expires.
     let future = |s| PendingSnapshot { modified_s: NOW_S + s, ..record(8, 0) };
     assert_eq!(action([SnapshotEvent::Found(Some(future(10)))]), wait(LEASE_S - 10));
     replaced(action([SnapshotEvent::Found(Some(future(LEASE_S)))]));
@@ -210,7 +210,7 @@ fn an_earlier_snapshot_is_woken_and_waited_for() {
     assert_eq!(action(found().chain([SnapshotEvent::Written])), SnapshotAction::Enqueue(at(7)));
     let waits = action(found().chain([SnapshotEvent::Written, SnapshotEvent::Done]));
     assert_eq!(waits, wait(u64::from(EARLIER_WAIT_S)));
-    // A position that is not earlier indicates a bug in the builder.
+    // The reported snapshot is not earlier, which indicates a bug in the builder.
     let nonsense = building()
         .into_iter()
         .chain([SnapshotEvent::EarlierSnapshot(at(8)), SnapshotEvent::Written]);
@@ -246,7 +246,7 @@ fn near_the_end_of_the_function_the_work_is_handed_over() {
     for (took_ms, left_ms, goes_on) in [
         (1, HAND_OVER_MS + 1, true),
         (1, HAND_OVER_MS, false),
-        // Two intervals between progress writes exceed the minimum reserve here.
+        // Here, twice the interval between progress writes exceeds the minimum reserve.
         (long_ms, 2 * long_ms + 1, true),
         (long_ms, 2 * long_ms, false),
     ] {
@@ -318,7 +318,7 @@ fn anew(replaces: Option<&str>, silent_s: u64) -> PendingSnapshot {
     PendingSnapshot { rebuild, active: false, increment: RUN, ..record(8, silent_s) }
 }
 
-/// Returns the events of a rebuild up to the first unit of work.
+/// Returns the events of a rebuild until the first unit of work.
 fn building_anew(replaces: Option<&str>) -> Vec<SnapshotEvent> {
     vec![SnapshotEvent::Found(Some(anew(replaces, 0))), SnapshotEvent::Written]
 }
@@ -332,8 +332,7 @@ fn a_rebuild_is_not_dropped_as_finished() {
         anew(Some("old"), 0).rebuild,
         "the record still requests the rebuild"
     );
-    // A rebuild starts from a finished snapshot, so the worker does not check whether the snapshot
-    // is finished.
+    // A rebuild starts from a finished snapshot, so the worker does not check for completion.
     assert_eq!(action(building_anew(Some("old"))), SnapshotAction::Build { progress: vec![9] });
     let progress =
         building_anew(Some("old")).into_iter().chain([SnapshotEvent::Progress(vec![10])]);
@@ -387,7 +386,7 @@ fn a_concurrently_trimmed_entry_does_not_block_later_snapshots() {
     let unreachable = SnapshotEvent::Failed { temporary: true };
     let events = building_anew(None).into_iter().chain([built.clone(), unreachable]);
     assert_eq!(action(events), failed(FAILED_WAIT_S));
-    // If the record does not expect a root, `EntryGone` is an error.
+    // `EntryGone` is an error if the record belongs to no rebuild.
     let ordinary = building().into_iter().chain([built.clone(), SnapshotEvent::EntryGone]);
     assert_eq!(action(ordinary), failed(BROKEN_WAIT_S));
 }

@@ -1,4 +1,4 @@
-//! State machine of a snapshot worker that handles one queue message.
+//! State machine of a snapshot worker, which handles one queue message.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use cellar_base::limits::{
 };
 use cellar_log::segment::Segment;
 
-/// A worker handling one message.
+/// A worker that handles one message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Worker {
     rules: Rules,
@@ -23,7 +23,7 @@ pub struct Worker {
     deadline_ms: u64,
     /// Start of the current unit of work, in milliseconds since the Unix epoch.
     unit_started_ms: u64,
-    /// Longest interval between two progress writes so far.
+    /// Duration of the longest unit of work so far, in milliseconds.
     longest_unit_ms: u64,
     phase: Phase,
 }
@@ -49,8 +49,8 @@ impl Worker {
         (worker, SnapshotAction::FindFirst)
     }
 
-    /// Handles the result of the last action and returns the next action. The worker stops if the
-    /// result does not match the last action.
+    /// Handles the result of the last action, and returns the next action. If the result does not
+    /// match the last action, the worker stops.
     #[must_use]
     pub fn step(mut self, event: SnapshotEvent, clock: ClockReading) -> (Self, SnapshotAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -74,8 +74,8 @@ impl Worker {
             (Phase::StoringProgress(own_record), SnapshotEvent::Written) => {
                 self.start_unit(own_record, clock)
             }
-            // If the outcome of the write is unknown, the next worker reads the record. It may have
-            // to wait for the lease to expire.
+            // If it is unknown whether the record was written, the next worker reads the record,
+            // and may have to wait for the lease to expire.
             (Phase::HandingOver, SnapshotEvent::Written | SnapshotEvent::Unknown) => {
                 SnapshotAction::Finish(SnapshotOutcome::HandOver)
             }
@@ -107,15 +107,15 @@ impl Worker {
         SnapshotAction::ReadSegment { consistent: false }
     }
 
-    /// Claims the first pending record of the log, unless it belongs to an earlier snapshot or
-    /// another worker holds its lease.
+    /// Claims the first pending record of the log. Waits if the record belongs to an earlier
+    /// snapshot, or if another worker's lease has not expired.
     fn claim_or_wait(
         &mut self,
         first_record: &PendingSnapshot,
         clock: ClockReading,
     ) -> SnapshotAction {
-        // The writer's clock may be ahead or behind. Using the absolute difference ensures that a
-        // record from the future expires too.
+        // The clock of the record's writer may be ahead or behind. Because of the absolute
+        // difference, even a record from the future expires.
         let silent_s = clock.now_s().abs_diff(first_record.modified_s);
         if first_record.job.position < self.job.position {
             return self.wait_for_earlier(first_record, silent_s);
@@ -144,8 +144,8 @@ impl Worker {
         wait_for_earlier_snapshot()
     }
 
-    /// Handles a job without a pending record: either the snapshot is finished, or its work has not
-    /// started.
+    /// Handles a job without a pending record. Either the snapshot is finished, or work on the
+    /// snapshot has not started.
     fn create_record_unless_finished(
         &mut self,
         segment: Option<&Segment>,
@@ -172,8 +172,7 @@ impl Worker {
         own_record: PendingSnapshot,
         clock: ClockReading,
     ) -> SnapshotAction {
-        // A rebuild starts from a finished snapshot, and is unfinished as long as its record
-        // exists.
+        // A rebuild starts from a finished snapshot. It is unfinished as long as its record exists.
         let is_rebuild = own_record.rebuild.is_some();
         if is_rebuild || !self.rules.is_enforced(SafetyRule::CompletionIsChecked) {
             return self.start_unit(own_record, clock);
@@ -189,7 +188,8 @@ impl Worker {
         clock: ClockReading,
     ) -> SnapshotAction {
         let Some(segment) = segment else {
-            // Invariant: the segment record is written before the segment's first entry.
+            // Cannot happen, because a segment's record is written before the segment's first
+            // entry.
             let reason = ReleaseReason::Failure { wait_s: BROKEN_WAIT_S };
             return self.release_record(&own_record, reason, clock);
         };
@@ -216,7 +216,7 @@ impl Worker {
     ) -> SnapshotAction {
         match event {
             SnapshotEvent::Progress(progress) => {
-                // Unchanged progress would repeat the same unit of work forever.
+                // If the progress is unchanged, the same unit of work would be repeated forever.
                 let is_unchanged = progress == own_record.progress;
                 if is_unchanged || progress.len() > MAX_PROGRESS_BYTES {
                     let reason = ReleaseReason::Failure { wait_s: BROKEN_WAIT_S };
@@ -242,8 +242,8 @@ impl Worker {
         }
     }
 
-    /// Stores the progress, and hands the record over if another unit of work may exceed the
-    /// deadline.
+    /// Stores the progress. Hands over the record to another invocation if another unit of work may
+    /// exceed the deadline.
     fn store_progress(
         &mut self,
         own_record: &PendingSnapshot,
@@ -288,8 +288,8 @@ impl Worker {
         }
     }
 
-    /// Handles a write that was rejected or whose outcome is unknown. The worker stops, and the
-    /// message is redelivered once the other worker should have finished or died.
+    /// Handles a write that was rejected or whose outcome is unknown. The worker stops. The message
+    /// is redelivered when the other worker should have finished or died.
     fn stop_after_lost_claim(&self, event: &SnapshotEvent) -> SnapshotAction {
         match event {
             SnapshotEvent::Failed { temporary } => finish_failed(*temporary),
@@ -341,8 +341,8 @@ impl Worker {
                 self.start_last_steps(SnapshotOutcome::Done, steps)
             }
             // The root was already set, either by an earlier worker of the snapshot or by an
-            // earlier worker of this record. If this worker has lost the record, the following
-            // write is rejected.
+            // earlier worker of this record. If this worker has lost the record, the next write is
+            // rejected.
             SnapshotEvent::OtherRoot { current_root } => {
                 self.record_current_root(own_record, current_root, new_root, clock)
             }
@@ -405,7 +405,7 @@ impl Worker {
                 remaining_steps.push_front(LastStep::WakeNext(next_record.job.position));
                 self.perform_last_steps(outcome, remaining_steps)
             }
-            // Failing to wake the next snapshot only delays that snapshot.
+            // If waking the next snapshot fails, only the next snapshot is delayed.
             (LastStep::FindNext | LastStep::WakeNext(_), _) => SnapshotAction::Finish(outcome),
             (_, SnapshotEvent::Done) => self.perform_last_steps(outcome, remaining_steps),
             (_, SnapshotEvent::Failed { temporary }) => finish_failed(temporary),
@@ -413,7 +413,7 @@ impl Worker {
         }
     }
 
-    /// Returns the next version of a record, claimed by this worker.
+    /// Returns the next version of a record, as claimed by this worker.
     fn next_version(
         &self,
         current_record: &PendingSnapshot,
@@ -442,7 +442,8 @@ impl Worker {
 }
 
 impl PendingSnapshot {
-    /// Returns a step that deletes this record but not the record of another rebuild.
+    /// Returns a step that deletes this record. The step does not delete the record of another
+    /// rebuild.
     fn delete_step(&self) -> LastStep {
         LastStep::DeleteRecord { run: self.rebuild.as_ref().map(|rebuild| rebuild.run) }
     }

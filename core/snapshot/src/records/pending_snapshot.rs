@@ -12,8 +12,8 @@ use cellar_base::table_attributes::{
 
 const RECORD: &str = "pending snapshot";
 
-/// Returns the key of the pending snapshot at `position`. The sort key is the packed position, so a
-/// query returns a log's pending snapshots in build order.
+/// Returns the key of the pending snapshot at `position`. The sort key is the packed position, so
+/// that a query returns the pending snapshots of a log in build order.
 #[must_use]
 pub fn key(log: LogId, position: Position) -> Item {
     let mut item = Item::new();
@@ -43,7 +43,7 @@ pub fn encode(record: &PendingSnapshot) -> Result<Item, RecordError> {
     Ok(item)
 }
 
-/// Decodes only the key of a pending snapshot.
+/// Decodes only a pending snapshot's key.
 ///
 /// # Errors
 /// [`RecordError`] if an attribute is missing or invalid.

@@ -41,14 +41,14 @@ impl Root {
         }
     }
 
-    /// Checks that `used_numbers` contains the ids of all existing sheets.
+    /// Checks that `used_numbers` contains all existing sheet ids.
     pub(crate) fn check_numbers(&self, used_numbers: &SheetNumbers) -> CheckResult {
         let contains_all = self.sheets.iter().all(|sheet| used_numbers.contains(sheet.sheet));
-        ensure(contains_all, "a sheet's id is missing from the used ids")
+        ensure(contains_all, "a sheet's id is missing from the used sheet ids")
     }
 
-    /// Checks that the levels are contiguous from the start of the log to the root's position. A
-    /// root without levels is valid and has no cells.
+    /// Checks that the levels cover all entries from the start of the log to the root's position
+    /// without gaps or overlaps. A root without levels is valid and has no cells.
     fn check_levels(&self) -> CheckResult {
         ensure(self.all_levels().count() <= MAX_LEVELS, "the root has too many levels")?;
         let mut older_last = None;
@@ -81,6 +81,6 @@ impl RootSheet {
 
 fn check_format_chunks(chunks: &[ChunkRef]) -> CheckResult {
     let has_valid_count = (1..=MAX_RANGE_FORMATS).contains(&chunks.len());
-    ensure(has_valid_count, "a sheet's formats are stored in no chunk or too many chunks")?;
+    ensure(has_valid_count, "a sheet's formats are stored in zero or too many chunks")?;
     chunks.iter().try_for_each(check_chunk)
 }

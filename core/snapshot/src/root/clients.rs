@@ -1,5 +1,5 @@
-//! Last mutation of each client. Makes it possible to recognize a repeated mutation, regardless of
-//! the age of the original entry.
+//! Last mutation of each client, used to recognize repeated mutations regardless of the age of the
+//! original entry.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use cellar_base::limits::{
 /// Length of a client key.
 const CLIENT_KEY_BYTES: usize = 8;
 
-/// The last mutation of a client.
+/// Last mutation of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastMutation {
     /// Id of the mutation.
@@ -27,16 +27,16 @@ pub struct LastMutation {
     pub entry_s: u64,
 }
 
-/// Last mutation of each known client, stored in one chunk. Above `MAX_ROOT_CLIENTS` clients, those
-/// idle the longest are dropped. Clients in sync groups also have names, which pull responses
-/// contain.
+/// Last mutation of each known client, stored in one chunk. If there are more than
+/// `MAX_ROOT_CLIENTS` clients, the clients that have been idle longest are dropped. Clients in sync
+/// groups also have names, which are part of pull responses.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClientMap {
     last_mutations: BTreeMap<ClientKey, LastMutation>,
     names: BTreeMap<ClientKey, ClientName>,
 }
 
-/// Encoded clients, stored column by column for better compression.
+/// Encoded clients, stored by column for better compression.
 #[derive(Encode, Decode)]
 #[cbor(map)]
 struct StoredClients {
@@ -47,16 +47,16 @@ struct StoredClients {
     ids: Vec<u64>,
     #[cbor(n(2), decode_with = "cbor::at_most::<_, _, MAX_ROOT_CLIENTS>")]
     entries_s: Vec<u64>,
-    /// Names of clients in sync groups; absent if no client has a name.
+    /// Names of the clients in sync groups, or `None` if no client has a name.
     #[n(3)]
     names: Option<StoredNames>,
 }
 
-/// Encoded client names, stored column by column.
+/// Encoded client names, stored by column.
 #[derive(Encode, Decode)]
 #[cbor(map)]
 struct StoredNames {
-    /// Indices of named clients among the keys, in ascending order.
+    /// Indices of the named clients in the list of keys, in ascending order.
     #[cbor(n(0), decode_with = "cbor::at_most::<_, _, MAX_ROOT_CLIENTS>")]
     clients: Vec<u32>,
     #[cbor(n(1), decode_with = "cbor::at_most::<_, _, MAX_ROOT_CLIENTS>")]
@@ -95,13 +95,13 @@ impl ClientMap {
         self.names.get(&client)
     }
 
-    /// Iterates over all clients in sync groups, with names and last mutations.
+    /// Iterates over all clients in sync groups, with their names and last mutations.
     pub fn named(&self) -> impl Iterator<Item = (ClientKey, &ClientName, LastMutation)> + '_ {
         self.names.iter().filter_map(|(client, name)| Some((*client, name, self.get(*client)?)))
     }
 
-    /// Records the name of a client. The client key is derived from the name, so a client's name
-    /// never changes.
+    /// Records the name of a client. A client's name never changes, because the client key is
+    /// derived from the name.
     pub fn note_name(&mut self, client: ClientKey, name: &ClientName) {
         let is_known_client = self.last_mutations.contains_key(&client);
         if is_known_client && !self.names.contains_key(&client) {
@@ -109,16 +109,17 @@ impl ClientMap {
         }
     }
 
-    /// Records an entry's last mutation. Ids and times never decrease.
+    /// Records the last mutation of an entry. Mutation ids and creation times never decrease.
     pub fn note(&mut self, client: ClientKey, id: u64, entry_s: u64) {
         let mutation = self.last_mutations.entry(client).or_insert(LastMutation { id, entry_s });
         mutation.id = mutation.id.max(id);
         mutation.entry_s = mutation.entry_s.max(entry_s);
     }
 
-    /// Drops clients that have been idle for more than `CLIENT_IDLE_S` at `now_s`, the creation
-    /// time of the snapshot's last entry. Afterwards drops the clients idle the longest, until at
-    /// most `MAX_ROOT_CLIENTS` clients and at most `MAX_ROOT_CLIENT_NAME_BYTES` of names remain.
+    /// Drops clients that have been idle for more than `CLIENT_IDLE_S` at `now_s`, which is the
+    /// creation time of the snapshot's last entry. Then drops the clients that have been idle
+    /// longest until at most `MAX_ROOT_CLIENTS` clients and `MAX_ROOT_CLIENT_NAME_BYTES` of names
+    /// remain.
     pub fn prune(&mut self, now_s: u64) {
         self.last_mutations
             .retain(|_, mutation| now_s.saturating_sub(mutation.entry_s) <= CLIENT_IDLE_S);
@@ -160,11 +161,11 @@ impl ClientMap {
         }
     }
 
-    /// Packs the clients into a chunk, or returns `None` if there are no clients.
+    /// Packs the clients into a chunk. Returns `None` if there are no clients.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the map exceeds the limits on clients or names; call
-    /// [`ClientMap::prune`] first.
+    /// [`SnapshotError`] if the clients or their names exceed the limits; call [`ClientMap::prune`]
+    /// first.
     pub fn pack(&self) -> Result<Option<PackedObject>, SnapshotError> {
         if self.last_mutations.is_empty() {
             return Ok(None);

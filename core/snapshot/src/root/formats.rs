@@ -1,4 +1,4 @@
-//! Range formats of sheets, stored inline in the root or in chunks.
+//! Range formats of sheets. They are stored inline in the root, or in chunks.
 
 use minicbor::{Decode, Encode};
 
@@ -13,7 +13,7 @@ use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{FormatLayer, RangeFormat};
 use cellar_sheet::operation::Spans;
 
-/// Maximum CBOR overhead of a record list in bytes.
+/// Maximum CBOR overhead of a list of records, in bytes.
 const LIST_BYTES: usize = 12;
 
 /// Range formats of a sheet, as stored in a root.
@@ -23,12 +23,12 @@ pub enum PackedFormats {
     /// Stored inside the root.
     #[n(0)]
     Inline(#[n(0)] FormatRecords),
-    /// Stored in chunks, oldest records first.
+    /// Stored in chunks; the chunk with the oldest records is first.
     #[n(1)]
     Chunks(#[n(0)] Vec<ChunkRef>),
 }
 
-/// Format records of a sheet, oldest first: either all records or those of one chunk.
+/// A sheet's format records, oldest first: either all records, or the records in one chunk.
 #[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub struct FormatRecords(
@@ -95,8 +95,8 @@ impl FormatRecords {
     }
 }
 
-/// Packs the range formats of all sheets. Returns one stored value per sheet, and the chunks to
-/// write before the root.
+/// Packs the range formats of all sheets. Returns the stored formats of each sheet, and the chunks
+/// to store before the root.
 ///
 /// # Errors
 /// [`SnapshotError`] if the formats exceed a limit.
@@ -133,10 +133,10 @@ fn pack_records(
 }
 
 impl PackedFormats {
-    /// Returns the format layer, or all chunks that must be loaded first.
+    /// Returns the format layer, or the missing chunks that must be loaded first.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the chunks together have more records than a sheet may have.
+    /// [`SnapshotError`] if the chunks together contain more records than a sheet may have.
     pub fn layer<'a>(
         &'a self,
         loaded_chunks: &(dyn Fn(&ChunkHash) -> Option<&'a FormatRecords> + 'a),

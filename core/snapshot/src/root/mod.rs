@@ -1,4 +1,4 @@
-//! The root of a snapshot, which contains everything that a reader needs before loading chunks.
+//! The root of a snapshot, which contains everything that a reader needs before it loads chunks.
 //! `docs/reference/index-and-root-format.md` specifies the encoding.
 
 mod check;
@@ -26,13 +26,12 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
 
-/// Maximum length of a sheet's chunk references in one level, in bytes.
+/// Maximum length of the chunk references of a sheet in one level, in bytes.
 const REFERENCES_BYTES: usize = 100;
-/// Maximum length of a sheet without formats, in bytes.
+/// Maximum length of a sheet in the root without its formats, in bytes.
 const SHEET_BYTES: usize = 200;
-/// Everything within the limits of [`super::PackLimits`] must fit into a root, together with the
-/// format chunk references. If a root were too large to store, no further snapshots of the log
-/// could be built.
+/// Everything that [`super::PackLimits`] allows, plus the references to format chunks, must fit
+/// into a root. If a root were too large to be stored, no more snapshots of the log could be built.
 const _: () = assert!(
     MAX_LEVELS * (INLINE_LEVEL_BYTES + MAX_SHEETS * REFERENCES_BYTES)
         + INLINE_LEVEL_0_BYTES
@@ -41,7 +40,7 @@ const _: () = assert!(
         < MAX_ROOT_BYTES
 );
 
-/// The spreadsheet state after all entries up to and including a position.
+/// State of a spreadsheet after all entries up to and including a position.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct Root {
@@ -54,18 +53,18 @@ pub struct Root {
     /// Sheets in tab order; at least one.
     #[cbor(n(2), decode_with = "cbor::at_most::<_, _, MAX_SHEETS>")]
     pub sheets: Vec<RootSheet>,
-    /// All sheet ids that the workbook has ever used.
+    /// All sheet ids ever used in the workbook.
     #[n(3)]
     pub used: InlineOrChunk<StoredSheetNumbers>,
     /// Levels stored in chunks, oldest first.
     #[cbor(n(4), decode_with = "cbor::at_most::<_, _, MAX_LEVELS>")]
     pub levels: Vec<RootLevel>,
-    /// Level 0, the newest level, with its tiles stored inside the root. Absent if the last
+    /// Level 0 (the newest level), with its tiles stored inside the root. `None` if the last
     /// compaction step merged it into a level stored in chunks.
     #[n(5)]
     pub level_0: Option<RootLevel>,
-    /// Chunk with the last mutation of each client, as a [`ClientMap`]. Absent if no clients are
-    /// known.
+    /// Chunk with the last mutation of each client, as a [`ClientMap`]. `None` if there are no
+    /// clients.
     #[n(6)]
     pub clients: Option<ChunkRef>,
     /// Total number of cells and bytes in all levels.
@@ -95,11 +94,11 @@ pub struct RootSheet {
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct RootLevel {
-    /// Position of the last entry in the next older level; the range of this level starts after it.
-    /// Absent if the range starts at the beginning of the log.
+    /// Position of the last entry in the next older level. This level's range starts after that
+    /// entry. `None` if the range starts at the beginning of the log.
     #[cbor(n(0), with = "cbor::optional_position", has_nil)]
     pub after: Option<Position>,
-    /// Position of the last entry in the range.
+    /// Position of the last entry in this level's range.
     #[cbor(n(1), with = "cbor::position")]
     pub last: Position,
     /// Number of cells in the level's tiles.
@@ -108,7 +107,7 @@ pub struct RootLevel {
     /// Stored bytes of the level's tiles.
     #[n(3)]
     pub bytes: u64,
-    /// Moves and tile indexes of the changed sheets.
+    /// Moves and tile indexes of all changed sheets.
     #[n(4)]
     pub level: PackedLevel,
 }
@@ -117,7 +116,7 @@ pub struct RootLevel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 #[cbor(array)]
 pub struct Totals {
-    /// Number of cells. A cell set in several levels counts once per level.
+    /// Number of cells. A cell that is set in several levels is counted once per level.
     #[n(0)]
     pub cells: u64,
     /// Stored bytes of the tiles.

@@ -1,4 +1,4 @@
-//! The set of used sheet ids, as stored in roots and chunks.
+//! Set of used sheet ids, as stored in roots and chunks.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
@@ -12,7 +12,7 @@ use crate::packer::{PackLimits, Packer};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
 use cellar_sheet::metadata::SheetNumbers;
 
-/// All sheet ids that a workbook has ever used, with their stored encoding.
+/// All sheet ids ever used in a workbook, in their stored encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredSheetNumbers(pub SheetNumbers);
 
@@ -47,16 +47,16 @@ impl<Ctx> Encode<Ctx> for StoredSheetNumbers {
 
 impl<'b, Ctx> Decode<'b, Ctx> for StoredSheetNumbers {
     fn decode(decoder: &mut Decoder<'b>, _: &mut Ctx) -> Result<Self, DecodeError> {
-        // The largest number is reserved and never used as an id.
+        // The largest number is reserved, so no sheet uses it as an id.
         cbor::decode_spans(decoder, u32::MAX).map(|runs| Self(SheetNumbers::from_runs(runs)))
     }
 }
 
-/// Packs the used sheet ids. Returns the part to store in the root and, if needed, a chunk to write
-/// before the root.
+/// Packs the used sheet ids. Returns the part to store in the root, and the chunk to store before
+/// the root, if a chunk is needed.
 ///
 /// # Errors
-/// [`SnapshotError`] if there are more than `MAX_SHEET_NUMBER_RUNS` runs of ids.
+/// [`SnapshotError`] if the ids have more than `MAX_SHEET_NUMBER_RUNS` runs.
 pub fn pack_sheet_numbers(
     numbers: SheetNumbers,
     limits: PackLimits,

@@ -1,4 +1,4 @@
-//! Tests of roots and root chunks: round trips, damage and limits.
+//! Tests of roots and their chunks: round trips, damage and limits.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -55,7 +55,7 @@ fn level_of(after: Option<Position>, last: Position, level: &Level) -> RootLevel
     RootLevel { after, last, cells: 1_024, bytes: 2_765, level }
 }
 
-/// Returns a layer with two formats, the second of which partly overrides the first.
+/// Returns a layer with two formats. The second format partly overrides the first.
 pub(crate) fn some_formats() -> FormatLayer {
     let rows = Spans::from_sorted(vec![Span { first: 1, count: 2 }, Span { first: 9, count: 300 }]);
     let all = RangeFormat { rows, columns: Spans::all(Axis::Columns), format: "0.00".to_owned() };
@@ -121,27 +121,27 @@ fn a_damaged_root_is_an_error_or_a_valid_root() {
             }
         }
     }
-    // A root consists mostly of numbers and hashes, in which any modification is valid.
+    // Most of a root consists of numbers and hashes, for which any value is valid.
     assert!(read > 500, "{read} of {}", bytes.len() * 8);
     assert!(Root::decode(&[bytes.as_slice(), &[0]].concat()).is_err());
 }
 
 #[test]
 fn an_unknown_field_is_skipped() {
-    // Appends an unknown field 8: a list that contains lists and a map.
+    // Appends an unknown field with number 8: a list that contains lists and a map.
     let mut bytes = bytes_of(&sample());
     assert_eq!(bytes[3], 0xa8);
     bytes[3] += 1;
     bytes.extend([8, 0x82, 0x81, 0x43, 1, 2, 3, 0xa1, 0x61, b'x', 0xfb, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(Root::decode(&bytes).unwrap(), sample());
-    // Skipping indefinite-length lists would need a stack.
+    // Skipping lists of indefinite length would need a stack.
     bytes.truncate(bytes.len() - 18);
     let endless = [bytes, vec![0x9f; 1_000], vec![0xff; 1_000]].concat();
     let shape = SnapshotError::Shape("an object is not CBOR with declared lengths");
     assert_eq!(Root::decode(&endless), Err(shape));
 }
 
-/// Returns the error of a modified root, which must be the same for encoding and decoding.
+/// Returns the error of a modified root. Encoding and decoding must return the same error.
 fn fault(change: impl FnOnce(&mut Root)) -> Option<SnapshotError> {
     let mut root = sample();
     change(&mut root);
@@ -183,10 +183,10 @@ fn sheets_must_have_distinct_ids_and_names() {
     assert_rejected(|root| root.sheets[0].sheet = SheetId(0), "the same id");
     assert_rejected(|root| root.sheets[0].name = "sHEET1".to_owned(), "the same name");
     assert_rejected(|root| root.sheets[0].name.clear(), "is empty");
-    assert_rejected(|root| root.sheets[0].sheet = SheetId(2), "missing from the used ids");
+    assert_rejected(|root| root.sheets[0].sheet = SheetId(2), "missing from the used sheet ids");
     assert_rejected(
         |root| root.sheets[1].formats = PackedFormats::Chunks(Vec::new()),
-        "stored in no chunk",
+        "stored in zero",
     );
     assert_rejected(|root| root.clients = Some(ChunkRef { bytes: 0, ..chunk_of(9) }), "too long");
 }
@@ -232,7 +232,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
 
 #[test]
 fn the_length_of_a_root_is_bounded() {
-    // The length of the root is adjusted through one inline tile.
+    // The lengths of three inline tiles adjust the length of the root.
     let with = |bytes: usize| {
         let mut root = sample();
         let tile = StoredTile::Inline(vec![7; bytes]);
@@ -248,7 +248,7 @@ fn the_length_of_a_root_is_bounded() {
         root
     };
     let rest = bytes_of(&with(1 << 20)).len() - (3 << 20);
-    // The last of three tiles fills the remaining space.
+    // The three tiles together fill the remaining space.
     let each = (MAX_ROOT_BYTES - rest) / 3;
     let (fits, beyond) = (with(each), with(each + 1));
     assert!(bytes_of(&fits).len() <= MAX_ROOT_BYTES && bytes_of(&fits).len() > MAX_ROOT_BYTES - 3);
@@ -258,7 +258,7 @@ fn the_length_of_a_root_is_bounded() {
     assert!(matches!(Root::decode(&bytes_of(&beyond)), Err(SnapshotError::TooLong { .. })));
 }
 
-/// Returns the decoded layer and the number of its chunks.
+/// Returns the decoded layer, and the number of its chunks.
 fn read_formats(layer: &FormatLayer, limits: PackLimits) -> (FormatLayer, usize) {
     let (packed, objects) = pack_formats([layer], limits).unwrap();
     let packed: PackedFormats = minicbor::decode(&minicbor::to_vec(&packed[0]).unwrap()).unwrap();
@@ -396,7 +396,7 @@ fn used_ids_in_a_chunk_must_contain_the_roots_sheets() {
 
 #[test]
 fn the_longest_sheet_numbers_fit_into_a_chunk() {
-    // Individual ids as far apart as possible, with incompressible gaps.
+    // Returns isolated ids that are as far apart as possible, with incompressible gaps.
     let mut noise = blake3::Hasher::new().finalize_xof();
     let (step, mut number) = (u32::MAX / MAX_SHEET_NUMBER_RUNS as u32 - 2, 0);
     let numbers = (0..MAX_SHEET_NUMBER_RUNS).map(|_| {
@@ -410,7 +410,7 @@ fn the_longest_sheet_numbers_fit_into_a_chunk() {
     assert!(object.stored.len() <= MAX_STORED_CHUNK_BYTES);
 }
 
-/// Returns clients with incompressible keys and ids.
+/// Returns clients whose keys and ids are incompressible.
 fn many_clients(count: usize) -> ClientMap {
     let mut map = ClientMap::default();
     for client in 0..count as u64 {
@@ -434,7 +434,7 @@ fn the_maximum_number_of_clients_fits_into_a_chunk() {
     more.prune(2_000_000_000);
     assert_eq!((more.len(), more.get(longest_idle)), (MAX_ROOT_CLIENTS, None));
     assert!(more.pack().is_ok());
-    // Decoding also rejects one client too many.
+    // Decoding also rejects more than the maximum number of clients.
     let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
     assert_eq!(ClientMap::decode(&bytes).unwrap(), most);
 }

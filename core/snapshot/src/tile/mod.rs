@@ -1,7 +1,7 @@
 //! In-memory tiles. A tile contains the cells of a rectangle, stored column by column.
 //!
-//! The chunk format defines the encoding of tiles. In memory, each column stores its texts in one
-//! string, so cells need no individual allocations.
+//! In memory, a column stores all its texts in one string, so that cells need no individual
+//! allocations. For storage, tiles are encoded in the chunk format.
 
 mod named_text;
 mod text_layer;
@@ -14,25 +14,27 @@ pub use named_text::{NamedText, preview};
 pub use text_layer::{TextLayer, TextSpan};
 pub use value_layer::{LongText, TileValue, ValueLayer};
 
-/// The cells of a rectangle. Rows and columns are relative to the top left corner, so that a tile
-/// can be moved without changes.
+/// Cells of a rectangle. Rows and columns are relative to the top left corner, so that a tile can
+/// be moved without being changed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tile {
     /// Non-empty columns in ascending order.
     pub columns: Vec<TileColumn>,
 }
 
-/// A tile column. Values (with their formulas) and formats are separate layers, because a level may
-/// set one of them and leave the other to older levels.
+/// A column of a tile. Values (with their formulas) and formats are separate layers, because a
+/// level may set only the value or only the format of a cell. Older levels then determine the
+/// other.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TileColumn {
     /// Column index, relative to the tile's left edge.
     pub column: u32,
-    /// Values that the level sets; `Empty` hides an older value.
+    /// Values set by the level. `Empty` hides an older value.
     pub values: ValueLayer,
-    /// Formulas, only in rows with a value. A value without a formula hides an older formula.
+    /// Formulas, which exist only in rows with a value. A value without a formula hides an older
+    /// formula.
     pub formulas: TextLayer,
-    /// Cell number formats; `General` hides an older format.
+    /// Number formats of cells. `General` hides an older format.
     pub formats: TextLayer,
 }
 
@@ -79,7 +81,7 @@ impl Tile {
         self.columns.iter().map(TileColumn::memory_bytes).fold(0, usize::saturating_add)
     }
 
-    /// Appends a tile whose rows all come after the rows of this tile.
+    /// Appends a tile whose rows are all below the rows of this tile.
     pub fn append(&mut self, other: Self) {
         if self.columns.is_empty() {
             *self = other;
@@ -101,13 +103,13 @@ impl Tile {
         self.columns = joined_columns;
     }
 
-    /// Returns the exclusive end of the rows above `row` that have cells.
+    /// Returns the exclusive end of the rows that are above `row` and have cells.
     #[must_use]
     pub fn end_above(&self, row: u32) -> u32 {
         self.columns.iter().map(|column| column.end_above(row)).max().unwrap_or(0)
     }
 
-    /// Returns the cells in these rows, relative to `top_row` and `left_column`.
+    /// Returns the cells in the given rows, relative to `top_row` and `left_column`.
     #[must_use]
     pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32, left_column: u32) -> Self {
         let slice_column = |column: &TileColumn| TileColumn {
@@ -128,7 +130,7 @@ impl TileColumn {
         Self { column, ..Self::default() }
     }
 
-    /// Returns an empty column with the same index and enough capacity for all cells of this
+    /// Returns an empty column with the same index, and with enough capacity for all cells of this
     /// column.
     #[must_use]
     pub fn with_same_capacity(&self) -> Self {
@@ -139,8 +141,8 @@ impl TileColumn {
         column
     }
 
-    /// Returns the estimated number of cells: the number of values or of formats, whichever is
-    /// larger.
+    /// Returns the estimated number of cells: the number of values or the number of formats,
+    /// whichever is larger.
     #[must_use]
     pub fn cells(&self) -> usize {
         self.values.len().max(self.formats.len())
@@ -152,7 +154,7 @@ impl TileColumn {
         self.values.is_empty() && self.formats.is_empty()
     }
 
-    /// Returns the estimated number of cells above `row`, like [`TileColumn::cells`].
+    /// Returns the estimated number of cells above `row`, as for [`TileColumn::cells`].
     #[must_use]
     pub fn cells_above(&self, row: u32) -> usize {
         self.values.count_above(row).max(self.formats.count_above(row))
@@ -176,14 +178,14 @@ impl TileColumn {
         first_value_row.into_iter().chain(first_format_row).min().copied()
     }
 
-    /// Appends a column whose rows all come after the rows of this column.
+    /// Appends a column whose rows are all below the rows of this column.
     pub fn append(&mut self, other: &Self) {
         self.values.append(&other.values);
         self.formulas.append(&other.formulas);
         self.formats.append(&other.formats);
     }
 
-    /// Returns the exclusive end of the rows above `row` that have cells.
+    /// Returns the exclusive end of the rows that are above `row` and have cells.
     #[must_use]
     pub fn end_above(&self, row: u32) -> u32 {
         let value_rows = self.values.rows().get(..self.values.count_above(row));
@@ -199,7 +201,7 @@ impl TileColumn {
     }
 }
 
-/// Returns the exclusive end of ascending rows, or 0 if there are none.
+/// Returns the exclusive end of rows in ascending order, or 0 if there are no rows.
 fn end_of_rows(rows: &[u32]) -> u32 {
     rows.last().map_or(0, |last_row| last_row.saturating_add(1))
 }

@@ -7,26 +7,26 @@ use crate::error::SnapshotError;
 use crate::level::ChunkHash;
 use cellar_base::limits::MAX_TILE_TEXT_BYTES;
 
-/// A tile's reference to a long text. References are ordered by object name.
+/// A tile's reference to a long text. References are sorted by object name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NamedText {
     /// Object name: the BLAKE3 hash of the text.
     pub hash: ChunkHash,
     /// Text length in bytes.
     pub bytes: u32,
-    /// Preview: the beginning of the text, as stored in the tile.
+    /// Preview, which is the beginning of the text, as stored in the tile.
     pub preview: String,
 }
 
-/// Returns the preview of a long text, as stored in the tile: whole characters, limited to
-/// `MAX_TILE_TEXT_BYTES`.
+/// Returns a long text's preview, as stored in the tile. The preview consists of whole characters
+/// and has at most `MAX_TILE_TEXT_BYTES`.
 #[must_use]
 pub fn preview(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_TILE_TEXT_BYTES)).unwrap_or_default()
 }
 
 impl NamedText {
-    /// Checks the length and the preview of a text. The caller must have checked the hash.
+    /// Checks the length and preview of a text. The caller must have checked the hash of the text.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] if the length or the preview does not match.

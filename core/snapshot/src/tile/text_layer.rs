@@ -1,10 +1,10 @@
-//! The formulas or formats of a column.
+//! Layer with the formulas or the formats of a column.
 
 use std::ops::Range;
 
 use crate::saturate::{saturate_u32, to_usize};
 
-/// A text, stored as a byte range of its layer's string.
+/// Byte range of a text in the string of its layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TextSpan {
     /// Offset of the first byte.
@@ -14,7 +14,7 @@ pub struct TextSpan {
 }
 
 impl TextSpan {
-    /// Returns the text in `texts`, or an empty text if the range is invalid.
+    /// Returns the text in `texts`, or an empty string if the range is invalid.
     #[must_use]
     pub fn of(self, texts: &str) -> &str {
         let start = to_usize(self.start);
@@ -28,12 +28,12 @@ impl TextSpan {
         span
     }
 
-    /// Returns whether the span is within `texts` and consists of whole characters.
+    /// Returns whether the span is within `texts` and contains only whole characters.
     pub(super) fn is_valid_in(self, texts: &str) -> bool {
         self.len == 0 || !self.of(texts).is_empty()
     }
 
-    /// Returns the exclusive end.
+    /// Returns the exclusive end of the span.
     pub(super) fn end(self) -> u32 {
         self.start.saturating_add(self.len)
     }
@@ -47,7 +47,7 @@ impl TextSpan {
     }
 }
 
-/// Texts of a column, keyed by row. Equal texts may share bytes.
+/// Texts of a column, one per row. Equal texts may share bytes.
 #[derive(Debug, Clone, Default)]
 pub struct TextLayer {
     rows: Vec<u32>,
@@ -78,13 +78,13 @@ impl TextLayer {
         self.spans.push(span);
     }
 
-    /// Returns the rows with a text, in ascending order.
+    /// Returns the rows that have a text, in ascending order.
     #[must_use]
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// Returns the spans in [`TextLayer::texts`], one per row.
+    /// Returns one span per row. Spans refer to [`TextLayer::texts`].
     #[must_use]
     pub fn spans(&self) -> &[TextSpan] {
         &self.spans
@@ -96,13 +96,13 @@ impl TextLayer {
         &self.texts
     }
 
-    /// Returns the text at an index into the layer, which is not a row.
+    /// Returns the text at the given index in the layer. The index is not a row number.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&str> {
         Some(self.spans.get(index)?.of(&self.texts))
     }
 
-    /// Returns the text of a row.
+    /// Returns the text in a row.
     #[must_use]
     pub fn at(&self, row: u32) -> Option<&str> {
         self.get(self.rows.binary_search(&row).ok()?)
@@ -113,7 +113,7 @@ impl TextLayer {
         self.rows.iter().zip(&self.spans).map(|(row, span)| (*row, span.of(&self.texts)))
     }
 
-    /// Returns the number of rows with a text.
+    /// Returns the number of rows that have a text.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -131,21 +131,21 @@ impl TextLayer {
         self.rows.partition_point(|layer_row| *layer_row < row)
     }
 
-    /// Reserves capacity for as many texts as `other` has.
+    /// Reserves capacity for the texts in `other`.
     pub(super) fn reserve(&mut self, other: &Self) {
         self.rows.reserve(other.rows.len());
         self.spans.reserve(other.spans.len());
         self.texts.reserve(other.texts.len());
     }
 
-    /// Appends a layer whose rows all come after the rows of this layer.
+    /// Appends a layer whose rows are all below the rows of this layer.
     pub fn append(&mut self, other: &Self) {
         for (row, text) in other.iter() {
             self.push(row, text);
         }
     }
 
-    /// Returns the texts in these rows, with row numbers relative to `top_row`.
+    /// Returns the texts in the given rows, with row numbers relative to `top_row`.
     #[must_use]
     pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32) -> Self {
         let indices = self.count_above(rows.start)..self.count_above(rows.end);
@@ -153,7 +153,7 @@ impl TextLayer {
         let spans = self.spans.get(indices).unwrap_or_default();
         let slice_rows = source_rows.iter().map(|row| row.saturating_sub(top_row));
         if spans.is_sorted_by_key(|span| span.start) {
-            // Spans are in order, so their bytes can be copied in one go.
+            // Spans are in order, so their bytes can be copied with a single copy.
             let start = spans.first().map_or(0, |span| span.start);
             let end = spans.iter().map(|span| span.end()).max().unwrap_or(start);
             let copied_span = TextSpan { start, len: end.saturating_sub(start) };
@@ -170,8 +170,8 @@ impl TextLayer {
         slice
     }
 
-    /// Creates a layer from its parts. Returns `None` unless rows ascend, each row has a span, and
-    /// all spans are valid.
+    /// Creates a layer from its parts. Returns `None` unless rows are in ascending order, each row
+    /// has a span, and all spans are valid.
     #[must_use]
     pub fn from_parts(rows: Vec<u32>, spans: Vec<TextSpan>, texts: String) -> Option<Self> {
         let is_valid = rows.len() == spans.len()

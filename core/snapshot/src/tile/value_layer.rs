@@ -6,7 +6,7 @@ use super::TextSpan;
 use crate::saturate::{saturate_u32, to_usize};
 use cellar_sheet::cell::ErrorCode;
 
-/// A value in a tile. Texts are stored in the layer, so values are `Copy`.
+/// A value in a tile. `Copy`, because texts are stored in the layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TileValue {
     /// A blank, which hides an older value.
@@ -19,14 +19,15 @@ pub enum TileValue {
     Error(ErrorCode),
     /// A text, as a span of the layer's texts.
     Text(TextSpan),
-    /// A text longer than `MAX_TILE_TEXT_BYTES`, as an index into the layer's [`LongText`]s.
+    /// A text longer than `MAX_TILE_TEXT_BYTES`, as an index into the [`LongText`]s of the layer.
     LongText(u32),
 }
 
-/// A text stored as a separate object.
+/// A text that is stored as a separate object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongText {
-    /// Preview as a span of the layer's texts: whole characters, limited to `MAX_TILE_TEXT_BYTES`.
+    /// Preview, as a span of the layer's texts. It consists of whole characters and has at most
+    /// `MAX_TILE_TEXT_BYTES`.
     pub preview: TextSpan,
     /// Object name: the BLAKE3 hash of the full text.
     pub hash: [u8; 32],
@@ -91,7 +92,7 @@ impl ValueLayer {
         }
     }
 
-    /// Returns the rows with a value, in ascending order.
+    /// Returns the rows that have a value, in ascending order.
     #[must_use]
     pub fn rows(&self) -> &[u32] {
         &self.rows
@@ -115,7 +116,7 @@ impl ValueLayer {
         &self.long_texts
     }
 
-    /// Returns a long text by its index.
+    /// Returns the long text at an index.
     #[must_use]
     pub fn long_text(&self, index: u32) -> Option<&LongText> {
         self.long_texts.get(to_usize(index))
@@ -127,7 +128,7 @@ impl ValueLayer {
         Some((long_text.preview.of(&self.texts), long_text.hash, long_text.byte_length))
     }
 
-    /// Returns the number of rows with a value.
+    /// Returns the number of rows that have a value.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -139,7 +140,7 @@ impl ValueLayer {
         self.rows.is_empty()
     }
 
-    /// Appends the value at `index` in another layer as the value of `row`.
+    /// Appends the value at the given index in another layer as the value of `row`.
     pub fn push_from(&mut self, row: u32, other: &Self, index: usize) {
         match other.values.get(index) {
             Some(TileValue::Text(span)) => self.push_text(row, span.of(&other.texts)),
@@ -160,8 +161,8 @@ impl ValueLayer {
         self.rows.partition_point(|layer_row| *layer_row < row)
     }
 
-    /// Reserves capacity for a number of values from another layer, assuming texts of average
-    /// length.
+    /// Reserves capacity for `value_count` values from `other`, assuming that their texts have
+    /// average length.
     pub(crate) fn reserve(&mut self, value_count: usize, other: &Self) {
         self.rows.reserve(value_count);
         self.values.reserve(value_count);
@@ -170,7 +171,7 @@ impl ValueLayer {
         self.texts.reserve(expected_text_bytes.unwrap_or(0));
     }
 
-    /// Appends a layer whose rows all come after the rows of this layer.
+    /// Appends a layer whose rows are all below the rows of this layer.
     pub fn append(&mut self, other: &Self) {
         if let (Some(last_row), Some(other_first_row)) = (self.rows.last(), other.rows.first())
             && last_row >= other_first_row
@@ -197,7 +198,7 @@ impl ValueLayer {
         }
     }
 
-    /// Returns the values in these rows, with row numbers relative to `top_row`.
+    /// Returns the values in the given rows, with row numbers relative to `top_row`.
     #[must_use]
     pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32) -> Self {
         let indices = self.count_above(rows.start)..self.count_above(rows.end);
@@ -208,7 +209,7 @@ impl ValueLayer {
                 TileValue::Text(span) => TileValue::Text(span.shifted_left(texts_span.start)),
                 other_value => *other_value,
             };
-            // The texts can be copied in one go.
+            // The texts are contiguous, so a single copy suffices.
             return Self {
                 rows: source_rows.iter().map(|row| row.saturating_sub(top_row)).collect(),
                 values: values.iter().map(to_slice_value).collect(),
@@ -224,7 +225,8 @@ impl ValueLayer {
         slice
     }
 
-    /// Returns the span of the values' texts if it is contiguous and no value is a long text.
+    /// Returns the span of all texts in `values`. Returns `None` if the texts are not contiguous,
+    /// or if a value is a long text.
     fn contiguous_text_span(values: &[TileValue]) -> Option<TextSpan> {
         let mut joined_span: Option<TextSpan> = None;
         for value in values {
@@ -246,8 +248,8 @@ impl ValueLayer {
         Some(joined_span.unwrap_or_default())
     }
 
-    /// Creates a layer from parts that the caller has already validated like
-    /// [`ValueLayer::from_parts`]. A second validation would take as long as decoding.
+    /// Creates a layer from parts that the caller has already validated in the same way as
+    /// [`ValueLayer::from_parts`]. Validating them again would take as long as decoding.
     pub(crate) fn from_checked_parts(
         rows: Vec<u32>,
         values: Vec<TileValue>,
@@ -257,8 +259,8 @@ impl ValueLayer {
         Self { rows, values, texts, long_texts }
     }
 
-    /// Creates a layer from its parts. Returns `None` unless rows ascend, each row has a value,
-    /// numbers are finite, and text spans are valid.
+    /// Creates a layer from its parts. Returns `None` unless rows are in ascending order, each row
+    /// has a value, numbers are finite, and text spans are valid.
     #[must_use]
     pub fn from_parts(
         rows: Vec<u32>,

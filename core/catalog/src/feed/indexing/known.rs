@@ -1,4 +1,4 @@
-//! Indexer state that is cached between batches.
+//! State that the indexer caches between batches.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::feed::span::Span;
 use crate::stream::StreamName;
 use cellar_base::limits::MAX_CACHED_MARKS;
 
-/// Indexing high-water mark of an event stream: the index up to which its events are in the feed.
+/// High-water mark of an event stream: the index up to which its events are in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
     /// First partition of the feed generation in which the mark was written. Marks of other
@@ -28,7 +28,7 @@ pub struct Tail {
     pub offset: u64,
     /// Total size of the partition's items, in bytes.
     pub bytes: u64,
-    /// Events of the last item. Empty once their streams' high-water marks include them.
+    /// Events of the last item. Empty once the high-water marks of their streams include them.
     pub last_item_spans: Vec<Span>,
 }
 
@@ -38,13 +38,13 @@ impl Tail {
     }
 }
 
-/// State cached from earlier batches to save reads. With stale state, the next conditional write is
-/// refused.
+/// State cached from earlier batches to save reads. If the state is stale, the next conditional
+/// write is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Known {
     pub(super) tail: Option<Tail>,
-    /// Cached high-water mark of each stream. Excludes the last item's events until they are
-    /// settled (included in the stored marks).
+    /// Cached high-water mark of each stream. Does not include the last item's events until the
+    /// stored marks include them.
     pub(super) marks: BTreeMap<StreamName, u64>,
 }
 
@@ -61,8 +61,8 @@ impl Known {
         self.marks.get(stream).copied()
     }
 
-    /// Raises a stream's cached high-water mark to at least `next`. Earlier events then count as
-    /// indexed.
+    /// Raises a stream's cached high-water mark to at least `next`. Events before `next` are then
+    /// treated as indexed.
     pub(in crate::feed) fn raise_mark(&mut self, stream: StreamName, next: u64) {
         let mark = self.marks.entry(stream).or_default();
         *mark = next.max(*mark);

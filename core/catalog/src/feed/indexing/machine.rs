@@ -1,4 +1,4 @@
-//! State machine of the feed indexer.
+//! State machine that indexes events in the feed.
 
 use std::collections::BTreeSet;
 
@@ -15,22 +15,22 @@ use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_INDEX_ATTEMPTS};
 use cellar_log::append::Inputs;
 
-/// Indexing of one batch of events, in progress.
+/// The indexing of one batch of events, in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Indexing {
     known: Known,
     work: Work,
-    /// Events of the next item, whose reactions have been performed.
+    /// Events of the next item, once the reactions to them were performed.
     spans_after_reactions: Vec<Span>,
     phase: Phase,
-    /// First partition for a new feed in this incarnation of the tables.
+    /// First partition of a feed that is created in this incarnation of the tables.
     first_partition: u64,
     policy: PartitionPolicy,
     rules: Rules,
     failed_attempts: u32,
     /// Number of items and events indexed so far.
     indexed: Indexed,
-    /// Whether to start a new feed generation (rebuild).
+    /// Whether to start a new feed generation, as in a rebuild.
     starts_new_generation: bool,
 }
 
@@ -50,7 +50,7 @@ enum Phase {
 }
 
 impl Indexing {
-    /// Starts indexing appended events. `known` is the cached state of an earlier batch.
+    /// Starts indexing appended events. `known` is the state cached from an earlier batch.
     #[must_use]
     pub fn begin(
         known: Known,
@@ -62,7 +62,7 @@ impl Indexing {
         Self::begin_with_policy_and_rules(known, spans, tables_incarnation, policy, rules, inputs)
     }
 
-    /// Like [`Indexing::begin`], but with a policy and safety rules chosen by the caller (a test).
+    /// Like [`Indexing::begin`], but the caller (a test) selects the policy and the safety rules.
     #[must_use]
     pub fn begin_with_policy_and_rules(
         known: Known,
@@ -89,8 +89,9 @@ impl Indexing {
         (indexing, action)
     }
 
-    /// Starts a new, empty feed generation, in which every stream is indexed from the start.
-    /// Concurrent indexers fail their next conditional write and continue in the new generation.
+    /// Starts a new, empty feed generation, in which every stream is indexed from its first event.
+    /// The next conditional write of each concurrent indexer fails, and the indexer continues in
+    /// the new generation.
     #[must_use]
     pub fn begin_rebuild(tables_incarnation: u32, inputs: Inputs) -> (Self, IndexingAction) {
         let (mut indexing, _) =
@@ -122,7 +123,7 @@ impl Indexing {
             (Phase::Beginning(partition, feed), IndexingAnswer::Done) => {
                 self.set_tail(Tail::of_empty_partition(partition, feed), inputs)
             }
-            // Another indexer created the partition, so read its generation.
+            // Another indexer created the partition, so its generation must be read.
             (Phase::Beginning(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
                 self.reread_feed_end(inputs)
             }
@@ -135,7 +136,8 @@ impl Indexing {
             (Phase::RaisingMarks(marks), IndexingAnswer::Done) => {
                 self.record_raised_marks(marks, inputs)
             }
-            // Raising high-water marks and performing reactions are idempotent.
+            // Raising high-water marks and performing reactions are idempotent, so they can be
+            // retried.
             (phase @ (Phase::RaisingMarks(_) | Phase::Reacting(_)), IndexingAnswer::Unknown) => {
                 self.retry_failed_action(phase, true, inputs)
             }
@@ -210,14 +212,14 @@ impl Indexing {
         self.known.mark(stream).unwrap_or_default()
     }
 
-    /// Whether the streams' high-water marks include the last item's events.
+    /// Whether the high-water marks of the streams include the last item's events.
     fn marks_are_raised(&self) -> bool {
         self.indexed.items == 0
             || self.known.tail.as_ref().is_none_or(|tail| tail.last_item_spans.is_empty())
     }
 
-    /// Returns the action that reads unknown high-water marks or raises them to include the last
-    /// item, or `None` if the marks are up to date.
+    /// Returns the action that reads unknown high-water marks or raises marks to include the last
+    /// item. Returns `None` if all marks are up to date.
     fn raise_marks_of_last_item(&mut self, tail: &Tail) -> Option<IndexingAction> {
         let streams_without_marks = self.streams_without_marks(tail);
         if !streams_without_marks.is_empty() {
@@ -238,8 +240,8 @@ impl Indexing {
         Some(self.enter(Phase::RaisingMarks(marks_to_raise)))
     }
 
-    /// Returns the streams with unknown high-water marks, limited to those of the last item and the
-    /// remaining events.
+    /// Returns the streams of the last item and of the remaining events whose high-water marks are
+    /// unknown.
     fn streams_without_marks(&self, tail: &Tail) -> Vec<StreamName> {
         let last_item_streams = tail.last_item_spans.iter().map(|span| &span.stream);
         let streams_without_marks: BTreeSet<StreamName> = last_item_streams
@@ -319,13 +321,13 @@ impl Indexing {
         }
     }
 
-    /// Continues in the partition after `ended_partition`.
+    /// Continues the feed in the partition after `ended_partition`.
     fn begin_partition_after(&mut self, ended_partition: u64, feed: Feed) -> IndexingAction {
         let next_partition = ended_partition.saturating_add(1);
         if Checkpoint::at(next_partition, 0).is_err() {
             return self.finish(Err(IndexingFault::Full));
         }
-        // A new generation starts without indexed events.
+        // No events are indexed yet in a new generation.
         let starts_generation = feed.first_partition == next_partition;
         if starts_generation {
             self.known.marks.clear();
@@ -400,8 +402,8 @@ impl Indexing {
         self.continue_indexing(inputs)
     }
 
-    /// Records that the stored high-water marks have reached at least `marks`, and include the last
-    /// item's events.
+    /// Records that the stored high-water marks have been raised to at least `marks` and include
+    /// the last item's events.
     fn record_raised_marks(
         &mut self,
         marks: Vec<(StreamName, Mark)>,
@@ -433,7 +435,7 @@ impl Indexing {
         }
     }
 
-    /// Rereads the end of the feed after a lost race or a write with an unknown outcome.
+    /// Rereads the end of the feed after a write that lost a race or has an unknown outcome.
     fn reread_feed_end(&mut self, inputs: Inputs) -> IndexingAction {
         self.failed_attempts += 1;
         if self.failed_attempts >= MAX_INDEX_ATTEMPTS {
@@ -448,7 +450,7 @@ impl Indexing {
     }
 
     /// Retries the action of a phase. Gives up on a permanent error or after too many failed
-    /// failed_attempts.
+    /// attempts.
     fn retry_failed_action(
         &mut self,
         phase: Phase,

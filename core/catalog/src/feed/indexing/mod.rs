@@ -1,4 +1,4 @@
-//! Indexes each event exactly once, in stream order.
+//! Indexes each event in the feed exactly once, in stream order.
 
 mod known;
 mod machine;
@@ -31,18 +31,19 @@ pub enum IndexingAction {
         /// Number of the partition.
         partition: u64,
     },
-    /// Read the streams' high-water marks: the index up to which each stream's events are in the
+    /// Read the high-water marks of streams: the index up to which each stream's events are in the
     /// feed.
     ReadMarks {
         /// Names of the streams.
         streams: Vec<StreamName>,
     },
-    /// Raise high-water marks that are lower or belong to an earlier feed generation.
+    /// Raise these high-water marks. Marks that are higher and in the same feed generation remain
+    /// unchanged.
     RaiseMarks {
         /// Streams and their new high-water marks.
         marks: Vec<(StreamName, Mark)>,
     },
-    /// Read a range of events from their stream. The driver may return only a prefix of the range.
+    /// Read a range of events from their stream. The result may be only a prefix of the range.
     ReadMissing {
         /// Name of the stream.
         stream: StreamName,
@@ -64,7 +65,7 @@ pub enum IndexingAction {
         /// Item to put.
         item: Item,
     },
-    /// Wait, then report [`IndexingAnswer::Waited`].
+    /// Wait for this delay, then report [`IndexingAnswer::Waited`].
     Wait {
         /// Delay in milliseconds.
         delay_ms: u64,
@@ -78,17 +79,17 @@ pub enum IndexingAction {
 pub enum IndexingAnswer {
     /// The write or the reactions succeeded and are durable.
     Done,
-    /// The key already exists; nothing was written.
+    /// The key was taken, so nothing was written.
     Exists,
-    /// The outcome of the write is unknown; it may still take effect.
+    /// The outcome of the write is unknown. The write may still take effect.
     Unknown,
     /// The latest partition and its generation, or `None` if the feed has no partitions.
     Partition(Option<(u64, Feed)>),
     /// The partition's last item and its offset, or `None` if the partition is empty.
     Last(Option<(u64, Item)>),
-    /// High-water marks of the requested streams. Streams without a mark are omitted.
+    /// High-water marks of the requested streams, except streams without a mark.
     Marks(Vec<(StreamName, Mark)>),
-    /// The requested events or a prefix of them, or `None` if the stream does not contain them.
+    /// The requested events or a prefix of them. `None` if they are not in the stream.
     Missing(Option<Span>),
     /// The action failed.
     Failed {
@@ -99,15 +100,15 @@ pub enum IndexingAnswer {
     Waited,
 }
 
-/// Number of indexed items and events.
+/// Numbers of indexed items and events.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Indexed {
     /// Number of items written by this indexer.
     pub items: u64,
     /// Number of events in these items.
     pub events: u64,
-    /// Number of these events that no change record had announced, so that they were read from
-    /// their streams.
+    /// Number of these events that were read from their streams because no change record announced
+    /// them.
     pub found: u64,
 }
 
@@ -122,13 +123,13 @@ pub enum IndexingFault {
         /// Index of the missing event.
         index: u64,
     },
-    /// Lost every race against other indexers for a feed position.
+    /// The indexer lost every race against other indexers for a feed position.
     #[error("too many concurrent indexers; retry later")]
     Contention,
     /// The store failed.
     #[error("the store is unreachable or rejected the request")]
     Store,
-    /// The feed has no positions left.
+    /// The feed is full: no position is left.
     #[error("the feed is full")]
     Full,
 }

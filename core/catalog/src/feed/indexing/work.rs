@@ -6,7 +6,7 @@ use crate::feed::span::{Span, join_spans};
 use crate::stream::StreamName;
 use cellar_base::limits::{MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS};
 
-/// Nonempty event ranges, grouped by stream, sorted and deduplicated.
+/// Non-empty event ranges, grouped by stream, sorted and without duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) struct Work(BTreeMap<StreamName, Vec<Span>>);
 
@@ -24,7 +24,7 @@ impl Work {
         self.0.keys()
     }
 
-    /// Removes the events that the high-water marks already include.
+    /// Removes the events that the high-water marks include.
     pub(super) fn remove_indexed(&mut self, mark_of: impl Fn(&StreamName) -> u64) {
         for (stream, spans) in &mut self.0 {
             let mark = mark_of(stream);
@@ -34,8 +34,8 @@ impl Work {
         self.0.retain(|_, spans| !spans.is_empty());
     }
 
-    /// Returns the first gap. A gap precedes an event range if the range does not start at the
-    /// stream's high-water mark or the end of the preceding range.
+    /// Returns the first gap in the event ranges of any stream. A gap is between the stream's
+    /// high-water mark, or the end of an event range, and the start of the next event range.
     pub(super) fn first_gap(&self, mark_of: impl Fn(&StreamName) -> u64) -> Option<EventGap> {
         for (stream, spans) in &self.0 {
             let mut expected_index = mark_of(stream);
@@ -57,8 +57,8 @@ impl Work {
         self.0.append(&mut join_spans(spans));
     }
 
-    /// Returns the events of the next item: the first range of each stream, up to the size limits
-    /// of an item.
+    /// Returns the events of the next item: the first event range of each stream, within the size
+    /// limits of an item.
     pub(super) fn next_item(&self) -> Vec<Span> {
         let mut item_spans = Vec::new();
         let mut remaining_events = MAX_FEED_ITEM_EVENTS;
@@ -79,7 +79,7 @@ impl Work {
     }
 }
 
-/// Events of a stream that were not announced.
+/// Events of a stream that no change record announced.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct EventGap {
     pub(super) stream: StreamName,
@@ -90,7 +90,7 @@ pub(super) struct EventGap {
 }
 
 impl EventGap {
-    /// Whether `span` contains the events of the gap or a nonempty prefix of them.
+    /// Whether `span` contains the missing events or a non-empty prefix of them.
     pub(super) fn starts_with(&self, span: &Span) -> bool {
         span.stream == self.stream
             && span.first == self.first

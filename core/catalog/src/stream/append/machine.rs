@@ -1,4 +1,4 @@
-//! State machine of an event stream append.
+//! State machine that appends events to an event stream.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct Append {
     rules: Rules,
     sent_writes: u32,
     failed_reads: u32,
-    /// Whether any write has an unknown outcome.
+    /// Whether the outcome of a write is unknown.
     is_uncertain: bool,
     /// Whether a write was refused because its event batch already exists.
     batch_exists: bool,
@@ -29,7 +29,8 @@ pub struct Append {
 enum Phase {
     Writing,
     ReadingTip,
-    /// Searches event batches end_index an index for the append's events. `tip` is the current tip.
+    /// Searching the event batches before `end_index` for the append's events. `tip` is the current
+    /// tip.
     ReadingBatches {
         tip: Arc<Tip>,
         end_index: u64,
@@ -56,7 +57,7 @@ impl Append {
         Self::begin_with_rules(proposal, policy, Rules::default())
     }
 
-    /// Like [`Append::begin`], but with safety rules chosen by the caller (the model checker).
+    /// Like [`Append::begin`], but the caller (the model checker) selects the safety rules.
     ///
     /// # Errors
     /// Like [`Append::begin`].
@@ -122,8 +123,8 @@ impl Append {
         tip.next.saturating_sub(tip.appended)
     }
 
-    /// Returns the index of the first event that the write moves from the tip to an event batch, or
-    /// of the first appended event if no events are moved.
+    /// Returns the index of the first event that the write moves from the tip to an event batch. If
+    /// no events are moved, returns the index of the first appended event.
     fn first_written_index(&self) -> u64 {
         match &*self.write {
             Write::SplitOff { batch, .. } => batch.index,
@@ -158,8 +159,8 @@ impl Append {
                 self.decide_on_current_tip(Some(tip), inputs)
             }
             StreamAppendAnswer::Refused { tip: None } => self.read_tip(),
-            // If both conditions of the write fail, the store may report only one of them, so read
-            // the tip to determine which failed.
+            // If both conditions of the write fail, the store may report only one failure, so read
+            // the tip to check the other condition.
             StreamAppendAnswer::BatchExists => {
                 self.batch_exists = true;
                 self.read_tip()
@@ -182,7 +183,8 @@ impl Append {
         self.wait(Phase::WaitingToWrite, self.sent_writes, inputs)
     }
 
-    /// Handles the current tip, reread after a write was refused or had an unknown outcome.
+    /// Decides how to continue, given the current tip after a write was refused or had an unknown
+    /// outcome.
     fn decide_on_current_tip(
         &mut self,
         current_tip: Option<Arc<Tip>>,
@@ -202,8 +204,8 @@ impl Append {
         if was_appended && self.rules.is_enforced(SafetyRule::SearchTip) {
             return self.finish_appended(current_tip);
         }
-        // Concurrently appended events may already be in event batches. The append's own events are
-        // among them only if a write has an unknown outcome.
+        // Events that were appended concurrently may already be in event batches. The append's own
+        // events can be among them only if the outcome of a write is unknown.
         let tip_start = current_tip.first();
         let may_be_in_batches = self.is_uncertain && tip_start > self.first_index();
         if may_be_in_batches && self.rules.is_enforced(SafetyRule::SearchBatches) {
@@ -212,7 +214,7 @@ impl Append {
         finish_conflict(Some(current_tip))
     }
 
-    /// Searches a page of event batches for the append's events, latest batch first.
+    /// Searches the event batches on a page for the append's events, latest batch first.
     fn search_batches(
         &mut self,
         batches: &[EventBatch],
@@ -263,7 +265,7 @@ impl Append {
         StreamAppendAction::Finish(Ok(AppendOutcome::Appended { tip, index: self.first_index() }))
     }
 
-    /// Finishes with a fault. After a write with an unknown outcome, any fault except corruption
+    /// Finishes with a fault. If the outcome of a write is unknown, any fault except corruption
     /// becomes [`AppendFault::OutcomeUnknown`].
     fn give_up(&self, fault: AppendFault) -> StreamAppendAction {
         let is_damage = matches!(fault, AppendFault::Damaged { .. });

@@ -1,18 +1,17 @@
 //! Appends events to an event stream exactly once, with one write and usually no read.
 //!
 //! [`Append`] is a pure state machine that makes all decisions. It starts from the tip (the item
-//! with the stream's latest events) on which its events were decided, and ends once the events are
-//! appended or certain never to be appended. In the latter case, the caller handles its command
-//! again, based on the current tip.
+//! with the stream's latest events) on which the decision to append the events was based. It ends
+//! once the events are appended or can never be appended. In the latter case, the caller handles
+//! its command again, based on the current tip.
 //!
-//! Each of the following safety rules has a test that fails if the rule is disabled:
+//! For each of the following safety rules, a test fails if the rule is disabled:
 //! - *Same write*: a write is conditional on the tip's etag. No etag ever recurs in a stream, so a
 //!   retried or late write takes effect at most once. As long as the tip has that etag, only the
 //!   identical write is sent, because an earlier attempt may still take effect.
 //! - *Search before deciding*: after an unknown outcome, the writer searches for its append id in
-//!   the
-//!   tip and in all event batches back to the index of its decision. The command is handled again
-//!   only if the id is not found.
+//!   the tip and in the event batches, back to the index at which its events were to be appended.
+//!   The command is handled again only if the id is not found.
 
 mod machine;
 mod proposal;
@@ -39,10 +38,10 @@ pub enum StreamAppendAction {
     ReadTip,
     /// Read event batches in descending order with strong consistency.
     ReadBatches {
-        /// Upper bound (exclusive) of the batch indexes to read.
+        /// Upper bound (exclusive) of the batch indexes to be read.
         below: u64,
     },
-    /// Wait, then report [`StreamAppendAnswer::Waited`].
+    /// Wait for this delay, then report [`StreamAppendAnswer::Waited`].
     Wait {
         /// Delay in milliseconds.
         delay_ms: u64,
@@ -56,19 +55,19 @@ pub enum StreamAppendAction {
 pub enum StreamAppendAnswer {
     /// The write is durable.
     Done,
-    /// The condition on the tip failed; nothing was written.
+    /// The condition on the tip failed, so nothing was written.
     Refused {
-        /// The current tip, if included in the response.
+        /// The current tip, if the response contained it.
         tip: Option<Arc<Tip>>,
     },
-    /// The event batch already exists; nothing was written. The condition on the tip may have
+    /// The event batch already exists, so nothing was written. The condition on the tip may have
     /// failed as well.
     BatchExists,
-    /// The outcome of the write is unknown; it may still take effect.
+    /// The outcome of the write is unknown. The write may still take effect.
     Unknown,
-    /// The write was throttled; nothing was written.
+    /// The write was throttled, so nothing was written.
     Throttled,
-    /// The write failed permanently: access was denied or the request was invalid.
+    /// The write failed permanently, because access was denied or the request was invalid.
     Failed,
     /// The tip, or `None` if the stream does not exist.
     Tip(Option<Arc<Tip>>),
@@ -91,12 +90,13 @@ pub enum StreamAppendAnswer {
 pub enum AppendOutcome {
     /// The events were appended exactly once.
     Appended {
-        /// Latest known tip: the tip of this append or a later one.
+        /// Latest known tip: the tip that this append wrote, or a later tip.
         tip: Arc<Tip>,
         /// Index of the first appended event.
         index: u64,
     },
-    /// Another writer appended first. This append's events are not in the stream and never will be.
+    /// Another writer appended events first. This append's events are not in the stream and never
+    /// will be.
     Conflict {
         /// Current tip, or `None` if the stream does not exist.
         tip: Option<Arc<Tip>>,
@@ -118,7 +118,7 @@ pub enum AppendFault {
         /// Size of the item with the events and unfolds, in bytes.
         bytes: usize,
     },
-    /// The stream has no event index left.
+    /// The stream is full: no event index is left.
     #[error("the stream is full; it can have at most {TIP_INDEX} events")]
     Full,
     /// The store throttled every attempt.

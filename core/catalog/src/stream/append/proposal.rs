@@ -1,5 +1,5 @@
-//! Proposals: events to append, together with the tip (latest stored state) on which they were
-//! decided.
+//! Proposals: events to be appended, with the tip (the item with the latest events) on which the
+//! decision was based.
 
 use std::sync::Arc;
 
@@ -14,23 +14,24 @@ use crate::stream::unfold::Unfold;
 use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
 use cellar_base::record::item_bytes;
 
-/// Events to append, decided on a known tip (the item with the stream's latest events).
+/// Events to be appended, based on a known tip (the item with the stream's latest events).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     /// Name of the stream.
     pub name: StreamName,
-    /// Tip on which the events were decided, or `None` if the stream did not exist.
+    /// Tip on which the decision was based, or `None` if the stream did not exist.
     pub base_tip: Option<Arc<Tip>>,
-    /// Append id, stored with each event.
+    /// Id of the append, stored with each event.
     pub writer: WriterId,
-    /// Events to append, oldest first. Not empty.
+    /// Events to be appended, oldest first. Not empty.
     pub events: Vec<StreamEvent>,
-    /// Unfolds (cached states) to store in the new tip.
+    /// Unfolds (cached states) to be stored in the new tip.
     pub unfolds: Vec<Unfold>,
 }
 
 impl Proposal {
-    /// Returns the write that appends this proposal. Deterministic, so a retry is identical.
+    /// Returns the write that appends this proposal's events. The result is deterministic, so a
+    /// retry is identical.
     ///
     /// # Errors
     /// Returns an [`AppendFault`] if the events are invalid or do not fit into a tip.
@@ -78,20 +79,20 @@ impl Proposal {
     }
 }
 
-/// Returns `new_tip` with the events of `old_tip` prepended to its events.
+/// Returns `new_tip` with the events of `old_tip` before its own events.
 fn tip_with_all_events(old_tip: &Tip, new_tip: &Tip) -> Tip {
     let events = old_tip.events.iter().chain(&new_tip.events).cloned().collect();
     Tip { events, ..new_tip.clone() }
 }
 
-/// Whether a tip exceeds the policy's thresholds or the maximum item size.
+/// Whether a tip exceeds the thresholds of the policy or the maximum size of an item.
 fn must_split(tip: &Tip, policy: SplitPolicy) -> bool {
     tip.events.len() > policy.events
         || events_bytes(&tip.events) + unfolds_bytes(&tip.unfolds) > policy.bytes
         || item_bytes(&encode_tip(tip)) > MAX_STREAM_ITEM_BYTES
 }
 
-/// Returns the write that moves the events of `old_tip` to an event batch and replaces the tip by
+/// Returns the write that moves the events of `old_tip` to an event batch and replaces the tip with
 /// `new_tip`.
 fn split_off_old_events(old_tip: &Tip, new_tip: Tip) -> Write {
     let batch = EventBatch {

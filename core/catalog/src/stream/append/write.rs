@@ -5,19 +5,20 @@ use crate::stream::event::StreamEvent;
 use crate::stream::name::StreamName;
 use crate::stream::tip::{EventBatch, Tip};
 
-/// A conditional write to an event stream. Retried unchanged, so it takes effect at most once.
+/// A conditional write to an event stream. It is retried unchanged, so it takes effect at most
+/// once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
-    /// Put the first tip of a stream, unless the stream already has a tip.
+    /// Put the first tip of a stream if the stream has no tip yet.
     First(Tip),
     /// Append events to the tip if it has the expected etag.
     Update(Update),
-    /// In one transaction, put the event batch if its key is free, and replace the tip if it has
-    /// the expected etag.
+    /// In one transaction, put an event batch if its key is free and replace the tip if it has the
+    /// expected etag.
     SplitOff {
-        /// Event batch with the old tip's events.
+        /// Event batch with the events of the old tip.
         batch: EventBatch,
-        /// Update to a tip with only the new events.
+        /// Update to a tip that contains only the new events.
         update: Update,
     },
 }
@@ -29,12 +30,12 @@ pub struct Update {
     pub expected: Etag,
     /// The complete new tip.
     pub tip: Tip,
-    /// The appended events, which are the last events of `tip`.
+    /// The appended events. They are the last events of `tip`.
     pub appended: Vec<StreamEvent>,
 }
 
 impl Write {
-    /// Returns the tip produced by this write.
+    /// Returns the tip that this write produces.
     #[must_use]
     pub fn tip(&self) -> &Tip {
         match self {

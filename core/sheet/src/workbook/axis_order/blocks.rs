@@ -1,4 +1,4 @@
-//! A list of runs that is stored in blocks, so that a change copies only nearby runs.
+//! A list of runs, divided into blocks. A change copies only the runs in nearby blocks.
 
 use super::IdRun;
 
@@ -46,7 +46,7 @@ impl Block {
     }
 }
 
-/// A list of runs, stored in blocks. Each run is as long as possible.
+/// A list of runs, divided into blocks. Each run is as long as possible.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,

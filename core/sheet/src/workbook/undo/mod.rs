@@ -42,8 +42,8 @@ pub fn undo(
     for diff in diffs_with(SheetChange::Deleted) {
         names_to_restore.extend(builder.restore_sheet(diff.sheet, before));
     }
-    // Retries deletions that failed because the added sheet was the only sheet. They may succeed
-    // now that other sheets were restored.
+    // Retries the deletion of added sheets. If an added sheet was the only sheet, it can be deleted
+    // only after other sheets were restored.
     for diff in diffs_with(SheetChange::Added) {
         builder.delete_added_sheet(diff.sheet, after);
     }
@@ -55,7 +55,8 @@ pub fn undo(
     if builder.operations.is_empty() { Err(UndoFault::Nothing) } else { Ok(builder.operations) }
 }
 
-/// Returns the operations after which `now` displays the same as `before`.
+/// Returns the operations that, applied to `now`, produce a state that displays the same as
+/// `before`.
 ///
 /// # Errors
 /// Returns [`UndoFault::Nothing`] if both states already display the same, for example after a
@@ -67,8 +68,8 @@ pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoF
     undo(before, now, now)
 }
 
-/// Returns the sheet and its name before the entry. Returns `None` unless the entry renamed the
-/// sheet and it was not renamed later.
+/// Returns the sheet and its name before the entry. Returns `None` if the entry did not rename the
+/// sheet or the sheet was renamed later.
 fn name_before_rename(
     sheet: SheetId,
     before: &Workbook,

@@ -103,8 +103,8 @@ async fn rejects_a_tile_that_differs_from_the_index() {
         Sheet::of(vec![Stripe { columns: columns(0), tiles: vec![place] }], FLAT)
     };
     for (sheet, why) in [
-        (with(|place| place.rows.count = ROWS - 1), "outside of its place"),
-        (with(|place| place.cells = 2), "another number of cells"),
+        (with(|place| place.rows.count = ROWS - 1), "outside the bounds declared"),
+        (with(|place| place.cells = 2), "number of cells in a tile"),
         (one_tile(ChunkRef { hash, bytes: 3 * bytes + 65 }, FLAT), "bytes"),
         (one_tile(ChunkRef { hash, bytes: longest }, FLAT), "bytes"),
         (
