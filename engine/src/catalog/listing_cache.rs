@@ -8,13 +8,13 @@ use cellar_base::limits::{LISTING_AGE_MS, MAX_CACHED_LISTINGS};
 use cellar_catalog::spreadsheet::Listing;
 use cellar_catalog::stream::Tip;
 
-/// A cached listing (the state of a spreadsheet in the catalog) and the stream tip from which it
-/// was rebuilt.
+/// A cached listing (the state of a spreadsheet in the catalog), and the stream tip (latest stream
+/// item) from which it was rebuilt.
 #[derive(Debug, Clone)]
 pub(super) struct CachedListing {
     /// `None` if the spreadsheet is not in the catalog.
     pub(super) listing: Option<Arc<Listing>>,
-    /// Stream tip (latest stream item) from which the listing was rebuilt.
+    /// Stream tip from which the listing was rebuilt.
     pub(super) tip: Option<Arc<Tip>>,
     /// Time at which the listing was read or written, in milliseconds since the Unix epoch.
     pub(super) read_ms: u64,

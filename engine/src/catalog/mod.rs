@@ -161,8 +161,8 @@ impl CatalogStore {
     }
 
     /// Changes a spreadsheet's listing. Idempotent. `seen` is the number of changes that the caller
-    /// has seen. If it is set, the change is rejected unless the listing includes exactly this
-    /// number.
+    /// has seen. If `seen` is set and differs from the number of changes in the listing, the change
+    /// is rejected.
     ///
     /// # Errors
     ///
@@ -201,8 +201,9 @@ impl CatalogStore {
         Ok(Changed { listing, events })
     }
 
-    /// Returns a page of listing changes, newest first. The page consists of the events of one
-    /// stream item (the tip or an event batch) whose indexes are less than `below`.
+    /// Returns a page of listing changes, newest first. A page contains the events of one stream
+    /// item, which is the tip or an event batch. Only events whose indexes are less than `below`
+    /// are included.
     ///
     /// # Errors
     ///

@@ -99,7 +99,8 @@ pub(super) async fn a_roll_writes_all_three_records_or_none<T: Entries + Segment
         "a repeated request changes nothing"
     );
     assert_rolled(tables, &stored_roll).await;
-    // One of the three keys is taken, so the transaction must write nothing.
+    // Each of these transactions writes one key that already exists. It must therefore write
+    // nothing.
     let other_roll =
         Transaction { end: edit_entry(log_id, at(0, 3), "x"), ..roll_of_segment(log_id, 7) };
     let conflicting_rolls = [

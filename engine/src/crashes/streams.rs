@@ -46,7 +46,8 @@ async fn add(
     let decider = Words { keeps: true };
     let mut words =
         store.transact(&decider, &name(), word, writer(), CachedTip::Unknown).await?.state;
-    // Remove words that were added later. A delayed call may have read them.
+    // Other writers may have added words after this word, and a delayed call may have read them.
+    // Remove them, so that equal calls return equal words.
     let word_index = words.iter().position(|stored_word| stored_word == word).unwrap();
     words.truncate(word_index + 1);
     Ok(words)

@@ -138,8 +138,8 @@ impl Auditor {
         Self { reader, all_streams, sources, segments: None, indexer, clock }
     }
 
-    /// Includes log entries in the comparison. Entries that are missing from the feed are reported
-    /// as defects if `segments` is set.
+    /// Includes log entries in the comparison. Entries that are missing from the feed are detected
+    /// only if `segments` is set.
     #[must_use]
     pub fn with_entries(
         self,
@@ -333,8 +333,8 @@ impl Auditor {
         }
     }
 
-    /// Returns the streams from which the feed contains more events than the stream itself. Counts
-    /// each stream's events again, since the stream may have grown since the first count.
+    /// Returns the streams that have more events in the feed than in the stream itself. Counts each
+    /// stream's events again, since the stream may have grown since the first count.
     async fn find_excess_events(
         &self,
         stored_counts: &EventCounts,
@@ -372,7 +372,7 @@ impl FeedScan {
     }
 }
 
-/// Returns the streams from which the feed contains fewer events than the stream itself.
+/// Returns the streams that have fewer events in the feed than in the stream itself.
 fn find_missing_events(stored_counts: &EventCounts, indexed_counts: &EventCounts) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (stream, stored_count) in stored_counts {

@@ -62,8 +62,9 @@ fn to_garbage_error(log: LogId, error: LogError) -> GarbageError {
     }
 }
 
-/// An object that references other objects. The kind is part of its identity, since the same bytes
-/// may be a text in one place and a tile in another. Objects with equal bytes have the same name.
+/// An object that references other objects, identified by its kind and name. The name alone is not
+/// sufficient: objects with equal bytes have the same name, and the same bytes may be a text in one
+/// place and a tile in another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Node {
     Index(ChunkHash),
@@ -193,7 +194,7 @@ impl GarbageCollector {
     where
         F: Future<Output = Result<T, ObjectFault>>,
     {
-        // Only failures of the store are retried, so other faults are returned as the inner result.
+        // Return other faults as the inner result, so that only failures of the store are retried.
         let read_result: Result<Result<T, ObjectFault>, PortError> = self
             .retried(async || match read().await {
                 Err(ObjectFault::Store(error)) => Err(error),

@@ -140,8 +140,7 @@ struct CellPage {
 }
 
 /// Reads one page of cells. `reply_bytes` is the size of the response before the cells are added.
-/// Cells are read in bands of rows, so that few tiles are loaded whose cells do not fit on the
-/// page.
+/// The rows are read in bands, to avoid loading many tiles whose cells do not fit on the page.
 async fn read_cell_page(
     view: &mut View,
     sheet: SheetId,

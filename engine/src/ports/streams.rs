@@ -18,7 +18,7 @@ pub enum StreamOutcome {
         tip: Option<Arc<Tip>>,
     },
     /// An event batch with the same index exists, so nothing was written. The response does not
-    /// report a mismatch of the tip.
+    /// state whether the tip matched.
     BatchExists,
     /// The write may have taken effect, or may still take effect later.
     Unknown(PortError),
@@ -60,8 +60,8 @@ pub trait Streams: Send + Sync {
     async fn update(&self, update: &Update) -> StreamOutcome;
 
     /// Writes an event batch and updates the tip in one transaction, if no batch exists at the
-    /// index and the tip's etag matches. If an identical request is repeated within ten minutes of
-    /// its success, it may succeed again.
+    /// index and the tip's etag matches. If an identical request is sent again within ten minutes
+    /// of its success, the table may report success again instead of a failed condition.
     async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome;
 }
 

@@ -48,9 +48,9 @@ pub struct RebuildPlan {
     pub counts: SurveyCounts,
     /// Snapshots to rebuild, oldest first.
     pub snapshots: Vec<SnapshotToRebuild>,
-    /// Positions of the Snapshot entries in offloaded segments that have a root. These roots cannot
-    /// be replaced. Objects may therefore be missing when states before the first rebuilt snapshot
-    /// are read.
+    /// Positions of the Snapshot entries that have a root and are in offloaded segments. Such a
+    /// root cannot be replaced. If a state before the first rebuilt snapshot is read, objects may
+    /// therefore be missing.
     pub offloaded: Vec<Position>,
 }
 

@@ -74,7 +74,7 @@ enum FaultPlan {
     None,
     /// The write succeeds, but the response is lost.
     ReplyLost,
-    /// The write gets no response and takes effect late: after the next write that gets a response.
+    /// The write gets no response and takes effect late, after the next write that gets a response.
     Late,
     Throttled,
     ReadFails,
@@ -321,7 +321,7 @@ async fn rejects_only_on_a_current_state() {
         add(&store, "", CachedTip::Unknown).await,
         Err(TransactError::Rejected("a word has letters"))
     );
-    // A stale read that finds no stream requires one more write.
+    // If a stale read does not find the existing stream, one more write is required.
     faulty.plan(&[FaultPlan::Stale]);
     assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a b");
 }

@@ -6,7 +6,7 @@ use super::records::Records;
 use super::survey::{Survey, SurveyState, Surveyor, Tally};
 use crate::{Import, ImportProgress, ImportStep, ReadError, SheetStart, Source};
 
-/// Maximum number of bytes that one call surveys.
+/// Maximum number of bytes that one call surveys (examines to detect column types).
 const MAX_SURVEY_STEP_BYTES: u64 = 1024 * 1024;
 
 /// An import of a csv file.

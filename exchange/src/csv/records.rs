@@ -74,7 +74,7 @@ pub(super) struct Records<R> {
     /// feeds, because the file may not contain any.
     uses_line_feeds: bool,
     fields: Vec<FieldSpan>,
-    /// Text of the current record, in which doubled quotes are replaced by single quotes.
+    /// Text of the current record. Each doubled quote (`""`) is replaced by one quote (`"`).
     unquoted_text: String,
 }
 
@@ -178,7 +178,7 @@ impl<R: Read> Records<R> {
                 [b'\r', b'\n', ..] => 2,
                 [b'\n', ..] | [b'\r', _, ..] => 1,
                 [b'\r'] if self.is_input_at_end => 1,
-                // The rest of the line ending may be beyond the window.
+                // The line feed of a `\r\n` may be beyond the window.
                 [] | [b'\r'] if !self.is_input_at_end => {
                     self.fill_window()?;
                     continue;
@@ -272,7 +272,8 @@ impl<R: Read> Records<R> {
         Ok(record_end)
     }
 
-    /// Splits the next line into fields. Returns `None` if the line needs the [`Scanner`].
+    /// Splits the next line into fields. Returns `None` if the line requires the [`Scanner`], which
+    /// supports quoted fields.
     fn split_next_plain_line(&mut self) -> Option<RecordBounds> {
         self.fields.clear();
         if !self.uses_line_feeds {
@@ -329,8 +330,8 @@ fn check_field_lengths(fields: &[FieldSpan], line: u64) -> Result<(), ReadError>
     Ok(())
 }
 
-/// Writes a record's fields into `unquoted_text` and updates the field spans. Doubled quotes are
-/// replaced by single quotes.
+/// Writes a record's fields into `unquoted_text` and updates the field spans. Each doubled quote
+/// (`""`) is replaced by one quote (`"`).
 fn replace_doubled_quotes<'a>(
     record_text: &str,
     fields: &mut [FieldSpan],

@@ -111,7 +111,7 @@ impl Scanner<'_> {
     }
 
     /// Returns the scanned field. `separator_start` is the offset of the delimiter or line ending
-    /// after the field. If there is none, it is the end of the file.
+    /// after the field. For the last field of the file, it may be the offset of the file's end.
     fn end_field(
         &self,
         span: FieldSpan,

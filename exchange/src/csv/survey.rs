@@ -162,8 +162,9 @@ impl Shape {
 
     /// Counts a record and returns its row index.
     ///
-    /// If the first record has a single field, each blank line counts as an empty row, even before
-    /// the first record. Otherwise, blank lines are ignored.
+    /// If the first record has a single field, each blank line counts as an empty row. This
+    /// includes blank lines before the first record. If the first record has several fields, blank
+    /// lines are ignored.
     pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
         let fields = record.len();
         let expected = *self.first_row_fields.get_or_insert(fields);

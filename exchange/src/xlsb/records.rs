@@ -74,9 +74,7 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// Reads a variable-length number of at most `max_bytes` bytes. Each byte contains seven bits
-    /// of the number, starting with the lowest bits. The high bit of a byte is set if another byte
-    /// follows.
+    /// Reads a varint (LEB128) of at most `max_bytes` bytes.
     fn read_number(&mut self, max_bytes: u32) -> io::Result<u32> {
         const BITS_PER_BYTE: u32 = 7;
         const NUMBER_BITS: u8 = 0x7f;

@@ -77,7 +77,7 @@ fn bracketed_token_bytes(text: &str) -> usize {
     text.len()
 }
 
-/// A reference to a cell, or a column or row at one end of a range.
+/// A reference to a cell, or to the column or row at one end of a range such as `B:D` or `2:5`.
 struct Reference {
     column: Option<Coordinate>,
     row: Option<Coordinate>,

@@ -160,7 +160,7 @@ fn table_statements(storage: &Storage) -> [Statement; 4] {
     let append_entries = Statement::allow("EntryTable", append_actions, [storage.entries.arn()]);
     let append_segments =
         Statement::allow("SegmentTable", append_actions, [storage.segments.arn()]);
-    // An append updates the event stream's tip, which is its newest item.
+    // An append updates the tip (newest item) of an event stream.
     let update_actions =
         ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
     let append_event_streams =

@@ -76,8 +76,8 @@ impl UnknownFieldMessage {
     fn parse(message: &str) -> Option<Self> {
         let (section_prefix, after_section) = message.split_once("unknown field `")?;
         let section = section_prefix.trim_end_matches(": ");
-        // A rejected value may contain the text `unknown field` too. In a message about an unknown
-        // field, only a path of known fields precedes this text.
+        // A rejected value may also contain the text `unknown field`. Such a message is recognised
+        // by the text before `unknown field`, which is then not just a path of known fields.
         if section.contains([' ', '"', '`']) {
             return None;
         }

@@ -74,9 +74,9 @@ impl StepEntries<'_> {
         }
     }
 
-    /// If the step must end before this entry, returns the result of the read. Ignores the first
-    /// entry of a log, which needs no snapshot, and inherited Snapshot entries, whose snapshots are
-    /// built by the source's workers.
+    /// Returns the result of the read if the step must end before this entry, and `None` otherwise.
+    /// The step never ends before the first entry of a log, which needs no snapshot, or before an
+    /// inherited Snapshot entry, whose snapshot is built by the source's workers.
     fn end_before_snapshot(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
         let position = entry.position;
         let is_inherited = position < first_own;

@@ -57,8 +57,8 @@ impl LevelsBuilder {
     }
 
     /// Returns the initial progress of a rebuild. The rebuild starts from the root of the Snapshot
-    /// entry at `base`, as found when the work starts. If `base` is `None`, the rebuild starts from
-    /// the log's first entry.
+    /// entry at `base`. The root is read when the work starts. If `base` is `None`, the rebuild
+    /// starts from the log's first entry.
     #[must_use]
     pub fn rebuild_progress(base: Option<Position>) -> Vec<u8> {
         StoredProgress::encode_rebuild_start(base)

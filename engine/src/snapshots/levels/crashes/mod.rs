@@ -125,7 +125,7 @@ fn chunks(made: &[Undisturbed]) -> Vec<Vec<u64>> {
     made.iter().map(levels).collect()
 }
 
-/// Builds the first snapshots of a history. They require a level 0 and a flush.
+/// Builds the first snapshots of a history. Building them requires a level 0 and a flush.
 async fn level_0_and_flush() -> History {
     let mut parts = flushes_and_a_merge();
     parts.truncate(2);
