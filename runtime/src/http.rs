@@ -24,8 +24,8 @@ pub(crate) struct HttpClient {
 /// A failed request or an unusable response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HttpFault {
-    /// No response arrived within the timeout. The server may nevertheless have received the
-    /// request.
+    /// No response arrived within the timeout. The server may have received the request
+    /// nevertheless.
     #[error("no response: {0}")]
     Unreachable(String),
     /// The response status does not indicate success.
@@ -36,7 +36,7 @@ pub(crate) enum HttpFault {
     TooLong,
 }
 
-/// A DNS resolver that drops addresses that are not permitted.
+/// A DNS resolver that removes forbidden addresses from the results.
 #[derive(Debug, Clone)]
 struct Resolver {
     /// Filter for resolved addresses. `None` permits every address.
@@ -53,7 +53,7 @@ struct NotPublic {
     found: Vec<IpAddr>,
 }
 
-/// An arbitrary port. Address lookups require a port but do not depend on its value.
+/// An arbitrary port: address lookups require one, but the result does not depend on it.
 const ANY_PORT: u16 = 0;
 
 impl ResolveDns for Resolver {
@@ -84,8 +84,9 @@ impl HttpClient {
         Self::with_resolver(timeout_ms, Resolver { receivers: None })
     }
 
-    /// Creates a client that connects only to addresses permitted by `receivers`. Host names are
-    /// resolved and checked for each new connection; an IP address in the URL is not checked.
+    /// Creates a client that connects only to addresses permitted by `receivers`. The check applies
+    /// to the addresses that a host name resolves to, at each new connection. An IP address in the
+    /// URL is not checked.
     pub(crate) fn restricted_to(timeout_ms: u64, receivers: Receivers) -> Self {
         Self::with_resolver(timeout_ms, Resolver { receivers: Some(receivers) })
     }

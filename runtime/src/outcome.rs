@@ -1,5 +1,5 @@
-//! Classifies AWS SDK errors as permanent or temporary. A temporary error means that the outcome of
-//! the request may be unknown, or that retrying the request may succeed.
+//! Classifies AWS SDK errors as permanent or temporary. An error is temporary if the request may
+//! have been executed nevertheless, or if a retry may succeed.
 
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::RequestId;

@@ -1,9 +1,9 @@
 //! Creates AWS SDK configurations, either from Lambda's environment variables or for an endpoint
 //! outside AWS.
 //!
-//! In Lambda, environment variables contain the credentials, which stay valid for the lifetime of
-//! the process. The SDK's default provider chain is avoided, because it first reads profile files
-//! and adds half a megabyte of code for profiles, STS and instance metadata.
+//! Lambda provides the credentials in environment variables, and they stay valid for the lifetime
+//! of the process. The SDK's default provider chain is not used: it reads profile files first, and
+//! its support for profiles, STS and instance metadata adds half a megabyte of code.
 
 use aws_config::environment::EnvironmentVariableCredentialsProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};

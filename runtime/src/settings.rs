@@ -1,5 +1,5 @@
-//! Settings of the Lambda functions, read from environment variables. `stacks` sets the variables;
-//! [`cellar_api::environment`] defines their names.
+//! Settings of the Lambda functions, read from environment variables. The `stacks` crate sets the
+//! variables; [`cellar_api::environment`] defines their names.
 
 use std::str::FromStr;
 
@@ -20,8 +20,8 @@ pub struct ApiSettings {
     pub event_stream_table: String,
     /// Name of the Feed table.
     pub feed_table: String,
-    /// Number of table restores. Entries written before a restore are also returned with this
-    /// number.
+    /// Incarnation of the tables (number of restores). Entries that were written before a restore
+    /// are also returned with this incarnation.
     pub incarnation: u32,
     /// Name of the S3 bucket.
     pub bucket: String,
@@ -31,8 +31,8 @@ pub struct ApiSettings {
     pub request_timeout_ms: u64,
     /// Validation rules for API tokens.
     pub tokens: TokenSettings,
-    /// Log policy, which determines when Snapshot entries are written and new segments started. If
-    /// `None`, neither happens.
+    /// Log policy: determines when a Snapshot entry is written and when a new segment is started.
+    /// If `None`, neither ever happens.
     pub upkeep: Option<LogPolicy>,
 }
 
@@ -103,13 +103,13 @@ pub struct TokenSettings {
     pub keys: Vec<PublicKey>,
     /// Trusted OIDC issuers.
     pub oidc: Vec<OidcIssuer>,
-    /// Earliest accepted issue time of a token, in Unix seconds.
+    /// Earliest accepted issue time, in Unix seconds. Tokens issued earlier are rejected.
     pub not_before_s: u64,
 }
 
 impl TokenSettings {
-    /// Accepts only tokens signed with the given `keys` of the stack, and no tokens of OIDC
-    /// issuers.
+    /// Creates validation rules that accept tokens signed with the given `keys` of the stack, and
+    /// no tokens of OIDC issuers.
     #[must_use]
     pub fn own(issuer: &str, audience: &str, keys: Vec<PublicKey>) -> Self {
         let (issuer, audience) = (issuer.to_owned(), audience.to_owned());

@@ -6,7 +6,7 @@ use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventR
 use cellar_base::{record::Attribute, record::Item};
 use serde_dynamo::AttributeValue;
 
-/// The first of several records failed, so Lambda must split the batch.
+/// The first record of the batch failed and others follow, so Lambda must split the batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the first of {records} records failed; the batch is delivered again, split")]
 pub struct FirstRecordFailed {
@@ -14,7 +14,7 @@ pub struct FirstRecordFailed {
     pub records: usize,
 }
 
-/// Extracts the named attributes from a record's new image. Omits attributes that are missing or
+/// Extracts the named attributes from a record's new image. Skips attributes that are missing or
 /// have an unexpected type; the caller reports them.
 pub(crate) fn take_new_image(record: &mut EventRecord, attribute_names: &[&str]) -> Item {
     let mut attributes = std::mem::take(&mut record.change.new_image).into_inner();
@@ -39,8 +39,8 @@ fn convert_value(value: AttributeValue) -> Option<Attribute> {
     }
 }
 
-/// Returns a record's sequence number, or an empty string if the record has none. If an empty
-/// string is reported to Lambda, it retries the whole batch.
+/// Returns a record's sequence number, or an empty string if the record has none. An empty string
+/// in the response makes Lambda retry the whole batch.
 pub(crate) fn take_sequence_number(record: &mut EventRecord) -> String {
     record.change.sequence_number.take().unwrap_or_default()
 }
@@ -50,8 +50,8 @@ pub(crate) fn take_sequence_number(record: &mut EventRecord) -> String {
 ///
 /// # Errors
 ///
-/// Returns [`FirstRecordFailed`] if the failed record is the first of several. The error makes
-/// Lambda split the batch, which isolates the failed record from those after it.
+/// Returns [`FirstRecordFailed`] if the failed record is the first of several. Lambda then splits
+/// the batch, until the failed record is separated from the records after it.
 pub(crate) fn batch_response(
     record_count: usize,
     first_number: Option<&String>,

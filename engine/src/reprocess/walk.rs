@@ -58,7 +58,8 @@ impl<'a> SegmentReader<'a> {
         {
             Ok(page) => page,
             Err(error) if error.temporary => return Err(error),
-            // Report unreadable records as a finding, so that the survey continues with other logs.
+            // Unreadable records are reported as a finding and not as an error, so that the survey
+            // continues with other logs.
             Err(error) => return Ok(unreadable(page_start, error.to_string())),
         };
         let is_trimmed = page.entries.first().is_some_and(|entry| entry.is_trimmed());

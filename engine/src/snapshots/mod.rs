@@ -235,7 +235,7 @@ impl Snapshots {
     }
 }
 
-/// Converts the result of replacing a root to an event.
+/// Converts the result of replacing a snapshot root to a state machine event.
 fn to_root_replacement_event(
     job: SnapshotJob,
     current_root: Option<String>,

@@ -54,7 +54,7 @@ pub(super) async fn append_mutations(
     Ok(Json(append_reply(&state, &appended).await?))
 }
 
-/// A request's mutations as raw JSON, whose length in bytes is known.
+/// The mutations of a request as raw JSON. The raw form gives the length of each mutation in bytes.
 #[derive(Deserialize)]
 struct RawMutations<'a> {
     #[serde(borrow)]

@@ -15,8 +15,8 @@ use crate::token::TokenError;
 
 const BEARER_PREFIX: &str = "Bearer ";
 
-/// An authenticated caller: the user of a verified token, or the holder of a share link. Whether
-/// the share link still exists is checked later, when the catalog is read.
+/// An authenticated caller: the user of a verified token, or the holder of a share link. A share
+/// link is not checked here: whether it still exists is known only after the catalog has been read.
 #[derive(Clone)]
 pub(super) struct Caller {
     pub(super) principal: Principal,
@@ -26,7 +26,8 @@ impl FromRequestParts<ApiState> for Caller {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, Failure> {
-        // The `whole_body` middleware has already verified the token.
+        // If the `whole_body` middleware has run, it has already verified the token and stored the
+        // caller.
         if let Some(caller) = parts.extensions.remove() {
             return Ok(caller);
         }
@@ -99,8 +100,8 @@ impl Caller {
         Ok(access == Access::Allowed)
     }
 
-    /// Parses a log id. Returns the id and the caller's identity, including the caller's maximum
-    /// role. Errors if the token's scope excludes the log.
+    /// Parses a log id. Returns the id with the caller's identity and maximum role. Errors if the
+    /// token's scope excludes the log.
     pub(super) fn parse_log_and_actor(&self, spreadsheet_id: &str) -> Result<(LogId, By), Failure> {
         let log_id: LogId = spreadsheet_id.parse().map_err(|_| Failure::not_found())?;
         let actor = self.principal.by(log_id).ok_or_else(Failure::not_found)?;

@@ -6,8 +6,8 @@ use cellar_base::limits::{MAX_KEPT_BODY_BYTES, MAX_KEPT_LINK_BODY_BYTES};
 use cellar_catalog::access::Scope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Memory budgets for request bodies. Callers with tokens and callers with share links have
-/// separate budgets.
+/// Memory budgets for request bodies. All callers with tokens share one budget; all callers with
+/// share links share another.
 #[derive(Debug)]
 pub struct BodyBudget {
     tokens: Arc<Semaphore>,
@@ -40,7 +40,7 @@ impl BodyBudget {
     }
 }
 
-/// A partially received body and the permits for its memory.
+/// A partially received body with the budget permits for its buffer.
 #[derive(Debug, Default)]
 pub(super) struct BodyBuffer {
     bytes: Vec<u8>,
@@ -68,7 +68,8 @@ impl BodyBuffer {
         Ok(())
     }
 
-    /// Grows the buffer to `capacity`. Acquires the memory permits before allocating.
+    /// Increases the buffer's capacity to `capacity`. Acquires the permits for the additional
+    /// memory before allocating it.
     fn grow(&mut self, capacity: usize, budget: &Arc<Semaphore>) -> Result<(), BudgetExceeded> {
         let held_count = self.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let missing_count = capacity.saturating_sub(held_count);

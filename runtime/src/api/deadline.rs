@@ -9,7 +9,8 @@ use super::reply::Failure;
 use super::state::ApiState;
 
 /// Middleware that responds with status 503 after the configured timeout. Writes may still be in
-/// progress at that time; retrying the request does not repeat them.
+/// progress when it responds. Clients can retry safely, because a retry does not repeat a completed
+/// write.
 pub(super) async fn enforce_deadline(
     State(state): State<ApiState>,
     request: Request,

@@ -97,8 +97,8 @@ fn require_role(
     actor.role(listing, state.now_s()).ok_or_else(|| caller.hidden_error(log_id))
 }
 
-/// Checks that the log exists. Used for a spreadsheet without a catalog entry, which only operators
-/// can access.
+/// Checks that the log exists. Called if the spreadsheet has no catalog entry; only operators can
+/// access such a spreadsheet.
 async fn check_log_exists(state: &ApiState, log_id: LogId) -> Result<(), Failure> {
     state.logs().head(log_id, None).await?;
     Ok(())
@@ -174,8 +174,8 @@ fn parse_actions(request: &UpdateDetailsRequest) -> Result<Vec<CatalogAction>, F
     }
     match request.status {
         None => {}
-        // Activate the spreadsheet before renaming, because an archived or deleted spreadsheet
-        // cannot be renamed.
+        // If a request both activates and renames the spreadsheet, activate it first: an archived
+        // or deleted spreadsheet cannot be renamed.
         Some(SpreadsheetStatus::Active) => actions.insert(0, CatalogAction::Activate),
         Some(SpreadsheetStatus::Archived) => actions.push(CatalogAction::Archive),
         Some(SpreadsheetStatus::Deleted) => actions.push(CatalogAction::Delete),
@@ -207,7 +207,7 @@ pub(super) async fn apply_changes(
         let change =
             state.catalog().change(log_id, actor.clone(), action, expected_version).await?;
         listing = change.listing;
-        // Each event increments the version of the details.
+        // Each event increments the version of the spreadsheet details by one.
         let own_event_count = u64::try_from(change.events.len()).unwrap_or(u64::MAX);
         expected_version = expected_version.map(|version| version.saturating_add(own_event_count));
     }

@@ -69,7 +69,8 @@ struct Document;
 /// Operations that do not require a token.
 const PUBLIC_OPERATIONS: [&str; 2] = ["getHealth", "getOpenApiDocument"];
 
-/// Adds the spreadsheet id, the error responses and the bearer token requirement to each operation.
+/// Adds the spreadsheet id parameter, the error responses and the bearer token requirement to each
+/// operation.
 struct CommonParts;
 
 impl Modify for CommonParts {

@@ -43,7 +43,8 @@ fn is_json(content_type: &str) -> bool {
 }
 
 impl JsonBody {
-    /// Parses the body. Syntax errors and unexpected values have different problem types.
+    /// Parses the body. Reports JSON syntax errors and unexpected values with different problem
+    /// types.
     pub(super) fn parse<'a, T: serde::Deserialize<'a>>(&'a self) -> Result<T, Failure> {
         serde_json::from_slice(&self.0).map_err(|error| {
             let kind = match error.classify() {

@@ -95,22 +95,22 @@ pub(super) async fn compare_positions(
     Ok(Json(DiffReply { from, to, sheets, spans_truncated, next }))
 }
 
-/// Selects the cells for one page of a comparison, within the response size limit.
+/// Selects the cells for one page of a comparison. Limits the page to the maximum response size.
 struct DiffPage {
     /// Number of cells on earlier pages.
     earlier_cell_count: u64,
     /// Number of cells counted so far, including those on earlier pages.
     cell_count: u64,
-    /// Estimated response size in bytes, as far as the page is filled.
+    /// Estimated size of the response built so far, in bytes.
     reply_bytes: usize,
     is_full: bool,
 }
 
-/// What a page of a comparison omits.
+/// What had to be left out of a page to limit its size.
 #[derive(Debug, PartialEq)]
 struct Truncation {
-    /// Whether row or column spans were omitted to limit the page size. Later pages do not contain
-    /// them either.
+    /// Whether row or column spans were omitted to limit the page size. Spans that the first page
+    /// omits are not on later pages either.
     spans_truncated: bool,
     /// Cursor of the next page.
     next: Option<u64>,
@@ -121,8 +121,8 @@ impl DiffPage {
         Self { earlier_cell_count, cell_count: 0, reply_bytes: 0, is_full: false }
     }
 
-    /// Removes everything from `sheets` that does not belong to this page. Every page lists all
-    /// sheets and contains at least one new cell.
+    /// Removes the spans and cells that do not belong to this page from `sheets`. Every page lists
+    /// all sheets and contains at least one cell that is on no earlier page.
     fn truncate(mut self, sheets: &mut [SheetDiff]) -> Truncation {
         self.reply_bytes = sheets.iter().map(sheet_frame_bytes).sum();
         let is_first_page = self.earlier_cell_count == 0;
@@ -140,7 +140,8 @@ impl DiffPage {
         Truncation { spans_truncated, next }
     }
 
-    /// Truncates the spans to the space on the page. Returns whether any spans were dropped.
+    /// Truncates the row and column spans to the remaining space on the page. Returns whether any
+    /// spans were dropped.
     fn truncate_spans(&mut self, sheets: &mut [SheetDiff]) -> bool {
         let mut spans_truncated = false;
         for spans in sheets.iter_mut().flat_map(sheet_spans) {
@@ -164,8 +165,8 @@ impl DiffPage {
             self.cell_count += 1;
             return false;
         }
-        // Every page contains at least one cell, regardless of the cell's size; otherwise paging
-        // would not advance.
+        // Add at least one cell to every page, regardless of the cell's size. Otherwise, a cell
+        // larger than a page would make clients request the same page forever.
         let is_first_cell = self.cell_count == self.earlier_cell_count;
         let reply_bytes = self.reply_bytes + cell_bytes;
         if !is_first_cell && reply_bytes > MAX_REPLY_BYTES {
@@ -178,7 +179,8 @@ impl DiffPage {
     }
 }
 
-/// Removes all spans. Used for later pages, because the first page contains the spans.
+/// Removes all row and column spans. Used for later pages, because only the first page contains
+/// spans.
 fn remove_spans(sheets: &mut [SheetDiff]) {
     for spans in sheets.iter_mut().flat_map(sheet_spans) {
         *spans = Spans::default();
@@ -251,7 +253,7 @@ mod tests {
         let max_spans =
             (MAX_REPLY_SPANS_BYTES - sheet_frame_bytes(&sheet(1, 0, 0, ""))) / MAX_SPAN_JSON_BYTES;
         let max_spans = u32::try_from(max_spans).unwrap();
-        // The function `sheet` adds one column span, hence `max_spans - 1` row spans.
+        // `sheet` also adds one column span, so only `max_spans - 1` row spans fit.
         let mut fits = [sheet(1, max_spans - 1, 1, "")];
         let all = fits.clone();
         let complete = Truncation { spans_truncated: false, next: None };

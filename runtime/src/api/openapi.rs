@@ -1,7 +1,7 @@
 //! Serves `GET /v1/openapi.json`, the committed OpenAPI document.
 //!
-//! The test module `document` generates the document from the handlers and wire types, so the
-//! bundle does not contain the generator. The test fails if the committed file is out of date; to
+//! The test module `document` generates the document from the handlers and wire types; the Lambda
+//! bundle does not contain the generator. The test fails if the committed file is out of date. To
 //! update the file, run `UPDATE_SNAPSHOTS=1 cargo test -p cellar-runtime document`.
 
 use axum::http::header::CONTENT_TYPE;

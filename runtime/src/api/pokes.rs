@@ -37,7 +37,8 @@ pub(super) async fn stream_pokes(
     PathId(spreadsheet_id): PathId,
 ) -> Result<Response, Failure> {
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
-    // Subscribe before reading the head, so that no append in between is missed.
+    // Subscribe before reading the newest position, so that no append between the two steps is
+    // missed.
     let subscription = state.pokes().follow(log_id, caller.principal.subject)?;
     let head = state.logs().head(log_id, None).await?.head;
     let keep_alive = KeepAlive::new().interval(Duration::from_secs(POKE_KEEP_ALIVE_S));

@@ -40,8 +40,8 @@ pub(super) async fn pull_changes(
         return Ok(Json(PullResponse::Error(error)));
     }
     let client_group_id = &request.client_group_id;
-    // Validates the client group id. `ClientName` also needs a client id, whose value is irrelevant
-    // here.
+    // Validates the client group id by building a `ClientName` from it. A `ClientName` also needs a
+    // client id; any valid client id will do.
     ClientName::new(client_group_id, client_group_id)?;
     let Ok(cookie) = parse_cookie(request.cookie) else {
         return Ok(Json(unknown_client_state()));
@@ -76,7 +76,7 @@ fn unknown_client_state() -> PullResponse {
     PullResponse::Error(error_response(SyncError::ClientStateNotFound))
 }
 
-/// The cookie has a format that this version of the server never writes.
+/// The cookie is malformed: this version of the server never writes such a cookie.
 struct UnknownCookie;
 
 fn parse_cookie(json: serde_json::Value) -> Result<Option<Cookie>, UnknownCookie> {

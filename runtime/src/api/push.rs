@@ -30,7 +30,7 @@ use super::reply::Failure;
 use super::state::ApiState;
 use super::sync::{check_versions, error_response};
 
-/// Maximum size, in one response, of the entries that the client has not received yet.
+/// Maximum size, in one response, of the log entries that the client does not have yet.
 const MAX_MISSING_BYTES: usize = MAX_REPLY_BYTES / 2;
 
 type RawMutation<'a> = PushedMutation<&'a RawValue>;
@@ -95,8 +95,8 @@ impl MutationClients {
     ) -> Result<Self, Failure> {
         let mut clients = Vec::<PushClient>::new();
         let mut client_index_by_mutation = Vec::new();
-        // Use a map for fast lookups, because in a malicious request, every mutation can have a
-        // different client.
+        // Look up clients in a map rather than a list, because every mutation in a malicious
+        // request can have a different client.
         let mut index_by_client_id = HashMap::<&str, usize>::new();
         for mutation in &request.mutations {
             check_mutation_id(mutation.id)?;
@@ -134,7 +134,7 @@ fn check_mutation_id(id: u64) -> Result<(), Failure> {
     Err(Failure::new(ProblemKind::InvalidRequest, detail))
 }
 
-/// The ids of consecutive mutations from one client.
+/// Consecutive mutation ids from one client.
 struct RunIds<'a> {
     client: &'a PushClient,
     client_index: usize,
@@ -146,7 +146,7 @@ struct RunIds<'a> {
 struct ReplyBuilder {
     results: Vec<PushedResult>,
     head: Option<Position>,
-    /// Entries that the client has not received yet, limited to `MAX_MISSING_BYTES`.
+    /// Log entries that the client does not have yet, limited to `MAX_MISSING_BYTES`.
     missing_entries: Vec<Arc<Entry>>,
     missing_bytes: usize,
     /// Indexes of clients with a gap in their mutation ids. Mutations after a gap are not appended.
@@ -181,7 +181,7 @@ impl ReplyBuilder {
         }
     }
 
-    /// Adds the entries that are newer than all added ones, until the response is full.
+    /// Adds entries that are newer than all entries added so far, until the size limit is reached.
     fn add_missing_entries(&mut self, entries: Vec<Arc<Entry>>) {
         let newest_position = self.missing_entries.last().map(|entry| entry.position);
         for entry in entries {

@@ -64,8 +64,8 @@ pub fn router(state: ApiState) -> Router {
         .layer(from_fn_with_state(state.clone(), whole_body::buffer_body))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
         .layer(CatchPanicLayer::custom(respond_to_panic))
-        // The outermost layer, so that the cost is also reported for rejected requests, timeouts
-        // and panics.
+        // The cost layer is outermost, so that rejected requests, timeouts and panics also report a
+        // cost.
         .layer(from_fn(cost::report_cost))
         .with_state(state)
 }
@@ -79,8 +79,8 @@ async fn method_not_allowed(method: Method) -> Failure {
     Failure::new(ProblemKind::MethodNotAllowed, detail)
 }
 
-/// Converts a panic to a response with status 500, so that the process continues to serve requests.
-/// In the Lambda bundle, a panic aborts the process instead, and Lambda starts a new process.
+/// Converts a panic to a response with status 500, so that the process can serve further requests.
+/// The Lambda bundle is built to abort on panic instead; Lambda then starts a new process.
 #[allow(clippy::needless_pass_by_value, reason = "the layer's signature")]
 fn respond_to_panic(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
     let message = if let Some(message) = cause.downcast_ref::<&str>() {

@@ -29,8 +29,8 @@ use super::bodies::BodyBudget;
 use crate::settings::{ApiSettings, SettingsError};
 use crate::token::{Issuers, KeySource, TokenError};
 
-/// How long the table checks of the `health` endpoint are cached. The endpoint requires no token;
-/// caching prevents strangers from causing costs.
+/// How long the `health` endpoint caches the result of its table checks. The endpoint requires no
+/// token, so without the cache, anyone could cause costs.
 const MAX_HEALTH_AGE: Duration = Duration::from_secs(10);
 
 /// API state of one process. Clones share the same state.
@@ -215,8 +215,8 @@ impl ApiState {
     }
 
     /// Applies the log policy after an append: writes a Snapshot entry or starts a new log segment
-    /// if the policy requires one. Errors are only logged, because the append itself has succeeded
-    /// and the next append applies the policy again.
+    /// if the policy requires it. Errors are only logged, because the append itself has succeeded.
+    /// The next append applies the policy again.
     pub(super) async fn apply_log_policy(&self, log: LogId) {
         let Some(log_policy) = &self.shared.log_policy else { return };
         let upkeep = self.shared.logs.upkeep(log, log_policy);
@@ -294,7 +294,7 @@ impl ApiState {
     }
 }
 
-/// Returns whether the EventStream table responds, by reading a stream that never exists.
+/// Checks whether the EventStream table responds by reading an event stream that never exists.
 async fn is_event_stream_table_reachable(streams: &dyn Streams) -> bool {
     let Ok(unused_name) = StreamName::new("Health", "nobody") else { return false };
     streams.tip(&unused_name, false).await.is_ok()

@@ -83,7 +83,7 @@ pub(super) async fn complete_upload(
     Ok(Json(append_reply(&state, &appended).await?))
 }
 
-/// Rejects an empty upload: even an entry without operations has a longer encoding.
+/// Rejects an empty upload, because no entry has an empty encoding.
 fn check_not_empty(bytes: u64) -> Result<(), Failure> {
     if bytes > 0 {
         return Ok(());

@@ -22,8 +22,8 @@ use super::bodies::BodyBuffer;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Path suffix of `pushMutations`. Its body limit is higher, because Replicache does not split a
-/// push.
+/// Path suffix of `pushMutations`. The operation has a higher body limit, because Replicache does
+/// not split a push.
 const PUSH_SUFFIX: &str = "/push";
 
 /// Middleware that buffers the request body before forwarding the request. If the caller is not
@@ -41,7 +41,8 @@ pub(super) async fn buffer_body(
         if let Err(failure) = with_timeout(discard_rest(body, 0)).await {
             return failure.into_response();
         }
-        // The handler repeats the authentication and returns its error.
+        // The authentication error is dropped here. The handler authenticates the request again and
+        // returns the error.
         return next.run(Request::from_parts(parts, Body::empty())).await;
     };
     let is_push = parts.uri.path().ends_with(PUSH_SUFFIX);
@@ -52,7 +53,7 @@ pub(super) async fn buffer_body(
         Err(failure) => return failure.into_response(),
     };
     parts.extensions.insert(caller);
-    // The permits reserve the body's memory until the response is complete.
+    // The budget permits reserve the body's memory until the response is complete.
     let (body_bytes, permits) = buffer.into_parts();
     let response = next.run(Request::from_parts(parts, Body::from(body_bytes))).await;
     drop(permits);
@@ -67,7 +68,7 @@ async fn with_timeout<T>(read: impl Future<Output = Result<T, Failure>>) -> Resu
     })
 }
 
-/// Reads a body into a buffer. If the body is too long or the memory budget is exhausted, drops the
+/// Reads a body into a buffer. If the body is too long or the memory budget is exhausted, frees the
 /// buffer, discards the rest of the body and returns an error.
 async fn read_into_buffer(
     mut body: Body,
@@ -92,8 +93,8 @@ async fn read_into_buffer(
     Ok(buffer)
 }
 
-/// Reads and discards the rest of a body. `bytes_read` bytes were read before; stops once the total
-/// exceeds `MAX_DRAINED_BYTES`.
+/// Reads and discards the rest of a body, of which `bytes_read` bytes have already been read. Stops
+/// once the total exceeds `MAX_DRAINED_BYTES`.
 async fn discard_rest(mut body: Body, mut bytes_read: usize) -> Result<(), Failure> {
     while bytes_read <= MAX_DRAINED_BYTES {
         let Some(part) = read_part(&mut body).await? else { break };
@@ -140,7 +141,7 @@ mod tests {
         Arc::new(Semaphore::new(Semaphore::MAX_PERMITS))
     }
 
-    /// Returns the number of body parts that were read, and whether the body was accepted.
+    /// Reads a body. Returns the number of parts read and whether the body was accepted.
     async fn parts_read(parts: &[usize], max_bytes: usize) -> (usize, bool) {
         let produced = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&produced);

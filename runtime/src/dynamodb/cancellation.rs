@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::CancellationReason;
 
 const CONDITION_FAILED: &str = "ConditionalCheckFailed";
-/// Codes of temporary cancellation reasons: retrying the transaction may succeed.
+/// Cancellation reason codes of temporary failures, for which a retry may succeed.
 const TEMPORARY_CODES: [&str; 3] =
     ["TransactionConflict", "ProvisionedThroughputExceeded", "ThrottlingError"];
 

@@ -75,8 +75,8 @@ fn total_units(consumed: &[ConsumedCapacity]) -> f64 {
     consumed.iter().filter_map(ConsumedCapacity::capacity_units).sum()
 }
 
-/// Returns the read and write request units of a write. DynamoDB recognizes a repeated transaction
-/// by its token and bills read units for it.
+/// Returns the read and write request units of a write. Read units occur if a transaction is
+/// repeated: DynamoDB recognizes its idempotency token and bills only reads.
 fn split_write_units(consumed: &[ConsumedCapacity]) -> ConsumedUnits {
     let read = consumed.iter().filter_map(ConsumedCapacity::read_capacity_units).sum();
     ConsumedUnits { read, write: total_units(consumed) - read }
@@ -109,8 +109,8 @@ impl CapacityMeter {
         self.count(result).map_err(|error| port_error(&error))
     }
 
-    /// Counts a write whose condition check failed. DynamoDB bills the write, but its error does
-    /// not report the request units.
+    /// Counts a write whose condition check failed. DynamoDB bills such a write, but the error
+    /// response does not contain the request units.
     pub(super) fn count_rejected(&self, write_units: usize) {
         self.0.count(0.0, f64::from(u32::try_from(write_units).unwrap_or(u32::MAX)));
     }

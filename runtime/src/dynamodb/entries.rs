@@ -44,8 +44,8 @@ impl DynamoTables {
             .expression_attribute_values(":s", to_sdk_value(record::Attribute::Bytes(partition)))
     }
 
-    /// Queries one page of a segment. In the condition on the entry number, `:n` is bound to the
-    /// entry number of `start`.
+    /// Queries one page of a segment. `condition` limits the entry numbers; its placeholder `:n`
+    /// stands for the entry number of `start`.
     async fn query_page(
         &self,
         segment_query: QueryFluentBuilder,
@@ -74,7 +74,7 @@ impl DynamoTables {
     fn rejected_put(&self, put_bytes: usize, existing_item: Option<&SdkItem>) -> PutOutcome {
         let Some(existing_item) = existing_item else {
             self.capacity.count_rejected(write_units(put_bytes));
-            // Retrying the write will return the existing entry.
+            // The outcome is unknown, so the caller retries. The retry returns the existing entry.
             return PutOutcome::Unknown(PortError::temporary("the winner was not returned"));
         };
         let existing_bytes = from_sdk_item(existing_item).map_or(0, |record| item_bytes(&record));

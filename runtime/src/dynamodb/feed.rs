@@ -42,7 +42,7 @@ impl DynamoFeed {
         Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Writes a record if the condition holds that `add_condition` adds to the request.
+    /// Writes a record under the condition that `add_condition` adds to the request.
     async fn put_if(
         &self,
         record: Item,
@@ -188,7 +188,8 @@ impl FeedTable for DynamoFeed {
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
-            // The stored mark is already at least as high.
+            // The stored high-water mark is already at least as high, so there is nothing to
+            // update.
             Err(error) if is_condition_failed(&error) => {
                 self.capacity.count_rejected(MIN_WRITE_UNITS);
                 Ok(())

@@ -30,7 +30,7 @@ use crate::sdk;
 use crate::settings::ApiSettings;
 
 /// Request timeout. After a timeout, the outcome of the request is unknown, and the calling state
-/// machine retries it.
+/// machine decides whether to retry.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Region for endpoints outside AWS, which ignore the region.
@@ -47,8 +47,8 @@ pub struct DynamoTables {
 }
 
 impl DynamoTables {
-    /// Uses the tables named in `settings`. Entries written before a table restore are returned
-    /// with the current incarnation (restore count), which `settings` contains. Requests are
+    /// Uses the tables named in `settings`. `settings` also contains the current incarnation
+    /// (restore count); entries written before a table restore are returned with it. Requests are
     /// counted on `meter`.
     #[must_use]
     pub fn new(settings: &ApiSettings, client: Client, meter: Arc<Meter>) -> Self {

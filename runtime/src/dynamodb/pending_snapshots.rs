@@ -33,8 +33,8 @@ impl DynamoPendingSnapshots {
         Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Returns the first record of the job's log whose position meets the condition. In the
-    /// condition, `:n` is bound to the job's position.
+    /// Returns the first record of the job's log whose position meets `condition`. The condition's
+    /// placeholder `:n` stands for the position of the job.
     async fn first_record(
         &self,
         job: SnapshotJob,
@@ -60,7 +60,7 @@ impl DynamoPendingSnapshots {
         }
     }
 
-    /// Writes a record if the condition holds that `add_condition` adds to the request.
+    /// Writes a record under the condition that `add_condition` adds to the request.
     async fn put_if(
         &self,
         record: &PendingSnapshot,
@@ -139,7 +139,7 @@ impl PendingSnapshots for DynamoPendingSnapshots {
         match self.capacity.count(conditional_delete.send().await) {
             Ok(_) => Ok(()),
             // The record was already deleted or belongs to another run. The error does not contain
-            // the record's size, so the minimum size is counted.
+            // the record's size, so count the minimum.
             Err(error) if is_condition_failed(&error) => {
                 self.capacity.count_rejected(MIN_WRITE_UNITS);
                 Ok(())

@@ -15,10 +15,10 @@ use cellar_log::records;
 use super::DynamoTables;
 use super::items::{SdkItem, from_sdk_item, to_sdk_item, to_sdk_value};
 
-/// Maximum number of deletes per request, as limited by DynamoDB.
+/// Maximum number of deletes that DynamoDB accepts per batch request.
 const MAX_BATCH_DELETES: usize = 25;
-/// Maximum number of requests sent to delete one batch. DynamoDB may leave some of a request's
-/// deletes unprocessed.
+/// Maximum number of requests per batch of deletes. DynamoDB may leave some deletes unprocessed,
+/// which must be sent again.
 const MAX_BATCH_ATTEMPTS: u32 = 10;
 
 #[async_trait]
@@ -117,7 +117,7 @@ fn from_scan_key(ScanKey { partition, sort }: ScanKey) -> SdkItem {
     ]))
 }
 
-/// Converts a page's last key to the start key of the next page.
+/// Converts the last key that a scan evaluated to the start key of the next page.
 fn to_scan_key(last_key: &SdkItem) -> Result<ScanKey, PortError> {
     let mut key = from_sdk_item(last_key)?;
     match (key.remove(PARTITION_KEY), key.remove(SORT_KEY)) {

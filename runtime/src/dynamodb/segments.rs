@@ -18,8 +18,8 @@ use super::items::{decode_item, to_sdk_item, to_sdk_value};
 use super::{DynamoTables, cancellation};
 use crate::outcome::port_error;
 
-/// Number of phases in a transaction. DynamoDB first prepares and then commits each item, and each
-/// phase consumes the item's write request units.
+/// Number of times that a transaction consumes an item's write request units: once to prepare and
+/// once to commit.
 const TRANSACTION_PHASES: usize = 2;
 
 fn build_put_if_absent(table_name: &str, item: Item) -> Result<TransactWriteItem, PortError> {
@@ -46,7 +46,7 @@ impl DynamoTables {
     }
 }
 
-/// A transaction's puts and their write request units.
+/// The put operations of a transaction and the write request units that they consume.
 struct TransactionPuts {
     items: Vec<TransactWriteItem>,
     write_units: usize,
@@ -116,7 +116,8 @@ impl DynamoTables {
 /// Returns the outcome of a cancelled transaction, or `None` if the cause is neither a conflict
 /// with another transaction nor an existing item.
 fn cancelled_outcome(reasons: &[CancellationReason]) -> Option<CreateOutcome> {
-    // Check for temporary reasons first, because the conflicting transaction may itself fail.
+    // Check for temporary reasons first: the conflicting transaction may itself fail, so a conflict
+    // does not mean that the items exist.
     if reasons.iter().any(cancellation::is_temporary) {
         let error = PortError::temporary("the transaction conflicts with another one");
         return Some(CreateOutcome::Unknown(error));

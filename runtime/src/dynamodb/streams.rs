@@ -43,8 +43,8 @@ const THROTTLING_CODES: [&str; 4] = [
     "ThrottlingException",
 ];
 
-/// Number of phases in a transaction. DynamoDB first prepares and then commits each item, and each
-/// phase consumes the item's write request units.
+/// Number of times that a transaction consumes an item's write request units: once to prepare and
+/// once to commit.
 const TRANSACTION_PHASES: usize = 2;
 
 /// The EventStream table.
@@ -55,14 +55,15 @@ pub struct DynamoStreams {
     capacity: CapacityMeter,
 }
 
-/// The data for estimating the cost of a write whose condition check on the tip (newest events)
-/// failed.
+/// Sizes from which the cost of a rejected write is estimated. The write was rejected by its
+/// condition on the tip (item with the newest events).
 struct RejectedWrite {
-    /// Size of the tip in the rejected write, in bytes.
+    /// Size of the tip that the rejected write would have stored, in bytes.
     new_tip_bytes: usize,
-    /// Number of times that DynamoDB bills the tip's request units.
+    /// Number of times that DynamoDB bills the tip's request units: 2 for a transaction, otherwise
+    /// 1.
     phase_count: usize,
-    /// Request units of the event batch in the same transaction.
+    /// Request units of the event batch that the same transaction would have stored.
     batch_units: usize,
 }
 
@@ -73,8 +74,9 @@ impl DynamoStreams {
         Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Counts a write whose condition check on the tip (newest events) failed, and returns the
-    /// current tip. DynamoDB bills the larger of the new and the current tip.
+    /// Handles a write that was rejected by its condition on the tip (item with the newest events).
+    /// Counts the write and returns the current tip. DynamoDB bills the size of the new or the
+    /// current tip, whichever is larger.
     fn rejected_by_tip(
         &self,
         write: &RejectedWrite,
@@ -95,9 +97,9 @@ impl DynamoStreams {
         }
     }
 
-    /// Returns the outcome of a cancelled transaction. `reasons` contains the cancellation reason
-    /// of the event batch, then that of the tip (newest events). A cancelled transaction is counted
-    /// like a successful one, which gives an upper bound on the cost.
+    /// Returns the outcome of a cancelled transaction. `reasons` contains two cancellation reasons:
+    /// first for the event batch, then for the tip (item with the newest events). The cost is
+    /// counted as if the transaction had succeeded, which is an upper bound.
     fn cancelled_split(
         &self,
         reasons: &[CancellationReason],
@@ -142,11 +144,12 @@ struct TipUpdate {
 enum EventWrite {
     /// Appends the new events to the tip's events.
     Append,
-    /// Replaces the tip's events. The same transaction moves the replaced events to an event batch.
+    /// Replaces the tip's events. The replaced events move to an event batch in the same
+    /// transaction.
     Replace,
 }
 
-/// The condition that the tip has the expected etag.
+/// The condition that the stored tip still has the etag that the writer expects.
 const ETAG_CONDITION: &str = "#etag = :expected";
 
 impl TipUpdate {
@@ -322,7 +325,7 @@ impl Streams for DynamoStreams {
         };
         match error.as_service_error() {
             Some(UpdateItemError::ConditionalCheckFailedException(failed)) => {
-                // The size of the new tip is unknown, so only the current tip is counted.
+                // The size of the rejected new tip is unknown, so count only the current tip.
                 let write = RejectedWrite { new_tip_bytes: 1, phase_count: 1, batch_units: 0 };
                 self.rejected_by_tip(&write, failed.item())
             }

@@ -1,5 +1,5 @@
-//! Stores the webhook's checkpoint, which is the feed position up to which items have been
-//! delivered, in the Feed table.
+//! Stores the webhook's checkpoint in the Feed table. All feed items up to the checkpoint have been
+//! delivered.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};

@@ -25,16 +25,16 @@ use crate::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables};
 use crate::settings::IndexerSettings;
 use crate::table_stream::{self, FirstRecordFailed, take_new_image, take_sequence_number};
 
-/// Attributes that the indexer reads. For a tip (newest events of a stream), they identify the
-/// events that the write appended. For a log entry, they are the entry's position and type.
-/// Payloads are not read.
+/// Attributes that the indexer reads from a change record. In the record of a tip (item with the
+/// newest events of a stream), they identify the events that the write appended. In the record of a
+/// log entry, they are the entry's position and type. Payloads are not read.
 const ATTRIBUTES: [&str; 8] =
     [STREAM, STREAM_INDEX, NEXT_INDEX, APPENDED, KINDS, PARTITION_KEY, SORT_KEY, TYPE];
 
-/// The batch must be delivered again, either whole or split.
+/// Reasons for which Lambda must deliver the batch again, either whole or split.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexerFailure {
-    /// The first of several records in the batch is malformed.
+    /// One of several records in the batch is malformed, so Lambda must split the batch.
     #[error(transparent)]
     Record(#[from] FirstRecordFailed),
     /// Some records in the batch were not indexed.
@@ -116,8 +116,8 @@ impl IndexerHandler {
     }
 
     /// Handles one batch. Malformed records are reported, and all other records are indexed. The
-    /// events of a malformed record are indexed together with the next event of the stream, or by
-    /// `synth feed repair`.
+    /// events of a malformed record reach the feed when the stream's next event is indexed, or
+    /// through `synth feed repair`.
     ///
     /// # Errors
     ///
@@ -157,8 +157,8 @@ impl IndexerHandler {
     }
 }
 
-/// Returns the events that a change appended. Returns `None` for an event batch, whose events were
-/// previously in the stream's tip, and for a modified entry.
+/// Returns the events that a change appended. Returns `None` for a modified entry and for an event
+/// batch, which contains only events that were moved from the stream's tip.
 fn read_appended_span(record: &mut EventRecord) -> Result<Option<Span>, RecordError> {
     let image = take_new_image(record, &ATTRIBUTES);
     let is_entry = image.contains_key(PARTITION_KEY);

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Builds a change stream record for a tip (newest events of a stream) with `next` events, the
-/// newest of which was just appended.
+/// Builds the change stream record for a tip (item with the newest events of a stream). The stream
+/// has `next` events, the last of which was just appended.
 fn record(sequence_number: &str, stream: &str, next: u64, kinds: &[&str]) -> Value {
     let kinds: Vec<_> = kinds.iter().map(|kind| json!({"S": kind})).collect();
     json!({

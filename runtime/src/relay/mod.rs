@@ -1,5 +1,5 @@
-//! Lambda handler of the relay. Receives change stream batches from the Entry table and reports the
-//! first failed record.
+//! Lambda handler of the relay. Receives change stream batches from the Entry table, processes the
+//! records, and reports the first failed record.
 
 mod change;
 
@@ -20,8 +20,8 @@ pub struct RelayHandler {
 }
 
 impl RelayHandler {
-    /// Creates a handler that sends snapshot jobs to `jobs`. Through `pending_tags`, the handler
-    /// removes the tag that makes uploaded objects expire.
+    /// Creates a handler that sends snapshot jobs to `jobs`. Uploaded objects have a tag that makes
+    /// them expire; the handler removes this tag through `pending_tags`.
     #[must_use]
     pub fn new(jobs: Arc<dyn Jobs>, pending_tags: Arc<dyn PendingTags>) -> Self {
         Self { relay: Relay::new(jobs, pending_tags) }

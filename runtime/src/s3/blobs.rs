@@ -50,7 +50,7 @@ impl S3Blobs {
         }
         let body = match reply.body.collect().await {
             Ok(body) => body.into_bytes(),
-            // The connection broke, or the checksum does not match.
+            // The connection broke, or the checksum does not match; a retry may succeed.
             Err(error) => {
                 let message = format!("cannot read the body of an object: {error}");
                 return Err(PortError::temporary(message));
@@ -150,7 +150,8 @@ impl Blobs for S3Blobs {
 
     async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
         self.meter.count_object(ObjectRequest::Tag, 0);
-        // Delete all tags, because Cellar's objects have no tag other than the pending tag.
+        // Deleting all tags removes only the pending tag, because Cellar's objects have no other
+        // tags.
         let delete_tags =
             self.client.delete_object_tagging().bucket(&self.bucket).key(key.as_str());
         match delete_tags.send().await {

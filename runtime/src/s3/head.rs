@@ -23,8 +23,8 @@ impl ObjectMetadata<'_> {
     ///
     /// # Errors
     ///
-    /// Returns a permanent [`PortError`] if the length or the modification time is missing, which
-    /// S3 always returns, or if a field is invalid.
+    /// Returns a permanent [`PortError`] if a field is invalid, or if the length or the
+    /// modification time is missing. S3 always returns these two fields.
     pub(super) fn into_blob_head(self) -> Result<BlobHead, PortError> {
         let length = self.length.and_then(|length| u64::try_from(length).ok());
         let modified_s = self.modified_at.and_then(unix_seconds);
@@ -64,8 +64,9 @@ fn decode_sha256(base64_sha256: &str) -> Result<Sha256, PortError> {
     })
 }
 
-/// Returns whether the error means that the object does not exist. A missing bucket does not count,
-/// except in a HEAD response, which has no body that distinguishes the two cases.
+/// Returns whether the error means that the object does not exist. Returns `false` if the error
+/// code says that the bucket is missing. A HEAD response contains no error code, so a missing
+/// bucket looks like a missing object.
 pub(super) fn is_absent<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
     let status = error.raw_response().map(|response| response.status().as_u16());
     let code = error.as_service_error().and_then(ProvideErrorMetadata::code);

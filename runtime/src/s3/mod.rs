@@ -16,7 +16,8 @@ use cellar_engine::meter::Meter;
 
 use crate::sdk;
 
-/// Timeout per attempt, until the response headers arrive. Long enough to upload a large object.
+/// Timeout of one attempt, measured until the response headers arrive. The timeout includes the
+/// upload of the body, so it is long enough for a large object.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(25);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Region for endpoints outside AWS, which ignore the region.
@@ -43,9 +44,9 @@ pub fn client_for_endpoint(url: &str, access_key: &str, secret_key: &str) -> Cli
     client(&sdk::for_endpoint(url, REGION, access_key, secret_key))
 }
 
-/// Creates a client without automatic retries, so that every request is counted; the callers of the
-/// port retry instead. For custom endpoints, the bucket name is in the URL path, because only AWS
-/// provides a host name per bucket.
+/// Creates a client without automatic retries, so that every request is counted. The callers of the
+/// port retry instead. With a custom endpoint, the bucket name is part of the URL path, because
+/// only AWS provides a host name per bucket.
 #[must_use]
 pub fn client(config: &SdkConfig) -> Client {
     let timeouts = TimeoutConfig::builder()
@@ -56,8 +57,7 @@ pub fn client(config: &SdkConfig) -> Client {
         .retry_config(RetryConfig::disabled())
         .timeout_config(timeouts)
         .force_path_style(config.endpoint_url().is_some())
-        // The SDK's CRC checksum is redundant, because every object is sent with its SHA-256
-        // checksum.
+        // Disable the SDK's CRC checksum: every object is already sent with its SHA-256 checksum.
         .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
         .response_checksum_validation(ResponseChecksumValidation::WhenSupported)
         .build();

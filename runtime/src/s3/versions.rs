@@ -1,5 +1,5 @@
-//! Implements the [`BlobVersions`] port with S3. Only operator commands use this adapter. It is
-//! separate from [`super::blobs`] so that the Lambda bundle does not include it.
+//! Implements the [`BlobVersions`] port with S3. Only operator commands use this adapter. The
+//! adapter is separate from [`super::blobs`] so that the Lambda bundle does not include it.
 
 use std::cmp::Reverse;
 
@@ -93,7 +93,7 @@ struct RankedVersion {
 }
 
 impl RankedVersion {
-    /// Returns the sort key: by object key, then the newest version first.
+    /// Returns the sort key, which sorts by object key and puts newer versions of an object first.
     fn key_then_newest_first(&self) -> (String, Reverse<(bool, u64)>) {
         (self.version.key.clone(), Reverse((self.is_latest, self.version.modified_s)))
     }

@@ -23,8 +23,8 @@ pub struct QueueMessage {
     pub body: String,
 }
 
-/// Response to a batch, which lists the messages that return to the queue. Lambda deletes the
-/// batch's other messages.
+/// Response to a batch. Lists the messages that Lambda returns to the queue; Lambda deletes all
+/// other messages of the batch.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueResponse {

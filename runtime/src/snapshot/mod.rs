@@ -55,15 +55,16 @@ impl SnapshotHandler {
     }
 
     /// Handles one batch in an invocation that ends at `deadline_ms`, in milliseconds since the
-    /// Unix epoch. The template configures a batch size of one message. The response identifies the
-    /// messages that return to the queue; their visibility timeouts are already set. Lambda deletes
-    /// all other messages.
+    /// Unix epoch. The template configures a batch size of one message.
+    ///
+    /// The response lists the messages that return to the queue; Lambda deletes all other messages.
+    /// The handler has already set the visibility timeouts of the listed messages.
     ///
     /// # Errors
     ///
-    /// Returns the [`SnapshotFailure`] of the last failed message. The whole batch then returns to
-    /// the queue, and the function's error alarm counts the failure. Repeating a finished job costs
-    /// almost nothing.
+    /// Returns the [`SnapshotFailure`] of the last failed message. The function's error alarm then
+    /// counts the failure, and the whole batch returns to the queue. Messages of finished jobs
+    /// return as well, but repeating a finished job costs almost nothing.
     pub async fn handle(
         &self,
         event: QueueEvent,
@@ -75,8 +76,9 @@ impl SnapshotHandler {
             let item_identifier = message.message_id.clone();
             match self.handle_message(message, deadline_ms).await {
                 Ok(SnapshotOutcome::Done | SnapshotOutcome::Drop) => {}
-                // The job has not failed: it is waiting or another worker continues it. Report its
-                // message nevertheless, so that Lambda does not delete it.
+                // The job has not failed: it must wait, or another worker continues it. Report its
+                // message as failed nevertheless, because Lambda would otherwise delete the
+                // message.
                 Ok(_) => response.batch_item_failures.push(ItemFailure { item_identifier }),
                 Err(error) => {
                     tracing::error!(%error, "a snapshot job failed");
@@ -99,7 +101,8 @@ impl SnapshotHandler {
         let job = match SnapshotJob::decode(&message.body) {
             Ok(job) => job,
             Err(error) => {
-                // Keep the message, because a later version may be able to parse it.
+                // Keep the message in the queue, because a later version of Cellar may be able to
+                // parse it.
                 self.snapshots.hide(&receipt, BROKEN_WAIT_S).await;
                 let id = message.message_id;
                 return Err(SnapshotFailure::Message { id, why: error.to_string() });

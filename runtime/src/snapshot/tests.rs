@@ -18,8 +18,8 @@ use super::*;
 
 const FUNCTION_MS: u64 = 300_000;
 
-/// A builder that can only build the snapshot of the first entry: it reports progress once and then
-/// finishes. It fails for every other entry.
+/// A builder that can build only the snapshot of the first entry, after reporting progress once.
+/// For every other entry, the builder fails.
 struct Scripted;
 
 #[async_trait]

@@ -15,7 +15,7 @@ use cellar_engine::meter::Meter;
 
 use crate::sdk;
 
-/// Request timeout, which must be longer than the wait time of a receive request.
+/// Request timeout. Must be longer than a receive request waits for messages.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of attempts per request. Retries are safe, because consumers tolerate duplicate

@@ -12,8 +12,8 @@ use cellar_engine::ports::{
 
 use crate::outcome::port_error;
 
-/// Wait time of a receive request in seconds (long polling). With a wait time of zero, SQS would
-/// query only a subset of its servers.
+/// How long a receive request waits for messages, in seconds (long polling). Without waiting, SQS
+/// would query only a subset of its servers and could miss messages.
 const WAIT_S: i32 = 1;
 
 /// A queue in SQS.
@@ -88,8 +88,9 @@ impl Jobs for SqsQueue {
         let request = self.client.delete_message().queue_url(&self.url).receipt_handle(&receipt.0);
         match request.send().await {
             Ok(_) => Ok(()),
-            // This queue issued all receipts, so an unknown receipt belongs to a deleted message.
-            // SQS reports success in this case, but some emulators report an error.
+            // The message was already deleted: this queue issued all receipt handles, so an unknown
+            // handle belongs to a deleted message. SQS reports success in this case, but some
+            // emulators report an error.
             Err(error) if is_receipt_unknown(&error) => Ok(()),
             Err(error) => Err(port_error(&error)),
         }
@@ -101,9 +102,9 @@ fn checked_visibility(visibility_s: u32) -> Result<i32, PortError> {
     i32::try_from(visibility_s).map_err(|error| PortError::permanent(error.to_string()))
 }
 
-/// Returns whether the receipt's message was deleted or has become visible again.
+/// Returns whether the message was deleted or has become visible again.
 fn is_no_longer_hidden(error: &ChangeMessageVisibilityError) -> bool {
-    // For the receipt of a deleted message, SQS reports an invalid parameter.
+    // SQS reports an invalid parameter if the receipt handle belongs to a deleted message.
     let is_deleted = error.meta().code() == Some("InvalidParameterValue")
         && error.meta().message().is_some_and(|message| message.contains("does not exist"));
     is_deleted

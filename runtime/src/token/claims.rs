@@ -5,7 +5,7 @@ use cellar_catalog::access::{Principal, Role, Scope};
 use serde::de::{Error as _, IntoDeserializer as _};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The claims of a token. Duplicate claims make the token invalid.
+/// The claims of a token. A token with duplicate claims is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     /// Issuer.
@@ -30,8 +30,8 @@ pub struct Claims {
     pub spreadsheets: Spreadsheets,
 }
 
-/// The spreadsheets to which a token grants access. The claim is `"*"`, `"shared"` or a list of
-/// ids.
+/// The spreadsheets to which a token grants access. The claim is `"*"` (all spreadsheets),
+/// `"shared"` (those that the catalog shares with the holder) or a list of ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Spreadsheets {
@@ -52,8 +52,8 @@ pub enum Named {
     Shared,
 }
 
-/// Deserializes a role from a JSON string. The derived implementation would also accept `{"owner":
-/// null}`.
+/// Deserializes a role, accepting only a JSON string. The derived implementation would also accept
+/// `{"owner": null}`.
 fn deserialize_role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
     Role::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }

@@ -33,9 +33,9 @@ pub enum TokenError {
 }
 
 impl TokenError {
-    /// Returns the error that is safe to show to the caller. Details are shown only for tokens with
-    /// a valid signature; all other errors become [`TokenError::Invalid`], so that attackers learn
-    /// nothing that helps to forge a token.
+    /// Returns the error that may be shown to the caller. If the token has a valid signature, the
+    /// error is returned unchanged. All other errors become [`TokenError::Invalid`], so that
+    /// attackers learn nothing that helps to forge a token.
     #[must_use]
     pub fn public(self) -> Self {
         match self {

@@ -25,7 +25,7 @@ struct UnverifiedClaims {
 }
 
 impl Issuers {
-    /// Creates the verifiers for `settings`. OIDC issuers' public keys are fetched through
+    /// Creates the verifiers for `settings`. The public keys of OIDC issuers are fetched through
     /// `key_source`.
     ///
     /// # Errors

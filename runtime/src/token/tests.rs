@@ -50,7 +50,7 @@ pub(super) fn signed(pair: &KeyPair, header: &Value, claims: &str) -> String {
     format!("{message}.{signature}")
 }
 
-/// Forges a token whose HMAC signature uses the public key as its secret.
+/// Forges a token: signs it with HMAC, using the public key as the secret.
 fn signed_with_the_public_key(pair: &KeyPair, secret: &[u8], claims: &str) -> String {
     let header = json!({"alg": "HS256", "kid": pair.public().id});
     let message = format!("{}.{}", encoded(&header.to_string()), encoded(claims));
@@ -249,7 +249,7 @@ fn tolerates_small_clock_differences() {
 /// Builds a valid token whose length is exactly `bytes`.
 fn long_token(pair: &KeyPair, bytes: usize) -> String {
     let mut claims: Value = serde_json::to_value(claims()).unwrap();
-    // Base64 cannot produce every length, so the header is padded.
+    // Not every length is a possible length of Base64 text, so pad the header.
     for in_header in 0..4 {
         let typ = "x".repeat(in_header);
         let header = json!({"alg": "EdDSA", "kid": pair.public().id, "typ": typ});

@@ -46,7 +46,7 @@ impl Verifier {
         validation.set_issuer(&[&settings.issuer]);
         validation.set_audience(&[&settings.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Disabled, because `check_times` checks the times against the caller's clock.
+        // Disabled, because `check_times` checks the times, using the caller's clock.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         Ok(Self { keys, validation, not_before_s: settings.not_before_s })

@@ -108,7 +108,7 @@ impl WebhookHandler {
     }
 
     /// Handles one batch, stopping shortly before `deadline_ms` (milliseconds since the Unix
-    /// epoch). Only the record keys are read, because they determine the range of feed items to
+    /// epoch). Only the keys of the records are read; they determine which range of feed items to
     /// deliver. Malformed records are logged and skipped.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Manages the secrets that sign webhook deliveries. The secrets are stored as an object in the
-//! bucket, which keeps them out of templates, configuration and logs. A restore of the tables does
-//! not change them.
+//! stack's bucket, so that they do not appear in templates, configuration or logs. Restoring the
+//! tables does not affect the secrets.
 
 use std::sync::Arc;
 
@@ -45,7 +45,8 @@ impl WebhookSecrets {
             return Ok(secrets);
         }
         self.write(&[generate_secret()?]).await?;
-        // Another caller may have stored a different secret concurrently, so use the stored secret.
+        // Another caller may have stored a different secret in the meantime, so return the stored
+        // one.
         match self.read().await? {
             Some(secrets) => Ok(secrets),
             None => Err(PortError::temporary("the new webhook secret is not readable yet")),

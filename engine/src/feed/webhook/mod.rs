@@ -79,9 +79,9 @@ impl Webhook {
         Self { catalog: Some(catalog), ..self }
     }
 
-    /// Delivers the items at these places, and all earlier items that are not delivered yet. Stops
-    /// shortly before `deadline_ms`. Returns the number of delivered items, or 0 if all items had
-    /// already been delivered.
+    /// Delivers the items from the first to the last of these checkpoints (inclusive), and all
+    /// earlier items that are not delivered yet. Stops shortly before `deadline_ms`. Returns the
+    /// number of delivered items, or 0 if all items had already been delivered.
     ///
     /// # Errors
     ///

@@ -10,12 +10,12 @@ use super::keys::KeySet;
 use super::source::KeySourceFault;
 use crate::token::TokenError;
 
-/// One issuer's cached keys and their age.
+/// The cached public keys of one issuer, with their age.
 #[derive(Default)]
 pub(super) struct KeySetCache {
     cached: Mutex<CachedKeys>,
-    /// Prevents concurrent key fetches. While one request fetches the keys, other requests wait for
-    /// the lock or use the cached keys.
+    /// Ensures that only one request at a time fetches the keys. Meanwhile, other requests use the
+    /// cached keys or, if they cannot, wait for the lock.
     fetch_lock: tokio::sync::Mutex<()>,
 }
 
@@ -25,14 +25,16 @@ struct CachedKeys {
     keys: Arc<KeySet>,
 }
 
-/// The cached key of a token, and the step required before the key may be used.
+/// The cached key for a token, if there is one, and whether the keys must be fetched before it is
+/// used.
 struct KeyLookup {
     step: KeySetStep,
     key: Option<DecodingKey>,
 }
 
 /// A fetch in progress. Dropping it records a failure, so that a cancelled fetch counts as failed.
-/// Without the record, every request would call an unresponsive issuer and wait for the timeout.
+/// If cancelled fetches were not recorded, every request would call an unresponsive issuer again
+/// and wait for the timeout.
 struct FetchInProgress<'a> {
     cache: &'a KeySetCache,
     begun_s: u64,
@@ -41,7 +43,7 @@ struct FetchInProgress<'a> {
 
 impl Drop for FetchInProgress<'_> {
     fn drop(&mut self) {
-        // The backoff starts when the attempt fails, not when the attempt began.
+        // The backoff is measured from the end of the failed attempt, not from its start.
         let failed_s = self.begun_s + self.begun.elapsed().as_secs();
         let mut cached = self.cache.lock();
         cached.age = cached.age.failed(failed_s);
@@ -50,7 +52,7 @@ impl Drop for FetchInProgress<'_> {
 
 impl KeySetCache {
     /// Returns the key with the given `key_id` at `now_s` (Unix seconds). Fetches the issuer's keys
-    /// first if they are not cached or stale, or if the cached keys do not include the key.
+    /// first if they are not cached, if they are stale, or if they do not include `key_id`.
     pub(super) async fn get_or_fetch<F>(
         &self,
         key_id: Option<&str>,
@@ -65,14 +67,15 @@ impl KeySetCache {
             KeySetStep::Fetch => self.fetch_lock.lock().await,
             KeySetStep::FetchOrUse => match self.fetch_lock.try_lock() {
                 Ok(fetch_guard) => fetch_guard,
-                // The cached key is still valid while another request fetches newer keys.
+                // Another request is fetching newer keys. Until it finishes, the cached key may be
+                // used.
                 Err(_) => return lookup.into_key(),
             },
             KeySetStep::Use | KeySetStep::Unknown | KeySetStep::Unavailable => {
                 return lookup.into_key();
             }
         };
-        // Another request may have fetched the keys during the wait for the lock.
+        // Look again: another request may have fetched the keys while this one waited for the lock.
         let lookup = self.look_up(key_id, now_s);
         if matches!(lookup.step, KeySetStep::Fetch | KeySetStep::FetchOrUse) {
             self.fetch_and_cache(now_s, fetch_keys).await;
@@ -87,7 +90,8 @@ impl KeySetCache {
     {
         let in_progress = FetchInProgress { cache: self, begun_s: now_s, begun: Instant::now() };
         let fetch_result = fetch_keys().await;
-        // Record a failure first. If the fetch succeeded, its record below overwrites the failure.
+        // Dropping `in_progress` records a failure. A successful fetch is recorded afterwards and
+        // overwrites the failure.
         drop(in_progress);
         match fetch_result {
             Ok(keys) => {
@@ -107,13 +111,13 @@ impl KeySetCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, CachedKeys> {
-        // Ignore lock poisoning, because no writer can leave the value incomplete.
+        // Ignore lock poisoning: a panic cannot leave the value incomplete.
         self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl KeyLookup {
-    /// Returns the cached key if it may be used without fetching the keys.
+    /// Returns the cached key. Errors if the key is unknown or if the keys must be fetched first.
     fn into_key(self) -> Result<DecodingKey, TokenError> {
         match (self.step, self.key) {
             (KeySetStep::Use | KeySetStep::FetchOrUse, Some(key)) => Ok(key),

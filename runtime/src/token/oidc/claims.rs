@@ -9,11 +9,11 @@ use crate::token::verify::{LEEWAY_S, check_lifetime};
 
 /// Maximum length of a subject, from OpenID Connect Core §2.
 const MAX_SUBJECT_BYTES: usize = 255;
-/// Maximum value of a fractional timestamp. Below this value, `f64` represents whole seconds
+/// Maximum value of a timestamp with a fraction. Below this value, `f64` represents whole seconds
 /// exactly.
 const MAX_FRACTIONAL_S: f64 = 9e15;
 
-/// The token's claims do not identify a user.
+/// The token is valid, but its claims do not identify a user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoPerson {
     #[error("the claim `{SUBJECT_CLAIM}` is not a string of 1 to {MAX_SUBJECT_BYTES} bytes")]
@@ -37,7 +37,8 @@ pub(super) fn check_times(
     let expiry_s = read_time(claims, "exp")?.ok_or(TokenError::Invalid)?;
     let begin_s = read_time(claims, "nbf")?;
     let issued_s = read_time(claims, "iat")?;
-    // If the stack has revoked earlier tokens, a token without issue time is rejected.
+    // If the stack rejects tokens issued before a certain time, a token without an issue time is
+    // rejected too.
     let is_revoked = not_before_s > 0 && issued_s.is_none_or(|issued_s| issued_s < not_before_s);
     let is_expired = expiry_s < now_s.saturating_sub(LEEWAY_S);
     if is_expired || is_revoked {
@@ -48,7 +49,7 @@ pub(super) fn check_times(
     if is_in_future(begin_s) || is_in_future(issued_s) {
         return Err(TokenError::NotYetValid);
     }
-    // For this check, a token without `iat` counts as issued now.
+    // A token without `iat` counts as issued now.
     check_lifetime(issued_s.unwrap_or(now_s), expiry_s)
 }
 
@@ -71,7 +72,7 @@ fn truncate_seconds(seconds: f64) -> Option<u64> {
     Some(seconds as u64)
 }
 
-/// Returns the subject, the issuer's stable user id.
+/// Returns the `sub` claim, which is the issuer's stable id of the user.
 pub(super) fn subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
     match claims.get(SUBJECT_CLAIM).and_then(Value::as_str) {
         Some(subject) if (1..=MAX_SUBJECT_BYTES).contains(&subject.len()) => Ok(subject),
@@ -79,7 +80,8 @@ pub(super) fn subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
     }
 }
 
-/// Returns the claim that identifies the user in the catalog. An e-mail address must be verified.
+/// Returns the claim that identifies the user in the catalog. If the claim is an e-mail address, it
+/// must be verified.
 pub(super) fn person_name<'a>(
     claims: &'a Map<String, Value>,
     claim: &str,
@@ -96,7 +98,7 @@ pub(super) fn person_name<'a>(
 fn is_email_verified(claims: &Map<String, Value>) -> bool {
     match claims.get(VERIFIED_CLAIM) {
         Some(Value::Bool(is_verified)) => *is_verified,
-        // Some issuers send the boolean as a string.
+        // Some issuers send `email_verified` as a string instead of a boolean.
         Some(Value::String(is_verified)) => is_verified == "true",
         _ => false,
     }

@@ -47,8 +47,8 @@ impl KeySet {
         self.keys.is_empty()
     }
 
-    /// Returns the key with the given `id`. Without an id, returns the key if the set contains only
-    /// one.
+    /// Returns the key with the given `id`. If `id` is `None`, returns the only key of the set, or
+    /// `None` if the set contains several keys.
     pub(super) fn find(&self, id: Option<&str>) -> Option<&DecodingKey> {
         let key = match (id, self.keys.as_slice()) {
             (None, [only_key]) => only_key,
@@ -83,7 +83,7 @@ fn to_decoding_key(jwk: &Jwk, required_algorithm: TokenAlgorithm) -> Option<Deco
         (AlgorithmParameters::RSA(_), None) => true,
         (AlgorithmParameters::EllipticCurve(parameters), Some(curve)) => parameters.curve == curve,
         (AlgorithmParameters::OctetKeyPair(parameters), Some(curve)) => parameters.curve == curve,
-        // An issuer never publishes a symmetric secret as a public key.
+        // Reject symmetric keys: they are secrets, which an issuer never publishes.
         _ => false,
     };
     if is_signing_key && name_matches && parameters_match {

@@ -1,7 +1,7 @@
 //! Verifies tokens of OpenID Connect issuers.
 //!
-//! The configuration fixes the issuer, the audience and the algorithm. The issuer's users have the
-//! access that the catalog grants them, limited to the configured maximum role.
+//! For each issuer, the configuration fixes the audience, the signing algorithm and the maximum
+//! role. A user has the access that the catalog grants, limited to that role.
 
 mod cache;
 mod claims;
@@ -48,7 +48,7 @@ impl OidcVerifier {
         validation.set_issuer(&[&issuer.issuer]);
         validation.set_audience(&[&issuer.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Disabled, because `claims::check_times` checks the times against the caller's clock.
+        // Disabled, because `claims::check_times` checks the times, using the caller's clock.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         let keys = KeySetCache::default();

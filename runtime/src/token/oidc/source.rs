@@ -50,7 +50,7 @@ pub enum KeySourceFault {
         /// The parser's message.
         why: String,
     },
-    /// The discovery document names another issuer. Accepting the document would let one issuer
+    /// The discovery document names another issuer. If it were accepted, one issuer could
     /// impersonate another.
     #[error(
         "{url} describes the issuer `{found}`; configure the issuer exactly as it names itself"

@@ -27,7 +27,7 @@ const KEYS: &str = "https://keys.example.com/keys";
 struct FakeIssuer {
     documents: Mutex<HashMap<String, Value>>,
     requested: Mutex<Vec<String>>,
-    /// One permit per response. A request waits until a permit is available.
+    /// Semaphore with one permit per response: a request waits until a permit is available.
     responses: Semaphore,
 }
 
@@ -216,7 +216,7 @@ async fn finds_new_keys_and_drops_removed_keys_in_time() {
     assert!(world.verify(&fresh, soon_s).await.is_ok());
     assert_eq!(world.verify(&former, soon_s).await, Err(TokenError::UnknownKey));
     assert_eq!(world.issuer.request_count(), 4);
-    // As long as no unknown key is requested, the keys are fetched once an hour.
+    // The keys are fetched once an hour, as long as no unknown key is requested.
     assert!(world.verify(&fresh, soon_s + KEY_SET_FRESH_S - 1).await.is_ok());
     assert_eq!(world.issuer.request_count(), 4);
     assert!(world.verify(&fresh, soon_s + KEY_SET_FRESH_S).await.is_ok());
