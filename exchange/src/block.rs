@@ -1,4 +1,5 @@
-//! Blocks of consecutive rows of a file. Like levels of a snapshot, blocks store cells by column.
+//! Blocks of consecutive rows of an imported file. A block stores its cells column by column, like
+//! the LSM levels of a snapshot.
 
 use cellar_base::limits::{
     MAX_BLOCK_TEXT_BYTES, MAX_IMPORT_ROW_BYTES, MAX_TILE_CELLS, MAX_TILE_TEXT_BYTES,
@@ -14,8 +15,9 @@ const DEFAULT_BLOCK_CELLS: usize = MAX_TILE_CELLS / 8;
 /// A block of consecutive rows of a sheet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Block {
-    /// Cells by row and column of the sheet. Texts longer than `MAX_TILE_TEXT_BYTES` are stored as
-    /// `TileValue::LongText`, and `long_texts` contains the full texts.
+    /// The cells, addressed by their row and column in the sheet. If a text is longer than
+    /// `MAX_TILE_TEXT_BYTES`, the cell's value is a `TileValue::LongText`, and `long_texts`
+    /// contains the full text.
     pub tile: Tile,
     /// Long texts in row order.
     pub long_texts: Vec<LongBlockText>,
@@ -138,7 +140,7 @@ impl BlockBuilder {
         self.text_bytes_before_row = self.text_bytes;
     }
 
-    /// Returns whether the current block must be completed before `next_row` starts.
+    /// Returns whether the current block must be completed before the row `next_row` is added.
     pub(crate) fn is_full_before(&self, next_row: u32) -> bool {
         let first_row = self.first_row.unwrap_or(next_row);
         self.cell_count >= self.size.cells

@@ -8,8 +8,8 @@ pub trait Import {
     /// Returns the next step, or `None` if the whole file has been read. For each sheet, the start
     /// of the sheet is returned first, followed by the sheet's blocks from top to bottom.
     ///
-    /// The work per call is bounded. Only a long workbook part without cells can exceed the usual
-    /// bound, up to the limit on uncompressed bytes.
+    /// The work per call is bounded. There is one exception: if a long part of a workbook contains
+    /// no cells, a single call reads this part up to the limit on uncompressed bytes.
     ///
     /// # Errors
     /// Returns a [`ReadError`] if the file cannot be read. After an error, the import returns no
@@ -29,8 +29,10 @@ pub enum ImportStep {
     /// The next rows of the current sheet.
     Block(Block),
     /// The current sheet restarts from its first row. Discard all blocks of this sheet that were
-    /// returned before. Only csv files that are read with
-    /// [`CsvOptions::sample_bytes`](crate::CsvOptions::sample_bytes) restart, and at most once.
+    /// returned before.
+    ///
+    /// A sheet restarts at most once. Only a csv file that is read with
+    /// [`CsvOptions::sample_bytes`](crate::CsvOptions::sample_bytes) can restart.
     Restart,
 }
 

@@ -1,7 +1,7 @@
 //! Reads a log forward across pages and segments without skipping entries.
 //!
-//! A stale read can show a false gap, or end before a position that is known to exist. Before
-//! reporting a gap or the end of the log, the state machine repeats the read with strong
+//! A stale read may miss an entry, or end before a position that is known to exist. Before it
+//! reports a gap or the end of the log, the state machine therefore repeats the read with strong
 //! consistency.
 
 use std::sync::Arc;
@@ -37,8 +37,8 @@ pub enum ReadStep {
         /// Whether the read must be strongly consistent.
         consistent: bool,
     },
-    /// Wait, then read one page with strong consistency. Items written in one transaction may
-    /// become visible at different times.
+    /// Wait, then read one page with strong consistency. The wait is needed because items written
+    /// in one transaction may become visible at different times.
     ReadLater {
         /// First position to read.
         from: Position,
@@ -80,14 +80,14 @@ impl ForwardRead {
         }
     }
 
-    /// Makes all reads strongly consistent, so that they include every acknowledged write.
+    /// Makes all reads strongly consistent, so that they return every acknowledged write.
     #[must_use]
     pub fn consistently(self) -> Self {
         Self { consistent: true, ..self }
     }
 
-    /// Adds an entry of the page if it is the next entry of the log, and returns whether it is. Any
-    /// other entry is ignored.
+    /// Adds an entry of the page if it is the next entry of the log, and returns whether it was
+    /// added.
     pub fn add_entry(&mut self, entry: &Arc<Entry>) -> bool {
         if Some(entry.position) != self.next_position {
             return false;

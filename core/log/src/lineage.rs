@@ -1,9 +1,10 @@
 //! Forks: logs that inherit their first segments from another log.
 //!
-//! A fork at position (s, n) inherits segments 0 to s of its source. In the fork, segment s ends
-//! after entry n with an End Segment (the last entry of a closed segment), which readers synthesize
-//! because it is not stored. The first entry of the fork itself has position (s + 1, 0). Positions
-//! up to the fork refer to the same entries in both logs, and no entries are copied.
+//! A fork at position (s, n) inherits segments 0 to s of its source, the last of them only up to
+//! entry n. In the fork, an End Segment (the last entry of a closed segment) follows entry n. This
+//! End Segment is not stored; readers synthesize it. The first entry that the fork stores itself
+//! has position (s + 1, 0). Up to the fork position, each position refers to the same entry in both
+//! logs, and no entries are copied.
 
 use std::sync::Arc;
 
@@ -14,29 +15,29 @@ use cellar_base::position::Position;
 /// The origin of a fork. Immutable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lineage {
-    /// Source log, from which the fork inherits the entries up to `position`. The source may itself
-    /// have inherited some of them.
+    /// Source log, from which the fork inherits the entries up to `position`. The source may have
+    /// inherited some of these entries from another log.
     pub source: LogId,
-    /// Position of the last inherited entry. The source stores this entry itself instead of
-    /// inheriting it.
+    /// Position of the last inherited entry. The source stores this entry and does not inherit it
+    /// from another log.
     pub position: Position,
     /// Whether the entry at `position` is an End Segment. If not, readers synthesize an End Segment
     /// after it.
     pub position_ends_segment: bool,
-    /// Root of the fork tree: the log from which all logs of the family descend. The snapshot
-    /// objects of the whole family are stored under the key prefix of this log, so identical
-    /// objects are stored once.
+    /// Root of the fork tree: the original log from which all logs in the tree (the family)
+    /// descend. The snapshot objects of the whole family are stored under the key prefix of this
+    /// log, so identical objects are stored only once.
     pub family: LogId,
     /// Depth in the fork tree. A fork of the original log has depth 1.
     pub depth: u32,
-    /// Position of the latest snapshot at or before `position` that was finished when the fork was
-    /// created. If `None`, the snapshot at the log's first entry is used.
+    /// Position of the latest snapshot that is at or before `position` and was finished when the
+    /// fork was created. If `None`, the snapshot at the log's first entry is used.
     pub snapshot: Option<Position>,
     /// Time at which the fork was created, in seconds since the Unix epoch.
     pub forked_s: u64,
 }
 
-/// The entries of a source page that a fork inherits.
+/// The part of a page read from the source that a fork inherits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inherited {
     /// Inherited entries, with the log id of the fork.
@@ -45,7 +46,7 @@ pub struct Inherited {
     pub has_more: bool,
 }
 
-/// The source page is stale: it ends before the fork position.
+/// The page read from the source is stale: it ends before the fork position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StalePage;
 
@@ -62,7 +63,7 @@ impl Lineage {
         if self.position_ends_segment {
             return self.position;
         }
-        // A fork is created only if a position is left for the End Segment.
+        // A fork is created only at a position that leaves a free position for the End Segment.
         self.position.next_in_segment().unwrap_or(self.position)
     }
 
@@ -87,15 +88,16 @@ impl Lineage {
         }
     }
 
-    /// Returns the part of a source page that `fork_log` inherits. `page_start` is the first
-    /// position of the page, at or before the fork position. `has_more` is set if more pages
-    /// follow.
+    /// Returns the part of a page read from the source that `fork_log` inherits. `page_start` is
+    /// the first position of the page, at or before the fork position. `has_more` is set if more
+    /// pages follow.
     ///
-    /// The last inherited page ends with an End Segment. If the source's segment was trimmed, a gap
-    /// precedes the End Segment. Without an End Segment, a writer would try to append to the
-    /// source's segment.
+    /// The last inherited page ends with an End Segment, because without it, a writer would try to
+    /// append to the source's segment. If the source's segment was trimmed, entries before the End
+    /// Segment are missing.
     ///
     /// # Errors
+    ///
     /// Returns [`StalePage`] if the page ends before the fork position.
     pub fn inherited_page(
         &self,
@@ -115,7 +117,8 @@ impl Lineage {
             }
             return Ok(Inherited { entries, has_more: false });
         }
-        // If the page has a later entry but no entry at the fork position, the segment was trimmed.
+        // If the page contains a later entry but not the entry at the fork position, the segment
+        // was trimmed.
         if let Some(later) = source_page.iter().find(|entry| entry.position > self.position) {
             entries.push(Arc::new(self.end_segment_after(fork_log, later)));
             return Ok(Inherited { entries, has_more: false });
@@ -123,7 +126,7 @@ impl Lineage {
         if has_more { Ok(Inherited { entries, has_more }) } else { Err(StalePage) }
     }
 
-    /// Returns the entries of a source page up to the fork position, with the log id of the fork.
+    /// Returns the entries of a source page up to the fork position, as entries of the fork.
     fn entries_up_to_fork(&self, fork_log: LogId, source_page: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
         let inherited = source_page.iter().filter(|entry| entry.position <= self.position);
         inherited.map(|entry| Arc::new(Entry { log: fork_log, ..Entry::clone(entry) })).collect()

@@ -8,11 +8,11 @@ use cellar_base::position::Position;
 pub enum LoadPlan {
     /// The log has no segments, so it does not exist.
     NoLog,
-    /// First position to read: the Snapshot entry of the latest finished snapshot. If no snapshot
-    /// has finished, the log's first entry.
+    /// First position to read: the Snapshot entry of the latest finished snapshot, or the log's
+    /// first entry if no snapshot has finished.
     From(Position),
-    /// The log is corrupt: neither of the two latest segments has a snapshot, although a segment is
-    /// rolled only after its first snapshot.
+    /// The log is corrupt: neither of the two latest segments has a snapshot. This never happens in
+    /// a valid log, because a segment is closed only after its first snapshot.
     Corrupt {
         /// Latest segment number.
         segment: u32,
@@ -40,7 +40,8 @@ pub fn plan_load(newest_segments: &[Segment]) -> LoadPlan {
     if let Some(snapshot) = newest_segments.iter().find_map(Segment::newest_snapshot) {
         return LoadPlan::From(snapshot);
     }
-    // The second record of a fork may represent all its inherited segments.
+    // The older of the two records may be a fork's first record, which represents all its inherited
+    // segments.
     let is_fork_record = |segment: &Segment| segment.num == 0 && segment.lineage.is_some();
     if current_segment.num == 0 || newest_segments.iter().any(is_fork_record) {
         return LoadPlan::From(Position::FIRST);
@@ -52,8 +53,8 @@ pub fn plan_load(newest_segments: &[Segment]) -> LoadPlan {
 /// log's two latest segments.
 #[must_use]
 pub fn plan_update(newest_segments: &[Segment], read_position: Position) -> UpdatePlan {
-    // A fork's first record represents all inherited segments, so it counts as the last inherited
-    // segment.
+    // A fork's first record represents all inherited segments, so it is treated as the record of
+    // the last inherited segment.
     let last_segment_num = |segment: &Segment| match segment.lineage {
         Some(lineage) => lineage.position.segment(),
         None => segment.num,

@@ -18,14 +18,14 @@ pub struct Segment {
     pub last_snapshot: Option<u32>,
     /// Object key of the offloaded entries, if any. Stored as attribute `A`.
     pub offloaded: Option<String>,
-    /// Origin of a fork. Set only in the record of a fork's segment 0, which has no entries of its
-    /// own.
+    /// Origin of the fork, if the log is a fork. Stored only in the record of segment 0, which has
+    /// no entries of its own in a fork.
     pub lineage: Option<Lineage>,
 }
 
 impl Segment {
-    /// Returns the position of the latest finished snapshot in the segment. A fork's first record
-    /// also covers the snapshots of the inherited segments.
+    /// Returns the position of the latest finished snapshot in the segment. In a fork, the record
+    /// of segment 0 also covers the snapshots of the inherited segments.
     #[must_use]
     pub fn newest_snapshot(&self) -> Option<Position> {
         let own_snapshot =

@@ -1,5 +1,5 @@
-//! Upkeep after an append: puts Snapshot entries and rolls segments, which limits the time to load
-//! a spreadsheet.
+//! Upkeep after an append: puts Snapshot entries (requests for a snapshot) and rolls segments
+//! (starts new segments). Both limit the time to load a spreadsheet.
 //!
 //! Failed upkeep is harmless, because the next append retries it.
 
@@ -36,8 +36,8 @@ impl Default for LogPolicy {
 }
 
 impl LogPolicy {
-    /// Whether to start a roll after `tail`, the latest entry. Even a roll that fails because the
-    /// segment has no snapshot yet costs a read, so a roll of a long segment is attempted only
+    /// Whether to start a roll after `tail`, the latest entry. A roll fails if the segment has no
+    /// snapshot yet, but still costs a read. In a long segment, a roll is therefore attempted only
     /// every `ROLL_TRY_ENTRIES` entries.
     #[must_use]
     pub fn should_roll(&self, tail: &Entry) -> bool {
@@ -58,7 +58,7 @@ impl LogPolicy {
         let bytes_since_snapshot = segment_bytes.saturating_sub(snapshot_bytes);
         let snapshot_is_due = entries_since_snapshot >= self.snapshot_entries
             || bytes_since_snapshot >= self.snapshot_bytes;
-        // A snapshot directly after another Snapshot entry would be identical to the other
+        // A snapshot directly after another Snapshot entry would be identical to that entry's
         // snapshot.
         let tail_is_snapshot_entry = entries_since_snapshot == 0;
         if !snapshot_is_due || tail_is_snapshot_entry || !segment_can_continue(tail) {

@@ -8,8 +8,8 @@ use cellar_base::limits::{LISTING_AGE_MS, MAX_CACHED_LISTINGS};
 use cellar_catalog::spreadsheet::Listing;
 use cellar_catalog::stream::Tip;
 
-/// A cached listing (the state of a spreadsheet in the catalog) and the stream tip from which it
-/// was rebuilt.
+/// A cached listing (the state of a spreadsheet in the catalog), and the stream tip (latest stream
+/// item) from which it was rebuilt.
 #[derive(Debug, Clone)]
 pub(super) struct CachedListing {
     /// `None` if the spreadsheet is not in the catalog.

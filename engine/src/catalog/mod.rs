@@ -161,8 +161,8 @@ impl CatalogStore {
     }
 
     /// Changes a spreadsheet's listing. Idempotent. `seen` is the number of changes that the caller
-    /// has seen. If it is set, the change is rejected unless the listing includes exactly this
-    /// number.
+    /// has seen. If `seen` is set and differs from the number of changes in the listing, the change
+    /// is rejected.
     ///
     /// # Errors
     ///
@@ -179,7 +179,8 @@ impl CatalogStore {
         let now_ms = self.clock.now_ms();
         let cached_tip = match self.listings.get(log_id, now_ms) {
             Some(cached_listing) => CachedTip::Tip(cached_listing.tip),
-            // A new spreadsheet usually has no stream yet, so skip reading its tip.
+            // A new spreadsheet usually has no event stream yet, so do not read the stream's tip
+            // (latest item).
             None if matches!(action, CatalogAction::Create { .. }) => CachedTip::Tip(None),
             None => CachedTip::Unknown,
         };
@@ -192,7 +193,8 @@ impl CatalogStore {
             TransactError::Stream(error) => error.into(),
         })?;
         let listing = state.map(Arc::new);
-        // Do not cache a tip that contains events that the state does not include.
+        // If the tip (latest stream item) contains events that the state does not include, do not
+        // cache the tip.
         if let Some(tip) = tip
             && tip.next == next
         {
@@ -201,8 +203,9 @@ impl CatalogStore {
         Ok(Changed { listing, events })
     }
 
-    /// Returns a page of listing changes, newest first. The page consists of the events of one
-    /// stream item (the tip or an event batch) whose indexes are less than `below`.
+    /// Returns a page of listing changes, newest first. A page contains the events of one stream
+    /// item, which is the tip or an event batch. Only events whose indexes are less than `below`
+    /// are included.
     ///
     /// # Errors
     ///

@@ -43,7 +43,8 @@ pub(super) async fn a_fork_writes_all_four_records_or_none<T: Entries + Segments
         "a repeated request changes nothing"
     );
     assert_stored(tables, &stored_records).await;
-    // One of the four keys is taken, so the transaction must write nothing.
+    // Each of these transactions writes one key that already exists. It must therefore write
+    // nothing.
     let other_records = fork_records(source, new_log_id("another fork"), 78);
     let taken_number = ListedFork { number: 77, ..other_records.listed.clone() };
     let conflicting_forks = [

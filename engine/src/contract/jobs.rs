@@ -14,7 +14,7 @@ const LONG_TIMEOUT_S: u32 = 600;
 /// Visibility timeout in seconds. Short enough that a test can wait until it expires.
 const SHORT_TIMEOUT_S: u32 = 2;
 
-/// Waiting time in milliseconds after which the short visibility timeout has certainly expired.
+/// Time in milliseconds to wait until the short visibility timeout has certainly expired.
 const TIMEOUT_MARGIN_MS: u64 = 500;
 
 /// The queue under test. It must be empty and must not be used by anything else.
@@ -161,7 +161,8 @@ async fn bounds_are_kept(queue: &dyn Jobs) {
     assert_eq!(queue.send("bounds").await, Ok(()));
     let message = receive_sent(queue, LONG_TIMEOUT_S).await;
     let longest_timeout = queue.change_visibility(&message.receipt, MAX_VISIBILITY_S).await;
-    // SQS limits how long a message can stay hidden after it was received.
+    // SQS limits the total time for which a received message can stay hidden, so it may reject the
+    // maximum timeout.
     assert!(longest_timeout.is_ok() || longest_timeout.is_err_and(|error| !error.temporary));
     let too_long_timeout = queue.change_visibility(&message.receipt, MAX_VISIBILITY_S + 1).await;
     assert!(too_long_timeout.is_err_and(|error| !error.temporary));

@@ -107,7 +107,7 @@ async fn create_writes_both_records_or_none<T: Entries + Segments>(tables: &T) {
     let other_entry = Entry { created_s: 8, ..first_entry.clone() };
     assert_eq!(tables.create(&segment, &other_entry).await, CreateOutcome::Exists);
     assert_eq!(tables.get(log_id, Position::FIRST).await, Ok(Some(first_entry.into())));
-    // The segment's key is free, but the key of the first entry is taken, so the transaction must
+    // The segment record does not exist yet, but the first entry does, so the transaction must
     // write nothing.
     let entry_with_taken_key = edit_entry(log_id, Position::FIRST, "x");
     let next_segment = Segment { num: 1, ..segment };

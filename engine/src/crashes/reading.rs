@@ -79,7 +79,8 @@ impl Readings {
         Self(readings)
     }
 
-    /// Asserts that the readings of each log are a prefix of its readings in `expected`.
+    /// Asserts for each log that its readings (cells at successive positions) are equal to the
+    /// first readings of the log in `expected`.
     pub(crate) fn assert_prefix_of(&self, expected: &Self, context: &str) {
         for (log_id, readings) in &self.0 {
             let expected_readings = expected
@@ -101,7 +102,8 @@ impl Readings {
         }
     }
 
-    /// Asserts that the latest cells of each log equal its cells at any position in `expected`.
+    /// Asserts that the latest cells of each log equal the log's cells at some position in
+    /// `expected`.
     pub(crate) fn assert_newest_among(&self, expected: &Self, context: &str) {
         for (log_id, readings) in &self.0 {
             let newest_cells = &readings.last().unwrap().1;
@@ -110,7 +112,7 @@ impl Readings {
         }
     }
 
-    /// Asserts that the latest cells of each log equal its latest cells in `expected`.
+    /// Asserts that the latest cells of each log equal the log's latest cells in `expected`.
     pub(crate) fn assert_newest_are(&self, expected: &Self, context: &str) {
         assert_eq!(self.newest_cells(), expected.newest_cells(), "{context}: the newest cells");
     }

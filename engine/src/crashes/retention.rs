@@ -80,8 +80,8 @@ impl Scenario for Offloading {
     }
 }
 
-/// A writer whose process dies or freezes. The segment is closed, offloaded and trimmed before the
-/// write is retried or the process resumes.
+/// A writer whose process dies or freezes. Before the write is retried or the process resumes, the
+/// current segment is closed, offloaded and trimmed.
 struct FrozenWriter {
     requests: Vec<Request>,
 }

@@ -28,8 +28,8 @@ const RETRY_AFTER_MS: u64 = 2_000;
 /// Maximum number of retries per run. Exceeds the number of retries caused by any two faults,
 /// including all failures during an outage.
 const MAX_RETRIES: usize = 30;
-/// Number of requests beyond those of a fault-free run into which faults are injected. Retries need
-/// these additional requests.
+/// Number of additional requests into which faults are injected, after the requests of a fault-free
+/// run. Such additional requests are sent by retries.
 const RETRY_REQUESTS: usize = 10;
 
 /// Final state of a run.
@@ -89,8 +89,8 @@ impl<S: Scenario> Crashes<S> {
         println!("{scenario}: {} requests, {run_count} runs", self.request_count);
     }
 
-    /// Returns the faults with different effects on a request. A fault after a read is equivalent
-    /// to a fault before it.
+    /// Returns the faults to inject into a request. For a read, faults after the request are
+    /// omitted, since they are equivalent to faults before it.
     fn distinct_faults(&self, request: usize) -> impl Iterator<Item = Fault> {
         let is_read = self.is_read[request];
         FAULTS.into_iter().filter(move |fault| !is_read || !fault.is_after())

@@ -201,7 +201,8 @@ fn received_ranges(ports: &FaultyPorts) -> Vec<Vec<EventRange>> {
     deliveries.iter().map(ranges_of).collect()
 }
 
-/// Returns an entry without its root and trim mark, either of which may be added later.
+/// Returns a copy of the entry without the two attributes that may be added after it is written:
+/// the snapshot root and the trim mark.
 fn without_additions(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Content::Snapshot { root, trimmed_s } = &mut entry.content {

@@ -14,7 +14,7 @@ use super::{FaultyPorts, empty_ports};
 use crate::streams::tests::Words;
 use crate::streams::{CachedTip, StreamError, StreamStore, TransactError};
 
-/// Maximum number of events per tip.
+/// Maximum number of events per tip (latest stream item).
 const TIP_EVENTS: usize = 2;
 
 /// Adds words in order, skipping words that the stream already contains.
@@ -46,7 +46,8 @@ async fn add(
     let decider = Words { keeps: true };
     let mut words =
         store.transact(&decider, &name(), word, writer(), CachedTip::Unknown).await?.state;
-    // Remove words that were added later. A delayed call may have read them.
+    // Other writers may have added words after this word, and a delayed call may have read them.
+    // Remove them, so that equal calls return equal words.
     let word_index = words.iter().position(|stored_word| stored_word == word).unwrap();
     words.truncate(word_index + 1);
     Ok(words)
@@ -112,7 +113,7 @@ async fn prepare_additions(before: usize, words: usize) -> Crashes<Adding> {
 
 #[tokio::test]
 async fn an_append_to_a_stream_survives() {
-    // One read and one write are sufficient to create, update or split a tip.
+    // One read and one write are sufficient to create, update or split a tip (latest stream item).
     for before in 0..=TIP_EVENTS {
         let crashes = prepare_additions(before, 1).await;
         assert_eq!(crashes.requests(), 2);

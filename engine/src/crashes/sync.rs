@@ -27,8 +27,8 @@ struct Group {
 enum Learned {
     /// Ids of the pushed mutations. Clients learn the outcome of a mutation by pulling.
     Pushed(Vec<u64>),
-    /// Position at the end of a pull, positions of the pulled entries, and the last mutation id of
-    /// each client.
+    /// The position at the end of a pull, the positions of the pulled entries, and the last
+    /// mutation id by client.
     Pulled(Position, Vec<Position>, BTreeMap<String, u64>),
 }
 

@@ -138,8 +138,8 @@ impl Auditor {
         Self { reader, all_streams, sources, segments: None, indexer, clock }
     }
 
-    /// Includes log entries in the comparison. Entries that are missing from the feed are reported
-    /// as defects if `segments` is set.
+    /// Includes log entries in the comparison. Entries that are missing from the feed are detected
+    /// only if `segments` is set.
     #[must_use]
     pub fn with_entries(
         self,
@@ -150,9 +150,9 @@ impl Auditor {
         Self { sources: self.sources.with_entries(entries), segments, indexer, ..self }
     }
 
-    /// Compares the whole feed with all streams. Events that are missing from the feed may still be
-    /// in the process of being indexed, so the feed is read again for some seconds before such
-    /// events are reported.
+    /// Compares the whole feed with all streams. Events that are missing from the feed may be about
+    /// to be indexed. The feed is therefore read repeatedly for some seconds before missing events
+    /// are reported.
     ///
     /// # Errors
     ///
@@ -333,8 +333,8 @@ impl Auditor {
         }
     }
 
-    /// Returns the streams from which the feed contains more events than the stream itself. Counts
-    /// each stream's events again, since the stream may have grown since the first count.
+    /// Returns the streams that have more events in the feed than in the stream itself. Counts each
+    /// stream's events again, since the stream may have grown since the first count.
     async fn find_excess_events(
         &self,
         stored_counts: &EventCounts,
@@ -372,7 +372,7 @@ impl FeedScan {
     }
 }
 
-/// Returns the streams from which the feed contains fewer events than the stream itself.
+/// Returns the streams that have fewer events in the feed than in the stream itself.
 fn find_missing_events(stored_counts: &EventCounts, indexed_counts: &EventCounts) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (stream, stored_count) in stored_counts {

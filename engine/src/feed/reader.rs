@@ -63,7 +63,7 @@ pub enum FeedError {
 struct ItemRun {
     /// Items with their offsets in the partition.
     items: Vec<(u64, Item)>,
-    /// Whether the partition has no items at or after the start of the run.
+    /// Whether the run starts at the end of the partition and is therefore empty.
     is_end: bool,
 }
 

@@ -68,9 +68,9 @@ impl Sources {
     }
 
     /// For each span that starts with the first entry of a segment, returns a span with the End
-    /// Segment (last entry) of the previous segment. Although both entries are written in one
-    /// transaction, the change stream may deliver the End Segment and the entries before it later,
-    /// since they are in a different shard.
+    /// Segment (last entry) of the previous segment. The two entries are written in one transaction
+    /// but are in different shards of the change stream. The End Segment and the entries before it
+    /// may therefore be delivered later.
     pub(super) async fn spans_of_previous_ends(
         &self,
         spans: &[Span],

@@ -33,8 +33,8 @@ pub async fn feed_reply(
             };
             spans.push(EventRange { events, ..span.into() });
         }
-        // Reading continues after the item's checkpoint. After the last item of a partition, this
-        // is the end of the partition.
+        // Clients continue at the checkpoint after the item. For the last item of a partition, this
+        // checkpoint is the end of the partition.
         let next_checkpoint = item.at.number().saturating_add(1);
         items.push(FeedItemView { checkpoint: next_checkpoint, indexed_ms: item.time_ms, spans });
     }

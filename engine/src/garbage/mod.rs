@@ -104,8 +104,8 @@ impl GarbageCollector {
         family: LogId,
         needed: &[Needed],
     ) -> Result<CollectedGarbage, GarbageError> {
-        // Take the time before reading references, since objects that are written later must not be
-        // deleted.
+        // Read the clock before reading references, since objects that are written later must not
+        // be deleted.
         let now_s = self.ports.clock.now_ms() / 1_000;
         for needed_log in needed {
             if !needed_log.is_due {

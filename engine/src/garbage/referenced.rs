@@ -1,5 +1,5 @@
-//! Finds the objects that the logs in a fork family need: all objects that are reachable from their
-//! roots and imports.
+//! Finds the objects that the logs in a fork family need: all objects that are reachable from the
+//! logs' snapshot roots and imports.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -62,8 +62,9 @@ fn to_garbage_error(log: LogId, error: LogError) -> GarbageError {
     }
 }
 
-/// An object that references other objects. The kind is part of its identity, since the same bytes
-/// may be a text in one place and a tile in another. Objects with equal bytes have the same name.
+/// An object that references other objects, identified by its kind and name. The name alone is not
+/// sufficient: objects with equal bytes have the same name, and the same bytes may be a text in one
+/// place and a tile in another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Node {
     Index(ChunkHash),
@@ -104,8 +105,8 @@ impl GarbageCollector {
         let logs = &self.ports.logs;
         let first_own = logs.first_own(log).await.map_err(|error| to_garbage_error(log, error))?;
         let mut references = self.read_entry_references(log, first_own).await?;
-        // The table retains the first entry of a trimmed segment. That entry's root may differ from
-        // the root in the segment's offloaded copy.
+        // The table retains the first entry of a trimmed segment. The snapshot root of that entry
+        // may differ from the root in the segment's offloaded copy.
         for segment in first_own.segment()..=references.last_position.segment() {
             let Ok(first_position) = Position::new(segment, 0) else { break };
             let root_key = logs.root_at(log, first_position).await;
@@ -140,7 +141,8 @@ impl GarbageCollector {
         }
     }
 
-    /// Adds a root and everything reachable from it. Does nothing if the root was already added.
+    /// Adds a snapshot root and everything reachable from it. Does nothing if the root was already
+    /// added.
     async fn follow_root(
         &self,
         family: LogId,
@@ -193,7 +195,7 @@ impl GarbageCollector {
     where
         F: Future<Output = Result<T, ObjectFault>>,
     {
-        // Only failures of the store are retried, so other faults are returned as the inner result.
+        // Return other faults as the inner result, so that only failures of the store are retried.
         let read_result: Result<Result<T, ObjectFault>, PortError> = self
             .retried(async || match read().await {
                 Err(ObjectFault::Store(error)) => Err(error),

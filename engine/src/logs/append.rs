@@ -31,8 +31,8 @@ impl Logs {
         }
     }
 
-    /// Appends a request whose undo or revert, if any, is already resolved and whose imports are
-    /// checked.
+    /// Appends a request. The caller has already checked its imports and resolved its undo or
+    /// revert, if it contains one.
     pub(super) async fn append_unchecked(&self, request: Request) -> Result<Appended, LogError> {
         let log_id = request.log();
         let cached_tail = self.fresh_tail_from(log_id, request.lowest_base());
@@ -55,10 +55,10 @@ impl Logs {
         }
     }
 
-    /// Returns the cached entries from `start_position` on, if a new entry may be appended after
-    /// them without a read. Returns no entries if the latest cached entry is old: its segment may
-    /// have been closed and trimmed since, and a put at the next position would then succeed
-    /// although the segment is closed.
+    /// Returns the cached entries from `start_position` on, or no entries if the append must first
+    /// read the log. A read is necessary if the latest cached entry is old: its segment may have
+    /// been closed and trimmed since. A put at the next position would then succeed although the
+    /// segment is closed.
     fn fresh_tail_from(&self, log_id: LogId, start_position: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         let cached_entries = self.tails.entries_from(now_ms, log_id, start_position);
@@ -142,8 +142,8 @@ impl AppendDriver<'_> {
         AppendEvent::ReadFailed { temporary }
     }
 
-    /// Converts a refusal to an error. If the base is unknown, one more read checks whether the log
-    /// exists.
+    /// Converts a refusal to an error. If the request was refused because its base is unknown,
+    /// first checks whether the log exists, which costs one read.
     async fn into_error(self, refusal: Refusal) -> LogError {
         match (refusal, self.last_store_error) {
             (Refusal::Store, Some(store_error)) => LogError::Store(store_error),

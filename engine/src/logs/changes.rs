@@ -116,7 +116,7 @@ impl Logs {
     }
 }
 
-/// Returns a level that contains only the imported sheets of `level`.
+/// Returns a copy of an LSM level that contains only the level's imported sheets.
 fn imports_of(level: FoldedLevel) -> FoldedLevel {
     FoldedLevel { imported: level.imported, ..FoldedLevel::default() }
 }

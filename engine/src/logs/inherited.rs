@@ -1,7 +1,8 @@
 //! Reads the entries that a fork inherits from its source.
 //!
-//! Inherited entries are not stored under the fork's id. Reads at their positions return the
-//! source's entries, which never change, so that writers do not treat these positions as free.
+//! Inherited entries are stored only in the source, not under the fork's id. A read at the position
+//! of an inherited entry returns the source's entry, which never changes. Otherwise, writers would
+//! treat the position as free.
 
 use std::collections::HashMap;
 use std::future::Future;

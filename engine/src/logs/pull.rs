@@ -35,7 +35,8 @@ pub struct PullDelta {
     pub cookie: Cookie,
     /// Entries, oldest first.
     pub entries: Vec<Arc<Entry>>,
-    /// Last mutation id of each client in the group that has appended mutations since the cookie.
+    /// Last mutation id by client, for the clients in the group that have appended mutations since
+    /// the cookie.
     pub last_ids: BTreeMap<String, u64>,
     /// Whether `entries` was truncated.
     pub more: bool,
@@ -149,8 +150,8 @@ fn pull_delta(
     PullDelta { cookie: next_cookie, entries, last_ids: client_ids.into_ids(), more }
 }
 
-/// Returns the position and incarnation of the latest loaded entry. If no entry was loaded, returns
-/// those of the cookie's entry.
+/// Returns the position and incarnation of the latest loaded entry or, if no entry was loaded, of
+/// the cookie's entry.
 fn newest_after(cookie: &Cookie, loaded: &Loaded) -> (Position, u32) {
     match loaded.entries.last() {
         Some(entry) => (entry.position, entry.header.incarnation),

@@ -68,8 +68,8 @@ fn to_push_event(append_result: Result<Appended, LogError>) -> Result<PushEvent,
     match append_result {
         Ok(appended) => PushEvent::of(Ok(appended)).map_err(LogError::Refused),
         Err(LogError::Refused(refusal)) => PushEvent::of(Err(refusal)).map_err(LogError::Refused),
-        // Reject the mutation instead of returning an error. After an error, the client would retry
-        // the mutation forever and never send later mutations.
+        // If an error were returned, the client would retry the mutation forever and never send
+        // later mutations. Therefore, reject the mutation instead.
         Err(LogError::Import(fault)) => {
             Ok(PushEvent::Unfit(Rejection::new(RejectionReason::Invalid, fault.to_string())))
         }

@@ -26,8 +26,8 @@ impl Logs {
         resolution_request: ResolutionRequest,
     ) -> Result<Appended, LogError> {
         let log_id = request.log();
-        // A repeated request needs no resolution. It succeeds even if the mutation could no longer
-        // be resolved.
+        // If the log already contains the mutation, the request is a repetition and needs no
+        // resolution. It succeeds even if the mutation could no longer be resolved.
         if self.has_mutation(log_id, resolution_request).await? {
             return self.append_unresolved(request).await;
         }
@@ -111,9 +111,9 @@ impl Logs {
     }
 }
 
-/// Whether an error means that a state is permanently unreadable. An undo or revert that needs the
-/// state is then rejected. After an error, the client would retry the mutation forever and never
-/// send later mutations.
+/// Whether an error means that a state is permanently unreadable. An undo or revert that needs such
+/// a state is rejected. If the error were returned instead, the client would retry the mutation
+/// forever and never send later mutations.
 fn is_unreadable(error: &LogError) -> bool {
     matches!(error, LogError::TooLarge(_) | LogError::Corrupt { .. } | LogError::Snapshot(_))
 }

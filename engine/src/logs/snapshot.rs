@@ -14,7 +14,7 @@ use super::{LogError, Logs};
 use crate::ports::EVENTUALLY_CONSISTENT;
 
 /// Maximum number of Snapshot entries per segment that are searched backward for a root. If none of
-/// them has a root, the read is based on an earlier segment. This is slower but correct.
+/// them has a root, the read is based on an earlier segment. Such a read is slower but correct.
 const MAX_UNFINISHED_SNAPSHOTS: usize = 8;
 
 /// A finished snapshot.
@@ -89,8 +89,8 @@ impl Logs {
         min_position: Option<Position>,
     ) -> Result<Option<Arc<Root>>, LogError> {
         let newest_segments = self.newest_segments(log_id, min_position).await?;
-        // Segment records may be missing even if the log exists. The caller finds out whether it
-        // exists by reading the entries.
+        // Segment records may be missing even if the log exists. The caller determines whether the
+        // log exists by reading its entries.
         let Some(current_segment) = newest_segments.first() else { return Ok(None) };
         let newest_snapshot = newest_segments.iter().find_map(Segment::newest_snapshot);
         // The state at a log's first entry is empty, so there is no need to read its root.
@@ -209,7 +209,7 @@ impl Logs {
     }
 
     /// Returns the position of the segment's last Snapshot entry at or before `position`. The
-    /// header of the entry at `position` contains its number.
+    /// number of that Snapshot entry is stored in the header of the entry at `position`.
     async fn snapshot_entry_before(
         &self,
         log_id: LogId,

@@ -89,7 +89,7 @@ fn level_stats(level: &RootLevel) -> LevelStats {
     }
 }
 
-/// Returns the number of tiles in a level. Each tile is stored in a separate chunk.
+/// Returns the number of tiles in an LSM level. Each tile is stored in a separate chunk.
 async fn count_tiles(
     store: &ObjectStore,
     family: LogId,

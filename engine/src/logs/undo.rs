@@ -147,7 +147,7 @@ fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
     effective.reverses(target)
 }
 
-/// Undos and reverts in effect, which no later undo or revert reversed.
+/// Undos and reverts that are still in effect: no later undo or revert reversed them.
 #[derive(Default)]
 struct EffectiveReversals {
     undone: BTreeSet<Position>,

@@ -181,8 +181,8 @@ impl View {
         Ok(workbook)
     }
 
-    /// Returns a view of the same sheets that contains only the cells of `level` and not those of
-    /// the snapshot.
+    /// Returns a view of the same sheets that contains the cells of the LSM level `level`, but not
+    /// the cells of the snapshot.
     pub(super) fn with_only_level(&self, level: FoldedLevel) -> Self {
         Self {
             family: self.family,
@@ -201,7 +201,7 @@ impl View {
         self.tail.imported.sheet(sheet).is_some()
     }
 
-    /// Returns the tile of a window, merged from all levels.
+    /// Returns a tile that contains the cells of a window, merged from all LSM levels.
     pub(super) async fn merged_tile(
         &mut self,
         sheet: SheetId,

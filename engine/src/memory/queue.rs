@@ -108,7 +108,8 @@ impl MemoryQueue {
     }
 }
 
-/// Formats a receipt as `id.count`, so that each receive of a message has a unique receipt.
+/// Formats a receipt handle as `id.count`, so that each receive of a message has a unique receipt
+/// handle.
 fn format_receipt(id: u64, receive_count: u32) -> Receipt {
     Receipt(format!("{id}.{receive_count}"))
 }

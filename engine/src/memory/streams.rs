@@ -64,7 +64,7 @@ fn stored_tip(items: &Items, stream: &StreamName) -> Result<Option<Arc<Tip>>, Re
 }
 
 /// Writes the tip (latest item) and the event batch if the stored tip has the expected etag and the
-/// event batch does not exist. If no etag is expected, the tip must not exist.
+/// event batch does not exist. If `expected_etag` is `None`, no tip may exist.
 fn write_if_current(
     items: &mut Items,
     batch: Option<&EventBatch>,

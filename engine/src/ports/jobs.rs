@@ -12,15 +12,15 @@ pub struct Received {
     pub id: String,
     /// Message body as it was sent.
     pub body: String,
-    /// Handle that deletes or hides the message after this receive.
+    /// Receipt handle with which the receiver deletes or hides the message.
     pub receipt: Receipt,
     /// Approximate number of receives, including this receive.
     pub receive_count: u32,
-    /// Time when the message was sent, in milliseconds since the Unix epoch.
+    /// Time at which the message was sent, in milliseconds since the Unix epoch.
     pub sent_ms: u64,
 }
 
-/// Handle that identifies one receive of a message.
+/// Receipt handle, which identifies one receive of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receipt(pub String);
 
@@ -65,8 +65,8 @@ pub trait Jobs: Send + Sync {
     async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError>;
 
     /// Hides a received message for `visibility_s` seconds from now. 0 makes the message visible
-    /// immediately. Returns `false` if the receipt is no longer valid because the message was
-    /// deleted or became visible again.
+    /// immediately. Returns `false` if the receipt handle is no longer valid because the message
+    /// was deleted or became visible again.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ pub trait Jobs: Send + Sync {
     ) -> Result<bool, PortError>;
 
     /// Deletes a received message. Idempotent. If the message has since been redelivered with
-    /// another receipt, the message may be retained.
+    /// another receipt handle, the message may be retained.
     ///
     /// # Errors
     ///

@@ -44,7 +44,7 @@ pub trait PendingSnapshots: Send + Sync {
     /// Replaces the stored record if its increment (version counter) equals `increment`.
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome;
 
-    /// Deletes the record of a job if it belongs to the rebuild run `run`. Other records are
+    /// Deletes a job's record if the record belongs to the rebuild run `run`. Other records are
     /// retained. Idempotent.
     ///
     /// # Errors

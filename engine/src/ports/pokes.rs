@@ -12,7 +12,7 @@ use tokio::sync::watch;
 pub struct Subscription {
     /// Latest announced position. Some positions may be skipped.
     pub newest: watch::Receiver<Position>,
-    /// Counts towards the subject's connections until it is dropped.
+    /// Guard that counts as one of the subject's connections until it is dropped.
     pub slot: Arc<()>,
 }
 

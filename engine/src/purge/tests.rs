@@ -86,7 +86,7 @@ async fn snapshot(ports: &Arc<FaultyPorts>, job: SnapshotJob) {
 }
 
 /// Creates a log, a fork of that log, and an unrelated log. Adds all three to the catalog. Each log
-/// has three segments, the first of which is offloaded. Each log also has snapshots, an upload and
+/// has three segments; the first segment is offloaded. Each log also has snapshots, an upload and
 /// the pending record of an abandoned worker.
 async fn world() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(4).await;
@@ -131,7 +131,7 @@ async fn world() -> Arc<FaultyPorts> {
     ports
 }
 
-/// Builds two snapshots of the fork, the second of which contains a long text. Returns the objects
+/// Builds two snapshots of the fork. The second snapshot contains a long text. Returns the objects
 /// that only these snapshots use, in the notation of [`everything`].
 async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
     let (before, logs) = (ports.blobs.contents(), ports.logs());
@@ -170,8 +170,8 @@ async fn plans(ports: &Arc<FaultyPorts>) -> Vec<(LogId, DeletedPlan)> {
     planned.into_iter().map(|planned| (planned.log, planned.plan)).collect()
 }
 
-/// Deletes the log, the fork or both. The deletion is old enough that they can be purged. Returns
-/// the objects that only the fork's snapshots use.
+/// Deletes the log, the fork or both, long enough ago that a purge is due. Returns the objects that
+/// only the fork's snapshots use.
 async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
     let ports = world().await;
     let of_fork = snapshots_of_fork(&ports).await;

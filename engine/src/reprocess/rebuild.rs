@@ -33,7 +33,7 @@ use crate::snapshots::LevelsBuilder;
 pub struct SnapshotToRebuild {
     /// Position of the Snapshot entry.
     pub at: Position,
-    /// Key of the current root, or `None` if the snapshot was never built.
+    /// Key of the current snapshot root, or `None` if the snapshot was never built.
     pub root: Option<String>,
     /// Seconds since the last write of the pending record. Set if an earlier rebuild of this
     /// snapshot is still active.
@@ -48,9 +48,9 @@ pub struct RebuildPlan {
     pub counts: SurveyCounts,
     /// Snapshots to rebuild, oldest first.
     pub snapshots: Vec<SnapshotToRebuild>,
-    /// Positions of the Snapshot entries in offloaded segments that have a root. These roots cannot
-    /// be replaced. Objects may therefore be missing when states before the first rebuilt snapshot
-    /// are read.
+    /// Positions of the Snapshot entries that have a root and are in offloaded segments. Such a
+    /// root cannot be replaced. If a state before the first rebuilt snapshot is read, objects may
+    /// therefore be missing.
     pub offloaded: Vec<Position>,
 }
 

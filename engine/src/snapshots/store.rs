@@ -118,8 +118,8 @@ impl ObjectStore {
         Root::unpack(parsed_key.hash, &stored).map_err(|error| damaged(error.to_string()))
     }
 
-    /// Returns the stored bytes of a chunk. The bytes are verified only if they come from the
-    /// cache.
+    /// Returns the stored bytes of a chunk. Bytes from the cache are already verified, but bytes
+    /// from the bucket are not.
     pub(crate) async fn chunk(&self, log: LogId, hash: ChunkHash) -> Result<Bytes, ObjectFault> {
         if let Some(stored) = self.cache.as_deref().and_then(|cache| cache.get(log, hash)) {
             return Ok(stored);
@@ -127,8 +127,8 @@ impl ObjectStore {
         get_object(self.blobs.as_ref(), &chunk_key(log, hash), MAX_STORED_CHUNK_BYTES).await
     }
 
-    /// Caches the stored bytes of a chunk. The bytes must be verified, since all readers in the
-    /// process use the cache.
+    /// Caches the stored bytes of a chunk. The caller must have verified the bytes, since all
+    /// readers in the process use the cache.
     fn cache_verified(&self, log: LogId, hash: ChunkHash, stored: &Bytes) {
         if let Some(cache) = &self.cache {
             cache.insert(log, hash, stored);

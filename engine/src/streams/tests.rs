@@ -74,7 +74,7 @@ enum FaultPlan {
     None,
     /// The write succeeds, but the response is lost.
     ReplyLost,
-    /// The write gets no response and takes effect late: after the next write that gets a response.
+    /// The write gets no response and takes effect late, after the next write that gets a response.
     Late,
     Throttled,
     ReadFails,
@@ -293,7 +293,7 @@ async fn reads_event_batches_without_an_unfold() {
     assert_eq!(words(&store).await, "a b c d e f g");
     // The requests read the tip, a page of two event batches, and a page of one event batch.
     assert_eq!(faulty.requests(), (3, 0));
-    // A missing page is read again.
+    // If a stale read misses a page of event batches, the page is read again.
     faulty.plan(&[FaultPlan::None, FaultPlan::Stale, FaultPlan::Stale]);
     assert_eq!(words(&store).await, "a b c d e f g");
     assert_eq!(faulty.requests(), (3 + 4, 0));
@@ -321,7 +321,7 @@ async fn rejects_only_on_a_current_state() {
         add(&store, "", CachedTip::Unknown).await,
         Err(TransactError::Rejected("a word has letters"))
     );
-    // A stale read that finds no stream requires one more write.
+    // If a stale read does not find the existing stream, one more write is required.
     faulty.plan(&[FaultPlan::Stale]);
     assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a b");
 }

@@ -24,16 +24,16 @@ pub(super) struct CellReader<R> {
 #[derive(Debug)]
 pub(super) enum NextCells {
     Block(Block),
-    /// All cells were returned. The survey covers the whole file.
+    /// All cells were returned. The survey (first pass) now covers the whole file.
     End(Survey),
-    /// A field changed its column's type, so cells that were returned earlier have the wrong type.
-    /// The survey now covers the records up to this field.
+    /// A field contradicted the type of its column, so cells that were returned earlier have the
+    /// wrong type. The survey (first pass) now covers all records up to this field.
     TypesChanged,
 }
 
 impl<R: Read> CellReader<R> {
-    /// Creates a reader at the start of the file. `tally` must contain evidence of the column
-    /// types, but must not have counted any rows.
+    /// Creates a reader at the start of the file. `tally` must contain the types that an earlier
+    /// pass detected, but all of its counts must be zero.
     pub(super) fn new(records: Records<R>, tally: Tally, block: BlockSize) -> Self {
         Self { records, typings: tally.typings(), tally, builder: BlockBuilder::new(block) }
     }
@@ -72,7 +72,7 @@ impl<R: Read> CellReader<R> {
     /// the column's cells.
     fn have_types_changed(&self) -> bool {
         for (index, current_typing) in self.tally.typings().iter().enumerate() {
-            // If a column was unknown at first, its cells were created as text.
+            // If a column was unknown when this pass started, its cells were created as text.
             let used_typing = self.typings.get(index).unwrap_or(&ColumnTyping::TEXT);
             if current_typing != used_typing {
                 return true;
@@ -99,7 +99,8 @@ fn push_field(
         }
         Some(RecognisedValue::Number(number)) => {
             builder.push_value(column, TileValue::Number(number.value));
-            // The column's number format also fits numbers with fewer decimals.
+            // If the column has a common number format, this format is used for every number,
+            // including numbers with fewer decimals.
             let format = typing.number_format().or(number.format());
             if let Some(format) = format {
                 builder.push_format(column, format);

@@ -2,8 +2,10 @@
 //!
 //! A file is read in two passes. The first pass detects the column types (`survey`), and the second
 //! pass creates the cells (`cells`). Each pass keeps at most one row and one block in memory. If
-//! types are detected from a sample, most files are read only once. `records` splits the bytes into
-//! records and fields, and uses `scanner` for quoted fields.
+//! the first pass covers only a sample at the start of the file, most of the file is usually read
+//! only once.
+//!
+//! `records` splits the bytes into records and fields, and uses `scanner` for quoted fields.
 
 mod cells;
 mod options;

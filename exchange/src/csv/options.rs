@@ -17,7 +17,7 @@ pub struct CsvOptions {
     /// the whole file is sampled.
     ///
     /// If a field after the sample contradicts a detected type, the import returns
-    /// [`ImportStep::Restart`](crate::ImportStep::Restart) and then all cells again.
+    /// [`ImportStep::Restart`](crate::ImportStep::Restart). It then returns all cells again.
     pub sample_bytes: Option<u64>,
 }
 

@@ -65,16 +65,16 @@ pub(super) struct Records<R> {
     unread_start: usize,
     /// End of the unread bytes in the window (read buffer).
     unread_end: usize,
-    /// Whether the whole input has been read into the window.
+    /// Whether the window (read buffer) contains the end of the input.
     is_input_at_end: bool,
-    /// Number of file bytes before the window.
+    /// Number of file bytes before the start of the window (read buffer).
     bytes_before_window: u64,
     line: u64,
     /// Whether the last record ended with a line feed. If not, the reader does not search for line
     /// feeds, because the file may not contain any.
     uses_line_feeds: bool,
     fields: Vec<FieldSpan>,
-    /// Text of the current record, in which doubled quotes are replaced by single quotes.
+    /// Text of the current record. Each doubled quote (`""`) is replaced by one quote (`"`).
     unquoted_text: String,
 }
 
@@ -178,7 +178,7 @@ impl<R: Read> Records<R> {
                 [b'\r', b'\n', ..] => 2,
                 [b'\n', ..] | [b'\r', _, ..] => 1,
                 [b'\r'] if self.is_input_at_end => 1,
-                // The rest of the line ending may be beyond the window.
+                // The line feed of a `\r\n` may not be in the read buffer yet.
                 [] | [b'\r'] if !self.is_input_at_end => {
                     self.fill_window()?;
                     continue;
@@ -193,7 +193,7 @@ impl<R: Read> Records<R> {
     }
 
     /// Discards the bytes that have been split into records. Then performs a single read into the
-    /// free part of the window.
+    /// free part of the read buffer.
     fn fill_window(&mut self) -> Result<(), ReadError> {
         self.discard_bytes_before_unread();
         self.grow_window();
@@ -210,7 +210,7 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// Moves the unread bytes to the start of the window.
+    /// Moves the unread bytes to the start of the read buffer.
     fn discard_bytes_before_unread(&mut self) {
         self.window.copy_within(self.unread_start..self.unread_end, 0);
         self.bytes_before_window = add_count(self.bytes_before_window, self.unread_start);
@@ -218,7 +218,7 @@ impl<R: Read> Records<R> {
         self.unread_start = 0;
     }
 
-    /// Doubles the window if less than a quarter of [`WINDOW_BYTES`] is free.
+    /// Doubles the read buffer if less than a quarter of [`WINDOW_BYTES`] is free.
     fn grow_window(&mut self) {
         let min_bytes = self.unread_end + WINDOW_BYTES / 4;
         if self.window.len() < min_bytes {
@@ -272,7 +272,8 @@ impl<R: Read> Records<R> {
         Ok(record_end)
     }
 
-    /// Splits the next line into fields. Returns `None` if the line needs the [`Scanner`].
+    /// Splits the next line into fields. Returns `None` if the line requires the [`Scanner`], which
+    /// supports quoted fields.
     fn split_next_plain_line(&mut self) -> Option<RecordBounds> {
         self.fields.clear();
         if !self.uses_line_feeds {
@@ -329,8 +330,8 @@ fn check_field_lengths(fields: &[FieldSpan], line: u64) -> Result<(), ReadError>
     Ok(())
 }
 
-/// Writes a record's fields into `unquoted_text` and updates the field spans. Doubled quotes are
-/// replaced by single quotes.
+/// Writes a record's fields into `unquoted_text` and updates the field spans. Each doubled quote
+/// (`""`) is replaced by one quote (`"`).
 fn replace_doubled_quotes<'a>(
     record_text: &str,
     fields: &mut [FieldSpan],

@@ -25,7 +25,7 @@ pub(super) struct Columns {
 /// Consecutive columns with the same style.
 #[derive(Debug)]
 struct ColumnRun {
-    /// First column after the run.
+    /// Index of the first column after these columns.
     end: u32,
     style: Option<String>,
 }
@@ -82,8 +82,8 @@ struct RepeatedCell {
     style: Option<String>,
     value_type: String,
     is_error: bool,
-    /// Whether an attribute contains the value. If so, the element's text is only the displayed
-    /// form.
+    /// Whether an attribute of the cell's element contains the value. If it does, the text inside
+    /// the element is only the displayed form of the value.
     has_value: bool,
 }
 

@@ -76,7 +76,8 @@ impl Styles {
         }
     }
 
-    /// Stores a cell style. If the style is a table style, returns the style's name instead.
+    /// Stores a cell style. Returns the style's name if the style is a table style, and `None`
+    /// otherwise.
     fn add_style(&mut self, tag: &BytesStart<'_>) -> Option<String> {
         let name = attribute(tag, "name")?;
         match attribute(tag, "family").as_deref() {
@@ -91,7 +92,8 @@ impl Styles {
         None
     }
 
-    /// Returns the number format of a cell style, which may inherit the format.
+    /// Returns the number format of a cell style. The style may inherit the format from its parent
+    /// style.
     pub(super) fn number_format(&self, style_name: &str) -> Option<Arc<str>> {
         let mut searched_name = style_name;
         for _ in 0..MAX_PARENT_STYLES {
@@ -149,7 +151,7 @@ struct FormatCodeBuilder {
     /// Text of the current element.
     literal: String,
     is_percentage: bool,
-    /// Whether hours are elapsed time, which may exceed a day.
+    /// Whether hours are displayed as elapsed time, which may be longer than a day.
     is_elapsed: bool,
 }
 
@@ -205,7 +207,8 @@ impl FormatCodeBuilder {
 
     /// Appends the text of the element, which is a separator or a currency symbol.
     fn end_element(&mut self) {
-        // A code that exceeds the limit is discarded later, so its rest is not needed.
+        // A format code that exceeds the limit is discarded later, so its remaining text is not
+        // needed.
         if self.code.len() > MAX_FORMAT_BYTES {
             self.literal.clear();
         }

@@ -120,8 +120,8 @@ impl Evidence {
         ExaminedField { recognised_value, changed_evidence }
     }
 
-    /// Returns the column's type. If only the fields after the first field have a common type, the
-    /// first field is a heading.
+    /// Returns the column's type. If all fields except the first have a common type, and the first
+    /// field does not match this type, the first field is a heading.
     pub(crate) fn typing(self) -> ColumnTyping {
         if let Some(choice) = self.chosen {
             return ColumnTyping { kind: ColumnKind::Chosen(choice), heading: false };

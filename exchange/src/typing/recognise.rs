@@ -92,8 +92,8 @@ fn may_be_date(bytes: &[u8]) -> bool {
 
 /// The digits of a decimal number without an exponent.
 struct Digits {
-    /// All digits as one integer. The integer wraps if there are more than [`MAX_MANTISSA_DIGITS`]
-    /// digits.
+    /// All digits as one integer. The integer overflows and wraps around if there are more than
+    /// [`MAX_MANTISSA_DIGITS`] digits.
     mantissa: u64,
     count: usize,
     /// Number of digits after the decimal point.
@@ -152,7 +152,7 @@ fn parse_digits(unsigned_text: &[u8]) -> Option<Digits> {
 }
 
 /// Parses the digits at the start of `bytes` and appends them to the mantissa of earlier digits.
-/// The mantissa wraps if there are too many digits.
+/// The mantissa overflows and wraps around if there are too many digits.
 fn parse_leading_digits(bytes: &[u8], mantissa_before: u64) -> LeadingDigits {
     let mut digits = LeadingDigits { count: 0, mantissa: mantissa_before };
     for byte in bytes {
@@ -173,11 +173,12 @@ struct LeadingDigits {
     mantissa: u64,
 }
 
-/// Parses a number with more digits than a floating-point number can preserve in general. Most such
-/// numbers are the shortest form of a floating-point number, as written by the `zmij` crate.
+/// Parses a number with more digits than a floating-point number can always preserve. Most such
+/// numbers were written by a program in the shortest form. This form is recognised fast, by
+/// comparing the text with the output of the `zmij` crate.
 fn parse_long_number(text: &str, digits: &Digits) -> Option<Number> {
     /// Range in which `zmij` returns the expected text. Outside of this range, `zmij` may use an
-    /// exponent, or choose a different one of several shortest forms.
+    /// exponent, or choose another form of the same length.
     const SHORTEST_FORM_RANGE: std::ops::Range<f64> = 1e-5..1e9;
     let value: f64 = text.parse().ok()?;
     // Only fractions are compared, because `zmij` appends `.0` to whole numbers.

@@ -124,8 +124,8 @@ where
     }
 }
 
-/// Returns the normalized name and the location of a part. Returns `None` if the part cannot be
-/// read, because the part may not be needed.
+/// Returns the normalized name and the location of a part. If the part cannot be read, returns
+/// `None` instead of an error, because the import may not need the part.
 fn locate_part<R: Read>(part: &ZipFile<'_, R>) -> Option<(String, PartLocation)> {
     let is_deflated = match part.compression() {
         CompressionMethod::Stored => false,

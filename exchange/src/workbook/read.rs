@@ -19,8 +19,8 @@ use crate::{
 /// Maximum number of cells that one call reads.
 const MAX_CELLS_PER_STEP: usize = 1 << 17;
 
-/// A workbook import. Hidden and empty sheets are included. The top left cell of merged cells
-/// contains their value.
+/// A workbook import. Hidden and empty sheets are included. If cells are merged, their value is
+/// imported as the value of the top left cell.
 #[derive(Debug)]
 pub struct WorkbookImport<S: Source> {
     archive: Archive<S>,
@@ -95,8 +95,8 @@ where
         Ok(sheet_start)
     }
 
-    /// Reads the sheet's next cell into `cell`, unless `cell` was not added to a block yet. Returns
-    /// `false` at the end of the sheet.
+    /// Reads the sheet's next cell into `cell`. If `cell` still contains a cell that was not added
+    /// to a block, reads nothing. Returns `false` at the end of the sheet.
     fn read_next_cell(&mut self) -> Result<bool, WorkbookError> {
         if self.has_pending_cell {
             return Ok(true);
@@ -202,7 +202,7 @@ where
         if self.is_done {
             return Ok(None);
         }
-        // The state is set before reading, so that the import also ends after an error.
+        // Mark the import as done before reading, so that the import also ends after an error.
         self.is_done = true;
         let step = self.read_step()?;
         self.is_done = step.is_none();

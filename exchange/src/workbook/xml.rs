@@ -20,7 +20,7 @@ pub(crate) struct Xml<R: Read> {
     buffer: Vec<u8>,
     part: String,
     depth: usize,
-    /// Number of events that may still occur before the next cell or text.
+    /// Number of further events that are allowed before the next cell or text.
     remaining_idle_events: u64,
 }
 
@@ -171,7 +171,7 @@ mod tests {
     use crate::workbook::archive::Archive;
 
     /// Reads a part with `tags` tags. Every `content_every`th event is recorded as content. Returns
-    /// the number of idle events that are still allowed.
+    /// the number of further events without content that are still allowed.
     fn read(
         tags: usize,
         remaining_idle_events: u64,
@@ -210,7 +210,7 @@ mod tests {
                 }
             }
         }
-        // Content increases the number of allowed tags up to the initial number.
+        // Content raises the number of allowed events again, but not above its initial value.
         let every = usize::try_from(XML_EVENTS_PER_FOUND).unwrap();
         assert!(read(10 * every, 1, Some(every)).is_ok());
         assert!(read(10 * every, 1, Some(every + 1)).is_err());

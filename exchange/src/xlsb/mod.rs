@@ -196,8 +196,9 @@ fn read_cell_value(
     Some(value)
 }
 
-/// Decodes a 32-bit number, which consists of a 30-bit value and two flags. The value is either an
-/// integer or the upper bits of a floating-point number, and may be in hundredths.
+/// Decodes a 32-bit number, which consists of a 30-bit value and two flags. The first flag states
+/// whether the number must be divided by 100. The second flag states whether the value is an
+/// integer or the upper bits of a floating-point number.
 fn decode_short_number(bits: u32) -> f64 {
     const IS_HUNDREDTHS: u32 = 1;
     const IS_INTEGER: u32 = 2;

@@ -1,11 +1,11 @@
 //! Reads xlsx workbooks.
 //!
-//! Existing readers cannot return a cell's value, formula and format in one pass. Some of them also
-//! panic on damaged files (see `tests/workbooks/comparison.rs`).
+//! Existing xlsx crates cannot return a cell's value, formula and format in one pass. Some of them
+//! also panic on damaged files (see `tests/workbooks/comparison.rs`).
 //!
-//! This reader returns cell values, formulas and number formats. Shared formulas are expanded. A
-//! number format of a whole row or column applies only to existing cells. All other contents are
-//! ignored.
+//! This reader returns cell values, formulas and number formats. Shared formulas are expanded.
+//! Number formats of whole rows and columns are applied only to cells that the file contains. All
+//! other contents are ignored.
 
 mod cell;
 mod context;

@@ -1,5 +1,5 @@
-//! Shared formulas. A shared formula's text belongs to its first cell. For all other cells, the
-//! references in the text are shifted.
+//! Shared formulas. The text of a shared formula is written for its first cell. For every other
+//! cell, the references in this text are shifted by the distance between the two cells.
 
 use cellar_sheet::a1::column_name;
 
@@ -77,7 +77,7 @@ fn bracketed_token_bytes(text: &str) -> usize {
     text.len()
 }
 
-/// A reference to a cell, or a column or row at one end of a range.
+/// A reference to a cell, or to the column or row at one end of a range such as `B:D` or `2:5`.
 struct Reference {
     column: Option<Coordinate>,
     row: Option<Coordinate>,

@@ -17,9 +17,10 @@ use crate::workbook::xml::{Xml, attribute, push_text};
 pub(super) struct SheetReader<R: Read> {
     xml: Xml<R>,
     name: String,
-    /// Row of the next cell without a name.
+    /// Row of the next cell. Used if the cell's element does not specify a cell name such as `B2`.
     next_row: u32,
-    /// Column of the next cell without a name.
+    /// Column of the next cell. Used if the cell's element does not specify a cell name such as
+    /// `B2`.
     next_column: u32,
     /// Shared formulas by id.
     shared_formulas: BTreeMap<u32, SharedFormula>,

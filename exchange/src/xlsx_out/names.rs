@@ -28,7 +28,7 @@ impl SheetNames {
     }
 }
 
-/// Replaces characters that Excel does not allow. Completes empty and reserved names.
+/// Replaces characters that Excel does not allow, and extends empty and reserved names.
 fn to_allowed_name(name: &str) -> String {
     let replace_forbidden_character = |character: char| match character {
         '[' | ']' | ':' | '*' | '?' | '/' | '\\' => '_',

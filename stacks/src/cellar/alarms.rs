@@ -1,5 +1,6 @@
-//! The stack's CloudWatch alarms. An account's first ten alarms are free, so there are ten; a stack
-//! with a webhook has one more. `templates/runbook/` explains how to respond to each alarm.
+//! The stack's CloudWatch alarms. There are ten alarms, because the first ten alarms of an account
+//! are free. A stack with a webhook has an additional alarm. `templates/runbook/` explains how to
+//! respond to each alarm.
 
 use super::events::Queues;
 use super::storage::Storage;
@@ -16,8 +17,9 @@ const MAX_RECORD_AGE_MS: u32 = 10 * 60 * 1_000;
 /// Snapshot job age in seconds above which an alarm triggers. A job may have to wait for earlier
 /// snapshots of the same log.
 const MAX_JOB_AGE_S: u32 = 6 * 60 * 60;
-/// Number of failed requests per period above which an alarm triggers. A client makes up to 5
-/// retries: a persistent fault exceeds the threshold, but a few lost write races do not.
+/// Number of failed requests per period above which an alarm triggers. A client retries a request
+/// up to 5 times. A persistent fault therefore exceeds the threshold, but a few write conflicts do
+/// not.
 const MAX_FAILURES: u32 = 4;
 /// Number of consecutive periods with throttled requests that trigger an alarm.
 const THROTTLED_PERIODS: u32 = 3;
@@ -141,8 +143,8 @@ fn api_alarms(config: &Config, resources: &StackResources<'_>) -> Vec<AlarmSpec>
 
 /// Returns the alarms for the functions that read change streams.
 ///
-/// If a function fails or is throttled, the record age increases, so these cases have no separate
-/// alarms. Records that exhaust their retries are sent to a shared dead-letter queue.
+/// There are no separate alarms for failures and throttling, because both increase the record age.
+/// Records that exhaust their retries are sent to a shared dead-letter queue.
 fn change_stream_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
     let relay = MonitoredResource::function(resources.relay);
     let indexer = MonitoredResource::function(resources.indexer);

@@ -122,7 +122,8 @@ fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>)
         ["s3:GetObject"],
         [arn_of_objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
     );
-    // The API publishes uploaded chunks after verifying them. It cannot write snapshot roots.
+    // The API writes import chunks after verifying the uploads. It cannot write snapshot roots
+    // (top-level snapshot objects).
     let write_chunks = Statement::allow(
         "Chunks",
         ["s3:PutObject"],
@@ -160,7 +161,7 @@ fn table_statements(storage: &Storage) -> [Statement; 4] {
     let append_entries = Statement::allow("EntryTable", append_actions, [storage.entries.arn()]);
     let append_segments =
         Statement::allow("SegmentTable", append_actions, [storage.segments.arn()]);
-    // An append updates the event stream's tip, which is its newest item.
+    // An append updates the tip (newest item) of an event stream.
     let update_actions =
         ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
     let append_event_streams =

@@ -98,8 +98,8 @@ fn add_queue(
 /// Returns the relay's event source, which selects new Snapshot entries and new entries with an
 /// external body.
 ///
-/// Updates are excluded. Otherwise the update of an entry whose snapshot is finished would start
-/// another snapshot.
+/// Entry updates are not selected. A Snapshot entry is updated when its snapshot is finished, and
+/// this update must not start another snapshot.
 fn relay_event_source(
     storage: &Storage,
     relay: &Handle<Function>,

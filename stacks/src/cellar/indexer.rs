@@ -23,11 +23,11 @@ use crate::stack::{Stack, SynthesisError};
 const MEMORY_MB: u32 = 256;
 /// Indexer timeout in seconds, for one batch of records.
 const TIMEOUT_S: u32 = 60;
-/// Batching window for log entries in seconds. Each batch becomes one feed item, because an
-/// invocation per edit would cost more than the edit itself.
+/// Batching window for log entries in seconds. Entries are processed in batches, because an
+/// invocation per edit would cost more than the edit itself. Each batch becomes one feed item.
 const BATCHING_WINDOW_S: u32 = 5;
-/// Maximum number of log entries per batch. About this many fit into one feed item. Concurrent
-/// batches wait for each other, so a few large batches are faster than many small ones.
+/// Maximum number of log entries per batch. A feed item can contain about this number of entries.
+/// Concurrent batches wait for each other, so a few large batches are faster than many small ones.
 const ENTRY_BATCH_SIZE: u32 = 1_000;
 
 /// Adds the indexer with its log group, role and event sources. Records that cannot be indexed are
@@ -72,8 +72,8 @@ pub(super) fn add_indexer(
     Ok(function)
 }
 
-/// Selects writes to tips. A tip is an event stream's newest item, and contains the number of
-/// appended events. Older event batches do not contain this number.
+/// Selects writes to tips. A tip is the newest item of an event stream. It is recognised by its
+/// counter of appended events, because the older items of the stream have no such counter.
 fn appended_tips() -> StreamFilter {
     let tip_pattern = json!({ APPENDED: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": tip_pattern } }))

@@ -25,8 +25,8 @@ pub(super) fn suppress_bucket_rules(stack: &mut Stack, bucket: &Handle<Bucket>) 
     );
 }
 
-/// Suppresses the rule against hard-coded account ids in ARNs for a resource that uses the
-/// customer's key.
+/// For a resource that uses the customer's KMS key, suppresses the rule against hard-coded account
+/// ids in ARNs.
 fn suppress_hard_coded_account_rule<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
     stack.suppress(
         resource,
@@ -36,7 +36,8 @@ fn suppress_hard_coded_account_rule<C: Construct>(stack: &mut Stack, resource: &
     );
 }
 
-/// Suppresses a linter rule about queue encryption. `uses_customer_key` determines which rule.
+/// Suppresses a linter rule about queue encryption. The rule depends on whether the queue uses the
+/// customer's KMS key.
 pub(super) fn suppress_queue_rules(
     stack: &mut Stack,
     queue: &Handle<Queue>,
@@ -54,7 +55,8 @@ pub(super) fn suppress_queue_rules(
     );
 }
 
-/// Suppresses a linter rule about log group encryption. `uses_customer_key` determines which rule.
+/// Suppresses a linter rule about log group encryption. The rule depends on whether the log group
+/// uses the customer's KMS key.
 pub(super) fn suppress_log_group_rules(
     stack: &mut Stack,
     log_group: &Handle<LogGroup>,
@@ -163,8 +165,8 @@ pub(super) fn suppress_api_url_rules(stack: &mut Stack, url: &Handle<FunctionUrl
     );
 }
 
-/// Suppresses a linter rule about the alarm topic's encryption. `uses_customer_key` determines which
-/// rule.
+/// Suppresses a linter rule about the alarm topic's encryption. The rule depends on whether the
+/// topic uses the customer's KMS key.
 pub(super) fn suppress_topic_rules(
     stack: &mut Stack,
     topic: &Handle<Topic>,

@@ -11,9 +11,9 @@ impl Config {
     /// only used in error messages.
     ///
     /// # Errors
-    /// [`ConfigError`] if the text is too large or is not YAML, contains an unknown field or a
-    /// value of the wrong type, or if values are out of bounds. All out-of-bounds values are listed
-    /// in one error.
+    /// Returns a [`ConfigError`] if the text is too large, is not YAML, or contains an unknown
+    /// field or a value of the wrong type. Also returns a [`ConfigError`] if values are out of
+    /// bounds. All out-of-bounds values are listed in one error.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfigError> {
         check_size_and_nesting(text, file_name)?;
         let parsed_config: Option<Self> =
@@ -76,8 +76,8 @@ impl UnknownFieldMessage {
     fn parse(message: &str) -> Option<Self> {
         let (section_prefix, after_section) = message.split_once("unknown field `")?;
         let section = section_prefix.trim_end_matches(": ");
-        // A rejected value may contain the text `unknown field` too. In a message about an unknown
-        // field, only a path of known fields precedes this text.
+        // A rejected value may also contain the text `unknown field`. Such a message is recognised
+        // by the text before `unknown field`, which is then not just a path of known fields.
         if section.contains([' ', '"', '`']) {
             return None;
         }

@@ -12,14 +12,14 @@ pub trait Construct: Sized {
     /// Returns the resource's `Properties`.
     fn properties(self) -> Map<String, Value>;
 
-    /// Returns the action that CloudFormation takes when the resource is removed or replaced. If
-    /// `None`, no policy is written to the template; used for resources without data.
+    /// Returns the action that CloudFormation takes when the resource is removed or replaced.
+    /// Returns `None` for resources without data. No policy is then written to the template.
     fn removal_policy(&self) -> Option<RemovalPolicy> {
         None
     }
 
-    /// Returns statement ids and the reason for each statement. The stack writes them to the
-    /// resource's `Metadata.Reasons`.
+    /// Returns the ids of the policy statements that allow all resources, each with the reason. The
+    /// stack writes ids and reasons to the resource's `Metadata.Reasons`.
     fn wildcard_reasons(&self) -> Vec<(String, String)> {
         Vec::new()
     }

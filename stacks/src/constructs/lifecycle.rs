@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// A bucket lifecycle rule. Each variant is a rule of its own, because a rule with a tag filter
-/// cannot abort multipart uploads in S3.
+/// A bucket lifecycle rule. Deleting tagged objects and aborting multipart uploads are separate
+/// variants, because S3 does not allow a rule with a tag filter to abort multipart uploads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LifecycleRule {
     /// Deletes tagged objects the given number of days after they were written.

@@ -7,9 +7,10 @@ use super::resource_type::ResourceType;
 pub(crate) enum ListKind {
     /// By position.
     Ordered,
-    /// As sets: order and duplicates have no effect.
+    /// Lists are compared as sets. Order and duplicates have no effect.
     Set,
-    /// By this key, which is unique within a list: order has no effect.
+    /// Elements are matched by the value of this key, which is unique within a list. Their order
+    /// has no effect.
     Keyed(&'static str),
 }
 
@@ -33,7 +34,7 @@ pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> L
     }
 }
 
-/// Returns whether a single-element list at `path` may be written without the list.
+/// Returns whether a list with a single element at `path` may be replaced with the element itself.
 pub(crate) fn may_be_single(path: &[&str]) -> bool {
     path == ["DependsOn"] || policy_list_kind(path).is_some()
 }

@@ -40,7 +40,7 @@ pub(super) fn find_risks(
 }
 
 fn find_replacement(action: ChangeAction, new_resource: &Value) -> Option<Risk> {
-    // CloudFormation applies the new template's removal policy.
+    // CloudFormation applies the removal policy of the new template, not of the old template.
     let kept = is_retained(removal_policy(new_resource, "UpdateReplacePolicy"));
     match action {
         ChangeAction::Replace => Some(Risk::Replaced { certain: true, kept }),

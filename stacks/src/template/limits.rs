@@ -8,8 +8,8 @@ pub const RESOURCES_MAX: usize = 500;
 pub const PARAMETERS_MAX: usize = 200;
 /// Maximum number of outputs.
 pub const OUTPUTS_MAX: usize = 200;
-/// Maximum size in bytes of a template that is deployed from S3. AWS documents the limit as 1 MB.
-/// This is the smaller of the two possible meanings.
+/// Maximum size in bytes of a template that is deployed from S3. AWS documents the limit as 1 MB,
+/// which may mean 1,000,000 or 1,048,576 bytes. This constant is the smaller value.
 pub const TEMPLATE_BYTES_MAX: usize = 1_000_000;
 /// Maximum template description length in bytes.
 pub const DESCRIPTION_BYTES_MAX: usize = 1024;

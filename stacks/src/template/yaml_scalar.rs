@@ -27,8 +27,8 @@ pub(super) fn yaml_string(text: &str) -> String {
 
 /// Returns whether a string may be unquoted. The first character must be a letter, because numbers,
 /// dates, signs and indicators start with other characters. Only letters, digits, some punctuation
-/// and single spaces may follow. A colon must not end a key, and the string must not be one of
-/// [`RESERVED_WORDS`].
+/// and single spaces may follow. No colon may be followed by a space or end the string, because the
+/// text before the colon would then be a key. The string must not be one of [`RESERVED_WORDS`].
 fn is_plain(text: &str) -> bool {
     let mut previous = ' ';
     for (index, character) in text.chars().enumerate() {

@@ -10,9 +10,9 @@ use cellar_base::position::Position;
 /// The latest entries of a log that this process has read or written, without gaps and with at most
 /// `MAX_CACHED_TAIL_BYTES` in total.
 ///
-/// The cache may lack the log's latest entries, but cached entries are never wrong, because entries
-/// are immutable. The only exception is the root key that a Snapshot entry receives when the
-/// snapshot finishes; root keys are never read from this cache.
+/// The cache may lack the log's latest entries. Cached entries never become outdated, because
+/// entries are immutable. The only exception is the root key that a Snapshot entry receives when
+/// its snapshot finishes. Root keys are never read from this cache.
 #[derive(Debug, Clone, Default)]
 pub struct CachedTail {
     entries: VecDeque<Arc<Entry>>,
@@ -20,8 +20,9 @@ pub struct CachedTail {
 }
 
 impl CachedTail {
-    /// Adds an entry that was read or written, if it is later than the latest cached entry. If a
-    /// gap precedes the entry, all cached entries are evicted first.
+    /// Adds an entry that was read or written, unless it is at or before the latest cached entry.
+    /// If entries are missing between the latest cached entry and the new entry, all cached entries
+    /// are evicted first.
     pub fn add(&mut self, entry: &Arc<Entry>) {
         if let Some(last_entry) = self.entries.back() {
             if entry.position <= last_entry.position {

@@ -16,7 +16,7 @@ use cellar_base::position::Position;
 use cellar_sheet::operation::{DeleteSpans, Operation, Rejection, RejectionReason, SheetId, Spans};
 
 /// Commits the mutations of one client in order. Each mutation is transformed past the changes in
-/// the client's viewpoint.
+/// the client's viewpoint (the log as this client sees it).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Committer {
     viewpoint: Viewpoint,
@@ -27,7 +27,7 @@ pub struct Committer {
     /// Approximate size in bytes of the operations committed for the request so far, as encoded in
     /// a response.
     committed_bytes: usize,
-    /// Transform map of the last transformed mutation, and that mutation's base.
+    /// Base of the last transformed mutation, and the transform map from that base.
     map_from_base: Option<(Position, SpaceMap)>,
     /// State of the workbook before the next mutation, if known.
     state: Option<KnownState>,
@@ -60,9 +60,10 @@ impl Committer {
     }
 
     /// Adds to `authored` the map from its base to the entry's position. `operations` contains the
-    /// operations in the external body.
+    /// operations in the external body (the S3 object of a large entry).
     ///
     /// # Errors
+    ///
     /// Returns a rejection of all operations if the map cannot be stored or an operation targets a
     /// nonexistent sheet.
     pub fn commit_external(
@@ -71,7 +72,7 @@ impl Committer {
         operations: &[Operation],
     ) -> Result<ExternalEdits, Rejection> {
         let mut map = self.map_from(authored.base)?;
-        // A stored map must preserve the order of rows and columns.
+        // A map can be stored only if it preserves the order of rows and columns.
         if !map.keeps_order() {
             return Err(rejection_of_distant_base());
         }
@@ -150,7 +151,8 @@ impl Committer {
         }
     }
 
-    /// Like [`Committer::map_from`], but keeps the map for subsequent mutations with the same base.
+    /// Like [`Committer::map_from`], but caches the map for subsequent mutations with the same
+    /// base.
     fn memoized_map_from(&mut self, base: Position) -> Result<&SpaceMap, Rejection> {
         let map = match self.map_from_base.take() {
             Some((map_base, map)) if map_base == base => map,
@@ -211,8 +213,8 @@ impl Committer {
         let (authored, committed) = (&mutation.authored, mutation.committed_operations());
         if let Some((_, map)) = &mut self.map_from_base {
             if authored.is_resolved_on_append() {
-                // The client never saw the operations computed for its undo or revert, so treat
-                // them as another client's changes.
+                // The client has never seen the operations computed for its undo or revert, so they
+                // are treated as another client's changes.
                 committed.iter().for_each(|operation| map.add_foreign(operation));
             } else {
                 map.add_own(authored, committed);
@@ -269,8 +271,8 @@ fn revert_operations(
     Ok(resolution.operations.clone())
 }
 
-/// Returns a rejection if an undo or revert does not fit into an entry. Returns `None` for any
-/// other operation.
+/// Returns a rejection if the operation is an undo or revert that does not fit into an entry.
+/// Returns `None` if it fits, and for any other operation.
 fn rejection_of_large_resolution(authored: &Operation) -> Option<Rejection> {
     match authored {
         Operation::Undo(_) => {

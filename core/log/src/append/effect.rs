@@ -38,11 +38,12 @@ pub(super) enum Effect {
     Nothing,
 }
 
-/// The known part of the workbook's state before the next mutation.
+/// The part of the workbook's state before the next mutation that is known without reading the
+/// cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownState {
     summary: StateSummary,
-    /// The workbook without its cells. Set if the workbook metadata was read.
+    /// The workbook without its cells. Set only if the workbook metadata was read.
     workbook: Option<Workbook>,
 }
 
@@ -58,7 +59,7 @@ impl KnownState {
         Self { summary: StateSummary::of(metadata), workbook }
     }
 
-    /// Returns the state summary after an entry with this content.
+    /// Returns the state summary after an entry with the given content.
     pub(super) fn into_summary_after(mut self, content: &Content) -> StateSummary {
         if let Content::Edits(edits) = content {
             edits.mutations.iter().for_each(|mutation| self.apply(mutation.committed_operations()));

@@ -33,7 +33,8 @@ pub struct Append {
     lost_races: u32,
     /// Number of failed reads of any kind.
     failed_reads: u32,
-    /// Set if entries after a base were trimmed. The scan then starts at the latest segment.
+    /// Set if entries after one of the request's bases were trimmed. The scan then starts at the
+    /// latest segment.
     base_was_trimmed: bool,
 }
 
@@ -43,7 +44,8 @@ enum Phase {
         from: Position,
         consistency: Consistency,
     },
-    /// Checking whether the segment of a missing entry was trimmed, before the append is refused.
+    /// An entry is missing. Before refusing the append, the machine reads whether the segment of
+    /// the entry was trimmed.
     CheckingTrim {
         refusal: Refusal,
     },
@@ -72,7 +74,7 @@ enum Consistency {
 
 impl Append {
     /// Starts an append. `cached_entries` are the cached entries starting at the request's lowest
-    /// base, and may be empty (see [`CachedTail::entries_from`](super::CachedTail::entries_from)).
+    /// base. They may be empty (see [`CachedTail::entries_from`](super::CachedTail::entries_from)).
     #[must_use]
     pub fn begin(
         request: Request,
@@ -109,8 +111,8 @@ impl Append {
         (append, action)
     }
 
-    /// Returns the first action after the scan of the cached entries. `has_scanned_all` is `false` if
-    /// an entry is missing between them.
+    /// Returns the first action after the scan of the cached entries. `has_scanned_all` is `false`
+    /// if the scan stopped early because an entry was missing.
     fn first_action(&mut self, has_scanned_all: bool, inputs: Inputs) -> AppendAction {
         let base_is_cached = self.scan.tail.is_some();
         if !base_is_cached && self.rules.is_enforced(SafetyRule::KnownExists) {
@@ -189,8 +191,8 @@ impl Append {
         self.proceed_at_log_end(inputs)
     }
 
-    /// Refuses the append if a strongly consistent read found a gap. Otherwise, repeats the read
-    /// with strong consistency.
+    /// If the read that found the gap was strongly consistent, refuses the append. Otherwise,
+    /// repeats the read with strong consistency.
     fn confirm_gap(&mut self, gap: Position, consistency: Consistency) -> AppendAction {
         let is_confirmed = consistency == Consistency::Strong;
         if !is_confirmed && self.rules.is_enforced(SafetyRule::ConsistentRefusal) {
@@ -254,8 +256,8 @@ impl Append {
             return finish(Err(Refusal::Contention));
         }
         match self.scan.next_position {
-            // Other writers are faster. One query for all their entries is cheaper than losing
-            // another put to each of them.
+            // Other writers are faster. A single query returns all their entries, and is cheaper
+            // than losing one more put per entry.
             Some(next_position) if self.lost_races >= LOSSES_BEFORE_CATCH_UP => {
                 self.lost_races = 0;
                 self.wait_to_read(next_position, Consistency::Eventual, self.failed_puts, inputs)
@@ -317,7 +319,7 @@ impl Append {
         self.put_next_entry(&tail, inputs)
     }
 
-    /// Handles a scan that found no entry at its start position.
+    /// Handles a scan in which no entry exists at the start position.
     fn retry_or_refuse_missing_base(&mut self, inputs: Inputs) -> AppendAction {
         let scan_start = self.scan.start_position;
         if self.base_was_trimmed {
@@ -342,7 +344,7 @@ impl Append {
             return Some(self.refuse_at_confirmed_end(refusal));
         }
         if has_gap {
-            // The missing mutations may be in entries that were trimmed.
+            // The preceding mutations may be in entries that were trimmed.
             self.scan.last_committed_id = first_id.saturating_sub(1);
         }
         let last_committed_id = self.scan.last_committed_id;
@@ -372,9 +374,10 @@ impl Append {
         }
     }
 
-    /// Waits for the first entry of an existing segment to become visible. The entry was written in
-    /// the same transaction as the End Segment (the last entry) of the preceding segment, but an
-    /// eventually consistent read may miss the first entry and return the End Segment.
+    /// Waits for the first entry of the next segment to become visible. The segment exists, because
+    /// its first entry was written in the same transaction as the End Segment (the last entry of
+    /// the preceding segment). An eventually consistent read may return the End Segment before that
+    /// first entry.
     fn await_segment(&mut self, segment_start: Position, inputs: Inputs) -> AppendAction {
         if !self.end_is_confirmed || self.failed_reads >= self.rules.max_reads() {
             return self.refuse_at_confirmed_end(Refusal::Corrupt { at: segment_start });
@@ -394,7 +397,7 @@ impl Append {
     }
 
     /// Refuses the request if a strongly consistent read has confirmed the end of the log.
-    /// Otherwise, starts a strongly consistent read.
+    /// Otherwise, reads again with strong consistency.
     fn refuse_at_confirmed_end(&mut self, refusal: Refusal) -> AppendAction {
         let may_refuse =
             self.end_is_confirmed || !self.rules.is_enforced(SafetyRule::ConsistentRefusal);
@@ -404,7 +407,7 @@ impl Append {
         }
     }
 
-    /// Refuses the request. If an entry is missing, first reads the first entry of that entry's
+    /// Refuses the request. If the reason is a missing entry, first reads the first entry of the
     /// segment, which records whether the segment was trimmed.
     fn refuse_unless_trimmed(&mut self, refusal: Refusal) -> AppendAction {
         let missing_position = match refusal {
@@ -436,8 +439,8 @@ impl Append {
     }
 
     /// Restarts the scan at the latest segment because entries after a base were trimmed. The
-    /// latest segment is sufficient to continue the client's mutation ids, but the mutations are
-    /// committed as rejected.
+    /// latest segment is sufficient to validate the client's mutation ids. The mutations are
+    /// committed as rejected, because they cannot be transformed without the trimmed entries.
     fn restart_at_newest_segment(&mut self, newest_segment: Option<u32>) -> AppendAction {
         let segment_start = newest_segment.and_then(|segment| Position::new(segment, 0).ok());
         let Some(segment_start) = segment_start else {
@@ -467,8 +470,9 @@ impl Append {
         AppendAction::Wait { delay_ms: full_jitter_ms(failed_attempts, inputs.random) }
     }
 
-    /// Puts the entry unless the append is too old. During a long suspension of the process, the
-    /// entries that it has read may have been trimmed, and their keys may be free again.
+    /// Puts the entry unless the append is too old. If the process was suspended for long, the
+    /// entries that it has read may have been trimmed. The keys of trimmed entries are free again,
+    /// so the put could succeed at a wrong position.
     fn put_unless_too_old(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
         let is_too_old = inputs.now_s > self.started_s.saturating_add(MAX_APPEND_AGE_S);
         if is_too_old && self.rules.is_enforced(SafetyRule::BoundedAge) {
@@ -481,7 +485,7 @@ impl Append {
     }
 
     /// Returns the result of the finished append. The entries that the client has not received are
-    /// moved out of the scan.
+    /// moved from the scan into the result.
     fn take_result(&mut self, tail: Tail) -> Appended {
         let mutation_ids = self.request.first_id..=self.request.last_id();
         Appended {

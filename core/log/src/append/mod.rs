@@ -86,7 +86,7 @@ pub enum AppendEvent {
         /// Whether the segment may contain later entries.
         has_more: bool,
     },
-    /// The latest segment number, or `None` if the log has no segments.
+    /// Latest segment number, or `None` if the log has no segments.
     NewestSegment(Option<u32>),
     /// The requested workbook metadata, or `None` if unreadable.
     State(Option<Arc<WorkbookMetadata>>),
@@ -102,8 +102,8 @@ pub enum AppendEvent {
         /// Existing entry with this key.
         winner: Arc<Entry>,
     },
-    /// The outcome of the put is unknown after a timeout, server error (5xx), throttling, conflict
-    /// or connection loss.
+    /// The outcome of the put is unknown because of a timeout, server error (5xx), throttling,
+    /// conflict or connection loss.
     PutUnknown,
     /// The put failed permanently, because access was denied or the request was invalid.
     PutFailed,
@@ -129,8 +129,8 @@ pub struct Appended {
     pub tail: Position,
     /// Header of the entry at `tail`. Determines whether a segment roll or a snapshot is due.
     pub header: Header,
-    /// Entries after the lowest base that other requests put, oldest first. The client does not
-    /// have these entries yet.
+    /// Entries after the lowest base that other requests put, oldest first. The client has not
+    /// received these entries yet.
     pub missing: Vec<Arc<Entry>>,
     /// Position after which the client must continue reading, if `missing` was truncated.
     pub missing_from: Option<Position>,
@@ -141,15 +141,15 @@ pub struct Appended {
 pub struct MutationResult {
     /// Mutation id.
     pub id: u64,
-    /// Position of the entry that contains the mutation. `None` if the entry was not read because
-    /// the client already knew that the mutation was committed.
+    /// Position of the entry that contains the mutation. `None` if that entry was not read. It need
+    /// not be read if the client already knew that the mutation was committed.
     pub position: Option<Position>,
     /// Whether the mutation was already committed by an earlier request.
     pub duplicate: bool,
     /// The rejection, if the mutation was rejected.
     pub rejection: Option<Rejection>,
-    /// Committed operations. Set only if this request committed the mutation and they differ from
-    /// the authored operation.
+    /// Committed operations. Set only if this request committed the mutation and the committed
+    /// operations differ from the authored operation.
     pub committed: Option<Vec<Operation>>,
     /// Whether the mutation has no effect because other clients deleted its target after its base.
     pub no_effect: bool,
@@ -159,7 +159,7 @@ pub struct MutationResult {
 /// retry finds them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The base is not a position in the log.
+    /// The base of a mutation is not a position in the log.
     #[error("base {base} is not in the log; reload the spreadsheet")]
     UnknownBase {
         /// The unknown base.

@@ -1,4 +1,4 @@
-//! Validated append requests. The log need not be read to validate a request.
+//! Validated append requests. Validation does not read the log.
 
 use std::sync::Arc;
 
@@ -94,7 +94,8 @@ pub struct Request {
     pub(super) log: LogId,
     pub(super) client: ClientKey,
     pub(super) client_name: Option<ClientName>,
-    /// Whether the client's mutation ids are trusted even if some of its entries were trimmed.
+    /// Whether the client's mutation ids are trusted even if entries that contain some of its
+    /// mutations were trimmed.
     pub(super) numbering_is_trusted: bool,
     pub(super) author: Option<String>,
     pub(super) incarnation: u32,
@@ -223,8 +224,8 @@ impl Request {
         }
     }
 
-    /// Creates a request for the only mutation of a new client, to be put directly after the state
-    /// at `state_position`. If the log contains a later edit, the append is refused with
+    /// Creates a request with a single mutation from a new client. The mutation is put only if the
+    /// log contains no edit after `state_position`. Otherwise, the append is refused with
     /// [`Refusal::StaleResolution`](super::Refusal::StaleResolution).
     #[must_use]
     pub fn directly_after(
@@ -246,10 +247,11 @@ impl Request {
         Self::from_valid(log, client, author, incarnation, ACKNOWLEDGED_ID, FIRST_ID, payload)
     }
 
-    /// Creates a request with rejected mutations on `base`. Used for mutations that the server
-    /// rejects before an append, whose ids must be recorded as used.
+    /// Creates a request with rejected mutations on `base`. The server has already rejected these
+    /// mutations, but must record their ids as used.
     ///
     /// # Errors
+    ///
     /// Like [`Request::new`].
     pub fn rejecting(
         log: LogId,
@@ -269,7 +271,7 @@ impl Request {
         Self::from_numbered(log, client, author, incarnation, acknowledged_id, numbered_mutations)
     }
 
-    /// Sets the name of the sending client, which belongs to a client group. The name is stored in
+    /// Sets the name of the sending client if it belongs to a client group. The name is stored in
     /// the entry. The client's mutation ids are no longer trusted: if entries after a base were
     /// trimmed, the append is refused with [`Refusal::BaseGone`](super::Refusal).
     #[must_use]
@@ -318,8 +320,8 @@ impl Request {
         self.mutations_after(0)
     }
 
-    /// Returns the mutations with ids above `last_id`. Empty if the operations are in an uploaded
-    /// object.
+    /// Returns the mutations with ids above `last_id`. Returns an empty list if the operations are
+    /// in an uploaded object.
     pub(super) fn mutations_after(
         &self,
         last_id: u64,
@@ -349,9 +351,9 @@ impl Request {
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// Returns the bases of the mutations with ids above `last_id` that must be transformed. An
-    /// undo or revert is never transformed, because it is put only directly after the state from
-    /// which it was computed.
+    /// Returns the bases of the mutations that must be transformed and have ids above `last_id`.
+    /// The base of an undo or revert is omitted: an undo or revert is put only directly after the
+    /// state from which it was computed, so it is never transformed.
     pub(super) fn transformed_bases_after(
         &self,
         last_id: u64,
@@ -375,8 +377,8 @@ impl Request {
         Some(ResolutionRequest { client: self.client, id, base: mutation.base, target })
     }
 
-    /// Returns the imports that are not known to be committed. Before the append, the caller must
-    /// check that the imported chunks exist.
+    /// Returns the import operations that are not known to be committed. Before the append, the
+    /// caller must check that their chunks exist.
     pub fn imports(&self) -> impl Iterator<Item = ImportRequest<'_>> {
         self.mutations_after(self.acknowledged_id).filter_map(|(id, mutation)| {
             match &mutation.authored {

@@ -3,8 +3,9 @@
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::safety_rules::SafetyRules;
 
-/// A rule that prevents gaps and lost or duplicate mutations. The model checker disables one rule
-/// at a time and must find a violation. Without the feature `model`, all rules are enforced.
+/// Safety rule that prevents gaps and lost or duplicate mutations. All rules are enforced, except
+/// in the model checker (feature `model`), which disables one rule at a time and must find a
+/// violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// Entry n+1 is put only if entry n is known to exist.
@@ -17,7 +18,7 @@ pub enum SafetyRule {
     EndSegmentCheck,
     /// No request is refused because of a stale read.
     ConsistentRefusal,
-    /// No entry is put if the preceding reads may be older than a trim.
+    /// No entry is put if a trim may have happened since the log was read.
     BoundedAge,
 }
 

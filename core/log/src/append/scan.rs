@@ -38,18 +38,19 @@ pub(super) struct Scan {
     lowest_base: Position,
     /// First scanned position.
     pub(super) start_position: Position,
-    /// The scanned changes from the client's viewpoint, past which mutations are transformed.
+    /// The scanned changes, as seen by the client. Mutations are transformed past these changes.
     pub(super) viewpoint: Viewpoint,
     /// Next position to scan, or `None` if the log is full.
     pub(super) next_position: Option<Position>,
     pub(super) tail: Option<Tail>,
-    /// Workbook metadata and its position. The metadata is `None` if the read failed.
+    /// Position of the workbook metadata, and the metadata. The metadata is `None` if the read
+    /// failed.
     read_state: Option<(Position, Option<Arc<WorkbookMetadata>>)>,
     /// Operations of the uploaded object.
     uploaded_operations: Vec<Operation>,
     /// Bases of the request's mutations that the scan has not reached yet.
     pub(super) unseen_bases: BTreeSet<Position>,
-    /// The client's highest committed mutation id.
+    /// Highest committed mutation id of the client.
     pub(super) last_committed_id: u64,
     /// Outcomes of the request's mutations. Mutations that were committed as authored are omitted.
     outcomes: BTreeMap<u64, ScannedOutcome>,
@@ -158,7 +159,7 @@ impl Scan {
     /// # Errors
     /// Returns [`NotNextEntry`] if the entry is not at the next position.
     pub(super) fn add_read_entry(&mut self, entry: &Arc<Entry>) -> Result<(), NotNextEntry> {
-        // A restarted scan may read entries that this request has put.
+        // After a restart, the scan may read entries that this request has put.
         let writer = if self.has_put_at(entry.position) {
             EntryWriter::ThisRequest
         } else {
@@ -216,8 +217,8 @@ impl Scan {
         }
     }
 
-    /// Assumes without a read that the entry at the lowest base exists. This injected fault
-    /// violates [`SafetyRule::KnownExists`].
+    /// Assumes without a read that the entry at the lowest base exists. Used only to inject a fault
+    /// that violates [`SafetyRule::KnownExists`].
     pub(super) fn assume_base_exists(&mut self, incarnation: u32) {
         let header = Header::first(incarnation);
         self.tail = Some(Tail { position: self.lowest_base, header, is_end_segment: false });
@@ -226,7 +227,7 @@ impl Scan {
     }
 
     /// Assumes that another client's entry took the key of `entry`, although the outcome of putting
-    /// `entry` is unknown. This injected fault violates [`SafetyRule::SameKeyRetry`].
+    /// `entry` is unknown. Used only to inject a fault that violates [`SafetyRule::SameKeyRetry`].
     pub(super) fn assume_foreign_entry(&mut self, entry: &Entry) {
         let (position, header) = (entry.position, entry.header.clone());
         self.tail = Some(Tail { position, header, is_end_segment: false });
@@ -241,7 +242,8 @@ impl Scan {
     }
 
     /// Records the outcomes of an entry's mutations. Committed operations are recorded only if this
-    /// request put the entry; the client finds the others in `missing_entries`.
+    /// request put the entry. If another request put it, the client finds them in
+    /// `missing_entries`.
     fn record_outcomes(&mut self, entry: &Entry, writer: EntryWriter) {
         if let Content::External(external) = &entry.content {
             return self.record_upload_outcomes(external);
@@ -265,8 +267,8 @@ impl Scan {
         self.outcomes.insert(id, outcome);
     }
 
-    /// Records which operations in the uploaded object had no effect. The map in the entry
-    /// determines this.
+    /// Records which operations in the uploaded object had no effect, based on the map in the
+    /// entry.
     fn record_upload_outcomes(&mut self, external: &ExternalEdits) {
         for (id, operation) in (external.first_id..).zip(&self.uploaded_operations) {
             let committed = external.committed_operations(operation);
@@ -279,8 +281,9 @@ impl Scan {
         }
     }
 
-    /// Whether the workbook metadata at the tail must be read before the remaining mutations can be
-    /// committed, because the state summary in the header is missing or insufficient.
+    /// Whether the workbook metadata of the latest entry must be read before the remaining
+    /// mutations can be committed. It must be read if the state summary in the entry's header is
+    /// missing or insufficient.
     pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
         let has_read_state =
             self.read_state.as_ref().is_some_and(|(position, _)| *position == tail.position);

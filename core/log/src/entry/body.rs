@@ -72,8 +72,8 @@ struct MutationV2 {
     committed: Option<Vec<StoredOperation>>,
 }
 
-/// A base, stored relative to the position of its entry. Most bases precede their entry by only a
-/// few entries, so the relative form saves one or two bytes.
+/// A base, encoded relative to the position of the entry. Most bases precede their entry by only a
+/// few entries, so this encoding saves one or two bytes.
 #[derive(Serialize, Deserialize)]
 pub(super) struct BaseV1 {
     segments_back: u32,
@@ -184,9 +184,10 @@ pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
     Ok(postcard::to_allocvec(&with_shortest_base)?.len() + LONGEST_BASE_BYTES)
 }
 
-/// Decodes the body of the `E` entry at `position`. Never panics on malformed bytes.
+/// Decodes the body of the `E` entry at `position`. Does not panic on malformed bytes.
 ///
 /// # Errors
+///
 /// Returns a [`BodyError`] with the reason.
 pub fn decode_edits(
     version: u64,

@@ -1,8 +1,9 @@
 //! Large entries with an external body: an S3 object that contains the operations.
 //!
-//! An external body uses the coordinates of its base. Readers apply the map that is stored in the
-//! entry and leads from the base to the entry's position. External bodies contain only cell edits,
-//! because operations that move cells are small enough for the entry itself.
+//! The operations in an external body use the coordinates of the base of the mutations. The entry
+//! itself stores a map from these coordinates to those of the entry's position, which readers
+//! apply. External bodies contain only cell edits, because operations that move cells are small
+//! enough for the entry itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +45,7 @@ pub struct ExternalEdits {
     pub bytes: u64,
     /// SHA-256 hash of the object. Verified by readers.
     pub sha256: [u8; 32],
-    /// Map from the coordinates of `base` to those directly before the entry.
+    /// Map from the coordinates of `base` to the coordinates directly before the entry.
     pub map: SpaceMap,
 }
 
@@ -93,7 +94,8 @@ impl ExternalEdits {
         self.first_id.saturating_add(u64::from(self.count)).saturating_sub(1)
     }
 
-    /// Returns the committed form of an operation in the external body, or `None` if unchanged.
+    /// Returns the committed form of an operation in the external body, or `None` if it was
+    /// committed as authored.
     #[must_use]
     pub fn committed_operations(&self, authored: &Operation) -> Option<Vec<Operation>> {
         transform(authored, &self.map)
@@ -257,7 +259,7 @@ pub(crate) fn decompress(compressed: &[u8], max_bytes: usize) -> Result<Vec<u8>,
     let decoder = zstd::stream::read::Decoder::new(compressed).map_err(invalid_frame)?;
     let byte_limit = u64::try_from(max_bytes).unwrap_or(u64::MAX);
     let mut uncompressed = Vec::new();
-    // Reading one more byte than allowed reveals a frame that is too large.
+    // Reads one byte more than allowed, to detect a frame that is too large.
     decoder
         .take(byte_limit.saturating_add(1))
         .read_to_end(&mut uncompressed)
@@ -337,13 +339,13 @@ mod tests {
         assert!(decode_external_body(&other_version).is_err());
     }
 
-    /// Returns an object that the encoder would never write. It has one operation per element of
-    /// `counts`, and the element is the operation's number of blank cells.
+    /// Returns an object that the encoder would never write. Each element of `counts` is the number
+    /// of blank cells in one operation.
     fn bomb(cells: &[usize]) -> Vec<u8> {
         let mut plain = postcard::to_allocvec(&cells.len()).unwrap();
         for count in cells {
-            // `SetCells` on sheet 0 without formats: one run of cells that starts at row 0, column
-            // 0.
+            // `SetCells` on sheet 0 without formats. The operation has one run of cells, which
+            // starts at row 0, column 0.
             plain.extend([0, 0, 0, 1, 0, 0]);
             plain.extend(postcard::to_allocvec(count).unwrap());
             plain.resize(plain.len() + count, 0);

@@ -1,7 +1,7 @@
 //! Header encoding: postcard without trailing zero bytes.
 //!
-//! Every entry has a header, and loading a spreadsheet reads thousands of entries, so each byte
-//! counts. Most headers would otherwise end with three zero bytes.
+//! Every entry has a header. Loading a spreadsheet reads thousands of entries, so each byte counts.
+//! Most headers end with three zero bytes, which are omitted.
 
 use std::sync::Arc;
 
@@ -17,18 +17,18 @@ const OMITTED_ZEROS: [u8; 8] = [0; 8];
 
 /// Value of [`StoredHeader::sheets`] for a workbook that never had a second sheet.
 const ONLY_FIRST_SHEET: u32 = 0;
-/// Value of [`StoredHeader::sheets`] for a header without a state summary.
+/// Value of [`StoredHeader::sheets`] in a header without a state summary.
 const NO_SUMMARY: u32 = 1;
 
-/// Encoded form of a [`Header`]. Most workbooks never had a second sheet, and their sheet numbers
-/// take no bytes.
+/// Encoded form of a [`Header`]. In most workbooks, which never had a second sheet, the sheet
+/// numbers take no bytes.
 #[derive(Serialize, Deserialize)]
 struct StoredHeader {
     segment_bytes: u64,
     incarnation: u32,
     snapshot_num: u32,
     snapshot_bytes: u64,
-    /// [`ONLY_FIRST_SHEET`], [`NO_SUMMARY`], or one more than the highest sheet number ever used.
+    /// [`ONLY_FIRST_SHEET`], [`NO_SUMMARY`], or the highest sheet number ever used plus one.
     sheets: u32,
     format_spans: u32,
     /// Runs of deleted sheet numbers, each as its first number and its length.
@@ -98,7 +98,7 @@ impl TryFrom<StoredHeader> for Header {
     }
 }
 
-/// Encodes runs of sheet numbers as pairs of first number and length.
+/// Encodes runs of sheet numbers. Each run is a pair of its first number and its length.
 fn encode_runs(sheet_numbers: &Spans) -> Vec<(u32, u32)> {
     sheet_numbers.iter().map(|run| (run.first, run.count)).collect()
 }
@@ -125,7 +125,7 @@ fn decode_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
 /// Returns an encoder error, which these types never cause.
 pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
     let mut bytes = postcard::to_allocvec(&StoredHeader::from(header))?;
-    // A number encoded by postcard ends with a zero byte only if the number is zero.
+    // In postcard, the encoding of a number ends with a zero byte only if the number is zero.
     while bytes.last() == Some(&0) {
         bytes.pop();
     }
@@ -165,8 +165,8 @@ mod tests {
         prop_oneof![Just(0), Just(128), Just(1 << 14), any::<u32>()]
     }
 
-    /// Returns the state summary of a workbook after adding sheets with these numbers, and then
-    /// deleting the sheets marked `true`.
+    /// Returns the state summary of a workbook after the sheets with these numbers were added and
+    /// the sheets marked `true` were then deleted.
     fn summary(sheets: &[(u32, bool)], format_spans: u32) -> StateSummary {
         let mut summary = StateSummary { format_spans, ..StateSummary::first() };
         for (sheet, deleted) in sheets {

@@ -42,22 +42,23 @@ pub struct Entry {
 /// Incarnation of tables that were never restored. Each restore increments the incarnation.
 pub const FIRST_INCARNATION: u32 = 0;
 
-/// Running totals, carried over from the preceding entry. From the latest header alone, a writer
-/// learns the incarnation and whether a segment roll or a snapshot is due.
+/// Running totals, carried over from the preceding entry. Thanks to these totals, a writer needs
+/// only the latest header to know the incarnation and whether a segment roll or a snapshot is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// Total size in bytes of the segment's bodies up to and including this entry.
     pub segment_bytes: u64,
-    /// Incarnation of the tables. Clients that loaded an earlier incarnation must reload. Stored in
-    /// every entry, because an append reads only the entries after its base.
+    /// Incarnation of the tables, which is incremented by each restore. Clients that loaded an
+    /// earlier incarnation must reload. Every entry stores it, because an append reads only the
+    /// entries after its base.
     pub incarnation: u32,
     /// Entry number of the segment's last Snapshot entry at or before this entry.
     pub snapshot_num: u32,
     /// Value of `segment_bytes` at the segment's last Snapshot entry.
     pub snapshot_bytes: u64,
-    /// Summary of the workbook's state after this entry. `None` in entries of older releases, and
-    /// if the sheet numbers form more than `MAX_SUMMARY_RUNS` runs. Writers then read the workbook
-    /// metadata.
+    /// Summary of the workbook's state after this entry. `None` if the entry was written by an
+    /// older release, or if the sheet numbers form more than `MAX_SUMMARY_RUNS` runs. In these
+    /// cases, writers read the workbook metadata instead.
     pub summary: Option<Arc<StateSummary>>,
 }
 
@@ -124,15 +125,15 @@ pub struct Mutation {
     pub authored: Operation,
     /// Committed operations, in the coordinates after the preceding mutation. `None` if the
     /// mutation was committed as authored. Empty if the mutation has no effect. An undo or revert
-    /// may be committed as several operations, and a rejected mutation that moves cells as a
-    /// rejection.
+    /// may be committed as several operations. A rejected mutation whose authored operation moves
+    /// cells is committed as a rejection.
     pub committed: Option<Vec<Operation>>,
 }
 
 impl Mutation {
-    /// Creates a rejected mutation. If the authored operation moves cells, it is kept, because the
+    /// Creates a rejected mutation. An authored operation that moves cells is kept, because the
     /// author may base later mutations on it before learning of the rejection. An undo or revert is
-    /// also kept, so that the search for undoable entries skips it.
+    /// also kept, so that the search for undoable entries can skip it.
     #[must_use]
     pub fn rejected(base: Position, authored: &Operation, rejection: Rejection) -> Self {
         let rejection = Operation::Rejected(rejection);
@@ -197,14 +198,14 @@ impl Entry {
         }
     }
 
-    /// Returns a copy of the entry for `log`, a fork that inherits the entry.
+    /// Returns a copy of the entry as an entry of `log`, a fork that inherits the entry.
     #[must_use]
     pub fn with_log(&self, log: LogId) -> Self {
         Self { log, ..self.clone() }
     }
 
-    /// Raises the entry's incarnation to at least `incarnation`, the current incarnation of the
-    /// tables. Required after every read, because a restore of the tables does not update the
+    /// Raises the entry's incarnation to the current incarnation of the tables if it is lower.
+    /// Required after every read, because a restore of the tables does not update the stored
     /// entries.
     #[must_use]
     pub fn raise_incarnation(mut self, incarnation: u32) -> Self {
@@ -245,7 +246,8 @@ impl Entry {
             .try_for_each(|mutation| workbook.apply_operations(mutation.committed_operations()))
     }
 
-    /// Returns the edits, or `None` if the entry has no edits or they are in an external body.
+    /// Returns the edits. Returns `None` if the entry has no edits or its edits are in an external
+    /// body.
     #[must_use]
     pub fn edits(&self) -> Option<&Edits> {
         match &self.content {
@@ -254,8 +256,8 @@ impl Entry {
         }
     }
 
-    /// Returns the client and the ids of the client's first and last mutation in this entry. A
-    /// retry recognizes committed mutations by these ids.
+    /// Returns the client whose mutations this entry contains, and the ids of the first and last of
+    /// them. A retry recognizes committed mutations by these ids.
     #[must_use]
     pub fn mutation_ids(&self) -> Option<(ClientKey, u64, u64)> {
         match &self.content {

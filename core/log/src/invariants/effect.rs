@@ -62,7 +62,7 @@ fn apply_operations(workbook: &mut Workbook, operations: &[Operation]) -> bool {
     has_effect
 }
 
-/// Whether `after` is the state that an operation requests, given the state `before`.
+/// Whether the state `after` is the result that an operation requests, given the state `before`.
 fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bool {
     match operation {
         Operation::SetCells(set) => {
@@ -113,8 +113,8 @@ fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
 }
 
 /// Whether rows or columns changed. `diff_has_change` returns whether the diff of the two states
-/// contains the change. A diff omits blank rows and columns after the last used one. To detect
-/// changes to them, any difference between the states counts.
+/// contains the change. The diff omits blank rows and columns after the last used one, so any
+/// difference between the states is also counted as a change.
 fn axis_changed(
     before: &Workbook,
     after: &Workbook,

@@ -8,7 +8,7 @@ use crate::entry::{Content, Entry};
 use cellar_base::position::Position;
 
 /// Returns every entry that the log ever had. The entries of trimmed segments come from their
-/// offloaded copies, all other entries from the table. If an entry that remains in the table
+/// offloaded copies, all other entries from the table. If an entry is still in the table but
 /// differs from its offloaded copy, both are returned, so that other checks detect the difference.
 #[must_use]
 pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
@@ -55,10 +55,11 @@ fn trimmed_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
     trim_marks.map(|entry| entry.position.segment()).collect()
 }
 
-/// Checks I2: the entries that were read earlier from the start of the log (`read_entries`) are
-/// still the start of the log. `history` is the result of [`history`].
+/// Checks I2: no entry that was read earlier has changed. `read_entries` are the entries read
+/// earlier from the start of the log, and `history` is the result of [`history`].
 ///
 /// # Errors
+///
 /// Returns [`Violation::PrefixChanged`] with the first differing position.
 pub fn check_prefix(read_entries: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut current_entries = history.iter();

@@ -60,8 +60,8 @@ pub enum Violation {
         /// Lost mutation.
         mutation: MutationId,
     },
-    /// I5: a segment has no record or no first Snapshot entry, or the preceding segment has no End
-    /// Segment (the last entry of a closed segment).
+    /// I5: a segment has no record, or does not start with a Snapshot entry, or follows a segment
+    /// without an End Segment (the last entry of a closed segment).
     #[error("segment {segment} is not linked to the preceding segment")]
     NotLinked {
         /// Number of the segment.
@@ -73,13 +73,13 @@ pub enum Violation {
         /// Position of the entry.
         at: Position,
     },
-    /// I23: a mutation reported as appended has no effect.
+    /// I23: a mutation was reported as appended but has no effect.
     #[error("mutation {} was reported as appended and has no effect", .mutation.id)]
     WithoutEffect {
         /// The mutation without an effect.
         mutation: MutationId,
     },
-    /// I23: a mutation reported as without effect changed the state.
+    /// I23: a mutation was reported as without effect but changed the state.
     #[error("mutation {} was reported as without effect but changed the state", .mutation.id)]
     Effect {
         /// Mutation with an effect.

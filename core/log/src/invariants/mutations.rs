@@ -42,10 +42,11 @@ pub fn check_once(history: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I3: each client's mutations take effect in id order, after the preceding mutation was
-/// committed or rejected.
+/// Checks I3: each client's mutations take effect in id order. Before a mutation takes effect, the
+/// client's preceding mutation must have been committed or rejected.
 ///
 /// # Errors
+///
 /// Returns [`Violation::OutOfOrder`] for the first out-of-order mutation.
 pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut last_ids = BTreeMap::<ClientKey, u64>::new();

@@ -8,10 +8,10 @@ use crate::segment::Segment;
 use cellar_base::position::Position;
 
 /// Checks I1: the segment numbers of a log and the entry numbers of each segment start at 0 and
-/// have no gaps. Entries may be missing only if the first entry of their segment is marked as
-/// trimmed.
+/// have no gaps. Gaps in a segment are allowed only if its first entry is marked as trimmed.
 ///
 /// # Errors
+///
 /// Returns [`Violation::Gap`] with the first missing position.
 pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut expected_position = Some(Position::FIRST);
@@ -38,11 +38,12 @@ pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I5: every segment has a record in `segments` and starts with a Snapshot entry, and every
-/// segment except the latest ends with exactly one End Segment (the last entry of a closed
+/// Checks I5: every segment has a record in `segments` and starts with a Snapshot entry. Every
+/// segment except the latest also ends with exactly one End Segment (the last entry of a closed
 /// segment).
 ///
 /// # Errors
+///
 /// Returns [`Violation::NotLinked`] or [`Violation::AfterEnd`] with the first violation.
 pub fn check_links(entries: &[Arc<Entry>], segments: &[Segment]) -> Result<(), Violation> {
     let mut recorded_segments = segments.iter().map(|segment| segment.num);

@@ -1,5 +1,5 @@
-//! Fork list records. The Segment table has one record per fork, under a partition key that is
-//! derived from the source log and differs from the partition keys of segments.
+//! Fork list records. The Segment table has one record per fork. Its partition key is derived from
+//! the source log, but differs from the partition key of the source's segments.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -7,8 +7,8 @@ use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_
 use cellar_base::table_attributes::{AUTHOR, CREATED, FORKED_AT, LINEAGE, PARTITION_KEY, SORT_KEY};
 
 const RECORD: &str = "fork";
-/// Last byte of the partition key of a fork list, following the log UUID. The partition key of
-/// segments is the log UUID alone.
+/// Last byte of a fork list's partition key, which is the log UUID followed by this byte. The
+/// partition key of segments is the log UUID alone.
 const FORK_LIST_MARK: u8 = b'F';
 
 const LOG_ID_BYTES: usize = 16;
@@ -32,14 +32,14 @@ pub struct ListedFork {
 }
 
 /// Returns the list number of a fork created at `now_ms` (in milliseconds since the Unix epoch).
-/// The number is below 2⁵³. Forks created in the same millisecond are in arbitrary order, and their
-/// numbers rarely collide.
+/// The number is below 2⁵³. For forks created in the same millisecond, the order is arbitrary and
+/// the numbers rarely collide.
 #[must_use]
 pub fn list_number(fork: LogId, now_ms: u64) -> u64 {
     /// Number of integer bits that a JSON number represents exactly.
     const NUMBER_BITS: u32 = 53;
-    /// Number of low-order bits taken from the fork id. The other bits suffice for timestamps in
-    /// milliseconds until 2109.
+    /// Number of low-order bits taken from the fork id. The remaining high-order bits contain the
+    /// time in milliseconds and suffice until 2109.
     const ID_BITS: u32 = 11;
     const ID_MASK: u64 = (1 << ID_BITS) - 1;
     const MAX_TIMESTAMP_MS: u64 = (1 << (NUMBER_BITS - ID_BITS)) - 1;

@@ -1,10 +1,10 @@
 //! Retention: when and how old segments are offloaded (copied to S3) and trimmed (deleted from the
 //! table).
 //!
-//! By default, all entries are retained in the table. A trim never deletes a segment's first entry,
-//! which is marked as trimmed, or its End Segment (the last entry). If these entries were deleted,
-//! a writer with stale data could put an entry in the trimmed segment, and the acknowledged edit
-//! would be lost.
+//! By default, all entries are retained in the table. A trim always retains two entries of a
+//! segment: its first entry, which is marked as trimmed, and its End Segment (the last entry).
+//! Without these entries, a writer with stale data could put an entry in the trimmed segment. The
+//! writer's edit would then be acknowledged but lost.
 
 mod offloaded;
 mod rules;

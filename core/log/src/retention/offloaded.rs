@@ -14,7 +14,7 @@ const OFFLOADED_VERSION: u8 = 1;
 /// A high but reasonably fast zstd level. The object is written once and rarely read.
 const COMPRESSION_LEVEL: i32 = 12;
 
-/// Reason why a segment cannot be offloaded or an object is not a valid offloaded segment.
+/// Reason why a segment cannot be offloaded, or why an object is not a valid offloaded segment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OffloadedFault {
     /// The object was modified after the segment was offloaded.
@@ -46,7 +46,7 @@ enum StoredAttribute {
 
 type StoredItem = Vec<(String, StoredAttribute)>;
 
-/// Returns the object key of an offloaded segment, which contains the object's BLAKE3 hash.
+/// Returns the object key of an offloaded segment. The key contains the object's BLAKE3 hash.
 #[must_use]
 pub fn offloaded_key(log: LogId, segment: u32, object: &[u8]) -> String {
     format!("{OFFLOADED_PREFIX}{log}/{segment}-{}", blake3::hash(object).to_hex())
@@ -111,8 +111,8 @@ fn decode_records(uncompressed: &[u8]) -> Result<Vec<Entry>, OffloadedFault> {
     items.into_iter().map(|item| Ok(records::entry::decode(&from_stored_item(item))?)).collect()
 }
 
-/// Converts a record to its offloaded form. Lists and maps are not supported, because no entry
-/// record contains them.
+/// Converts a record to its offloaded form. List and map attributes are not supported, because no
+/// entry record contains them.
 fn to_stored_item(item: Item) -> Result<StoredItem, OffloadedFault> {
     let attributes = item.into_iter().map(|(name, attribute)| {
         let attribute = match attribute {

@@ -1,11 +1,11 @@
 //! Trim: deletes the entries of an offloaded segment, except its first entry and its End Segment
 //! (the last entry).
 //!
-//! The first entry is marked as trimmed before the other entries are deleted in ascending order. A
-//! concurrent reader sees either the mark or a gap before a later entry, and never mistakes the gap
-//! for the end of the log. A suspended writer may have cached the untrimmed segment, but discards
-//! its cache after `CACHED_TAIL_AGE_MS`, long before a trim is allowed (`TRIM_FENCE_S` after the
-//! segment's end). Trimming is idempotent.
+//! The first entry is marked as trimmed, and then the other entries are deleted in ascending order.
+//! A concurrent reader therefore sees the mark, or a gap before a later entry. In both cases, the
+//! reader does not mistake the gap for the end of the log. A suspended writer may have cached the
+//! untrimmed segment, but discards its cache after `CACHED_TAIL_AGE_MS`. A trim is not allowed
+//! until much later: `TRIM_FENCE_S` after the segment's end. Trimming is idempotent.
 
 use std::sync::Arc;
 
@@ -165,8 +165,8 @@ enum Phase {
     Reading,
     Deleting {
         count: u64,
-        /// Next position to read after the deletion, or `None` if the end of the segment was
-        /// reached.
+        /// Position from which to continue reading after the deletion, or `None` if the end of the
+        /// segment was reached.
         next_position: Option<Position>,
     },
     Finished,
@@ -256,8 +256,8 @@ impl Trim {
         TrimAction::Delete { positions: deletable_positions }
     }
 
-    /// Whether an entry is between the first entry and the End Segment. Entries after the End
-    /// Segment are retained, because they may be missing from the offloaded copy.
+    /// Whether an entry is between the first entry and the End Segment. Any entries after the End
+    /// Segment are retained, because the offloaded copy may not contain them.
     fn may_delete(&self, position: Position) -> bool {
         let is_before_end = self.end_segment_position.is_some_and(|end| position < end);
         let is_between = position > self.segment_start && is_before_end;

@@ -86,8 +86,8 @@ pub enum Rolled {
         /// Number of the new segment.
         segment: u32,
     },
-    /// The segment stays open because it has no finished snapshot yet. One of the two latest
-    /// segments must have a snapshot from which a spreadsheet can be loaded.
+    /// The segment stays open because it has no finished snapshot yet. At least one of the log's
+    /// two latest segments must have a snapshot, so that the spreadsheet can be loaded.
     NoSnapshotYet,
 }
 
@@ -186,8 +186,8 @@ impl Roll {
         self.transact(inputs)
     }
 
-    /// Closes the segment by putting an End Segment after the latest known entry. If that entry is
-    /// an End Segment, the segment is already closed.
+    /// Closes the segment by putting an End Segment after the latest known entry. If the latest
+    /// known entry is itself an End Segment, the segment is already closed.
     fn transact(&mut self, inputs: Inputs) -> RollAction {
         if matches!(self.tail.content, Content::EndSegment) {
             return self.finish_rolled();
@@ -239,7 +239,7 @@ impl Roll {
     }
 
     /// Reads the entries after the latest known entry, because the transaction lost a race or its
-    /// response was lost.
+    /// outcome is unknown.
     fn read_after_lost_race(&mut self, inputs: Inputs) -> RollAction {
         self.failed_transactions += 1;
         if self.failed_transactions >= MAX_PUT_ATTEMPTS {

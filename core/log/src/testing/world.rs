@@ -11,7 +11,7 @@ use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::workbook::Workbook;
 use std::sync::Arc;
 
-/// Page size. Small, so that the state machine must read several pages.
+/// Page size. It is small, so that the state machine must read several pages.
 const PAGE_ENTRIES: usize = 2;
 
 /// A fault of the next put.
@@ -29,11 +29,11 @@ pub enum Fault {
 /// An in-memory log that records its requests.
 pub struct World {
     pub entries: BTreeMap<Position, Arc<Entry>>,
-    /// First position that is not visible to eventually consistent reads yet.
+    /// First position that is not yet visible to eventually consistent reads.
     pub hidden_from: Option<Position>,
-    /// Injected faults for the next puts, in order.
+    /// Injected faults for the upcoming puts, in order.
     pub faults: VecDeque<Fault>,
-    /// Number of next reads that fail.
+    /// Number of upcoming reads that fail.
     pub failing_reads: u32,
     /// Entries of all puts, including failed puts.
     pub puts: Vec<Arc<Entry>>,

@@ -89,7 +89,8 @@ fn transform_cells(set: &SetCells, map: &SpaceMap) -> Option<SetCells> {
     if cells.is_empty() {
         return None;
     }
-    // Rows that the author inserted may have moved relative to rows that other clients inserted.
+    // Rows inserted by the author may have a different order relative to rows inserted by other
+    // clients.
     cells.sort_unstable_by_key(|edit| (edit.row, edit.column));
     Some(SetCells { sheet, cells })
 }
@@ -114,8 +115,8 @@ fn transform_format(set: &SetFormat, map: &SpaceMap) -> Option<SetFormat> {
     Some(SetFormat { sheet, rows, columns, format: set.format.clone() })
 }
 
-/// Returns the number of a sheet in the later state and its map, or `None` if the sheet does not
-/// exist there.
+/// Returns the number of a sheet in the later state and its map. Returns `None` if the sheet does
+/// not exist in the later state.
 fn target_sheet(sheet: SheetId, map: &SpaceMap) -> Option<(SheetId, SheetMap)> {
     let sheet_map = map.sheet_map(sheet);
     Some((sheet_map.target?, sheet_map))

@@ -1,4 +1,4 @@
-//! Maps the coordinates of an older state to a later state.
+//! Maps cell coordinates of an older state to those of a later state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,8 @@ use cellar_base::limits::MAX_AXIS_RUNS;
 use cellar_sheet::axis_map::{Axis, AxisMap, Run};
 use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, SheetId};
 
-/// Map of a workbook's coordinates from an older state to a later state. Sheets without a sheet map
-/// are unchanged.
+/// Map of a workbook's coordinates from an older state to a later state. A sheet without a sheet
+/// map is the same in both states.
 ///
 /// The older state is what the author of an operation saw: the state at the operation's base, plus
 /// the author's own mutations.
@@ -17,8 +17,8 @@ pub struct SpaceMap {
     sheets: BTreeMap<SheetId, SheetMap>,
     /// Sheet numbers added by any author since the older state.
     added_sheets: BTreeSet<SheetId>,
-    /// Sheet numbers added by the author. Each number refers to the author's sheet, even if others
-    /// added a sheet with the same number.
+    /// Sheet numbers added by the author. For the author, each number refers to the author's own
+    /// sheet, even if others added a sheet with the same number.
     own_sheets: BTreeSet<SheetId>,
 }
 
@@ -26,8 +26,8 @@ pub struct SpaceMap {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetMap {
     /// Sheet number in the later state, or `None` if the author's sheet was not added. A deleted
-    /// sheet keeps its number: numbers are never reused, and the map cannot tell whether the
-    /// deletion was rejected (the last sheet cannot be deleted).
+    /// sheet keeps its number for two reasons: numbers are never reused, and the map cannot tell
+    /// whether the deletion was rejected (the last sheet cannot be deleted).
     pub target: Option<SheetId>,
     /// Map of the rows.
     pub rows: AxisMap,
@@ -73,7 +73,7 @@ impl SpaceMap {
         Self { sheets: changed.collect(), ..Self::default() }
     }
 
-    /// Returns the map without the added sheet numbers. A stored map does not need these numbers,
+    /// Returns the map without the added sheet numbers. They are not needed in a stored map,
     /// because it never transforms an operation that adds a sheet.
     #[must_use]
     pub fn without_added_sheets(&self) -> Self {
@@ -91,9 +91,9 @@ impl SpaceMap {
         self.sheets.is_empty() && self.added_sheets.is_empty() && self.own_sheets.is_empty()
     }
 
-    /// Returns the map of a sheet, given its number in the older state. A sheet without a map keeps
-    /// its number, even if others tried to add a sheet with the same number, because the author can
-    /// refer only to a known sheet.
+    /// Returns the map of a sheet, given its number in the older state. If no map is stored for the
+    /// sheet, its number is unchanged. This holds even if others tried to add a sheet with the same
+    /// number, because the author can refer only to a sheet that the author knows.
     #[must_use]
     pub fn sheet_map(&self, id: SheetId) -> SheetMap {
         self.sheets.get(&id).cloned().unwrap_or_else(|| SheetMap::identity(id))
@@ -142,7 +142,7 @@ impl SpaceMap {
         }
     }
 
-    /// Adds a map of later operations that the author has not seen.
+    /// Adds the map of later operations that the author has not seen.
     pub(crate) fn add_foreign_map(&mut self, next: &Self) {
         for (sheet, map) in &next.sheets {
             self.append_axis_map(Axis::Rows, *sheet, &map.rows);
@@ -151,8 +151,8 @@ impl SpaceMap {
         self.added_sheets.extend(&next.added_sheets);
     }
 
-    /// Composes `next` after the axis map of the later sheet `target`. `next` must start at the
-    /// later state.
+    /// Composes `next` after the axis map of the sheet that has the number `target` in the later
+    /// state. `next` must start at the later state.
     fn append_axis_map(&mut self, axis: Axis, target: SheetId, next: &AxisMap) {
         if next.is_identity() {
             return;
@@ -173,12 +173,12 @@ impl SpaceMap {
         });
     }
 
-    /// Returns the older-state numbers of the sheets that have the number `target` in the later
-    /// state.
+    /// Returns the sheets that have the number `target` in the later state, as their numbers in the
+    /// older state.
     fn older_numbers_of(&self, target: SheetId) -> Vec<SheetId> {
         let mapped_sheets = self.sheets.iter().filter(|(_, map)| map.target == Some(target));
         let mut older_numbers: Vec<SheetId> = mapped_sheets.map(|(id, _)| *id).collect();
-        // A sheet without a map keeps its number.
+        // A sheet without a stored map keeps its number.
         if !self.sheets.contains_key(&target) {
             older_numbers.push(target);
         }
@@ -195,9 +195,10 @@ impl SpaceMap {
         }
     }
 
-    /// Adds one of the author's mutations. The resulting map leads from the author's coordinates
-    /// after `authored` to the later coordinates after `committed`: `M := authored⁻¹ ∘ M ∘
-    /// committed`. The map also leads from the author's inserted rows to the committed rows.
+    /// Adds one of the author's mutations: `authored` operations that were committed as
+    /// `committed`. Before, the map leads from the author's coordinates to the later coordinates.
+    /// Afterwards, it leads from those after `authored` to those after `committed`: `M :=
+    /// authored⁻¹ ∘ M ∘ committed`. Rows that the author inserted are mapped to the committed rows.
     pub fn add_own(&mut self, authored: &Operation, committed: &[Operation]) {
         if let Some(AxisChange { sheet, axis, map }) = AxisChange::of(authored) {
             self.prepend_axis_map(axis, sheet, &map.reversed());

@@ -15,8 +15,8 @@ use cellar_sheet::oracle::PlainWorkbook;
 use cellar_sheet::oracle::intent::{Intent, redirect_to_existing_sheet};
 use cellar_sheet::workbook::Workbook;
 
-/// Applies operations to an empty workbook, after making each of them valid. Returns the resulting
-/// state and the valid operations.
+/// Makes each operation valid, then applies it to an initially empty workbook. Returns the
+/// resulting state and the valid operations.
 fn state(operations: Vec<Operation>) -> (PlainWorkbook, Vec<Operation>) {
     after(&PlainWorkbook::new(), operations, 1)
 }
@@ -70,9 +70,9 @@ proptest! {
         prop_assert!(head == expected, "others {:?}, mine {:?}", others, mine);
     }
 
-    /// Transforming an operation with one map of several operations is equivalent to transforming
-    /// it past each operation in turn. Inserts and formats are exceptions: if the rows around a gap
-    /// were deleted, only the combined map still knows the position.
+    /// Transforming an operation with a combined map of several operations is equivalent to
+    /// transforming it past each of them in turn. Inserts and formats are exceptions: if the rows
+    /// around their position were deleted, only the combined map still determines the position.
     #[test]
     fn a_composed_map_equals_successive_transforms(
         before in vec(any_operation(), 0..3),

@@ -3,15 +3,15 @@
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
 
-/// Cost of a client's own mutation in addition to its spans. An own mutation ends a group of
-/// composed maps, which makes the composition slower.
+/// Additional cost of a client's own mutation. An own mutation ends a group of changes that are
+/// composed together, which makes the composition slower.
 const OWN_MUTATION_COST: usize = 16;
 
 /// A committed change that moves cells.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
-    /// Operations that the client had not seen when it wrote mutations on an earlier base. They are
-    /// other clients' operations and the operations computed for the client's own undo or revert.
+    /// Operations that the client had not seen when it wrote its mutations on earlier bases: the
+    /// operations of other clients, and those computed for the client's own undo or revert.
     Foreign {
         /// Position of the entry.
         position: Position,
@@ -22,8 +22,9 @@ pub(super) enum Change {
     Own {
         /// Position of the entry.
         position: Position,
-        /// Base of the mutation: the latest position that the client had seen, but not below the
-        /// base of the client's preceding mutation.
+        /// Base of the mutation: the latest position that the client had seen. If this position is
+        /// below the base of the client's preceding mutation, the preceding mutation's base is
+        /// used.
         base: Position,
         /// Operation as authored, in the coordinates after `base` and the client's earlier
         /// mutations.
@@ -49,7 +50,7 @@ impl Change {
     }
 
     /// Returns the cost of transforming an operation past the change. The cost grows with the
-    /// number of spans.
+    /// number of row and column spans in the change.
     pub(super) fn cost(&self) -> usize {
         match self {
             Self::Foreign { operations, .. } => total_transform_cost(operations),

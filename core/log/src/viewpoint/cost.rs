@@ -64,7 +64,7 @@ fn measure_map_building(
 #[ignore = "a measurement for release builds"]
 fn the_worst_maps_are_built_in_bounded_time() {
     let max_cost = u32::try_from(MAX_TRANSFORM_CHANGES).unwrap();
-    // An own mutation costs 17, another client's change costs 1.
+    // A client's own mutation has cost 17, and another client's change has cost 1.
     let max_pairs = max_cost / 18;
     let inserts_by = |author: u8, numbers: RangeInclusive<u32>| {
         numbers.map(move |number| entry(number, author, 0, scattered_insert(number)))
@@ -89,7 +89,7 @@ fn the_worst_maps_are_built_in_bounded_time() {
         max_pairs + index / 2
     });
 
-    // The first mutation stays pending while its author keeps writing on later bases.
+    // The first mutation remains uncommitted while its author writes more mutations on later bases.
     let others = inserts_by(OTHER, 1..=max_pairs);
     let own_first_on_lowest = own_inserts(|number| if number == 1 { 0 } else { number });
     measure_map_building(
@@ -103,7 +103,7 @@ fn the_worst_maps_are_built_in_bounded_time() {
     measure_map_building("own, each late", lagging, |index| max_pairs - 16 + index);
 }
 
-/// Returns an insert whose position is far from the positions for the preceding numbers.
+/// Returns an insert for this number. Its position is far from those for the preceding numbers.
 fn scattered_insert(number: u32) -> Operation {
     let max_cost = u32::try_from(MAX_TRANSFORM_CHANGES).unwrap();
     insert(number.wrapping_mul(7_919) % max_cost * 2)

@@ -1,8 +1,8 @@
 //! The log as seen by one client: the committed entries up to a base, followed by the client's own
 //! mutations.
 //!
-//! [`Viewpoint::map_from`] returns the map that transforms the client's next mutation to the latest
-//! position.
+//! [`Viewpoint::map_from`] returns a map from what the client saw to the latest position, with
+//! which the client's next mutation is transformed.
 
 mod change;
 #[cfg(test)]
@@ -22,8 +22,8 @@ use map_builder::{GROUP_COST, MapBuilder};
 
 /// The changes after a position, as seen by one client.
 ///
-/// The client's own mutations are in log order. Neither their positions nor their bases ever
-/// decrease.
+/// The client's own mutations are in log order. From one own mutation to the next, neither the
+/// position nor the base decreases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Viewpoint {
     client: ClientKey,
@@ -32,12 +32,12 @@ pub struct Viewpoint {
     own_indexes: Vec<usize>,
     /// Total cost of transforming an operation past all changes.
     cost: usize,
-    /// Deleted or replaced sheets, with the position at which they were deleted or replaced by any
-    /// client.
+    /// Sheets that any client deleted or replaced, with the position of the deletion or
+    /// replacement.
     deleted_sheets: BTreeMap<SheetId, Position>,
 }
 
-/// The total cost of the changes exceeds `MAX_TRANSFORM_CHANGES`.
+/// Error if the total cost of the changes exceeds `MAX_TRANSFORM_CHANGES`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyChanges;
 
@@ -49,8 +49,9 @@ struct OwnMutation<'a> {
     authored: &'a Operation,
 }
 
-/// The client's own mutations that were committed after a base, in order. Each uses the coordinates
-/// after the base and the preceding mutations. A mutation without an effect is `None`.
+/// The client's own mutations that were committed after a base, in order. The coordinates of each
+/// mutation are those after the base and the preceding mutations. A mutation without an effect is
+/// `None`.
 type PendingMutations = VecDeque<Option<Operation>>;
 
 impl Viewpoint {
@@ -95,7 +96,7 @@ impl Viewpoint {
         }
     }
 
-    /// Adds one of the client's own mutations, which is (or is about to be) committed at
+    /// Adds one of the client's own mutations, which was committed or is about to be committed at
     /// `position`.
     pub fn add_own_mutation(
         &mut self,
@@ -106,7 +107,7 @@ impl Viewpoint {
     ) {
         self.record_deleted_sheets(position, committed);
         if authored.is_resolved_on_append() {
-            // The client never saw the operations computed for its undo or revert.
+            // The client has never seen the operations computed for its undo or revert.
             self.add_foreign_operations(position, committed);
         } else if authored.moves_cells() {
             let base = self.last_own_mutation().map_or(base, |last| last.base.max(base));
@@ -127,7 +128,8 @@ impl Viewpoint {
         }
     }
 
-    /// Adds a change. If the total cost becomes too high, drops all changes to limit memory use.
+    /// Adds a change. If the total cost then exceeds the maximum, drops all changes to limit memory
+    /// use.
     fn add_change(&mut self, change: Change) {
         self.cost = self.cost.saturating_add(change.cost());
         if self.exceeds_transform_limit() {
@@ -176,7 +178,8 @@ impl Viewpoint {
         if self.exceeds_transform_limit() {
             return Err(TooManyChanges);
         }
-        // A client that wrote a mutation on a later base has seen that base.
+        // A client that sends a mutation based on a position has received all entries up to that
+        // position.
         let seen_base = match self.last_own_mutation() {
             Some(last_own) if last_own.position > base => last_own.base.max(base),
             _ => base,
@@ -188,14 +191,15 @@ impl Viewpoint {
     /// Returns the position of the first entry that [`Viewpoint::map_from`] needs for a mutation on
     /// `base`. All entries starting at this position must have been added.
     ///
-    /// Own mutations that were committed after `base` depend on their own bases and on earlier own
-    /// mutations, so the search continues backward through these bases.
+    /// This position may be before `base`. To map the client's own mutations that were committed
+    /// after `base`, the entries after their bases are needed as well. The search therefore
+    /// continues backward through these bases.
     #[must_use]
     pub fn first_needed_position(&self, base: Position) -> Position {
         let mut lowest_base = base;
         loop {
-            // Bases are non-decreasing, so the first own mutation after `lowest_base` has the
-            // lowest base.
+            // Bases never decrease from one own mutation to the next, so the first own mutation
+            // committed after `lowest_base` has the lowest base.
             match self.own_mutation(self.first_own_index_after(lowest_base)) {
                 Some(own) if own.base < lowest_base => lowest_base = own.base,
                 _ => return lowest_base,
@@ -203,11 +207,11 @@ impl Viewpoint {
         }
     }
 
-    /// Returns the own mutations after `base`, in the coordinates in which the client saw them on
-    /// `base`.
+    /// Returns the own mutations committed after `base`, in the coordinates in which the client saw
+    /// them on `base`.
     ///
-    /// Starts at the lowest required base and continues with each higher base of an own mutation,
-    /// because mutations on a higher base depend on those on lower bases.
+    /// The mutations on a higher base depend on those on lower bases. The computation therefore
+    /// starts at the lowest required base and continues with each higher base of an own mutation.
     fn pending_at(&self, base: Position) -> Result<PendingMutations, TooManyChanges> {
         let mut current_base = self.first_needed_position(base);
         let mut pending_at_lower_bases = BTreeMap::new();
@@ -224,13 +228,13 @@ impl Viewpoint {
         }
     }
 
-    /// Returns the own mutations after `target_base`, in the coordinates in which the client saw
-    /// them on `target_base`. `pending_at_lower_bases` must contain the results for all lower bases
-    /// of own mutations. The cost is added to `total_cost`.
+    /// Returns the own mutations committed after `target_base`, in the coordinates in which the
+    /// client saw them on `target_base`. `pending_at_lower_bases` must contain the results for all
+    /// lower bases of own mutations. The cost is added to `total_cost`.
     ///
-    /// As in a commit, each mutation is moved in a single step from the base on which it was
-    /// written. Moving an insert step by step could lose the row before which it inserts. Its rows
-    /// would then be on the wrong side of rows that others inserted at the same position.
+    /// As in a commit, each mutation is moved in a single step from its own base. In several steps,
+    /// the row before which an insert was made could be lost. The inserted rows would then be on
+    /// the wrong side of rows that others inserted at the same position.
     fn rebase_pending(
         &self,
         target_base: Position,
@@ -261,8 +265,8 @@ impl Viewpoint {
     }
 
     /// Builds the map of the committed changes after `after_position`, up to and including
-    /// `last_position`. If `last_position` is `None`, all later changes are included. Removes the
-    /// own mutations in this range from the front of `pending`.
+    /// `last_position`. If `last_position` is `None`, all later changes are included. Own mutations
+    /// among these changes are removed from the front of `pending`.
     fn build_map(
         &self,
         after_position: Position,
@@ -318,8 +322,7 @@ impl Viewpoint {
         })
     }
 
-    /// Returns the lowest base that is after a position, considering only the bases of own
-    /// mutations.
+    /// Returns the lowest base after a position. Only the bases of own mutations are considered.
     fn lowest_own_base_after(&self, position: Position) -> Option<Position> {
         let own_index = self.own_indexes.partition_point(|change_index| {
             self.changes.get(*change_index).and_then(Change::own_base) <= Some(position)
@@ -329,7 +332,7 @@ impl Viewpoint {
 }
 
 /// Moves pending mutations by `map` and appends them to `rebased`. Mutations that are already in
-/// `rebased` are not appended again, but are still added to the map.
+/// `rebased` are only added to the map.
 fn append_rebased(rebased: &mut PendingMutations, pending: PendingMutations, mut map: SpaceMap) {
     for (index, operation) in pending.into_iter().enumerate() {
         if let Some(rebased_operation) = rebased.get(index) {

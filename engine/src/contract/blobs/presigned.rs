@@ -147,8 +147,8 @@ where
     let reply = send(request.clone()).await;
     assert_eq!(reply.status, 200, "{reply:?}");
     assert_stored_as_granted(blobs, &key).await;
-    // A repeated upload is rejected even before the URL expires, since the first upload may already
-    // be referenced by an entry.
+    // An entry may already reference the first upload. A repeated upload is therefore rejected,
+    // even if the URL has not expired.
     assert!(blobs.keep(&key).await.is_ok());
     assert_eq!(send(request).await.status, 412);
     assert_eq!(blobs.pending(&key).await, Ok(Some(false)), "a replay changed the tag");
@@ -202,8 +202,8 @@ where
     }
 }
 
-/// Returns copies of the valid request, each of which is tampered with in the given way. Returns no
-/// copies for [`Tampering::OtherKey`]: the caller builds that request, since it knows the keys.
+/// Returns copies of the valid request that were tampered with in the given way. Returns no copies
+/// for [`Tampering::OtherKey`]: the caller builds that request, since it knows the keys.
 fn tampered_requests(tampering: Tampering, valid_request: &UrlRequest) -> Vec<UrlRequest> {
     match tampering {
         Tampering::OtherBytes => vec![with_body(valid_request, b"what was GRANTED")],
@@ -281,7 +281,8 @@ fn with_other_signature(request: &UrlRequest) -> UrlRequest {
     UrlRequest { url: tampered_url, ..request.clone() }
 }
 
-/// Returns a signing time in the past, such that a presigned request has already expired.
+/// Returns a signing time so far in the past that a request presigned at that time has already
+/// expired.
 fn expired_signing_time_s() -> u64 {
     const MARGIN_S: u64 = 5;
     now_s() - VALID_S - MARGIN_S

@@ -35,8 +35,8 @@ pub(crate) struct FaultyPorts {
     /// Deliveries that the webhook receiver received.
     pub(crate) received: Mutex<Vec<WebhookDelivery>>,
     pub(crate) clock: Arc<ManualClock>,
-    /// Attempts of each worker to set a root, each with the position, the requested root and the
-    /// root stored afterwards.
+    /// Attempts of the workers to set a root. Each attempt consists of the position, the requested
+    /// root, and the root that was stored after the attempt.
     pub(crate) roots: Mutex<Vec<(Position, String, String)>>,
     /// Increments (version counters) of the written pending snapshots, in write order.
     pub(crate) increments: Mutex<Vec<(Position, u64)>>,

@@ -49,7 +49,7 @@ pub enum WebhookError {
         /// Number of delivered items.
         items: usize,
     },
-    /// The items are not yet visible to eventually consistent reads.
+    /// The announced items are not yet visible to eventually consistent reads.
     #[error("the items are not visible yet")]
     NotYetThere,
     /// The feed cannot be read, or the progress cannot be stored.
@@ -61,7 +61,7 @@ pub enum WebhookError {
 #[derive(Default)]
 struct DeliveryState {
     page: Option<FeedPage>,
-    /// Cause of the most recent failure.
+    /// Cause of the latest failure, for the error message.
     failure: String,
 }
 
@@ -79,9 +79,9 @@ impl Webhook {
         Self { catalog: Some(catalog), ..self }
     }
 
-    /// Delivers the items at these places, and all earlier items that are not delivered yet. Stops
-    /// shortly before `deadline_ms`. Returns the number of delivered items, or 0 if all items had
-    /// already been delivered.
+    /// Delivers the items from the first to the last of these checkpoints (inclusive), and all
+    /// earlier items that are not delivered yet. Stops shortly before `deadline_ms`. Returns the
+    /// number of delivered items, or 0 if all items had already been delivered.
     ///
     /// # Errors
     ///

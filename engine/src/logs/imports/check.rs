@@ -38,7 +38,7 @@ pub(super) struct ImportChecker {
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    /// Number of long texts that the request may still read.
+    /// Remaining number of long texts that the request is allowed to read.
     texts_left: Arc<AtomicUsize>,
 }
 
@@ -121,8 +121,8 @@ impl ImportChecker {
         self.publish(verified_object).await
     }
 
-    /// Publishes the long texts that a tile references. If the tile is already published, its texts
-    /// are too, so nothing is done.
+    /// Publishes the long texts that a tile references. Does nothing if the tile is already
+    /// published, since its texts are then published too.
     async fn publish_texts(
         &self,
         tile_object: &VerifiedObject,
@@ -156,8 +156,8 @@ impl ImportChecker {
         self.publish(text_object.into_text(named_text)?).await
     }
 
-    /// Verifies a tile index chunk against the index that references it. The chunk must be
-    /// published, so the objects below it are published too and are not read.
+    /// Verifies a tile index chunk against the index that references it. The chunk must already be
+    /// published. The objects below it are then published too, so they are not read.
     async fn check_child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
         let hash = child.chunk.hash;
         let published = self.find_published(hash, max_stored_bytes(&child.chunk)).await?;
@@ -250,7 +250,7 @@ impl ImportChecker {
     }
 }
 
-/// Returns the maximum stored size of a chunk, given the length stated for it.
+/// Returns the maximum stored size of a chunk, which depends on the length stated by the reference.
 fn max_stored_bytes(chunk: &ChunkRef) -> usize {
     let stated = usize::try_from(chunk.max_stored_bytes()).unwrap_or(usize::MAX);
     stated.min(MAX_STORED_CHUNK_BYTES)

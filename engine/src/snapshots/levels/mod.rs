@@ -1,4 +1,4 @@
-//! Builds snapshots by folding a log's entries into levels, one compaction step at a time.
+//! Builds snapshots by folding a log's entries into LSM levels, one compaction step at a time.
 //!
 //! The progress consists of the root from which the current compaction step starts, and the
 //! progress of the step's merge. All other data is read again from the log and the objects, so any
@@ -25,7 +25,7 @@ use super::{ObjectFault, ObjectStore};
 use crate::logs::{LogError, Logs};
 use crate::ports::Blobs;
 
-/// Builds snapshots that consist of levels stored in chunks.
+/// Builds snapshots. A snapshot consists of LSM levels, which are stored in chunks.
 pub struct LevelsBuilder {
     logs: Arc<Logs>,
     store: ObjectStore,
@@ -57,8 +57,8 @@ impl LevelsBuilder {
     }
 
     /// Returns the initial progress of a rebuild. The rebuild starts from the root of the Snapshot
-    /// entry at `base`, as found when the work starts. If `base` is `None`, the rebuild starts from
-    /// the log's first entry.
+    /// entry at `base`. The root is read when the work starts. If `base` is `None`, the rebuild
+    /// starts from the log's first entry.
     #[must_use]
     pub fn rebuild_progress(base: Option<Position>) -> Vec<u8> {
         StoredProgress::encode_rebuild_start(base)

@@ -12,11 +12,11 @@ const VERSION: u8 = 1;
 const VERSION_REBUILD: u8 = 2;
 /// Version number of a rebuild's initial progress. Its layout differs from the other versions.
 const VERSION_REBUILD_START: u8 = 3;
-/// Version number of the progress of a compaction step with narrow stripes. The layout is the same
-/// as for [`VERSION`].
+/// Version number of the progress of a compaction step that merges into narrow stripes (groups of
+/// columns). The layout is the same as for [`VERSION`].
 const VERSION_NARROW: u8 = 4;
-/// Version number of the progress of a rebuild with narrow stripes. The layout is the same as for
-/// [`VERSION`].
+/// Version number of the progress of a rebuild that merges into narrow stripes (groups of columns).
+/// The layout is the same as for [`VERSION`].
 const VERSION_REBUILD_NARROW: u8 = 5;
 /// Maximum number of finished tiles stored in the progress. Older tiles are stored in a chain of
 /// objects.
@@ -32,8 +32,8 @@ pub(super) struct BuildProgress {
     pub(super) merge: Option<MergeProgress>,
     /// Whether the snapshot is being rebuilt. A rebuild does not wait for earlier snapshots.
     pub(super) is_rebuild: bool,
-    /// Whether the step merges into the narrowest stripes. Set if a row did not fit into a chunk
-    /// with wider stripes.
+    /// Whether the step merges into the narrowest stripes (groups of columns). Set if a row did not
+    /// fit into a chunk with wider stripes.
     pub(super) has_narrow_stripes: bool,
 }
 
@@ -121,7 +121,7 @@ impl From<StoredRef> for ChunkRef {
 }
 
 impl StoredMergedTile {
-    /// Returns the stored form of a finished tile, which is never stored inline.
+    /// Returns the stored form of a finished tile. Finished tiles are never stored inline.
     fn from_merged(merged_tile: &MergedTile) -> Option<Self> {
         let tile = &merged_tile.tile;
         let level::StoredTile::Chunk(chunk) = tile.stored else { return None };

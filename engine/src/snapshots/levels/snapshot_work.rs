@@ -39,7 +39,7 @@ pub(super) struct SnapshotWork {
     merge_to_resume: Option<MergeProgress>,
     /// Whether the snapshot is being rebuilt.
     is_rebuild: bool,
-    /// Whether the current compaction step merges into the narrowest stripes.
+    /// Whether the current compaction step merges into the narrowest stripes (groups of columns).
     has_narrow_stripes: bool,
 }
 
@@ -125,9 +125,9 @@ impl SnapshotWork {
     }
 
     /// Reads the entries for the next compaction step. If a snapshot newer than the base exists,
-    /// the step starts from that snapshot instead. The base may be outdated because of a stale
-    /// read, or because this worker was suspended while other workers built snapshots. A step
-    /// across several snapshots would write objects that no other worker writes (I11, I12).
+    /// the step starts from that snapshot instead. The base may be outdated after a stale read, or
+    /// if this worker was suspended while other workers built snapshots. A step across several
+    /// snapshots would write objects that no other worker writes (I11, I12).
     async fn read_entries(
         &mut self,
         logs: &Logs,
@@ -297,8 +297,9 @@ impl SnapshotWork {
         Ok(PieceResult::Progress(self.progress(None)))
     }
 
-    /// Restarts the compaction step with the narrowest stripes, so that every row fits into a
-    /// chunk. Since every worker encounters the same row, every worker restarts in the same way.
+    /// Restarts the compaction step with the narrowest stripes (groups of columns), so that every
+    /// row fits into a chunk. Every worker encounters the same row, so every worker restarts in the
+    /// same way.
     fn restart_with_narrow_stripes(
         &mut self,
         error: &RowTooLarge,

@@ -1,10 +1,12 @@
 //! Compares the permissions of two templates.
 //!
 //! Each rule is split into individual permissions, each for one principal, one action and one
-//! resource. A permission is broadened in two cases: the new template allows it but no single rule
-//! of the old template covers it, or the old template denies it but no single rule of the new
-//! template covers it. All broadened permissions are found. There may be false positives, because
-//! the comparison does not detect that two rules together cover a permission.
+//! resource. A permission is broadened if the new template allows it and no single rule of the old
+//! template covers it. A permission is also broadened if the old template denies it and no single
+//! rule of the new template covers it.
+//!
+//! All broadened permissions are found. There may be false positives, because the comparison does
+//! not detect that two rules together cover a permission.
 
 mod condition;
 mod grant;
@@ -62,8 +64,8 @@ pub(super) fn compare_permissions(
     let no_longer_denied = old_set
         .permissions_beyond(&new_set, Effect::Deny)
         .filter(|permission| !new_set.has_lost_resource(&permission.rule.scope, &old_set));
-    // A resource that is removed from the stack but retained in the account still allows what it
-    // allowed. Its denials may no longer be effective.
+    // If a resource is removed from the stack but retained in the account, it still allows what it
+    // allowed before. What it denied may no longer be denied.
     let no_longer_allowed = old_set
         .permissions_beyond(&new_set, Effect::Allow)
         .filter(|permission| !old_set.is_abandoned_by(&new_set, &permission.rule.defined_by));

@@ -12,7 +12,7 @@ use crate::difference::text::substitution_text;
 /// Principal that stands for everyone.
 pub(super) const EVERYONE: &str = "*";
 
-/// Values that a policy document's rules get from the resource with the policy.
+/// Values that the rules of a policy document take from the resource that contains the policy.
 struct PolicyContext<'a> {
     defined_by: &'a str,
     scope: String,
@@ -70,8 +70,8 @@ fn read_role_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
 }
 
 /// Returns a rule for each managed policy and for the permissions boundary. A managed policy
-/// broadens the role, and a permissions boundary restricts it. The template does not contain their
-/// contents.
+/// broadens the role, and a permissions boundary restricts it. The template contains only the ARNs
+/// of these policies, not their statements.
 fn read_managed_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let policy_rule = |effect, action: &str, policy_arn: &Value| Rule {
         actions: Names::single(action),

@@ -66,7 +66,7 @@ fn invocation_condition(permission: &Value) -> Condition {
     let mut condition = Condition::default();
     for (property_name, operator, key) in RESTRICTIONS {
         let Some(value) = property(permission, &[property_name]).map(name_text) else { continue };
-        // The permission is not restricted by `InvokedViaFunctionUrl: false`.
+        // The value `InvokedViaFunctionUrl: false` does not restrict the permission.
         let is_restriction = operator != "Bool" || value != "false";
         if is_restriction {
             condition.add_values(operator, key, [value]);

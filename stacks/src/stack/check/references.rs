@@ -166,8 +166,8 @@ impl ReferenceChecker<'_> {
         let Some(resource) = self.template.resources.get(logical_id) else {
             return self.check_resource(path, logical_id);
         };
-        // A stack contains only types with a construct. The attributes of any other type would be
-        // unknown.
+        // A stack contains only resource types that have a construct. For any other type, the valid
+        // attributes would be unknown.
         let Some(resource_type) = ResourceType::from_name(&resource.resource_type) else { return };
         let template_part = self.template_part.clone();
         let path = path.to_owned();

@@ -174,26 +174,28 @@ fn delete_rows(spans: Spans) -> Operation {
     Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
 }
 
-/// Returns operations whose snapshots require a level 0, a flush, another level 0 with a long text
-/// after rows were moved, and a merge of two levels into several chunks.
+/// Returns operations for a history with several snapshots. Building the snapshots requires an LSM
+/// level 0, a flush, another level 0 with a long text after rows were moved, and a merge of two
+/// levels into several chunks.
 pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     let numbers = (0..600).map(|row| (row, 5, Value::Number(f64::from(row))));
     vec![
         vec![texts(0, [0, 5, 10], 300), sheet(1), texts(1, [0, 1], 100)],
         vec![texts(0, 0..3, 1_500), sheet(2), empty_words(1, 11, 1_500), empty_words(2, 7, 999)],
         vec![insert_rows(1, 3), texts(0, [2], 5_000), delete_rows(Spans::one(9, 2))],
-        // A level is merged if the newer levels have at least half as many bytes. The number of
-        // bytes is estimated from the number of cells.
+        // An LSM level is merged if the newer levels have at least half as many bytes. The number
+        // of bytes is estimated from the number of cells.
         vec![texts(0, 9..45, 1_500), set(0, numbers), insert_rows(20, 3), texts(1, [6, 8], 90)],
     ]
 }
 
-/// Returns operations whose snapshots require a level with a single-row chunk, and a merge that
-/// reuses the chunk unchanged although its rows were moved.
+/// Returns operations for a history with several snapshots. Building the snapshots requires an LSM
+/// level with a single-row chunk, and a merge that reuses this chunk unchanged although its rows
+/// were moved.
 pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
     let row = (0..MIN_STRIPE_COLUMNS).map(|column| (0, column, Value::Text(noise(column, 700))));
-    // A level is merged if the newer levels have at least half as many bytes. The number of bytes
-    // is estimated from the number of cells.
+    // An LSM level is merged if the newer levels have at least half as many bytes. The number of
+    // bytes is estimated from the number of cells.
     let number =
         |at: u32| (20 + at / 20, at % 20, Value::Number(f64::from(at.wrapping_mul(0x9E37_79B9))));
     vec![
@@ -202,7 +204,8 @@ pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
     ]
 }
 
-/// Returns operations whose merge finishes more tiles than fit into the progress.
+/// Returns operations that require a merge with more finished tiles than fit into the stored
+/// progress.
 pub(super) fn many_sheets(count: u32) -> Vec<Vec<Operation>> {
     let sheets = (1..count).map(sheet);
     let filled = (0..count).map(|number| texts(number, [number, number + 9], 400));

@@ -19,8 +19,8 @@ use crate::snapshots::Snapshots;
 /// Lambda function timeout in the tests, in milliseconds.
 const FUNCTION_MS: u64 = 300_000;
 const QUEUE_VISIBILITY_S: u32 = 6 * 300;
-/// Time in milliseconds after which a run fails the test if it is unfinished. Exceeds the delay
-/// caused by any single fault.
+/// Maximum duration of a run, in milliseconds. A run that exceeds it fails the test. The maximum is
+/// longer than the delay caused by any single fault.
 const PATIENCE_MS: u64 = 2 * 60 * 60 * 1_000;
 
 /// A sequence of function invocations that build the snapshots of a log.
@@ -126,8 +126,8 @@ impl Run {
         true
     }
 
-    /// Asserts that all objects that are referenced by the entries' roots and by the progress are
-    /// stored.
+    /// Asserts that all objects are stored that the entries' snapshot roots or the progress
+    /// reference.
     async fn assert_nothing_dangles(&self, run_name: &str) {
         let stored = self.stored().await;
         let mut referenced_keys: Vec<String> = Vec::new();
