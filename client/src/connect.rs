@@ -60,8 +60,8 @@ impl Client {
     }
 }
 
-/// Creates a client with the URL and the token of the user, or else of the profile. The token of
-/// the profile is used only for its URL.
+/// Creates a client. A URL or token from the user takes precedence over the profile. The profile's
+/// token is used only for the profile's URL.
 fn connect(dir: &Path, url: Option<&str>, token: Option<&str>) -> Result<Client, ConnectError> {
     let found = Profile::for_command(dir, url, token)?;
     let (folder, profile) = match found {

@@ -118,7 +118,7 @@ impl Follower {
         }
         let known_position = self.reported.map_or(Position::FIRST, |reported| reported.head);
         let poke = self.pokes.wait_beyond(known_position);
-        // Whether a poke was received or the delay is over, the poll is now due.
+        // The poll is now due in both cases: after a poke and after the delay.
         let _ = tokio::time::timeout(self.delay, poke).await;
     }
 
@@ -171,7 +171,7 @@ impl Follower {
         let last_position = page.entries.last().map(|entry| entry.position);
         let is_usable = page.incarnation == reported.incarnation;
         let Some(last_position) = last_position.filter(|_| is_usable) else {
-            // The next poll determines whether the tables were restored.
+            // Either the tables were restored or the page is empty. The next poll determines which.
             self.newest = None;
             return;
         };

@@ -12,14 +12,14 @@ use super::output::Output;
 use super::warnings::FORMULAS_NOT_SHIFTED;
 use crate::describe::{describe_operation, inserted_count, row_number, span_name};
 
-/// Parsed arguments of an insertion or deletion of rows or columns.
+/// Command-line arguments of an insertion or deletion of rows or columns.
 pub(super) struct AxisEdit {
     axis: Axis,
     sheet_name: Option<String>,
     change: AxisChange,
 }
 
-/// An insertion or deletion whose rows or columns are not parsed yet.
+/// An insertion or deletion whose row or column references are still unparsed strings.
 enum AxisChange {
     Insert { before: String, count: u32 },
     Delete { spans: Vec<String> },
@@ -58,7 +58,7 @@ impl From<ColumnsCommand> for AxisEdit {
     }
 }
 
-/// An insertion or deletion with parsed rows or columns.
+/// An insertion or deletion whose row or column references are parsed.
 enum ParsedChange {
     Insert { before: u32, count: u32 },
     Delete { spans: Spans },

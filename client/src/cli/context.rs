@@ -193,8 +193,9 @@ impl Context {
         }
     }
 
-    /// Prints a note if there are unsent edits, which the output does not include. Checks both the
-    /// edits of single commands and those of `cellar edit`. Ignores errors reading the local state.
+    /// Prints a note if there are unsent edits, because the command's output does not include them.
+    /// Counts the unsent edits of single commands and of `cellar edit`. Ignores errors that occur
+    /// when reading the local state.
     pub(super) fn note_unsent(&self, spreadsheet: &Spreadsheet, output: &Output) {
         let command_edit_count = self.editor(spreadsheet).count_unsent_edits().unwrap_or(0);
         if command_edit_count > 0 {

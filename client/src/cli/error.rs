@@ -180,7 +180,7 @@ pub(super) enum CliError {
     Output { source: io::Error },
 }
 
-/// Converts library errors to the variants that add advice to them.
+/// Converts library errors to variants that add command-line advice.
 macro_rules! advise {
     ($($variant:ident: $error:ty),* $(,)?) => {
         $(impl From<$error> for CliError {

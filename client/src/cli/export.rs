@@ -71,7 +71,8 @@ fn check_target(
     output: &Output,
 ) -> Result<(), CliError> {
     if !writes_to_stdout(args) {
-        // Check this before reading any cells. The check is repeated when the file is written.
+        // Check for an existing file before reading any cells, so that the command fails early. The
+        // check is repeated when the file is written.
         if !args.force && replaces_data(&args.file) {
             return Err(ExportError::Exists { path: args.file.clone() }.into());
         }
@@ -139,7 +140,7 @@ fn write_xlsx(xlsx: XlsxExport, args: &args::Export) -> Result<Exported, CliErro
     Ok(exported)
 }
 
-/// Returns the number of sheets that a single-sheet file omits although no sheet was selected.
+/// Returns how many sheets are missing from a single-sheet file because the user selected no sheet.
 /// Returns 0 if the sheets cannot be read.
 async fn count_omitted_sheets(
     spreadsheet: &Spreadsheet,

@@ -50,7 +50,7 @@ struct NewestEntries {
     next: Option<Position>,
 }
 
-/// Fetches the newest log entries to display, up to `limit` of them, starting at `until`.
+/// Fetches at most `limit` log entries to display, newest first, starting at position `until`.
 async fn fetch_newest(
     spreadsheet: &Spreadsheet,
     until: Option<Position>,
@@ -71,7 +71,7 @@ async fn fetch_newest(
 }
 
 impl NewestEntries {
-    /// Adds a page of older log entries. Returns `true` once there are more than `max_entries`
+    /// Adds a page of older log entries. Returns whether there are now more than `max_entries`
     /// entries to display.
     fn add_page(&mut self, entries: Vec<EntryView>) -> bool {
         for entry in entries.into_iter().filter(is_displayed) {
@@ -90,7 +90,8 @@ pub(super) fn is_displayed(entry: &EntryView) -> bool {
     entry.kind == EntryKind::Edits || entry.position == Position::FIRST
 }
 
-/// Returns the sheet names from before the oldest entry, or no names if no description needs them.
+/// Returns the names that the sheets had before the oldest entry. Returns no names if no
+/// description contains a sheet name.
 async fn names_before(spreadsheet: &Spreadsheet, entries: &[EntryView]) -> SheetNames {
     let Some(oldest_entry) = entries.last() else { return SheetNames::default() };
     let mut mutations = entries.iter().flat_map(|entry| &entry.mutations);

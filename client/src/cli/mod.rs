@@ -51,13 +51,13 @@ use output::Output;
 use crate::RequestCosts;
 use report::report;
 
-/// Success.
+/// Exit code for success.
 pub const EXIT_FINE: u8 = 0;
-/// An error.
+/// Exit code for an error.
 pub const EXIT_ERROR: u8 = 1;
-/// `cellar diff` found differences, or `cellar replay` lost edits.
+/// Exit code if `cellar diff` found differences or `cellar replay` lost edits.
 pub const EXIT_DIFFERENCES: u8 = 2;
-/// Invalid usage (`EX_USAGE`).
+/// Exit code for invalid usage (`EX_USAGE`).
 pub const EXIT_USAGE: u8 = 64;
 
 /// Number of worker threads of the async runtime.

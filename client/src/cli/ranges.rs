@@ -80,7 +80,7 @@ fn clear_each_cell(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
     Ok(cell_names.into_iter().map(to_clearing_edit).collect())
 }
 
-/// Fails if one edit cannot clear this many cells.
+/// Fails if the number of cells exceeds the limit of a single edit.
 fn check_cell_count(cell_count: u64) -> Result<(), CliError> {
     let max_cells = u64::try_from(MAX_CELLS_PER_OPERATION).unwrap_or(u64::MAX);
     if cell_count > max_cells {
@@ -120,8 +120,8 @@ pub(super) async fn format_range(
 /// Returns whether Cellar supports a number format. Numbers in other formats are displayed as
 /// General.
 fn is_format_supported(format: &str) -> bool {
-    // Any number of decimals displays the first sample differently from General. The second sample
-    // is a date with a time.
+    // A supported format displays at least one sample differently from General. The first sample
+    // tests formats with a number of decimals, and the second tests date and time formats.
     const SAMPLES: [f64; 2] = [1.0 / 3.0, 40_909.5];
     let is_general = |number: f64| display(&Value::Number(number), format) == general(number);
     format == GENERAL || !SAMPLES.into_iter().all(is_general)

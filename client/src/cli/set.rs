@@ -18,7 +18,7 @@ use crate::editor::CellReference;
 const USAGE: &str =
     "pass pairs of a cell and a value: cellar set A1 hello, or cellar set A1 1 B1 2";
 
-/// The cell edits, and the sheet in each edit's cell reference, if any.
+/// The cell edits and, for each edit, the sheet named in its cell reference, if any.
 type ParsedPairs = (Vec<CellEdit>, Vec<Option<String>>);
 
 pub(super) async fn set_cells(

@@ -76,7 +76,8 @@ async fn rename_sheet(
 ) -> Result<(), CliError> {
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(Some(old_name)).await?;
-    // If the names differ only in case, the sheet found is the sheet to rename itself.
+    // If the old and new names differ only in case, skip the check, because it would find the sheet
+    // that is being renamed.
     if old_name.to_lowercase() != new_name.to_lowercase() {
         check_name_is_free(&editor.list_sheets().await?, &new_name)?;
     }

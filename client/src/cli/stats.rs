@@ -24,7 +24,7 @@ pub(super) async fn show_statistics(
     Ok(())
 }
 
-/// Formats storage statistics, one line per property and level.
+/// Formats storage statistics: one line per property, and one line per LSM level.
 fn format_stats(stats: &StatsReply) -> Vec<String> {
     let Some(snapshot) = &stats.snapshot else {
         return vec![

@@ -173,10 +173,10 @@ fn list_positions(positions: &[Position]) -> String {
 #[derive(Default)]
 struct UndoSearch {
     author: String,
-    /// Positions of undone entries whose undo is in effect.
+    /// Positions of log entries that are currently undone, because their undo is still in effect.
     undone: BTreeSet<Position>,
-    /// Target of the oldest visited revert that is in effect. All log entries between this target
-    /// and the revert are reverted.
+    /// Target of the oldest visited revert that is still in effect. That revert undid all log
+    /// entries between its target and itself.
     reverted_to: Option<Position>,
     /// Positions of log entries that could not be undone, because they were no longer in effect.
     /// Excludes entries that a later undo or revert may have restored.

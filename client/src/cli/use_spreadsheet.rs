@@ -10,7 +10,8 @@ pub(super) async fn select_spreadsheet(
     output: &Output,
     args: args::Use,
 ) -> Result<(), CliError> {
-    // Check the id now, so that this command, and not the next one, reports a wrong id.
+    // Check now whether the spreadsheet exists, so that this command reports a wrong id. Otherwise,
+    // the next command would report it.
     let head = context.client()?.spreadsheet(args.id).head(None).await?;
     context.select(args.id, output)?;
     output.print_json(

@@ -85,7 +85,8 @@ struct Watcher {
     output: Output,
     filter: Option<WatchFilter>,
     until: Option<Position>,
-    /// The position, with its table incarnation, up to which log entries were printed.
+    /// The position up to which log entries were printed, and the table incarnation of that
+    /// position.
     printed_head: Head,
     names: SheetNames,
 }

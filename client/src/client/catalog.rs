@@ -16,8 +16,8 @@ use super::{ItemStream, Spreadsheet};
 use crate::ClientError;
 
 impl Spreadsheet {
-    /// Returns the name, status, members and share links, as far as they are visible to the
-    /// caller's role (`GET /v1/spreadsheets/{id}/details`).
+    /// Returns the name, status, members and share links (`GET /v1/spreadsheets/{id}/details`).
+    /// Omits data that the caller's role is not allowed to view.
     ///
     /// # Errors
     ///

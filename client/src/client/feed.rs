@@ -43,13 +43,13 @@ pub struct SpreadsheetsQuery {
 }
 
 impl FeedQuery {
-    /// Starts after the item with a checkpoint.
+    /// Starts after the item with the given checkpoint.
     #[must_use]
     pub fn with_after(self, checkpoint: u64) -> Self {
         Self { after: Some(checkpoint), ..self }
     }
 
-    /// Requires the generation of the checkpoint.
+    /// Sets the feed generation to which the checkpoint belongs.
     #[must_use]
     pub fn with_generation(self, generation: impl Into<String>) -> Self {
         Self { generation: Some(generation.into()), ..self }
@@ -69,19 +69,20 @@ impl FeedQuery {
 }
 
 impl SpreadsheetsQuery {
-    /// Selects spreadsheets whose name contains a text, case-insensitive.
+    /// Selects spreadsheets whose name contains the given text, ignoring case.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Selects spreadsheets that the caller owns, or with `false` those of other owners.
+    /// Selects spreadsheets that the caller owns if `true`, and spreadsheets owned by other users
+    /// if `false`.
     #[must_use]
     pub fn with_mine(self, mine: bool) -> Self {
         Self { mine: Some(mine), ..self }
     }
 
-    /// Selects spreadsheets with a status.
+    /// Selects spreadsheets with the given status.
     #[must_use]
     pub fn with_status(self, status: SpreadsheetStatus) -> Self {
         Self { status: Some(status), ..self }

@@ -80,26 +80,26 @@ impl CellsQuery {
         Self { range: Some(range.into()), ..Self::default() }
     }
 
-    /// Creates a query for all cells of the sheet with a name.
+    /// Creates a query for all cells of the sheet with the given name.
     #[must_use]
     pub fn of_sheet(name: impl Into<String>) -> Self {
         Self { sheet: Some(name.into()), ..Self::default() }
     }
 
-    /// Selects the sheet with a name.
+    /// Selects the sheet with the given name.
     #[must_use]
     pub fn with_sheet(self, name: impl Into<String>) -> Self {
         Self { sheet: Some(name.into()), ..self }
     }
 
-    /// Reads at a position instead of the newest one.
+    /// Reads at the given position instead of the newest one.
     #[must_use]
     pub fn at_position(self, position: Position) -> Self {
         Self { at: Some(position), ..self }
     }
 
-    /// Reads at a position or a later one. For read-your-writes consistency, pass the position of
-    /// your last write.
+    /// Reads at the given position or a later one. For read-your-writes consistency, pass the
+    /// position of your last write.
     #[must_use]
     pub fn at_or_after(self, position: Position) -> Self {
         Self { min_position: Some(position), ..self }
@@ -125,8 +125,8 @@ impl Client {
     /// Sets the directory whose `.cellar/` contains the local state: unacknowledged edits, import
     /// journals and cached objects. Several processes may share a directory.
     ///
-    /// Without this call, the state is in a temporary directory. Edits are then sent exactly once
-    /// while the process runs, but unacknowledged edits are lost when the process ends.
+    /// Without this call, the state is in a temporary directory, and unacknowledged edits are lost
+    /// when the process ends. While the process runs, each edit is still committed exactly once.
     #[must_use]
     pub fn with_folder(self, dir: impl Into<PathBuf>) -> Self {
         Self { folder: StateFolder::Permanent(dir.into()), ..self }

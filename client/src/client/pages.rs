@@ -89,8 +89,8 @@ pub(super) trait Page: Send + 'static {
     /// Returns the cursor of the next page, or `None` if this is the last page.
     fn next_cursor(&self) -> Option<Self::Cursor>;
 
-    /// Returns whether `next` is after `cursor`, where this page starts. If it is not, the list
-    /// would never end.
+    /// Returns whether `next` is after `cursor`, which is the start of this page. A list whose
+    /// cursor does not advance would never end.
     fn advances(&self, cursor: &Self::Cursor, next: &Self::Cursor) -> bool;
 }
 
@@ -207,8 +207,8 @@ impl Page for CellsReply {
     }
 
     fn advances(&self, cursor: &CellsCursor, next: &CellsCursor) -> bool {
-        // The client cannot compare the order of these cursors. Therefore, an empty page counts as
-        // one that does not advance.
+        // The client cannot compare the order of these cursors. Instead, the cursor counts as not
+        // advancing if it is unchanged or the page is empty.
         next.cursor != cursor.cursor && !self.cells.is_empty()
     }
 }
@@ -269,8 +269,8 @@ mod tests {
         }
     }
 
-    /// Returns the forks of a server whose `next` of each page is given, and the cursors that it
-    /// received.
+    /// Lists forks from a fake server, whose pages have the given `next` cursors. Returns the
+    /// creation times of the forks and the number of requests.
     async fn forks_of(next: &'static [Option<u64>]) -> (Result<Vec<u64>, ClientError>, u64) {
         let requests = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
         let counted = std::sync::Arc::clone(&requests);

@@ -58,7 +58,8 @@ impl Pokes {
                         Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_EVENT_BYTES => {
                             bytes.extend_from_slice(&chunk);
                         }
-                        // An event this long is not a poke. Do not reconnect.
+                        // The event exceeds the buffer, so it is not a poke. Do not reconnect,
+                        // because the server would send such events again.
                         Ok(Some(_)) => self.connection = PokeConnection::Unsupported,
                         // The server or a proxy closed the connection. Only the next call
                         // reconnects, so that there is at most one attempt per poll.

@@ -31,15 +31,16 @@ pub struct Spreadsheet {
     last_seen: Arc<Mutex<LastSeen>>,
 }
 
-/// What the program has seen of the spreadsheet through a handle.
+/// Newest state that the program has read or written through a handle.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) enum LastSeen {
-    /// Nothing since the handle was created.
+    /// The program has read and edited nothing through the handle.
     #[default]
     Nothing,
-    /// Cells or sheets at this head, which the next edit refers to.
+    /// The program has read cells or sheets at this head. The next edit is based on it.
     Read(Head),
-    /// The result of an edit. The editor's state contains its position.
+    /// The program has edited the spreadsheet. The editor's state contains the position of the
+    /// edit.
     Edited,
 }
 
@@ -73,7 +74,7 @@ impl Spreadsheet {
         *self.last_seen.lock().unwrap_or_else(PoisonError::into_inner) = last_seen;
     }
 
-    /// Records that the newest state was read.
+    /// Records that the program has read the newest state, at `position`.
     fn note_read(&self, position: Position, incarnation: u32) {
         self.set_last_seen(LastSeen::Read(Head { head: position, incarnation }));
     }
@@ -195,8 +196,8 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// Returns the newest snapshot root and the log entries after it, up to a position that is at
-    /// or after `min_position` (`GET /v1/spreadsheets/{id}`).
+    /// Returns the newest snapshot root and the log entries after it (`GET /v1/spreadsheets/{id}`).
+    /// The newest position in the response is at or after `min_position`.
     ///
     /// # Errors
     ///
@@ -335,8 +336,8 @@ impl Spreadsheet {
         Ok(reply)
     }
 
-    /// Returns the storage statistics and the cost of opening the spreadsheet, at a position at or
-    /// after `min_position` (`GET /v1/spreadsheets/{id}/stats`).
+    /// Returns the storage statistics and the cost of opening the spreadsheet (`GET
+    /// /v1/spreadsheets/{id}/stats`). Both are computed at a position at or after `min_position`.
     ///
     /// # Errors
     ///

@@ -41,8 +41,8 @@ pub(super) struct AttemptCost {
 }
 
 impl AttemptCost {
-    /// Records the cost from a response header. If the header is missing or invalid, the cost stays
-    /// unknown, because the rest of the response may still be valid.
+    /// Records the cost from a response header. A missing or invalid header is not an error: the
+    /// cost stays unknown, and the rest of the response is still used.
     pub(super) fn record_header(mut self, header: Option<&HeaderValue>) {
         if let Some(cost) = header.and_then(|value| Cost::from_header(value.to_str().ok()?).ok()) {
             self.costs = RequestCosts { cost, unknown_requests: 0 };

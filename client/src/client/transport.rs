@@ -30,8 +30,8 @@ const READ_TIMEOUT_MS: u64 = 30_000;
 /// Timeout for each read of an object transfer, in milliseconds. Allows for an upload over a slow
 /// connection.
 const OBJECT_TIMEOUT_MS: u64 = 5 * 60 * 1_000;
-/// Maximum number of characters quoted in an error message from a response that is not a problem
-/// document.
+/// Maximum number of characters of a response that an error message quotes. Applies to responses
+/// that are not problem documents.
 const EXCERPT_CHARACTERS: usize = 200;
 
 /// Sends the requests of a client and its clones over shared connections.

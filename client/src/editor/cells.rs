@@ -91,13 +91,14 @@ impl Spreadsheet {
 }
 
 impl Editor {
-    /// Bases the next edit on what a program has seen through a handle.
+    /// Bases the next edit on the newest state that the program has read or written through the
+    /// handle.
     async fn base_on_last_seen(&self, last_seen: LastSeen) -> Result<(), EditorError> {
         match last_seen {
             LastSeen::Nothing => self.newest_sheets().await.map(|_| ()),
             LastSeen::Edited => Ok(()),
             LastSeen::Read(head) => match self.record_seen(head.head, head.incarnation, None) {
-                // The response to the edit that is being sent contains a newer position.
+                // Another edit is being sent. The response to it contains a newer position.
                 Err(FileError::InUse { .. }) => Ok(()),
                 result => Ok(result?),
             },

@@ -18,12 +18,12 @@ pub enum EditorError {
     /// A local file cannot be used, and the edit was not sent.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The reference is not one of a cell, and nothing was sent.
+    /// The text is not a reference to a single cell. Nothing was sent.
     #[error("`{cell}` is {why}")]
     InvalidCell {
         /// The text.
         cell: String,
-        /// What the text is instead.
+        /// Description of the text, such as a range.
         why: String,
     },
     /// The edit is invalid and was not sent.

@@ -40,11 +40,12 @@ pub struct Editor {
 pub struct AppliedEdit {
     /// Position of the log entry that contains the edit.
     pub position: Position,
-    /// The committed operations, if they differ from the requested operation: earlier edits by
-    /// other clients moved the target, or the edit is an undo. Empty if the edit has no effect.
+    /// The committed operations. Set only if they differ from the requested operation, because
+    /// earlier edits by other clients moved the target or because the edit is an undo. Empty if the
+    /// edit has no effect.
     pub committed: Option<Vec<Operation>>,
-    /// Set if it could not be checked whether another client had deleted the sheet before the edit
-    /// was committed.
+    /// Set if another client may have deleted the sheet before the edit was committed, because this
+    /// could not be checked.
     pub sheet_in_doubt: bool,
     /// Number of edits from an interrupted run that were sent before this edit.
     pub earlier_edits: usize,
@@ -190,8 +191,8 @@ impl Editor {
         }
         let mut settled = Vec::new();
         let sent = self.outbox.send_all(state, &mut settled).await;
-        // Report a rejection now, because a rejected edit is settled and no later run can report
-        // it.
+        // Report a rejection now. A rejected edit is no longer pending, so a later run cannot
+        // report it.
         for SettledEdit { description: edit, answer, .. } in settled {
             if let Some(rejection) = answer.rejection {
                 let rejection = escape_rejection(&rejection);
@@ -234,9 +235,9 @@ impl Editor {
         }
     }
 
-    /// Recreates an edit as a new client, based on the newest position, and sends it once. The edit
-    /// must certainly not be committed. If the newest position cannot be read, removes the edit and
-    /// returns `error`.
+    /// Recreates an edit under a new client id, based on the newest position, and sends it once.
+    /// Must be called only if the edit was certainly not committed. If the newest position cannot
+    /// be read, removes the edit and returns `error`.
     async fn start_over(
         &self,
         state: &mut OutboxState,
@@ -259,7 +260,7 @@ impl Editor {
         }
     }
 
-    /// Transfers the pending edits to a new client based on the newest position.
+    /// Recreates the pending edits under a new client id, based on the newest position.
     async fn become_new_client(&self, state: &mut OutboxState) -> Result<(), ClientError> {
         let spreadsheet = &self.outbox.spreadsheet;
         if state.adds_a_sheet() {
@@ -274,8 +275,8 @@ impl Editor {
         Ok(())
     }
 
-    /// Removes the newest edit and returns the error to report. The edit must certainly not be
-    /// committed.
+    /// Removes the newest edit and returns the error to report. Must be called only if the edit was
+    /// certainly not committed.
     fn withdraw(&self, state: &mut OutboxState, error: ClientError) -> EditorError {
         match self.outbox.withdraw_newest(state) {
             Ok(()) => EditorError::Client(Box::new(error)),

@@ -38,7 +38,7 @@ pub struct CsvExport {
     spool: RowSpool,
     style: CsvStyle,
     warning_counts: WarningCounts,
-    /// The last page, with its cells removed.
+    /// The last page, without its cells. Describes the sheet and the position.
     last_page: CellsReply,
 }
 

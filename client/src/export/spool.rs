@@ -19,7 +19,7 @@ pub(super) struct SparseRow {
 pub(super) struct RowSpool {
     file: BufWriter<File>,
     current_row: SparseRow,
-    /// Row and column of the last cell, including cells with an empty text.
+    /// Row and column of the most recently added cell, even if its text is empty.
     last_cell: Option<(u32, u32)>,
     rows: u64,
     columns: u64,

@@ -19,18 +19,18 @@ pub(super) struct CanonicalState {
     /// The state from which cells are read. Also contains the pending edits of the most recently
     /// installed view.
     pub(super) readable: ReadableState,
-    /// The cumulative effect of the log entries after the root. Excludes pending edits.
+    /// The cumulative effect of the log entries after the snapshot root. Excludes pending edits.
     pub(super) tail: EntryTail,
     root_key: Option<String>,
     position: Position,
-    /// Position after which `entries` has no gaps.
+    /// `entries` contains every log entry after this position.
     known_after: Position,
     entries: Vec<EntryView>,
     /// Number of entries applied since the state was loaded.
     applied_entries: usize,
     /// Total size of the entries applied since the state was loaded, in bytes.
     applied_bytes: usize,
-    /// Whether `entries` contains all entries after the root.
+    /// Whether `entries` contains all entries after the snapshot root.
     has_all_entries: bool,
     has_unsaved_changes: bool,
     /// Set if a snapshot object is missing, probably because a newer snapshot has replaced it.

@@ -46,7 +46,7 @@ use canonical::CanonicalState;
 use rebased::RebasedView;
 use sync::Answers;
 
-/// Id below the ids of all edits.
+/// A value smaller than the id of every edit.
 const NO_EDIT_ID: u64 = 0;
 /// Directory for the files of live sheets, below the local state directory.
 const FOLDER: &str = "live";
@@ -60,7 +60,7 @@ pub struct LiveSheet {
     outbox_state: OutboxState,
     /// The pending edits of `outbox_state`, with their operations.
     pending: Vec<PendingMutation>,
-    /// The log entries of this client.
+    /// Identifies the log entries of this client.
     own_entries: OwnEntries,
     canonical: CanonicalState,
     rebased_view: RebasedView,
@@ -113,8 +113,8 @@ impl LiveSheet {
         Ok(live_sheet)
     }
 
-    /// Settles pending edits that the canonical state already contains. Starts over if the table
-    /// incarnation has changed.
+    /// Removes pending edits that the canonical state already contains. If the table incarnation
+    /// has changed, starts over as a new client.
     async fn reconcile_with_canonical(&mut self) -> Result<(), LiveError> {
         if self.canonical.incarnation() != self.outbox_state.incarnation {
             return self.start_over(NO_EDIT_ID).await;

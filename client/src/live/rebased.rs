@@ -9,7 +9,7 @@ use super::canonical::CanonicalState;
 /// A canonical state with pending edits rebased onto it.
 #[derive(Debug)]
 pub(super) struct RebasedView {
-    /// The cumulative effect of the log entries after the root and the pending edits.
+    /// The cumulative effect of the log entries after the snapshot root and of the pending edits.
     fold: Fold,
     rebase_result: Result<RebasedEdits, EntriesNeeded>,
     /// Whether this view is installed in the canonical state. Cells are read from the installed

@@ -52,8 +52,9 @@ pub struct Settlement {
 pub enum EditOutcome {
     /// The edit was committed unchanged.
     Unchanged,
-    /// The edit was committed as these operations instead of the requested operation: earlier edits
-    /// by other clients moved the target, or the edit is an undo. Empty if the edit has no effect.
+    /// The edit was committed as these operations instead of the requested operation. Either
+    /// earlier edits by other clients moved the target, or the edit is an undo. Empty if the edit
+    /// has no effect.
     Transformed(Vec<Operation>),
     /// The edit was rejected and had no effect.
     Rejected(Rejection),
@@ -218,7 +219,8 @@ impl LiveSheet {
             }
         }
         let fetch_result = self.apply_new_entries().await;
-        // Settle even after an error, because the entries before the failure were applied.
+        // Remove the committed edits even after an error, because the entries before the failure
+        // were applied.
         self.settle_answered_edits().await?;
         match fetch_result? {
             FetchOutcome::UpToDate => Ok(()),
@@ -226,8 +228,8 @@ impl LiveSheet {
         }
     }
 
-    /// Returns whether there is certainly something to fetch: entries of answered edits, or a newer
-    /// root.
+    /// Returns whether there is certainly something to fetch: log entries of edits that the server
+    /// has answered, or a newer snapshot root.
     fn is_fetch_needed(&self) -> bool {
         let position = Some(self.position());
         let own_entries_missing = self.answers.values().any(|answer| answer.position > position);
@@ -280,7 +282,7 @@ impl LiveSheet {
         head.is_ok_and(|head| head.incarnation != self.canonical.incarnation())
     }
 
-    /// Settles the pending edits whose entries are known.
+    /// Removes and reports the pending edits whose log entries are known.
     pub(super) fn acknowledge_known_entries(&mut self) {
         let known_entries = self.canonical.entries().iter();
         let own_entries: Vec<EntryView> =
@@ -290,8 +292,8 @@ impl LiveSheet {
         }
     }
 
-    /// Settles the pending edits in an entry by this client. An entry by another client is only
-    /// counted.
+    /// Removes and reports the pending edits that an entry by this client contains. Only counts an
+    /// entry by another client.
     fn acknowledge_entry(&mut self, entry: &EntryView) {
         if !self.own_entries.contains(entry) {
             if entry.kind == EntryKind::Edits {
@@ -310,8 +312,9 @@ impl LiveSheet {
         }
     }
 
-    /// Settles the answered edits up to the canonical position. If their entries are part of the
-    /// root, the known entries do not contain them. Persists and rebases if anything changed.
+    /// Removes and reports the answered edits up to the canonical position. Their log entries may
+    /// be missing from the known entries, because the snapshot root may already include them. If
+    /// anything changed, persists the state and rebases the remaining edits.
     async fn settle_answered_edits(&mut self) -> Result<(), LiveError> {
         let position = Some(self.position());
         let answers_in_order = self.answers.values();
@@ -326,9 +329,9 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Drops the pending edits up to `last_id` and reports them as settled. `position` and
-    /// `outcome` belong to the edit `last_id`. The results of earlier edits are taken from their
-    /// answers, if there are any.
+    /// Removes the pending edits up to `last_id` and reports them as settled (committed or
+    /// rejected). `position` and `outcome` belong to the edit `last_id`. The results of earlier
+    /// edits are taken from their answers, if there are any.
     fn settle_up_to(&mut self, last_id: u64, position: Option<Position>, outcome: &EditOutcome) {
         for edit in self.outbox_state.drop_up_to(last_id) {
             let answer = self.answers.remove(&edit.id);
@@ -365,8 +368,8 @@ impl EditOutcome {
     }
 
     /// Returns an edit's outcome according to the response. The response to a duplicate request
-    /// omits the committed operations, so if they are missing, the edit may nevertheless have been
-    /// transformed.
+    /// omits the committed operations. Missing operations therefore do not imply that the edit was
+    /// committed unchanged.
     fn of_answer(answer: &AppendedMutation) -> Self {
         let outcome = Self::new(answer.rejection.clone(), answer.committed.clone());
         if outcome == Self::Unchanged && answer.status == MutationStatus::Duplicate {

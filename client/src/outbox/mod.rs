@@ -130,8 +130,8 @@ impl Outbox {
         Ok(state.add_edit(payload))
     }
 
-    /// Removes the newest edit, which must certainly not be committed. If the state cannot be
-    /// written, the edit is kept.
+    /// Removes the newest edit. Must be called only if the edit was certainly not committed. If the
+    /// state cannot be written, the edit is kept.
     pub(crate) fn withdraw_newest(&self, state: &mut OutboxState) -> Result<(), FileError> {
         let mut state_without_newest = state.clone();
         state_without_newest.withdraw_newest();
@@ -176,7 +176,7 @@ impl Outbox {
         Ok(SentMutation { id: *id, base: *base, op })
     }
 
-    /// Reads the operation of large edit `id` from its object file.
+    /// Reads the operation of the large edit `id` from its object file.
     fn load_operation(&self, id: u64, body: &UploadBody) -> Result<Operation, FileError> {
         let object = bodies::read_body(&self.path, body)?;
         let first_operation =

@@ -102,8 +102,8 @@ impl EditPayload {
         }
     }
 
-    /// Returns whether the edit must be alone in its request. An undo or revert must be, because
-    /// its effect depends on the preceding entries.
+    /// Returns whether the edit must be the only edit in its request. This is the case for an undo
+    /// or revert, because its effect depends on the preceding entries.
     pub(crate) fn needs_own_request(&self) -> bool {
         match self {
             Self::Body(_) => true,

@@ -34,7 +34,8 @@ pub(crate) struct OutboxState {
     /// Random client id, so that each installation numbers its edits separately.
     #[serde(rename = "client")]
     pub(crate) client_id: String,
-    /// Table incarnation to which `seen` and the base positions belong. A table restore changes it.
+    /// Table incarnation to which `seen` and the base positions belong. A table restore starts a
+    /// new incarnation.
     pub(crate) incarnation: u32,
     /// Id of the next edit.
     next_id: u64,
@@ -297,15 +298,16 @@ impl OutboxState {
         Some(settled_edits)
     }
 
-    /// Removes the newest edit, which must certainly not be committed. The next edit reuses the id.
+    /// Removes the newest edit. Must be called only if the edit was certainly not committed. The
+    /// next edit reuses the id.
     pub(crate) fn withdraw_newest(&mut self) {
         if let Some(edit) = self.pending.pop() {
             self.next_id = edit.id;
         }
     }
 
-    /// Starts a new client that recreates the pending edits, based on `seen`. None of the edits may
-    /// have been committed.
+    /// Starts a new client that recreates the pending edits, based on `seen`. Must be called only
+    /// if none of the edits was committed.
     pub(crate) fn start_over(&mut self, client_id: String, incarnation: u32, seen: Position) {
         let uncommitted_edits = std::mem::take(&mut self.pending);
         let key = (self.cloud.clone(), self.spreadsheet);
@@ -330,8 +332,8 @@ impl OutboxState {
         payloads.any(|payload| matches!(payload, EditPayload::Op(Operation::AddSheet(_))))
     }
 
-    /// Renumbers the sheets that the pending edits add, starting at `next_sheet`. None of the edits
-    /// may have been sent yet.
+    /// Renumbers the sheets that the pending edits add, starting at `next_sheet`. Must be called
+    /// before any of the edits is sent.
     pub(crate) fn renumber_added_sheets(&mut self, next_sheet: SheetId) {
         let mut next_number = next_sheet.0;
         for edit in &mut self.pending {

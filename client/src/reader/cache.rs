@@ -19,8 +19,8 @@ use crate::files::{STATE_FOLDER, create_folder};
 
 /// Directory for cached objects, below the local state directory.
 const FOLDER: &str = "chunks";
-/// Divisor of the cache size limit. The quotient is the space that an eviction frees, so that not
-/// every write needs an eviction.
+/// Divisor of the cache size limit. An eviction frees this fraction of the limit, so that not every
+/// write needs an eviction.
 const EVICTION_DIVISOR: u64 = 16;
 /// Number of writes between two directory scans. A scan also counts files written by other
 /// processes.

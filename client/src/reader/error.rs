@@ -62,8 +62,8 @@ impl ReaderError {
         Self::Damaged { log, key: format!("sheets/{log}"), why: error.to_string() }
     }
 
-    /// Returns the object that is missing or corrupt. Returns `None` if neither a newer snapshot
-    /// nor a new URL can resolve the error.
+    /// Returns the missing or corrupt object. The caller can then retry with a newer snapshot or a
+    /// new URL. Returns `None` if neither can resolve the error.
     pub(crate) fn object(&self) -> Option<String> {
         match self {
             Self::Missing { key, .. } | Self::Damaged { key, .. } => Some(key.clone()),

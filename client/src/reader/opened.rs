@@ -25,13 +25,14 @@ pub(crate) struct ReadableState {
     /// Workbook metadata, which contains everything except the cells.
     pub(crate) metadata: WorkbookMetadata,
     pub(crate) root: Option<Root>,
-    /// The cumulative effect of the log entries after the root.
+    /// The cumulative effect of the log entries after the snapshot root.
     pub(crate) tail: FoldedLevel,
     /// The snapshot objects in memory.
     pub(crate) objects: Objects,
 }
 
-/// The cumulative effect of the log entries after the root, to which more entries can be applied.
+/// The cumulative effect of the log entries after the snapshot root. More entries can be applied to
+/// it.
 #[derive(Debug)]
 pub(crate) struct EntryTail {
     pub(crate) fold: Fold,
@@ -52,7 +53,7 @@ pub(crate) struct LoadedSpreadsheet {
     entries: Vec<EntryView>,
 }
 
-/// Whether the log entries after the root stay in memory after a load.
+/// Whether the log entries after the snapshot root stay in memory after a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryRetention {
     KeepEntries,
@@ -64,7 +65,8 @@ pub(crate) enum EntryRetention {
 pub(crate) struct GrowableState {
     /// The state from which cells are read.
     pub(crate) readable: ReadableState,
-    /// The tail to which more entries can be applied.
+    /// The cumulative effect of the log entries after the snapshot root. More entries can be
+    /// applied to it.
     pub(crate) tail: EntryTail,
     /// The retained log entries.
     pub(crate) entries: Vec<EntryView>,
@@ -282,8 +284,8 @@ async fn load_root(
     Ok(Some(source.load_root(object_key, url).await?))
 }
 
-/// Parses a snapshot root's key. In a fork, the key may contain the id of the spreadsheet from
-/// which all forks of the family originate.
+/// Parses a snapshot root's key. The key of a fork's root may contain the id of the original
+/// spreadsheet, from which the fork descends.
 fn parse_key(source: &SnapshotSource, key: &str) -> Result<ObjectKey, ReaderError> {
     parse_root_key(key)
         .map_err(|_| invalid_reply(source, format!("`{key}` is not the key of a snapshot root")))

@@ -24,10 +24,9 @@ use super::opened::ReadableState;
 
 /// Number of cells in the first band, including blank cells.
 const FIRST_BAND_CELLS: u32 = 32 * 1024;
-/// Number of non-blank cells. A band with fewer is followed by a band with twice as many rows.
+/// If a band has fewer non-blank cells than this, the next band has twice as many rows.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
-/// Number of non-blank cells. A band with at least as many is followed by a band with half as many
-/// rows.
+/// If a band has at least this many non-blank cells, the next band has half as many rows.
 const DENSE_BAND_CELLS: usize = 64 * 1024;
 
 /// Clips a rectangle to the used range of a sheet.
@@ -150,8 +149,8 @@ impl ReadableState {
         Ok(cells)
     }
 
-    /// Merges the snapshot levels within a window, loading the required tiles. Returns `None` if
-    /// the window has several rows and requires more tiles than fit in memory.
+    /// Merges the snapshot's LSM levels within a window, loading the required tiles. Returns `None`
+    /// if the window has several rows and requires more tiles than fit in memory.
     async fn merge_window(
         &mut self,
         source: &SnapshotSource,

@@ -160,8 +160,8 @@ pub(super) async fn read_outcomes(
             break;
         }
         for mutation in load_mutations(new_fork.client(), entry).await? {
-            // Later entries by other clients may use the same ids. Entries are read newest first,
-            // so the outcome of the earliest entry is the one retained.
+            // Entries are read newest first, so an earlier entry replaces a later one with the same
+            // id. This is intended, because later entries by other clients may use the same ids.
             if mutation.id <= last_id {
                 mutations_by_id.insert(mutation.id, mutation);
             }

@@ -50,8 +50,9 @@ fn is_within_run_limit(map: &SpaceMap) -> bool {
     !map.exceeds_run_limit()
 }
 
-/// Transforms an operation along `map`, and adds the operation's effect to the map for later
-/// operations. Returns the committed operations, if they differ from the requested operation.
+/// Transforms an operation past the changes in `map`, and adds the operation's own effect to the
+/// map for later operations. Returns the committed operations, if they differ from the requested
+/// operation.
 fn transform_own_operation(operation: &Operation, map: &mut SpaceMap) -> Option<Vec<Operation>> {
     let committed = transform(operation, map);
     let effective = committed.as_deref().unwrap_or(std::slice::from_ref(operation));

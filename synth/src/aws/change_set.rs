@@ -369,8 +369,8 @@ impl Change {
     }
 }
 
-/// Returns the names of the changed properties. For a changed attribute of the resource itself,
-/// such as `Tags`, returns the name of the attribute.
+/// Returns the names of the changed properties. If an attribute of the resource itself changes,
+/// such as `Tags`, returns the name of this attribute.
 fn changed_properties(details: &[ResourceChangeDetail]) -> Vec<String> {
     let mut names = BTreeSet::new();
     for target in details.iter().filter_map(|detail| detail.target()) {
@@ -382,7 +382,7 @@ fn changed_properties(details: &[ResourceChangeDetail]) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// Returns whether it is known only during the deployment if this property changes.
+/// Returns whether the new value of this property is known only during the deployment.
 fn depends_on_deployment(detail: &ResourceChangeDetail) -> bool {
     detail.evaluation() == Some(&EvaluationType::Dynamic)
 }

@@ -21,8 +21,8 @@ use super::error::{AwsError, causes};
 
 /// Maximum number of attempts per request.
 const ATTEMPTS_MAX: u32 = 5;
-/// Maximum backoff before the first retry, in milliseconds. The backoff is long because CloudWatch
-/// accepts only a few requests per second.
+/// Maximum backoff before the first retry, in milliseconds. This backoff is long, because
+/// CloudWatch accepts only a few requests per second.
 const FIRST_PAUSE_MS: u64 = 400;
 /// Backoff between request attempts.
 const RETRY_BACKOFF: Backoff =
@@ -104,7 +104,7 @@ impl Aws {
             .timeout(ATTEMPT_TIMEOUT)
             // Disable redirects, because a signature is valid only for one host.
             .redirect(reqwest::redirect::Policy::none());
-        // Bypass the proxy for an emulator on this machine, as the SDKs do.
+        // Do not use a proxy for an emulator on this machine. The SDKs do not use one either.
         if self.is_emulator() { builder.no_proxy().build() } else { builder.build() }
     }
 

@@ -126,8 +126,9 @@ impl Aws {
 }
 
 impl TableDescription {
-    /// Returns whether this table may be the source table restored to this time. The result is
-    /// `true` until DynamoDB reports the source and the time, which takes a while.
+    /// Returns whether this table may be a restore of the given source table to the given time. At
+    /// first, DynamoDB does not report the source and the time of a restore. Until it does, the
+    /// result is `true`.
     pub(crate) fn may_be_restored_from(&self, source_arn: &str, restore_to_s: u64) -> bool {
         let has_other_source = self.source_arn.as_ref().is_some_and(|arn| arn != source_arn);
         let has_other_time =

@@ -35,8 +35,9 @@ pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
 
 /// Returns the file name of a bundle.
 ///
-/// The name contains the hash of the binary, not of the zip. Repacking the same binary therefore
-/// causes no deployment, and an existing bundle can be found without packing.
+/// The name contains the hash of the binary, not of the zip. If the same binary is packed again,
+/// the name is unchanged, so nothing is deployed. An existing bundle can also be found without
+/// packing the binary.
 pub(super) fn name(hash: &str, architecture: Architecture) -> String {
     let hash = hash.get(..NAME_HASH_DIGITS).unwrap_or(hash);
     format!("{ENTRY}-{hash}-{architecture}.zip")

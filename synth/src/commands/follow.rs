@@ -80,7 +80,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Waits until an operation that another process started has ended, whatever its result.
+    /// Waits until an operation that another process started has ended. Returns after a failed
+    /// operation too.
     pub(super) async fn wait_until_idle(&self, stack: &StackState) -> Result<(), SynthError> {
         let events = self.aws.all_events(&stack.id).await?;
         let mut progress = DeploymentProgress::in_progress(&events);

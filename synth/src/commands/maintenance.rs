@@ -39,7 +39,8 @@ impl MaintenanceOptions {
     /// Returns whether to carry out the plan. Prompts for confirmation unless `--yes` or `--json`
     /// is given.
     ///
-    /// Returns `false` in a dry run, and if the plan has no items to process.
+    /// Returns `false` without a prompt if this is a dry run or if the plan has no items to
+    /// process.
     ///
     /// # Errors
     /// Returns [`SynthError::Unconfirmed`] if the user does not confirm.

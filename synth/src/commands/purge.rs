@@ -16,10 +16,10 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Issuer under which this command acts as a user in the catalog (spreadsheet metadata). No token
-/// has this issuer.
+/// Issuer of the user as which this command accesses the catalog (spreadsheet metadata). No real
+/// token has this issuer.
 const OPERATOR_ISSUER: &str = "cellar:operator";
-/// Subject under which this command acts as a user in the catalog (spreadsheet metadata).
+/// Subject of the user as which this command accesses the catalog (spreadsheet metadata).
 const OPERATOR_SUBJECT: &str = "synth purge";
 
 /// Purges the due spreadsheets after confirmation.
@@ -97,8 +97,8 @@ fn is_due(planned: &PlannedPurge) -> bool {
     planned.plan == DeletedPlan::Purge
 }
 
-/// Purges the due spreadsheets one at a time. The survey lists forks before their sources, because
-/// a source can be purged only after its forks.
+/// Purges the due spreadsheets one at a time. The spreadsheets are sorted so that a fork precedes
+/// its source, because a source can be purged only after all of its forks.
 async fn purge_due_spreadsheets(
     purger: &Purger,
     planned_purges: Vec<PlannedPurge>,

@@ -71,7 +71,8 @@ impl SnapshotRepair {
         } else {
             step.fail();
         }
-        // This error does not affect the report, because the jobs were sent.
+        // An error while waiting does not affect the report, because the jobs have already been
+        // sent.
         if let Err(error) = wait_result {
             output.print_note(&format!("Cannot read the state of the snapshots: {error}"));
         }

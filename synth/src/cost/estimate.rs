@@ -19,13 +19,14 @@ const CREATE_WRITES: u128 = 8;
 const SNAPSHOT_WRITES: u128 = 4;
 /// Write request units per new log segment.
 const ROLL_WRITES: u128 = 6;
-/// Half read request units per snapshot.
+/// Read request units per snapshot, counted in half units.
 const SNAPSHOT_HALF_READS: u128 = 7;
-/// Half read request units per thousand edits read.
+/// Read request units per thousand edits read, counted in half units.
 const TAIL_HALF_READS_PER_THOUSAND: u128 = 26;
-/// Half read request units per new log segment.
+/// Read request units per new log segment, counted in half units.
 const ROLL_HALF_READS: u128 = 2;
-/// Half read request units for finding the newest entry of a log that is not cached.
+/// Read request units for finding the newest entry of a log that is not cached, counted in half
+/// units.
 const HEAD_HALF_READS: u128 = 2;
 /// Number of objects written per snapshot.
 const SNAPSHOT_PUTS: u128 = 3;
@@ -48,7 +49,8 @@ const BYTES_PER_HUNDRED_CELLS: u128 = 268;
 const EDIT_BYTES: u128 = 200;
 /// Number of log bytes per function invocation. Lambda itself writes most of them.
 const INVOCATION_LOG_BYTES: u128 = 700;
-/// Half read request units of the indexer per new spreadsheet, if the indexer's cache is empty.
+/// Read request units of the indexer per new spreadsheet, counted in half units. Assumes that the
+/// indexer's cache is empty.
 const INDEXER_HALF_READS: u128 = 10;
 /// Number of log entries per indexer invocation, assuming one entry per second and the indexer's
 /// batching window of five seconds.
@@ -57,7 +59,7 @@ const ENTRIES_PER_INDEXED_BATCH: u128 = 5;
 const INDEXER_WRITES: u128 = 2;
 /// Write request units per webhook delivery.
 const DELIVERY_WRITES: u128 = 1;
-/// Half read request units per webhook delivery.
+/// Read request units per webhook delivery, counted in half units.
 const DELIVERY_HALF_READS: u128 = 5;
 /// Number of objects read per webhook delivery. The only object is the signing secret.
 const DELIVERY_GETS: u128 = 1;
@@ -82,7 +84,7 @@ const FREE_QUEUE_REQUESTS: u128 = 1_000_000;
 const FREE_ALARMS: u64 = 10;
 /// Number of invocations per hour that X-Ray traces regardless of the sampling rate.
 const ALWAYS_TRACED_PER_HOUR: u128 = 3_600;
-/// Sampling divisor of X-Ray. Of the remaining invocations, one in this many is traced.
+/// Reciprocal of X-Ray's sampling rate, which applies to all other invocations.
 const TRACE_SAMPLING: u128 = 20;
 
 /// Expected monthly usage of a stack.
@@ -112,7 +114,7 @@ struct OperationCounts {
     snapshots: u128,
     rolls: u128,
     imported_objects: u128,
-    /// Number of imports, which is 1 if the usage includes imported cells and otherwise 0.
+    /// Number of imports: 1 if the usage includes imported cells, and 0 otherwise.
     imports: u128,
     /// Number of indexer invocations for log entries.
     indexed_batches: u128,
@@ -177,8 +179,8 @@ impl OperationCounts {
             + self.deliveries * DELIVERY_WRITES
             + self.indexed_batches * INDEXER_WRITES;
         amounts.add(Meter::TableWrites, write_units);
-        // The snapshots together read each edit once. On average, a view reads half as many edits
-        // as a snapshot.
+        // Each edit is read by only one snapshot. A view reads on average half as many edits as a
+        // snapshot.
         let edits_read_by_snapshots = if self.snapshots > 0 { self.edits } else { 0 };
         let half_reads_per_view = HEAD_HALF_READS + TAIL_HALF_READS_PER_THOUSAND / 2;
         let read_half_units = self.views * half_reads_per_view

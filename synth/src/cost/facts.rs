@@ -31,7 +31,7 @@ pub(crate) struct StackFacts {
     pub(crate) dashboards: u64,
     /// Number of queues that Lambda polls.
     pub(crate) polled_queues: u64,
-    /// Whether the feed contains an item for log entries.
+    /// Whether log entries are written to the feed.
     pub(crate) feeds_entries: bool,
     /// Whether function invocations are traced.
     pub(crate) tracing: bool,

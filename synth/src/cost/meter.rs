@@ -52,7 +52,7 @@ pub(crate) struct Rate {
     pub(crate) item: &'static str,
     /// Billed unit.
     pub(crate) unit: &'static str,
-    /// Amount that the meter counts per billed unit.
+    /// Number of counted units per billed unit, for example the number of byte-hours per GB-month.
     pub(crate) amount_per_unit: u128,
     /// Price per billed unit in pico-dollars (10⁻¹² dollars).
     pub(crate) unit_price: u128,

@@ -96,7 +96,7 @@ impl OldTemplate {
         ));
         let file_at_commit = format!("{commit}:{file_name}");
         let config = Config::parse(&config_text.unwrap_or_default(), &file_at_commit)?;
-        // The configuration has no stages if it predates the introduction of stages.
+        // A configuration that was committed before stages were introduced has no stages.
         let stage = if config.stages.is_empty() { None } else { project.stage.as_deref() };
         let old_config = config_of_stage(&config, stage, &file_at_commit)?.unwrap_or(config);
         let document = Some(Document::from(&synthesize(&old_config)?));

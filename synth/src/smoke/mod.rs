@@ -1,7 +1,7 @@
 //! Smoke test: checks that a stack works, with a few requests to its public URL.
 //!
-//! The test reuses one spreadsheet per token subject, which a fixed nonce identifies. At the end,
-//! the test clears its cells, so that only its log entries remain.
+//! All runs with the same token subject use the same spreadsheet, which has a fixed nonce (creation
+//! key). At the end, the test clears the cells that it set, so that only log entries remain.
 
 mod checks;
 mod report;

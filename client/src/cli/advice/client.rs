@@ -57,7 +57,8 @@ impl CommandAdvice for ClientError {
     }
 }
 
-/// Returns advice that the problem's detail does not contain.
+/// Returns advice for a problem returned by the server. The advice adds to the problem's detail
+/// text.
 fn problem_help(kind: ProblemKind) -> Option<&'static str> {
     Some(match kind {
         ProblemKind::Unauthorized => {

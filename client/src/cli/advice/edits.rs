@@ -1,4 +1,4 @@
-//! Advice for errors of edits and of live sheets.
+//! Advice for errors that occur when editing cells or live sheets.
 
 use std::borrow::Cow;
 

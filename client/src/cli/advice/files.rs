@@ -36,7 +36,7 @@ impl CommandAdvice for FileError {
     }
 }
 
-/// Returns what to do with a malformed file.
+/// Returns advice for a malformed file.
 fn malformed_file_help(contents: StateFile) -> Option<&'static str> {
     Some(match contents {
         StateFile::Profile => {

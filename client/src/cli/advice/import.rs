@@ -66,7 +66,7 @@ impl CommandAdvice for ImportError {
     }
 }
 
-/// Returns the help text for an error variant whose help text is fixed.
+/// Returns the help text for an error whose help text depends only on the error's variant.
 fn fixed_help(error: &ImportError) -> Option<&'static str> {
     Some(match error {
         ImportError::Unreadable { .. } => "check the path and the permissions of the file",
@@ -105,7 +105,7 @@ fn file_help(error: &ReadError) -> Option<&'static str> {
     }
 }
 
-/// Returns the help text for an import as edits that failed before sending anything.
+/// Returns the help text for an import into an existing sheet that failed before sending anything.
 fn nothing_sent_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::NotFound) => {
@@ -118,7 +118,8 @@ fn nothing_sent_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns the help text for an import as edits that was interrupted and can be resumed.
+/// Returns the help text for an interrupted import into an existing sheet. The import can be
+/// resumed.
 fn interrupted_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
@@ -134,7 +135,7 @@ fn interrupted_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns the help text for a sheet import that failed before committing anything.
+/// Returns the help text for an import of new sheets that failed before committing anything.
 fn nothing_imported_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::NotFound) => "check the id (--into or -s) and the access of the token",
@@ -150,7 +151,7 @@ fn nothing_imported_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns the help text for a sheet import with an unknown outcome.
+/// Returns the help text for an import of new sheets whose outcome is unknown.
 fn uncertain_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {

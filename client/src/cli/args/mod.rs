@@ -101,8 +101,8 @@ Example:
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
     /// Spreadsheet [env: CELLAR_SPREADSHEET] [default: the current one, see `cellar use`]
-    // Not read with clap's `env`, because an import must not overwrite a spreadsheet that was
-    // selected only by the environment.
+    // Clap's `env` attribute is not used, because it hides whether the user passed the option. An
+    // import must not overwrite a spreadsheet that was selected only by the environment variable.
     #[arg(short, long, global = true, value_name = "ID")]
     pub(super) spreadsheet: Option<LogId>,
     /// URL of the API

@@ -226,8 +226,8 @@ async fn set_status(
     .await
 }
 
-/// Reads the details version and sends a change conditional on that version. The server rejects the
-/// change if the version is stale.
+/// Reads the version of the spreadsheet's details and sends a change conditional on that version.
+/// If the details have changed in the meantime, the server rejects the change.
 async fn change_details<F>(
     context: &Context,
     output: &Output,

@@ -10,7 +10,7 @@ use super::state::{Grid, Typing, VisibleSize};
 use super::text_input::TextInput;
 use crate::text::escape;
 
-/// Number of screen lines that do not show rows: title, column letters and input line.
+/// Number of screen lines without cells: the title, the column letters and the input line.
 const OTHER_LINES: u16 = 3;
 const HELP: &str = "type to set · Enter edit cell · ^G go to · ^O insert row · ^K delete row · ^Z undo · \
                     ^PgDn next sheet · ^Q quit";
@@ -23,9 +23,9 @@ pub(super) enum Style {
     Plain,
     /// Labels around the cells.
     Dim,
-    /// The cell under the cursor, and messages.
+    /// Style of the cell under the cursor and of messages.
     Selected,
-    /// Cells recently changed by other users.
+    /// Style of cells recently changed by other users.
     Changed,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct VisibleCell {
 }
 
 impl Contents {
-    /// Returns the text of a cell, with which the input starts when the user edits that cell.
+    /// Returns the text that the input initially contains when the user edits a cell.
     pub(super) fn cell_text(&self, name: CellName) -> &str {
         self.cells.get(&name).map_or("", |cell| cell.text.as_str())
     }

@@ -178,7 +178,7 @@ impl Session {
         let visible_cells = self.grid.visible_cells(layout.visible_size(self.grid.top_left.row));
         match self.live.view(Some(&sheet_name), visible_cells).await {
             Ok(reply) => self.show_cells(&reply, visible_cells),
-            // The next sync rebases the unsent edits.
+            // The cells are displayed again after the next sync has rebased the unsent edits.
             Err(LiveError::CannotRebase { .. }) => {}
             Err(error) => self.grid.notice = Some(error.to_string()),
         }
@@ -215,8 +215,9 @@ impl Session {
         self.last_refresh = Some((rectangle, self.live.position()));
     }
 
-    /// Returns whether changes to the displayed cells are edits by other users, rather than unsent
-    /// edits or the result of displaying another rectangle.
+    /// Returns whether a change of the displayed cells was caused only by other users. Returns
+    /// `false` if there are unsent edits or if another rectangle was displayed before, because
+    /// these also change the displayed cells.
     fn are_differences_by_others(&self, rectangle: Rectangle) -> bool {
         let Some((shown_rectangle, shown_position)) = self.last_refresh else { return false };
         let has_unsent_edits = self.live.pending().next().is_some();

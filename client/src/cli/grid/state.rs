@@ -141,7 +141,8 @@ impl Grid {
         }
     }
 
-    /// Sets the cell under the cursor to the typed text and moves on, or goes to the typed cell.
+    /// Completes the input: sets the cell under the cursor and moves the cursor, or goes to the
+    /// typed cell reference.
     fn finish_typing(&mut self, typing: &Typing, move_key: Key, size: VisibleSize) -> GridAction {
         match typing {
             Typing::Cell(input) => {

@@ -15,7 +15,8 @@ use crate::import::edits::{EditsProgress, Imported, JournalKey, Plan, Target, im
 
 /// Interval between progress lines if stderr is not a terminal, as a percentage of the cells.
 const PRINT_EVERY_PERCENT: usize = 10;
-/// A percentage that an import never reaches, so that no further line is printed.
+/// Percentage that no import reaches. Set after the final progress line, so that no further line is
+/// printed.
 const NO_MORE_LINES: usize = usize::MAX;
 
 pub(super) async fn import_into_sheet(

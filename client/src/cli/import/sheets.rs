@@ -148,7 +148,8 @@ impl ImportReport {
         })
     }
 
-    /// Summarizes in one line what was imported, and into which sheet if there is only one.
+    /// Summarizes an import in one line. If a single sheet was imported, the line contains its
+    /// name.
     fn summary(&self, file_path: &Path) -> String {
         let Self { imported, progress, seconds, .. } = self;
         let contents = describe_contents(file_path, &imported.sheets);

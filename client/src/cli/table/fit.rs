@@ -23,8 +23,8 @@ pub(super) fn fit_columns(natural_widths: &[usize], available_width: usize) -> V
     widths.into_iter().map(|width| width.min(max_column_width)).collect()
 }
 
-/// Returns the largest maximum width, at least 1, at which all columns fit in `available_width`
-/// characters. Uses binary search.
+/// Returns the largest limit on column widths at which all columns fit in `available_width`
+/// characters, or 1 if there is no such limit. Uses binary search.
 fn largest_fitting_width(widths: &[usize], available_width: usize) -> usize {
     let total_width_at =
         |max_width: usize| widths.iter().map(|&width| width.min(max_width)).sum::<usize>();

@@ -46,7 +46,7 @@ fn operation_affects(operation: &Operation, sheet: SheetId, rectangle: Rectangle
     }
 }
 
-/// Returns whether a rectangle contains a cell that is in both the rows and the columns.
+/// Returns whether the rectangle overlaps the intersection of the rows and the columns.
 fn overlaps(rectangle: Rectangle, rows: &Spans, columns: &Spans) -> bool {
     let Rectangle { first, last } = rectangle;
     intersects(rows, first.row, last.row) && intersects(columns, first.column, last.column)

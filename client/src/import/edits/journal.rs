@@ -62,7 +62,7 @@ pub struct Journal {
     spreadsheet: LogId,
     /// Number of the target sheet. Never changes once it is known.
     sheet: Option<SheetId>,
-    /// Table incarnation and newest known position, once known.
+    /// Newest known position and its table incarnation. `None` before the first response.
     known: Option<KnownHead>,
     /// Base position of each batch that was sent or is about to be sent. A chosen base never
     /// changes.

@@ -172,8 +172,8 @@ fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportErro
     })
 }
 
-/// Converts a row or column of the file to one of a sheet with `axis_length` rows or columns.
-/// `target_index` is the row or column of the import's target cell.
+/// Converts a row or column index in the file to an index in the sheet. `target_index` is the row
+/// or column of the import's top-left cell. Fails if the result is not less than `axis_length`.
 fn shift_index(index: u32, target_index: u32, axis_length: u32) -> Result<u32, ImportError> {
     match target_index.checked_add(index) {
         Some(shifted_index) if shifted_index < axis_length => Ok(shifted_index),

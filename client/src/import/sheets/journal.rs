@@ -77,12 +77,12 @@ pub(super) struct Journal {
     /// Client id of the import. Each client id has its own mutation numbering.
     #[serde(rename = "client")]
     pub(super) client_id: String,
-    /// Target spreadsheet, once known.
+    /// Target spreadsheet. `None` until it is known.
     pub(super) spreadsheet: Option<LogId>,
     /// The file version from which `requests` were built.
     pub(super) stamp: Option<FileStamp>,
-    /// Append requests, added once the file has been read. They do not change after one may have
-    /// been sent.
+    /// Append requests. Added after the file has been read, and never changed after any of them may
+    /// have been sent.
     pub(super) requests: Vec<AppendRequest>,
     /// Number of requests that are known to be committed.
     pub(super) acknowledged: usize,

@@ -2,7 +2,7 @@
 //!
 //! `read` packs the file into objects on worker threads while `upload` uploads them. `requests`
 //! builds the log entry that refers to the objects. The log does not change before that entry is
-//! appended; uploaded objects without a referring entry expire after three days. `journal` persists
+//! appended. Uploaded objects to which no entry refers expire after three days. `journal` persists
 //! the state needed to repeat an import safely, and `target_spreadsheet` finds or creates the
 //! spreadsheet.
 

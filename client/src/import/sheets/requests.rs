@@ -15,9 +15,9 @@ use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 
 use super::read::PackedSheet;
 
-/// Maximum number of objects to which an import's sheets refer directly: half of the request limit.
-/// Once this limit is reached, each further sheet refers to a single index object, for which the
-/// other half is reserved.
+/// Maximum number of objects to which an import's sheets refer directly. This is half of the
+/// request limit. After it is reached, each further sheet refers to a single index object. The
+/// other half is reserved for these index objects.
 const MAX_DIRECT_OBJECTS: usize = MAX_IMPORT_OBJECTS / 2;
 /// Maximum total size of the tile indexes in one request, in bytes. At this size, their Base64
 /// encoding is well below `MAX_REQUEST_BYTES` and fits in one log entry.

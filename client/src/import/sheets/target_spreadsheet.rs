@@ -223,8 +223,8 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(())
     }
 
-    /// Returns whether a later run needs the journal after this run ended with `error`, or without
-    /// an error.
+    /// Returns whether a later run needs the journal. `error` is the error with which this run
+    /// ended, if any.
     pub(super) fn can_resume(&self, error: Option<&ImportError>) -> bool {
         match error {
             None | Some(ImportError::Rejected { .. }) => false,

@@ -1,4 +1,4 @@
-//! Small ELF binaries for tests. Their layout is that of a linker.
+//! Small ELF binaries for tests. Their sections are laid out as by a linker.
 
 use cellar_stacks::Architecture;
 

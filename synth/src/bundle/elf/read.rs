@@ -134,8 +134,8 @@ fn read_library_needs(
     Ok(needs)
 }
 
-/// Returns the required library versions. Weak requirements are omitted, because the loader does
-/// not insist on them.
+/// Returns the required library versions. Weak requirements are omitted, because the loader also
+/// runs a binary whose weak requirements are not met.
 fn read_version_needs(
     binary: &[u8],
     sections: &Sections<'_>,

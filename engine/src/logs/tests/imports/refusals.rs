@@ -109,7 +109,7 @@ async fn rejects_a_tile_that_differs_from_the_index() {
         (one_tile(ChunkRef { hash, bytes: longest }, FLAT), "bytes"),
         (
             twice(good.chunk, ChunkRef { hash, bytes: longest }),
-            "is not the length in the tile index",
+            "length does not match the tile index",
         ),
     ] {
         let fault = fault(world.append(vec![sheet.operation()]).await);
