@@ -50,8 +50,8 @@ fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, Sn
     Ok(PackedSheet { sheet: sheet.sheet, moves: packed_moves, stripes })
 }
 
-/// Packs a sheet's tile index. Depending on its size, the result contains the index itself, the list
-/// of its parts, or a reference to a chunk with this list.
+/// Packs a sheet's tile index. Depending on its size, the result contains the index itself, the
+/// list of its parts, or a reference to a chunk with this list.
 pub(super) fn pack_stripes(
     stripes: &[Stripe],
     packer: &mut Packer,
