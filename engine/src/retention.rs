@@ -367,8 +367,8 @@ struct OffloadedCopy {
     bytes: u64,
 }
 
-/// Returns an entry without its trim mark, so that repeated offloads of a segment produce the same
-/// object.
+/// Returns a copy of the entry without the trim mark (the attribute set when the segment is
+/// trimmed), so that repeated offloads of a segment produce the same object.
 fn without_trim_mark(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Content::Snapshot { trimmed_s, .. } = &mut entry.content {

@@ -35,8 +35,10 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// Detects a file's format. A file is a workbook if it has a workbook's signature or extension;
-    /// the workbook's parts determine its format. All other files are csv.
+    /// Detects a file's format.
+    ///
+    /// A file is a workbook if it has a workbook's signature (first bytes) or file name extension.
+    /// The format of a workbook is determined by its parts. All other files are csv.
     ///
     /// # Errors
     /// Returns a [`ReadError`] if the file cannot be read, or if the workbook is damaged or not

@@ -12,7 +12,6 @@ pub trait Import {
     /// no cells, a single call reads this part up to the limit on uncompressed bytes.
     ///
     /// # Errors
-    ///
     /// Returns a [`ReadError`] if the file cannot be read. After an error, the import returns no
     /// further steps.
     fn next_step(&mut self) -> Result<Option<ImportStep>, ReadError>;
@@ -30,8 +29,10 @@ pub enum ImportStep {
     /// The next rows of the current sheet.
     Block(Block),
     /// The current sheet restarts from its first row. Discard all blocks of this sheet that were
-    /// returned before. Only csv files that are read with
-    /// [`CsvOptions::sample_bytes`](crate::CsvOptions::sample_bytes) restart, and at most once.
+    /// returned before.
+    ///
+    /// A sheet restarts at most once. Only a csv file that is read with
+    /// [`CsvOptions::sample_bytes`](crate::CsvOptions::sample_bytes) can restart.
     Restart,
 }
 

@@ -1,9 +1,9 @@
 //! Reads csv, xlsx, xlsb and ods files, and writes csv and xlsx files.
 //!
-//! Reading returns each sheet's cells in [`Block`]s of rows. Like the levels of a snapshot, blocks
-//! store cells by column. Memory is bounded for every file: sizes that a file declares are not
-//! trusted, and constants in `cellar_base::limits` limit all data in memory. Writing accepts cells
-//! row by row. No input causes a panic.
+//! Reading returns each sheet's cells in [`Block`]s of rows. A block stores its cells column by
+//! column, like the LSM levels of a snapshot. Memory is bounded for every file: sizes that a file
+//! declares are not trusted, and constants in `cellar_base::limits` limit all data in memory.
+//! Writing accepts cells row by row. No input causes a panic.
 //!
 //! ```
 //! use cellar_exchange::{CsvImport, CsvOptions, Import, ImportStep};

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 
-/// A file that can be opened several times. A csv file is read once to detect column types and once
-/// to create cells. For a workbook, several parts are open at the same time.
+/// A file that can be opened several times. A csv file is opened once to detect column types and
+/// again to create cells. For a workbook, several parts are open at the same time.
 pub trait Source {
     /// The type of an opened file.
     type Stream: Read;

@@ -14,7 +14,7 @@ use cellar_catalog::stream::Tip;
 pub(super) struct CachedListing {
     /// `None` if the spreadsheet is not in the catalog.
     pub(super) listing: Option<Arc<Listing>>,
-    /// Stream tip from which the listing was rebuilt.
+    /// Stream tip (latest stream item) from which the listing was rebuilt.
     pub(super) tip: Option<Arc<Tip>>,
     /// Time at which the listing was read or written, in milliseconds since the Unix epoch.
     pub(super) read_ms: u64,

@@ -19,8 +19,8 @@ use crate::ports::{Clock, Lists, PortError, Random, STRONGLY_CONSISTENT, Streams
 use crate::streams::{StreamError, StreamStore};
 
 /// Updates users' spreadsheet lists. Each list entry is derived from the complete listing and
-/// records the number of events that the listing includes, so updates may be repeated, delayed or
-/// reordered.
+/// records the number of events that the listing includes. Updates may therefore be repeated,
+/// delayed or reordered.
 #[derive(Clone)]
 pub struct CatalogLists {
     streams: StreamStore,

@@ -179,7 +179,8 @@ impl CatalogStore {
         let now_ms = self.clock.now_ms();
         let cached_tip = match self.listings.get(log_id, now_ms) {
             Some(cached_listing) => CachedTip::Tip(cached_listing.tip),
-            // A new spreadsheet usually has no stream yet, so skip reading its tip.
+            // A new spreadsheet usually has no event stream yet, so do not read the stream's tip
+            // (latest item).
             None if matches!(action, CatalogAction::Create { .. }) => CachedTip::Tip(None),
             None => CachedTip::Unknown,
         };
@@ -192,7 +193,8 @@ impl CatalogStore {
             TransactError::Stream(error) => error.into(),
         })?;
         let listing = state.map(Arc::new);
-        // Do not cache a tip that contains events that the state does not include.
+        // If the tip (latest stream item) contains events that the state does not include, do not
+        // cache the tip.
         if let Some(tip) = tip
             && tip.next == next
         {

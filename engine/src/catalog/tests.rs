@@ -59,7 +59,7 @@ impl Streams for Counted {
 }
 
 impl Counted {
-    /// Returns the number of tip reads, writes and event batch reads since the last call.
+    /// Returns the number of requests since the last call: tip reads, writes and event batch reads.
     fn taken(&self) -> [u64; 3] {
         [&self.reads, &self.writes, &self.batches].map(|count| count.swap(0, Ordering::SeqCst))
     }
@@ -305,7 +305,7 @@ async fn events_of_a_listing_are_split_off_by_their_number() {
     assert_eq!((writes, batches), (CATALOG_TIP_EVENTS as u64, 0));
     world.change("alice", CatalogAction::Archive).await.unwrap();
     assert_eq!(world.counted.taken(), [0, 0, 1]);
-    // The tip still contains the whole listing.
+    // The tip (latest stream item) still contains all events of the listing.
     assert_eq!(world.may_read(&world.there, "alice").await, Access::Allowed);
     assert_eq!(world.counted.taken(), [1, 0, 0]);
 }

@@ -14,7 +14,7 @@ const LONG_TIMEOUT_S: u32 = 600;
 /// Visibility timeout in seconds. Short enough that a test can wait until it expires.
 const SHORT_TIMEOUT_S: u32 = 2;
 
-/// Waiting time in milliseconds after which the short visibility timeout has certainly expired.
+/// Time in milliseconds to wait until the short visibility timeout has certainly expired.
 const TIMEOUT_MARGIN_MS: u64 = 500;
 
 /// The queue under test. It must be empty and must not be used by anything else.

@@ -1,5 +1,5 @@
-//! Contract tests for the segment port: backward paging, rolls, roots and the latest finished
-//! snapshot.
+//! Contract tests for the segment port: backward paging, rolls, snapshot roots and the latest
+//! finished snapshot.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -186,7 +186,8 @@ pub(super) async fn a_root_is_set_once<T: Entries + Segments>(tables: &T) {
     let finished_entry =
         Entry { content: Content::Snapshot { root, trimmed_s: None }, ..first_entry };
     assert_eq!(tables.get(log_id, finished_entry.position).await, Ok(Some(finished_entry.into())));
-    // A root cannot be set on an edit entry, and setting a root never creates an entry.
+    // A snapshot root can be set only on an existing Snapshot entry: not on an edit entry, and not
+    // at a free position.
     for other_position in [at(0, 1), at(0, 2), at(1, 0)] {
         let entry_before = tables.get(log_id, other_position).await;
         let outcome = tables.set_root(log_id, other_position, "sheets/a/roots/b").await;

@@ -52,7 +52,7 @@ fn event(writer: WriterId, text: &str) -> StreamEvent {
     }
 }
 
-/// Builds the write that appends `text` to a tip.
+/// Builds the write that appends an event with the content `text` to a tip (latest stream item).
 fn append_to(name: &StreamName, base_tip: Option<&Arc<Tip>>, writer: u8, text: &str) -> Write {
     let next_index = base_tip.map_or(0, |tip| tip.next);
     let unfold = Unfold {
@@ -81,7 +81,7 @@ async fn write<T: Streams>(streams: &T, write: &Write) -> StreamOutcome {
     }
 }
 
-/// Appends `count` events and returns the tip.
+/// Appends `count` events and returns the stream's tip (latest item).
 async fn append_many<T: Streams>(streams: &T, name: &StreamName, count: u8) -> Arc<Tip> {
     let mut tip: Option<Arc<Tip>> = None;
     for number in 0..count {
@@ -93,7 +93,7 @@ async fn append_many<T: Streams>(streams: &T, name: &StreamName, count: u8) -> A
     tip.unwrap_or_else(|| panic!("no events"))
 }
 
-/// Asserts that the stored tip equals `tip`.
+/// Asserts that the stored tip (latest stream item) equals `tip`.
 async fn assert_stored<T: Streams>(streams: &T, name: &StreamName, tip: Option<&Arc<Tip>>) {
     for consistent in [STRONGLY_CONSISTENT, EVENTUALLY_CONSISTENT] {
         assert_eq!(streams.tip(name, consistent).await, Ok(tip.cloned()));
@@ -120,7 +120,8 @@ async fn a_first_tip_is_put_once<T: Streams>(streams: &T) {
     let second_append = append_to(&name, None, 9, "another");
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&tip)) };
     assert_eq!(write(streams, &second_append).await, refused);
-    // A repeated write fails, because the first write already changed the tip.
+    // The first write to a stream requires that the stream does not exist, so repeating the write
+    // fails.
     assert_eq!(streams.put_first(&tip).await, refused);
     assert_stored(streams, &name, Some(&tip)).await;
 }
@@ -150,7 +151,8 @@ async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(st
     assert_eq!(current_tip.unfolds.len(), 1);
     assert_eq!(current_tip.next, 3);
     assert!(current_tip.batch_bytes > 0);
-    // Both conditions fail. The response contains the current tip.
+    // Neither the tip condition nor the event batch condition is met. The response contains the
+    // current tip (latest stream item).
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&current_tip)) };
     assert_eq!(write(streams, &losing_append).await, refused);
     assert_stored(streams, &name, Some(&current_tip)).await;
@@ -161,7 +163,8 @@ async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(st
     assert_eq!(stored_batches, Ok(vec![batch.clone()]));
 }
 
-/// Checks a write for which only the tip condition fails. The event batch must not be written.
+/// Checks a write whose tip (latest stream item) has changed, so that only the tip condition fails.
+/// The event batch must not be written either.
 async fn assert_stale_tip_is_refused<T: Streams>(
     streams: &T,
     stored_batch: &EventBatch,

@@ -128,7 +128,7 @@ impl Scenario for Contended {
     }
 }
 
-/// Returns three requests, the first of which contains two mutations.
+/// Returns three requests. The first request contains two mutations.
 fn three_requests() -> Client {
     let base = Position::FIRST;
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 2 };

@@ -1,11 +1,11 @@
 //! Crash tests.
 //!
-//! Each scenario runs over in-memory ports. It is repeated until each of its requests has failed
-//! once with each kind of fault. A fault returns an error before or after the request takes effect,
-//! fails all requests for some time, kills the process, or freezes the process until another
-//! process has finished. If a step gets no response, the caller retries the step in a new process
-//! without caches. After each failure, the stored data must be consistent and readable. The final
-//! data must fulfil the scenario's [promise](Promise).
+//! Each scenario runs over in-memory ports. It is run once for each combination of one of its
+//! requests and one kind of fault. A fault returns an error before or after the request takes
+//! effect, fails all requests for some time, kills the process, or freezes the process until
+//! another process has finished. If a step gets no response, the caller retries the step in a new
+//! process without caches. After each failure, the stored data must be consistent and readable. The
+//! final data must fulfil the scenario's [promise](Promise).
 //!
 //! Each scenario has its own file, which documents the scenario's steps and caller. The snapshot
 //! worker has a separate harness over the same ports in `snapshots/levels/crashes`.

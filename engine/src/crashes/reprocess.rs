@@ -23,7 +23,7 @@ use crate::ports::{
 use crate::reprocess::{Reprocess, ReprocessPorts, Scope};
 use crate::snapshots::new_object;
 
-/// Commands of an operator, each of which is retried until it succeeds.
+/// Commands of an operator. Each command is retried until it succeeds.
 struct Operator {
     commands: Vec<Command>,
 }

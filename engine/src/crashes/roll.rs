@@ -10,7 +10,8 @@ use super::{FaultyPorts, at, log, ports_with_edits};
 use crate::logs::Logs;
 use crate::ports::Segments as _;
 
-/// Caches the log's tail. Then runs upkeep if `policy` is set, and a roll otherwise.
+/// Caches the log's tail (latest entries). Then runs upkeep if `policy` is set, and a roll
+/// otherwise.
 struct Keeping {
     policy: Option<LogPolicy>,
 }

@@ -96,7 +96,7 @@ pub(crate) fn mutation_places(appended: Appended) -> Vec<MutationPlace> {
     results.map(|result| (result.id, result.position, result.rejection.map(reason))).collect()
 }
 
-/// Reads the latest entry, so that the process caches the log's tail.
+/// Reads the latest entry, so that the process caches the log's tail (latest entries).
 pub(crate) async fn cache_tail(
     logs: &Logs,
     log_id: cellar_base::identity::LogId,

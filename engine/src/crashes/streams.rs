@@ -14,7 +14,7 @@ use super::{FaultyPorts, empty_ports};
 use crate::streams::tests::Words;
 use crate::streams::{CachedTip, StreamError, StreamStore, TransactError};
 
-/// Maximum number of events per tip.
+/// Maximum number of events per tip (latest stream item).
 const TIP_EVENTS: usize = 2;
 
 /// Adds words in order, skipping words that the stream already contains.
@@ -113,7 +113,7 @@ async fn prepare_additions(before: usize, words: usize) -> Crashes<Adding> {
 
 #[tokio::test]
 async fn an_append_to_a_stream_survives() {
-    // One read and one write are sufficient to create, update or split a tip.
+    // One read and one write are sufficient to create, update or split a tip (latest stream item).
     for before in 0..=TIP_EVENTS {
         let crashes = prepare_additions(before, 1).await;
         assert_eq!(crashes.requests(), 2);

@@ -150,9 +150,9 @@ impl Auditor {
         Self { sources: self.sources.with_entries(entries), segments, indexer, ..self }
     }
 
-    /// Compares the whole feed with all streams. Events that are missing from the feed may still be
-    /// in the process of being indexed, so the feed is read again for some seconds before such
-    /// events are reported.
+    /// Compares the whole feed with all streams. Events that are missing from the feed may be about
+    /// to be indexed. The feed is therefore read repeatedly for some seconds before missing events
+    /// are reported.
     ///
     /// # Errors
     ///

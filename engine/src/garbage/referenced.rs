@@ -1,5 +1,5 @@
-//! Finds the objects that the logs in a fork family need: all objects that are reachable from their
-//! roots and imports.
+//! Finds the objects that the logs in a fork family need: all objects that are reachable from the
+//! logs' snapshot roots and imports.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -105,8 +105,8 @@ impl GarbageCollector {
         let logs = &self.ports.logs;
         let first_own = logs.first_own(log).await.map_err(|error| to_garbage_error(log, error))?;
         let mut references = self.read_entry_references(log, first_own).await?;
-        // The table retains the first entry of a trimmed segment. That entry's root may differ from
-        // the root in the segment's offloaded copy.
+        // The table retains the first entry of a trimmed segment. The snapshot root of that entry
+        // may differ from the root in the segment's offloaded copy.
         for segment in first_own.segment()..=references.last_position.segment() {
             let Ok(first_position) = Position::new(segment, 0) else { break };
             let root_key = logs.root_at(log, first_position).await;
@@ -141,7 +141,8 @@ impl GarbageCollector {
         }
     }
 
-    /// Adds a root and everything reachable from it. Does nothing if the root was already added.
+    /// Adds a snapshot root and everything reachable from it. Does nothing if the root was already
+    /// added.
     async fn follow_root(
         &self,
         family: LogId,

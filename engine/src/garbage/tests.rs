@@ -59,7 +59,8 @@ async fn snapshot(ports: &Arc<FaultyPorts>, log: LogId, segment: u32) {
 }
 
 /// Creates a log with long texts and imports. One of the imports is newer than the last snapshot.
-/// Optionally creates a fork with its own imports and texts, some of which equal those of the log.
+/// Optionally creates a fork with its own imports and texts. Some of them are equal to imports and
+/// texts of the log.
 async fn world(is_forked: bool) -> Arc<FaultyPorts> {
     let ports = ports_with_edits(4).await;
     let logs = ports.logs();
@@ -106,7 +107,7 @@ async fn only_objects_that_only_the_fork_used_are_collected() {
     let (alone, forked) = (world(false).await, world(true).await);
     let before = (alone.blobs.contents().len(), forked.blobs.contents().len());
     assert!(before.1 > before.0 + 20, "{before:?}");
-    // While both logs are needed, only the roots of intermediate snapshots are garbage.
+    // If both logs are needed, only the root objects of intermediate snapshots are garbage.
     let both = collect(&forked, &[log(), fork()]).await.unwrap();
     assert!(both.objects < 10, "{both:?}");
     assert_eq!(collect(&forked, &[log(), fork()]).await.unwrap(), CollectedGarbage::default());
@@ -131,8 +132,8 @@ async fn the_root_of_a_trimmed_segments_first_entry_stays() {
     for segment in planned.iter().filter(|planned| planned.segment.log == log()) {
         offloader.execute(segment).await.unwrap();
     }
-    // Simulate a snapshot that was rebuilt with a different root between the offload and the trim
-    // of its segment.
+    // Simulate a rebuild of the snapshot between the offload and the trim of its segment. The
+    // rebuilt snapshot has a different root.
     let logs = ports.logs();
     let offloaded = logs.root_at(log(), at(1, 0)).await.unwrap();
     let other = logs.root_at(fork(), at(3, 0)).await.unwrap().unwrap();

@@ -65,8 +65,8 @@ impl TailCache {
         self.read_tail(now_ms, log_id, |tail| tail.last().cloned()).flatten()
     }
 
-    /// Calls `read` with a log's cached tail. If the tail has expired, removes the tail and returns
-    /// `None`.
+    /// Calls `read` with a log's cached tail (latest entries). If the tail has expired, removes the
+    /// tail and returns `None`.
     fn read_tail<T>(
         &self,
         now_ms: u64,

@@ -49,7 +49,8 @@ pub struct CellsQuery {
     pub at: Option<Position>,
     /// First cell to return, in row order. Earlier cells were returned by earlier pages.
     pub from: Option<CellName>,
-    /// Minimum position of the state that is read.
+    /// Minimum position of the latest state. A state before this position is stale and is not
+    /// returned.
     pub min_position: Option<Position>,
 }
 
@@ -66,7 +67,7 @@ pub struct CellsRead {
     pub extent: Extent,
     /// Range formats that intersect the rectangle, oldest first. Included only on the first page.
     pub formats: Vec<RangeFormat>,
-    /// Whether the oldest formats were omitted because not all formats fit into the response.
+    /// Set if not all formats fit into the response, so that the oldest formats were omitted.
     pub formats_cut: bool,
     /// Cells in row order.
     pub cells: Vec<CellAt>,

@@ -15,8 +15,8 @@ use cellar_snapshot::view;
 
 use super::{LogError, LogHead, Logs};
 
-/// Cache of the last mutation id of each client, per log. A cached id may be too low but never too
-/// high, since a log never loses entries.
+/// Cache of the last mutation id by log and client. A cached id may be outdated and therefore too
+/// low. It is never too high, since a log never loses entries.
 #[derive(Debug, Default)]
 pub(super) struct LastIdCache {
     last_ids: Mutex<HashMap<(LogId, ClientKey), u64>>,
@@ -40,7 +40,8 @@ impl LastIdCache {
 }
 
 impl Logs {
-    /// Finds a client's last mutation id in the latest root and the entries after it.
+    /// Finds a client's last mutation id in the latest snapshot root and the entries after that
+    /// snapshot.
     pub(super) async fn look_up_last_id(
         &self,
         log_id: LogId,
@@ -70,7 +71,7 @@ impl Logs {
         Ok(LookedUp { last_id, head, incarnation })
     }
 
-    /// Returns the last mutation id of each client, as stored in a root.
+    /// Returns the last mutation id by client, as stored in a snapshot root.
     pub(super) async fn root_clients(
         &self,
         log_id: LogId,

@@ -14,7 +14,7 @@ use super::{LogError, Logs};
 use crate::ports::EVENTUALLY_CONSISTENT;
 
 /// Maximum number of Snapshot entries per segment that are searched backward for a root. If none of
-/// them has a root, the read is based on an earlier segment. This is slower but correct.
+/// them has a root, the read is based on an earlier segment. Such a read is slower but correct.
 const MAX_UNFINISHED_SNAPSHOTS: usize = 8;
 
 /// A finished snapshot.

@@ -58,9 +58,9 @@ pub trait FeedTable: Send + Sync {
         consistent: bool,
     ) -> Result<Vec<(u64, Item)>, PortError>;
 
-    /// Returns a stream's high-water mark, or `None` if the stream was never indexed. The
-    /// high-water mark is the index up to which the feed contains the stream's events. The read is
-    /// strongly consistent.
+    /// Returns a stream's high-water mark, which is the index up to which the feed contains the
+    /// stream's events. Returns `None` if the stream was never indexed. The read is strongly
+    /// consistent.
     ///
     /// # Errors
     ///

@@ -12,9 +12,9 @@ use super::PortError;
 pub enum StreamOutcome {
     /// The write is durable.
     Done,
-    /// The tip does not match the condition, so nothing was written.
+    /// The stored tip (latest stream item) does not match the expected tip, so nothing was written.
     Refused {
-        /// Current tip, if the response contained it.
+        /// Current tip (latest stream item), if the response contained it.
         tip: Option<Arc<Tip>>,
     },
     /// An event batch with the same index exists, so nothing was written. The response does not
@@ -53,15 +53,16 @@ pub trait Streams: Send + Sync {
         consistent: bool,
     ) -> Result<Vec<EventBatch>, PortError>;
 
-    /// Writes the first tip of a stream if the stream does not exist.
+    /// Creates a stream by writing its first tip (latest item), if the stream does not exist.
     async fn put_first(&self, tip: &Tip) -> StreamOutcome;
 
-    /// Appends events to the tip if its etag matches.
+    /// Appends events to the tip (latest stream item) if the tip's etag matches.
     async fn update(&self, update: &Update) -> StreamOutcome;
 
-    /// Writes an event batch and updates the tip in one transaction, if no batch exists at the
-    /// index and the tip's etag matches. If an identical request is sent again within ten minutes
-    /// of its success, the table may report success again instead of a failed condition.
+    /// Writes an event batch and updates the tip (latest stream item) in one transaction, if no
+    /// batch exists at the index and the tip's etag matches. If an identical request is sent again
+    /// within ten minutes of its success, the table may report success again instead of a failed
+    /// condition.
     async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome;
 }
 

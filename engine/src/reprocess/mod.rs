@@ -85,16 +85,18 @@ pub struct Finding {
 /// The kinds of findings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FindingKind {
-    /// A Snapshot entry without a root whose snapshot must be built.
+    /// A Snapshot entry that has no root because its snapshot was not built. The snapshot must be
+    /// built.
     NotBuilt,
-    /// A Snapshot entry without a root that precedes a finished snapshot. Reads do not need its
-    /// snapshot.
+    /// A Snapshot entry that has no root and precedes a finished snapshot. Reads do not need the
+    /// missing snapshot.
     Skipped,
     /// A Snapshot entry without a root, although the segment record states that its snapshot is
     /// finished. The log cannot be loaded until its snapshots are rebuilt. Workers never cause this
-    /// state, but it can occur if the tables are restored to different points in time.
+    /// state. It can occur if the tables are restored to different points in time.
     RootMissing,
-    /// A Snapshot entry without a root in a trimmed segment. The root can no longer be set.
+    /// A Snapshot entry that has no root and is in a trimmed segment. The root can no longer be
+    /// set.
     Offloaded,
     /// A snapshot that a worker is building.
     InProgress {

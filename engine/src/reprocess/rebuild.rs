@@ -33,7 +33,7 @@ use crate::snapshots::LevelsBuilder;
 pub struct SnapshotToRebuild {
     /// Position of the Snapshot entry.
     pub at: Position,
-    /// Key of the current root, or `None` if the snapshot was never built.
+    /// Key of the current snapshot root, or `None` if the snapshot was never built.
     pub root: Option<String>,
     /// Seconds since the last write of the pending record. Set if an earlier rebuild of this
     /// snapshot is still active.

@@ -226,7 +226,7 @@ struct SegmentSurvey<'a> {
 }
 
 impl SegmentSurvey<'_> {
-    /// Returns the finding for a Snapshot entry without a root and without a pending record.
+    /// Returns the finding for a Snapshot entry that has neither a root nor a pending record.
     fn find_unbuilt(&self, entry: &Entry, is_offloaded: bool) -> Option<FindingKind> {
         let Content::Snapshot { root: None, .. } = entry.content else { return None };
         let position = entry.position;

@@ -58,7 +58,8 @@ impl<'a> SegmentReader<'a> {
         {
             Ok(page) => page,
             Err(error) if error.temporary => return Err(error),
-            // Report unreadable records as a finding, so that the survey continues with other logs.
+            // Unreadable records are reported as a finding and not as an error, so that the survey
+            // continues with other logs.
             Err(error) => return Ok(unreadable(page_start, error.to_string())),
         };
         let is_trimmed = page.entries.first().is_some_and(|entry| entry.is_trimmed());
@@ -84,8 +85,8 @@ impl<'a> SegmentReader<'a> {
     }
 
     /// Reads the rest of a segment from its offloaded copy. If there is no copy, returns the first
-    /// `contiguous_count` entries of the table, which precede the first gap. The next call then
-    /// returns `Unreadable`.
+    /// `contiguous_count` of the entries read from the table, which precede the first gap. In this
+    /// case, the next call returns `Unreadable`.
     async fn read_offloaded_copy(
         &mut self,
         page_start: Position,
@@ -112,7 +113,8 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    /// Returns the table's entries before the first gap. If there are none, returns `Unreadable`.
+    /// Returns the entries before the first gap in the table. Returns `Unreadable` if the gap
+    /// precedes all entries.
     fn page_before_gap(
         &mut self,
         page_start: Position,

@@ -16,7 +16,7 @@ pub struct Loaded<S> {
     pub state: S,
     /// Index of the first event that the state does not include.
     pub next: u64,
-    /// The tip, or `None` if the stream does not exist.
+    /// The tip (latest stream item), or `None` if the stream does not exist.
     pub tip: Option<Arc<Tip>>,
 }
 
@@ -40,8 +40,8 @@ impl StreamStore {
         Ok(Loaded { state, next, tip })
     }
 
-    /// Rebuilds the state at a tip. If an event batch is missing from an eventually consistent
-    /// read, reads the batches again with strong consistency.
+    /// Rebuilds the state at a tip (latest stream item). If an event batch is missing from an
+    /// eventually consistent read, reads the batches again with strong consistency.
     pub(super) async fn rebuild<D: Decider>(
         &self,
         decider: &D,

@@ -293,7 +293,7 @@ async fn reads_event_batches_without_an_unfold() {
     assert_eq!(words(&store).await, "a b c d e f g");
     // The requests read the tip, a page of two event batches, and a page of one event batch.
     assert_eq!(faulty.requests(), (3, 0));
-    // A missing page is read again.
+    // If a stale read misses a page of event batches, the page is read again.
     faulty.plan(&[FaultPlan::None, FaultPlan::Stale, FaultPlan::Stale]);
     assert_eq!(words(&store).await, "a b c d e f g");
     assert_eq!(faulty.requests(), (3 + 4, 0));

@@ -18,7 +18,8 @@ use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
 pub enum CachedTip {
     /// Nothing is known about the stream, so the tip (latest item) is read.
     Unknown,
-    /// The current or an earlier tip, or `None` for a new stream. The tip need not be read.
+    /// The current or an earlier tip (latest stream item), or `None` for a new stream. The tip is
+    /// not read again.
     Tip(Option<Arc<Tip>>),
 }
 
@@ -31,8 +32,8 @@ pub struct Transacted<D: Decider> {
     pub events: Vec<D::Event>,
     /// Index of the first event that the state does not include.
     pub next: u64,
-    /// Latest known tip, or `None` if the stream does not exist. It may contain events that the
-    /// state does not include.
+    /// Latest known tip (latest stream item), or `None` if the stream does not exist. The tip may
+    /// contain events that the state does not include.
     pub tip: Option<Arc<Tip>>,
 }
 

@@ -1,4 +1,5 @@
-//! Csv import, which consists of a survey pass and a cell pass.
+//! Csv import. The first pass (survey) detects the column types, and the second pass creates the
+//! cells.
 
 use super::cells::{CellReader, NextCells};
 use super::options::CsvOptions;
@@ -21,7 +22,7 @@ pub struct CsvImport<S: Source> {
 
 #[derive(Debug)]
 enum Pass<R> {
-    /// Surveys the first `sample_bytes` of the file, or the whole file.
+    /// Detects column types from the first `sample_bytes` of the file, or from the whole file.
     SurveySample {
         surveyor: Surveyor<R>,
         sample_bytes: u64,
@@ -29,7 +30,7 @@ enum Pass<R> {
     /// Creates cells with the column types detected in the sample. Ends early if a field
     /// contradicts these types.
     SampledCells(CellReader<R>),
-    /// Surveys the rest of the file after a field contradicted the sampled types.
+    /// Detects column types from the rest of the file after a field contradicted the sampled types.
     SurveyRemaining(Surveyor<R>),
     /// Creates cells with the column types detected in the whole file.
     FinalCells(CellReader<R>),
@@ -51,14 +52,14 @@ impl<S: Source> CsvImport<S> {
         Ok(Self { source, options: options.clone(), file_bytes, survey: None, pass })
     }
 
-    /// Returns the survey of the whole file, or `None` if the file has not been read completely
-    /// yet.
+    /// Returns the size and the column types of the whole file, or `None` if the file has not been
+    /// read completely yet.
     #[must_use]
     pub fn survey(&self) -> Option<&Survey> {
         self.survey.as_ref()
     }
 
-    /// Reopens the file to create cells with the column types from `tally`.
+    /// Reopens the file to create cells. Uses the column types that `tally` contains.
     fn open_cell_reader(&self, tally: &Tally) -> Result<CellReader<S::Stream>, ReadError> {
         let records = Records::new(self.source.open()?, self.options.delimiter)?;
         Ok(CellReader::new(records, tally.restarted(), self.options.block))

@@ -65,9 +65,9 @@ pub(super) struct Records<R> {
     unread_start: usize,
     /// End of the unread bytes in the window (read buffer).
     unread_end: usize,
-    /// Whether the whole input has been read into the window.
+    /// Whether the window (read buffer) contains the end of the input.
     is_input_at_end: bool,
-    /// Number of file bytes before the window.
+    /// Number of file bytes before the start of the window (read buffer).
     bytes_before_window: u64,
     line: u64,
     /// Whether the last record ended with a line feed. If not, the reader does not search for line
@@ -178,7 +178,7 @@ impl<R: Read> Records<R> {
                 [b'\r', b'\n', ..] => 2,
                 [b'\n', ..] | [b'\r', _, ..] => 1,
                 [b'\r'] if self.is_input_at_end => 1,
-                // The line feed of a `\r\n` may be beyond the window.
+                // The line feed of a `\r\n` may not be in the read buffer yet.
                 [] | [b'\r'] if !self.is_input_at_end => {
                     self.fill_window()?;
                     continue;
@@ -193,7 +193,7 @@ impl<R: Read> Records<R> {
     }
 
     /// Discards the bytes that have been split into records. Then performs a single read into the
-    /// free part of the window.
+    /// free part of the read buffer.
     fn fill_window(&mut self) -> Result<(), ReadError> {
         self.discard_bytes_before_unread();
         self.grow_window();
@@ -210,7 +210,7 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// Moves the unread bytes to the start of the window.
+    /// Moves the unread bytes to the start of the read buffer.
     fn discard_bytes_before_unread(&mut self) {
         self.window.copy_within(self.unread_start..self.unread_end, 0);
         self.bytes_before_window = add_count(self.bytes_before_window, self.unread_start);
@@ -218,7 +218,7 @@ impl<R: Read> Records<R> {
         self.unread_start = 0;
     }
 
-    /// Doubles the window if less than a quarter of [`WINDOW_BYTES`] is free.
+    /// Doubles the read buffer if less than a quarter of [`WINDOW_BYTES`] is free.
     fn grow_window(&mut self) {
         let min_bytes = self.unread_end + WINDOW_BYTES / 4;
         if self.window.len() < min_bytes {

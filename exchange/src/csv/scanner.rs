@@ -16,7 +16,7 @@ pub(super) struct FieldSpan {
 /// Outcome of searching the window (read buffer) for the end of a record.
 pub(super) enum RecordEnd {
     Found(RecordBounds),
-    /// The record continues beyond the window.
+    /// The record continues after the end of the read buffer.
     NotInWindow,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Scanner<'a> {
 /// Outcome of scanning a field.
 enum ScannedField {
     Complete(CompleteField),
-    /// The field continues beyond the window.
+    /// The field continues after the end of the read buffer.
     NotInWindow,
 }
 
@@ -98,8 +98,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Handles a field that continues beyond the window. Returns an error if the field is already
-    /// too long.
+    /// Handles a field that continues after the end of the read buffer. Returns an error if the
+    /// field is already too long.
     fn continue_after_window(&self, start: usize, column: u64) -> Result<ScannedField, ReadError> {
         // A quoted field may be twice as long as its text, because every character may be a doubled
         // quote.
@@ -122,7 +122,7 @@ impl Scanner<'_> {
             match self.unread.get(separator_start..).unwrap_or_default() {
                 [] => (0, true),
                 [b'\r', b'\n', ..] => (2, true),
-                // The line feed may be beyond the window.
+                // The line feed may not be in the read buffer yet.
                 [b'\r'] if !self.is_input_at_end => return ScannedField::NotInWindow,
                 [b'\r' | b'\n', ..] => (1, true),
                 [_delimiter, ..] => (1, false),

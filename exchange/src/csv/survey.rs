@@ -55,8 +55,8 @@ impl Tally {
         }
     }
 
-    /// Returns a tally for another pass over the file. All counts are reset, but the evidence of
-    /// the column types is kept.
+    /// Returns a tally for another pass over the file. Its counts are zero, but it contains the
+    /// types that this pass has detected.
     pub(super) fn restarted(&self) -> Self {
         Self {
             shape: Shape::new(self.shape.pads_short_rows),
@@ -113,14 +113,14 @@ impl Tally {
     }
 }
 
-/// Whether a survey has covered the whole file.
+/// Whether the whole file has been surveyed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SurveyState {
     EndOfFile,
     Unfinished,
 }
 
-/// Surveys the records of a file.
+/// Surveys the records of a file: counts them and detects the column types.
 #[derive(Debug)]
 pub(super) struct Surveyor<R> {
     pub(super) records: Records<R>,
@@ -128,7 +128,7 @@ pub(super) struct Surveyor<R> {
 }
 
 impl<R: Read> Surveyor<R> {
-    /// Surveys records with a total size of about `bytes` bytes.
+    /// Surveys (examines) records with a total size of about `bytes` bytes.
     pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<SurveyState, ReadError> {
         let goal_bytes = self.records.bytes().saturating_add(bytes);
         while self.records.bytes() < goal_bytes {

@@ -39,8 +39,8 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Skips records of other types. Reads the fields of the next record that has a wanted type
-    /// into the buffer, and returns the record's type.
+    /// Reads the next record that has one of the wanted types, and skips all records before it.
+    /// Stores the record's fields in the buffer, and returns the record's type.
     fn read_next_record(&mut self, is_wanted: impl Fn(u16) -> bool) -> io::Result<Option<u16>> {
         while !self.part.fill_buf()?.is_empty() {
             let record_type = u16::try_from(self.read_number(2)?).unwrap_or(u16::MAX);

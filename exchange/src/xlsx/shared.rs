@@ -1,5 +1,5 @@
-//! Shared formulas. A shared formula's text belongs to its first cell. For all other cells, the
-//! references in the text are shifted.
+//! Shared formulas. The text of a shared formula is written for its first cell. For every other
+//! cell, the references in this text are shifted by the distance between the two cells.
 
 use cellar_sheet::a1::column_name;
 

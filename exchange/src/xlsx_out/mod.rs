@@ -4,8 +4,8 @@
 //! exceptions: newer error values such as `#SPILL!` are written as text, and number formats that
 //! Excel would reject are omitted.
 //!
-//! If the cached text of a formula looks like a number, other programs read it as a number until
-//! Excel has opened the file and recalculated the formula.
+//! The cached result of a formula may be a text that looks like a number. Other programs read such
+//! a text as a number, until Excel has recalculated the formula.
 
 mod codes;
 mod names;

@@ -122,7 +122,8 @@ fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>)
         ["s3:GetObject"],
         [arn_of_objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
     );
-    // The API publishes uploaded chunks after verifying them. It cannot write snapshot roots.
+    // The API writes import chunks after verifying the uploads. It cannot write snapshot roots
+    // (top-level snapshot objects).
     let write_chunks = Statement::allow(
         "Chunks",
         ["s3:PutObject"],

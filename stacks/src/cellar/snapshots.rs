@@ -59,8 +59,8 @@ pub(super) fn add_snapshot_function(
 fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<LogGroup>) -> Role {
     let read_actions = ["dynamodb:GetItem", "dynamodb:Query"];
     let read_entries = Statement::allow("ReadEntries", read_actions, [storage.entries.arn()]);
-    // The root is the only entry attribute that the function may change. The keys and the type are
-    // listed because the update's condition reads them.
+    // The only attribute of an entry that the function may change is the snapshot root. The policy
+    // also lists the keys and the type, because the condition of the update reads them.
     let set_root = Statement::allow("SetRoot", ["dynamodb:UpdateItem"], [storage.entries.arn()])
         .only_if(json!({ "ForAllValues:StringEquals": {
             "dynamodb:Attributes": [EXTERNAL, SORT_KEY, PARTITION_KEY, TYPE],

@@ -11,9 +11,9 @@ impl Config {
     /// only used in error messages.
     ///
     /// # Errors
-    /// [`ConfigError`] if the text is too large or is not YAML, contains an unknown field or a
-    /// value of the wrong type, or if values are out of bounds. All out-of-bounds values are listed
-    /// in one error.
+    /// Returns a [`ConfigError`] if the text is too large, is not YAML, or contains an unknown
+    /// field or a value of the wrong type. Also returns a [`ConfigError`] if values are out of
+    /// bounds. All out-of-bounds values are listed in one error.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfigError> {
         check_size_and_nesting(text, file_name)?;
         let parsed_config: Option<Self> =

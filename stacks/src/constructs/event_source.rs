@@ -74,8 +74,8 @@ impl StreamSource {
         }
     }
 
-    /// Retries failed batches, without splitting them, until their records are too old. Use this
-    /// for functions that fail on all records at once, for example because a receiver is down.
+    /// Retries failed batches until their records are too old. Failed batches are not split. Use
+    /// this for functions that fail on all records at once, for example because a receiver is down.
     #[must_use]
     pub fn retried_until_too_old(self) -> Self {
         Self { max_retries: UNLIMITED_RETRIES, splits_failed_batches: false, ..self }

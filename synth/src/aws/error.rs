@@ -198,8 +198,8 @@ pub(crate) enum AwsError {
 /// Error codes that indicate a missing permission.
 const DENIED_CODES: [&str; 4] =
     ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AllAccessDisabled"];
-/// Error codes that indicate a concurrent stack operation. A missing change set is such an
-/// indication, because a stack operation deletes all other change sets of the stack.
+/// Error codes that indicate a concurrent stack operation. A missing change set is included,
+/// because a stack operation deletes all other change sets of the stack.
 const BUSY_CODES: [&str; 3] =
     ["ChangeSetNotFound", "InvalidChangeSetStatus", "OperationInProgressException"];
 /// Suffix of a stack's status while an operation is in progress.
@@ -277,8 +277,8 @@ impl AwsError {
         }
     }
 
-    /// Adds the address to an [`AwsError::Unreachable`] error of a command's first request, whose
-    /// likely cause is a wrong address.
+    /// Adds the address to an [`AwsError::Unreachable`] error. Used for the first request of a
+    /// command, because its likely cause of failure is a wrong address.
     pub(super) fn with_address(self, address: String) -> Self {
         match self {
             Self::Unreachable { cause, .. } => Self::UnreachableAddress { address, cause },

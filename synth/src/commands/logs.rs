@@ -199,8 +199,8 @@ impl LogReader<'_> {
         newest_lines.push(event.timestamp, line);
     }
 
-    /// Returns whether the options select a line. This check is needed because the CloudWatch Logs
-    /// filter is less exact.
+    /// Returns whether the options select a line. CloudWatch Logs filters the lines too, but may
+    /// return lines that the options do not select.
     fn is_selected(&self, message: &str) -> bool {
         if let Some(filter_text) = &self.arguments.filter
             && !message.contains(filter_text)
@@ -218,7 +218,7 @@ impl LogReader<'_> {
 
     /// Returns the CloudWatch Logs filter pattern. A pattern cannot combine a text with
     /// alternatives, and emulators do not support alternatives at all. The pattern may therefore
-    /// match too many lines; [`Self::is_selected`] excludes the others.
+    /// match unwanted lines. These lines are excluded by [`Self::is_selected`].
     fn filter_pattern(&self) -> Option<String> {
         match &self.arguments.filter {
             Some(filter_text) => Some(quoted_pattern(filter_text)),

@@ -43,7 +43,6 @@ impl MaintenanceOptions {
     /// process.
     ///
     /// # Errors
-    ///
     /// Returns [`SynthError::Unconfirmed`] if the user does not confirm.
     pub(super) async fn should_carry_out(
         self,

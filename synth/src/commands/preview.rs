@@ -44,8 +44,8 @@ pub(super) enum PreviewDetail {
 }
 
 impl AwsDeployment<'_> {
-    /// Creates a change set and compares the templates. Does not change an existing stack, but
-    /// first deletes a stack whose creation never completed.
+    /// Creates a change set and compares the templates. An existing stack is not changed. There is
+    /// one exception: a stack whose creation never completed is deleted first.
     pub(super) async fn create_preview(
         &self,
         desired: DesiredStack,

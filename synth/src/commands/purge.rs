@@ -97,8 +97,8 @@ fn is_due(planned: &PlannedPurge) -> bool {
     planned.plan == DeletedPlan::Purge
 }
 
-/// Purges the due spreadsheets one at a time. The survey lists forks before their sources, because
-/// a source can be purged only after its forks.
+/// Purges the due spreadsheets one at a time. The spreadsheets are sorted so that a fork precedes
+/// its source, because a source can be purged only after all of its forks.
 async fn purge_due_spreadsheets(
     purger: &Purger,
     planned_purges: Vec<PlannedPurge>,

@@ -122,7 +122,8 @@ fn check_nothing_is_lost(lost_count: usize) -> Result<(), SynthError> {
 struct Repairs {
     batch: BatchOutcome<ReprocessOutcome, PortError>,
     sent_jobs: VecDeque<SnapshotJob>,
-    /// Number of entry bodies that were deleted between the survey and the repair.
+    /// Number of entry bodies (S3 objects) that were deleted after they had been found and before
+    /// they were repaired.
     lost_meanwhile: usize,
 }
 

@@ -114,7 +114,7 @@ struct OperationCounts {
     snapshots: u128,
     rolls: u128,
     imported_objects: u128,
-    /// Number of imports, which is 1 if the usage includes imported cells and otherwise 0.
+    /// Number of imports: 1 if the usage includes imported cells, and 0 otherwise.
     imports: u128,
     /// Number of indexer invocations for log entries.
     indexed_batches: u128,

@@ -124,8 +124,8 @@ impl DeploymentProgress {
         })
     }
 
-    /// CloudFormation reports the start of a creation twice: on the request, and once the resource
-    /// has a physical id.
+    /// CloudFormation reports the start of a creation twice: when the creation is requested, and
+    /// when the resource has received a physical id.
     fn repeats_start(&self, event: &DeploymentEvent) -> bool {
         event.status != "DELETE_IN_PROGRESS" && self.started_ms.contains_key(&event.logical_id)
     }

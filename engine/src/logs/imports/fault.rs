@@ -44,7 +44,7 @@ pub enum ImportFault {
     /// three days.
     #[error("chunk {hash} is missing; upload and check it, then retry")]
     Missing { hash: ChunkHash },
-    /// The index references a chunk that was not checked and is therefore not published.
+    /// The index references a chunk that is not published because it was not checked.
     #[error(
         "chunk {hash} of the index was not checked; check it together with its own chunks, then \
          retry the request"
@@ -61,11 +61,11 @@ pub enum ImportFault {
         hash: ChunkHash,
         /// Number of long texts that the tile references.
         texts: usize,
-        /// Number of long texts that the request may still read.
+        /// Remaining number of long texts that the request is allowed to read.
         most: usize,
     },
-    /// An index chunk was checked so long ago that the chunks that it references may have been
-    /// deleted.
+    /// An index chunk was checked too long ago. The chunks that it references may have been deleted
+    /// since.
     #[error(
         "chunk {hash} of the index was checked more than {hours} hours ago; check it again, then \
          retry the request",

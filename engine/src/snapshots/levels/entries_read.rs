@@ -14,7 +14,7 @@ use crate::snapshots::builder::BuildError;
 /// Result of reading the entries for a compaction step.
 pub(super) enum EntriesRead {
     Folded(Box<FoldedEntries>),
-    /// An earlier Snapshot entry has no root yet.
+    /// An earlier Snapshot entry has no root yet, so its snapshot must be built first.
     EarlierSnapshot(Position),
     /// A snapshot that is newer than the base exists.
     LaterBase {
@@ -75,8 +75,9 @@ impl StepEntries<'_> {
     }
 
     /// Returns the result of the read if the step must end before this entry, and `None` otherwise.
-    /// The step never ends before the first entry of a log, which needs no snapshot, or before an
-    /// inherited Snapshot entry, whose snapshot is built by the source's workers.
+    /// The step never ends before the first entry of a log, since that entry needs no snapshot. Nor
+    /// does it end before an inherited Snapshot entry, since the source's workers build its
+    /// snapshot.
     fn end_before_snapshot(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
         let position = entry.position;
         let is_inherited = position < first_own;

@@ -1,4 +1,4 @@
-//! Builds snapshots by folding a log's entries into levels, one compaction step at a time.
+//! Builds snapshots by folding a log's entries into LSM levels, one compaction step at a time.
 //!
 //! The progress consists of the root from which the current compaction step starts, and the
 //! progress of the step's merge. All other data is read again from the log and the objects, so any
@@ -25,7 +25,7 @@ use super::{ObjectFault, ObjectStore};
 use crate::logs::{LogError, Logs};
 use crate::ports::Blobs;
 
-/// Builds snapshots that consist of levels stored in chunks.
+/// Builds snapshots. A snapshot consists of LSM levels, which are stored in chunks.
 pub struct LevelsBuilder {
     logs: Arc<Logs>,
     store: ObjectStore,

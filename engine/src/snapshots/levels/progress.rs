@@ -121,7 +121,7 @@ impl From<StoredRef> for ChunkRef {
 }
 
 impl StoredMergedTile {
-    /// Returns the stored form of a finished tile, which is never stored inline.
+    /// Returns the stored form of a finished tile. Finished tiles are never stored inline.
     fn from_merged(merged_tile: &MergedTile) -> Option<Self> {
         let tile = &merged_tile.tile;
         let level::StoredTile::Chunk(chunk) = tile.stored else { return None };

@@ -125,9 +125,9 @@ impl SnapshotWork {
     }
 
     /// Reads the entries for the next compaction step. If a snapshot newer than the base exists,
-    /// the step starts from that snapshot instead. The base may be outdated because of a stale
-    /// read, or because this worker was suspended while other workers built snapshots. A step
-    /// across several snapshots would write objects that no other worker writes (I11, I12).
+    /// the step starts from that snapshot instead. The base may be outdated after a stale read, or
+    /// if this worker was suspended while other workers built snapshots. A step across several
+    /// snapshots would write objects that no other worker writes (I11, I12).
     async fn read_entries(
         &mut self,
         logs: &Logs,

@@ -278,8 +278,8 @@ async fn a_row_too_large_for_a_wide_stripe_gets_narrow_stripes() {
         }
         let first = world.mark().await;
         world.build(first, restless).await;
-        // Together, the texts compress to a few bytes, so all columns would be stored in one
-        // stripe.
+        // Together, the texts compress to a few bytes, so all columns would be stored in one stripe
+        // (group of columns).
         for round in 1..4 {
             world.append(block(round * 600, round, 20)).await;
         }
@@ -352,7 +352,8 @@ async fn each_rebuilt_snapshot_is_based_on_the_previous() {
     for part in ["/chunks/", "/roots/", ""] {
         delete_all(&world, part).await;
         assert!(world.builder().step(&jobs[3], &[]).await.is_ok_and(|step| {
-            // Unless a rebuild is requested, workers only check whether the snapshot is finished.
+            // Without a requested rebuild, a worker considers the snapshot finished, although its
+            // objects are missing.
             matches!(step, BuildStep::Finished { .. })
         }));
         let mut behind = None;
@@ -375,7 +376,7 @@ async fn a_rebuild_does_not_wait_for_earlier_snapshots() {
     world.mark().await;
     world.append(block(9, 2, 10)).await;
     let second = world.mark().await;
-    // No compaction step of the rebuild needs the first snapshot.
+    // The first snapshot is never built. No compaction step of the rebuild needs it.
     world.build_from(second, LevelsBuilder::rebuild_progress(None), true).await;
     assert_eq!(world.cells(None).await, world.replayed(None).await);
 }

@@ -174,9 +174,9 @@ fn delete_rows(spans: Spans) -> Operation {
     Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
 }
 
-/// Returns operations for a history with several snapshots. Building the snapshots requires a level
-/// 0, a flush, another level 0 with a long text after rows were moved, and a merge of two levels
-/// into several chunks.
+/// Returns operations for a history with several snapshots. Building the snapshots requires an LSM
+/// level 0, a flush, another level 0 with a long text after rows were moved, and a merge of two
+/// levels into several chunks.
 pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     let numbers = (0..600).map(|row| (row, 5, Value::Number(f64::from(row))));
     vec![
@@ -189,9 +189,9 @@ pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     ]
 }
 
-/// Returns operations for a history with several snapshots. Building the snapshots requires a level
-/// with a single-row chunk, and a merge that reuses this chunk unchanged although its rows were
-/// moved.
+/// Returns operations for a history with several snapshots. Building the snapshots requires an LSM
+/// level with a single-row chunk, and a merge that reuses this chunk unchanged although its rows
+/// were moved.
 pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
     let row = (0..MIN_STRIPE_COLUMNS).map(|column| (0, column, Value::Text(noise(column, 700))));
     // An LSM level is merged if the newer levels have at least half as many bytes. The number of

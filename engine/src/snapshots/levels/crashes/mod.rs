@@ -119,13 +119,13 @@ async fn survives_one_by_one(history: &History, faults: &[Fault]) -> Vec<Undistu
     made
 }
 
-/// Returns, for each snapshot, the number of chunks in each level.
+/// Returns, for each snapshot, the number of chunks in each LSM level.
 fn chunks(made: &[Undisturbed]) -> Vec<Vec<u64>> {
     let levels = |made: &Undisturbed| made.stats.levels.iter().map(|level| level.chunks).collect();
     made.iter().map(levels).collect()
 }
 
-/// Builds the first snapshots of a history. Building them requires a level 0 and a flush.
+/// Builds the first snapshots of a history. Building them requires an LSM level 0 and a flush.
 async fn level_0_and_flush() -> History {
     let mut parts = flushes_and_a_merge();
     parts.truncate(2);

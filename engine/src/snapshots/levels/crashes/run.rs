@@ -126,8 +126,8 @@ impl Run {
         true
     }
 
-    /// Asserts that all objects that are referenced by the entries' roots and by the progress are
-    /// stored.
+    /// Asserts that all objects are stored that the entries' snapshot roots or the progress
+    /// reference.
     async fn assert_nothing_dangles(&self, run_name: &str) {
         let stored = self.stored().await;
         let mut referenced_keys: Vec<String> = Vec::new();
