@@ -2,8 +2,8 @@
 //! either with the operator's secret from the state directory, or with the secret of a function
 //! whose role permits the request. Requests from web pages are rejected.
 //!
-//! Without this check, a web page in any browser on this machine could read and delete the stored
-//! data once it had found the port.
+//! Without these checks, any web page open in a browser on this machine could find the port by
+//! trial and then read and delete the stored data.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,15 +31,15 @@ use crate::state::Credentials;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256 ";
 const DATE: &str = "x-amz-date";
-/// Headers that every signature must cover, so that it cannot be reused for another request. The
-/// signature always covers the body.
+/// Headers that every signature must cover. Otherwise, a signature could be reused for a request
+/// with other headers. The body is always covered.
 const REQUIRED_SIGNED_HEADERS: [&str; 3] = ["host", DATE, TARGET];
 /// Maximum difference between a request's time and the local clock.
 const MAX_SKEW: Duration = Duration::from_secs(15 * 60);
 /// Maximum request length in bytes. Matches DynamoDB's limit.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// An embedded service, and how requests to it are checked.
+/// An embedded service, and how its requests are checked.
 #[derive(Clone, Copy)]
 pub(crate) struct Service {
     /// Service name in the scope of signatures.
@@ -58,7 +58,7 @@ pub(crate) struct Access {
     roles: Arc<Roles>,
 }
 
-/// Code and message of an error response.
+/// Error code and message of an error response.
 type AuthError = (&'static str, &'static str);
 
 const FROM_A_PAGE: AuthError =
@@ -88,7 +88,7 @@ pub(crate) async fn serve_guarded(
     ServerThread::start(server_name, async move |listener, stop_signal: StopSignal| {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let access = Access::new(service, address, roles);
-        // The guard has already limited the body length.
+        // The access check has already limited the body length.
         let guarded_router = router
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state(access, Access::guard));
@@ -133,8 +133,8 @@ impl Access {
         next.run(Request::from_parts(parts, Body::from(body_bytes))).await
     }
 
-    /// Checks whether the caller's role permits the request, and returns an error response if not.
-    /// The operator has all permissions.
+    /// Checks whether the caller's role permits the request. Returns an error response if it does
+    /// not. The operator has all permissions.
     #[allow(clippy::result_large_err, reason = "the response is returned to the client")]
     fn check_permissions(
         &self,
@@ -145,7 +145,8 @@ impl Access {
         if caller == Caller::Operator {
             return Ok(());
         }
-        // Reject malformed requests, because the service might parse them differently.
+        // Reject malformed requests, because the service might parse them differently than this
+        // check does.
         let access_requests = (self.service.parse)(headers, body).map_err(|message| {
             error_response(StatusCode::BAD_REQUEST, "SerializationException", &message)
         })?;
@@ -158,9 +159,9 @@ impl Access {
         Ok(())
     }
 
-    /// Checks the headers other than the signature. A web page whose domain resolves to 127.0.0.1
-    /// (DNS rebinding) sends no `Origin` header, but its `Host` header contains the page's own
-    /// domain.
+    /// Checks all headers except the signature. A web page can make its own domain resolve to
+    /// 127.0.0.1 (DNS rebinding). Its requests then have no `Origin` header, but their `Host`
+    /// header contains the page's domain.
     fn check_sender(&self, headers: &HeaderMap) -> Result<(), AuthError> {
         if headers.contains_key(ORIGIN) {
             return Err(FROM_A_PAGE);
@@ -230,7 +231,8 @@ impl Access {
             .settings(settings)
             .build()
             .ok()?;
-        // Clients never repeat a header, so the values of repeated headers need not be joined.
+        // Repeated headers are rejected here rather than joined, because clients never repeat a
+        // header.
         let mut headers = Vec::new();
         for header_name in signed_headers {
             headers.push((*header_name, single_header(&parts.headers, header_name)?));
@@ -267,8 +269,8 @@ struct Authorization<'a> {
 impl<'a> Authorization<'a> {
     fn parse(headers: &'a HeaderMap) -> Option<Self> {
         let field_list = single_header(headers, AUTHORIZATION.as_str())?.strip_prefix(ALGORITHM)?;
-        // The format is `KEY/DAY/REGION/SERVICE/aws4_request`. If the day or service is wrong, the
-        // signature does not match.
+        // The format is `KEY/DAY/REGION/SERVICE/aws4_request`. The day and the service are not
+        // checked here: if either is wrong, the signature does not match.
         let mut credential_parts = field_value(field_list, "Credential")?.split('/');
         let access_key = credential_parts.next()?;
         let _day = credential_parts.next()?;
@@ -314,7 +316,7 @@ fn is_equal_in_constant_time(left: &str, right: &str) -> bool {
     left.as_bytes().ct_eq(right.as_bytes()).into()
 }
 
-/// Responds with status 403 and without CORS headers, so that a web page cannot read the response.
+/// Responds with status 403. Adds no CORS headers, so that a web page cannot read the response.
 fn forbidden_response((code, message): AuthError) -> Response {
     error_response(StatusCode::FORBIDDEN, code, message)
 }

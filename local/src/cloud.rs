@@ -35,7 +35,7 @@ use crate::state::{Credentials, Endpoints, Lock, Running, SnapshotEndpoints, Sta
 use crate::store::EventStore;
 use crate::{cors, serving, tables};
 
-/// Timeout for stopping the event sources.
+/// Maximum time to wait for the event sources to stop.
 const MAX_SOURCES_STOP: Duration = Duration::from_secs(3);
 const STOP_POLL_PERIOD: Duration = Duration::from_millis(200);
 
@@ -81,8 +81,8 @@ pub struct LocalCloud {
     credentials: Credentials,
     roles: Arc<Roles>,
     queues: Queues,
-    // Fields are dropped in this order, so that event sources and servers stop before the lock is
-    // released.
+    // Fields are dropped in the order of declaration, so that event sources and servers stop before
+    // the lock is released.
     sources: EventSources,
     pokes: Arc<LocalPokes>,
     database_server: ServerThread,
@@ -96,8 +96,9 @@ impl LocalCloud {
     ///
     /// # Errors
     ///
-    /// Returns a [`LocalError`] if the directory is in use or damaged, if the port is in use, or if
-    /// the template uses an unsupported feature. In these cases, stored data is left unchanged.
+    /// Returns a [`LocalError`] if the directory or the port is in use, if the directory is
+    /// damaged, or if the template uses an unsupported feature. In these cases, stored data is left
+    /// unchanged.
     pub async fn start(
         template: &Template,
         folder: &StateFolder,
@@ -188,7 +189,7 @@ impl LocalCloud {
         &self.url
     }
 
-    /// Returns the API function's settings from the template.
+    /// Returns the API function's settings, as defined by the template.
     #[must_use]
     pub fn settings(&self) -> &ApiSettings {
         &self.settings
@@ -243,8 +244,8 @@ impl LocalCloud {
         self.queues.get(logical_id).cloned()
     }
 
-    /// Serves until `shutdown` resolves or until a stop is requested through the state directory
-    /// ([`StateFolder::request_stop`]). Requests in progress are completed.
+    /// Serves requests until `shutdown` resolves or another process requests a stop through the
+    /// state directory ([`StateFolder::request_stop`]). Requests in progress are completed.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) {
         let folder = self.folder.clone();
         let pokes = self.pokes;
@@ -253,8 +254,8 @@ impl LocalCloud {
                 () = shutdown => {}
                 () = wait_for_stop_request(&folder) => {}
             }
-            // End the poke streams first, because the server waits until all responses are
-            // complete.
+            // End the poke (change hint) streams first: the server waits until all responses are
+            // complete, and a poke stream stays open for minutes.
             pokes.end();
         };
         let (stop_sender, stop_receiver) = watch::channel(false);
@@ -264,8 +265,9 @@ impl LocalCloud {
         let router = self.router.layer(from_fn(notify));
         serving::serve(self.listener, router, shutdown_or_stop_request).await;
         stop_sender.send_replace(true);
-        // Each event source stops between two invocations. An invocation that exceeds the timeout
-        // is aborted, and its records are processed again after the next start.
+        // Each event source stops after its current invocation. If the invocation does not end
+        // within the timeout, it is aborted, and its records are processed again after the next
+        // start.
         let all_stopped = async { while source_tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(MAX_SOURCES_STOP, all_stopped).await.is_err() {
             source_tasks.shutdown().await;
@@ -319,7 +321,8 @@ async fn notify_sources(
     response
 }
 
-/// Opens the template's queues and creates the event sources, which use `services` and `database`.
+/// Opens the template's queues and creates the event sources. The event sources read from
+/// `database` and the queues; functions use `services`.
 fn open_event_sources(
     template: &Template,
     names: &Names<'_>,

@@ -1,4 +1,5 @@
-//! Builds the template's functions with the environment variables that the template defines.
+//! Builds the template's functions from the environment variables that the template defines for
+//! them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -193,7 +194,8 @@ impl EventFunctions<'_> {
         })))
     }
 
-    /// Returns the queue with the given URL. The function's role must permit each call.
+    /// Returns the queue with the given URL. Each call on the queue requires a permission of the
+    /// function's role.
     fn queue_at(&self, function_id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
         let Some(queue) = self.queues.at_url(url) else {
             let variable = environment::SNAPSHOT_QUEUE;

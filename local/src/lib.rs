@@ -4,11 +4,12 @@
 //! The local stack is meant for development, but it protects its data from other users and from web
 //! pages. The embedded DynamoDB, SQS and S3 each use a separate port and accept only requests
 //! signed with known credentials. The operator's credentials are stored in the state directory.
-//! Each function has separate credentials, limited to the permissions of its role in the template.
+//! Each function has its own credentials, limited to the permissions of its role in the template.
 //! The API requires a token.
 //!
-//! The template defines the tables, the buckets with their lifecycle rules, the queues, the
-//! environment variables, the function URL with its CORS rules, and the event source mappings.
+//! The template defines the tables, the buckets with their lifecycle rules, and the queues. It also
+//! defines the functions' environment variables, the function URL with its CORS rules, and the
+//! event source mappings.
 
 mod access;
 mod aws_json;

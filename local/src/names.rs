@@ -48,7 +48,7 @@ pub(crate) struct Names<'a> {
 
 impl Names<'_> {
     /// Returns a resource's physical name. Like in CloudFormation, the name consists of the stack
-    /// name and the logical id, and bucket names are lower case.
+    /// name and the logical id. Bucket names are lower case.
     pub(crate) fn physical_name(&self, logical_id: &str) -> String {
         let name = format!("{}-{logical_id}", self.stack);
         let resource = self.template.resource(logical_id);
@@ -58,7 +58,7 @@ impl Names<'_> {
         name
     }
 
-    /// Returns a queue's URL. The URL is only an identifier; no server listens at this address.
+    /// Returns the URL that identifies a queue. No server listens at this URL.
     pub(crate) fn queue_url(&self, logical_id: &str) -> String {
         format!("https://sqs.{REGION}.localhost/{ACCOUNT}/{}", self.physical_name(logical_id))
     }
@@ -73,8 +73,8 @@ impl Names<'_> {
         queue_arn(&self.physical_name(logical_id))
     }
 
-    /// Returns a table's change stream ARN for use in policies. The real ARN ends with the stream's
-    /// creation time, which policies do not require.
+    /// Returns a table's change stream ARN in the form used in policies. The real ARN ends with the
+    /// stream's creation time, which policies do not contain.
     pub(crate) fn stream_arn(&self, logical_id: &str) -> String {
         table_arn(&self.physical_name(logical_id)) + "/stream/local"
     }

@@ -17,10 +17,10 @@ pub(crate) struct LocalPokes {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Senders of the newest position (head), for each log that has had subscribers.
+    /// For each log that has had subscribers, the channel that sends the newest position (head).
     head_senders: HashMap<LogId, watch::Sender<Position>>,
-    /// Slots of the subjects (callers). The number of a subject's connections is the number of
-    /// strong references to the subject's slot.
+    /// For each subject (caller), a slot that its open connections reference. The number of
+    /// connections is the number of strong references to the slot.
     subject_slots: HashMap<SubjectKey, Weak<()>>,
     has_ended: bool,
 }
@@ -30,7 +30,7 @@ impl LocalPokes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends all subscriptions. Without this call, they would keep their connections open.
+    /// Ends all subscriptions, because open subscriptions would keep their connections open.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.has_ended = true;
@@ -69,7 +69,7 @@ impl Pokes for LocalPokes {
         }
         state.subject_slots.retain(|_, slot| slot.strong_count() > 0);
         let slot = state.subject_slots.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
-        // The count includes the reference that this function returns.
+        // The count includes the reference that this function is about to return.
         let subject_follower_count = Arc::strong_count(&slot);
         if subject_follower_count > MAX_FOLLOWERS_PER_SUBJECT {
             return Err(FollowError::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });

@@ -15,15 +15,15 @@ use crate::error::LocalError;
 /// the data is synced to disk.
 const WORKER_THREADS: usize = 4;
 
-/// Maximum time to wait for the server's end when the server is dropped.
+/// Maximum time that dropping a server waits for the server's end.
 const END_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Resolves when the server must stop.
+/// A signal that resolves when the server must stop.
 pub(crate) type StopSignal = oneshot::Receiver<()>;
 
 /// Waits until the server must stop.
 pub(crate) async fn wait_for_stop(stop_signal: StopSignal) {
-    // Dropping the sender also stops the server.
+    // An error means that the sender was dropped, which also stops the server.
     let _ = stop_signal.await;
 }
 
@@ -55,7 +55,8 @@ impl ServerThread {
         let run_server = move || {
             runtime.block_on(bind_and_serve(server_name, address_sender, stop_signal, serve));
             drop(runtime);
-            // The receiver is already dropped if the process exits without dropping the server.
+            // If the process exits without dropping the server, the receiver is already dropped, so
+            // ignore the error.
             let _ = end_sender.send(());
         };
         std::thread::Builder::new()
@@ -90,7 +91,7 @@ async fn bind_and_serve<F, R>(
     let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
         Ok(listener) => listener,
         Err(error) => {
-            // The receiver is already dropped if the start was cancelled.
+            // If the start was cancelled, the receiver is already dropped, so ignore the error.
             let _ = address_sender.send(Err(error));
             return;
         }
@@ -104,7 +105,7 @@ async fn bind_and_serve<F, R>(
 impl Drop for ServerThread {
     fn drop(&mut self) {
         if let Some(stop_sender) = self.stop_sender.take() {
-            // The receiver is already dropped if the server has ended.
+            // If the server has already ended, the receiver is dropped, so ignore the error.
             let _ = stop_sender.send(());
         }
         // Wait until the server has closed its files, because only then may another process lock

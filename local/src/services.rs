@@ -18,7 +18,7 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// Creates the clients with which a function accesses the tables and buckets.
+    /// Creates a function's clients, with which it accesses the tables and buckets.
     pub(crate) fn clients(
         &self,
         function_id: &str,

@@ -30,8 +30,8 @@ async fn serve_with_limit(
 ) {
     let open_connections = GracefulShutdown::new();
     let mut http = http1::Builder::new();
-    // The header timeout also closes idle connections, because an idle connection waits for the
-    // headers of the next request.
+    // The timeout for request headers also closes idle connections, because an idle connection
+    // waits for the headers of its next request.
     http.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(MAX_HEADERS_S));
     let accept_connections = async {
         while let Some(permit) = connection_limit.acquire().await {
@@ -65,7 +65,7 @@ impl Default for ConnectionLimit {
 }
 
 impl ConnectionLimit {
-    /// Waits until another connection may be opened.
+    /// Waits until the number of open connections is below the limit.
     async fn acquire(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.0).acquire_owned().await.ok()
     }

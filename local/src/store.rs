@@ -1,5 +1,5 @@
-//! SQLite file for the state that AWS keeps outside the tables: queue messages and the stream
-//! positions of event sources. Every change is durable before it is acknowledged.
+//! SQLite file for state that AWS does not keep in the tables: queue messages, and the positions of
+//! event sources in change streams. Every change is durable before it is acknowledged.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -26,8 +26,8 @@ impl Backoff {
     }
 
     /// Returns the maximum backoff in milliseconds before retry number `attempt`, starting at 1:
-    /// `base_ms · 2^(attempt−1)`, limited to `max_ms`. Callers that do not compete with other
-    /// callers can wait for exactly this time, without jitter.
+    /// `base_ms · 2^(attempt−1)`, limited to `max_ms`. A caller that does not compete with other
+    /// callers needs no jitter and can wait for exactly this time.
     #[must_use]
     pub fn longest_ms(self, attempt: u32) -> u64 {
         let doublings = attempt.saturating_sub(1).min(DOUBLINGS_MAX);

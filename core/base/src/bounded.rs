@@ -29,7 +29,8 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
-        // The declared length may cause an error, but never an allocation.
+        // If the declared length exceeds the maximum, decoding fails. Memory is never allocated
+        // based on the declared length.
         if let Some(declared_length) = items.size_hint()
             && declared_length > MAX
         {
@@ -117,8 +118,8 @@ mod tests {
         };
         assert_eq!(decoded(&[3, 0, 0, 0]), (Some(3), 3));
         assert_eq!(decoded(&[4, 0, 0, 0, 0]), (None, 0));
-        // The declared length exceeds the input length. Decoding stops at the end of the input, or
-        // one element past the limit, whichever comes first.
+        // The declared length exceeds the input length. Decoding stops at the end of the input or,
+        // if the limit is reached earlier, one element past the limit.
         let declared = [0xff, 0xff, 0xff, 0xff, 0x0f];
         assert_eq!(decoded(&[declared.as_slice(), &[0; 2]].concat()), (None, 3));
         assert_eq!(decoded(&[declared.as_slice(), &[0; 100]].concat()), (None, 4));

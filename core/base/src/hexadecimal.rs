@@ -10,7 +10,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 /// malformed.
 pub fn parse_hexadecimal<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
     let digits = text.as_bytes();
-    // `from_str_radix` would also accept a sign.
+    // The digits must be checked first, because `from_str_radix` also accepts a sign.
     if digits.len() != 2 * BYTES || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }

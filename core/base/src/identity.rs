@@ -66,8 +66,9 @@ impl LogId {
         Ok(Self(uuid::Builder::from_custom_bytes(marked).into_uuid()))
     }
 
-    /// Returns whether the id has the UUID group `8f0c`, as every fork's id does. Other ids may
-    /// have this group by chance, so the caller must read the log to be certain.
+    /// Returns whether the id has the UUID group `8f0c`, like the id of every fork. The id of a
+    /// spreadsheet that is not a fork may have this group by chance, so the caller must read the
+    /// log to be certain.
     #[must_use]
     pub fn may_be_fork(&self) -> bool {
         let [_, _, _, _, _, _, high, low, ..] = *self.as_bytes();
@@ -107,7 +108,8 @@ impl SubjectKey {
     #[must_use]
     pub fn new(issuer: &str, subject: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 subject");
-        // The length prefix ensures that the hashes of ("ab", "c") and ("a", "bc") differ.
+        // The length prefix makes the hashed bytes unambiguous: without it, ("ab", "c") and ("a",
+        // "bc") would have the same hash.
         hasher.update(&u64::try_from(issuer.len()).unwrap_or(u64::MAX).to_le_bytes());
         hasher.update(issuer.as_bytes());
         hasher.update(subject.as_bytes());
@@ -146,8 +148,8 @@ impl ClientKey {
     }
 }
 
-/// Ids of a Replicache client and its client group. Stored with the client's mutations, because
-/// pull responses contain both ids.
+/// Ids of a Replicache client and of its client group. Both ids are stored with the client's
+/// mutations, because pull responses contain both.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientName {
     group: String,
@@ -175,13 +177,14 @@ impl ClientName {
         &self.client
     }
 
-    /// Derives the client key from the subject, client group and client id. The key differs from
-    /// the key of every client without a group.
+    /// Derives the client key from the subject, client group and client id. The key of a client in
+    /// a group never equals the key of a client without a group.
     #[must_use]
     pub fn key(&self, subject: &SubjectKey) -> ClientKey {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client of a group");
         hasher.update(&subject.0);
-        // The length prefix ensures that the hashes of ("ab", "c") and ("a", "bc") differ.
+        // The length prefix makes the hashed bytes unambiguous: without it, ("ab", "c") and ("a",
+        // "bc") would have the same hash.
         hasher.update(&u64::try_from(self.group.len()).unwrap_or(u64::MAX).to_le_bytes());
         hasher.update(self.group.as_bytes());
         hasher.update(self.client.as_bytes());

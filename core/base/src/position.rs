@@ -87,8 +87,9 @@ impl Position {
         Self { num: 0, ..self }
     }
 
-    /// Returns the position that is twice as far before `later` as this position, limited to the
-    /// start of this position's segment. Because the distance doubles, a backward reader reads each
+    /// Doubles the range of a backward reader, which reads from a position up to `later`. Returns
+    /// the position that is twice as far before `later` as this position, but not before the start
+    /// of this position's segment. Because the range doubles with each step, the reader reads each
     /// entry only a few times.
     #[must_use]
     pub fn step_back_from(self, later: Self) -> Self {

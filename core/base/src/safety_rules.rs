@@ -1,4 +1,4 @@
-//! The safety rules of a protocol, which a model checker disables one at a time.
+//! Set of enforced safety rules of a protocol. A model checker disables one rule at a time.
 
 /// The set of a protocol's safety rules that are enforced. `R` is the enumeration of the rules.
 ///

@@ -10,8 +10,8 @@ pub const SORT_KEY: &str = "N";
 /// Creation time in seconds since the Unix epoch.
 pub const CREATED: &str = "C";
 
-/// Entry table: entry type as one letter: `E` for edits, `I` for an import, `S` for a snapshot, `X`
-/// for an End Segment (last entry of a segment).
+/// Entry table: type of the entry, one letter. The letters are `E` (edits), `I` (import), `S`
+/// (snapshot) and `X` (End Segment, the last entry of a segment).
 pub const TYPE: &str = "T";
 /// Entry table: version of the body's encoding; omitted for version 1.
 pub const VERSION: &str = "V";
@@ -54,8 +54,8 @@ pub const ACTIVE: &str = "A";
 /// PendingSnapshots table: version number, incremented by each write. Writes are conditional on the
 /// version that was read.
 pub const INCREMENT: &str = "I";
-/// PendingSnapshots table: id of the rebuild, if the snapshot job replaces an existing snapshot. In
-/// this case, [`EXTERNAL`] contains the key of the existing root.
+/// PendingSnapshots table: id of the rebuild. Only present if the snapshot job replaces an existing
+/// snapshot. In this case, [`EXTERNAL`] contains the key of the existing root.
 pub const REBUILD: &str = "R";
 /// PendingSnapshots table: progress of the snapshot job, as bytes.
 pub const PROGRESS: &str = "P";
@@ -80,15 +80,15 @@ pub const STATE_PENDING: &str = "pending";
 
 /// EventStream table: partition key, the name of the event stream.
 pub const STREAM: &str = "p";
-/// EventStream table: sort key. [`TIP_INDEX`](crate::limits::TIP_INDEX) for the tip (newest item);
-/// for an event batch, the index of its first event. In an unfold (cached state): index of the
-/// first event that is not included in the unfold.
+/// EventStream table: sort key. For the tip (newest item), [`TIP_INDEX`](crate::limits::TIP_INDEX).
+/// For an event batch, the index of its first event. In an unfold (cached state), the attribute
+/// contains the index of the first event that is not included in the unfold.
 pub const STREAM_INDEX: &str = "i";
 /// EventStream table, tip: total size of the stream's event batches, in bytes.
 pub const BATCH_BYTES: &str = "b";
 /// EventStream table, tip: id of the last write (16 bytes).
 pub const ETAG: &str = "etag";
-/// EventStream table: index that follows the index of the item's last event.
+/// EventStream table: index of the item's last event, plus one.
 pub const NEXT_INDEX: &str = "n";
 /// EventStream table, tip: number of events appended by the last write.
 pub const APPENDED: &str = "a";
@@ -124,9 +124,10 @@ pub const FEED_PARTITION_KEY: &str = "p";
 pub const FEED_SORT_KEY: &str = "i";
 /// Feed item: total size of the partition's items through this item, in bytes.
 pub const PARTITION_BYTES: &str = "b";
-/// Feed table: generation of the feed (8 bytes), in a feed partition's record and end marker.
+/// Feed table: id of the feed generation (8 bytes), stored in a partition's record and in its end
+/// marker.
 pub const FEED: &str = "f";
-/// Feed table: first partition of the record's generation.
+/// Feed table: number of the first partition in the feed generation to which the record belongs.
 pub const FIRST_PARTITION: &str = "o";
 /// Spreadsheet list in the Feed table: name of the spreadsheet.
 pub const LISTED_NAME: &str = "l";

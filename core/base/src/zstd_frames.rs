@@ -10,8 +10,8 @@ use zstd::zstd_safe::{
 };
 
 /// Zstd compression level. Columns are encoded compactly before compression, so a higher level
-/// gains almost nothing: level 3 would reduce the size by 0.3 % and take up a sixth of a snapshot's
-/// time.
+/// gains almost nothing. Level 3 would reduce the size by 0.3 %, but compression would then take up
+/// a sixth of the time of a snapshot.
 pub const COMPRESSION_LEVEL: i32 = 1;
 
 thread_local! {
@@ -30,8 +30,8 @@ impl From<usize> for CompressorFault {
     }
 }
 
-/// Compresses one or more parts into a single frame that declares its content size. Each part ends
-/// a block.
+/// Compresses one or more parts into a single frame that declares its content size. Each part is
+/// compressed into its own blocks.
 pub fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
     /// Maximum overhead per block, in bytes.
     const BLOCK_OVERHEAD_BYTES: usize = 16;
@@ -49,7 +49,7 @@ pub fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
         }
         append_compressed(&mut compressed, last_part, context, ZSTD_EndDirective::ZSTD_e_end)
     })?;
-    // The capacity suffices for incompressible content, so most of it is usually unused.
+    // This capacity suffices even for incompressible content. Usually, most of it remains unused.
     compressed.shrink_to_fit();
     Ok(compressed)
 }

@@ -143,7 +143,7 @@ impl fmt::Display for Rectangle {
     }
 }
 
-/// A reference to a cell, a whole column or a whole row, used at each end of a range.
+/// One end of a range: a reference to a cell, a whole column or a whole row.
 struct Reference {
     column: Option<u32>,
     row: Option<u32>,
@@ -190,8 +190,8 @@ fn parse_rectangle(text: &str) -> Result<ParsedRectangle, &'static str> {
     Ok(ParsedRectangle { rectangle, is_open })
 }
 
-/// Returns the bounds on an axis in ascending order. If neither bound is given, returns the whole
-/// axis.
+/// Returns the bounds on an axis in ascending order. Returns the bounds of the whole axis if
+/// neither bound is given.
 fn ascending_bounds(
     start: Option<u32>,
     end: Option<u32>,

@@ -148,8 +148,8 @@ impl Spans {
     /// Returns whether these spans contain every row or column of `other`.
     #[must_use]
     pub fn cover(&self, other: &Self) -> bool {
-        // Spans of a list are never adjacent, so each span of `other` must be inside one span of
-        // `self`.
+        // Spans of a list are never adjacent. Each span of `other` must therefore be inside a
+        // single span of `self`.
         other.iter().all(|other_span| {
             let span_index = self.0.partition_point(|span| span.end() <= other_span.first);
             self.0.get(span_index).is_some_and(|span| {

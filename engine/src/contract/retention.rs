@@ -146,7 +146,7 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
     let other_log = create_closed_segment(tables, "delete not").await;
     assert_eq!(tables.delete(log_id, &[]).await, Ok(()));
     assert_eq!(tables.delete(log_id, &[at(0, 1), at(0, 2)]).await, Ok(()));
-    // Some of the entries are already deleted, and one never existed.
+    // Some of these entries are already deleted, and the last one never existed.
     let positions = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(0, 9)];
     for _ in 0..2 {
         assert_eq!(tables.delete(log_id, &positions).await, Ok(()));

@@ -172,8 +172,8 @@ impl Logs {
         if now_s <= head.modified_s.saturating_add(MAX_UPLOAD_AGE_S) {
             return Ok(());
         }
-        // If an old upload has no `pending` tag, an earlier request completed the upload in time,
-        // and this request is a retry.
+        // If an old upload has no `pending` tag, an earlier request completed the upload in time.
+        // This request is then a retry, so the age does not matter.
         let is_pending = self.retry_read(|| self.blobs.pending(key)).await?;
         if is_pending != Some(false) {
             return Err(UploadFault::TooOld.into());
@@ -181,8 +181,8 @@ impl Logs {
         Ok(())
     }
 
-    /// Whether the entry that contains the mutations references this upload. This is not the case
-    /// if the mutations were rejected or another request appended them.
+    /// Returns whether the mutations are in an entry that references this upload. Returns `false`
+    /// if the mutations were rejected, or if another request appended them.
     async fn entry_references(
         &self,
         log_id: LogId,

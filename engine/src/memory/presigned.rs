@@ -99,7 +99,7 @@ fn has_signed_headers(request: &UrlRequest, presigned: &PresignedRequest) -> boo
     })
 }
 
-/// Whether the request contains an unsigned header that would have to be signed.
+/// Whether the request contains an unsigned header that is accepted only if it is signed.
 fn has_forbidden_header(request: &UrlRequest, presigned: &PresignedRequest) -> bool {
     let is_signed =
         |sent_name: &str| presigned.headers.iter().any(|(signed_name, _)| signed_name == sent_name);
@@ -123,7 +123,7 @@ impl Grant {
         }
     }
 
-    /// Returns the object that an upload grant describes, without its content.
+    /// Returns the object that an upload grant describes, with empty content.
     pub(super) fn granted_upload(&self) -> Option<NewBlob> {
         let Self::Upload { grant, .. } = self else { return None };
         Some(NewBlob {

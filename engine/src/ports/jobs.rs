@@ -12,15 +12,15 @@ pub struct Received {
     pub id: String,
     /// Message body as it was sent.
     pub body: String,
-    /// Handle that deletes or hides the message after this receive.
+    /// Receipt handle with which the receiver deletes or hides the message.
     pub receipt: Receipt,
     /// Approximate number of receives, including this receive.
     pub receive_count: u32,
-    /// Time when the message was sent, in milliseconds since the Unix epoch.
+    /// Time at which the message was sent, in milliseconds since the Unix epoch.
     pub sent_ms: u64,
 }
 
-/// Handle that identifies one receive of a message.
+/// Receipt handle, which identifies one receive of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receipt(pub String);
 

@@ -257,8 +257,8 @@ impl Purger {
         let listings = self.read_listings(lineages.keys().copied()).await?;
         let needed_logs = needed(&residents(&lineages, &listings), self.now_s());
         if needed_logs.is_empty() {
-            // The family's origin is purged last. Purging the origin deletes all snapshots of the
-            // family.
+            // No log needs the family's snapshots. They are deleted when the family's original log
+            // is purged, which is purged last.
             return Ok(CollectedGarbage::default());
         }
         let collected = self.collector.collect(family, &needed_logs).await;

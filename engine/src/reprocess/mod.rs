@@ -93,7 +93,7 @@ pub enum FindingKind {
     Skipped,
     /// A Snapshot entry without a root, although the segment record states that its snapshot is
     /// finished. The log cannot be loaded until its snapshots are rebuilt. Workers never cause this
-    /// state, but it can occur if the tables are restored to different points in time.
+    /// state. It can occur if the tables are restored to different points in time.
     RootMissing,
     /// A Snapshot entry that has no root and is in a trimmed segment. The root can no longer be
     /// set.

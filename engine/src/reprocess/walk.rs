@@ -85,8 +85,8 @@ impl<'a> SegmentReader<'a> {
     }
 
     /// Reads the rest of a segment from its offloaded copy. If there is no copy, returns the first
-    /// `contiguous_count` entries of the table, which precede the first gap. The next call then
-    /// returns `Unreadable`.
+    /// `contiguous_count` of the entries read from the table, which precede the first gap. In this
+    /// case, the next call returns `Unreadable`.
     async fn read_offloaded_copy(
         &mut self,
         page_start: Position,
@@ -113,7 +113,8 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    /// Returns the table's entries before the first gap. If there are none, returns `Unreadable`.
+    /// Returns the entries before the first gap in the table. Returns `Unreadable` if the gap
+    /// precedes all entries.
     fn page_before_gap(
         &mut self,
         page_start: Position,

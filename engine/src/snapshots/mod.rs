@@ -68,7 +68,8 @@ impl Snapshots {
         deadline_ms: u64,
     ) -> SnapshotOutcome {
         // Shorten the visibility timeout, which the queue sets to the duration of several
-        // invocations. Otherwise, the retry would be delayed for too long if this invocation died.
+        // invocations. With the longer timeout, a retry would be delayed for too long if this
+        // invocation died.
         self.hide(receipt, WORK_VISIBILITY_S).await;
         let (mut worker, mut action) = Worker::begin(job, deadline_ms);
         let mut piece_count = 0_u64;

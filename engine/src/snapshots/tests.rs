@@ -155,8 +155,8 @@ async fn a_snapshot_needs_a_minimum_of_requests() {
     world.assert_made(&[0], "alone").await;
     // The first requests are: hide, find, read, create, read. Three pieces of work follow. Each
     // piece requires a build, a hide unless it is the first piece, and a write unless it is the
-    // last piece. The last requests set the root, raise the last snapshot, delete the record, and
-    // find the next record.
+    // last piece. The last requests set the snapshot root, record the snapshot as the latest in its
+    // segment, delete the pending record, and find the next pending record.
     assert_eq!(world.ports.faults.requests(), 5 + 2 + 3 + 2 + 4);
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Drop)), "a late message");

@@ -25,8 +25,8 @@ pub(super) fn known_credentials(roles: &Roles) -> SimpleAuth {
     auth
 }
 
-/// Checks whether the signer of a request has the required permission. A request with a presigned
-/// URL has the permissions of the URL's signer.
+/// Checks whether the signer has the permission that the request requires. A request with a
+/// presigned URL has the permissions of the URL's signer.
 pub(super) fn check_permission(
     roles: &Roles,
     signer: Option<&Credentials>,
@@ -95,8 +95,8 @@ fn check_expiry(context: &S3AccessContext<'_>) -> S3Result<()> {
     }
 }
 
-/// Accepts every bucket name, because long stack names result in long bucket names. A request for
-/// an unknown bucket fails with a "not found" error.
+/// Accepts every bucket name, even one that is too long for S3: long stack names result in long
+/// bucket names. A request for an unknown bucket fails later with a "not found" error.
 pub(super) struct AnyName;
 
 impl NameValidation for AnyName {

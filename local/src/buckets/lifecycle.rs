@@ -28,7 +28,8 @@ struct Tag {
     value: String,
 }
 
-/// The `LifecycleConfiguration` property. Unknown fields are rejected rather than silently ignored.
+/// The `LifecycleConfiguration` property of a bucket. Unknown fields cause an error rather than
+/// being ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct Configuration {
@@ -46,14 +47,15 @@ struct Rule {
     #[serde(default)]
     tag_filters: Vec<Tag>,
     expiration_in_days: Option<u64>,
-    /// Ignored, because replaced and deleted objects are removed immediately.
+    /// Ignored, because the local bucket keeps no old versions: replaced and deleted objects are
+    /// removed immediately.
     #[serde(rename = "NoncurrentVersionExpiration")]
     _noncurrent: Option<serde::de::IgnoredAny>,
-    /// Ignored, because deletions create no delete markers.
+    /// Ignored, because deleting an object in the local bucket creates no delete marker.
     #[serde(rename = "ExpiredObjectDeleteMarker")]
     _marker: Option<serde::de::IgnoredAny>,
-    /// Ignored, because multipart uploads are not supported. The files of interrupted uploads are
-    /// deleted at the next start.
+    /// Ignored, because the local bucket does not support multipart uploads. Files of interrupted
+    /// uploads are deleted at the next start.
     #[serde(rename = "AbortIncompleteMultipartUpload")]
     _multipart: Option<serde::de::IgnoredAny>,
 }
@@ -135,7 +137,7 @@ mod tests {
         store(&bucket, "other-tag", b"x", 0, &[("state", "done"), ("pending", "state")]);
         assert!(bucket.set_tags("kept", Default::default()).unwrap());
         let rules = template_rules();
-        // Three days after the writes, rounded up to midnight.
+        // The expected expiry time: three days after the writes, rounded up to midnight.
         let midnight_s = 20_004 * DAY_S;
         assert_eq!(delete_expired_objects(&bucket, &rules, midnight_s - 1).unwrap(), 0);
         assert_eq!(delete_expired_objects(&bucket, &rules, midnight_s).unwrap(), 2);

@@ -72,7 +72,8 @@ impl Page {
             return ControlFlow::Continue(());
         }
         if self.name_count() >= self.max_names {
-            // If the client requests a maximum of zero keys, S3 reports the empty page as complete.
+            // A client may request at most zero keys. The page is then empty, and S3 reports the
+            // list as complete.
             self.is_truncated = self.max_names > 0;
             return ControlFlow::Break(());
         }

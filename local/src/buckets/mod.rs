@@ -79,8 +79,8 @@ impl TemplateBucket {
 }
 
 impl Buckets {
-    /// Opens the template's buckets and creates the directories of new buckets. Errors if a bucket
-    /// in `existing_names` is missing.
+    /// Opens the template's buckets, and creates directories for new buckets. Errors if a bucket in
+    /// `existing_names` has no directory.
     pub(crate) fn open(
         folder: &StateFolder,
         template: &Template,
@@ -176,7 +176,7 @@ async fn respond_to_http_error(error: s3s::HttpError) -> StatusCode {
     StatusCode::INTERNAL_SERVER_ERROR
 }
 
-/// Returns the single rule of a `CorsConfiguration`.
+/// Returns the only rule of a `CorsConfiguration`.
 fn single_cors_rule(property: Option<&Value>) -> Result<Option<Value>, String> {
     let Some(property) = property else { return Ok(None) };
     match property.get("CorsRules").and_then(Value::as_array).map(Vec::as_slice) {
@@ -197,7 +197,8 @@ fn delete_expired_objects(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) ->
     });
     let mut deleted_count = 0;
     for key in expired_keys {
-        // Check again while holding the bucket lock, because the object's tags may have changed.
+        // Check again while holding the bucket lock, because the tags that make the object expire
+        // may have been removed in the meantime.
         if bucket.delete(&key, |record| lifecycle.is_expired(record, now_s))? {
             deleted_count += 1;
         }
@@ -210,7 +211,8 @@ async fn delete_expired_periodically(buckets: Arc<Buckets>, clock: Arc<dyn Clock
     loop {
         interval.tick().await;
         let (buckets, now_s) = (Arc::clone(&buckets), clock.now_ms() / 1_000);
-        // The panic has already been logged, and the next run tries again.
+        // The expiry task panicked. The panic has already been logged, and the next run tries
+        // again.
         let _ = tokio::task::spawn_blocking(move || buckets.delete_expired(now_s)).await;
     }
 }

@@ -52,9 +52,9 @@ impl Record {
         Timestamp::from(UNIX_EPOCH + Duration::from_secs(self.modified_s))
     }
 }
-/// Returns a record's file name, which is a hash of the object key. Whatever the key contains, the
-/// name cannot refer to a file outside the directory, exceed the maximum file name length, or
-/// collide with the name for a key that differs only in case.
+/// Returns a record's file name, which is a hash of the object key. A hash is safe for every key:
+/// it cannot refer to a file outside the directory or exceed the maximum file name length. Keys
+/// that differ only in case have different file names even on a case-insensitive file system.
 pub(super) fn file_name(key: &str) -> String {
     format!("{}.json", hex(&Sha256::checksum(key.as_bytes())))
 }

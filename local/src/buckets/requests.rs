@@ -68,8 +68,9 @@ impl Requests {
         }
     }
 
-    /// Returns the error for a missing object. If the signer lacks the permission to list the
-    /// object, the error is "access denied", so that it does not reveal whether the object exists.
+    /// Returns the error for a missing object. A signer who is not allowed to list the object
+    /// receives "access denied" instead of "not found", which would reveal that the object does not
+    /// exist.
     fn missing_error(&self, object: &RequestedObject<'_>) -> S3Error {
         let list_request = objects::list_request(object.bucket, object.key);
         match access::check_permission(&self.roles, object.signer, &list_request) {
@@ -103,7 +104,8 @@ fn reject_condition<T>(condition: Option<&T>) -> S3Result<()> {
     Ok(())
 }
 
-/// Returns the checksum of the full object if the request asks for checksums.
+/// Returns the stored checksum of the full object if the request asks for checksums, and `None`
+/// otherwise.
 fn requested_checksum(record: &Record, mode: Option<&ChecksumMode>) -> Option<String> {
     let is_requested = mode.is_some_and(|mode| mode.as_str() == ChecksumMode::ENABLED);
     if is_requested { record.sha256.clone() } else { None }
@@ -177,8 +179,8 @@ impl S3 for Requests {
         };
         reject_condition(input.if_match.as_ref())?;
         reject_condition(input.write_offset_bytes.as_ref())?;
-        // Read the whole body even if the request will fail, because responding early would break
-        // the connection.
+        // Read the whole body even if the request will fail, because responding before the body has
+        // arrived would break the connection.
         let trailers = request.trailing_headers.as_ref();
         let upload = Upload::receive(&bucket, &mut input, trailers).await?;
         let record = new_record(input, upload)?;
@@ -224,7 +226,8 @@ impl S3 for Requests {
                     .check(record.length)
                     .map_err(|error| s3_error!(error, InvalidRange))?;
                 let content_range = content_range(&byte_range, record.length);
-                // The checksum covers the whole object, not only the requested range.
+                // A checksum is returned only for the whole object, because the stored checksum
+                // does not match a range of it.
                 (byte_range, Some(content_range), None)
             }
         };

@@ -40,7 +40,7 @@ pub(super) enum WriteMode {
 pub(super) enum StoreOutcome {
     /// The object is durable.
     Stored,
-    /// The object already exists, and the request may only create a new object.
+    /// The object already exists, but the request was to create a new object only.
     Exists,
 }
 
@@ -85,7 +85,7 @@ impl Bucket {
 
     /// Deletes a data file without a record.
     pub(super) fn delete_data(&self, data_name: &str) {
-        // If the deletion fails, the next start deletes the file.
+        // If the deletion fails, the file is deleted at the next start.
         let _ = fs::remove_file(self.data_path(data_name));
     }
 
@@ -103,8 +103,9 @@ impl Bucket {
         Ok(Some((Arc::clone(record), data_file)))
     }
 
-    /// Stores an object's record, for which a complete and durable data file must exist. If the
-    /// object exists and `write_mode` does not allow replacing it, deletes the data file instead.
+    /// Stores an object's record. The data file named in the record must be complete and durable.
+    /// If the object exists and `write_mode` does not allow replacing it, the new data file is
+    /// deleted instead.
     pub(super) fn store(&self, record: Record, write_mode: WriteMode) -> io::Result<StoreOutcome> {
         sync_folder(&self.folder.join(DATA))?;
         let mut index = self.lock();
@@ -226,7 +227,7 @@ fn read_record(folder: &Path, record_path: &Path) -> Result<Record, String> {
     if record_path.file_name() != Some(OsStr::new(&file_name(&record.key))) {
         return Err(format!("it is the record of another object: `{}`", record.key));
     }
-    // A name with any other character could refer to a file outside the directory.
+    // Reject names with other characters, because they could refer to a file outside the directory.
     if !record.data.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(format!("it names the invalid data file `{}`", record.data));
     }

@@ -17,7 +17,7 @@ use super::blocking::{run_blocking, to_s3_error};
 use super::record::hex;
 use super::store::Bucket;
 
-/// The data file of a new object. The file is deleted on drop.
+/// The data file of a new object. Unless the upload completes, the file is deleted on drop.
 pub(super) struct Upload {
     bucket: Arc<Bucket>,
     data_name: Option<String>,
@@ -106,7 +106,8 @@ impl Upload {
         hex(&self.md5)
     }
 
-    /// Returns the data file's name. The file is no longer deleted on drop.
+    /// Completes the upload and returns the data file's name. The file is then no longer deleted on
+    /// drop.
     pub(super) fn into_data_name(mut self) -> String {
         self.data_name.take().unwrap_or_default()
     }
@@ -120,7 +121,8 @@ impl Drop for Upload {
     }
 }
 
-/// Checks the object length that the client announced. S3 requires a content length.
+/// Checks that the client announced the object's length, as S3 requires, and that the object is not
+/// too long.
 fn check_length(content_length: Option<i64>) -> S3Result<()> {
     match content_length.map(u64::try_from) {
         Some(Ok(0..=MAX_BLOB_BYTES)) => Ok(()),

@@ -35,10 +35,11 @@ pub(super) fn list_page(
     let max_records = usize::try_from(max_keys).unwrap_or_default();
     let mut records: Vec<Arc<Record>> = Vec::new();
     let mut is_truncated = false;
-    // Start after the key of the marker, because each key has only one version.
+    // Start after the marker's key: each key has only one version, which was on the previous page.
     bucket.scan_prefix(&prefix, input.key_marker.as_deref(), |record| {
         if records.len() >= max_records {
-            // If the client requests a maximum of zero keys, S3 reports the empty page as complete.
+            // A client may request at most zero keys. The page is then empty, and S3 reports the
+            // list as complete.
             is_truncated = max_records > 0;
             return ControlFlow::Break(());
         }

@@ -1,6 +1,6 @@
 //! The embedded DynamoDB. Opens and checks the database file, and serves the database over HTTP.
 //!
-//! The HTTP server of the dynoxide crate is not used, because it responds to every client,
+//! The dynoxide crate has its own HTTP server, which is not used: it responds to every client,
 //! including web pages, and does not support access checks.
 
 mod requests;
@@ -41,8 +41,8 @@ pub(crate) fn open(path: &Path) -> Result<Database, LocalError> {
     Ok(database)
 }
 
-/// Creates an index on the sequence numbers of stream records. dynoxide stores them as unindexed
-/// text, so every write and every poll would otherwise scan all records.
+/// Creates an index on the sequence numbers of stream records. dynoxide stores the sequence numbers
+/// as text without an index; every write and every poll would otherwise scan all records.
 fn index_streams(path: &Path) -> rusqlite::Result<()> {
     rusqlite::Connection::open(path)?.execute_batch(
         "CREATE INDEX IF NOT EXISTS cellar_stream_order
@@ -50,7 +50,7 @@ fn index_streams(path: &Path) -> rusqlite::Result<()> {
     )
 }
 
-/// Runs SQLite's integrity check. Without it, a damaged page would not be detected until the page
+/// Runs SQLite's integrity check. Without the check, a damaged page would not be detected until it
 /// is read.
 pub(crate) fn check_integrity(path: &Path) -> Result<(), LocalError> {
     let damaged = |why: String| LocalError::Damaged { path: path.to_owned(), why };

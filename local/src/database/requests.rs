@@ -30,7 +30,8 @@ pub(super) fn handle_request(database: &Database, headers: &HeaderMap, body: &By
 }
 
 /// Performs an operation that accesses items or describes tables. Returns `None` for all other
-/// operations, because only the template may create, change or delete tables.
+/// operations. Operations that create, change or delete tables are not supported, because the
+/// template defines the tables.
 fn perform_operation(database: &Database, operation: &str, body: &[u8]) -> Option<OperationResult> {
     let result = match operation {
         "BatchGetItem" => parse_and_perform(body, |request| database.batch_get_item(request)),

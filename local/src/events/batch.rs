@@ -1,10 +1,12 @@
 //! Lambda's batching rules for stream records, without I/O.
 //!
-//! Records are processed in order. If the function reports the first failed record, processing
-//! resumes from that record. If the function fails without a report, the batch is split in two,
-//! repeatedly if necessary, until only the failing record remains. A batch that keeps failing is
-//! discarded, so that it does not block later records. If the function reported the failed record,
-//! the discarded batch contains that record and all records after it.
+//! Records are processed in order. A function can fail in two ways. If its response names the first
+//! failed record, processing resumes from that record. Otherwise, the batch is split in two,
+//! repeatedly if necessary, until only the failing record remains.
+//!
+//! A batch that keeps failing is discarded, so that it does not block later records. If the
+//! function named the failed record, the discarded batch contains that record and all records after
+//! it.
 
 use std::collections::VecDeque;
 
@@ -37,14 +39,14 @@ impl Batch {
     }
 }
 
-/// Result of invoking the function with a batch.
+/// Outcome of invoking a function with a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BatchOutcome {
-    /// All records were processed.
+    /// All records of the batch were processed.
     Done,
     /// The records before this sequence number were processed.
     FailedFrom(String),
-    /// The function failed without reporting a record, so no record counts as processed.
+    /// The function failed without naming a record, so none of the records counts as processed.
     Failed,
 }
 
@@ -59,7 +61,7 @@ pub(super) enum AfterInvocation {
     GiveUp,
 }
 
-/// Reason for discarding records, named as in Lambda.
+/// Reason for discarding records. The variants are named as in Lambda.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GiveUpReason {
     RetryAttemptsExhausted,
@@ -78,8 +80,9 @@ pub(super) struct PendingRecords {
 }
 
 impl PendingRecords {
-    /// Divides `records`, which passed the filters, into batches. `last_read` is the sequence
-    /// number of the last record read, including filtered records.
+    /// Divides records into batches. `records` contains only records that passed the filters;
+    /// `last_read` is the sequence number of the last record read, including records that did not
+    /// pass.
     pub(super) fn new(records: Vec<Record>, last_read: String, rules: Rules) -> Self {
         let mut batches = VecDeque::new();
         let mut unbatched_records = records;
@@ -105,8 +108,8 @@ impl PendingRecords {
         if self.batches.is_empty() { Some(&self.last_read) } else { self.last_processed.as_deref() }
     }
 
-    /// Moves expired records at the front into a separate first batch, which the caller must
-    /// discard. Returns whether there are any.
+    /// Returns whether the first batch starts with expired records. If so, moves the other records
+    /// of the batch to a new second batch; the caller must then discard the first batch.
     pub(super) fn split_expired(&mut self, now_ms: u64) -> bool {
         let Some(max_age_ms) = self.rules.max_record_age_ms else { return false };
         let Some(first_batch) = self.batches.front_mut() else { return false };
@@ -138,13 +141,14 @@ impl PendingRecords {
         let processed_count = match outcome {
             BatchOutcome::Done => Some(batch.records.len()),
             BatchOutcome::Failed => None,
-            // An unknown sequence number counts as a failure without a report.
+            // The function named a record that is not in the batch, which counts as not naming a
+            // record.
             BatchOutcome::FailedFrom(failed_number) => {
                 batch.records.iter().position(|record| record.sequence_number == *failed_number)
             }
         };
         match processed_count {
-            // Like in Lambda, do not split the batch if its first record was reported as failed.
+            // Like Lambda, do not split the batch if the function named its first record as failed.
             Some(0) => self.retry_or_give_up(batch),
             Some(processed_count) => {
                 self.finish_records(batch, processed_count);
@@ -211,8 +215,8 @@ mod tests {
         batch.records.iter().map(|record| record.sequence_number.as_str()).collect()
     }
 
-    /// Invokes a function until no records are pending. Returns the records of each invocation and
-    /// the discarded records.
+    /// Invokes a function until no records are left. Returns the records of each invocation and the
+    /// discarded records.
     fn run(
         pending: &mut PendingRecords,
         outcome: impl Fn(&[&str]) -> BatchOutcome,
@@ -256,7 +260,7 @@ mod tests {
         });
         assert_eq!(given_up, ["5"]);
         let lengths: Vec<_> = invocations.iter().map(Vec::len).collect();
-        // Records per invocation: 0-7, 0-3, 4-7, 4-5, 4, three times 5, 6-7.
+        // Expected records per invocation: 0-7, 0-3, 4-7, 4-5, 4, three times 5, 6-7.
         assert_eq!(lengths, [8, 4, 4, 2, 1, 1, 1, 1, 2]);
     }
 

@@ -1,5 +1,5 @@
 //! Builds the messages that Lambda sends to the dead letter queue when it discards records. A
-//! message identifies the records by position and does not contain their contents.
+//! message contains the positions of the discarded records in the stream, not the records.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -13,7 +13,7 @@ use super::stream::Shard;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GiveUpCause {
     pub(super) reason: GiveUpReason,
-    /// Whether the last invocation failed without a report.
+    /// Whether the last invocation failed without naming a failed record.
     pub(super) has_function_error: bool,
 }
 

@@ -15,8 +15,8 @@ use tokio::task::JoinSet;
 
 use super::batch::BatchOutcome;
 
-/// A function that is invoked like in Lambda: with a JSON event, returning a JSON response or an
-/// error.
+/// A function that is invoked like in Lambda: it receives a JSON event and returns a JSON response
+/// or an error.
 #[async_trait]
 pub(crate) trait EventFunction: Send + Sync {
     /// Processes one event.
@@ -91,8 +91,8 @@ pub(super) async fn invoke_with_timeout(
     timeout: Duration,
 ) -> Result<Value, String> {
     let function = Arc::clone(function);
-    // Run the function in a separate task, so that a panic ends only that task. The task is aborted
-    // when the task set is dropped.
+    // Run the function in a separate task, so that a panic ends only that task. Dropping the task
+    // set aborts the task.
     let mut tasks = JoinSet::new();
     tasks.spawn(async move { function.invoke(event).await });
     let Ok(ended_task) = tokio::time::timeout(timeout, tasks.join_next()).await else {
@@ -129,7 +129,7 @@ pub(super) fn read_batch_outcome(
             _ => return BatchOutcome::Failed,
         }
     }
-    // Sequence numbers are compared numerically: a shorter string is a lower number.
+    // Compare sequence numbers as numbers: a shorter string is a lower number.
     let first_failed_number =
         failed_numbers.into_iter().min_by_key(|number| (number.len(), *number));
     match first_failed_number {

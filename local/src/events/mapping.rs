@@ -17,7 +17,7 @@ const DEFAULT_BATCH_SIZE: u64 = 100;
 const DEFAULT_TIMEOUT_S: u64 = 3;
 /// Maximum batch size. DynamoDB does not return more records per read.
 const MAX_BATCH_SIZE: u64 = 1_000;
-/// Property value that means unlimited.
+/// Property value that represents "unlimited".
 const UNLIMITED: i64 = -1;
 
 /// A mapping from a table's change stream to a function.
@@ -27,7 +27,7 @@ pub(crate) struct Mapping {
     pub(crate) id: String,
     /// Physical table name.
     pub(crate) table_name: String,
-    /// Change stream ARN in the form that policies contain.
+    /// ARN of the change stream, in the form used in policies.
     pub(crate) stream_arn: String,
     /// Logical id of the function.
     pub(crate) function_id: String,

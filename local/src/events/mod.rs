@@ -1,6 +1,7 @@
 //! Event sources, which connect change streams and queues to functions according to the template's
-//! event source mappings. Like in Lambda, an event source polls, filters and batches records,
-//! invokes the function, and on failure retries, splits and finally discards the batch.
+//! event source mappings. Like in Lambda, an event source polls for records, filters and batches
+//! them, and invokes the function. If the function fails, the event source retries, splits and
+//! finally discards the batch.
 
 mod batch;
 mod dead_letter;
@@ -72,9 +73,9 @@ impl SourceContext<'_> {
 }
 
 impl EventSources {
-    /// Creates the template's event sources. `build_function` builds the function with a given
-    /// logical id. If it returns `None`, the function does not run locally, and its records and
-    /// messages stay unprocessed.
+    /// Creates the template's event sources. `build_function` builds a function from its logical
+    /// id. It returns `None` for a function that does not run locally, whose records and messages
+    /// then stay unprocessed.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,
@@ -144,15 +145,15 @@ impl EventSources {
         Ok(())
     }
 
-    /// Returns a sender that wakes the event sources. Use it after a request that may have written,
-    /// so that they poll immediately.
+    /// Returns a sender that wakes the event sources, so that they poll immediately. Use the sender
+    /// after a request that may have written.
     pub(crate) fn write_notifier(&self) -> watch::Sender<()> {
         self.write_notifier.clone()
     }
 
-    /// Runs the event sources. After `stop` becomes true, each source ends between two invocations.
-    /// Dropping the task set aborts the sources without losing records, because the sources resume
-    /// from their stored positions after the next start.
+    /// Runs the event sources. After `stop` becomes true, each event source ends after its current
+    /// invocation. Dropping the task set aborts the event sources. No records are lost: after the
+    /// next start, the event sources resume from their stored positions.
     pub(crate) fn run(self, stop: &watch::Receiver<bool>) -> JoinSet<()> {
         let mut source_tasks = JoinSet::new();
         for poller in self.pollers {

@@ -21,10 +21,11 @@ const MAX_IDLE_MS: u64 = 2_000;
 /// attempt.
 const MIN_RETRY_MS: u64 = 100;
 const MAX_RETRY_MS: u64 = 30_000;
-/// Delay before the poll after a write, in milliseconds. Several writes within the delay cause only
-/// one poll.
+/// Delay between a write and the poll that it triggers, in milliseconds. Several writes within the
+/// delay trigger only one poll.
 const WRITE_GATHER_MS: u64 = 25;
-/// Number of filtered records after which the position is stored, even if no record was processed.
+/// Number of skipped (filtered) records after which the position is stored, even if no record was
+/// processed.
 const MAX_SKIPPED_RECORDS: usize = 1_000;
 
 /// Polls a shard for the event source that processes it.
@@ -38,11 +39,12 @@ pub(super) struct Poller {
     /// Position up to which the shard was processed. `None` until the position is loaded.
     position: Option<Position>,
     pending: Option<PendingRecords>,
-    /// Number of filtered records since the position was last stored.
+    /// Number of skipped (filtered) records since the position was last stored.
     skipped_count: usize,
 }
 
-/// The sequence numbers up to which a shard was processed. `None` if no record was processed yet.
+/// The position in a shard: the sequence number up to which its records were processed. `None` if
+/// no record was processed yet.
 struct Position {
     current: Option<String>,
     /// The persisted position.
@@ -124,7 +126,8 @@ impl Poller {
             };
             tokio::select! {
                 stop_change = stop.changed() => if stop_change.is_err() { return },
-                // A write shortens an idle source's wait, but not the backoff after a failure.
+                // A write ends the wait of an idle event source early. It does not shorten the
+                // backoff after a failure.
                 Ok(()) = written.changed(), if is_idle => {
                     self.clock.sleep_ms(WRITE_GATHER_MS).await;
                 }
@@ -133,19 +136,20 @@ impl Poller {
         }
     }
 
-    /// Discards the pending records. They are read again from the stored position.
+    /// Drops the pending records from memory. The records are read again from the stored position.
     fn discard_progress(&mut self) {
         self.pending = None;
         self.position = None;
     }
 
-    /// Reads new records, or processes one batch of records that were already read.
+    /// Performs one step: reads new records or, if records are pending, processes one batch of
+    /// them.
     ///
     /// The position advances only past processed or discarded records. A discarded batch is sent to
     /// the dead letter queue before the position advances past it. A crash therefore loses no
     /// records, but records may be delivered more than once.
     pub(super) async fn step(&mut self) -> Result<PollStep, PortError> {
-        // After an error, discard the pending records and read them again.
+        // After an error, drop the pending records, so that the next step reads them again.
         let Some(mut pending) = self.pending.take() else {
             return self.read_records().await;
         };
@@ -221,7 +225,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Reads the next records. Records that pass the filters become pending.
+    /// Reads the next records. The records that pass the filters become pending.
     async fn read_records(&mut self) -> Result<PollStep, PortError> {
         let position = self.load_position().await?;
         let mut records = self.shard.read(position.as_deref()).await?;
@@ -248,8 +252,8 @@ impl Poller {
         Ok(stored_position)
     }
 
-    /// Advances the position past filtered records. The position is stored only occasionally,
-    /// because filtered records may be read again without harm.
+    /// Advances the position past skipped (filtered) records. The position is stored only
+    /// occasionally, because reading skipped records again does no harm.
     async fn skip_to(
         &mut self,
         sequence_number: String,

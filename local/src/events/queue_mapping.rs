@@ -13,7 +13,7 @@ use crate::names::Names;
 
 const QUEUE: &str = "AWS::SQS::Queue";
 const FUNCTION: &str = "AWS::Lambda::Function";
-/// Default values that Lambda and SQS use for missing properties.
+/// Defaults of Lambda and SQS for properties that the template omits.
 const DEFAULT_BATCH_SIZE: u64 = 10;
 const DEFAULT_VISIBILITY_S: u32 = 30;
 const DEFAULT_CONCURRENCY: usize = 5;

@@ -12,8 +12,8 @@ use tokio::task::JoinSet;
 use super::function::{self, EventFunction};
 use super::queue_mapping::QueueMapping;
 
-/// Poll interval while the queue is empty, in milliseconds. Polling is necessary because a hidden
-/// message can become visible at any time.
+/// Poll interval while the queue has no visible message, in milliseconds. Polling is necessary
+/// because a hidden message can become visible at any time.
 const IDLE_MS: u64 = 250;
 /// Backoff after a queue error.
 const RETRY_MS: u64 = 1_000;
@@ -60,8 +60,8 @@ impl QueuePoller {
             };
             tokio::select! {
                 stop_change = stop.changed() => if stop_change.is_err() { return },
-                // Poll again immediately, because another invocation may start now and the function
-                // may have sent messages.
+                // Poll again immediately, for two reasons: a slot for another invocation is free
+                // now, and the function may have sent messages.
                 Some(_) = invocations.join_next() => {}
                 () = self.clock.sleep_ms(wait_ms) => {}
             }
@@ -101,7 +101,8 @@ impl QueuePoller {
         }
         for message in processed_messages(&messages, &response, self.mapping.reports_failures) {
             if let Err(error) = self.queue.delete(&message.receipt).await {
-                // The message will be processed again, which costs almost nothing.
+                // The message could not be deleted, so it will be processed again, which costs
+                // almost nothing.
                 tracing::warn!(source, %error, "cannot delete a message");
             }
         }
@@ -129,7 +130,7 @@ impl QueuePoller {
     }
 }
 
-/// Returns the messages that the function processed according to its response. Like in Lambda, a
+/// Returns the messages that the function's response reports as processed. Like in Lambda, a
 /// function that does not report failures processes either all messages or none. If the report is
 /// malformed or contains an unknown message id, no message counts as processed.
 fn processed_messages<'a>(

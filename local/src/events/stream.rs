@@ -28,7 +28,7 @@ pub(super) struct Shard {
     pub(super) id: String,
 }
 
-/// Wrapper that implements `Debug` for the database.
+/// Wrapper around the database that implements `Debug`.
 #[derive(Clone)]
 struct SharedDatabase(Database);
 

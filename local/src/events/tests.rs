@@ -138,8 +138,8 @@ async fn resumes_from_the_stored_position() {
     let world = World::new(Scripted::default());
     world.put(0, "S");
     let (mut poller, _) = world.start();
-    // The process ends after the first step has read the records and before the second step invokes
-    // the function.
+    // Simulate a crash between two steps: the first step has read the records, but the second step,
+    // which would invoke the function, does not run.
     assert_eq!(poller.step().await.unwrap(), PollStep::Worked);
     drop(poller);
     let (mut poller, _) = world.start();
@@ -169,7 +169,7 @@ async fn a_failing_record_becomes_a_dead_letter() {
         handled.dedup();
         handled.retain(|number| *number != 5);
         assert_eq!(handled, [0, 1, 2, 3, 4, 6, 7, 8]);
-        // A failure without a report splits the batch; a failure with a report does not.
+        // A failed batch is split only if the function did not name the failed record.
         let given_up: &[u64] = if reports { &[5, 6, 7, 8] } else { &[5] };
         let failures = invocations.iter().filter(|numbers| **numbers == given_up).count();
         assert_eq!(failures, 11, "one attempt and ten retries");

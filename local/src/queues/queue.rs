@@ -85,19 +85,19 @@ impl LocalQueue {
     }
 }
 
-/// Converts a number to a signed integer for SQLite. Times and durations are far below the upper
-/// bound.
+/// Converts a number to the signed integer that SQLite requires. Times and durations are far below
+/// the maximum.
 fn to_sql_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns the time at which a hidden message becomes visible, in milliseconds.
+/// Returns the time at which a message that is hidden now becomes visible, in milliseconds.
 fn visible_from_ms(now_ms: i64, visibility_s: u32) -> i64 {
     now_ms.saturating_add(i64::from(visibility_s) * 1_000)
 }
 
-/// The parts of a receipt, which has the form `id.count`. If a message is received several times,
-/// the count distinguishes the receipts.
+/// The parts of a receipt handle, which has the form `id.count`. The count is the number of times
+/// that the message was received, so that every receive yields another handle.
 struct ReceiptParts {
     message_id: i64,
     receive_count: u32,
@@ -152,8 +152,9 @@ fn remove_dead_messages(
     Ok(())
 }
 
-/// Receives visible messages in the order in which they became visible, so that messages that keep
-/// failing do not block new messages. The received messages are hidden until `hidden_until_ms`.
+/// Receives visible messages in the order in which they became visible. A message that keeps
+/// failing becomes visible again later and therefore does not block new messages. The received
+/// messages are hidden until `hidden_until_ms`.
 fn receive_visible_messages(
     transaction: &Transaction<'_>,
     queue_name: &str,

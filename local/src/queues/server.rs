@@ -22,7 +22,7 @@ use crate::server::ServerThread;
 const SERVICE: Service =
     Service { name: "sqs", parse: messages::access_requests, denied_status: StatusCode::FORBIDDEN };
 
-/// Parameters of `SendMessage`. Other SQS parameters are rejected rather than silently ignored.
+/// Parameters of `SendMessage`. Other SQS parameters cause an error rather than being ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 struct SendMessage {

@@ -3,13 +3,14 @@
 /// A condition key that the local stack supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConditionKey {
-    /// The top-level attributes in the item, key and expressions of a DynamoDB request.
+    /// The top-level attributes that occur in the item, key and expressions of a DynamoDB request.
     Attributes,
-    /// The prefix of the requested object list or, for a permission check on a missing object, the
-    /// object's key.
+    /// The prefix in an object list request. If a missing object requires the list permission, the
+    /// prefix is the object's key.
     Prefix,
-    /// The service on whose behalf KMS is called. Local requests never contain this key, because
-    /// nothing is encrypted, so a statement with this condition never applies.
+    /// The service on whose behalf KMS (the key service) is called. Local requests never contain
+    /// this key, because nothing is encrypted. A statement with this condition therefore never
+    /// applies.
     ViaService,
 }
 
@@ -29,7 +30,7 @@ impl ConditionKey {
         }
     }
 
-    /// Returns whether a request may contain several values of this key.
+    /// Returns whether a request may contain several values of this condition key.
     pub(super) const fn is_multivalued(self) -> bool {
         matches!(self, Self::Attributes)
     }

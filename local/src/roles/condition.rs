@@ -14,12 +14,12 @@ pub(super) struct Condition {
     permitted_values: Vec<String>,
 }
 
-/// Determines which values in the request must match.
+/// How many of the request's values must match.
 #[derive(Clone, Copy, Debug)]
 enum Quantifier {
     /// The request must contain exactly one value, and the value must match.
     One,
-    /// All values must match. A request without values also matches.
+    /// All values must match. A request without any value also meets the condition.
     All,
     /// At least one value.
     Any,

@@ -1,8 +1,8 @@
-//! Finds the attributes that DynamoDB expressions contain.
+//! Finds the attributes that occur in DynamoDB expressions.
 
 use std::collections::BTreeMap;
 
-/// Expression keywords. An attribute with one of these names must have an alias.
+/// Keywords of expressions. An attribute with such a name can occur only through an alias.
 const KEYWORDS: [&str; 9] = ["ADD", "AND", "BETWEEN", "DELETE", "IN", "NOT", "OR", "REMOVE", "SET"];
 
 /// Returns the top-level attributes in an expression. Aliases start with `#`, values with `:`.
@@ -32,7 +32,7 @@ pub(super) fn top_level_attributes(
 
 /// A word of an expression.
 struct Word<'a> {
-    /// The last character before the word, not counting spaces.
+    /// The last character before the word that is not a space.
     previous_character: Option<char>,
     text: &'a str,
     following_text: &'a str,

@@ -12,7 +12,8 @@ use crate::names::{Names, referenced_id, session_arn};
 
 const FUNCTION: &str = "AWS::Lambda::Function";
 const ROLE: &str = "AWS::IAM::Role";
-/// Supported properties of a role. Any other property could change the role's permissions.
+/// Supported properties of a role. All other properties are rejected, because they could change the
+/// role's permissions.
 const SUPPORTED_PROPERTIES: [&str; 7] = [
     "AssumeRolePolicyDocument",
     "Description",
@@ -22,7 +23,8 @@ const SUPPORTED_PROPERTIES: [&str; 7] = [
     "RoleName",
     "Tags",
 ];
-/// Types of resources that change a role's permissions without being part of the role.
+/// Resource types that are rejected, because they change a role's permissions from outside the
+/// role.
 const POLICY_RESOURCES: [&str; 3] =
     ["AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::RolePolicy"];
 

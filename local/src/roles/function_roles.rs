@@ -26,7 +26,7 @@ pub(crate) type RequestParser = fn(&HeaderMap, &[u8]) -> Result<Vec<AccessReques
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Denied(pub(crate) String);
 
-/// An action that a role's statement allows.
+/// An action that a role statement allows, with its usage count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Permission {
     /// Logical id of the role.
@@ -37,7 +37,7 @@ pub struct Permission {
     pub statement: String,
     /// The action as written in the statement.
     pub action: String,
-    /// Number of requests that this permission has allowed since startup.
+    /// Number of requests allowed by this permission since startup.
     pub used: u64,
 }
 
@@ -64,7 +64,7 @@ impl Roles {
     /// Returns all roles' permissions, sorted, with their usage counts.
     #[must_use]
     pub fn permissions(&self) -> Vec<Permission> {
-        // Several functions may share a role.
+        // Several functions may share a role, so list each role only once.
         let mut roles_by_id: BTreeMap<&str, &Role> = BTreeMap::new();
         for function in &self.functions {
             roles_by_id.insert(&function.role.logical_id, &function.role);
@@ -94,7 +94,7 @@ impl Roles {
         self.keys.get(caller).ok_or_else(|| unknown_function(function_id))
     }
 
-    /// Returns a function in its role as a caller.
+    /// Returns a function as a caller whose role must permit its requests.
     pub(crate) fn caller_of(&self, function_id: &str) -> Result<Caller, LocalError> {
         match self.functions.iter().position(|function| function.logical_id == function_id) {
             Some(function_index) => Ok(Caller::Function(function_index)),

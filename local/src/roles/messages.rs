@@ -1,4 +1,5 @@
-//! Access requests for SQS operations, and queues that check the role of the calling function.
+//! Builds the access requests of SQS operations, and wraps queues to check the calling function's
+//! role.
 
 use std::sync::Arc;
 

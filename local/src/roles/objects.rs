@@ -53,8 +53,8 @@ fn query_parameter(query: &str, name: &str) -> Option<String> {
     Some(value.into_owned())
 }
 
-/// Returns the access request for listing the object. S3 requires this permission before it reports
-/// that an object does not exist.
+/// Returns the access request for listing an object. S3 reports that an object does not exist only
+/// to callers with this permission.
 pub(crate) fn list_request(bucket: &str, key: &str) -> AccessRequest {
     AccessRequest::new("s3:ListBucket", bucket_arn(bucket))
         .with_key(ConditionKey::Prefix, vec![key.to_owned()])

@@ -1,5 +1,5 @@
-//! Reads a role's policies. Unsupported parts cause errors, because ignoring them could allow or
-//! deny more than AWS does.
+//! Reads a role's policies. Unsupported parts cause errors: if they were ignored, the local stack
+//! could allow or deny more than AWS does.
 
 use serde_json::{Map, Value};
 

@@ -22,8 +22,8 @@ pub(super) struct Role {
 }
 
 impl Role {
-    /// Decides an access request. Counts one use of the action in the statement that determines the
-    /// decision.
+    /// Decides whether the role permits an access request. The statement that determines the
+    /// decision counts one use of the matching action.
     pub(super) fn decide(&self, request: &AccessRequest) -> Decision {
         if let Some(action) = self.first_matching_action(Effect::Deny, request) {
             action.count_use();

@@ -9,12 +9,12 @@ use super::function_roles::{Denied, Roles};
 use super::messages::RoleQueue;
 use crate::error::LocalError;
 
-/// Actions that Lambda performs on a stream. [`LIST_STREAMS`] is also required but does not apply
-/// to a particular resource.
+/// Actions on a stream that Lambda performs with the function's role. [`LIST_STREAMS`] is required
+/// too, but not for a particular stream.
 const STREAM_ACTIONS: [&str; 3] =
     ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
 const LIST_STREAMS: &str = "dynamodb:ListStreams";
-/// Actions that Lambda performs on a queue.
+/// Actions on a queue that Lambda performs with the function's role.
 const QUEUE_ACTIONS: [&str; 3] =
     ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"];
 

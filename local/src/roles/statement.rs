@@ -28,7 +28,7 @@ pub(super) struct Statement {
     pub(super) conditions: Vec<Condition>,
 }
 
-/// An action in a statement, with the number of requests for which it determined the decision.
+/// An action in a statement, with the number of requests that it decided.
 #[derive(Debug)]
 pub(super) struct ActionPattern {
     pub(super) pattern: String,
@@ -89,8 +89,8 @@ impl Resource {
 }
 
 impl Statement {
-    /// Returns the action in this statement that matches the request, or `None` if the statement
-    /// does not apply.
+    /// Returns this statement's action that matches the request. Returns `None` if the statement
+    /// does not apply to the request.
     pub(super) fn matching_action(&self, request: &AccessRequest) -> Option<&ActionPattern> {
         let matches_request = |action: &&ActionPattern| {
             matches_wildcards(&action.pattern, &request.action, Case::Insensitive)

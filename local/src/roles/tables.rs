@@ -1,6 +1,6 @@
 //! Access requests for DynamoDB operations.
 //!
-//! A transaction results in one access request per action in it. The condition key
+//! A transaction results in one access request per action that it contains. The condition key
 //! `dynamodb:Attributes` contains the top-level attributes in the item, key and expressions of the
 //! request.
 

@@ -11,7 +11,7 @@ use crate::error::LocalError;
 use crate::names::Names;
 use crate::state::Credentials;
 
-/// Returns the default template after `change` has modified its JSON.
+/// Returns the default template, modified by `change`.
 fn template(change: impl FnOnce(&mut Value)) -> Template {
     let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
     let mut json: Value = serde_json::from_str(&template.to_json()).unwrap();

@@ -8,8 +8,8 @@ use super::StateFolder;
 use crate::error::LocalError;
 
 pub(super) const ENDPOINTS: &str = "endpoints.json";
-/// File name of the credentials, which apply to all services. The name mentions buckets for
-/// compatibility with existing state directories.
+/// File name of the credentials. The credentials apply to all services; the name mentions buckets
+/// only for compatibility with existing state directories.
 const CREDENTIALS: &str = "bucket-credentials.json";
 
 /// Endpoints and resource names of a running local stack. Commands use them to access the stack's

@@ -1,5 +1,5 @@
-//! Finds symbolic links in a state directory. Deleting a link would not delete the data to which it
-//! points.
+//! Finds symbolic links in a state directory, because deleting a link would not delete the data
+//! that it points to.
 
 use std::fs;
 use std::io;

@@ -16,7 +16,7 @@ pub(crate) struct Manifest {
     pub(super) layout: u32,
     /// Name of the stack that owns the directory.
     pub(crate) stack: String,
-    /// Random id of the local stack. Does not change with the port.
+    /// Random id of the local stack. Does not change if the stack uses another port.
     pub(crate) identity: String,
     /// Names of previously created tables, which must exist at every later start.
     pub(crate) tables: Vec<String>,
@@ -56,8 +56,8 @@ impl StateFolder {
         Ok(Some(manifest))
     }
 
-    /// Checks the state that an earlier process left, or creates a new manifest. Existing state is
-    /// left unchanged.
+    /// Checks the existing state of the directory, or creates a new manifest if there is none.
+    /// Existing state is left unchanged.
     pub(crate) fn open(&self, stack: &str) -> Result<Manifest, LocalError> {
         let database_bytes = match self.database().metadata() {
             Ok(metadata) => Some(metadata.len()),
@@ -79,7 +79,8 @@ impl StateFolder {
         if manifest.tables.is_empty() {
             return Ok(manifest);
         }
-        // Continuing would replace a database that contains data with an empty one.
+        // The database existed before. Without this error, it would be replaced with an empty
+        // database.
         match database_bytes {
             None => Err(self.damaged(DATABASE, "the file is missing")),
             Some(0) => Err(self.damaged(DATABASE, "the file is empty")),

@@ -88,9 +88,9 @@ impl StateFolder {
     ///
     /// # Errors
     ///
-    /// Returns [`LocalError::AlreadyRunning`] if a process uses the directory, or
-    /// [`LocalError::Linked`] if the directory or a part of it is a symbolic link, so that its data
-    /// is stored elsewhere. In both cases, nothing is deleted.
+    /// Returns [`LocalError::AlreadyRunning`] if a process uses the directory. Returns
+    /// [`LocalError::Linked`] if the directory or a part of it is a symbolic link, because the data
+    /// is then stored elsewhere. In both cases, nothing is deleted.
     pub fn delete(&self) -> Result<(), LocalError> {
         self.check_links()?;
         let lock = self.lock()?;
@@ -109,7 +109,7 @@ impl StateFolder {
         let Some(link) = link else { return Ok(()) };
         let target = match fs::canonicalize(&link) {
             Ok(target) => target,
-            // The target does not exist, so return its path as stored in the link.
+            // The link's target does not exist, so return the target path as stored in the link.
             Err(_) => fs::read_link(&link).map_err(read_error)?,
         };
         Err(LocalError::Linked { link, target })

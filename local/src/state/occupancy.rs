@@ -15,8 +15,9 @@ pub(super) const LOCK: &str = "lock";
 pub(super) const RUNNING: &str = "running.json";
 const STOP: &str = "stop";
 const PRIVATE_MODE: u32 = 0o700;
-/// Maximum number of attempts to lock the directory, and the pause between them. Retrying is
-/// necessary because even a process that only checks the occupancy locks the directory briefly.
+/// Maximum number of attempts to lock the directory, and the pause between attempts. An attempt can
+/// fail although the directory is free, because a process that checks the occupancy also locks it
+/// briefly.
 const MAX_LOCK_ATTEMPTS: u32 = 15;
 pub(super) const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
@@ -27,7 +28,8 @@ pub enum Occupancy {
     Free,
     /// A local stack that is ready to serve requests.
     By(Running),
-    /// A process whose stack is starting or stopping, and which therefore has no record.
+    /// A process that uses the directory without a record, because its stack is starting or
+    /// stopping.
     Unknown,
 }
 
@@ -42,15 +44,17 @@ pub struct Running {
     pub started_s: u64,
 }
 
-/// Exclusive lock on a state directory. However the process exits, the lock is released.
+/// Exclusive lock on a state directory. The operating system releases the lock when the process
+/// exits, even after a crash.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
 impl StateFolder {
-    /// Returns the state directory's occupancy. Relies only on the lock, because a killed process
-    /// leaves an outdated record and process ids are reused.
+    /// Returns whether and by which process the state directory is used. Relies on the lock rather
+    /// than the process record, because a killed process leaves an outdated record and process ids
+    /// are reused.
     ///
     /// # Errors
     ///
@@ -76,8 +80,8 @@ impl StateFolder {
         serde_json::from_str(&text).ok()
     }
 
-    /// Requests that the process that uses the directory stop. Does not send a signal, because the
-    /// recorded process id could belong to another process.
+    /// Requests that the process that uses the directory stop. The request is a file rather than a
+    /// signal, because the recorded process id could belong to another process.
     ///
     /// # Errors
     /// Returns [`LocalError::File`] if the request cannot be written.
@@ -118,8 +122,8 @@ impl StateFolder {
         Ok(Lock { _file: lock_file })
     }
 
-    /// Tries to lock the directory several times, because even a process that only checks the
-    /// occupancy locks the directory briefly.
+    /// Tries several times to lock the directory. An attempt can fail although the directory is
+    /// free, because a process that checks the occupancy also locks it briefly.
     fn lock_with_retries(&self, lock_file: &File) -> Result<(), LocalError> {
         for _attempt in 1..=MAX_LOCK_ATTEMPTS {
             match lock_file.try_lock() {

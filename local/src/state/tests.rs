@@ -128,7 +128,7 @@ fn refuses_to_delete_data_behind_a_link() {
     assert!(refused.help().unwrap().contains("to delete the data"));
     assert!(folder.database().exists() && folder.path().is_symlink(), "nothing was changed");
 
-    // Test a link to an existing target, then a dangling link.
+    // Test with a link to an existing target, then with a link to a missing target.
     fs::remove_file(folder.path()).unwrap();
     fs::rename(&elsewhere, folder.path()).unwrap();
     let outside = temporary.path().join("outside");

@@ -3,8 +3,8 @@
 use super::{AxisMap, Run};
 
 impl AxisMap {
-    /// Composes two maps. The result leads from the source space of `self` to the destination space
-    /// of `next`. Takes time linear in the number of runs.
+    /// Composes two axis maps. The result maps the older space of `self` to the newer space of
+    /// `next`. Takes time linear in the number of runs.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let strays = self.compose_strays(next);
@@ -15,8 +15,8 @@ impl AxisMap {
             if let Some(composed_run) = compose_runs(**own_run, **next_run) {
                 composed.push(composed_run);
             }
-            // Of the two runs, the one that ends first in the intermediate space cannot overlap any
-            // later run.
+            // Advance past the run that ends first in the intermediate space. This run cannot
+            // overlap any later run of the other map.
             if own_run.dst_end() <= next_run.src_end() {
                 own_runs.next();
             } else {

@@ -19,7 +19,7 @@ pub use stored::{StoredAxisMap, UnreadableAxisMap};
 pub use crate::axis::Axis;
 use crate::spans::{Span, Spans};
 
-/// A run of rows or columns that are adjacent in both spaces.
+/// A kept run: rows (or columns) that are adjacent in both the older and the newer space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// First index in the older space.
@@ -56,19 +56,19 @@ impl Run {
     }
 }
 
-/// A map from an older space of an axis to a newer space.
+/// An axis map: maps row (or column) indices from an older state of a sheet to a newer state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisMap {
     limit: u32,
     runs: Vec<Run>,
-    /// Strays: kept runs that are out of order in the newer space. If an author inserts rows next
-    /// to existing rows, the inserted rows may be committed on the other side of the existing rows
-    /// and then form a stray. Strays are rare.
+    /// Strays: kept runs that are out of order in the newer space. A stray results if an author
+    /// inserts rows next to existing rows, and the inserted rows are committed on the other side of
+    /// the existing rows. Strays are rare.
     strays: Vec<Run>,
 }
 
 impl AxisMap {
-    /// Creates the identity map.
+    /// Creates the identity map, which leaves every index unchanged.
     #[must_use]
     pub fn identity(axis: Axis) -> Self {
         let limit = axis.limit();
@@ -80,7 +80,7 @@ impl AxisMap {
         Self { limit: axis.limit(), runs: Vec::new(), strays: Vec::new() }
     }
 
-    /// Creates the map of an insertion of `count` rows (or columns) before index `before`.
+    /// Creates the axis map of an insertion of `count` rows (or columns) before index `before`.
     #[must_use]
     pub fn insert(axis: Axis, before: u32, count: u32) -> Self {
         let limit = axis.limit();
@@ -93,7 +93,7 @@ impl AxisMap {
         map
     }
 
-    /// Creates the map of a deletion of `spans`.
+    /// Creates the axis map of a deletion of the rows (or columns) in `spans`.
     #[must_use]
     pub fn delete(axis: Axis, spans: &Spans) -> Self {
         let limit = axis.limit();
@@ -130,13 +130,13 @@ impl AxisMap {
         &self.runs
     }
 
-    /// Returns whether all kept rows have the same order in both spaces.
+    /// Returns whether the kept rows (or columns) have the same order in both spaces.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
         self.strays.is_empty()
     }
 
-    /// Returns whether this is the identity map.
+    /// Returns whether the map is the identity map, which leaves every index unchanged.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         matches!(self.runs.as_slice(), [Run { src: 0, dst: 0, len }] if *len == self.limit)
@@ -196,8 +196,8 @@ impl AxisMap {
     }
 
     /// Maps each span to the newer space, including rows that were inserted inside the span. Used
-    /// for range formats, which grow when rows are inserted. A span of the whole axis stays a span
-    /// of the whole axis.
+    /// for range formats, which grow when rows are inserted. A span that covers the whole axis also
+    /// covers the whole axis in the newer space.
     #[must_use]
     pub fn covering_spans(&self, spans: &Spans) -> Spans {
         let covering_spans = spans.iter().filter_map(|span| self.covering_span(span));
@@ -222,8 +222,8 @@ impl AxisMap {
         Self { limit: self.limit, runs: reversed(&self.runs), strays: reversed(&self.strays) }
     }
 
-    /// Adds a kept run of rows that the author's own operations inserted. If the run is out of
-    /// order, it becomes a stray.
+    /// Adds a kept run of rows that were inserted by the author's own operations. If the run is out
+    /// of order, it becomes a stray.
     #[must_use]
     pub fn with_run(mut self, run: Run) -> Self {
         if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {

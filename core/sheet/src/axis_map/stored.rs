@@ -19,10 +19,10 @@ pub struct StoredAxisMap(
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 #[cbor(array)]
 struct StoredRun {
-    /// Number of rows deleted directly before the run.
+    /// Number of rows (or columns) deleted directly before the run.
     #[n(0)]
     src_gap: u32,
-    /// Number of rows inserted directly before the run.
+    /// Number of rows (or columns) inserted directly before the run.
     #[n(1)]
     dst_gap: u32,
     /// Length of the run, or [`EXTENDS_TO_END`].

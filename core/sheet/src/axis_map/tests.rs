@@ -83,7 +83,8 @@ fn apply_all(steps: &[AxisChange]) -> (AxisMap, Ids, Ids) {
     (map, Ids::new(), ids)
 }
 
-/// Number of compared indices, small enough to avoid the end of the model's lists.
+/// Number of indices to compare. The number is small enough that the end of the model's lists has
+/// no influence.
 const COMPARED: u32 = 20;
 
 proptest! {

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// An error value of a cell. Its number must never change, because entry bodies store it.
+/// An error value of a cell, such as `#N/A`. Entry bodies store the number of the error value, so
+/// the numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[repr(u8)]

@@ -1,8 +1,8 @@
 //! Formats values as displayed text.
 //!
 //! The supported formats are `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates and times
-//! composed of `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` and separators. Other formats are stored
-//! unchanged, and their values are displayed as `General`.
+//! composed of `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` and separators. Values with any other format
+//! are displayed as `General`; the format itself is stored unchanged.
 
 use std::fmt::Write;
 
@@ -11,8 +11,7 @@ use super::date::{DateTime, from_serial};
 
 /// Number format of a cell without an explicit format.
 pub const GENERAL: &str = "General";
-/// Maximum number of decimals in a supported format, because an `f64` has 15 reliable decimal
-/// digits.
+/// Maximum number of decimals in a supported format. An `f64` has only 15 reliable decimal digits.
 pub(super) const MAX_DECIMALS: usize = 15;
 
 /// Returns the displayed text of `value` in the number format `format`.

@@ -60,7 +60,8 @@ pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     if !is_integer || is_negative_zero {
         return None;
     }
-    // The conversion is exact, because an integer below 2⁵³ prints and parses unchanged.
+    // The conversion is exact, because an integer below 2⁵³ has the same digits as an integer and
+    // as an `f64`.
     format!("{number:.0}").parse().ok()
 }
 

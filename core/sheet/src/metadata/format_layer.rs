@@ -84,7 +84,8 @@ impl FormatLayer {
         &self.records
     }
 
-    /// Creates a layer from range formats, oldest first. The limits are not checked.
+    /// Creates a format layer from range formats, oldest first. The limits of a format layer are
+    /// not checked.
     pub fn from_records(records: Vec<RangeFormat>) -> Self {
         let mut layer = Self { records, total_bytes: 0, total_spans: 0 };
         layer.update_totals();
@@ -118,8 +119,9 @@ impl FormatLayer {
         intersections.filter(|intersection| !intersection.is_empty()).collect()
     }
 
-    /// Returns the range formats that are in only one of the two layers. Equal range formats in the
-    /// same order are omitted. Outside the returned ranges, both layers display the same formats.
+    /// Returns the range formats that differ between the two layers. Range formats that are in both
+    /// layers in the same order are omitted. Both layers display the same formats outside the
+    /// returned ranges.
     pub(crate) fn difference(&self, other: &Self) -> Vec<RangeFormat> {
         let mut differing_records = Vec::new();
         let mut remaining_own_records = self.records.as_slice();
@@ -127,7 +129,7 @@ impl FormatLayer {
             let matching_index =
                 remaining_own_records.iter().position(|own_record| own_record == other_record);
             if let Some(matching_index) = matching_index {
-                // The range formats before the match are only in this layer.
+                // The range formats before the match do not exist in the other layer.
                 let (records_before, matching_and_later) =
                     remaining_own_records.split_at(matching_index);
                 differing_records.extend(records_before.iter().cloned());
@@ -141,9 +143,9 @@ impl FormatLayer {
         differing_records
     }
 
-    /// Adds a range format and removes older range formats that it covers completely. If the layer
-    /// would exceed its limits, returns `false` and changes nothing: a dropped format is better
-    /// than a state that cannot be stored.
+    /// Adds a range format and removes older range formats that it covers completely. Returns
+    /// `false` and changes nothing if the layer would exceed its limits. Dropping a range format is
+    /// better than creating a state that cannot be stored.
     pub fn set_if_room(&mut self, set_format: &SetFormat) -> bool {
         let covered = self.totals_of_covered(set_format);
         if !self.has_room_if_replacing(&covered, set_format) {
@@ -185,7 +187,7 @@ impl FormatLayer {
         self.total_spans
     }
 
-    /// Returns whether [`FormatLayer::set_if_room`] would succeed.
+    /// Returns whether [`FormatLayer::set_if_room`] would add `set_format`.
     pub fn has_room_for(&self, set_format: &SetFormat) -> bool {
         self.has_room_if_replacing(&self.totals_of_covered(set_format), set_format)
     }

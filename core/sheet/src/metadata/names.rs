@@ -40,10 +40,10 @@ impl Names {
         if is_free {
             return name.to_owned();
         }
-        // At least one number up to this maximum is free.
+        // At least one of the numbers up to this maximum is free.
         let max_number = self.by_lowercase.len() + FIRST_NUMBER;
-        // Each number of digits is tried separately, because a number with more digits truncates
-        // the name further.
+        // Each number of digits is tried separately, because a longer number leaves less space for
+        // the name.
         let mut first_number = FIRST_NUMBER;
         let mut digit_count = 1;
         while first_number <= max_number {
@@ -61,8 +61,8 @@ impl Names {
         name.to_owned()
     }
 
-    /// Returns the numbers with `digit_count` digits that follow `stem` in the names of sheets
-    /// other than `named_sheet`.
+    /// Returns the used numbers with `digit_count` digits: those that follow `stem` in the names of
+    /// sheets other than `named_sheet`.
     fn taken_numbers(
         &self,
         stem: &str,
@@ -86,7 +86,7 @@ impl Names {
     }
 }
 
-/// Returns the length of a number with `digit_count` digits, which is the same in bytes and in
+/// Returns the length of a number with `digit_count` digits. The length is the same in bytes and in
 /// characters.
 fn digit_bytes(digit_count: u32) -> usize {
     usize::try_from(digit_count).unwrap_or(usize::MAX)

@@ -49,8 +49,8 @@ impl SheetNumbers {
     }
 
     /// Adds a number. Returns `false` and changes nothing if the number was already used, if it is
-    /// the reserved number `u32::MAX`, or if the set would have too many runs. The result of
-    /// [`SheetNumbers::next`] can be added unless it is the reserved number.
+    /// the reserved number `u32::MAX`, or if the set would have too many runs. Adding the result of
+    /// [`SheetNumbers::next`] always succeeds, unless it is the reserved number.
     pub fn insert(&mut self, sheet: SheetId) -> bool {
         sheet.0 < u32::MAX && self.0.insert(sheet.0, MAX_SHEET_NUMBER_RUNS)
     }

@@ -7,7 +7,7 @@ use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 use cellar_base::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
 
-/// Numbers of a workbook's existing sheets, and all numbers ever used.
+/// Set of a workbook's sheets: the numbers of the existing sheets, and all numbers ever used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetSet {
     /// Numbers of the existing sheets.
@@ -56,8 +56,8 @@ impl SheetSet {
         Self::new(Spans::one(SheetId::FIRST.0, 1), SheetNumbers::default())
     }
 
-    /// Creates a set from the existing sheet numbers and all numbers ever used. Existing numbers
-    /// need not be in `used`.
+    /// Creates a set from the existing sheet numbers and all numbers ever used. `used` need not
+    /// include the existing numbers.
     #[must_use]
     pub fn new(live: Spans, used: SheetNumbers) -> Self {
         let mut used = used;
@@ -85,8 +85,9 @@ impl SheetSet {
         self.live.contains(sheet.0)
     }
 
-    /// Adds a sheet. Each number can be used only once. To prevent a client from exhausting the
-    /// numbers, the number must be at most `MAX_SHEET_NUMBER_STEP` above the next free number.
+    /// Adds a sheet. Each number can be used only once. The number must be at most
+    /// `MAX_SHEET_NUMBER_STEP` above the next free number, so that a client cannot exhaust the
+    /// numbers.
     ///
     /// # Errors
     /// Returns [`SheetFault`] and changes nothing if the sheet cannot be added.

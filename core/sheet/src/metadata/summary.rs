@@ -1,5 +1,5 @@
-//! State summary, stored in the header of each entry. With the summary in the latest entry, a
-//! writer can determine whether a mutation has an effect.
+//! State summary, stored in the header of each log entry. A writer reads the summary in the latest
+//! entry to determine whether a mutation has an effect, and need not load the state.
 
 use super::{SheetSet, WorkbookMetadata};
 use crate::operation::{Operation, SetFormat};
@@ -44,8 +44,8 @@ impl StateSummary {
     }
 
     /// Returns whether every sheet is certain to stay within the limits of range formats after
-    /// `set_format`. A range format has at least two spans, so the number of spans also bounds the
-    /// number of range formats.
+    /// `set_format`. The number of spans also bounds the number of range formats, because each
+    /// range format has at least two spans.
     #[must_use]
     pub fn has_room_for(&self, set_format: &SetFormat) -> bool {
         let spans_after = self.format_spans.saturating_add(span_count(set_format));

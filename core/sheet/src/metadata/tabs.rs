@@ -26,8 +26,8 @@ impl Default for Tabs {
 
 impl Tabs {
     /// Creates tabs in the order of `sheet_names`. If several sheets have the same number or name,
-    /// only the first is kept. `used_numbers` are all sheet numbers ever used; the numbers of the
-    /// sheets need not be included.
+    /// only the first of them is kept. `used_numbers` contains all sheet numbers ever used, but
+    /// need not include the numbers in `sheet_names`.
     #[must_use]
     pub fn from_parts(sheet_names: Vec<(SheetId, String)>, used_numbers: SheetNumbers) -> Self {
         let mut tabs = Self {
@@ -101,9 +101,9 @@ impl Tabs {
         true
     }
 
-    /// Adds an imported sheet in place of the replaced sheet, whose name it may take. If the
-    /// replaced sheet does not exist, the imported sheet is added last. Returns `false` and changes
-    /// nothing if [`SheetSet::import`] fails.
+    /// Adds an imported sheet in place of the replaced sheet. The imported sheet may have the same
+    /// name as the replaced sheet. If the replaced sheet does not exist, the imported sheet is
+    /// added last. Returns `false` and changes nothing if [`SheetSet::import`] fails.
     pub fn import(&mut self, import: &ImportSheet) -> bool {
         if self.numbers.import(import.sheet, import.replaces).is_err() {
             return false;

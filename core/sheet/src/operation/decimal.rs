@@ -12,13 +12,13 @@ pub(super) struct StoredDecimal {
     digits: i64,
 }
 
-/// Exclusive upper bound on the integer. A larger integer would take as many bytes as the `f64`
-/// itself.
+/// Exclusive upper bound on the integer. The encoding of a larger integer would be as long as the
+/// `f64` itself.
 const MAX_DIGITS: i64 = 1 << 40;
 
 impl StoredDecimal {
-    /// Returns the decimal number that equals `number` exactly. Returns `None` if there is none or
-    /// if it would not be shorter than the `f64`.
+    /// Returns the decimal number that equals `number` exactly. Returns `None` if no decimal number
+    /// does, or if its encoding would not be shorter than the `f64`.
     pub(super) fn exact_and_shorter(number: f64) -> Option<Self> {
         let decimal_text = general(number);
         let (whole_digits, decimals) = decimal_text.split_once('.')?;

@@ -116,7 +116,7 @@ impl Operation {
             Self::Undo(undo) => Self::Undo(undo),
             Self::Revert(revert) => Self::Revert(revert),
             Self::ImportSheet(import) => Self::ImportSheet(import.validated()?),
-            // Only the server creates rejections.
+            // Clients are not allowed to send rejections. Only the server creates them.
             Self::Rejected(_) => return Err(InvalidOperation::NotForClients),
         })
     }
@@ -148,8 +148,9 @@ impl Operation {
         }
     }
 
-    /// Returns whether the server determines the operation's effect when appending the mutation.
-    /// Such an operation is never transformed, because its author does not know its effect.
+    /// Returns whether the operation is an undo or revert, whose effect is determined by the server
+    /// when it appends the mutation. Such an operation is never transformed, because its author
+    /// does not know its effect.
     #[must_use]
     pub fn is_resolved_on_append(&self) -> bool {
         matches!(self, Self::Undo(_) | Self::Revert(_))
@@ -174,8 +175,8 @@ impl Operation {
         }
     }
 
-    /// Returns the cost of transforming another operation past this operation: the number of
-    /// deleted spans, but at least one.
+    /// Returns the cost of transforming another operation past this operation. The cost is the
+    /// number of deleted spans, but at least one.
     pub fn transform_cost(&self) -> usize {
         match self {
             Self::DeleteRows(delete) | Self::DeleteColumns(delete) => delete.spans.len().max(1),

@@ -24,7 +24,8 @@ pub struct SetCells {
     pub cells: Vec<CellEdit>,
 }
 
-/// An edit of one cell. A property of the cell is unchanged if its field is absent.
+/// An edit of one cell. If a field is absent, the edit leaves the corresponding property of the
+/// cell unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -47,8 +48,8 @@ pub struct CellEdit {
     pub format: Option<String>,
 }
 
-/// Deserializes a field that is present, so that `null` becomes `Some(Value::Empty)`. An absent
-/// field becomes `None` by default.
+/// Deserializes a field that is present in the JSON object, so that `null` becomes
+/// `Some(Value::Empty)`. For an absent field, the default `None` is used.
 fn present_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

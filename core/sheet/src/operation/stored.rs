@@ -79,8 +79,8 @@ pub struct StoredDelete(u32, StoredSpans);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredRange(u32, StoredSpans, StoredSpans);
 
-/// Stored encoding of spans. Each span is stored as its distance from the end of the preceding span
-/// and its length. An empty list represents the whole axis.
+/// Stored encoding of a list of spans. Each span is stored as two numbers: the distance from the
+/// end of the preceding span, and the length. An empty list represents the whole axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredSpans(
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_SPANS>")] Vec<(u32, u32)>,

@@ -30,7 +30,8 @@ pub struct StoredSetCells {
 /// Adjacent cells in one row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Run {
-    /// Row of the first run; for later runs, the distance in rows from the preceding run.
+    /// Row of the run. The first run stores its row number, and each later run stores the distance
+    /// from the row of the preceding run.
     rows_down: u32,
     /// Column of the first cell.
     column: u32,
@@ -112,7 +113,7 @@ fn sorted_by_row_and_column(edits: &[CellEdit]) -> Cow<'_, [CellEdit]> {
     Cow::Owned(sorted_edits)
 }
 
-/// Format number of an edit that leaves the format unchanged.
+/// Format number that means that the edit leaves the format unchanged.
 const FORMAT_UNCHANGED: u32 = 0;
 
 /// Distinct formats in an operation, numbered from 1 in order of first use.
@@ -261,7 +262,8 @@ fn format_with_number(
 impl TryFrom<StoredValue> for Value {
     type Error = UnreadableOperation;
 
-    // Cellar writes only integers below 2⁵³. Larger integers are rounded, like JSON numbers.
+    // Cellar itself writes only integers below 2⁵³. Larger integers are rounded to an `f64`, like
+    // JSON numbers.
     #[allow(clippy::cast_precision_loss, reason = "exact for what Cellar writes")]
     fn try_from(stored: StoredValue) -> Result<Self, UnreadableOperation> {
         match stored {

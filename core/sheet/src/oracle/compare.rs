@@ -122,8 +122,7 @@ fn lines_only_in(sheet: &PlainSheet, other: &PlainSheet, axis: Axis) -> Spans {
     Spans::of(indices)
 }
 
-/// Returns the cells that are displayed differently in `from` and `to`, as their coordinates in
-/// `to`.
+/// Returns the cells that are displayed differently in `from` and `to`, as coordinates in `to`.
 fn coordinates_of_changed_cells(from: &PlainSheet, to: &PlainSheet) -> BTreeSet<(u32, u32)> {
     let mut changed_coordinates = BTreeSet::new();
     for ((row, column), cell) in from.cells.iter().chain(&to.cells) {

@@ -16,7 +16,7 @@ pub struct Intent {
     action: IntendedAction,
 }
 
-/// Intended effect on a sheet, expressed with the ids of lines (rows or columns).
+/// Intended effect of an operation on one sheet, expressed with the ids of lines (rows or columns).
 #[derive(Debug, Clone)]
 enum IntendedAction {
     Nothing,
@@ -50,7 +50,7 @@ enum IntendedAction {
     Remove,
 }
 
-/// Rows or columns of a range format: the whole axis, or the line ids in each span.
+/// Rows or columns to which a range format applies: the whole axis, or the line ids in each span.
 #[derive(Debug, Clone)]
 enum FormattedLines {
     All,
@@ -224,7 +224,8 @@ impl IntendedAction {
         }
     }
 
-    /// Returns the tag of the inserted lines or of the added sheet, if any.
+    /// Returns the tag of the inserted lines or of the added sheet. Returns `None` if the operation
+    /// adds neither.
     fn tag(&self) -> Tag {
         match self {
             Self::Insert { tag, .. } | Self::Add { tag, .. } | Self::Import { tag, .. } => *tag,
@@ -233,8 +234,9 @@ impl IntendedAction {
     }
 }
 
-/// Replaces the sheet numbers in a random operation by the number of an existing sheet of
-/// `workbook` or, for a new sheet, by the next free number.
+/// Replaces the sheet numbers in a random operation so that the operation is valid in `workbook`. A
+/// new sheet gets the next free number; any other number is replaced by the number of an existing
+/// sheet.
 pub fn redirect_to_existing_sheet(workbook: &PlainWorkbook, mut operation: Operation) -> Operation {
     let existing_sheet = |random_number: SheetId| {
         let index = random_number.0 as usize % workbook.sheets.len();

@@ -10,7 +10,8 @@ use crate::metadata::Extent;
 use crate::operation::{CellEdit, ClearRange, InsertBefore, Operation, SetFormat, Spans};
 use crate::workbook::Sheet;
 
-/// Number of rows and number of columns in the model. Tests use fewer.
+/// Size of the model: both the number of rows and the number of columns. Tests use fewer rows and
+/// columns.
 pub const LINES: usize = 96;
 /// Number of compared rows and columns, counted from the start of each axis.
 const VISIBLE: u32 = 22;
@@ -48,8 +49,8 @@ pub struct PlainSheet {
     pub columns: Vec<Line>,
     pub cells: BTreeMap<(LineId, LineId), Cell>,
     range_formats: Vec<FormattedRange>,
-    /// Number in the id of the next line (row or column) that a deletion adds at the end of an
-    /// axis.
+    /// Number that becomes part of the id of the next line (row or column). A deletion adds new
+    /// lines at the end of an axis.
     next_end_line_number: u32,
 }
 
@@ -234,7 +235,7 @@ impl PlainSheet {
         Some((self.index_of(Axis::Rows, row)?, self.index_of(Axis::Columns, column)?))
     }
 
-    /// Returns the current spans of the lines that still exist.
+    /// Returns the current spans of those lines (rows or columns) that still exist.
     pub fn spans_of(&self, axis: Axis, ids: &[LineId]) -> Spans {
         let indices: BTreeSet<u32> = ids.iter().filter_map(|id| self.index_of(axis, *id)).collect();
         Spans::of(indices)

@@ -50,8 +50,8 @@ impl Workbook {
             Operation::RenameSheet(rename) => self.tabs.rename(rename.sheet, &rename.name),
             Operation::DeleteSheet(delete) => self.delete_sheet(delete.sheet),
             Operation::ImportSheet(import) => self.import_sheet(import),
-            // The effects of an undo or revert are separate committed operations. A rejection has
-            // no effect.
+            // An undo or revert itself has no effect, because the server commits the reversing
+            // operations separately. A rejection has no effect either.
             Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
         }
     }

@@ -64,8 +64,8 @@ pub struct SheetDiff {
     pub formats_changed: bool,
     /// Changed cells, with coordinates in the later state.
     pub cells: Vec<CellDiff>,
-    /// Cells that were deleted with their row, column or sheet, with coordinates in the earlier
-    /// state.
+    /// Cells that were deleted together with their row, column or sheet. The coordinates are those
+    /// of the earlier state.
     pub deleted_cells: Vec<CellAt>,
 }
 
@@ -182,7 +182,7 @@ fn diff_of_deleted_sheet(deleted: &Sheet) -> SheetDiff {
     }
 }
 
-/// Returns the cells that differ from the old state, ordered by row and column.
+/// Returns the cells that differ from the older state, ordered by row and column.
 fn diff_cells(old: &Sheet, new: &Sheet) -> Vec<CellDiff> {
     let old_lookup = old.cell_lookup();
     let new_lookup = new.cell_lookup();
@@ -209,8 +209,9 @@ fn deleted_cells(old: &Sheet, new: &Sheet) -> Vec<CellAt> {
     cells_with_ids(old, |cell_id| new_lookup.coordinates(cell_id).is_none())
 }
 
-/// Returns the inserted and deleted rows (or columns) within the used range. Ignores changes at the
-/// end of the axis: rows that an insertion removed or a deletion added there.
+/// Returns the inserted and deleted rows (or columns) within the used range. Changes at the end of
+/// the axis are ignored: each insertion also removes rows there, and each deletion also adds rows
+/// there.
 fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
     let old_lookup = old.order(axis).index_lookup();
     let new_lookup = new.order(axis).index_lookup();

@@ -10,15 +10,15 @@ use crate::metadata::FormatLayer;
 use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 
-/// Maximum number of cells at which the range formats of two sheets are compared. If more
-/// comparisons are needed, the range formats count as different.
+/// Maximum number of cells for which the range formats of two sheets are compared. If more cells
+/// would have to be compared, the range formats count as different.
 const MAX_COMPARED_CELLS: usize = 10_000;
 
 impl Workbook {
     /// Returns whether this state and a later state display the same sheets, in any order. Cells
-    /// that were not modified between the states may be missing from both states. May return
-    /// `false` for states that display the same if sheets have exchanged names or there are very
-    /// many range formats.
+    /// that were not modified between the states may be missing from both states. If sheets have
+    /// exchanged names, or if there are too many range formats to compare, the result may be
+    /// `false` although both states display the same.
     #[must_use]
     pub fn displays_same(&self, later: &Self) -> bool {
         let old_sheets = self.sheet_ids_by_name();
@@ -90,7 +90,8 @@ fn formats_display_same(left: &FormatLayer, right: &FormatLayer) -> bool {
     rows.iter().all(|row| columns.iter().all(|column| is_same_at(*row, *column)))
 }
 
-/// Returns 0 and the indices of the rows (or columns) at which a range format may start or end.
+/// Returns the indices at which the displayed range format may change along an axis: 0, and each
+/// index at which a range format starts or ends.
 fn boundaries<'a>(spans: impl Iterator<Item = &'a Spans>) -> BTreeSet<u32> {
     spans
         .flat_map(|spans| spans.iter().flat_map(|span| [span.first, span.end()]))

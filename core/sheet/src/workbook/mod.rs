@@ -33,8 +33,8 @@ pub struct Workbook {
     max_bytes: usize,
 }
 
-/// Error for a workbook that exceeds the memory limit of a read. The size depends only on the log,
-/// so all readers fail at the same operation.
+/// Error for a workbook that exceeds the memory limit of a read. The size of a workbook depends
+/// only on the log, so all readers fail at the same operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the spreadsheet has more than {MAX_REPLAY_BYTES} bytes of cells, the maximum for a replay"

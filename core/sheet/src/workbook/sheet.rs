@@ -19,8 +19,8 @@ pub(super) type CellId = (u64, u64);
 pub struct Sheet {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
-    /// Non-blank cells. A cell's own format overrides the range formats, even if it is `General`. A
-    /// cell without its own format takes the range format.
+    /// Non-blank cells of the sheet. A cell's own format overrides the range formats, even if it is
+    /// `General`. A cell without its own format is displayed with the range format.
     pub(super) cells: BTreeMap<CellId, Cell>,
     pub(super) formats: FormatLayer,
     pub(super) extent: Extent,
@@ -151,7 +151,7 @@ impl Sheet {
     }
 
     /// Returns the number of leading rows (or columns) that may contain cells or range formats. All
-    /// rows (or columns) after them display the same.
+    /// later rows (or columns) are displayed identically.
     pub(super) fn used_end(&self, axis: Axis) -> u32 {
         self.extent.length(axis).max(self.formats.used_end(axis))
     }
@@ -180,8 +180,8 @@ impl Sheet {
     pub(super) fn set_cell(&mut self, edit: &CellEdit) {
         let Some(id) = self.id(edit.row, edit.column) else { return };
         self.extent.cover(edit.row, edit.column);
-        // If the sheet has range formats, stores `General`, because looking up whether a range
-        // format must be overridden would be too slow for each cell.
+        // If the sheet has any range formats, an explicit `General` is stored. Checking for each
+        // cell whether a range format must be overridden would be too slow.
         let has_range_formats = !self.formats.is_empty();
         self.change_cell(id, |cell| {
             if let Some(value) = &edit.value {
@@ -195,7 +195,7 @@ impl Sheet {
         });
     }
 
-    /// Sets a cell to the content that it had before any of the applied operations.
+    /// Sets the initial content of a cell, which must precede all applied operations.
     pub(super) fn fill(&mut self, (row, column): (u32, u32), cell: Cell) {
         if let Some(id) = self.id(row, column) {
             self.change_cell(id, |stored| *stored = cell);

@@ -49,7 +49,7 @@ pub enum WebhookError {
         /// Number of delivered items.
         items: usize,
     },
-    /// The items are not yet visible to eventually consistent reads.
+    /// The announced items are not yet visible to eventually consistent reads.
     #[error("the items are not visible yet")]
     NotYetThere,
     /// The feed cannot be read, or the progress cannot be stored.
@@ -61,7 +61,7 @@ pub enum WebhookError {
 #[derive(Default)]
 struct DeliveryState {
     page: Option<FeedPage>,
-    /// Cause of the most recent failure.
+    /// Cause of the latest failure, for the error message.
     failure: String,
 }
 

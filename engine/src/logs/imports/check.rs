@@ -38,7 +38,7 @@ pub(super) struct ImportChecker {
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    /// Number of long texts that the request may still read.
+    /// Remaining number of long texts that the request is allowed to read.
     texts_left: Arc<AtomicUsize>,
 }
 

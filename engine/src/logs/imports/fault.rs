@@ -61,7 +61,7 @@ pub enum ImportFault {
         hash: ChunkHash,
         /// Number of long texts that the tile references.
         texts: usize,
-        /// Number of long texts that the request may still read.
+        /// Remaining number of long texts that the request is allowed to read.
         most: usize,
     },
     /// An index chunk was checked too long ago. The chunks that it references may have been deleted

@@ -50,8 +50,8 @@ pub struct ChunkToUpload {
 
 impl Logs {
     /// Returns presigned requests that upload chunks to an existing log, in the order of `chunks`.
-    /// A chunk becomes readable once it is published, either by [`Logs::check_chunks`] or by
-    /// appending an import that references it.
+    /// A chunk becomes readable when it is published by [`Logs::check_chunks`] or by appending an
+    /// import that references it.
     ///
     /// # Errors
     ///

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-/// A filter pattern. A record matches if it matches all fields and, for each `$or`, at least one
-/// branch.
+/// A filter pattern. A record matches if all field patterns match and, in each `$or` list, at least
+/// one alternative matches.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pattern {
     pub(super) fields: Vec<(String, Field)>,
-    /// For each `$or`, its branches.
+    /// The alternatives of each `$or` list.
     pub(super) alternatives: Vec<Vec<Pattern>>,
 }
 
@@ -16,7 +16,7 @@ pub(super) struct Pattern {
 pub(super) enum Field {
     /// A nested object.
     Nested(Pattern),
-    /// A value that must meet one of the conditions.
+    /// The value must meet at least one of the conditions.
     Value(Vec<Condition>),
 }
 
@@ -28,10 +28,10 @@ pub(super) enum Condition {
     EqualsIgnoringCase(String),
     Prefix(String),
     Suffix(String),
-    /// Different from all given values.
+    /// The value differs from all given values.
     AnythingBut(Vec<Value>),
     AnythingButPrefix(String),
-    /// A number that meets all comparisons.
+    /// The value is a number that meets all comparisons.
     Numeric(Vec<(Comparison, f64)>),
     Exists(bool),
 }

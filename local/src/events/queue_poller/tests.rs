@@ -156,7 +156,7 @@ async fn a_function_may_change_the_visibility_of_its_message() {
     let started = world.start(1);
     started.queue.send("a").await.unwrap();
     let messages = started.poller.receive_batch().await.unwrap();
-    // Acts like a snapshot worker that hands over a job during an invocation.
+    // Acts like a snapshot worker that hands over its job to another invocation.
     let shown = started.queue.change_visibility(&messages[0].receipt, 0).await;
     assert_eq!(shown, Ok(true));
     world.function.responses.lock().unwrap().push(reports(&["1"]));

@@ -1,7 +1,7 @@
 //! Decodes the runs of a stored `SetCells` and limits their total number of cells.
 //!
-//! A blank cell takes one byte in an entry body but many bytes in memory, so the limit is enforced
-//! during decoding, across all runs.
+//! A blank cell takes one byte in an entry body but many bytes in memory. The limit is therefore
+//! enforced during decoding, and applies to all runs together.
 
 use std::fmt;
 

@@ -1,11 +1,12 @@
-//! A list of runs, divided into blocks. A change copies only the runs in nearby blocks.
+//! A list of runs (consecutive row ids), divided into blocks. Changing the list copies only the
+//! runs in nearby blocks.
 
 use super::IdRun;
 
 /// Maximum number of runs per block. A block that exceeds it is split.
 const MAX_BLOCK_RUNS: usize = 512;
 
-/// A block of one or more consecutive runs.
+/// A block of the run list. It contains one or more consecutive runs.
 #[derive(Debug, Clone)]
 struct Block {
     /// Runs in the block, with indices relative to the block's start.
@@ -92,7 +93,7 @@ impl Blocks {
     /// Returns the list's runs that end after `index`, with absolute indices.
     pub(super) fn iter_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
         let first_block = self.blocks.partition_point(|block| block.end() <= index);
-        // Only the first of these blocks can contain runs that end at or before `index`.
+        // Of the remaining blocks, only the first can contain runs that end at or before `index`.
         self.blocks.iter().skip(first_block).flat_map(move |block| block.absolute_runs_from(index))
     }
 
@@ -136,10 +137,11 @@ impl Blocks {
     }
 }
 
-/// Returns the maximum number of runs per block when a change results in `run_count` runs.
+/// Returns the maximum number of runs per block after a change that results in `run_count` runs.
 fn runs_per_block(run_count: usize) -> usize {
     let is_split = run_count > MAX_BLOCK_RUNS;
-    // A split creates half-full blocks, so that the next change does not cause another split.
+    // If a split is necessary, it creates half-full blocks, so that the next change does not cause
+    // another split.
     if is_split { MAX_BLOCK_RUNS / 2 } else { MAX_BLOCK_RUNS }
 }
 

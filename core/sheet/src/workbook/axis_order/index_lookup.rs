@@ -18,8 +18,8 @@ impl IndexLookup {
         Some(run.index_of(id))
     }
 
-    /// Returns the indices of the existing ids in `first..end` as spans, each paired with the id of
-    /// its first row.
+    /// Looks up the ids in `first..end`. Returns the indices of the ids that exist, as spans. Each
+    /// span is paired with the id of its first row.
     pub fn overlapping(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, Span)> + '_ {
         let first_run = self.runs.partition_point(|run| run.id_end() <= first);
         self.runs.iter().skip(first_run).map_while(move |run| {
@@ -31,7 +31,7 @@ impl IndexLookup {
         })
     }
 
-    /// Returns the indices of the existing ids in `first..end` as spans.
+    /// Looks up the ids in `first..end`. Returns the indices of the ids that exist, as spans.
     pub fn spans(&self, first: u64, end: u64) -> impl Iterator<Item = Span> + '_ {
         self.overlapping(first, end).map(|(_, span)| span)
     }

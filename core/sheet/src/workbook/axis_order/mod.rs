@@ -19,7 +19,7 @@ pub struct IdRun {
     pub first_id: u64,
     /// Index of the first row.
     pub first_index: u32,
-    /// Number of rows, at least one.
+    /// Number of ids in the run, at least one.
     pub len: u32,
 }
 
@@ -70,8 +70,8 @@ impl AxisOrder {
         Self { limit, runs: Blocks::one(run), next_id: u64::from(limit) }
     }
 
-    /// Inserts `count` new ids before index `before`. Returns the runs that move past the end of
-    /// the axis.
+    /// Inserts `count` new ids before index `before`. Returns the runs that were removed because
+    /// they moved past the end of the axis.
     pub fn insert(&mut self, before: u32, count: u32) -> Vec<IdRun> {
         let before = before.min(self.limit);
         let inserted_count = count.min(self.limit.saturating_sub(before));

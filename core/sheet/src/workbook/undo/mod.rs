@@ -42,8 +42,8 @@ pub fn undo(
     for diff in diffs_with(SheetChange::Deleted) {
         names_to_restore.extend(builder.restore_sheet(diff.sheet, before));
     }
-    // Retries the deletion of added sheets. If an added sheet was the only sheet, it can be deleted
-    // only after other sheets were restored.
+    // Retry the deletion of added sheets. An added sheet that was the only sheet can be deleted
+    // only after other sheets have been restored.
     for diff in diffs_with(SheetChange::Added) {
         builder.delete_added_sheet(diff.sheet, after);
     }
@@ -69,7 +69,7 @@ pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoF
 }
 
 /// Returns the sheet and its name before the entry. Returns `None` if the entry did not rename the
-/// sheet or the sheet was renamed later.
+/// sheet, or if the sheet was renamed again later.
 fn name_before_rename(
     sheet: SheetId,
     before: &Workbook,

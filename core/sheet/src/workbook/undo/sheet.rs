@@ -40,7 +40,7 @@ impl SheetStates<'_> {
         changed_cells.map(|id| line_of(*id, axis)).collect()
     }
 
-    /// Returns the ids of the cells that the entry changed.
+    /// Returns the ids of the cells that the entry to be undone changed.
     fn cells_changed_by_entry(&self) -> BTreeSet<CellId> {
         let cell_ids = self.before.cells.keys().chain(self.after.cells.keys()).copied();
         cell_ids.filter(|id| self.before.cells.get(id) != self.after.cells.get(id)).collect()
@@ -80,7 +80,7 @@ impl UndoBuilder {
         let order_after = states.after.order(axis);
         let mut blank_spans = Vec::new();
         for run in inserted.iter().flat_map(|span| order_after.runs_in(span.first, span.end())) {
-            // Collects the blank rows or columns between the rows or columns in use.
+            // Collects the blank rows or columns that are between rows or columns in use.
             let mut first_blank = run.first_id;
             for line_in_use in lines_in_use.range(run.first_id..run.id_end()) {
                 blank_spans.extend(index_lookup.spans(first_blank, *line_in_use));
@@ -132,7 +132,8 @@ impl UndoBuilder {
     fn restore_formats(&mut self, id: SheetId, restored_formats: &FormatLayer) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
         let differing_ranges = restored_formats.difference(&sheet.formats);
-        // Setting a range format removes the formats of individual cells, so they are set again.
+        // Setting a range format removes the formats of individual cells, so the individual formats
+        // are restored afterwards.
         let cell_formats = edits_of_cell_formats(sheet, &differing_ranges);
         for range in &differing_ranges {
             self.set_range_format(id, RangeFormat { format: GENERAL.to_owned(), ..range.clone() });
@@ -229,7 +230,8 @@ fn edits_of_cell_formats(sheet: &Sheet, ranges: &[RangeFormat]) -> Vec<CellEdit>
     edits
 }
 
-/// Indices of rows or columns after the undo has deleted and reinserted rows and columns.
+/// Maps rows or columns to their indices after the undo has deleted and reinserted rows and
+/// columns.
 struct IndicesAfterUndo<'a> {
     lookup_before_entry: IndexLookup,
     map_from_before_entry: &'a AxisMap,
@@ -246,7 +248,7 @@ impl<'a> IndicesAfterUndo<'a> {
     }
 
     /// Returns the current index of a row or column. If the row or column existed before the entry,
-    /// its index is looked up in the map, because a deleted row gets a new id when it is
+    /// its index is determined with the axis map, because a deleted row gets a new id when it is
     /// reinserted.
     fn current_index(&self, line_id: u64) -> Option<u32> {
         match self.lookup_before_entry.index(line_id) {
