@@ -8,8 +8,8 @@ pub enum SnapshotError {
     /// The object exceeds the length limit of its kind.
     #[error("the snapshot object has {bytes} bytes; at most {max} are allowed")]
     TooLong {
-        /// Object length in bytes. For a compressed object, the number of bytes that were
-        /// decompressed before decoding stopped.
+        /// Object length in bytes. If decompression stopped early, the number of bytes decompressed
+        /// until then.
         bytes: usize,
         /// Maximum length in bytes.
         max: usize,

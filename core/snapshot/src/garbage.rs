@@ -56,16 +56,16 @@ impl ReferencedObjects {
 pub struct GarbageSweep {
     family: LogId,
     referenced: ReferencedObjects,
-    /// Time since which written objects are retained, in seconds since the Unix epoch.
+    /// Objects written at or after this time are retained. In seconds since the Unix epoch.
     keep_since_s: u64,
-    /// Key of the previous version.
+    /// Key of the version that was passed last, and the decision for this key.
     previous_key: Option<JudgedKey>,
 }
 
 #[derive(Debug)]
 struct JudgedKey {
     key: String,
-    /// Whether all versions of the current key are garbage.
+    /// Whether all versions of this key are garbage.
     is_garbage: bool,
 }
 

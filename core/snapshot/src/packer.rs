@@ -86,7 +86,7 @@ impl PackLimits {
 /// Packs parts of a snapshot into chunks, and collects the chunks to store.
 pub(super) struct Packer {
     limits: PackLimits,
-    /// Space in the root that remains for inline parts, in bytes.
+    /// Remaining space for inline parts in the root, in bytes.
     available_bytes: usize,
     objects: Vec<PackedObject>,
     packed_hashes: HashSet<ChunkHash>,

@@ -208,7 +208,7 @@ mod tests {
     }
 
     proptest! {
-        /// All objects of a level are reachable, whatever the pack limits are.
+        /// With any pack limits, all objects of a level are reachable.
         #[test]
         fn all_objects_of_a_root_are_reachable(
             level in any_level(), bytes in prop::sample::select(vec![0_usize, 60, 400, 1 << 20]),

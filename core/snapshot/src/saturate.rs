@@ -1,4 +1,5 @@
-//! Conversions between integer types. Out-of-range values saturate instead of causing errors.
+//! Saturating conversions between integer types: an out-of-range value becomes the nearest value of
+//! the target type.
 
 /// Converts an index or length that is stored with 32 bits.
 pub(crate) fn to_usize(number: u32) -> usize {

@@ -22,7 +22,7 @@ const MAX_GAP_ROWS: u32 = 64;
 pub struct TouchedCells {
     /// Individual cells as (row, column) pairs.
     cells: BTreeSet<(u32, u32)>,
-    /// Fully touched regions, clipped to the extent of the sheet.
+    /// Regions in which all cells were touched, clipped to the used range of the sheet.
     regions: Vec<Region>,
 }
 
@@ -31,7 +31,8 @@ pub struct TouchedCells {
 pub struct TouchedWindow {
     /// Window of at most `MAX_BAND_CELLS` cells, unless the window is a single row.
     pub window: Window,
-    /// Whether the window also contains untouched cells; see [`TouchedCells::has_single_cell`].
+    /// Whether the window also contains untouched cells. If so, [`TouchedCells::has_single_cell`]
+    /// identifies the touched cells.
     pub partly: bool,
 }
 
@@ -136,7 +137,8 @@ impl TouchedCells {
         self.cells.is_empty() && self.regions.is_empty()
     }
 
-    /// Returns whether a cell was touched individually rather than as part of a region.
+    /// Returns whether a cell is one of the individually touched cells. Cells in touched regions do
+    /// not count.
     #[must_use]
     pub fn has_single_cell(&self, row: u32, column: u32) -> bool {
         self.cells.contains(&(row, column))

@@ -4,7 +4,8 @@
 
 use super::estimate::ByteCounts;
 
-/// Length of the pieces whose statistics are compared, in bytes.
+/// Length of a piece, in bytes. The byte statistics of adjacent pieces are compared to find the
+/// block boundaries.
 const PIECE_BYTES: usize = 512;
 /// Estimated overhead per block, in bytes. High enough to compensate for the entropy of small
 /// pieces, which is underestimated.

@@ -18,7 +18,8 @@ const SAME_ROWS_AS_VALUES: u8 = 0x04;
 /// rows, so their base is the index of the first value.
 const FIRST_VALUE_INDEX: u32 = 0;
 
-/// Flags of an encoded column, stored in one byte.
+/// First byte of an encoded column: the kind of the column, the row encoding, and flags for
+/// formulas and formats.
 struct ColumnFlags {
     column_kind: ColumnKind,
     /// Encoding of the rows that have a value.
@@ -63,10 +64,10 @@ impl ColumnFlags {
     }
 }
 
-/// State that is carried over from column to column when a tile is encoded or decoded.
+/// State that encoding or decoding a column of a tile passes on to the next column.
 #[derive(Debug, Default)]
 pub(super) struct ColumnContext {
-    /// Lower bound of the next column's index.
+    /// Minimum index of the next column.
     min_column: u32,
     /// First row of the previous column. The first row of the next column is stored relative to
     /// this row.

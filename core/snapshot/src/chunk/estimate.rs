@@ -23,7 +23,8 @@ const DISTINCT_BYTES_PER_TABLE_BYTE: u64 = 2;
 /// Estimated overhead of a compressed block, in bytes.
 const BLOCK_OVERHEAD_BYTES: u64 = 8;
 
-/// One of several candidate encodings of the same values.
+/// A candidate encoding. Several candidates for the same values are compared by their estimated
+/// size.
 pub(super) struct EncodingCandidate {
     pub(super) bytes: Vec<u8>,
     /// Estimated compressed size in bytes.

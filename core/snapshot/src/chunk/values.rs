@@ -159,7 +159,7 @@ fn is_long_text_length(byte_length: u32) -> bool {
     byte_length > MAX_TILE_TEXT_BYTES && byte_length <= MAX_TEXT_BYTES
 }
 
-/// Texts of the layer being decoded.
+/// Texts of the value layer that is being decoded.
 #[derive(Default)]
 struct LayerTexts {
     /// String that contains the texts and the previews of long texts.

@@ -36,7 +36,7 @@ pub struct CompactionBase {
 /// A level 0 sheet with its cells in memory.
 #[derive(Debug, Clone)]
 pub struct LevelZeroSheet {
-    /// Sheet without its stripes.
+    /// Id and moves of the sheet. Its stripes are omitted, because its cells are in memory.
     sheet: LevelSheet,
     tile: Arc<Tile>,
     /// Length of the sheet's encoded tile in the root, in bytes.

@@ -14,7 +14,7 @@ use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, IndexLookup};
 /// next older level.
 pub(super) type CellId = (u64, u64);
 
-/// Changes to one cell. If a field is `None`, the older value or format remains visible.
+/// Changes to one cell. If a field is `None`, the cell's older value or format remains visible.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DeltaCell {
     /// New value and formula. `Empty` hides the older value and formula.
@@ -50,9 +50,9 @@ pub(super) struct Delta {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
     pub(super) cells: BTreeMap<CellId, DeltaCell>,
-    /// Regions in which older values are hidden.
+    /// Regions in which the changes hide all older values.
     pub(super) value_clears: Vec<Region>,
-    /// Regions in which older cell formats are hidden.
+    /// Regions in which the changes hide all older cell formats.
     pub(super) format_clears: Vec<Region>,
     cell_bytes: usize,
 }

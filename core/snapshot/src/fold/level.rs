@@ -103,7 +103,7 @@ impl FoldedLevel {
     }
 }
 
-/// A changed cell, in the coordinates after the changes.
+/// A changed cell. Its coordinates are those after the last change.
 struct PlacedCell<'a> {
     row: u32,
     column: u32,

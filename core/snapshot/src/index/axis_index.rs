@@ -21,7 +21,7 @@ pub struct RunStart {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisIndex {
     runs: Vec<RunStart>,
-    /// Number of spans before each run.
+    /// For each run, the number of spans that precede it.
     spans_before: Vec<usize>,
 }
 
@@ -74,7 +74,7 @@ impl AxisIndex {
         true
     }
 
-    /// Appends a run with a single span, followed by the end.
+    /// Appends a run that consists of a single span, and the new end of the index.
     fn append_run(&mut self, span: Span) {
         let spans_before = self.count_spans();
         self.runs.push(RunStart { start: span.first, count: 1 });
@@ -150,7 +150,7 @@ impl AxisIndex {
             let last_index = self.first_ending_after(span.end().saturating_sub(1));
             let includes_last = self.get(last_index).is_some_and(|own| own.first < span.end());
             let end_index = if includes_last { last_index + 1 } else { last_index };
-            // A single span of this index may overlap two of `spans`.
+            // If a span of this index overlaps two of `spans`, its index is returned only once.
             min_index = end_index.max(first_index);
             first_index..min_index
         })

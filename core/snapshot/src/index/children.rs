@@ -27,7 +27,7 @@ pub struct Children {
 pub struct ChildTile {
     /// Chunk name and stored length.
     pub chunk: ChunkRef,
-    /// Number of rows reserved for the tile in the index.
+    /// Number of rows that the tile covers, as declared by the index.
     pub rows: u32,
     /// Number of the tile's cells, as declared by the index.
     pub cells: u32,
@@ -45,7 +45,7 @@ pub struct ChildIndex {
 /// Contents that a tile index chunk must have to match a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildPart {
-    /// Part list of a sheet's index.
+    /// List of the parts of a sheet's tile index.
     Parts,
     /// Stripes that exactly cover these columns.
     Stripes(Span),

@@ -11,7 +11,7 @@ pub enum IndexChunk {
     /// Effect of a level on a sheet's older cells: how rows and columns move, and which cells are
     /// hidden.
     Moves(SheetMoves),
-    /// Part list of a sheet's tile index.
+    /// List of the parts of a sheet's tile index.
     Parts(SpanMap<ChunkRef>),
     /// An index part: adjacent stripes, each with its columns and rows.
     Stripes(SpanMap<RowIndex>),

@@ -90,7 +90,7 @@ pub enum StripeIndex {
     /// Chunks, each of which contains an index part with adjacent stripes.
     #[n(1)]
     Parts(#[n(0)] SpanMap<ChunkRef>),
-    /// Chunk that contains the part list.
+    /// Chunk that contains the list of index parts.
     #[n(2)]
     Chunk(#[n(0)] ChunkRef),
 }
@@ -107,7 +107,7 @@ pub enum RowIndex {
     Parts(#[n(0)] SpanMap<ChunkRef>),
 }
 
-/// A tile, without its rows and columns.
+/// A tile in a tile index. Its rows and columns are stored separately.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct IndexedTile {

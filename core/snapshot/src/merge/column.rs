@@ -22,7 +22,7 @@ struct RowQueue {
     output_rows: Vec<u32>,
     /// For each output row, the index of its value or format in the layer.
     layer_indices: Vec<usize>,
-    /// Number of rows that were removed so far.
+    /// Number of rows removed from the queue so far.
     removed_count: usize,
 }
 

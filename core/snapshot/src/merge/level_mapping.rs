@@ -1,4 +1,4 @@
-//! Maps each level of a merge to the coordinates of the newest level.
+//! Mappings from each level of a merge to the coordinates of the newest level.
 
 use super::window::OlderLevels;
 use crate::level::{Region, SheetMoves};

@@ -20,7 +20,7 @@ pub struct Merge {
     inputs: Vec<SheetInput>,
     /// Index of the current sheet among the merged sheets.
     sheet_index: usize,
-    /// Current sheet, if merging it has started.
+    /// State of the current sheet's merge, or `None` if the merge of the sheet has not started.
     sheet: Option<SheetMerge>,
     loaded_tiles: LoadedTiles,
     /// The finished sheets.

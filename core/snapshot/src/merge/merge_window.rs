@@ -11,7 +11,7 @@ use cellar_sheet::operation::{Span, Spans};
 /// A column of a tile that is visible in the window.
 struct WindowColumn<'a> {
     output_column: u32,
-    /// Index of the tile among the merged tiles.
+    /// Index of the tile in the list of tiles to merge.
     tile_index: usize,
     column: &'a TileColumn,
 }

@@ -16,7 +16,7 @@ pub(super) struct SheetMerge {
     pub(super) mappings: Vec<LevelMapping>,
     /// Index of the current stripe.
     pub(super) stripe_index: usize,
-    /// Current stripe, if merging it has started.
+    /// State of the current stripe's merge, or `None` if the merge of the stripe has not started.
     pub(super) stripe: Option<StripeMerge>,
     /// Output stripes with the tiles finished so far.
     output_stripes: Vec<Stripe>,

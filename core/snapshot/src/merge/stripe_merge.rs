@@ -171,7 +171,8 @@ impl StripeMerge {
         }
     }
 
-    /// Cuts a tile off the pending cells. If there are no pending cells, the stripe is done.
+    /// Cuts off the next output tile from the pending cells. If no cells are pending, the stripe is
+    /// finished.
     fn finish_pending_tile(
         &mut self,
         encode_tile: TileEncoder<'_>,
@@ -183,7 +184,7 @@ impl StripeMerge {
         Ok(StripeStep::FinishedTile { tile: finished.tile, new_chunk })
     }
 
-    /// Reuses an input tile unchanged.
+    /// Makes an input tile an output tile without changing it.
     fn reuse_tile(&mut self, input: &InputTile) -> StripeStep {
         self.next_row = input.output_rows.end();
         let tile = StripeTile {

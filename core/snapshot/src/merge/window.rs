@@ -1,4 +1,5 @@
-//! Output window of a merge, and whether levels exist that are older than the merged levels.
+//! Two parameters of a merge: the output window, and whether levels exist that are older than the
+//! merged levels.
 
 use std::ops::Range;
 
@@ -15,9 +16,9 @@ pub struct Window {
 /// and `General` formats that hide older cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OlderLevels {
-    /// Older levels exist, so blanks and moves that affect older cells are retained.
+    /// Older levels exist, so the merge retains blanks and moves that affect older cells.
     Present,
-    /// No older level exists, so blanks are dropped.
+    /// No older level exists, so the merge drops blanks.
     Absent,
     /// Neither an older level nor a range format exists, so a `General` format hides nothing and is
     /// dropped.

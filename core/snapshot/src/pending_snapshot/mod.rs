@@ -42,7 +42,7 @@ use cellar_log::segment::Segment;
 /// A record in the PendingSnapshots table: a snapshot whose work has started but not finished.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PendingSnapshot {
-    /// Log of the job, and position of its Snapshot entry.
+    /// The snapshot job, which specifies the log and the position of the Snapshot entry.
     pub job: SnapshotJob,
     /// Start time of the work, in seconds since the Unix epoch.
     pub created_s: u64,
@@ -56,7 +56,7 @@ pub struct PendingSnapshot {
     /// Progress of the builder, which is initially empty and has at most `MAX_PROGRESS_BYTES`. Only
     /// the builder interprets its contents.
     pub progress: Vec<u8>,
-    /// Set if this job rebuilds an existing snapshot.
+    /// Rebuild request. Set if this job rebuilds an existing snapshot.
     pub rebuild: Option<Rebuild>,
 }
 

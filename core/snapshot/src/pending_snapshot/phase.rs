@@ -20,7 +20,7 @@ pub(super) enum Phase {
         own_record: PendingSnapshot,
         new_root: String,
     },
-    /// Writing the entry's current root to the record as the root to replace.
+    /// Updating the record, so that it specifies the entry's current root as the root to replace.
     RecordingCurrentRoot {
         own_record: PendingSnapshot,
         new_root: String,

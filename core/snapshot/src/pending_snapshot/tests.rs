@@ -348,7 +348,7 @@ fn a_rebuild_is_not_dropped_as_finished() {
 
 #[test]
 fn a_message_of_a_finished_rebuild_is_dropped() {
-    // The record is deleted; the snapshot remains finished.
+    // The worker deletes the record. The snapshot itself remains finished.
     let dropped = SnapshotAction::Finish(SnapshotOutcome::Drop);
     assert_eq!(action([SnapshotEvent::Found(None), segment(Some(8))]), dropped);
 }

@@ -289,8 +289,8 @@ impl Worker {
         }
     }
 
-    /// Handles a write that was rejected or whose outcome is unknown. The worker stops. The message
-    /// is redelivered when the other worker should have finished or died.
+    /// Stops the worker after a write that was rejected or whose outcome is unknown. The message is
+    /// redelivered after a delay in which the other worker should have finished or died.
     fn stop_after_lost_claim(&self, event: &SnapshotEvent) -> SnapshotAction {
         match event {
             SnapshotEvent::Failed { temporary } => finish_failed(*temporary),

@@ -28,15 +28,15 @@ pub struct LastMutation {
 }
 
 /// Last mutation of each known client, stored in one chunk. If there are more than
-/// `MAX_ROOT_CLIENTS` clients, the clients that have been idle longest are dropped. Clients in sync
-/// groups also have names, which are part of pull responses.
+/// `MAX_ROOT_CLIENTS` clients, the clients that have been idle longest are dropped. Clients that
+/// belong to a client group also have names, which are part of pull responses.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClientMap {
     last_mutations: BTreeMap<ClientKey, LastMutation>,
     names: BTreeMap<ClientKey, ClientName>,
 }
 
-/// Encoded clients, stored by column for better compression.
+/// Stored encoding of clients. Each field is stored as a separate list, which compresses better.
 #[derive(Encode, Decode)]
 #[cbor(map)]
 struct StoredClients {
@@ -47,12 +47,12 @@ struct StoredClients {
     ids: Vec<u64>,
     #[cbor(n(2), decode_with = "cbor::at_most::<_, _, MAX_ROOT_CLIENTS>")]
     entries_s: Vec<u64>,
-    /// Names of the clients in sync groups, or `None` if no client has a name.
+    /// Names of the clients that belong to a client group. `None` if no client has a name.
     #[n(3)]
     names: Option<StoredNames>,
 }
 
-/// Encoded client names, stored by column.
+/// Stored encoding of client names. Each field is stored as a separate list.
 #[derive(Encode, Decode)]
 #[cbor(map)]
 struct StoredNames {
@@ -89,13 +89,14 @@ impl ClientMap {
         self.last_mutations.iter().map(|(client, mutation)| (*client, *mutation))
     }
 
-    /// Returns the name of a client, or `None` if it is not in a sync group.
+    /// Returns the name of a client, or `None` if the client belongs to no client group.
     #[must_use]
     pub fn name(&self, client: ClientKey) -> Option<&ClientName> {
         self.names.get(&client)
     }
 
-    /// Iterates over all clients in sync groups, with their names and last mutations.
+    /// Iterates over the clients that belong to a client group, with their names and last
+    /// mutations.
     pub fn named(&self) -> impl Iterator<Item = (ClientKey, &ClientName, LastMutation)> + '_ {
         self.names.iter().filter_map(|(client, name)| Some((*client, name, self.get(*client)?)))
     }
@@ -109,7 +110,8 @@ impl ClientMap {
         }
     }
 
-    /// Records the last mutation of an entry. Mutation ids and creation times never decrease.
+    /// Records the last mutation of an entry for its client. A smaller mutation id or creation time
+    /// never replaces a larger one.
     pub fn note(&mut self, client: ClientKey, id: u64, entry_s: u64) {
         let mutation = self.last_mutations.entry(client).or_insert(LastMutation { id, entry_s });
         mutation.id = mutation.id.max(id);

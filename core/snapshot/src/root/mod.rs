@@ -112,7 +112,7 @@ pub struct RootLevel {
     pub level: PackedLevel,
 }
 
-/// Total number of cells and bytes in some levels.
+/// Total number of cells and stored bytes in one or more levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 #[cbor(array)]
 pub struct Totals {

@@ -232,7 +232,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
 
 #[test]
 fn the_length_of_a_root_is_bounded() {
-    // The lengths of three inline tiles adjust the length of the root.
+    // Three inline tiles of adjustable length bring the root to the required length.
     let with = |bytes: usize| {
         let mut root = sample();
         let tile = StoredTile::Inline(vec![7; bytes]);
@@ -445,7 +445,7 @@ fn idle_clients_are_dropped_after_ninety_days() {
     let mut map = ClientMap::default();
     map.note(idle, 5, 1_000);
     map.note(active, 7, 1_001);
-    // Ids and times never decrease.
+    // Recording an older mutation never decreases the id or the time.
     map.note(active, 6, 900);
     assert_eq!(map.get(active), Some(LastMutation { id: 7, entry_s: 1_001 }));
     map.prune(1_000 + CLIENT_IDLE_S);

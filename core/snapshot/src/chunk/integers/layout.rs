@@ -21,7 +21,7 @@ pub(super) enum Layout {
     Planes,
 }
 
-/// Maximum list length for which the layout `Each` is tried.
+/// Maximum list length for which storing each integer as a varint is tried.
 const MAX_EACH_LENGTH: usize = 64;
 
 /// Returns the layouts whose sizes are worth comparing for a list.

@@ -139,7 +139,8 @@ pub(super) fn read_unsigned_integers(
     max: u32,
 ) -> Result<Vec<u32>, UnreadableChunk> {
     let values = read_integers(reader, count)?;
-    // Two branch-free loops are faster than one loop with branches.
+    // Check the range in a second loop: two loops without branches are faster than one loop with
+    // branches.
     let is_in_range = |value: &i64| (0..=i64::from(max)).contains(value);
     let are_all_in_range =
         values.iter().fold(true, |are_in_range, value| are_in_range & is_in_range(value));

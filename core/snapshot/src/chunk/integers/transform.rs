@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::chunk::bit_packing::{MAX_BLOCK_LENGTH, significant_bits};
 use crate::saturate::to_u64;
 
-/// Transform applied to an integer list before it is laid out.
+/// Transform applied to an integer list before the list is stored in a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transform {
     /// The integers themselves.
@@ -23,7 +23,7 @@ const TRANSFORMS: [Transform; 3] =
 
 /// A transformed list of integers.
 pub(super) struct TransformedIntegers<'a> {
-    /// Leading integers, which are stored before the layout.
+    /// Leading integers, which are stored in front of the remaining integers and not in the layout.
     pub(super) leading_integers: Vec<i64>,
     /// The remaining integers, which are stored in a layout.
     pub(super) body: Cow<'a, [i64]>,

@@ -77,7 +77,7 @@ fn to_number(integer: i64, scale: f64) -> f64 {
     integer / scale
 }
 
-/// Numbers multiplied by a power of ten.
+/// Result of multiplying the numbers of a list by a power of ten.
 struct ScaledIntegers {
     /// One integer per number. For an exception, the previous integer is repeated, because
     /// repetition compresses best.
@@ -88,7 +88,7 @@ struct ScaledIntegers {
 }
 
 impl ScaledIntegers {
-    /// Returns `None` if there are too many exceptions.
+    /// Multiplies numbers by `scale`. Returns `None` if there are too many exceptions.
     fn from_numbers(values: &[f64], scale: f64) -> Option<Self> {
         let max_exceptions = values.len() / NUMBERS_PER_EXCEPTION;
         let mut integers = Vec::with_capacity(values.len());

@@ -14,7 +14,8 @@ use super::estimate::EncodingCandidate;
 enum NumberEncoding {
     /// Integers divided by a power of ten.
     Decimals,
-    /// Like `Decimals`, with exceptions stored as the bits of the `f64`.
+    /// Like `Decimals`, but numbers that are not such a quotient are exceptions. An exception is
+    /// stored as the bits of its `f64`.
     DecimalsWithExceptions,
     /// Byte planes: first the lowest byte of every number, then the second byte of every number,
     /// and so on.

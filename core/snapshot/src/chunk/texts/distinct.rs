@@ -6,13 +6,14 @@
 
 use crate::saturate::{to_u64, to_usize};
 
-/// Maximum number of slots probed per text.
+/// Maximum number of hash table slots that are probed per text.
 const MAX_PROBES: usize = 48;
-/// Number of texts between two checks that enough texts repeat.
+/// Interval, as a number of texts, at which the search checks whether enough texts repeat.
 const CHECK_INTERVAL: usize = 1_024;
-/// Minimum number of slots per distinct text. Also the factor by which a table grows.
+/// Minimum number of hash table slots per distinct text. Also the factor by which the hash table
+/// grows.
 const SLOTS_PER_TEXT: usize = 4;
-/// Minimum number of slots in a table.
+/// Minimum number of slots in a hash table.
 const MIN_SLOTS: usize = 16;
 
 /// Distinct texts in order of first occurrence, plus one code per text.

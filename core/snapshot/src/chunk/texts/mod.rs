@@ -95,7 +95,8 @@ fn encode_smallest(
     if TextEncoding::Dictionary.is_allowed_in(outer)
         && let Some(dictionary) = dictionary::encode_dictionary(texts, expansion_budget)
     {
-        // If texts repeat often, try the other encodings only on the distinct texts.
+        // If texts repeat often and the dictionary is smaller than plain texts, use the dictionary.
+        // The other encodings have then been tried only on the distinct texts.
         let repeats_often = dictionary.distinct_count <= texts.len() / 4;
         if repeats_often && dictionary.encoded.improves_on(&plain, expansion_budget) {
             return dictionary.encoded;

@@ -17,9 +17,9 @@ use cellar_base::limits::MAX_WORDS;
 
 const MALFORMED: UnreadableChunk = UnreadableChunk::Malformed("a text has no words or is too long");
 
-/// Number of texts in the sample that is checked for spaces.
+/// Sample size: the number of texts that are checked for spaces.
 const SAMPLE_LENGTH: usize = 64;
-/// Expected number of words per text.
+/// Assumed number of words per text, used to estimate the total number of words.
 const EXPECTED_WORDS: usize = 2;
 
 /// Encodes texts as words if they have enough spaces and their words repeat.
